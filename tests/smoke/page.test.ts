@@ -14,8 +14,7 @@ describe('the page of a domain', { skip }, () => {
     const { body } = await service.get(`/stack/v1/domains/${domain}`);
     const browser = await openBrowser();
     try {
-      await using visited = await visit(browser, `${service.base}/domain/${domain}`, { key: await service.newKey() });
-      const { page } = visited;
+      await using page = await visit(browser, `${service.base}/domain/${domain}`, { key: await service.newKey() });
       await page.getByRole('heading', { level: 1, name: domain }).waitFor();
       await settled(page);
       const stack = page.getByRole('region', { name: 'Stack', exact: true });

@@ -72,38 +72,7 @@ export function expressionsIn(text: string): Omit<Expression, 'file'>[] {
   return found;
 }
 
-const SAMPLES = [
-  'a',
-  'A',
-  '0',
-  ' ',
-  '\t',
-  '\n',
-  '.',
-  '-',
-  '_',
-  '/',
-  ':',
-  '=',
-  ';',
-  ',',
-  '"',
-  "'",
-  '<',
-  '>',
-  '&',
-  '%',
-  '@',
-  '\\',
-  '(',
-  '[',
-  '{',
-  '\u00e9',
-  '*',
-  '+',
-  '#',
-  '!',
-];
+const SAMPLES = [...`aA0 \t\n.-_/:=;,"'<>&%@\\([{\u00e9*+#!`];
 
 /**
  * Texts that the expression nearly matches, again and again: its literal parts and one character of each of its classes, alone, in

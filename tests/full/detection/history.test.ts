@@ -1,4 +1,4 @@
-// A domain that moves on the simulated internet: what its history tells, and what a failed look-up must not.
+// The history of domains that move on the simulated internet: each migration, and no other.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openScanning, readConfig, type Scanning } from '@strata/stack';
@@ -14,16 +14,11 @@ describe('the history of a domain', () => {
 
   before(async () => {
     internet = await createInternet({ domains: 60, hasFaults: false });
+    const world = { now: () => new Date(now), dial: internet.dial, trustedCa: [internet.caPem] };
     scanning = await openScanning(
       { ...readConfig({ STRATA_DATABASE_URL: 'sqlite::memory:' }), resolvers: [internet.resolver] },
       { logger: pino({ level: 'silent' }) },
-      {
-        now: () => new Date(now),
-        dial: internet.dial,
-        trustedCa: [internet.caPem],
-        dnsTryTimeoutMs: 3_000,
-        requestTimeoutMs: 8_000,
-      },
+      { ...world, dnsTryTimeoutMs: 3_000, requestTimeoutMs: 8_000 },
     );
     await scanning.store.addDomains(internet.domains(), { source: 'test' });
   });
@@ -39,34 +34,6 @@ describe('the history of a domain', () => {
       signal: AbortSignal.timeout(60_000),
     });
   const changesOf = async (domain: string) => (await scanning.store.changes(domain, { limit: 50, offset: 0 })).changes;
-  const mailboxUsers = (provider: string) =>
-    internet
-      .domains()
-      .filter((domain) =>
-        internet.truth(domain).services.some((s) => s.category === 'email' && s.provider === provider && s.isVisible),
-      );
-
-  for (const status of ['servfail', 'timeout'] as const) {
-    it(`makes no change of look-ups that end in ${status}, however often`, async () => {
-      const [, domain = ''] = mailboxUsers('microsoft-365');
-      await scan(domain);
-      const before = await scanning.store.domain(domain);
-      for (const type of ['MX', 'TXT', 'NS', 'A']) internet.fail(domain, { type, status });
-      for (let i = 0; i < 3; i += 1) {
-        now += 24 * HOUR_MS;
-        await scan(domain);
-      }
-      internet.heal(domain);
-      assert.deepEqual(await changesOf(domain), []);
-      now += 24 * HOUR_MS;
-      await scan(domain);
-      now += 24 * HOUR_MS;
-      await scan(domain);
-      assert.deepEqual(await changesOf(domain), [], 'nor after the zone has healed');
-      const names = (profile: typeof before) => profile?.services.map((s) => `${s.category}/${s.provider}`).sort();
-      assert.deepEqual(names(await scanning.store.domain(domain)), names(before));
-    });
-  }
 
   it('follows the migrations of a moving internet and invents none', async () => {
     const domains = internet.domains().filter((domain) => internet.truth(domain).state === 'active');

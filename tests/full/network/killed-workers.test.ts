@@ -103,32 +103,4 @@ describe('two workers', { timeout: 120_000 }, () => {
     assert.deepEqual(faultsOf(outcome, ask), []);
     assert.ok(outcome.longestGapMs < MOST_GAP_MS, `it stood still for ${outcome.longestGapMs} ms`);
   });
-
-  it('when both are killed the answer waits for the next one to come', async () => {
-    const workers = await twoWorkers();
-    let next: Promise<unknown> | undefined;
-    const outcome = await streamOf(clientOf(gateway), {
-      ...ask,
-      onPiece: (count) => {
-        if (count !== 50 || next) return;
-        next = Promise.all(workers.map((worker) => worker.kill())).then(() => cluster.startWorker({ simulated }));
-      },
-    });
-    await next;
-    assert.deepEqual(faultsOf(outcome, ask), []);
-  });
-
-  it('one that leaves in good order hands its answers on', async () => {
-    await twoWorkers();
-    let left: Promise<unknown> | undefined;
-    const long = { ...ask, tokens: 1_500 };
-    const outcome = await streamOf(clientOf(gateway), {
-      ...long,
-      onPiece: (count) => {
-        if (count === 50) left ??= busyWorker(cluster).then((worker) => worker[Symbol.asyncDispose]());
-      },
-    });
-    await left;
-    assert.deepEqual(faultsOf(outcome, long), []);
-  });
 });

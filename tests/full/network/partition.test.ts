@@ -80,22 +80,4 @@ describe('hosts of their own', { timeout: 180_000 }, () => {
     await one.plugIn();
     await workersServing(gateway, 2, { withinMs: 90_000 });
   });
-
-  it('40 ms of delay and 1 % of loss', async (t) => {
-    const reason = await whyNoHosts();
-    if (reason !== undefined) return t.skip(reason);
-    const here = await cluster;
-    await using host = await addHost(3);
-    try {
-      await host.slow({ delayMs: 40, lossPercent: 1 });
-    } catch {
-      return t.skip('this kernel has no netem');
-    }
-    const gateway = await here.startGateway({ settings: { STRATA_P2P_LISTEN: '/ip4/0.0.0.0/tcp/0' } });
-    const port = /\/tcp\/(\d+)/.exec(gateway.ready.addresses[0] ?? '')?.[1];
-    const join = [`/ip4/${host.ours}/tcp/${port}/p2p/${gateway.ready.peer}`];
-    await here.startWorker({ simulated, namespace: host.namespace, join });
-    await workersServing(gateway, 1);
-    assert.deepEqual(faultsOf(await streamOf(clientOf(gateway), ask), ask), []);
-  });
 });

@@ -245,18 +245,4 @@ describe('traces', () => {
     }
     assert.equal(collector.asked.count, 0);
   });
-
-  it('that cannot be had as asked for stop the start', async () => {
-    for (const [env, words] of [
-      [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, /OTEL_EXPORTER_OTLP_ENDPOINT: it must begin with http/],
-      [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not spoken here/],
-      [{ OTEL_TRACES_SAMPLER: 'some' }, /OTEL_TRACES_SAMPLER: there is no sampler 'some'/],
-      [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' }, /from 0 to 1/],
-    ] as const) {
-      const all = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', STRATA_DATA: directory, ...env };
-      const { code, stderr } = await runStrata(['stack', 'serve'], { env: all });
-      assert.equal(code, 2);
-      assert.match(stderr, words);
-    }
-  });
 });

@@ -29,10 +29,6 @@ const BOUNDED: Readonly<Record<string, readonly (readonly [expression: string, w
     ],
   ],
   'packages/http/src/compress.ts': [['\\s*;\\s*', 'the first 500 characters of a header']],
-  'packages/receipts/src/strict-json.ts': [
-    ['"(?:[^"\\\\]|\\\\.)*"|-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?|:', 'only JSON: a quote that opens is closed'],
-    ['0+$', 'a number has at most MAX_NUMBER_LENGTH characters'],
-  ],
   'services/stack/src/feeds/subscriptions.ts': [
     [
       '^(\\s*(?:feed:)?(?:[a-z][a-z0-9+.-]*:)?)([/\\\\]*)[^/\\\\?#]*@',
@@ -117,7 +113,7 @@ describe('regular expressions', { timeout: 600_000 }, () => {
 
   it('that would not are noticed: the exponential and the quadratic', async () => {
     for (const source of ['^(a+)+$', '^(?:\\w|\\d)*$', '\\s+$', '<!--[^]*?-->', '(\\d+)+,'])
-      assert.ok(await firstSlow([{ file: '', source, flags: '' }], 5_000), source);
+      assert.ok(await firstSlow([{ file: '', source, flags: '' }], 1_500), source);
     assert.ok(attacksOn({ source: '<!--[^]*?-->', flags: '' }, 100).some((attack) => attack.startsWith('<!--<!--')));
   });
 

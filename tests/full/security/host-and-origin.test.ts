@@ -14,27 +14,12 @@ const lines = (...fields: string[]) => fields.map((field) => `${field}\r\n`).joi
 /** Everything that needs no key, and one thing that does. */
 const OPEN = {
   stack: [
-    'GET /health',
-    'GET /',
-    'POST /keys',
-    'GET /suggest?q=a',
-    'GET /site.json',
-    'GET /openapi.json',
-    'GET /ledger/checkpoint',
-    'GET /stack/v1/stats',
-    'GET /nowhere',
-    'OPTIONS /keys',
+    ...['GET /health', 'GET /', 'POST /keys', 'GET /suggest?q=a', 'GET /site.json', 'GET /openapi.json'],
+    ...['GET /ledger/checkpoint', 'GET /stack/v1/stats', 'GET /nowhere', 'OPTIONS /keys'],
   ],
   gateway: [
-    'GET /health',
-    'GET /',
-    'POST /keys',
-    'GET /site.json',
-    'GET /network',
-    'GET /openapi.json',
-    'GET /v1/models',
-    'GET /nowhere',
-    'OPTIONS /v1/models',
+    ...['GET /health', 'GET /', 'POST /keys', 'GET /site.json', 'GET /network', 'GET /openapi.json'],
+    ...['GET /v1/models', 'GET /nowhere', 'OPTIONS /v1/models'],
   ],
 } as const;
 const isKeyed = (line: string) => / \/(?:stack\/)?v1\//.test(line);

@@ -9,7 +9,7 @@ import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { postgresServer } from '../../../packages/store/src/test/places.ts';
 import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
-import { assertHolds, giveKeys } from '../../support/shared-log/key-folders.ts';
+import { assertHolds, giveKeys, openTwoNodes } from '../../support/shared-log/key-folders.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -30,53 +30,41 @@ describe('a rotation of the keys of several nodes', { skip: binaries ? false : n
   for (const at of [1, 2])
     for (const isTold of [false, true])
       it(`that ends at text ${at}, ${isTold ? 'told' : 'not told'}, leaves keys that sign, here and elsewhere`, async () => {
-        const url = await server.fresh();
-        let now = Date.now();
-        const clock = () => new Date(now);
-        await using one = await temporaryDirectory();
-        await using two = await temporaryDirectory();
+        await using nodes = await openTwoNodes(await server.fresh());
+        const { a, b, clock, one, two, url } = nodes;
         await using shared = await openShared(url);
-        await using a = await openLedgerOf(one.path, url, clock);
-        giveKeys(one.path, two.path);
-        await using b = await openLedgerOf(two.path, url, clock);
         const ledger = { origin: ORIGIN, shared: breaking(shared, { at, isTold }) };
-        await assert.rejects(rotateSigningKeys(one.path, clock, ledger), /the connection broke/);
+        await assert.rejects(rotateSigningKeys(one, clock, ledger), /the connection broke/);
         await a.reload();
         await b.reload();
         await assertHolds(a, b);
         await assertHolds(b, a);
 
-        now += 6 * MINUTE_MS;
+        nodes.passMinutes(6);
         await a.reload();
         await assertHolds(a, b);
-        await rotateSigningKeys(one.path, clock, { origin: ORIGIN, shared });
+        await rotateSigningKeys(one, clock, { origin: ORIGIN, shared });
         await a.reload();
-        giveKeys(one.path, two.path);
+        giveKeys(one, two);
         await b.reload();
-        now += 6 * MINUTE_MS;
+        nodes.passMinutes(6);
         await a.reload();
         await assertHolds(a, b);
         await assertHolds(b, a);
       });
 
   it('on two copies of the folder at once makes keys that both sign, and either folder can be chosen for all', async () => {
-    const url = await server.fresh();
-    let now = Date.now();
-    const clock = () => new Date(now);
-    await using one = await temporaryDirectory();
-    await using two = await temporaryDirectory();
+    await using nodes = await openTwoNodes(await server.fresh());
+    const { a, b, clock, one, two, url } = nodes;
     await using shared = await openShared(url);
-    await using a = await openLedgerOf(one.path, url, clock);
-    giveKeys(one.path, two.path);
-    await using b = await openLedgerOf(two.path, url, clock);
-    await Promise.all([one, two].map(({ path }) => rotateSigningKeys(path, clock, { origin: ORIGIN, shared })));
+    await Promise.all([one, two].map((folder) => rotateSigningKeys(folder, clock, { origin: ORIGIN, shared })));
     await a.reload();
     await b.reload();
-    now += 6 * MINUTE_MS;
+    nodes.passMinutes(6);
     await a.reload();
     await assertHolds(a, b);
     await assertHolds(b, a);
-    giveKeys(one.path, two.path);
+    giveKeys(one, two);
     await b.reload();
     await a.reload();
     assert.equal(b.signer.keyId, a.signer.keyId);

@@ -11,7 +11,7 @@ import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
 import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
-import { assertHolds, giveKeys } from '../../support/shared-log/key-folders.ts';
+import { assertHolds, giveKeys, openTwoNodes } from '../../support/shared-log/key-folders.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -22,12 +22,8 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, async
   const server = await postgresServer();
 
   it('make answers of each that hold at the others', async () => {
-    const url = await server.fresh();
-    await using one = await temporaryDirectory();
-    await using two = await temporaryDirectory();
-    await using a = await openLedgerOf(one.path, url);
-    giveKeys(one.path, two.path);
-    await using b = await openLedgerOf(two.path, url);
+    await using nodes = await openTwoNodes(await server.fresh());
+    const { a, b } = nodes;
     assert.deepEqual(b.keySet(), a.keySet());
     await assertHolds(a, b);
     await assertHolds(b, a);
@@ -72,19 +68,12 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, async
   });
 
   it('are rotated on one node: the others go on with theirs for as long as verifiers take them, and need the folder then', async () => {
-    const url = await server.fresh();
-    let now = Date.now();
-    const clock = () => new Date(now);
-    await using one = await temporaryDirectory();
-    await using two = await temporaryDirectory();
-    await using stale = await temporaryDirectory();
-    await using a = await openLedgerOf(one.path, url, clock);
-    giveKeys(one.path, two.path);
-    giveKeys(one.path, stale.path);
-    await using b = await openLedgerOf(two.path, url, clock);
+    await using nodes = await openTwoNodes(await server.fresh());
+    const { a, b, clock, one, two, url } = nodes;
+    const stale = await nodes.directory({ hasKeys: true });
     await b.log.append(leafOf(0));
 
-    await rotateSigningKeys(one.path, clock);
+    await rotateSigningKeys(one, clock);
     await a.reload();
     assert.ok(await isSignedBy(a, a), 'the present checkpoint is signed anew');
     await assertHolds(a, a);
@@ -96,9 +85,9 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, async
     await a.reload();
     assert.deepEqual(b.keySet(), a.keySet());
     assert.equal(b.trouble(), undefined);
-    await assert.rejects(openLedgerOf(stale.path, url, clock), /was retired on .+ newest keys folder/);
+    await assert.rejects(openLedgerOf(stale, url, clock), /was retired on .+ newest keys folder/);
 
-    now += 6 * MINUTE_MS;
+    nodes.passMinutes(6);
     const served = b.log.checkpoint();
     assert.throws(() => b.issuing(), KeyringError);
     await assert.rejects(b.log.append(leafOf(1)), failsWith('wrong-key'));
@@ -107,7 +96,7 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, async
     assert.equal(a.trouble(), undefined);
     await a.log.append(leafOf(2));
 
-    giveKeys(one.path, two.path);
+    giveKeys(one, two);
     await b.reload();
     assert.equal(b.trouble(), undefined);
     await b.log.append(leafOf(3));
@@ -180,17 +169,13 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, async
   });
 
   it('are vouched for by the key that they replace, and by no other', async () => {
-    const url = await server.fresh();
-    await using one = await temporaryDirectory();
-    await using two = await temporaryDirectory();
-    await using stranger = await temporaryDirectory();
-    await using a = await openLedgerOf(one.path, url);
-    giveKeys(one.path, two.path);
-    await using b = await openLedgerOf(two.path, url);
+    await using nodes = await openTwoNodes(await server.fresh());
+    const { a, b, two } = nodes;
+    const stranger = await nodes.directory();
     const before = a.keySet();
     // Other keys than those of a rotation, put into the folder of a running node.
-    await rotateSigningKeys(stranger.path, () => new Date());
-    giveKeys(stranger.path, two.path);
+    await rotateSigningKeys(stranger, () => new Date());
+    giveKeys(stranger, two);
     await assert.rejects(b.reload(), failsWith('wrong-key'));
     await assertHolds(b, a);
     await a.reload();

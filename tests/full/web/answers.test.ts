@@ -10,8 +10,7 @@ describePages('answers', ({ browser, demo }) => {
 
   describe('without a connection', () => {
     it('says so at once, keeps what is open, and asks again when it is back', async () => {
-      await using visited = await open('/status');
-      const { page } = visited;
+      await using page = await open('/status');
       await settled(page);
       const shown = await page.getByRole('region', { name: 'Ledger' }).innerText();
       await page.context().setOffline(true);
@@ -26,22 +25,8 @@ describePages('answers', ({ browser, demo }) => {
       assert.equal(await page.getByText('You are offline.').count(), 0);
     });
 
-    it('joins the stream again by itself where its beginning could not be had', async () => {
-      await using visited = await open('/status');
-      const { page } = visited;
-      await page.route('**/stack/v1/stream/json*', (route) => route.abort('connectionrefused'));
-      await page.goto(`${demo().stack}/live`);
-      await page.locator('.live-state').getByText('Ended').waitFor();
-      await page.getByText('The service does not answer.').waitFor();
-      await page.unroute('**/stack/v1/stream/json*');
-      await page.locator('.live-event').first().waitFor({ timeout: 20_000 });
-      await page.locator('.live-state').getByText('Live', { exact: true }).waitFor();
-      assert.equal(await page.getByText('The service does not answer.').count(), 0);
-    });
-
     it('asks again for what is open alone', async () => {
-      await using visited = await open('/search?state=active');
-      const { page } = visited;
+      await using page = await open('/search?state=active');
       await settled(page);
       await page.context().setOffline(true);
       for (const state of ['parked', 'nonexistent']) {
@@ -61,8 +46,7 @@ describePages('answers', ({ browser, demo }) => {
     });
 
     it('asks a service that is silent again, and less often each time', async () => {
-      await using visited = await open('/search?state=active', [503]);
-      const { page } = visited;
+      await using page = await open('/search?state=active', [503]);
       await settled(page);
       let asked = 0;
       await page.route('**/health', (route) => {
@@ -85,8 +69,7 @@ describePages('answers', ({ browser, demo }) => {
 
   describe('answers', () => {
     it('to the question before are shown as old ones until the next is there', async () => {
-      await using visited = await open('/search?state=active');
-      const { page } = visited;
+      await using page = await open('/search?state=active');
       await settled(page);
       let release = () => {};
       const held = new Promise<void>((resolve) => {
@@ -114,8 +97,7 @@ describePages('answers', ({ browser, demo }) => {
     });
 
     it('have a verdict of their own: none stays under the next', async () => {
-      await using visited = await open('/search?state=active');
-      const { page } = visited;
+      await using page = await open('/search?state=active');
       const card = page.getByRole('region', { name: 'Domains', exact: true });
       await card.getByText('API and receipt').click();
       await card.getByRole('button', { name: 'Verify' }).click();
@@ -147,8 +129,7 @@ describePages('answers', ({ browser, demo }) => {
 
     it('that may still come are waited for without a request of the day, and asked for once', async () => {
       const domain = 'first-look.example';
-      await using visited = await open('/status', [404]);
-      const { page } = visited;
+      await using page = await open('/status', [404]);
       let asked = 0;
       let isKnown = false;
       await page.route(`**/stack/v1/domains/${domain}`, (route) => {

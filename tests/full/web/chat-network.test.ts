@@ -84,7 +84,7 @@ describePages('chat-network', (get) => {
       );
       assert.ok(first && second);
       await using machines = await visit(browser(), `${inference}/machines`);
-      await machines.page.waitForFunction(() => document.querySelectorAll('.chat-workers tbody tr').length === 2);
+      await machines.waitForFunction(() => document.querySelectorAll('.chat-workers tbody tr').length === 2);
       await inChat(get, async (page) => {
         await settled(page);
         await page.getByRole('button', { name: 'Parameters' }).click();
@@ -115,8 +115,8 @@ describePages('chat-network', (get) => {
         assert.deepEqual([went, took], [short(killed), short(other)]);
         assert.ok(Number(after) > 0);
         // It is started again after two seconds, so that the word beside it may be gone by now.
-        await machines.page.getByText(`Worker ${short(killed)} has gone.`).waitFor({ timeout: 15_000 });
-        await picture(machines.page, 'machines-failover');
+        await machines.getByText(`Worker ${short(killed)} has gone.`).waitFor({ timeout: 15_000 });
+        await picture(machines, 'machines-failover');
         await picture(page, 'chat-failover');
         await page.getByText('Receipt and workers').click();
         await page.getByRole('button', { name: 'Verify' }).click();

@@ -77,23 +77,9 @@ describePages('chat-trouble', (get) => {
         }),
       );
 
-    it('shows an answer as it was sent where it cannot be laid out at all', async () => {
-      const { inference, inferenceKey: key } = demo();
-      await using visited = await visit(browser(), inference, { key }, [404]);
-      const { page } = visited;
-      await page.route('**/assets/markdown-*.js', (route) => route.abort());
-      await page.route(CHAT, (route) => route.fulfill(streamOf('# Raw')));
-      await ask(page, 'What is SPF?');
-      assert.equal(await finished(page, 1), 'whole');
-      await page.getByText('it cannot be laid out').waitFor();
-      assert.equal(await page.locator('.chat-text .chat-plain').innerText(), '# Raw');
-      await page.getByLabel('Your question').fill('The page stands');
-    });
-
     it('says that the page has failed, where a part of it cannot be loaded, and that nothing is lost', async () => {
       const { inference, inferenceKey: key } = demo();
-      await using visited = await visit(browser(), `${inference}/favicon.svg`, { key }, [404]);
-      const { page } = visited;
+      await using page = await visit(browser(), `${inference}/favicon.svg`, { key }, [404]);
       await page.route('**/assets/machines-*.js', (route) => route.abort());
       await page.goto(`${inference}/machines`);
       await page.getByText('This page has failed').waitFor();
@@ -102,8 +88,7 @@ describePages('chat-trouble', (get) => {
 
     it('keeps a question for which Enter came too early, and sends it once there are models', async () => {
       const { inference, inferenceKey: key } = demo();
-      await using visited = await visit(browser(), `${inference}/favicon.svg`, { key }, [404]);
-      const { page } = visited;
+      await using page = await visit(browser(), `${inference}/favicon.svg`, { key }, [404]);
       const known = Promise.withResolvers<void>();
       await page.route('**/v1/models', async (route) => {
         await known.promise;
@@ -121,8 +106,7 @@ describePages('chat-trouble', (get) => {
     });
 
     it('leads a newcomer from nothing to an answer: a free key at one press, and the question is not lost', async () => {
-      await using visited = await openAsNewcomer(browser(), demo(), [429]);
-      const { page } = visited;
+      await using page = await openAsNewcomer(browser(), demo(), [429]);
       await page.getByText('First, a key').waitFor();
       await ask(page, 'What is DMARC?');
       await page.getByText('it is sent as soon as there is a key').waitFor();
@@ -150,8 +134,7 @@ describePages('chat-trouble', (get) => {
 
     it('says that a key is not known here, and takes another', async () => {
       const { inference, inferenceKey } = demo();
-      await using visited = await visit(browser(), inference, { key: 'sk-wrong' }, [401, 404]);
-      const { page } = visited;
+      await using page = await visit(browser(), inference, { key: 'sk-wrong' }, [401, 404]);
       await page.getByText('This key is not known here').waitFor();
       await ask(page, 'What is SPF?');
       await page.getByText('it is sent as soon as there is a key').waitFor();
@@ -213,22 +196,6 @@ describePages('chat-trouble', (get) => {
         },
         { allowed: [400, 429] },
       ),
-    );
-
-    it(
-      'keeps the answer that was there when another try fails',
-      inChat(get, async (page) => {
-        await ask(page, 'What is DMARC?');
-        assert.equal(await finished(page, 1), 'whole');
-        const first = await page.locator('.chat-text').innerText();
-        await page.route(CHAT, (route) => route.fulfill(refusal(404, 'model_not_found', 'No such model.')));
-        await page.getByRole('button', { name: 'Retry' }).click();
-        await page.getByText('This model is not there any more').waitFor();
-        await page.getByRole('button', { name: 'Earlier version of this answer' }).click();
-        assert.equal(await page.locator('.chat-text').innerText(), first);
-        await page.reload();
-        assert.equal(await page.locator('.chat-text').innerText(), first);
-      }),
     );
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertAccessible, picture } from '../../support/web/browser.ts';
-import { ANSWER, ask, CHAT, finished, inChat, questions, slowAnswers } from '../../support/web/chat-page.ts';
+import { ask, CHAT, finished, inChat, questions, slowAnswers } from '../../support/web/chat-page.ts';
 import { describePages } from '../../support/web/demo.ts';
 
 describePages('chat', (get) => {
@@ -154,66 +154,6 @@ describePages('chat', (get) => {
         await page.reload();
         assert.equal(await list.getByRole('link').count(), 0);
       }),
-    );
-
-    it(
-      'keeps what two tabs ask in one conversation at the same time',
-      inChat(
-        get,
-        async (page) => {
-          await ask(page, 'What is DMARC?');
-          assert.equal(await finished(page, 1), 'whole');
-          const other = await page.context().newPage();
-          await other.addInitScript(slowAnswers);
-          await other.goto(page.url());
-          await other.locator(ANSWER).waitFor();
-          await ask(page, 'What is SPF?');
-          await ask(other, 'What is DKIM?');
-          // While both are written, a third word comes from another tab.
-          await other.getByRole('button', { name: 'Rename What is DMARC?' }).click();
-          await other.getByLabel('Name of the conversation').fill('Mail');
-          await other.keyboard.press('Enter');
-          for (const tab of [page, other]) await tab.getByRole('heading', { level: 1, name: 'Mail' }).waitFor();
-          // The one that is not shown is written on, too.
-          await page.waitForFunction(
-            () => !Object.values(localStorage).some((text) => text.includes('"state":"running"')),
-          );
-          await page.reload();
-          const asked = new Set<string | undefined>();
-          const second = page.locator('.chat-turns > div').nth(2);
-          for (const way of ['Earlier', 'Later']) {
-            await second.getByRole('button', { name: `${way} version of this question` }).click();
-            asked.add((await questions(page))[1]);
-            assert.equal(await finished(page, 2), 'whole');
-          }
-          assert.deepEqual([...asked], ['What is SPF?', 'What is DKIM?']);
-        },
-        { before: slowAnswers },
-      ),
-    );
-
-    it(
-      'stops an answer from another tab than the one that writes it',
-      inChat(
-        get,
-        async (page) => {
-          await ask(page, 'What is DMARC?');
-          const other = await page.context().newPage();
-          await other.goto(page.url());
-          // Words are coming, there and here.
-          await other.locator('[data-state=running] .chat-text').waitFor();
-          await other.getByRole('button', { name: 'Stop' }).click();
-          for (const tab of [page, other]) assert.equal(await finished(tab, 1), 'stopped');
-          const kept: string[] = [];
-          for (const tab of [page, other]) {
-            await tab.reload();
-            await tab.getByText('Stopped here.').waitFor();
-            kept.push(await tab.locator('.chat-text').innerText());
-          }
-          assert.ok(kept[0] !== '' && kept[0] === kept[1], kept.join(' / '));
-        },
-        { before: slowAnswers },
-      ),
     );
 
     it(

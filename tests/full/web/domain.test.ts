@@ -52,8 +52,7 @@ describePages('domain', ({ browser, demo }) => {
       visit(browser(), `${demo().stack}${path}`, { key: demo().stackKey }, allowed);
 
     it('tells the stack with evidence, and leads to the history', async () => {
-      await using visited = await open(`/domain/${migration.domain}`);
-      const { page } = visited;
+      await using page = await open(`/domain/${migration.domain}`);
       await page.getByRole('heading', { level: 1, name: migration.domain }).waitFor();
       const stack = page.getByRole('region', { name: 'Stack', exact: true });
       await stack.locator('.domain-service summary').first().click();
@@ -74,8 +73,7 @@ describePages('domain', ({ browser, demo }) => {
     });
 
     it('loads posture, risk, advisories and feeds when they are opened', async () => {
-      await using visited = await open(`/domain/${migration.domain}`);
-      const { page } = visited;
+      await using page = await open(`/domain/${migration.domain}`);
       const asked: string[] = [];
       page.on('request', (request) => asked.push(new URL(request.url()).pathname));
       await settled(page);
@@ -94,46 +92,8 @@ describePages('domain', ({ browser, demo }) => {
       }
     });
 
-    it('counts the changes of each category as the list of it has them', async () => {
-      await using visited = await open(`/domain/${migration.domain}?tab=history`);
-      const { page } = visited;
-      const history = page.getByRole('region', { name: 'History', exact: true });
-      await settled(page);
-      const all = await history.locator('.transition').count();
-      const choices = await history.getByLabel('Category').locator('option').allInnerTexts();
-      let sum = 0;
-      for (const [i, choice] of choices.entries()) {
-        if (i === 0) continue;
-        const said = Number(/\((\d+)\)$/.exec(choice)?.[1]);
-        await history.getByLabel('Category').selectOption({ index: i });
-        await history.getByText(new RegExp(`^${said} of ${all} changes are in`)).waitFor();
-        assert.equal(await history.locator('.transition').count(), said, choice);
-        sum += said;
-      }
-      assert.ok(all > 0);
-      assert.equal(sum, all);
-    });
-
-    it('tells how long ago it was looked at, and goes on with the clock', async () => {
-      await using visited = await open('/status');
-      const { page } = visited;
-      await page.clock.install();
-      await page.goto(`${demo().stack}/domain/${migration.domain}`);
-      const when = page.locator('.domain-when');
-      await when.waitFor();
-      const at = Date.parse((await when.getAttribute('datetime')) ?? '');
-      // Well within a day, whatever it was before.
-      await page.clock.setFixedTime(at + 2 * 3_600_000 + 60_000);
-      await page.clock.runFor(60_000);
-      await page.getByText('2 hours ago', { exact: true }).waitFor();
-      await page.clock.setFixedTime(at + 5 * 3_600_000 + 60_000);
-      await page.clock.runFor(60_000);
-      await page.getByText('5 hours ago', { exact: true }).waitFor();
-    });
-
     it('says so when one value of the answer was changed', async () => {
-      await using visited = await open('/status');
-      const { page } = visited;
+      await using page = await open('/status');
       await page.route(`**/stack/v1/domains/${migration.domain}`, async (route) => {
         const response = await route.fetch();
         const body = (await response.text()).replace('"confidence":"high"', '"confidence":"low"');
@@ -148,8 +108,7 @@ describePages('domain', ({ browser, demo }) => {
     });
 
     it('can be read, filtered and verified with the keyboard alone', async () => {
-      await using visited = await open(`/domain/${migration.domain}`);
-      const { page } = visited;
+      await using page = await open(`/domain/${migration.domain}`);
       await settled(page);
       await tabTo(page, /^History$/);
       await page.keyboard.press('Enter');
@@ -166,13 +125,12 @@ describePages('domain', ({ browser, demo }) => {
     });
 
     it('says which name was answered for, where a host or an address was typed', async () => {
-      await using visited = await open(`/domain/${encodeURIComponent(`https://www.${migration.domain}/about?x=1`)}`);
-      await visited.page.getByText(`Answered for ${migration.domain}, to which`).waitFor();
+      await using page = await open(`/domain/${encodeURIComponent(`https://www.${migration.domain}/about?x=1`)}`);
+      await page.getByText(`Answered for ${migration.domain}, to which`).waitFor();
     });
 
     it('says that there is no such domain, and of a real name that it is not in the demo', async () => {
-      await using visited = await open('/domain/google.com', [404]);
-      const { page } = visited;
+      await using page = await open('/domain/google.com', [404]);
       await page.getByRole('heading', { name: 'google.com is not in this demo' }).waitFor();
       await page.getByText('A demo on a simulated internet: every domain here is invented.').waitFor();
       const example = page.getByRole('link', { name: /^Look at / });
@@ -183,27 +141,9 @@ describePages('domain', ({ browser, demo }) => {
       assert.equal(await page.getByText('simulated').count(), 0);
     });
 
-    it('asks once more by itself while the first look goes on', async () => {
-      await using visited = await open('/status', [404]);
-      const { page } = visited;
-      let asked = 0;
-      await page.route(`**/stack/v1/domains/${migration.domain}`, async (route) => {
-        asked++;
-        if (asked > 1) return await route.continue();
-        const detail = `${migration.domain} is being scanned; the answer is not complete yet.`;
-        const problem = { title: 'The domain has not been analyzed', status: 404, detail, code: 'unknown_domain' };
-        await route.fulfill({ status: 404, headers: { 'retry-after': '1' }, json: problem });
-      });
-      await page.goto(`${demo().stack}/domain/${migration.domain}`);
-      await page.getByRole('heading', { name: 'The first look at this domain goes on' }).waitFor();
-      await page.getByRole('region', { name: 'Stack', exact: true }).waitFor();
-      assert.equal(asked, 2);
-    });
-
     it('compares domains, one more and one less in place', async () => {
       const [first, second, third] = others as [string, string, string];
-      await using visited = await open(`/compare?domains=${first},${second}`);
-      const { page } = visited;
+      await using page = await open(`/compare?domains=${first},${second}`);
       await page.getByRole('columnheader', { name: second }).waitFor();
       await settled(page);
       await page.getByLabel('Add a domain').fill('not a domain!!');
@@ -225,8 +165,7 @@ describePages('domain', ({ browser, demo }) => {
 
     it('compares providers', async () => {
       const { from, from_id, to, to_id } = migration;
-      await using visited = await open(`/compare?providers=${from_id},${to_id}`);
-      const { page } = visited;
+      await using page = await open(`/compare?providers=${from_id},${to_id}`);
       for (const name of [from, to]) {
         await page.getByRole('columnheader', { name }).getByRole('link', { name, exact: true }).waitFor();
       }

@@ -19,23 +19,22 @@ describePages('frame', ({ browser, demo }) => {
     });
 
     it('fail when the policy is violated, though nobody asks', async () => {
-      const visited = await open('/start');
-      await visited.page.evaluate(() => document.body.setAttribute('style', 'color: red'));
-      await visited.page.evaluate(() => {
+      const page = await open('/start');
+      await page.evaluate(() => document.body.setAttribute('style', 'color: red'));
+      await page.evaluate(() => {
         const script = document.createElement('script');
         script.textContent = 'window.wasRun = true';
         document.body.append(script);
       });
-      await visited.page.waitForTimeout(100);
-      assert.equal(await visited.page.evaluate(() => 'wasRun' in window), false);
-      await assert.rejects(async () => await visited[Symbol.asyncDispose](), /policy violated: script-src/);
+      await page.waitForTimeout(100);
+      assert.equal(await page.evaluate(() => 'wasRun' in window), false);
+      await assert.rejects(async () => await page[Symbol.asyncDispose](), /policy violated: script-src/);
     });
   });
 
   describe('the frame', () => {
     it('takes the focus from nobody who types while the page comes', async () => {
-      await using visited = await open('/start');
-      const { page } = visited;
+      await using page = await open('/start');
       await settled(page);
       await page.evaluate(() => {
         document.querySelector<HTMLElement>('.ways a[href="/market"]')?.click();
@@ -48,8 +47,7 @@ describePages('frame', ({ browser, demo }) => {
     });
 
     it('marks one page as the one that is open, wherever one is', async () => {
-      await using visited = await open('/', [404]);
-      const { page } = visited;
+      await using page = await open('/', [404]);
       for (const [path, name] of [
         ['/', 'Home'],
         ['/start', 'Get started'],
@@ -67,8 +65,7 @@ describePages('frame', ({ browser, demo }) => {
     });
 
     it('shows the keys, and lets them be turned off for good', async () => {
-      await using visited = await open('/start');
-      const { page } = visited;
+      await using page = await open('/start');
       await settled(page);
       await page.keyboard.press('?');
       const dialog = page.getByRole('dialog', { name: 'Keyboard' });
@@ -92,54 +89,8 @@ describePages('frame', ({ browser, demo }) => {
       await page.waitForURL('**/market');
     });
 
-    it('hides nothing that has the focus behind the bar above', async () => {
-      await using visited = await open('/search?state=active');
-      const { page } = visited;
-      await settled(page);
-      // Each link stands behind the bar in turn, as if it had been scrolled there, and is gone back to from the next.
-      for (const place of [3, 9, 20]) {
-        await page.evaluate((at) => {
-          const links = [...document.querySelectorAll<HTMLElement>('main tbody a')];
-          window.scrollTo(0, (links[at]?.getBoundingClientRect().top ?? 0) + window.scrollY - 10);
-          links[at + 1]?.focus({ preventScroll: true });
-        }, place);
-        await page.keyboard.press('Shift+Tab');
-        const [isThere, top, bar] = await page.evaluate((at) => {
-          const link = document.querySelectorAll('main tbody a')[at];
-          const box = document.querySelector('.top')?.getBoundingClientRect();
-          return [link === document.activeElement, link?.getBoundingClientRect().top ?? 0, box?.bottom ?? 0] as const;
-        }, place);
-        assert.ok(isThere && top >= bar, `link ${place} at ${top}, the bar down to ${bar}`);
-      }
-    });
-
-    it('leads to the chat where the service names one, and to nothing else', async () => {
-      for (const [chat, expected] of [
-        ['https://chat.example/', 'https://chat.example/'],
-        ['javascript:alert(1)', null],
-        [null, null],
-      ] as const) {
-        await using visited = await open('/start');
-        const { page } = visited;
-        await page.route('**/site.json', (route) =>
-          route.fulfill({ json: { example_domain: 'example.com', chat_url: chat } }),
-        );
-        await page.reload();
-        await settled(page);
-        const link = page.getByRole('link', { name: 'Chat', exact: true });
-        assert.equal(await link.count(), expected === null ? 0 : 1);
-        if (expected === null) continue;
-        assert.equal(await link.getAttribute('href'), expected);
-        await page.setViewportSize({ width: 390, height: 844 });
-        assert.equal(await link.count(), 0);
-        await page.getByRole('button', { name: 'Menu' }).click();
-        assert.equal(await link.getAttribute('href'), expected);
-      }
-    });
-
     it('closes the menu of a phone with Escape', async () => {
-      await using visited = await open('/start', [], { width: 390, height: 844 });
-      const { page } = visited;
+      await using page = await open('/start', [], { width: 390, height: 844 });
       await settled(page);
       const menu = page.getByRole('button', { name: 'Menu' });
       const market = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Market' });
@@ -149,21 +100,10 @@ describePages('frame', ({ browser, demo }) => {
       assert.equal(await market.isVisible(), false);
       assert.equal(await menu.evaluate((element) => element === document.activeElement), true);
     });
-
-    it('takes a key that another tab has got', async () => {
-      await using visited = await visit(browser(), `${demo().stack}/start`);
-      const { page } = visited;
-      await page.getByRole('button', { name: 'Get a free key' }).first().waitFor();
-      const other = await page.context().newPage();
-      await other.goto(`${demo().stack}/favicon.svg`);
-      await other.evaluate((key) => localStorage.setItem('strata-stack-key', key), demo().stackKey);
-      await page.getByText(demo().stackKey, { exact: true }).waitFor();
-    });
   });
 
   it('prints all rows of a long table, in dark ink', async () => {
-    await using visited = await open('/status', [], { colorScheme: 'dark' });
-    const { page } = visited;
+    await using page = await open('/status', [], { colorScheme: 'dark' });
     await settled(page);
     const rows = Array.from({ length: 400 }, (_, i) => `domain-${i}.example`);
     await page.route('**/stack/v1/search?*', async (route) => {

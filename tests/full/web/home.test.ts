@@ -18,8 +18,7 @@ describePages('home', ({ browser, demo }) => {
 
   it('leads to a domain by the keyboard alone', async () => {
     const domain = await exampleDomain();
-    await using visited = await open('/', { key: demo().stackKey });
-    const { page } = visited;
+    await using page = await open('/', { key: demo().stackKey });
     await settled(page);
     await page.keyboard.press('/');
     await page.keyboard.type(domain.slice(0, -2), { delay: 20 });
@@ -39,8 +38,7 @@ describePages('home', ({ browser, demo }) => {
   });
 
   it('takes Enter for what the text is: a domain, an address, a provider, or else a search', async () => {
-    await using visited = await open('/start', { key: demo().stackKey }, [404]);
-    const { page } = visited;
+    await using page = await open('/start', { key: demo().stackKey }, [404]);
     await settled(page);
     for (const [text, url] of [
       ['Example.COM', '/domain/example.com'],
@@ -58,8 +56,7 @@ describePages('home', ({ browser, demo }) => {
   });
 
   it('closes the suggestions with Escape, goes round with the arrows, and follows the pointer', async () => {
-    await using visited = await open('/');
-    const { page } = visited;
+    await using page = await open('/');
     await settled(page);
     await page.keyboard.press('/');
     await page.keyboard.type('clou');
@@ -78,8 +75,7 @@ describePages('home', ({ browser, demo }) => {
   });
 
   it('says when the day of a key is used up, and until when', async () => {
-    await using visited = await open('/', { key: 'ssk_used-up' }, [429]);
-    const { page } = visited;
+    await using page = await open('/', { key: 'ssk_used-up' }, [429]);
     await page.route('**/stack/v1/**', (route) =>
       route.fulfill({
         status: 429,
@@ -113,8 +109,7 @@ describePages('home', ({ browser, demo }) => {
 
   it('gives commands that work as they stand', async () => {
     const shownKey = demo().stackKey;
-    await using visited = await open('/start', { key: shownKey });
-    const { page } = visited;
+    await using page = await open('/start', { key: shownKey });
     await settled(page);
     await page.getByText('Complete commands, with your key').waitFor();
     const commands = await page.getByRole('region', { name: '2. First requests' }).locator('pre').allTextContents();
@@ -137,27 +132,8 @@ describePages('home', ({ browser, demo }) => {
     assert.equal(await keyOf(page), null);
   });
 
-  it('says why when there is no key to be had, and lets one try again', async () => {
-    await using visited = await open('/start', {}, [429]);
-    const { page } = visited;
-    const detail = 'This address has got its 5 free keys of the day.';
-    const refused = { title: 'The quota is used up', status: 429, detail, code: 'quota_exceeded' };
-    await page.route('**/keys', (route) =>
-      route.fulfill({ status: 429, contentType: 'application/problem+json', body: JSON.stringify(refused) }),
-    );
-    const button = page.getByRole('button', { name: 'Get a free key' });
-    await button.click();
-    await page.getByRole('alert').filter({ hasText: detail }).waitFor();
-    await page.unroute('**/keys');
-    await page.route('**/keys', (route) => route.abort());
-    await button.click();
-    await page.getByRole('alert').filter({ hasNotText: detail }).waitFor();
-    assert.equal(await button.isEnabled(), true);
-  });
-
   it('searches with every filter in the address, page by page', async () => {
-    await using visited = await open('/search', { key: demo().stackKey });
-    const { page } = visited;
+    await using page = await open('/search', { key: demo().stackKey });
     await settled(page);
     /** What the page was answered: the demo lives on, and a second answer may be another. */
     const answerTo = async (act: () => Promise<unknown>) => {
@@ -201,15 +177,5 @@ describePages('home', ({ browser, demo }) => {
       .getByText(/^1 to 50 of/)
       .first()
       .waitFor();
-  });
-
-  it('names the providers that may be meant, and says when nothing is found', async () => {
-    await using visited = await open('/search?provider=cloudflair', { key: demo().stackKey });
-    const { page } = visited;
-    await page.getByRole('link', { name: 'Cloudflare', exact: true }).click();
-    await page.waitForURL('**/search?provider=Cloudflare');
-    await page.locator('tbody tr').first().waitFor();
-    await page.goto(`${demo().stack}/search?q=holds-nothing-like-this`);
-    await page.getByText('No domain meets all of this').waitFor();
   });
 });

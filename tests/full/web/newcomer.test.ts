@@ -10,8 +10,7 @@ describePages('newcomer', ({ browser, demo }) => {
     { name: 'phone', size: { width: 390, height: 844 } },
   ])
     it(`leads a newcomer from the landing page to a chat answer by clicks alone, ${name}`, async () => {
-      await using visited = await visit(browser(), `${demo().stack}/`, size);
-      const { page } = visited;
+      await using page = await visit(browser(), `${demo().stack}/`, size);
       const stored = (of: string) => page.evaluate((place) => localStorage.getItem(place), of);
       const openPage = async (title: string) => {
         const menu = page.getByRole('button', { name: 'Menu' });

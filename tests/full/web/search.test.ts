@@ -10,8 +10,7 @@ describePages('search', ({ browser, demo }) => {
 
   describe('the filters of the search', () => {
     it('keep the conditions that have no field, and the focus', async () => {
-      await using visited = await open('/search?state=live&flag=spf_measured&without=spf_valid&min_confidence=medium');
-      const { page } = visited;
+      await using page = await open('/search?state=live&flag=spf_measured&without=spf_valid&min_confidence=medium');
       await settled(page);
       await page.getByLabel('Part of the name').fill('a');
       await page.keyboard.press('Enter');
@@ -36,8 +35,7 @@ describePages('search', ({ browser, demo }) => {
     });
 
     it('say in words what a followed number asks for', async () => {
-      await using visited = await open('/search?state=live&flag=spf_valid,dmarc_valid&without=dnssec,caa');
-      const { page } = visited;
+      await using page = await open('/search?state=live&flag=spf_valid,dmarc_valid&without=dnssec,caa');
       await settled(page);
       assert.equal(await chosen(page, 'State'), 'Active or parked');
       assert.equal(await chosen(page, 'Posture'), 'SPF: valid and DMARC: valid');
@@ -47,8 +45,7 @@ describePages('search', ({ browser, demo }) => {
     });
 
     it('name the provider that nobody knows, whichever of the two it is', async () => {
-      await using visited = await open('/search?with=cloudflair');
-      const { page } = visited;
+      await using page = await open('/search?with=cloudflair');
       await page.getByText('No provider is called “cloudflair”.').waitFor();
       await page.getByRole('list').getByRole('link', { name: 'Cloudflare', exact: true }).click();
       await page.waitForURL((url) => url.searchParams.get('with') === 'Cloudflare');
@@ -58,8 +55,7 @@ describePages('search', ({ browser, demo }) => {
 
   describe('the pages of a list', () => {
     it('mark none of their ways as the page one is on, and lead back from beyond the end', async () => {
-      await using visited = await open('/status');
-      const { page } = visited;
+      await using page = await open('/status');
       // Shorter pages than the demo has migrations.
       await page.route('**/stack/v1/stats/migrations**', (route) =>
         route.continue({ url: route.request().url().replace('limit=100', 'limit=10') }),
@@ -79,8 +75,7 @@ describePages('search', ({ browser, demo }) => {
     });
 
     it('stand in for the next page of the same list, and for no other list', async () => {
-      await using visited = await open('/status');
-      const { page } = visited;
+      await using page = await open('/status');
       let release = () => {};
       let held = Promise.resolve();
       await page.route('**/stack/v1/stats/migrations**', async (route) => {

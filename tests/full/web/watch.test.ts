@@ -69,8 +69,7 @@ describePages('watch', ({ browser, demo }) => {
 
   describe('security', () => {
     it('shows each standard with its denominator and leads to the domains', async () => {
-      await using visited = await open('/security');
-      const { page } = visited;
+      await using page = await open('/security');
       await settled(page);
       const row = page.getByRole('row', { name: /^DNSSEC/ });
       const cells = await row.getByRole('cell').allTextContents();
@@ -95,28 +94,15 @@ describePages('watch', ({ browser, demo }) => {
       ['a standard of the sector that is chosen', '?sector=government', inTable('Who may send: SPF', 'Domains')],
     ] as const) {
       it(`leads from a number to a list of as many: ${what}`, async () => {
-        await using visited = await open(`/security${path}`);
-        const { page } = visited;
+        await using page = await open(`/security${path}`);
         await assertListed(page, { of, list: 'search' });
       });
     }
-
-    it('narrows to a sector, in the address too', async () => {
-      await using visited = await open('/security');
-      const { page } = visited;
-      await settled(page);
-      await page.getByRole('combobox', { name: 'Sector' }).selectOption('government');
-      await page.getByRole('heading', { name: 'Government', level: 2 }).waitFor();
-      assert.deepEqual(searchOf(page), { sector: 'government' });
-      const link = page.getByRole('row', { name: /^CAA/ }).getByRole('link').first();
-      assert.match((await link.getAttribute('href')) ?? '', /sector=government/);
-    });
   });
 
   describe('alerts', () => {
     it('filters by kind and severity, in the address too', async () => {
-      await using visited = await open('/alerts');
-      const { page } = visited;
+      await using page = await open('/alerts');
       const { alerts } = (await told(page, '/stack/v1/alerts', () => page.reload())) as {
         alerts: { kind: string; severity: string }[];
       };
@@ -135,8 +121,7 @@ describePages('watch', ({ browser, demo }) => {
     });
 
     it('leads from an exploited vulnerability to the domains concerned', async () => {
-      await using visited = await open('/alerts?kind=advisory');
-      const { page } = visited;
+      await using page = await open('/alerts?kind=advisory');
       await settled(page);
       const first = page.locator('.alerts-list > li').first();
       const id = /^\S+/.exec((await first.getByRole('heading').textContent()) ?? '')?.[0];
@@ -146,8 +131,7 @@ describePages('watch', ({ browser, demo }) => {
     });
 
     it('opens an anomaly with its series and the band of three standard deviations', async () => {
-      await using visited = await open('/alerts');
-      const { page } = visited;
+      await using page = await open('/alerts');
       await settled(page);
       await withAnomalies(page);
       await page.reload();
@@ -174,23 +158,11 @@ describePages('watch', ({ browser, demo }) => {
       await page.getByRole('link', { name: 'Close' }).click();
       await chart.waitFor({ state: 'detached' });
     });
-
-    it('says what is drawn where the days are not known', async () => {
-      await using visited = await open('/');
-      const { page } = visited;
-      await withAnomalies(page);
-      await page.goto(`${demo().stack}/alerts?anomaly=an_category_dns`);
-      await page.getByText('The days before it are not part of any answer').waitFor();
-      await page.getByRole('img', { name: /migrations by day/ }).waitFor();
-      await page.goto(`${demo().stack}/alerts?anomaly=an_gone`);
-      await page.getByRole('heading', { name: 'This anomaly is not listed' }).waitFor();
-    });
   });
 
   describe('advisories', () => {
     it('filters by severity and exploitation, in the address too', async () => {
-      await using visited = await open('/advisories');
-      const { page } = visited;
+      await using page = await open('/advisories');
       await settled(page);
       await page.getByLabel('Severity').selectOption('critical');
       const { total } = await told(page, 'severity=critical&known_exploited=true', () =>
@@ -206,8 +178,7 @@ describePages('watch', ({ browser, demo }) => {
 
     it('keeps domains that are affected apart from those that may be', async () => {
       const id = 'CVE-2021-42013';
-      await using visited = await open('/status');
-      const { page } = visited;
+      await using page = await open('/status');
       const { domains } = await told(page, '/enrichment/affected', () =>
         page.goto(`${demo().stack}/advisories?advisory=${id}`),
       );
@@ -225,12 +196,6 @@ describePages('watch', ({ browser, demo }) => {
       const outside = page.locator(`a[href="https://www.cve.org/CVERecord?id=${id}"]`).first();
       assert.equal(await outside.getAttribute('rel'), 'noopener noreferrer nofollow');
       await assertAccessible(page);
-    });
-
-    it('says why nothing is listed for an id that is not looked for', async () => {
-      await using visited = await open('/advisories?advisory=CVE-1999-0001');
-      const { page } = visited;
-      await page.getByText('This advisory names no product that is looked for here.').waitFor();
     });
   });
 });

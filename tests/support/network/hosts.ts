@@ -1,4 +1,4 @@
-// Hosts of their own on this machine: network namespaces, each with a cable to this one that can be unplugged and, where the kernel can, slowed.
+// Hosts of their own on this machine: network namespaces, each with a cable to this one that can be unplugged.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -25,8 +25,6 @@ export interface Host extends AsyncDisposable {
   /** The cable is out: nothing passes, and nobody is told. */
   unplug(): Promise<void>;
   plugIn(): Promise<void>;
-  /** Delay and loss on the way to it and back. Rejects where the kernel cannot. */
-  slow(options: { readonly delayMs: number; readonly lossPercent: number }): Promise<void>;
 }
 
 /** `number`: 1 to 250, of this process. */
@@ -49,11 +47,6 @@ export async function addHost(number: number): Promise<Host> {
     ours: `${network}.1`,
     unplug: async () => void (await inside('ip', 'link', 'set', far, 'down')),
     plugIn: async () => void (await inside('ip', 'link', 'set', far, 'up')),
-    async slow({ delayMs, lossPercent }) {
-      const netem = ['root', 'netem', 'delay', `${delayMs}ms`, 'loss', `${lossPercent}%`];
-      await run('tc', ['qdisc', 'add', 'dev', cable, ...netem]);
-      await inside('tc', 'qdisc', 'add', 'dev', far, ...netem);
-    },
     async [Symbol.asyncDispose]() {
       // The cable goes with the namespace that one of its ends is in.
       await ip('netns', 'del', namespace);

@@ -15,11 +15,8 @@ export const skip: string | false = existsSync(executablePath)
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SCREENSHOTS = process.env.STRATA_SCREENSHOTS;
 
-export interface Visit {
-  readonly page: Page;
-  /** Refused loads, missing files, errors of scripts, violations of the content security policy. */
-  readonly trouble: string[];
-}
+/** A page in a browser profile of its own. Closing it fails where anything went wrong in it that its test did not expect. */
+export type Visit = Page & AsyncDisposable;
 
 export interface VisitOptions {
   readonly width?: number;
@@ -42,7 +39,7 @@ export async function visit(
   url: string,
   { width = 1280, height = 900, colorScheme = 'light', key }: VisitOptions = {},
   allowed: readonly number[] = [],
-): Promise<Visit & AsyncDisposable> {
+): Promise<Visit> {
   const context: BrowserContext = await browser.newContext({
     viewport: { width, height },
     colorScheme,
@@ -85,15 +82,13 @@ export async function visit(
       trouble.push(`${response.status()} ${response.url()}`);
   });
   await page.goto(url);
-  return {
-    page,
-    trouble,
+  return Object.assign(page, {
     async [Symbol.asyncDispose]() {
       const address = page.url();
       await context.close();
       assert.deepEqual(trouble, [], `went wrong in ${address}`);
     },
-  };
+  });
 }
 
 /** Requests of each page that have not ended; an event stream never does and is not counted. */
@@ -191,8 +186,7 @@ export async function assertLooks(
   { key, name }: { readonly key?: string; readonly name: string },
   allowed: readonly number[] = [],
 ): Promise<void> {
-  await using visited = await visit(browser, url, key === undefined ? {} : { key }, allowed);
-  const { page } = visited;
+  await using page = await visit(browser, url, key === undefined ? {} : { key }, allowed);
   for (const look of ['light', 'dark', 'phone'] as const) {
     await page.emulateMedia({ colorScheme: look === 'dark' ? 'dark' : 'light' });
     if (look === 'phone') await page.setViewportSize({ width: 390, height: 844 });

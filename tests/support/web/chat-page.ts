@@ -23,11 +23,10 @@ export function inChat({ browser, demo }: Get, test: (page: Page) => Promise<voi
     const { path = '/', before, allowed = [], ...looks } = options;
     const { inference, inferenceKey: key } = demo();
     // Some page of the same origin, where nothing runs yet.
-    await using visited = await visit(browser(), inference + (before ? '/favicon.svg' : path), { key, ...looks }, [
+    await using page = await visit(browser(), inference + (before ? '/favicon.svg' : path), { key, ...looks }, [
       EARLY,
       ...allowed,
     ]);
-    const { page } = visited;
     if (before) {
       await page.addInitScript(before);
       await page.goto(inference + path);
