@@ -57,7 +57,7 @@ export default defineConfig(({ mode }) => ({
     // Nothing is inlined, so that no content security policy has to allow it.
     assetsInlineLimit: 0,
     target: 'es2023',
-    // Which file has which: tests/first-view.test.ts counts what a page begins with.
+    // Which file has which: tests/smoke/first-view.test.ts counts what a page begins with.
     manifest: true,
     rollupOptions: {
       // Directives for servers that render; there is none here.

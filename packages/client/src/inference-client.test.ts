@@ -1,4 +1,4 @@
-// Chats with servers that break off, stand still or say nonsense; tests/client.test.ts has the real gateway.
+// Chats with servers that break off, stand still or say nonsense; tests/full/clients/client.test.ts has the real gateway.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';

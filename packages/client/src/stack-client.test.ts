@@ -1,4 +1,4 @@
-// The client with servers that are not what they should be; tests/client.test.ts has the real ones.
+// The client with servers that are not what they should be; tests/full/clients/client.test.ts has the real ones.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { InferenceClient, StackClient, StackProblem } from './index.ts';

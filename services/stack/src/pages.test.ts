@@ -1,4 +1,4 @@
-// Pages for people: complete in themselves, and unable to load or send anything elsewhere. What is in the explorer's pages tests/web looks at.
+// Pages for people: complete in themselves, and unable to load or send anything elsewhere. What is in the explorer's pages tests/full/web looks at.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { company } from './test/harness.ts';
@@ -18,20 +18,10 @@ describe('the pages', () => {
       ),
     ].map(([, url = '']) => url);
 
-  const explorer = [
-    ...[
-      '/',
-      '/start',
-      '/search',
-      '/search?q=a',
-      '/domain/example.com',
-      '/domain/x',
-      '/provider/cloudflare',
-      '/compare',
-    ],
-    ...['/market', '/migrations', '/security', '/alerts', '/advisories', '/feeds', '/feeds/example.com', '/live'],
-    '/status',
-  ];
+  const explorer =
+    '/ /start /search /search?q=a /domain/example.com /domain/x /provider/cloudflare /compare /market /migrations /security /alerts /advisories /feeds /feeds/example.com /live /status'.split(
+      ' ',
+    );
   for (const page of [...explorer, '/reference', '/reference/']) {
     it(`serves ${page} under a policy that lets nothing in or out`, async () => {
       const { status, headers, text } = await service.ask(page);
