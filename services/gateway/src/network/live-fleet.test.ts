@@ -6,9 +6,10 @@ import type { SessionLoad, WorkerSession } from './worker-session.ts';
 
 const SHA = 'aa'.repeat(32);
 const VOCABULARY = 'bb'.repeat(32);
-const nobody: ReadonlySet<string> = new Set();
 /** What was chosen in this turn of the event loop has reached its worker in the next. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+type Wanted = Parameters<LiveFleet['choose']>[0];
 
 interface WorkerFacts {
   readonly model?: Partial<OfferedModel>;
@@ -71,7 +72,11 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
     },
   );
   const loadOf = (peer: string) => loads.get(peer) ?? assert.fail(peer);
-  return { fleet, time, sessions, directory, trusts, alive, offer, connect, loadOf };
+  const choose = (wanted: Wanted = job, except: readonly string[] = []) =>
+    fleet.choose(wanted, { except: new Set(except) });
+  const chosen = (wanted?: Wanted, except?: readonly string[]) => choose(wanted, except)?.session.peer;
+  const expectedMs = (wanted: Wanted = job) => choose(wanted)?.expectedFirstTokenMs ?? 0;
+  return { fleet, time, sessions, trusts, alive, connect, loadOf, choose, chosen, expectedMs };
 }
 
 const prompt = Array.from({ length: 1_000 }, (_, i) => i);
@@ -84,34 +89,34 @@ const served = (peer: string) => ({
 });
 
 describe('live fleet', () => {
-  it('asks the worker from which the first token is expected soonest, and tells when', async () => {
-    const { fleet } = world({ near: {}, far: { rttMs: 500 } });
+  it('chooses the worker whose first token is expected soonest, and says when that is', async () => {
+    const { chosen, expectedMs } = world({ near: {}, far: { rttMs: 500 } });
     for (let i = 0; i < 20; i++) {
-      assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'near');
+      assert.equal(chosen(), 'near');
       await nextTurn();
     }
-    assert.equal(fleet.choose(job, { except: nobody })?.expectedFirstTokenMs, 1_030);
-    assert.equal(fleet.choose(job, { except: new Set(['near']) })?.session.peer, 'far');
-    assert.equal(fleet.choose(job, { except: new Set(['near', 'far']) }), undefined);
+    assert.equal(expectedMs(), 1_030);
+    assert.equal(chosen(job, ['near']), 'far');
+    assert.equal(chosen(job, ['near', 'far']), undefined);
   });
 
   it('never expects so little that a timer would be late', () => {
-    const { fleet } = world({ fast: { rttMs: 0 } });
-    assert.equal(fleet.choose({ prompt: [1], given: [] }, { except: nobody })?.expectedFirstTokenMs, 50);
+    const { expectedMs } = world({ fast: { rttMs: 0 } });
+    assert.equal(expectedMs({ prompt: [1], given: [] }), 50);
   });
 
-  it('has those of its file and vocabulary alone, as long as they live and are trusted', () => {
-    const { fleet, trusts, alive, sessions } = world({
+  it('has the workers of its file and vocabulary alone, while they are alive and trusted', () => {
+    const { fleet, trusts, alive, sessions, chosen } = world({
       ...{ a: {}, b: {}, quarantined: { trust: 0 } },
       'other file': { model: { sha256: 'dd'.repeat(32) } },
       'other vocabulary': { model: { vocabularySha256: 'dd'.repeat(32) } },
     });
     assert.equal(fleet.slots, 8);
-    // Before anybody refreshes, nobody who is gone or caught is asked.
+    // Before a refresh, no worker that is lost or quarantined is chosen.
     trusts.set('a', 0);
-    assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'b');
+    assert.equal(chosen(), 'b');
     alive.delete('b');
-    assert.equal(fleet.choose(job, { except: nobody }), undefined);
+    assert.equal(chosen(), undefined);
     fleet.refresh();
     assert.deepEqual([fleet.slots, fleet.isReady], [0, false]);
     trusts.set('a', 1);
@@ -120,85 +125,80 @@ describe('live fleet', () => {
     assert.deepEqual([fleet.slots, fleet.isReady], [4, true]);
   });
 
-  it('returns a conversation to the worker that made the last answer, also when that one says nothing of it', async () => {
-    const facts = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`w${i}`, {}]));
-    const { fleet, loadOf, time } = world(facts);
+  it('returns a conversation to the worker of the last answer, unless it is busy or was lost', async () => {
+    const { fleet, loadOf, time, chosen } = world(
+      Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`w${i}`, {}])),
+    );
     fleet.noteServed(served('w33'));
     const next = { prompt: [...prompt, 5, 6, 7], given: [] };
     for (let i = 0; i < 10; i++) {
-      assert.equal(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
+      assert.equal(chosen(next), 'w33');
       await nextTurn();
     }
     loadOf('w33').own = 5;
-    assert.notEqual(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
+    assert.notEqual(chosen(next), 'w33');
     loadOf('w33').own = 0;
     fleet.noteLost('w33', 'engine-failed');
-    // Back again, it has to read it like any other.
+    // Once it is back, it has to read the prompt like any other.
     time.nowMs += 2_000;
-    assert.notEqual(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
+    assert.notEqual(chosen(next), 'w33');
   });
 
-  it('sends nobody more than its slots while another has one free, and the soonest when none has', () => {
-    const { fleet, loadOf } = world({ fast: { model: { decodeTokensPerSecond: 200 } }, slow: { rttMs: 900 } });
+  it('gives no worker more than its slots while another has one free, and the soonest where none has', () => {
+    const { loadOf, choose, chosen } = world({ fast: { model: { decodeTokensPerSecond: 200 } }, slow: { rttMs: 900 } });
     loadOf('fast').own = 4;
-    assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'slow');
+    assert.equal(chosen(), 'slow');
     loadOf('slow').others = 4;
-    const chosen = fleet.choose(job, { except: nobody });
-    assert.equal(chosen?.session.peer, 'fast');
-    assert.ok(chosen.expectedFirstTokenMs > 1_200);
+    const last = choose();
+    assert.equal(last?.session.peer, 'fast');
+    assert.ok(last.expectedFirstTokenMs > 1_200);
   });
 
-  it('takes a place that answers of ours have left for free, whatever the last pulse said of them', () => {
-    const { fleet, loadOf } = world({ left: {}, busy: {} });
+  it('uses a slot that an answer of ours has left, whatever the last pulse says', () => {
+    const { loadOf, chosen } = world({ left: {}, busy: {} });
     loadOf('busy').own = 4;
     Object.assign(loadOf('left'), { running: 4, waiting: 2, others: 3 });
-    assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'left');
-    assert.equal(fleet.choose(job, { except: new Set(['left']) })?.session.peer, 'busy');
+    assert.equal(chosen(), 'left');
+    assert.equal(chosen(job, ['left']), 'busy');
   });
 
-  it('goes nowhere else for a score that is being made', () => {
-    const { fleet, loadOf } = world({ near: {}, far: { rttMs: 500 } });
+  it('does not count calls as jobs', () => {
+    const { loadOf, chosen } = world({ near: {}, far: { rttMs: 500 } });
     Object.assign(loadOf('near'), { own: 3, calls: 2 });
-    assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'near');
+    assert.equal(chosen(), 'near');
   });
 
-  it('counts jobs that were given in the same turn, before they have reached their worker', async () => {
-    const { fleet } = world({ one: {}, two: {} });
-    const turn = () => Array.from({ length: 8 }, () => fleet.choose(fresh, { except: nobody })?.session.peer);
-    const asked = turn();
-    assert.deepEqual(
-      ['one', 'two'].map((peer) => asked.filter((each) => each === peer).length),
-      [4, 4],
-    );
+  it('counts jobs of the same turn before they have reached their worker', async () => {
+    const { chosen } = world({ one: {}, two: {} });
+    const turn = () => Array.from({ length: 8 }, () => chosen(fresh)).filter((peer) => peer === 'one').length;
+    assert.equal(turn(), 4);
     await nextTurn();
-    assert.equal(turn().filter((peer) => peer === 'one').length, 4, 'what was given is forgotten with the turn');
+    assert.equal(turn(), 4, 'they are forgotten with the turn');
   });
 
-  it('counts a job once that has reached its worker in the turn in which it was given', () => {
-    const { fleet, loadOf } = world({ one: {}, two: {} });
+  it('counts a job once that has reached its worker within the turn', () => {
+    const { loadOf, chosen } = world({ one: {}, two: {} });
     loadOf('one').own = 4;
     for (let given = 1; given <= 4; given++) {
-      assert.equal(fleet.choose(fresh, { except: nobody })?.session.peer, 'two', `job ${given}`);
+      assert.equal(chosen(fresh), 'two', `job ${given}`);
       loadOf('two').own = given;
     }
   });
 
   it('does not believe a million slots, nor a billion tokens a second', () => {
-    const { fleet } = world({
-      liar: { model: { slots: 10_000, prefillTokensPerSecond: 1e9, decodeTokensPerSecond: 1e9 } },
-    });
+    const model = { slots: 10_000, prefillTokensPerSecond: 1e9, decodeTokensPerSecond: 1e9 };
+    const { fleet, expectedMs } = world({ liar: { model } });
     assert.equal(fleet.slots, 4);
-    const expected = () => fleet.choose(fresh, { except: nobody })?.expectedFirstTokenMs ?? 0;
-    assert.ok(expected() > 50);
-    // What it really does is believed at once.
+    assert.ok(expectedMs(fresh) > 50);
+    // What is measured is believed at once.
     fleet.noteServed({ ...served('liar'), firstTokenMs: 20_010 });
-    assert.ok(expected() >= 20_000);
-    // Four side by side, but the fourth began only when another one was over.
+    assert.ok(expectedMs(fresh) >= 20_000);
+    // Four concurrently, but the fourth began only when another one had ended.
     fleet.noteServed({ ...served('liar'), sideBySide: 4, firstTokenMs: 120_000 });
     assert.equal(fleet.slots, 4);
   });
 
-  it('believes more slots as they are used, up to what is claimed', () => {
+  it('believes more slots as they are used, up to what is offered', () => {
     const { fleet } = world({ large: { model: { slots: 6 } } });
     const slots = [2, 4, 4, 5, 6, 7].map((sideBySide) => {
       fleet.noteServed({ ...served('large'), sideBySide });
@@ -207,100 +207,92 @@ describe('live fleet', () => {
     assert.deepEqual(slots, [4, 5, 5, 6, 6, 6]);
   });
 
-  it('does not take jobs that wait for ones that are made side by side', () => {
+  it('does not count waiting jobs as concurrent', () => {
     const { fleet, loadOf } = world({ w: { model: { slots: 256 } } });
     loadOf('w').own = 40;
     fleet.noteServed(served('w'));
     assert.equal(fleet.slots, 4);
   });
 
-  it('remembers what it measured of a worker that leaves and comes back with great words', () => {
-    const { fleet, sessions, connect } = world({ w: {} });
+  it('remembers its measurements of a worker that reconnects with a better offer', () => {
+    const { fleet, sessions, connect, expectedMs } = world({ w: {} });
     fleet.noteServed({ ...served('w'), firstTokenMs: 10_010 });
-    const before = fleet.choose(fresh, { except: nobody })?.expectedFirstTokenMs ?? 0;
+    const before = expectedMs(fresh);
     assert.ok(before >= 10_000);
     sessions.delete('w');
     fleet.refresh();
     connect('w', { model: { prefillTokensPerSecond: 1e9 } });
     fleet.refresh();
-    assert.equal(fleet.choose(fresh, { except: nobody })?.expectedFirstTokenMs, before);
+    assert.equal(expectedMs(fresh), before);
   });
 
-  it('believes one answer little once it has measured, whether it was fast or slow', () => {
-    const { fleet } = world({ w: {} });
+  it('gives one answer little weight once it has measured, whether it was fast or slow', () => {
+    const { fleet, expectedMs } = world({ w: {} });
     const expectedAfter = (firstTokenMs: number) => {
       fleet.noteServed({ ...served('w'), firstTokenMs });
-      return Math.round(fleet.choose(fresh, { except: nobody })?.expectedFirstTokenMs ?? 0) - 30;
+      return Math.round(expectedMs(fresh)) - 30;
     };
     assert.equal(expectedAfter(1_010), 1_000);
     assert.equal(expectedAfter(100_010), Math.round(1_000 / 0.802));
     assert.ok(expectedAfter(510) > 800);
   });
 
-  it('does not believe the speed of tokens that were held back and came at once', () => {
-    const { fleet } = world({ w: {} });
-    const speed = () => fleet.choose(fresh, { except: nobody })?.decodeTokensPerSecond ?? 0;
+  it('does not believe the speed of tokens that were held back and sent at once', () => {
+    const { fleet, choose } = world({ w: {} });
+    const speed = () => choose()?.decodeTokensPerSecond ?? 0;
     fleet.noteServed({ ...served('w'), decodeMs: 0.5 });
     assert.equal(speed(), 50 + 0.2 * (300 - 50));
     for (let i = 0; i < 8; i++) fleet.noteServed(served('w'));
     assert.ok(speed() < 60, `${speed()}`);
   });
 
-  it('leaves a worker alone that failed, longer each time, and tries it with one job', () => {
-    const { fleet, time } = world({ w: {} });
-    const isAsked = () => fleet.choose(job, { except: nobody }) !== undefined;
+  it('backs off from a worker that failed, longer each time, and tries it with one job', () => {
+    const { fleet, time, choose } = world({ w: {} });
+    const areChosen = () => [choose(), choose()].map(Boolean);
     for (let i = 0; i < 20; i++) fleet.noteLost('w', 'stalled');
-    assert.equal(isAsked(), false);
+    assert.equal(choose(), undefined);
     time.nowMs += 751;
-    assert.deepEqual([isAsked(), isAsked()], [true, false]);
+    assert.deepEqual(areChosen(), [true, false]);
     fleet.noteLost('w', 'gone');
     time.nowMs += 499;
-    assert.equal(isAsked(), false);
+    assert.equal(choose(), undefined);
     time.nowMs += 1_002;
-    assert.deepEqual([isAsked(), isAsked()], [true, false]);
+    assert.deepEqual(areChosen(), [true, false]);
     fleet.noteServed(served('w'));
-    assert.deepEqual([isAsked(), isAsked()], [true, true]);
+    assert.deepEqual(areChosen(), [true, true]);
+    fleet.noteLost('w', 'stalled');
+    time.nowMs += 751;
+    assert.deepEqual(areChosen(), [true, false]);
+    fleet.noteAnswered('w');
+    assert.deepEqual(areChosen(), [true, true], 'also after the answer to a call');
   });
 
-  it('holds no refusal against a worker', () => {
-    const { fleet, time } = world({ w: {} });
-    const isAsked = () => fleet.choose(job, { except: nobody }) !== undefined;
+  it('does not count refusals as failures', () => {
+    const { fleet, time, choose } = world({ w: {} });
     for (let i = 0; i < 9; i++) fleet.noteLost('w', 'busy');
-    assert.equal(isAsked(), false);
+    assert.equal(choose(), undefined);
     time.nowMs += 250;
-    assert.deepEqual([isAsked(), isAsked()], [true, true]);
+    assert.deepEqual([choose(), choose()].map(Boolean), [true, true]);
     fleet.noteLost('w', 'full');
-    assert.equal(isAsked(), true);
+    assert.ok(choose());
     fleet.noteLost('w', 'leaving');
     fleet.noteServed(served('w'));
     time.nowMs += 9_998;
-    assert.equal(isAsked(), false);
+    assert.equal(choose(), undefined);
   });
 
-  it('is told of a question that was answered: the worker is asked again at once', () => {
-    const { fleet, time } = world({ w: {} });
-    const isAsked = () => fleet.choose(job, { except: nobody }) !== undefined;
-    fleet.noteLost('w', 'stalled');
-    time.nowMs += 751;
-    assert.deepEqual([isAsked(), isAsked()], [true, false]);
-    fleet.noteAnswered('w');
-    assert.deepEqual([isAsked(), isAsked()], [true, true]);
-  });
-
-  it('leaves a worker alone that refused what it could do', () => {
-    for (const loss of ['unusable', 'grammar-unusable']) {
-      const { fleet } = world({ w: {} });
+  for (const loss of ['unusable', 'grammar-unusable'])
+    it(`backs off from a worker that refused what it could do: ${loss}`, () => {
+      const { fleet, choose } = world({ w: {} });
       fleet.noteLost('w', loss);
-      assert.equal(fleet.choose(job, { except: nobody }), undefined, loss);
-    }
-  });
+      assert.equal(choose(), undefined);
+    });
 
-  it('asks nobody for more than its own context holds, whatever the others say', () => {
-    const { fleet } = world({ small: { model: { contextLength: 1_000 } }, large: { rttMs: 900 } });
-    const small = fleet.choose({ prompt: prompt.slice(0, 999), given: [] }, { except: nobody });
+  it('asks no worker for more than its own context, whatever the others offer', () => {
+    const { choose, chosen } = world({ small: { model: { contextLength: 1_000 } }, large: { rttMs: 900 } });
+    const small = choose({ prompt: prompt.slice(0, 999), given: [] });
     assert.deepEqual([small?.session.peer, small?.contextLength], ['small', 1_000]);
-    assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'large');
-    const begun = { prompt: prompt.slice(0, 900), given: prompt.slice(0, 100) };
-    assert.equal(fleet.choose(begun, { except: nobody })?.session.peer, 'large');
+    assert.equal(chosen(), 'large');
+    assert.equal(chosen({ prompt: prompt.slice(0, 900), given: prompt.slice(0, 100) }), 'large');
   });
 });

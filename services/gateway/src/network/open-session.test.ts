@@ -1,21 +1,26 @@
 // A session with a worker over a real channel: hello, offers, calls, credit, cancelling, and what is kept of what nobody reads.
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { encodeFrame, encodeOffer, type Frame, type FrameOf, type Offer, offerSignedBytes } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
 import { COUNT, job, MODEL, NEVER, PROMPT, until } from '../test/network/answers.ts';
-import { NetworkBed } from '../test/network/network-bed.ts';
-import type { ScriptedWorker, WorkerScript } from '../test/network/scripted-worker.ts';
-import { openWorkerSession } from './open-session.ts';
-import type { SessionRequest } from './worker-session.ts';
+import type { NetworkBed } from '../test/network/network-bed.ts';
+import type { ScriptedWorker } from '../test/network/scripted-worker.ts';
+import { connect, freshBed, type WorkerOptions } from '../test/network/shared-bed.ts';
+import { openWorkerSession, type SessionOptions } from './open-session.ts';
+import type { SessionRequest, WorkerSession } from './worker-session.ts';
 
-let bed: NetworkBed;
-before(async () => {
-  bed = await NetworkBed.start(1);
-});
-after(() => bed?.[Symbol.asyncDispose]());
+/** One worker with an open session. */
+async function sessionWith(
+  options: WorkerOptions = {},
+  sessionOptions: Partial<SessionOptions> = {},
+): Promise<{ readonly bed: NetworkBed; readonly worker: ScriptedWorker; readonly session: WorkerSession }> {
+  const bed = await freshBed(sessionOptions);
+  const worker = await connect(bed, 0, options);
+  return { bed, worker, session: bed.session() };
+}
 
 const request = (more: Partial<SessionRequest> = {}): SessionRequest => {
   const { prompt, given, replay, maxTokens, sampling } = job();
@@ -26,154 +31,126 @@ const request = (more: Partial<SessionRequest> = {}): SessionRequest => {
   };
 };
 
-const silent: WorkerScript = { hear: () => true };
-
 describe('hello', () => {
-  const refused: readonly (readonly [string, WorkerScript, string, RegExp])[] = [
-    [
-      'of another version is told so',
-      { hello: { kind: 'hello', version: 2, software: 'x', role: 'worker' } },
-      'protocol',
-      /version 2, and here 1/,
-    ],
-    [
-      'of a gateway is none',
-      { hello: { kind: 'hello', version: 1, software: 'x', role: 'gateway' } },
-      'protocol',
-      /no worker/,
-    ],
-    [
-      'comes first',
-      { say: () => [{ kind: 'pulse', running: 0, waiting: 0, jobs: [] }] },
-      'protocol',
-      /pulse before hello/,
-    ],
-    ['is a frame', { say: () => [Uint8Array.of(1, 2, 3)] }, 'protocol', /no frame/],
-    ['is waited for, but not for ever', { say: () => [] }, 'stalled', /stalled/],
-    [
-      'may be a refusal',
-      { say: () => [{ kind: 'failed', id: 0, code: 'leaving', message: 'closing' }] },
-      'leaving',
-      /closing/,
-    ],
-  ];
-  for (const [what, script, loss, words] of refused)
-    it(what, async () => {
-      await bed.fresh({ helloLimitMs: 300 });
+  const hello = { kind: 'hello', version: 1, software: 'x', role: 'worker' } as const;
+  const say = (...frames: readonly (Frame | Uint8Array)[]): WorkerOptions => ({ say: () => frames });
+  const failed = { kind: 'failed', id: 0, code: 'leaving', message: 'closing' } as const;
+  const refused: Readonly<Record<string, readonly [WorkerOptions, loss: string, breach: RegExp]>> = {
+    'of another version': [{ hello: { ...hello, version: 2 } }, 'protocol', /version 2, and here 1/],
+    'of a gateway': [{ hello: { ...hello, role: 'gateway' } }, 'protocol', /no worker/],
+    'after another frame': [say({ kind: 'pulse', running: 0, waiting: 0, jobs: [] }), 'protocol', /pulse before hello/],
+    'that is not a frame': [say(Uint8Array.of(1, 2, 3)), 'protocol', /no frame/],
+    'that does not come': [say(), 'stalled', /stalled/],
+    'that is a refusal': [say(failed), 'leaving', /closing/],
+  };
+  for (const [name, [script, loss, breach]] of Object.entries(refused))
+    it(`${name} ends as ${loss}`, async () => {
+      const bed = await freshBed({ helloLimitMs: loss === 'stalled' ? 50 : 15_000 });
       const ended = bed.nextEnd();
       const worker = await bed.closedWorker(0, createSimulatedEngine(), { ...script, pulseMs: 100_000 });
       const end = await ended;
       assert.equal(end.loss, loss);
-      assert.match(end.breach ?? '', words);
-      if (loss === 'protocol') await until(() => worker.heard.some(({ kind }) => kind === 'failed'));
+      assert.match(end.breach ?? '', breach);
+      if (loss === 'protocol') await worker.received('failed');
     });
 });
 
 describe('an offer', () => {
-  const offer = (more: Partial<Offer> = {}): Offer => ({
-    ...{ peer: bed.nodes[0]?.id ?? '', sequence: 1, issuedAtMs: 1, expiresAtMs: 2, software: 'x' },
-    ...{ models: [], running: 0, waiting: 0 },
-    ...more,
-  });
-  const signed = async (worker: ScriptedWorker, said: Offer): Promise<FrameOf<'offer'>> => {
-    const bytes = encodeOffer(said);
-    return { kind: 'offer', offer: bytes, signature: await worker.node.sign(offerSignedBytes(bytes)) };
+  const signed = async ({ node }: ScriptedWorker, more: Partial<Offer> = {}): Promise<FrameOf<'offer'>> => {
+    const bytes = encodeOffer({
+      ...{ peer: node.id, sequence: 1, issuedAtMs: 1, expiresAtMs: 2, software: 'x' },
+      ...{ models: [], running: 0, waiting: 0, ...more },
+    });
+    return { kind: 'offer', offer: bytes, signature: await node.sign(offerSignedBytes(bytes)) };
   };
 
-  it('is handed on with its signature, and not more often than is good', async () => {
-    const heard: Offer[] = [];
-    await bed.fresh({ onOffer: (each) => heard.push(each) });
-    const worker = await bed.worker(0, createSimulatedEngine());
-    for (let sequence = 1; sequence <= 40; sequence += 1) worker.say(await signed(worker, offer({ sequence })));
+  it('is passed on, at a limited rate', async () => {
+    const offers: Offer[] = [];
+    const { session, worker } = await sessionWith({}, { onOffer: (offer) => offers.push(offer) });
+    for (let sequence = 1; sequence <= 40; sequence += 1) worker.say(await signed(worker, { sequence }));
     worker.say({ kind: 'pulse', running: 77, waiting: 0, jobs: [] });
-    await until(() => bed.session().load.running === 77);
-    assert.ok(heard.length >= 30 && heard.length < 40, `${heard.length} offers`);
-    assert.equal(heard[0]?.sequence, 1);
+    await until(() => session.load.running === 77);
+    assert.ok(offers.length >= 30 && offers.length < 40, `${offers.length} offers`);
+    assert.equal(offers[0]?.sequence, 1);
   });
 
-  it('that is forged, of another peer, or none at all is a breach', async () => {
-    const wrong: readonly [RegExp, (worker: ScriptedWorker) => Promise<Frame>][] = [
-      [/forged/, async (worker) => ({ ...(await signed(worker, offer())), signature: new Uint8Array(64) })],
-      [/of another peer/, (worker) => signed(worker, offer({ peer: bed.gateway.id }))],
-      [/./, async () => ({ kind: 'offer', offer: Uint8Array.of(1), signature: new Uint8Array(64) })],
-    ];
-    for (const [breach, make] of wrong) {
-      await bed.fresh();
-      const worker = await bed.worker(0, createSimulatedEngine());
-      worker.say(await make(worker));
+  const wrong: readonly (readonly [breach: RegExp, (worker: ScriptedWorker, bed: NetworkBed) => Promise<Frame>])[] = [
+    [/forged/, async (worker) => ({ ...(await signed(worker)), signature: new Uint8Array(64) })],
+    [/of another peer/, (worker, { gateway }) => signed(worker, { peer: gateway.id })],
+    [/./, async () => ({ kind: 'offer', offer: Uint8Array.of(1), signature: new Uint8Array(64) })],
+  ];
+  for (const [breach, make] of wrong)
+    it(`is a breach: ${breach}`, async () => {
+      const { bed, worker } = await sessionWith();
+      worker.say(await make(worker, bed));
       await until(() => bed.ends.length === 1);
       assert.match(bed.ends[0]?.breach ?? '', breach);
-    }
-  });
+    });
 });
 
-describe('what nobody reads', () => {
-  it('is no more than its credit, and comes when it is read', async () => {
-    await bed.fresh();
-    let said = 0;
-    await bed.worker(0, createSimulatedEngine(), {
-      say: (frame) => {
-        if (frame.kind === 'tokens') said += frame.tokens.length;
-        return [frame];
-      },
-    });
-    const run = bed.session().run(request({ maxTokens: 5_000 }), { signal: NEVER, onSegment: () => {} });
-    const events = run[Symbol.asyncIterator]();
-    await until(() => said === 256);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    assert.equal(said, 256);
+describe('an answer that the client does not read', () => {
+  const unread = { signal: NEVER, onSegment: () => {} };
+
+  it('is limited to its credit, and continues when it is read', async () => {
+    let sent = 0;
+    const say: WorkerOptions['say'] = (frame) => {
+      if (frame.kind === 'tokens') sent += frame.tokens.length;
+      return [frame];
+    };
+    const { session, worker } = await sessionWith({ say, pulseMs: 3_600_000 });
+    const events = session.run(request({ maxTokens: 5_000 }), unread)[Symbol.asyncIterator]();
+    await until(() => sent === 256);
+    // The pulse comes after all tokens, and this settlement after any credit for them.
+    worker.say({ kind: 'pulse', running: 77, waiting: 0, jobs: [] });
+    await until(() => session.load.running === 77);
+    session.settle(new Uint8Array(16), new Uint8Array(64));
+    await worker.received('settle');
+    assert.deepEqual([sent, worker.heard.some(({ kind }) => kind === 'credit')], [256, false]);
     let read = 0;
     for (let next = await events.next(); !next.done; next = await events.next()) {
       if (next.value.kind === 'tokens') read += next.value.tokens.length;
-      assert.ok(said - read <= 256, `${said - read} unread`);
+      assert.ok(sent - read <= 256, `${sent - read} unread`);
     }
     assert.equal(read, 5_000);
   });
 
-  it('of cancelled jobs is dropped, their late words are no breach, and their receipts come', async () => {
-    await bed.fresh();
-    const worker = await bed.worker(0, createSimulatedEngine({ slots: 100, tokensPerSecond: 300 }));
+  it('is dropped when it is cancelled: late tokens are not a breach, and its receipt comes', async () => {
+    const { bed, session, worker } = await sessionWith({ slots: 100, tokensPerSecond: 300 });
     const segments: number[] = [];
     for (let i = 0; i < 50; i += 1) {
       const onSegment = () => segments.push(i);
-      for await (const event of bed.session().run(request({ maxTokens: 5_000 }), { signal: NEVER, onSegment }))
+      for await (const event of session.run(request({ maxTokens: 5_000 }), { signal: NEVER, onSegment }))
         if (event.kind === 'tokens') break;
     }
     await until(() => segments.length === 50);
-    assert.deepEqual([bed.session().load.own, worker.running, bed.ends.length], [0, 0, 0]);
+    assert.deepEqual([session.load.own, worker.running, bed.ends.length], [0, 0, 0]);
   });
 
-  it('is forgotten when the receipt does not come, and may come late even then', async () => {
-    await bed.fresh({ tickMs: 10 });
-    const late: Frame[] = [];
-    let isLateWordSaid = false;
-    const worker = await bed.worker(0, createSimulatedEngine(), {
-      pulseMs: 10,
-      say: (frame) => {
-        // What stands in each pulse after the late word shows that it was taken.
-        if (frame.kind === 'pulse') return [{ ...frame, waiting: isLateWordSaid ? 6 : 0 }];
-        if (frame.kind !== 'done') return [frame];
-        late.push(frame);
-        return [];
-      },
-    });
-    for await (const event of bed.session().run(request({ maxTokens: 5_000 }), { signal: NEVER, onSegment: () => {} }))
-      if (event.kind === 'tokens') break;
-    await until(() => late.length === 1 && bed.session().load.own === 0);
+  it('is forgotten when its receipt does not come; one that comes later is not a breach', async () => {
+    let isDone = false;
+    let isLate = false;
+    const say: WorkerOptions['say'] = (frame) => {
+      // Pulses after the late frame show that it was received.
+      if (frame.kind === 'pulse') return [{ ...frame, waiting: isLate ? 6 : 0 }];
+      isDone ||= frame.kind === 'done';
+      return frame.kind === 'done' ? [] : [frame];
+    };
+    const { session, worker } = await sessionWith({ pulseMs: 10, say }, { tickMs: 10 });
+    for await (const event of session.run(request({ maxTokens: 5_000 }), unread)) if (event.kind === 'tokens') break;
+    await until(() => isDone && session.load.own === 0);
     worker.say({ kind: 'failed', id: 1, code: 'busy', message: 'late' });
-    isLateWordSaid = true;
-    await until(() => bed.session().load.waiting === 6);
-    assert.equal(bed.session().isAlive, true);
+    isLate = true;
+    await until(() => session.load.waiting === 6);
+    assert.equal(session.isAlive, true);
   });
 });
 
+const { sampling } = request();
+const scored = { modelSha256: MODEL, prompt: PROMPT, answer: [1, 2], hasEnd: true, sampling };
+
 describe('a session that ends', () => {
-  it('ends all that is under way, and takes nothing more', async () => {
-    await bed.fresh();
-    const worker = await bed.worker(0, createSimulatedEngine({ tokensPerSecond: 1 }), silent);
-    const session = bed.session();
-    const { sampling } = request();
-    const scored = { modelSha256: MODEL, prompt: PROMPT, answer: [1], hasEnd: false, sampling };
+  it('ends all jobs and calls, and takes no more', async () => {
+    const { bed, session, worker } = await sessionWith({ hear: () => true });
     const run = () =>
       session
         .run(request(), { signal: NEVER, onSegment: () => {} })
@@ -187,84 +164,69 @@ describe('a session that ends', () => {
     await assert.rejects(session.embed({ modelSha256: MODEL, tokens: PROMPT }, NEVER), { loss: 'gone' });
     await assert.rejects(async () => run(), { loss: 'gone' });
     session.settle(new Uint8Array(16), new Uint8Array(64));
-    assert.deepEqual(
-      bed.ends.map(({ loss }) => loss),
-      ['gone'],
-    );
+    assert.equal(bed.ends.map(({ loss }) => loss).join(), 'gone');
   });
 });
 
 describe('a call', () => {
   const file = Buffer.from('GGUF'.repeat(1_000));
-  const digest = createHash('sha256').update(file).digest('hex');
-  /** Answers questions for a vocabulary part by part. */
-  const giving = (part: (ask: FrameOf<'vocabularyAsk'>) => Partial<FrameOf<'vocabularyPart'>>): WorkerScript => ({
+  const digest = hash('sha256', file);
+  /** Sends the vocabulary part by part. */
+  const giving = (change: (from: number) => Partial<FrameOf<'vocabularyPart'>>): WorkerOptions => ({
     hear(frame, worker) {
       if (frame.kind !== 'vocabularyAsk') return true;
       const { id, from } = frame;
-      const whole = { kind: 'vocabularyPart', id, from, sizeBytes: file.byteLength } as const;
-      worker.say({ ...whole, part: file.subarray(from, from + 1_500), ...part(frame) });
+      const part = file.subarray(from, from + 1_500);
+      worker.say({ kind: 'vocabularyPart', id, from, sizeBytes: file.byteLength, part, ...change(from) });
       return true;
     },
   });
 
-  it('brings a vocabulary part by part', async () => {
-    await bed.fresh();
-    await bed.worker(
-      0,
-      createSimulatedEngine(),
-      giving(() => ({})),
-    );
-    assert.deepEqual(Buffer.from(await bed.session().vocabulary(digest, NEVER)), file);
+  it('fetches a vocabulary part by part', async () => {
+    const { session } = await sessionWith(giving(() => ({})));
+    assert.deepEqual(Buffer.from(await session.vocabulary(digest, NEVER)), file);
   });
 
-  const wrong: readonly (readonly [RegExp, WorkerScript])[] = [
-    [/out of order/, giving(({ from }) => ({ from: from + 1 }))],
-    [/out of order/, giving(({ from }) => ({ sizeBytes: file.byteLength + from }))],
-    [/too large/, giving(() => ({ sizeBytes: 2 ** 31 }))],
-    [/wrong length/, giving(() => ({ part: new Uint8Array() }))],
-    [/another digest/, giving(() => ({ sizeBytes: 4, part: new Uint8Array(4) }))],
+  const wrongParts: readonly (readonly [RegExp, (from: number) => Partial<FrameOf<'vocabularyPart'>>])[] = [
+    [/out of order/, (from) => ({ from: from + 1 })],
+    [/out of order/, (from) => ({ sizeBytes: file.byteLength + from })],
+    [/too large/, () => ({ sizeBytes: 2 ** 31 })],
+    [/wrong length/, () => ({ part: new Uint8Array() })],
+    [/another digest/, () => ({ sizeBytes: 4, part: new Uint8Array(4) })],
   ];
-  it('is not deceived about a vocabulary', async () => {
-    for (const [breach, script] of wrong) {
-      await bed.fresh();
-      await bed.worker(0, createSimulatedEngine(), script);
-      await assert.rejects(bed.session().vocabulary(digest, NEVER), { loss: 'protocol' });
+  for (const [breach, change] of wrongParts)
+    it(`rejects a vocabulary: ${breach}`, async () => {
+      const { bed, session } = await sessionWith(giving(change));
+      await assert.rejects(session.vocabulary(digest, NEVER), { loss: 'protocol' });
       assert.match(bed.ends[0]?.breach ?? '', breach);
-    }
-  });
+    });
 
-  it('is not deceived about scores, and takes no answer to another question', async () => {
-    const { sampling } = request();
-    const scored = { modelSha256: MODEL, prompt: PROMPT, answer: [1, 2], hasEnd: true, sampling };
-    const replies: readonly (readonly [RegExp, (id: number) => Frame])[] = [
-      [/another length/, (id) => ({ kind: 'scored', id, margins: [0, 0] })],
-      [/another question/, (id) => ({ kind: 'embedded', id, vector: [1] })],
-      [/was not asked for/, (id) => ({ kind: 'scored', id: id + 1, margins: [0, 0, 0] })],
-    ];
-    for (const [breach, reply] of replies) {
-      await bed.fresh();
-      const hear: WorkerScript['hear'] = (frame, worker) => {
+  const replies: readonly (readonly [RegExp, (id: number) => Frame])[] = [
+    [/another length/, (id) => ({ kind: 'scored', id, margins: [0, 0] })],
+    [/another question/, (id) => ({ kind: 'embedded', id, vector: [1] })],
+    [/was not asked for/, (id) => ({ kind: 'scored', id: id + 1, margins: [0, 0, 0] })],
+  ];
+  for (const [breach, reply] of replies)
+    it(`rejects scores: ${breach}`, async () => {
+      const hear: WorkerOptions['hear'] = (frame, worker) => {
         if (frame.kind === 'score') worker.say(reply(frame.id));
         return true;
       };
-      await bed.worker(0, createSimulatedEngine(), { hear });
-      await assert.rejects(bed.session().score(scored, NEVER), { loss: 'protocol' });
+      const { bed, session } = await sessionWith({ hear });
+      await assert.rejects(session.score(scored, NEVER), { loss: 'protocol' });
       assert.match(bed.ends[0]?.breach ?? '', breach);
-    }
-  });
+    });
 
-  it('may be given up; what comes then is no breach', async () => {
-    await bed.fresh();
-    const worker = await bed.worker(0, createSimulatedEngine(), silent);
+  it('may be aborted; a late answer is not a breach', async () => {
+    const { session, worker } = await sessionWith({ hear: () => true });
     const stop = new AbortController();
-    const asked = bed.session().embed({ modelSha256: MODEL, tokens: PROMPT }, stop.signal);
-    await until(() => worker.heard.some(({ kind }) => kind === 'embed'));
+    const asked = session.embed({ modelSha256: MODEL, tokens: PROMPT }, stop.signal);
+    await worker.received('embed');
     stop.abort(new Error('enough'));
     await assert.rejects(asked, { message: 'enough' });
     worker.say({ kind: 'embedded', id: 1, vector: [1] });
     worker.say({ kind: 'pulse', running: COUNT, waiting: 0, jobs: [] });
-    await until(() => bed.session().load.running === COUNT);
+    await until(() => session.load.running === COUNT);
   });
 });
 

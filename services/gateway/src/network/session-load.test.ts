@@ -1,24 +1,21 @@
-// What a session tells of a worker's load: ours from what is under way, that of others from the worker's word.
+// The load of a worker in its session: ours by the jobs and calls under way, that of others by the pulses of the worker.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { FrameOf } from '@strata/inference';
-import { createSimulatedEngine } from '@strata/testnet';
 import { job, MODEL, NEVER, PROMPT, until } from '../test/network/answers.ts';
-import { NetworkBed } from '../test/network/network-bed.ts';
+import type { NetworkBed } from '../test/network/network-bed.ts';
 import type { ScriptedWorker } from '../test/network/scripted-worker.ts';
+import { connect, freshBed, type WorkerOptions } from '../test/network/shared-bed.ts';
 import type { SessionEvent } from './worker-session.ts';
 
-/** It says what the test makes it say. */
-const pulseMs = 3_600_000;
-
 let bed: NetworkBed;
-before(async () => {
-  bed = await NetworkBed.start(1);
-});
-beforeEach(() => bed.fresh());
-after(() => bed?.[Symbol.asyncDispose]());
+/** It pulses only when the test says so. */
+async function started(options: WorkerOptions = {}): Promise<ScriptedWorker> {
+  bed = await freshBed();
+  return connect(bed, 0, { slots: 4, tokensPerSecond: 100, pulseMs: 3_600_000, ...options });
+}
 
-async function told(worker: ScriptedWorker, pulse: Omit<FrameOf<'pulse'>, 'kind'>) {
+async function loadAfter(worker: ScriptedWorker, pulse: Omit<FrameOf<'pulse'>, 'kind'>) {
   worker.say({ kind: 'pulse', ...pulse });
   await until(() => bed.session().load.running === pulse.running);
   const { others, own, calls } = bed.session().load;
@@ -43,40 +40,39 @@ async function readToItsEnd(events: AsyncIterator<SessionEvent>): Promise<void> 
 
 describe('the load of a worker', () => {
   const writing = (id: number) => ({ id, phase: 'writing' }) as const;
-  const engine = () => createSimulatedEngine({ slots: 4, tokensPerSecond: 100 });
 
   it('is what it says, less what of it is ours, and what is ours now', async () => {
-    const worker = await bed.worker(0, engine(), { pulseMs });
+    const worker = await started();
     const stop = new AbortController();
     const events = await begun(stop.signal);
     const strange = { id: 77, phase: 'waiting' } as const;
     const pulse = { running: 4, waiting: 2, jobs: [writing(1), strange] };
-    assert.deepEqual(await told(worker, pulse), { others: 5, own: 1, calls: 0 });
+    assert.deepEqual(await loadAfter(worker, pulse), { others: 5, own: 1, calls: 0 });
     stop.abort(new Error('enough'));
     await assert.rejects(readToItsEnd(events), { message: 'enough' });
     await until(() => bed.session().load.own === 0);
     assert.equal(bed.session().load.others, 5);
     // It lists one of which all has been heard: its place is free.
-    assert.deepEqual(await told(worker, { running: 3, waiting: 0, jobs: [writing(1)] }), {
+    assert.deepEqual(await loadAfter(worker, { running: 3, waiting: 0, jobs: [writing(1)] }), {
       ...{ others: 3, own: 0, calls: 0 },
     });
   });
 
   it('is ours alone where it says less than that', async () => {
-    const worker = await bed.worker(0, engine(), { pulseMs });
-    await told(worker, { running: 4, waiting: 0, jobs: [] });
+    const worker = await started();
+    await loadAfter(worker, { running: 4, waiting: 0, jobs: [] });
     await begun(NEVER);
-    assert.deepEqual(await told(worker, { running: 0, waiting: 0, jobs: [writing(1)] }), {
+    assert.deepEqual(await loadAfter(worker, { running: 0, waiting: 0, jobs: [writing(1)] }), {
       ...{ others: 0, own: 1, calls: 0 },
     });
   });
 
   it('has no question of ours among that of others', async () => {
-    const worker = await bed.worker(0, engine(), { hear: ({ kind }) => kind === 'embed', pulseMs });
+    const worker = await started({ hear: ({ kind }) => kind === 'embed' });
     const stop = new AbortController();
     const asked = bed.session().embed({ modelSha256: MODEL, tokens: PROMPT }, stop.signal);
     const pulse = { running: 3, waiting: 0, jobs: [] };
-    assert.deepEqual(await told(worker, pulse), { others: 2, own: 0, calls: 1 });
+    assert.deepEqual(await loadAfter(worker, pulse), { others: 2, own: 0, calls: 1 });
     stop.abort(new Error('enough'));
     await assert.rejects(asked, { message: 'enough' });
   });
