@@ -54,20 +54,12 @@ function check(history: ChangeHistory, all: readonly IndexedChange[], scanned: S
     }
   }
   const days = [...new Set(scanned.map(({ day }) => day))].sort((a, b) => a - b);
-  const scansOn = (day: number) =>
-    scanned.filter((each) => each.day === day).reduce((sum, each) => sum + each.scans, 0);
-  assert.deepEqual(
-    history.scanDays(),
-    days.map((day) => ({ day, scans: scansOn(day) })),
-  );
-  assert.deepEqual(
-    history.scanDays(FIRST_DAY + 20).map(({ day }) => day),
-    days.filter((day) => day >= FIRST_DAY + 20),
-  );
-  assert.equal(
-    history.scans,
-    scanned.reduce((sum, each) => sum + each.scans, 0),
-  );
+  const sum = (some: Scans) => some.reduce((total, each) => total + each.scans, 0);
+  const perDay = days.map((day) => ({ day, scans: sum(scanned.filter((each) => each.day === day)) }));
+  assert.deepEqual(history.scanDays(), perDay);
+  const later = perDay.filter(({ day }) => day >= FIRST_DAY + 20);
+  assert.deepEqual(history.scanDays(FIRST_DAY + 20), later);
+  assert.equal(history.scans, sum(scanned));
   const firsts = [...new Set(scanned.map(({ rulebook }) => rulebook))].map((rulebook) =>
     Math.min(...scanned.filter((each) => each.rulebook === rulebook).map(({ day }) => day)),
   );
@@ -82,10 +74,8 @@ describe('the history of changes', () => {
     holds(30, [changes, changes, scans], (all, more, scanned) => {
       const history = historyOf(all, scanned);
       const { columns, lists } = history.columns();
-      const again = ChangeHistory.from({
-        columns: structuredClone(columns),
-        lists: JSON.parse(JSON.stringify(lists)),
-      });
+      const written = { columns: structuredClone(columns), lists: JSON.parse(JSON.stringify(lists)) };
+      const again = ChangeHistory.from(written);
       assert.deepEqual(again.describe(), history.describe());
       for (const change of more) again.add(change);
       for (const { day, scans, rulebook } of scanned) again.addScans(day, { scans, measured: scans, rulebook });
@@ -95,13 +85,9 @@ describe('the history of changes', () => {
 
   it('is the same in whatever order changes were told', () =>
     holds(40, [changes, scans], (all, scanned) => {
-      assert.deepEqual(
-        historyOf(all.toReversed(), scanned.toReversed()).describe(),
-        historyOf(
-          all.toSorted((a, b) => a.confirmedAt - b.confirmedAt),
-          scanned,
-        ).describe(),
-      );
+      const inOrder = all.toSorted((a, b) => a.confirmedAt - b.confirmedAt);
+      const reversed = historyOf(all.toReversed(), scanned.toReversed());
+      assert.deepEqual(reversed.describe(), historyOf(inOrder, scanned).describe());
     }));
 
   it('counts a change on the day on which it was confirmed, not on the day of the scan', () => {

@@ -68,14 +68,15 @@ describe('a set of domains', () => {
       const [left, right] = [DomainSet.of(a), DomainSet.of(b)];
       const [plainLeft, plainRight] = [new Set(a), new Set(b)];
       const common = plainLeft.intersection(plainRight);
-      check(left.and(right), common);
-      check(right.and(left), common);
-      assert.equal(left.andSize(right), common.size);
-      assert.equal(right.andSize(left), common.size);
-      check(left.or(right), plainLeft.union(plainRight));
-      check(right.or(left), plainLeft.union(plainRight));
-      check(left.andNot(right), plainLeft.difference(plainRight));
-      check(right.andNot(left), plainRight.difference(plainLeft));
+      for (const [x, y, plainX, plainY] of [
+        [left, right, plainLeft, plainRight],
+        [right, left, plainRight, plainLeft],
+      ] as const) {
+        check(x.and(y), common);
+        assert.equal(x.andSize(y), common.size);
+        check(x.or(y), plainX.union(plainY));
+        check(x.andNot(y), plainX.difference(plainY));
+      }
       check(left.and(left), plainLeft);
       check(left.andNot(left), new Set());
       check(left, plainLeft);

@@ -22,17 +22,13 @@ function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: re
   assert.equal(table.has(table.limit), false);
   const visited: [number, string][] = [];
   table.each((number, bytes, from, to) => visited.push([number, String.fromCharCode(...bytes.subarray(from, to))]));
-  assert.deepEqual(
-    visited,
-    [...entries].sort(([a], [b]) => a - b),
-  );
+  const byNumber = [...entries].sort(([a], [b]) => a - b);
+  assert.deepEqual(visited, byNumber);
   for (const part of parts) {
     assert.equal(table.find(part), sorted.find(([, name]) => name === part)?.[0]);
     const [from, to] = table.prefixRange(part);
-    assert.deepEqual(
-      numbers.slice(from, to),
-      sorted.filter(([, name]) => name.startsWith(part)).map(([number]) => number),
-    );
+    const prefixed = sorted.flatMap(([number, name]) => (name.startsWith(part) ? [number] : []));
+    assert.deepEqual(numbers.slice(from, to), prefixed);
     for (const [number, name] of sorted) assert.equal(table.includes(number, bytesOf(part)), name.includes(part));
   }
 }

@@ -94,36 +94,22 @@ describe('the watched series', () => {
     const index = worldOf([], [DAY - 1]);
     index.history.addScans(DAY - 1, { scans: SCANS * 3, measured: 0, rulebook: 'r1' });
     const readable = readableDays(index.history.scanDays(DAY - WINDOW_DAYS - 1), DAY);
-    assert.deepEqual(
-      [DAY - 2, DAY - 1, DAY].map((day) => [readable.isReadable(day), readable.followsGap(day)]),
-      [
-        [true, false],
-        [false, false],
-        [true, true],
-      ],
-    );
+    const days = [DAY - 2, DAY - 1, DAY].map((day) => `${readable.isReadable(day)} ${readable.followsGap(day)}`);
+    assert.deepEqual(days, ['true false', 'false false', 'true true']);
     const before = worldOf([], []).history.scans;
     assert.equal(index.history.scans, before - SCANS + SCANS * 3, 'all of them are counted');
   });
 
   it('of a provider that newer rules made visible begin with those rules', () => {
     const added = (day: number, to: string): IndexedChange => ({
-      at: 0,
-      confirmedAt: day * DAY_MS,
-      category: 'email',
-      type: 'added',
-      from: null,
-      to,
-      isEntry: true,
-      isExit: false,
+      ...{ at: 0, confirmedAt: day * DAY_MS, category: 'email', type: 'added', from: null, to },
+      ...{ isEntry: true, isExit: false },
     });
     const index = worldOf([added(DAY, 'borealis'), added(DAY - 20, 'acme'), added(DAY, 'acme')], []);
     index.history.addScans(DAY - 3, { scans: 1, measured: 1, rulebook: 'r2' });
     const series = [...watchedSeries(index, { day: DAY, now: NOW })];
-    assert.deepEqual(
-      find(series, 'borealis', 'gains')?.samples.map(({ day }) => day),
-      [DAY - 3, DAY - 2, DAY - 1],
-    );
+    const days = find(series, 'borealis', 'gains')?.samples.map(({ day }) => day);
+    assert.deepEqual(days, [DAY - 3, DAY - 2, DAY - 1]);
     assert.equal(find(series, 'acme', 'gains')?.samples.length, WINDOW_DAYS);
   });
 });

@@ -47,64 +47,34 @@ function rowsOf(index: DomainIndex): Row[] {
 
 function checkNames(index: DomainIndex, rows: readonly Row[]): void {
   assert.equal(index.size, rows.length);
-  const sorted = rows.toSorted((a, b) => compareText(a.name, b.name));
-  assert.deepEqual(
-    [...index.names.order()],
-    sorted.map(({ id }) => id),
-  );
+  const sorted = rows.toSorted((a, b) => compareText(a.name, b.name)).map(({ id }) => id);
+  assert.deepEqual([...index.names.order()], sorted);
   const parts = new Set(['.', '-', 'a', 'com', 'ab']);
-  for (const { name } of rows.slice(0, 10))
-    for (const [from, to] of [
-      [0, 2],
-      [1, 4],
-      [2, 8],
-    ])
-      parts.add(name.slice(from, to));
+  for (const { name } of rows.slice(0, 10)) for (const from of [0, 1, 2]) parts.add(name.slice(from, [2, 4, 8][from]));
   for (const part of parts) {
     expectSet(`names with ${part}`, index.grams.search(part, index.names), rows, ({ name }) => name.includes(part));
   }
 }
 
 function checkServiceSets({ sets, vocabulary }: DomainIndex, rows: readonly Row[]): void {
-  for (let provider = 0; provider < vocabulary.providers.size; provider += 1) {
-    expectSet(
-      `provider ${provider}`,
-      sets.provider(provider),
-      rows,
-      uses((service) => service.provider === provider),
-    );
-  }
-  for (const { number } of vocabulary.placements) {
-    expectSet(
-      `placement ${number}`,
-      sets.placement(number),
-      rows,
-      uses((service) => service.placement === number),
-    );
-    for (const level of LEVELS.keys()) {
-      const isSo = uses((service) => service.placement === number && service.level === level);
-      expectSet(`placement ${number} at ${level}`, sets.placement(number, level), rows, isSo);
+  const expect = (what: string, set: DomainSet, isSo: (service: Row['services'][number]) => boolean) =>
+    expectSet(what, set, rows, uses(isSo));
+  for (let id = 0; id < vocabulary.providers.size; id += 1)
+    expect(`provider ${id}`, sets.provider(id), ({ provider }) => provider === id);
+  for (const { number } of vocabulary.placements)
+    expect(`placement ${number}`, sets.placement(number), ({ placement }) => placement === number);
+  for (const number of CATEGORIES.keys())
+    expect(`category ${number}`, sets.category(number), ({ category }) => category === number);
+  for (const at of LEVELS.keys()) {
+    expect(`level ${at}`, sets.level(at), ({ level }) => level === at);
+    for (const { number } of vocabulary.placements) {
+      const isSo = ({ placement, level }: Row['services'][number]) => placement === number && level === at;
+      expect(`placement ${number} at ${at}`, sets.placement(number, at), isSo);
     }
-  }
-  for (const category of CATEGORIES.keys()) {
-    expectSet(
-      `category ${category}`,
-      sets.category(category),
-      rows,
-      uses((service) => service.category === category),
-    );
-    for (const level of LEVELS.keys()) {
-      const isSo = uses((service) => service.category === category && service.level === level);
-      expectSet(`category ${category} at ${level}`, sets.categoryLevel(category, level), rows, isSo);
+    for (const number of CATEGORIES.keys()) {
+      const isSo = ({ category, level }: Row['services'][number]) => category === number && level === at;
+      expect(`category ${number} at ${at}`, sets.categoryLevel(number, at), isSo);
     }
-  }
-  for (const level of LEVELS.keys()) {
-    expectSet(
-      `level ${level}`,
-      sets.level(level),
-      rows,
-      uses((service) => service.level === level),
-    );
   }
 }
 
@@ -113,19 +83,18 @@ const uses =
   ({ services }: Row) =>
     services.some(isSo);
 
+const hasFlag = ({ facts }: Row, flag: number) => ((facts.posture >>> flag) & 1) === 1;
+const hasScore = ({ facts }: Row, score: number) => (facts.score ?? SCORES - 1) === score;
+const scores = Array.from({ length: SCORES }, (_, score) => score);
+
 function checkFactSets({ sets }: DomainIndex, rows: readonly Row[]): void {
-  for (const state of STATES.keys()) {
+  for (const state of STATES.keys())
     expectSet(`state ${state}`, sets.state(state), rows, ({ facts }) => facts.state === state);
-  }
-  for (const sector of SECTORS.keys()) {
+  for (const sector of SECTORS.keys())
     expectSet(`sector ${sector}`, sets.sector(sector), rows, ({ facts }) => facts.sector === sector);
-  }
-  for (const flag of POSTURE_FLAGS.keys()) {
-    expectSet(`flag ${flag}`, sets.flag(flag), rows, ({ facts }) => ((facts.posture >>> flag) & 1) === 1);
-  }
-  for (let score = 0; score < SCORES; score += 1) {
-    expectSet(`score ${score}`, sets.score(score), rows, ({ facts }) => (facts.score ?? SCORES - 1) === score);
-  }
+  for (const flag of POSTURE_FLAGS.keys())
+    expectSet(`flag ${flag}`, sets.flag(flag), rows, (row) => hasFlag(row, flag));
+  for (const score of scores) expectSet(`score ${score}`, sets.score(score), rows, (row) => hasScore(row, score));
 }
 
 function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void {
@@ -133,14 +102,10 @@ function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void 
     for (const sector of [undefined, ...SECTORS.keys()]) {
       const among = rows.filter(({ facts }) => facts.state === state && (sector ?? facts.sector) === facts.sector);
       assert.equal(tallies.domains([state], sector), among.length);
-      for (const flag of POSTURE_FLAGS.keys()) {
-        const expected = among.filter(({ facts }) => ((facts.posture >>> flag) & 1) === 1).length;
-        assert.equal(tallies.flag(flag, [state], sector), expected);
-      }
-      for (let score = 0; score < SCORES; score += 1) {
-        const expected = among.filter(({ facts }) => (facts.score ?? SCORES - 1) === score).length;
-        assert.equal(tallies.score(score, [state], sector), expected);
-      }
+      for (const flag of POSTURE_FLAGS.keys())
+        assert.equal(tallies.flag(flag, [state], sector), among.filter((row) => hasFlag(row, flag)).length);
+      for (const score of scores)
+        assert.equal(tallies.score(score, [state], sector), among.filter((row) => hasScore(row, score)).length);
     }
     for (const role of CATEGORIES.keys()) {
       const among = rows.filter(({ facts }) => facts.state === state).map((row) => holderOf(row, role));
@@ -183,10 +148,7 @@ function holderOf(row: Row, role: number): (typeof HOLDERS)[number] {
 }
 
 function checkServiceTallies({ tallies, vocabulary }: DomainIndex, rows: readonly Row[]): void {
-  assert.equal(
-    tallies.services,
-    rows.reduce((sum, { services }) => sum + services.length, 0),
-  );
+  assert.equal(tallies.services, rows.flatMap(({ services }) => services).length);
   for (let a = 0; a < vocabulary.providers.size; a += 1) {
     const own = rows.filter(uses((service) => service.provider === a));
     for (let b = 0; b < vocabulary.providers.size; b += 1) {

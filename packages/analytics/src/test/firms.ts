@@ -19,18 +19,8 @@ export function usersOf(domains: readonly IndexedDomain[], provider: string): In
 
 /** A domain with nothing to tell but what is given. */
 export function plainDomain(id: number, given: Partial<IndexedDomain>): IndexedDomain {
-  return {
-    id,
-    name: `d${id}.com`,
-    scannedAt: 1,
-    state: 'active',
-    sector: 'unknown',
-    posture: 0,
-    holders: 0,
-    score: null,
-    services: [],
-    ...given,
-  };
+  const nothing = { posture: 0, holders: 0, score: null, services: [] };
+  return { id, name: `d${id}.com`, scannedAt: 1, state: 'active', sector: 'unknown', ...nothing, ...given };
 }
 
 type Kind = readonly [count: number, given: Partial<IndexedDomain>];
