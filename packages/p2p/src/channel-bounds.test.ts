@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Stream } from '@libp2p/interface';
-import { tcp } from '@libp2p/tcp';
-import { tls } from '@libp2p/tls';
-import { yamux } from '@libp2p/yamux';
-import { createLibp2p, type Libp2p } from 'libp2p';
+import type { Libp2p } from 'libp2p';
 import { ByteBudget } from './byte-budget.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
-import { LOOPBACK, until } from './test/hosts.ts';
+import { LOOPBACK, startStranger, until } from './test/hosts.ts';
 
 const MIB = 1024 * 1024;
 /** The length of a message of 4 MiB, and of one of 900,000 bytes. */
@@ -21,13 +18,7 @@ describe('what others make a host hold', () => {
   let unread: ByteBudget;
   let messageTimeoutMs = 60_000;
   const channels: Channel[] = [];
-  const start = () =>
-    createLibp2p({
-      addresses: { listen: [LOOPBACK] },
-      transports: [tcp()],
-      connectionEncrypters: [tls()],
-      streamMuxers: [yamux()],
-    });
+  const start = () => startStranger({ addresses: { listen: [LOOPBACK] } });
   const arrived = async () => {
     await until(() => channels.length > 0);
     return channels.pop() as Channel;

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
-import { tcp } from '@libp2p/tcp';
-import { tls } from '@libp2p/tls';
-import { yamux } from '@libp2p/yamux';
+import { before, describe, it } from 'node:test';
 import { multiaddr } from '@multiformats/multiaddr';
-import { createLibp2p } from 'libp2p';
 import { ByteBudget } from './byte-budget.ts';
 import { type Channel, type ChannelBounds, openChannel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
 import { STREAMS } from './limits.ts';
 import { MOST_MESSAGE_BYTES } from './message-reader.ts';
 import type { PeerNode } from './peer-node.ts';
-import { addressOf, type Hosts, testHosts, until, within } from './test/hosts.ts';
+import { addressOf, startStranger, until, useHosts, within } from './test/hosts.ts';
 
 let protocols = 0;
 
@@ -40,15 +36,13 @@ async function all(channel: Channel): Promise<Uint8Array[]> {
 }
 
 describe('channel', () => {
-  let hosts: Hosts;
+  const hosts = useHosts();
   let a: PeerNode;
   let b: PeerNode;
   before(async () => {
-    hosts = await testHosts();
     [a, b] = await Promise.all([hosts.start('a'), hosts.start('b')]);
     await a.peers.join(addressOf(b), within());
   });
-  after(() => hosts[Symbol.asyncDispose]());
 
   it('gives each message once, whole and in order, and ends after the last one', async () => {
     const { near, far } = await pair(a, b);
@@ -94,7 +88,7 @@ describe('channel', () => {
     await until(async () => {
       const isStill = sent === before;
       before = sent;
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await new Promise((resolve) => setTimeout(resolve, 100));
       return isStill;
     });
     assert.ok(sent * message.length < 8 * 1024 * 1024, `${sent} messages went to nobody`);
@@ -139,13 +133,10 @@ describe('channel', () => {
     await far.send(Buffer.from('half'));
     const messages = near.messages[Symbol.asyncIterator]();
     await messages.next();
-    const beganAt = performance.now();
     const lost = assert.rejects(messages.next(), ChannelError);
     await c[Symbol.asyncDispose]();
     await lost;
-    assert.ok(performance.now() - beganAt < 1_000);
-    await assert.rejects(a.channels.open(c.id, '/test/none', within(5_000)), ChannelError);
-    assert.ok(performance.now() - beganAt < 3_000, 'a peer that is gone is known at once');
+    await assert.rejects(a.channels.open(c.id, '/test/none', within()), ChannelError);
   });
 
   it('refuses messages that are empty or too long, and says so before anything is sent', async () => {
@@ -162,7 +153,7 @@ describe('channel', () => {
       b.channels.handle('/test/one', () => {}),
       ChannelError,
     );
-    await assert.rejects(a.channels.open(b.id, '/test/nobody', within(5_000)), ChannelError);
+    await assert.rejects(a.channels.open(b.id, '/test/nobody', within()), ChannelError);
   });
 
   it('has many on one connection, but not without end for one peer', async () => {
@@ -180,11 +171,7 @@ describe('channel', () => {
   });
 
   it('breaks on bytes that are no message, and on an end without a last word', async () => {
-    const stranger = await createLibp2p({
-      transports: [tcp()],
-      connectionEncrypters: [tls()],
-      streamMuxers: [yamux()],
-    });
+    const stranger = await startStranger();
     try {
       const connection = await stranger.dial(multiaddr(addressOf(b)));
       const cases: [string, Uint8Array, boolean][] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import type { Connection, MultiaddrConnection, PeerId } from '@libp2p/interface';
 import { peerIdFromPrivateKey } from '@libp2p/peer-id';
@@ -10,14 +10,10 @@ import { ChannelError } from './inbox.ts';
 import { JoinError } from './join-target.ts';
 import { CONNECTIONS } from './limits.ts';
 import { lanServiceName, networkKeyOf } from './private-network.ts';
-import { addressOf, type Hosts, testHosts, until, within } from './test/hosts.ts';
+import { addressOf, until, useHosts, within } from './test/hosts.ts';
 
-describe('who may connect', () => {
-  let hosts: Hosts;
-  before(async () => {
-    hosts = await testHosts();
-  });
-  after(() => hosts[Symbol.asyncDispose]());
+describe('who may connect', { concurrency: true }, () => {
+  const hosts = useHosts();
 
   it('is only who has the key of a private network', async () => {
     const networkKey = randomBytes(32);
@@ -28,9 +24,9 @@ describe('who may connect', () => {
     const isTold = (error: unknown) => error instanceof JoinError && /private network/.test(error.message);
     await Promise.all(
       [outside, elsewhere].flatMap((stranger) => [
-        assert.rejects(stranger.peers.join(addressOf(inside), within(2_000)), isTold),
-        assert.rejects(inside.peers.join(addressOf(stranger), within(2_000)), isTold),
-        assert.rejects(stranger.channels.open(inside.id, '/x', within(2_000)), ChannelError),
+        assert.rejects(stranger.peers.join(addressOf(inside), within(700)), isTold),
+        assert.rejects(inside.peers.join(addressOf(stranger), within(700)), isTold),
+        assert.rejects(stranger.channels.open(inside.id, '/x', within(700)), ChannelError),
       ]),
     );
     await assert.rejects(outside.peers.join(inside.joinToken(), within()), /private network/);

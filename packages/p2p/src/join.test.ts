@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { JoinError } from './join-target.ts';
 import { createJoinToken } from './join-token.ts';
-import { addressOf, type Hosts, testHosts, until, within } from './test/hosts.ts';
+import { addressOf, until, useHosts, within } from './test/hosts.ts';
 
 /** A port at which nobody listens, for now. */
 async function freePort(): Promise<number> {
@@ -14,12 +14,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe('joining', () => {
-  let hosts: Hosts;
-  before(async () => {
-    hosts = await testHosts();
-  });
-  after(() => hosts[Symbol.asyncDispose]());
+describe('joining', { concurrency: true }, () => {
+  const hosts = useHosts();
 
   it('takes an address or a token, over TCP and over WebSockets', async () => {
     const both = ['/ip4/127.0.0.1/tcp/0', '/ip4/127.0.0.1/tcp/0/ws'];

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { generateKeyPair, privateKeyToProtobuf } from '@libp2p/crypto/keys';
 import { KeyFileError, loadKey } from './key-file.ts';
+import { useDirectory } from './test/hosts.ts';
 
 describe('key file', () => {
-  let directory: string;
-  before(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), 'strata-key-'));
-  });
-  after(() => rm(directory, { recursive: true }));
+  const directory = useDirectory();
 
   it('is made where there is none, for its owner alone, and read again', async () => {
-    const file = path.join(directory, 'deep', 'a.key');
+    const file = path.join(directory.path, 'deep', 'a.key');
     const made = await loadKey(file);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.deepEqual((await loadKey(file)).raw, made.raw);
@@ -22,20 +18,20 @@ describe('key file', () => {
   });
 
   it('is one key for all who start at once', async () => {
-    const file = path.join(directory, 'b.key');
+    const file = path.join(directory.path, 'b.key');
     const keys = await Promise.all(Array.from({ length: 8 }, () => loadKey(file)));
     assert.equal(new Set(keys.map(({ publicKey }) => publicKey.toString())).size, 1);
   });
 
   it('is refused when others may read it, with the command that mends it', async () => {
-    const file = path.join(directory, 'c.key');
+    const file = path.join(directory.path, 'c.key');
     await loadKey(file);
     await chmod(file, 0o640);
     await assert.rejects(loadKey(file), (error) => error instanceof KeyFileError && /chmod 600/.test(error.message));
   });
 
   it('is refused when it is damaged, empty or of another kind, and left as it is', async () => {
-    const file = path.join(directory, 'd.key');
+    const file = path.join(directory.path, 'd.key');
     const ofAnotherKind = privateKeyToProtobuf(await generateKeyPair('secp256k1'));
     for (const bytes of [new Uint8Array(), Buffer.from('-----BEGIN'), ofAnotherKind, ofAnotherKind.subarray(0, 9)]) {
       await writeFile(file, bytes, { mode: 0o600 });

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { KeyFileError } from './key-file.ts';
 import { lockKey } from './key-lock.ts';
+import { useDirectory } from './test/hosts.ts';
 
 describe('lock of a key', () => {
-  let directory: string;
-  before(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), 'strata-lock-'));
-  });
-  after(() => rm(directory, { recursive: true }));
+  const directory = useDirectory();
 
   it('has one holder, the first of many, and is free after it', async () => {
-    const file = path.join(directory, 'deep', 'peer.key');
+    const file = path.join(directory.path, 'deep', 'peer.key');
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => lockKey(file)));
     const [held, ...others] = outcomes.filter(({ status }) => status === 'fulfilled');
     assert.deepEqual(others, []);
@@ -26,7 +22,7 @@ describe('lock of a key', () => {
 
   it('is none where no file can be written, and an error where one is in the way', async () => {
     if (process.platform === 'linux') (await lockKey('/proc/peer.key'))[Symbol.dispose]();
-    const file = path.join(directory, 'peer.key');
+    const file = path.join(directory.path, 'peer.key');
     await writeFile(`${file}.lock`, 'x'.repeat(4_096));
     await assert.rejects(lockKey(file), KeyFileError);
   });

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { KnownPeers } from './known-peers.ts';
 import { KNOWN_PEERS } from './limits.ts';
-import { type Hosts, testHosts, until, within } from './test/hosts.ts';
+import { until, useHosts, within } from './test/hosts.ts';
 
 const KEY = Buffer.from('model');
 
-describe('known peers', () => {
-  let hosts: Hosts;
-  before(async () => {
-    hosts = await testHosts();
-  });
-  after(() => hosts[Symbol.asyncDispose]());
+describe('known peers', { concurrency: true }, () => {
+  const hosts = useHosts();
 
   it('keep a network of five together when its bootstrap node is gone, and let a host come back', async () => {
     const bootstrap = await hosts.start('bootstrap');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
-import { after, before, describe, it } from 'node:test';
-import { type Hosts, testHosts, until } from './test/hosts.ts';
+import { describe, it } from 'node:test';
+import { until, useHosts } from './test/hosts.ts';
 
 const GROUP = '224.0.0.251';
 const ANYWHERE = { listen: ['/ip4/0.0.0.0/tcp/0'], isMdnsOn: true };
@@ -32,11 +32,7 @@ async function hasMulticast(): Promise<boolean> {
 const isPossible = await hasMulticast();
 
 describe('hosts on one LAN', () => {
-  let hosts: Hosts;
-  before(async () => {
-    hosts = await testHosts();
-  });
-  after(() => hosts[Symbol.asyncDispose]());
+  const hosts = useHosts();
 
   it('meet without an address to join', { skip: isPossible ? false : 'no multicast here' }, async () => {
     // A network of its own, so that nobody else on this LAN is met.

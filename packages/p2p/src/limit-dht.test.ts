@@ -4,17 +4,14 @@ import { after, before, describe, it } from 'node:test';
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import type { Stream } from '@libp2p/interface';
 import { peerIdFromPrivateKey } from '@libp2p/peer-id';
-import { tcp } from '@libp2p/tcp';
-import { tls } from '@libp2p/tls';
-import { yamux } from '@libp2p/yamux';
 import { multiaddr } from '@multiformats/multiaddr';
-import { createLibp2p, type Libp2p } from 'libp2p';
+import type { Libp2p } from 'libp2p';
 import { CID } from 'multiformats/cid';
 import { sha256 } from 'multiformats/hashes/sha2';
 import { RECORDS } from './limits.ts';
 import type { PeerNode } from './peer-node.ts';
 import { worthDialling } from './providers.ts';
-import { addressOf, type Hosts, testHosts, until, within } from './test/hosts.ts';
+import { addressOf, startStranger, until, useHosts, within } from './test/hosts.ts';
 
 const cid = CID.createV1(0x55, await sha256.digest(Buffer.from('model'))).bytes;
 /** Fields of https://github.com/libp2p/specs/blob/master/kad-dht/README.md#rpc-messages: type 3 is GET_PROVIDERS, 2 ADD_PROVIDER. */
@@ -41,18 +38,13 @@ function countAnswers(stream: Stream): () => number {
 }
 
 describe('what may be asked of the DHT', () => {
-  let hosts: Hosts;
+  const hosts = useHosts();
   let host: PeerNode;
   let stranger: Libp2p;
   before(async () => {
-    hosts = await testHosts();
-    host = await hosts.start('host');
-    stranger = await createLibp2p({ transports: [tcp()], connectionEncrypters: [tls()], streamMuxers: [yamux()] });
+    [host, stranger] = await Promise.all([hosts.start('host'), startStranger()]);
   });
-  after(async () => {
-    await stranger.stop();
-    await hosts[Symbol.asyncDispose]();
-  });
+  after(() => stranger.stop());
 
   it('is so much a second, of one peer on however many streams, and others are answered meanwhile', async () => {
     const connection = await stranger.dial(multiaddr(addressOf(host)));

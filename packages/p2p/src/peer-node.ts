@@ -87,4 +87,6 @@ export interface PeerNodeOptions {
   readonly knownPeersFile?: string;
   /** Whether loopback and private addresses are told to others; on by default, so that a LAN works. */
   readonly arePrivateAddressesTold?: boolean;
+  /** How often connections are probed, and how long an answer may take: `LIVENESS` where left out. */
+  readonly liveness?: { readonly pingIntervalMs: number; readonly pingTimeoutMs: number };
 }

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Channel } from './channel.ts';
-import { type Hosts, testHosts, until, within } from './test/hosts.ts';
+import { until, useHosts, within } from './test/hosts.ts';
 
-describe('relay', () => {
-  let hosts: Hosts;
-  before(async () => {
-    hosts = await testHosts();
-  });
-  after(() => hosts[Symbol.asyncDispose]());
+describe('relay', { concurrency: true }, () => {
+  const hosts = useHosts();
 
   it('makes a host that listens nowhere reachable, and carries channels past the default limit', async () => {
     const relay = await hosts.start('relay', { isRelay: true });

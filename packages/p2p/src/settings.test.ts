@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { NetworkKeyError, PeerEnvironment, peerNodeOptions, readPeerSettings } from './settings.ts';
+import { useDirectory } from './test/hosts.ts';
 
 const defaults = { directory: '/data/host', listen: ['/ip4/0.0.0.0/tcp/0'] };
 const read = (env: Readonly<Record<string, string>>) => readPeerSettings(PeerEnvironment.parse(env), defaults);
@@ -44,11 +44,10 @@ describe('settings of a host', () => {
     });
 });
 
-describe('the key of a private network', async () => {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-network-key-'));
-  after(() => rm(directory, { recursive: true }));
+describe('the key of a private network', () => {
+  const directory = useDirectory();
   const optionsWith = async (text: string) => {
-    const file = path.join(directory, 'network.key');
+    const file = path.join(directory.path, 'network.key');
     await writeFile(file, text, { mode: 0o600 });
     return peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: file }));
   };
@@ -59,7 +58,7 @@ describe('the key of a private network', async () => {
   });
 
   it('is refused when others may read it, with the command that mends it', async () => {
-    const file = path.join(directory, 'open.key');
+    const file = path.join(directory.path, 'open.key');
     await writeFile(file, key, { mode: 0o644 });
     await assert.rejects(peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: file })), (error) => {
       assert.ok(error instanceof NetworkKeyError);
@@ -71,7 +70,7 @@ describe('the key of a private network', async () => {
   it('is refused when it is too short, or not there', async () => {
     await assert.rejects(optionsWith(key.slice(2)), NetworkKeyError);
     await assert.rejects(
-      peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: path.join(directory, 'none') })),
+      peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: path.join(directory.path, 'none') })),
       NetworkKeyError,
     );
   });

@@ -42,6 +42,7 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
   const id = peerId.toString();
   const isDialable = options.listen.length > 0 || (options.announce ?? []).length > 0;
   const arePrivateAddressesTold = options.arePrivateAddressesTold ?? true;
+  const { liveness = LIVENESS } = options;
   const conduct = new Conduct();
   const lan = (options.isMdnsOn ?? true) && !isLoopbackOnly(options.listen) ? createLan(networkKey) : undefined;
 
@@ -61,8 +62,8 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
     ...transportOptions(networkKey),
     connectionGater: gate.gater,
     connectionMonitor: {
-      pingInterval: LIVENESS.pingIntervalMs,
-      pingTimeout: { minTimeout: LIVENESS.pingTimeoutMs, maxTimeout: LIVENESS.pingTimeoutMs },
+      pingInterval: liveness.pingIntervalMs,
+      pingTimeout: { minTimeout: liveness.pingTimeoutMs, maxTimeout: liveness.pingTimeoutMs },
     },
     datastore: new BoundedDatastore(RECORDS),
     peerDiscovery: lan ? [lan.discovery] : [],

@@ -2,41 +2,56 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { after, before } from 'node:test';
+import { tcp } from '@libp2p/tcp';
+import { tls } from '@libp2p/tls';
+import { yamux } from '@libp2p/yamux';
+import { createLibp2p, type Libp2pOptions } from 'libp2p';
 import type { PeerNode, PeerNodeOptions } from '../peer-node.ts';
 import { startPeerNode } from '../start-peer-node.ts';
 
 export const LOOPBACK = '/ip4/127.0.0.1/tcp/0';
 
 /** Ends a wait that would not end by itself. */
-export const within = (ms = 10_000) => ({ signal: AbortSignal.timeout(ms) });
+export const within = (ms = 30_000) => ({ signal: AbortSignal.timeout(ms) });
 
-export interface Hosts extends AsyncDisposable {
+/** An empty directory for the tests of a suite, removed after them; `path` is known once they run. */
+export function useDirectory(): { readonly path: string } {
+  const directory = { path: '' };
+  before(async () => {
+    directory.path = await mkdtemp(path.join(tmpdir(), 'strata-p2p-'));
+  });
+  after(() => rm(directory.path, { recursive: true, force: true }));
+  return directory;
+}
+
+export interface Hosts {
   readonly directory: string;
   /** Each name has a key of its own: started again, it is the same peer. */
   start(name: string, options?: Partial<PeerNodeOptions>): Promise<PeerNode>;
 }
 
-export async function testHosts(): Promise<Hosts> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-p2p-'));
+/** Hosts of a suite, stopped after it. */
+export function useHosts(): Hosts {
   const nodes: PeerNode[] = [];
+  after(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())));
+  const directory = useDirectory();
   return {
-    directory,
+    get directory() {
+      return directory.path;
+    },
     async start(name, options = {}) {
-      const node = await startPeerNode({
-        keyFile: path.join(directory, `${name}.key`),
-        listen: [LOOPBACK],
-        isMdnsOn: false,
-        ...options,
-      });
+      const keyFile = path.join(directory.path, `${name}.key`);
+      const node = await startPeerNode({ keyFile, listen: [LOOPBACK], isMdnsOn: false, ...options });
       nodes.push(node);
       return node;
     },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
-      await rm(directory, { recursive: true, force: true });
-    },
   };
 }
+
+/** A bare libp2p node, not one of ours. */
+export const startStranger = (options: Libp2pOptions = {}) =>
+  createLibp2p({ transports: [tcp()], connectionEncrypters: [tls()], streamMuxers: [yamux()], ...options });
 
 export function addressOf(node: PeerNode): string {
   const [address] = node.addresses();
@@ -49,10 +64,10 @@ export function portOf(node: PeerNode): number {
 }
 
 /** Asks again until it is so; rejects when it takes too long. */
-export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 10_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 30_000): Promise<void> {
   const deadline = Date.now() + mostMs;
   while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error('it did not come about');
+    if (Date.now() > deadline) throw new Error(`not so after ${mostMs} ms: ${isSo}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

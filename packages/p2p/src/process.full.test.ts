@@ -1,0 +1,87 @@
+// Hosts as processes: killed, and ended in good order.
+import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { describe, it } from 'node:test';
+import type { Channel } from './channel.ts';
+import { ChannelError } from './inbox.ts';
+import { KeyFileError } from './key-file.ts';
+import { addressOf, until, useHosts } from './test/hosts.ts';
+
+/** Runs `program` in a process with `startPeerNode` in scope; what it prints is `printed`. */
+function run(program: string) {
+  const source = `import { startPeerNode } from ${JSON.stringify(path.join(import.meta.dirname, 'start-peer-node.ts'))};`;
+  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', source + program],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const result = { child, printed: '' };
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (bytes) => {
+      result.printed += bytes;
+    });
+  return result;
+}
+
+describe('a host', () => {
+  const hosts = useHosts();
+  const inDirectory = (name: string) => JSON.stringify(path.join(hosts.directory, name));
+
+  it('is the only one with its key on this machine, until its process is killed', async () => {
+    const first = await hosts.start('only');
+    await first[Symbol.asyncDispose]();
+    const listen = JSON.stringify(['/ip4/127.0.0.1/tcp/0']);
+    const other = run(`
+      await startPeerNode({ keyFile: ${inDirectory('only.key')}, listen: ${listen}, isMdnsOn: false });
+      console.log('started');`);
+    await until(() => other.printed.includes('started'));
+    await assert.rejects(hosts.start('only'), KeyFileError);
+    other.child.kill('SIGKILL');
+    await once(other.child, 'close');
+    assert.equal((await hosts.start('only')).id, first.id);
+  });
+
+  it('sees at once that a process was killed in the middle of an answer', async () => {
+    const node = await hosts.start('survivor');
+    const opened = new Promise<Channel>((resolve) => {
+      void node.channels.handle('/test/answer', resolve);
+    });
+    const { child } = run(`
+      const node = await startPeerNode({ keyFile: ${inDirectory('victim')}, listen: [], isMdnsOn: false });
+      await node.peers.join(${JSON.stringify(addressOf(node))}, { signal: AbortSignal.timeout(30000) });
+      const options = { signal: AbortSignal.timeout(30000) };
+      const channel = await node.channels.open(${JSON.stringify(node.id)}, '/test/answer', options);
+      await channel.send(new Uint8Array([1]));`);
+    const messages = (await opened).messages[Symbol.asyncIterator]();
+    await messages.next();
+    const lost = assert.rejects(messages.next(), ChannelError);
+    const killedAt = performance.now();
+    child.kill('SIGKILL');
+    await lost;
+    await until(() => node.peers.connected().length === 0);
+    // Long before a ping would be missed.
+    assert.ok(performance.now() - killedAt < 5_000);
+  });
+
+  it('leaves nothing behind when it is closed: its process ends by itself', async () => {
+    const closing = run(`
+      const start = (name) => startPeerNode({ keyFile: ${inDirectory('child-')} + name,
+        listen: ['/ip4/0.0.0.0/tcp/0', '/ip4/127.0.0.1/tcp/0/ws'], isRelay: true,
+        networkKey: new Uint8Array(32).fill(9), knownPeersFile: ${inDirectory('known-')} + name });
+      const [a, b] = [await start('a'), await start('b')];
+      await a.channels.handle('/test', () => {});
+      await b.peers.join(a.joinToken(), { signal: AbortSignal.timeout(30000) });
+      await b.channels.open(a.id, '/test', { signal: AbortSignal.timeout(30000) });
+      await b.gossip.subscribe('t', () => 'accept');
+      await b.peers.provide(new Uint8Array(3));
+      await Promise.all([a[Symbol.asyncDispose](), b[Symbol.asyncDispose]()]);
+      console.log('closed');`);
+    const limit = setTimeout(() => closing.child.kill(), 60_000);
+    const [code] = await once(closing.child, 'close');
+    clearTimeout(limit);
+    assert.deepEqual([code, closing.printed], [0, 'closed\n']);
+  });
+});
