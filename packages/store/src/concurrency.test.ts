@@ -2,37 +2,24 @@
 // turns, and who follows a log meanwhile misses nothing.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import pg from 'pg';
 import { openStore, type Store, type StoredEvent } from './index.ts';
+import { connect, untilWaiting } from './test/connections.ts';
 import { assertCounts, later, subscribed, T0 } from './test/feed-store.ts';
-import { onEach, postgres, rows } from './test/places.ts';
+import { onEach, postgres } from './test/places.ts';
 import { poll } from './test/polls.ts';
-import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
+import { assertAsOneAfterAnother } from './test/replay.ts';
+import { confirm, day, exchangeOn, GOOGLE, scanOf } from './test/scans.ts';
 
 const STORES = 3;
-const exchangeOn = (n: number) => (n % 4 < 2 ? GOOGLE : MICROSOFT);
 
 /** Opens so many stores on one database. */
 async function openMany(url: string) {
   const stores = await Promise.all(Array.from({ length: STORES }, () => openStore(url, { poolSize: 4 })));
-  return Object.assign(stores, {
+  return Object.assign(stores as [Store, Store, Store], {
     async [Symbol.asyncDispose]() {
       for (const store of stores) await store[Symbol.asyncDispose]();
     },
   });
-}
-
-/** A connection of nobody's store. */
-async function connect(url: string) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
-}
-
-/** Until so many statements wait for somebody's lock. */
-async function untilWaiting(url: string, count: number): Promise<void> {
-  const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-  while ((await rows(url, waiting)).length < count);
 }
 
 /** Reads on from the last number until all is written and read. */
@@ -57,11 +44,18 @@ async function follow<T>(
   return seen;
 }
 
+const followEvents = (store: Store, work: Promise<unknown>) =>
+  follow<StoredEvent>(
+    (seq) => store.eventsSince(seq, 3),
+    ({ seq }) => seq,
+    work,
+  );
+
 onEach([postgres], 'several stores', ({ fresh }) => {
   it('record the same and different domains at once as if one after another', async () => {
     const url = await fresh();
     await using stores = await openMany(url);
-    const [reader] = stores as readonly Store[] as readonly [Store];
+    const [reader] = stores;
     const scans = Array.from({ length: 8 }, (_, n) =>
       ['same.com', `d${n % 3}.com`].map((name) => ({ name, n })),
     ).flat();
@@ -75,37 +69,16 @@ onEach([postgres], 'several stores', ({ fresh }) => {
         ),
       ),
     );
-    const followed = await follow<StoredEvent>(
-      (seq) => reader.eventsSince(seq, 5),
-      ({ seq }) => seq,
-      writing,
-    );
+    const followed = await followEvents(reader, writing);
     assert.deepEqual(followed, await reader.eventsSince(0, 10_000), 'nothing was skipped, nothing came twice');
     assert.equal((await reader.counts()).scans, STORES * scans.length);
-
-    // The order in which they were written is that of their numbers: one store alone makes the same of it.
-    const order = await rows(
-      url,
-      'select name, observed_at from scans join domains on domains.id = domain_id order by scans.id',
-    );
-    await using alone = await openStore('sqlite::memory:');
-    for (const { name, observed_at } of order) {
-      const at = new Date(Number(observed_at)).toISOString();
-      const n = (Number(observed_at) - Date.parse(day(0))) / 86_400_000;
-      await alone.recordScan(scanOf(String(name), at, exchangeOn(n)), confirm);
-    }
-    assert.deepEqual(followed, await alone.eventsSince(0, 10_000));
-    for (const name of ['same.com', 'd0.com', 'd1.com', 'd2.com']) {
-      const page = { limit: 100, offset: 0 };
-      assert.deepEqual(await reader.domain(name), await alone.domain(name));
-      assert.deepEqual(await reader.changes(name, page), await alone.changes(name, page));
-    }
+    await assertAsOneAfterAnother(url, reader);
   });
 
   it('tell events, scans and mentions that a follower sees without a gap', async () => {
     const url = await fresh();
     await using stores = await openMany(url);
-    const [reader] = stores as readonly Store[] as readonly [Store];
+    const [reader] = stores;
     const at = T0;
     const feeds = stores.map((_, who) => `https://f${who}.example/`);
     const ids = await subscribed(reader, ...feeds);
@@ -127,42 +100,24 @@ onEach([postgres], 'several stores', ({ fresh }) => {
         }),
       ),
     );
-    const events = follow<StoredEvent>(
-      (seq) => reader.eventsSince(seq, 3),
-      ({ seq }) => seq,
-      writing,
-    );
-    const scans = follow(
-      (id) => reader.feed.scansSince(id, 3),
-      ({ id }) => id,
-      writing,
-    );
-    const mentions = follow(
-      (id) => reader.feeds.mentions.since(id, 3),
-      ({ id }) => id,
-      writing,
-    );
+    const events = followEvents(reader, writing);
+    const idOf = ({ id }: { readonly id: number }) => id;
+    const scans = follow((id) => reader.feed.scansSince(id, 3), idOf, writing);
+    const mentions = follow((id) => reader.feeds.mentions.since(id, 3), idOf, writing);
     assert.deepEqual(await events, await reader.eventsSince(0, 10_000));
     assert.deepEqual(await mentions, await reader.feeds.mentions.since(0, 10_000));
     assert.equal((await mentions).length, 2 * 12 * STORES);
     await assertCounts(url);
     assert.deepEqual(await scans, await reader.feed.scansSince(0, 10_000));
     // What several said was told once.
-    assert.deepEqual(
-      Object.entries(Object.groupBy(await events, ({ kind }) => kind))
-        .map(([kind, some]) => [kind, some?.length])
-        .sort(),
-      [
-        ['advisory-touched', 12],
-        ['anomaly-found', 12],
-        ['domain-changed', 12 * STORES],
-      ],
-    );
+    const kinds = Map.groupBy(await events, ({ kind }) => kind);
+    const counts = Object.fromEntries([...kinds].map(([kind, some]) => [kind, some.length]));
+    assert.deepEqual(counts, { 'advisory-touched': 12, 'anomaly-found': 12, 'domain-changed': 12 * STORES });
   });
 
   it('count to a limit exactly: requests of a key, keys of an address, names a day', async () => {
     await using stores = await openMany(await fresh());
-    const [one] = stores as readonly Store[] as readonly [Store];
+    const [one] = stores;
     const { stored } = await one.keys.create({ tier: 'free' });
     const many = <T>(ask: (store: Store) => Promise<T>) =>
       Promise.all(stores.flatMap((store) => Array.from({ length: 25 }, () => ask(store))));
@@ -180,7 +135,7 @@ onEach([postgres], 'several stores', ({ fresh }) => {
 
   it('claim a feed, or lease a source, each for one of them alone', async () => {
     await using stores = await openMany(await fresh());
-    const [one] = stores as readonly Store[] as readonly [Store];
+    const [one] = stores;
     const ids = await subscribed(one, ...Array.from({ length: 20 }, (_, n) => `https://f${n}.example/`));
     const claims = await Promise.all(
       ids.flatMap((id) => stores.map((store, who) => store.feeds.claim(id, { now: T0, until: later(1 + who) }))),
@@ -199,7 +154,7 @@ onEach([postgres], 'several stores', ({ fresh }) => {
 
   it('enter no receipt that was not seen, however many are kept meanwhile', async () => {
     await using stores = await openMany(await fresh());
-    const [one] = stores as readonly Store[] as readonly [Store];
+    const [one] = stores;
     let isOver = false;
     const keeping = Promise.all(
       stores.flatMap((store, who) =>
@@ -229,7 +184,7 @@ onEach([postgres], 'several stores', ({ fresh }) => {
   it('show no receipt before one that has a smaller number', async () => {
     const url = await fresh();
     await using stores = await openMany(url);
-    const [one, two] = stores as readonly Store[] as readonly [Store, Store];
+    const [one, two] = stores;
     const receipt = (id: string) => ({ id, keyId: 'key_a', body: '{}' });
     await one.answers.keep([receipt('rwr_1')]);
     // Its number is given, and it waits to see whether there is another with its id.
@@ -250,7 +205,7 @@ onEach([postgres], 'several stores', ({ fresh }) => {
   it('add the same names in another order without standing in one another’s way', async () => {
     const url = await fresh();
     await using stores = await openMany(url);
-    const [one, two] = stores as readonly Store[] as readonly [Store, Store];
+    const [one, two] = stores;
     await using beside = await connect(url);
     await beside.query(
       "begin; insert into domains (name, source, created_at, next_due_at) values ('middle.com', 't', 0, 0)",

@@ -4,11 +4,11 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Kysely, sql } from 'kysely';
-import pg from 'pg';
 import { inTurn } from './in-turn.ts';
 import { openStore } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
+import { connect, untilWaiting } from './test/connections.ts';
 import { A, later, subscribed, T0 } from './test/feed-store.ts';
 import { onEach, postgres, rows } from './test/places.ts';
 import { dialectOf } from './test/plans.ts';
@@ -16,16 +16,10 @@ import { poll } from './test/polls.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
 
 /** Somebody else's connection, which never finds out by itself that it is in a deadlock. */
-async function connect(url: string) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+async function connectPatiently(url: string) {
+  const client = await connect(url);
   await client.query("set deadlock_timeout = '5min'");
-  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
-}
-
-async function untilWaiting(url: string): Promise<void> {
-  const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-  while ((await rows(url, waiting)).length === 0);
+  return client;
 }
 
 onEach([postgres], 'a transaction that writes', ({ fresh }) => {
@@ -34,7 +28,7 @@ onEach([postgres], 'a transaction that writes', ({ fresh }) => {
     await using store = await openStore(url);
     const both = (n: number, exchange: string) => ['a.com', 'b.com'].map((name) => scanOf(name, day(n), exchange));
     await store.recordScans([...both(0, GOOGLE), ...both(1, MICROSOFT)], confirm);
-    await using other = await connect(url);
+    await using other = await connectPatiently(url);
     const before = Number((await rows(url, 'select max(id) as id from scans'))[0]?.id);
     await other.query("begin; update domains set failures = 0 where name = 'b.com'");
     const recording = store.recordScans(both(2, MICROSOFT), confirm);
@@ -62,7 +56,7 @@ onEach([postgres], 'a transaction that writes', ({ fresh }) => {
       return store.feeds.record(id, poll(A, items), { at, keepFrom: new Date(0) });
     };
     assert.equal((await record(T0, 'old')).items, 1);
-    await using other = await connect(url);
+    await using other = await connectPatiently(url);
     await other.query('begin; select 1 from feed_items for update');
     // It adds the new item, and waits to mark that the old one is still there.
     const recording = record(later(40 * 24), 'old', 'new');

@@ -8,7 +8,8 @@ import { describe, it } from 'node:test';
 import { inspectStore } from './inspect-store.ts';
 import { openStore } from './store.ts';
 import { StoreError } from './store-error.ts';
-import { binaries, notice, startPostgres } from './test/postgres.ts';
+import { exec, onEach, postgres, rows } from './test/places.ts';
+import { freePort } from './test/postgres.ts';
 import { startTransactionPooler } from './test/transaction-pooler.ts';
 
 const rejectsWith = (url: string, code: string) =>
@@ -54,10 +55,9 @@ describe('a SQLite file', () => {
   });
 });
 
-describe('a PostgreSQL server', { skip: binaries ? false : notice }, () => {
+onEach([postgres], 'a server', ({ empty }) => {
   it('is told with its schema, connections and clock, and whether it may be written', async () => {
-    await using server = await startPostgres();
-    const url = await server.fresh();
+    const url = await empty();
     const name = new URL(url).pathname.slice(1);
     assert.equal((await inspectStore(url)).schema, 'empty');
     {
@@ -66,25 +66,31 @@ describe('a PostgreSQL server', { skip: binaries ? false : notice }, () => {
     }
     const state = await inspectStore(url);
     assert.deepEqual([state.kind, state.schema, state.domains, state.isWritable], ['postgres', 'current', 1, true]);
-    assert.deepEqual([state.connections?.most, state.connections?.limitOf, state.hasSessions], [297, 'server', true]);
+    const [limits = {}] = await rows(
+      url,
+      `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+         - current_setting('reserved_connections')::int as most`,
+    );
+    assert.deepEqual([state.connections?.most, state.connections?.limitOf], [limits.most, 'server']);
+    assert.equal(state.hasSessions, true);
     {
       await using pooler = await startTransactionPooler(url);
       assert.equal((await inspectStore(pooler.url)).hasSessions, false);
     }
-    await server.sql(
-      'create role few login connection limit 5; grant select on all tables in schema public to few',
-      name,
+    const few = `few_${name}`;
+    await exec(
+      url,
+      `create role ${few} login connection limit 5; grant select on all tables in schema public to ${few}`,
     );
-    const few = await inspectStore(url.replace('strata@', 'few@'));
-    assert.deepEqual(few.connections, { used: 0, most: 5, limitOf: 'user' });
-    await server.sql(`alter database ${name} connection limit 3`);
+    const { connections: own } = await inspectStore(url.replace('strata@', `${few}@`));
+    assert.deepEqual(own, { used: 0, most: 5, limitOf: 'user' });
+    await exec(url, `alter database ${name} connection limit 3`);
     const { connections } = await inspectStore(url);
     assert.deepEqual([connections?.most, connections?.limitOf], [3, 'database']);
-    await server.sql(`alter database ${name} connection limit -1`);
+    await exec(url, `alter database ${name} connection limit -1`);
     assert.ok(Math.abs(state.clockAheadMs ?? Number.NaN) < 30_000);
-    await server.sql(`create role reader login; alter database ${name} set default_transaction_read_only = on`);
+    await exec(url, `alter database ${name} set default_transaction_read_only = on`);
     assert.equal((await inspectStore(url)).isWritable, false);
-    await server.kill();
-    await rejectsWith(url, 'unreachable');
+    await rejectsWith(`postgres://strata@127.0.0.1:${await freePort()}/x`, 'unreachable');
   });
 });

@@ -1,86 +1,39 @@
-// A server that goes away, stands still or keeps others waiting while it is used: each is told, nothing is lost, and the same
-// store works again afterwards.
+// A server that ends connections, stands still or keeps others waiting while it is used: each is told, nothing is lost, and the same
+// store works again afterwards. That a server is killed: postgres-server.full.test.ts.
 import assert from 'node:assert/strict';
-import { after, afterEach, beforeEach, describe, it, mock } from 'node:test';
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
-import pg from 'pg';
 import { openStore, type Store } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
+import { backends, connect, untilWaiting } from './test/connections.ts';
 import { failsWith } from './test/fails-with.ts';
-import { rows } from './test/places.ts';
+import { exec, onEach, postgres } from './test/places.ts';
 import { dialectOf } from './test/plans.ts';
-import { binaries, notice, type PostgresServer, startPostgres } from './test/postgres.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 
-const END = 'select pg_terminate_backend(pid) from pg_stat_activity';
-const WAITING = "select pid from pg_stat_activity where wait_event_type = 'Lock'";
+const record = (store: Store, name: string) => store.recordScan(scanOf(name, day(0), GOOGLE), confirm);
 
-describe('a server', { skip: binaries ? false : notice }, async () => {
-  const server: PostgresServer = await startPostgres();
-  after(() => server[Symbol.asyncDispose]());
-  const record = (store: Store, name: string) => store.recordScan(scanOf(name, day(0), GOOGLE), confirm);
+/** Ends or cancels what the server does for these. */
+async function signal(url: string, how: 'terminate' | 'cancel', condition: string): Promise<void> {
+  for (const pid of await backends(url, condition)) await exec(url, `select pg_${how}_backend(${pid})`);
+}
 
-  /** A connection that stands beside the store's. */
-  const beside = async (url: string) => {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => {});
-    await client.connect();
-    return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
-  };
-  /** Until so many statements wait for somebody's lock. */
-  const untilWaiting = async (count: number) => {
-    while ((await server.sql(WAITING)).rows.length < count);
-  };
-
-  it('that is killed under load has kept every scan that was acknowledged, and the store goes on with the next', async () => {
-    const url = await server.fresh();
-    await using store = await openStore(url);
-    const acknowledged: string[] = [];
-    const failed: unknown[] = [];
-    let isOver = false;
-    const recording = Array.from({ length: 8 }, async (_, worker) => {
-      for (let n = 0; !isOver; n += 1) {
-        const name = `d${worker}-${n}.com`;
-        await record(store, name).then(
-          () => acknowledged.push(name),
-          (error) => failed.push(error),
-        );
-      }
-    });
-    for (let kills = 1; kills <= 2; kills += 1) {
-      const before = acknowledged.length;
-      while (acknowledged.length < before + 40) await delay(5);
-      await server.kill();
-      while (!failed.some(failsWith('unreachable'))) await delay(5);
-      await server.start();
-      for (const error of failed)
-        assert.ok(failsWith('connection-lost')(error) || failsWith('unreachable')(error), String(error));
-      failed.length = 0;
-    }
-    const before = acknowledged.length;
-    while (acknowledged.length < before + 20) await delay(5);
-    isOver = true;
-    await Promise.all(recording);
-    for (const name of acknowledged) assert.equal((await store.domain(name))?.services.length, 3, name);
-    const { domains, scans, services } = await store.counts();
-    assert.deepEqual([scans, services, (await store.eventsSince(0, 10_000)).length], [domains, 3 * domains, domains]);
-  });
-
+onEach([postgres], 'a server', ({ fresh }) => {
   it('that ends connections is told to have, and others take their place', async () => {
-    const url = await server.fresh();
+    const url = await fresh();
     await using store = await openStore(url, { poolSize: 2 });
     await record(store, 'a.com');
-    await using other = await beside(url);
+    await using other = await connect(url);
     await other.query('begin; lock table services');
     const refused = assert.rejects(record(store, 'b.com'), failsWith('connection-lost'));
-    await untilWaiting(1);
-    await server.sql(`select pg_terminate_backend(pid) from (${WAITING}) as waiting`);
+    await untilWaiting(url);
+    await signal(url, 'terminate', "wait_event_type = 'Lock'");
     await refused;
     await other.query('rollback');
     // Those that are idle, too: the store may notice only when it wants one of them.
-    await server.sql(`${END} where application_name = 'strata'`);
+    await signal(url, 'terminate', "application_name = 'strata' and pid <> pg_backend_pid()");
     for (let tries = 0; tries < 3; tries += 1)
       await record(store, 'b.com').catch((error) => assert.ok(failsWith('connection-lost')(error), String(error)));
     const { domains, scannedDomains } = await store.counts();
@@ -88,14 +41,13 @@ describe('a server', { skip: binaries ? false : notice }, async () => {
   });
 
   it('that ends a connection between two statements of a transaction leaves the process alive', async () => {
-    const url = await server.fresh();
+    const url = await fresh();
     await using db = new Kysely<Database>({ dialect: dialectOf(url) });
     const working = db.transaction().execute(async (tx) => {
       await sql`create table half (name text)`.execute(tx);
-      await server.sql(`${END} where state = 'idle in transaction'`);
-      for (let isThere = true; isThere; )
-        isThere = (await rows(url, "select 1 from pg_stat_activity where state = 'idle in transaction'")).length > 0;
-      await delay(50);
+      await signal(url, 'terminate', "state = 'idle in transaction'");
+      while ((await backends(url, "state = 'idle in transaction'")).length > 0);
+      for (let turns = 0; turns < 20; turns += 1) await turn();
       await sql`select 1`.execute(tx);
     });
     await assert.rejects(working, failsWith('connection-lost'));
@@ -103,10 +55,11 @@ describe('a server', { skip: binaries ? false : notice }, async () => {
   });
 
   it('that takes too long for a statement is told to, and what waited in vain for its turn leaves no trace', async () => {
-    const url = await server.fresh();
-    await using store = await openStore(`${url}?statement_timeout=2000&lock_timeout=400`, { poolSize: 1 });
+    const url = await fresh();
+    // Nothing but what is locked below waits for a lock.
+    await using store = await openStore(`${url}?lock_timeout=100`, { poolSize: 1 });
     await record(store, 'a.com');
-    await using other = await beside(url);
+    await using other = await connect(url);
     // Another writer has its turn and does not end it.
     await other.query(BEGIN_WRITING);
     await assert.rejects(record(store, 'b.com'), failsWith('busy'));
@@ -118,13 +71,28 @@ describe('a server', { skip: binaries ? false : notice }, async () => {
     await other.query('rollback');
     await record(store, 'c.com');
 
-    await using patient = await openStore(`${url}?statement_timeout=1000`, { poolSize: 1 });
+    await using patient = await openStore(url, { poolSize: 1 });
     await other.query('begin; lock table domains');
-    await assert.rejects(patient.domain('a.com'), failsWith('too-slow'));
-    await assert.rejects(record(patient, 'd.com'), failsWith('too-slow'));
+    for (const waiting of [() => patient.domain('a.com'), () => record(patient, 'd.com')]) {
+      const refused = assert.rejects(waiting(), failsWith('too-slow'));
+      await untilWaiting(url);
+      // As its own limit does, which is longer than a test.
+      await signal(url, 'cancel', "wait_event_type = 'Lock'");
+      await refused;
+    }
     await other.query('rollback');
     await record(patient, 'd.com');
     assert.deepEqual([(await store.counts()).scans, (await store.counts()).domains], [4, 4]);
+  });
+
+  it('is asked to give up what takes a minute, or waits 15 s for a lock', async () => {
+    await using db = new Kysely<Database>({ dialect: dialectOf(await fresh()) });
+    const settings = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+    const shown = settings.map((name) => sql.raw<Record<string, string>>(`show ${name}`).execute(db));
+    assert.deepEqual(
+      (await Promise.all(shown)).flatMap(({ rows }) => Object.values(rows[0] ?? {})),
+      ['1min', '15s', '30s'],
+    );
   });
 
   describe('by a clock of our own', { timeout: 30_000 }, () => {
@@ -137,28 +105,28 @@ describe('a server', { skip: binaries ? false : notice }, async () => {
     };
 
     it('is given up when it answers nothing at all', async () => {
-      const url = await server.fresh();
+      const url = await fresh();
       await using store = await openStore(url, { poolSize: 1 });
       await record(store, 'a.com');
-      const [{ pid } = {}] = await rows(url, "select pid from pg_stat_activity where query ilike 'commit'");
-      process.kill(Number(pid), 'SIGSTOP');
+      const [pid = 0] = await backends(url, "query ilike 'commit'");
+      process.kill(pid, 'SIGSTOP');
       try {
         const reading = assert.rejects(store.domain('a.com'), failsWith('too-slow'));
         await pass(120_000);
         await reading;
       } finally {
-        process.kill(Number(pid), 'SIGCONT');
+        process.kill(pid, 'SIGCONT');
       }
       assert.ok(await store.domain('a.com'), 'on another connection');
     });
 
     it('that keeps its connections busy has others wait in line, however long', async () => {
-      const url = await server.fresh();
+      const url = await fresh();
       await using store = await openStore(url, { poolSize: 1 });
-      await using other = await beside(url);
+      await using other = await connect(url);
       await other.query('begin; lock table domains');
       const recording = record(store, 'a.com');
-      await untilWaiting(1);
+      await untilWaiting(url);
       const counting = store.counts();
       // Longer than the server may take to be reached, and shorter than a statement may take.
       await pass(30_000);

@@ -1,4 +1,4 @@
-// A million domains over thirty days, looked at by the schedule, and at one interval for all with as many looks.
+// Many domains over thirty days, looked at by the schedule, and at one interval for all with as many looks.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { intervalOf, nextLookAt, UNKNOWN, withLook } from './schedule.ts';
@@ -7,10 +7,11 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const USUAL = DAY;
 const CONFIRM_AFTER = 6 * HOUR + 1;
-const DOMAINS = 1_000_000;
+/** Each is by itself: more would show the same. */
+const DOMAINS = 40_000;
 const DAYS = 30;
 /** What is compared by figures of one domain takes no more. */
-const SAMPLE = 50_000;
+const SAMPLE = 20_000;
 /** Mean time between changes, and how many domains have it: most are quiet, few change daily. */
 const KINDS = [
   { share: 0.7, meanMs: 200 * DAY },
@@ -116,7 +117,7 @@ function peakOf({ load }: Outcome): number {
 const hours = (ms: number) => `${(ms / HOUR).toFixed(1)} h`;
 
 describe('the schedule', () => {
-  it('spreads a million domains, lets none wait, and sees changes sooner than one interval for all does', (t) => {
+  it('spreads many domains, lets none wait, and sees changes sooner than one interval for all does', (t) => {
     const names = Array.from({ length: DOMAINS }, (_, n) => `company-${n}.com`);
     const bySchedule = (domains: number) =>
       live(domains, (domain, { at, elapsedMs, isChanged, all, place }) => {

@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Kysely } from 'kysely';
-import { Migrator } from 'kysely/migration';
 import { isWanted, openStore, type StreamEvent } from './index.ts';
-import { up as initial } from './migrations/001-initial.ts';
-import { exec, kept, onEach, postgres } from './test/places.ts';
-import { dialectOf } from './test/plans.ts';
-import { confirm, GOOGLE, scanOf } from './test/scans.ts';
-
-/** Numbers that were given by hand are not taken again. */
-const NUMBERS_TAKEN = `
-  select setval(pg_get_serial_sequence('domains', 'id'), 5), setval(pg_get_serial_sequence('scans', 'id'), 1),
-    setval(pg_get_serial_sequence('events', 'seq'), 3)`;
+import { kept, onEach } from './test/places.ts';
 
 const event = (publishedUs: number, more: Partial<StreamEvent> = {}): Omit<StreamEvent, 'seq'> => ({
   publishedUs,
@@ -98,44 +88,5 @@ describe('an event of the public stream', () => {
       { category: 'dns', provider: 'z' },
     ])
       assert.ok(!isWanted(told, filter));
-  });
-});
-
-onEach(kept, 'a database of the first version', (place) => {
-  it('is brought up to date with its data, and its domains get their marks with the next scan', async () => {
-    const url = await place.empty();
-    {
-      await using db = new Kysely<unknown>({ dialect: dialectOf(url) });
-      const migrator = new Migrator({
-        db,
-        provider: { getMigrations: async () => ({ '001-initial': { up: initial } }) },
-      });
-      assert.equal((await migrator.migrateToLatest()).error, undefined);
-    }
-    await exec(
-      url,
-      `INSERT INTO domains (id, name, source, created_at, next_due_at) VALUES (5, 'a.com', 't', 0, 0);
-       INSERT INTO scans (id, domain_id, started_at, finished_at, state, rulebook, services, unmeasured)
-         VALUES (1, 5, 77, 78, 'active', '1', 3, '');
-       INSERT INTO events (seq, at, kind, domain, payload) VALUES (3, 0, 'migration', 'a.com', '{}')`,
-    );
-    await exec(url, place === postgres ? NUMBERS_TAKEN : '');
-    await using store = await openStore(url);
-    assert.deepEqual(
-      (await store.eventsSince(0, 10)).map(({ seq, kind }) => [seq, kind]),
-      [[3, 'change-confirmed']],
-    );
-    assert.deepEqual(
-      (await store.feed.scansSince(0, 10)).map(({ at }) => at),
-      [77],
-    );
-    assert.match(await store.feed.storeId(), /^[0-9a-f-]{36}$/);
-    await store.recordScan(scanOf('a.com', '2026-01-01T00:00:00.000Z', GOOGLE), confirm);
-    const [, changed] = await store.eventsSince(0, 10);
-    assert.ok(changed?.kind === 'domain-changed' && changed.payload.posture > 0 && changed.payload.holders > 0);
-    const read: unknown[] = [];
-    await store.feed.readAll({ domains: (batch) => read.push(...batch), changes: () => {}, scanDays: () => {} });
-    const { domainId, isFirst: _first, rulebook: _rulebook, ...payload } = changed.payload;
-    assert.deepEqual(read, [{ id: domainId, name: 'a.com', ...payload }], 'the event tells what a fresh reading would');
   });
 });

@@ -31,6 +31,7 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>, 
       assert.deepEqual(await store.due(new Date(day(2)), 10), ['a.com', 'c.com', 'b.com']);
       assert.deepEqual([await store.isTracked('a.com'), await store.isTracked('z.com')], [true, false]);
       assert.deepEqual([...(await store.scannedSince(['a.com', 'b.com'], new Date(day(0))))], ['b.com']);
+      assert.deepEqual(await store.counts(), { domains: 3, scannedDomains: 1, services: 3, scans: 1, changes: 0 });
     });
 
     it('takes more names at once than a statement has room for', async () => {
@@ -90,12 +91,9 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>, 
       const [seq, before] = [await store.latestSeq(), await store.domain('a.com')];
       const again = await store.recordScan(scanOf('a.com', day(1), GOOGLE), confirm);
       assert.deepEqual([again.isChanged, await store.latestSeq()], [false, seq]);
-      const after = await store.domain('a.com');
-      assert.deepEqual(
-        after?.services.map((s) => s.firstSeen),
-        before?.services.map((s) => s.firstSeen),
-      );
-      assert.ok(after?.services.every((s) => s.lastSeen.toISOString() === day(1)));
+      const lastSeen = new Date(day(1));
+      const services = before?.services.map((service) => ({ ...service, lastSeen }));
+      assert.deepEqual((await store.domain('a.com'))?.services, services);
     });
 
     it('records a migration once it is confirmed, with an event, and pages through changes without skipping', async () => {
@@ -106,16 +104,14 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>, 
       assert.deepEqual(told(await store.recordScan(scanOf('a.com', day(2), MICROSOFT), confirm)), [
         'migrated google-workspace>microsoft-365',
       ]);
-      for (let i = 3; i < 9; i += 1)
-        await store.recordScan(
-          scanOf('a.com', day(i), Math.floor((i - 1) / 2) % 2 === 1 ? GOOGLE : MICROSOFT),
-          confirm,
-        );
+      const exchange = (i: number) => (Math.floor((i - 1) / 2) % 2 === 1 ? GOOGLE : MICROSOFT);
+      for (let i = 3; i < 9; i += 1) await store.recordScan(scanOf('a.com', day(i), exchange(i)), confirm);
       const all = await store.changes('a.com', { limit: 100, offset: 0 });
       assert.ok(all.total >= 3);
+      const times = all.changes.map((c) => c.at.getTime());
       assert.deepEqual(
-        all.changes.map((c) => c.at.getTime()),
-        all.changes.map((c) => c.at.getTime()).sort((a, b) => b - a),
+        times,
+        times.toSorted((a, b) => b - a),
       );
       const paged = [];
       for (let offset = 0; offset < all.total; offset += 1)
@@ -123,14 +119,12 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>, 
       assert.deepEqual(paged, all.changes);
       const events = await store.eventsSince(0, 1_000);
       assert.ok(events.some((event) => event.kind === 'change-confirmed' && event.domain === 'a.com'));
+      const numbers = events.map(({ seq }) => seq);
       assert.deepEqual(
-        events.map((e) => e.seq),
-        events.map((e) => e.seq).sort((a, b) => a - b),
+        numbers,
+        numbers.toSorted((a, b) => a - b),
       );
-      assert.deepEqual(
-        (await store.eventsSince(events[0]?.seq ?? 0, 1)).map((e) => e.seq),
-        [events[1]?.seq],
-      );
+      assert.deepEqual(await store.eventsSince(numbers[0] ?? 0, 1), [events[1]]);
     });
 
     it('tells of a scan its changes, then the domain as it is now, then what got worse', async () => {
@@ -206,11 +200,9 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>, 
         redetect: (evidence) => detect(evidence, without),
       });
       assert.deepEqual(told(recorded), ['reclassified google-workspace>-']);
-      const confirmed = (await store.eventsSince(0, 100)).filter((event) => event.kind === 'change-confirmed');
-      assert.deepEqual(
-        confirmed.map(({ payload }) => payload.type),
-        ['reclassified'],
-      );
+      const events = await store.eventsSince(0, 100);
+      const types = events.flatMap((event) => (event.kind === 'change-confirmed' ? event.payload.type : []));
+      assert.deepEqual(types, ['reclassified']);
     });
 
     it('reads the newest evidence with new rules, not an older one that lacks what has come back', async () => {
@@ -249,10 +241,8 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>, 
       const seq = await store.latestSeq();
       const hardened = withTxt(scanOf('a.com', day(1), GOOGLE), ['google-site-verification=x', 'v=spf1 -all']);
       assert.equal((await store.recordScan(hardened, confirm)).isChanged, true);
-      assert.deepEqual(
-        (await store.eventsSince(seq, 10)).map((event) => event.kind),
-        ['domain-changed'],
-      );
+      const kinds = (await store.eventsSince(seq, 10)).map(({ kind }) => kind);
+      assert.deepEqual(kinds, ['domain-changed']);
       assert.equal((await store.domain('a.com'))?.security.spf.all, '-all');
     });
 
@@ -272,10 +262,8 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>, 
       const moved = (n: number) => withTxt(scanOf('a.com', day(n), MICROSOFT), ['nothing']);
       for (const scan of [moved(1), moved(1), moved(2), moved(2)]) await store.recordScan(scan, confirm);
       const { changes } = await store.changes('a.com', { limit: 10, offset: 0 });
-      assert.deepEqual(
-        changes.map((change) => `${change.importance} ${change.type} ${change.category}`),
-        ['high migrated email', 'low removed verified_service'],
-      );
+      const said = changes.map(({ importance, type, category }) => `${importance} ${type} ${category}`);
+      assert.deepEqual(said, ['high migrated email', 'low removed verified_service']);
     });
 
     it('waits twice as long after each scan that resolves nothing, and a day at most', async () => {
@@ -302,8 +290,9 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>, 
       const first = await store.keys.create({ tier: 'standard', priority: 'high' });
       assert.equal((await store.keys.find(first.key))?.priority, 'high');
       assert.equal(await store.keys.revoke(first.stored.id), true);
-      for (const wrong of [`${key}x`, key.slice(0, -1), '', 'ssk_', "' or 1=1 --"])
-        assert.equal(await store.keys.find(wrong), undefined);
+      const near = [`${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`, key.toLowerCase(), ` ${key}`, key.slice(4)];
+      for (const wrong of [...near, `${key}x`, key.slice(0, -1), `sk-${key.slice(4)}`, '', 'ssk_', "' or 1=1 --"])
+        assert.equal(await store.keys.find(wrong), undefined, wrong.slice(0, 4));
       assert.ok(!JSON.stringify(await store.keys.list()).includes(key));
       assert.deepEqual(
         [await store.keys.revoke(stored.id), await store.keys.revoke(stored.id), await store.keys.revoke('key_none')],
@@ -330,13 +319,6 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>, 
       assert.equal(await store.quota.used(stored.id, '2026-01-01'), 50);
       assert.deepEqual(await store.quota.take(stored.id, '2026-01-02', 50), { isAllowed: true, used: 1 });
       assert.deepEqual(await store.quota.take(stored.id, '2026-01-03', 0), { isAllowed: false, used: 0 });
-    });
-
-    it('counts what it holds', async () => {
-      await using store = await openFresh();
-      await store.addDomains(['b.com'], { source: 'test' });
-      await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
-      assert.deepEqual(await store.counts(), { domains: 2, scannedDomains: 1, services: 3, scans: 1, changes: 0 });
     });
   });
 }

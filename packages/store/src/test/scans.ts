@@ -56,3 +56,5 @@ export const GOOGLE = 'aspmx.l.google.com';
 export const MICROSOFT = 'example-com.mail.protection.outlook.com';
 /** The n-th day of the tests' time. */
 export const day = (n: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n * 24 * HOUR).toISOString();
+/** Where the mail of a domain that moves every second day goes. */
+export const exchangeOn = (n: number) => (n % 4 < 2 ? GOOGLE : MICROSOFT);

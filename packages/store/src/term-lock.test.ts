@@ -1,0 +1,141 @@
+// Who does what must be done once: one process at a time, another as soon as that one is gone, and nothing of the one before after that.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { openStore, type StoredAlert, type StoredAnomaly } from './index.ts';
+import { taken, untilLost } from './test/locks.ts';
+import { exec, kept, onEach, postgres, rows } from './test/places.ts';
+
+const alert = (id: string): StoredAlert => ({
+  ...{ id, at: new Date(0), subject: id, domain: null, provider: null, title: id, detail: id, ref: '/' },
+  kind: 'anomaly',
+  severity: 'low',
+});
+const facts = { value: 1, mean: 1, stddev: 1, sigma: 1, window_days: 1, samples: 1, chance: 1 };
+const anomaly = (id: string): StoredAnomaly => ({
+  ...{ id, at: new Date(0), subject: 'a.com', metric: 'm', severity: 'low' },
+  subjectKind: 'domain',
+  facts: { ...facts, direction: 'up' },
+});
+const streamed = (publishedUs: number) => ({
+  ...{ publishedUs, type: 'migration', domain: null, providers: [], category: null },
+  body: '{}',
+});
+const receipt = (id: string) => ({ id, keyId: 'key', body: '{}' });
+const superseded = { code: 'superseded' };
+
+onEach(kept, 'the scheduler', ({ fresh }) => {
+  it('of an earlier term writes nothing more, whatever it writes', async () => {
+    await using store = await openStore(await fresh());
+    await store.stream.begin(0, 1);
+    const first = await taken(store.schedulerLock);
+    const early = store.inTerm(first.term);
+    assert.ok(await early.signals.addAlert(alert('al_1'), { quietMs: 1 }));
+    await early.stream.append([streamed(5)], { from: 0, to: 1 });
+    await first[Symbol.asyncDispose]();
+    await using second = await taken(store.schedulerLock);
+    assert.ok(second.term > first.term);
+    const told = { kind: 'advisory-touched', at: new Date(0), domain: '' } as const;
+    for (const write of [
+      () => early.signals.addAlert(alert('al_2'), { quietMs: 1 }),
+      () => early.signals.addAnomaly(anomaly('an_1')),
+      () => early.signals.setWatched({ seq: 1, day: 1 }),
+      () => early.stream.append([streamed(6)], { from: 1, to: 2 }),
+      () => early.stream.prune(100, 10),
+      () => early.advisories.tell('x', { ...told, payload: { advisoryId: 'CVE-1', reason: 'published' } }),
+      () => early.advisories.putExploited([]),
+      () => early.advisories.putScores([{ cve: 'CVE-1', epss: 1, percentile: 1 }]),
+    ])
+      await assert.rejects(write(), superseded, String(write));
+    assert.deepEqual([await store.stream.cursor(), (await store.stream.since(0, 10)).length], [1, 1]);
+    assert.deepEqual([(await store.signals.alerts(9)).total, await store.signals.watched()], [1, undefined]);
+    assert.ok(await store.inTerm(second.term).signals.addAlert(alert('al_2'), { quietMs: 1 }));
+  });
+
+  it('tells followers of what no log tells: alerts, revoked keys, feeds', async () => {
+    await using store = await openStore(await fresh());
+    const before = await store.heads();
+    assert.deepEqual(new Set(Object.values(before)), new Set([0]), 'of an empty store');
+    for (let times = 0; times < 2; times += 1) await store.signals.addAlert(alert('al_1'), { quietMs: 1 });
+    await store.signals.addAnomaly(anomaly('an_1'));
+    const { stored } = await store.keys.create({ tier: 'free' });
+    for (let times = 0; times < 2; times += 1) await store.keys.revoke(stored.id);
+    await store.feeds.add([{ url: 'https://f.example/' }], new Date(0));
+    assert.deepEqual(await store.heads(), { ...before, alerts: 1, events: 1, keys: 1, feeds: 1 });
+  });
+});
+
+onEach(kept, 'the lock of the gateway', ({ fresh }) => {
+  it('is held by one, whatever else is done with the store, and by another when that one stops', async () => {
+    const url = await fresh();
+    await using one = await openStore(url);
+    await using two = await openStore(url);
+    const held = await taken(one.gatewayLock);
+    assert.deepEqual([held.term, held.lost.aborted], [1, false]);
+    assert.equal(await two.gatewayLock.tryTake(), undefined);
+    await two.keys.create({ tier: 'free' });
+    await using _scheduler = await two.schedulerLock.tryTake();
+    assert.equal(await two.gatewayLock.tryTake(), undefined);
+    await held[Symbol.asyncDispose]();
+    await using next = await taken(two.gatewayLock);
+    assert.equal(next.term, 2);
+    assert.deepEqual([await one.gatewayLock.lastTerm(), await two.gatewayLock.lastTerm()], [2, 2]);
+  });
+});
+
+onEach([postgres], 'a lock on a server', ({ fresh }) => {
+  it('is taken by one of those that ask at once, and is no lock of another schema', async () => {
+    const url = await fresh();
+    await exec(url, 'create schema other');
+    await using one = await openStore(url);
+    await using two = await openStore(url);
+    const [a, b] = await Promise.all([one, two].map((store) => store.schedulerLock.tryTake()));
+    assert.deepEqual(
+      [a ?? b, a && b].map((hold) => hold?.term),
+      [1, undefined],
+      'one of them has it',
+    );
+    await using _held = a ?? b;
+    await using apart = await openStore(`${url}?options=-c%20search_path%3Dother`);
+    await using hold = await taken(apart.schedulerLock);
+    assert.equal(hold.term, 1);
+  });
+
+  it('is known to be lost when the server ends the session, and another has it then', async () => {
+    const url = await fresh();
+    await using one = await openStore(url);
+    await using two = await openStore(url);
+    const held = await taken(one.schedulerLock);
+    assert.equal(await two.schedulerLock.tryTake(), undefined);
+    await rows(
+      url,
+      `select pg_terminate_backend(pid) from pg_locks join pg_database on pg_database.oid = database
+       where locktype = 'advisory' and granted and datname = current_database()`,
+    );
+    await untilLost(held);
+    await using next = await taken(two.schedulerLock);
+    assert.ok(next.term > held.term);
+    assert.equal(await one.schedulerLock.tryTake(), undefined, 'it asks again on a new connection');
+  });
+
+  it('that a gateway has lost lets it write until another begins, and nothing more after that', async () => {
+    const url = await fresh();
+    await using one = await openStore(url);
+    await using two = await openStore(url);
+    let { term } = await taken(one.gatewayLock);
+    const early = one.inGatewayTerm(() => term);
+    const first = await early.answers.keep([receipt('rcp_1')]);
+    await rows(
+      url,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'strata gateway' and datname = current_database()`,
+    );
+    await early.answers.enter(first, []);
+    await using next = await taken(two.gatewayLock);
+    await assert.rejects(early.answers.keep([receipt('rcp_2')]), superseded);
+    await assert.rejects(early.answers.enter(first + 5, []), superseded);
+    await assert.rejects(early.standings.put('peer', '{}'), superseded);
+    assert.equal((await one.standings.all()).size, 0);
+    term = next.term;
+    await early.standings.put('peer', '{}');
+  });
+});

@@ -1,0 +1,29 @@
+// Takes a lock when it can, and says so. With the scheduler's it writes as long as it may, and says when it hears that the lock is lost.
+import { setTimeout as delay } from 'node:timers/promises';
+import { openStore, StoreError } from '../index.ts';
+import { taken } from './locks.ts';
+
+const [url = '', name] = process.argv.slice(2);
+const store = await openStore(url);
+const { term, lost } = await taken(name === 'gateway' ? store.gatewayLock : store.schedulerLock);
+process.stdout.write(`held ${term}\n`);
+const alive = setInterval(() => {}, 1_000);
+if (name === 'scheduler') {
+  const { signals } = store.inTerm(term);
+  try {
+    for (let written = 0; ; written += 1) {
+      // Where it stood still in the middle of a transaction, the server has ended that connection first.
+      await signals.setWatched({ seq: term, day: written }).catch((error: unknown) => {
+        if (!(error instanceof StoreError) || error.code !== 'connection-lost') throw error;
+      });
+      await delay(5);
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'superseded') throw error;
+    process.stdout.write('refused\n');
+  }
+  while (!lost.aborted) await delay(20);
+  process.stdout.write('lost\n');
+  clearInterval(alive);
+  await store[Symbol.asyncDispose]();
+}

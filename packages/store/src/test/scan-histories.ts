@@ -1,0 +1,94 @@
+// Scans of weeks, recorded one by one and in batches, and compared.
+import assert from 'node:assert/strict';
+import { detect, type Evidence, type Rulebook } from '@strata/detect';
+import { openStore, type RecordedScan, type RecordOptions, type ScanRecord, type Store } from '../index.ts';
+import { type Place, rows } from './places.ts';
+import {
+  confirm,
+  day,
+  GOOGLE,
+  HOUR,
+  MICROSOFT,
+  rulebook,
+  rulebookWithout,
+  scanOf,
+  withServer,
+  withTxt,
+} from './scans.ts';
+
+const TABLES = ['domains', 'services', 'scans', 'changes', 'events', 'evidence'] as const;
+const OTHER_RULES = rulebookWithout('google-workspace');
+
+/** The same numbers for the same seed (mulberry32). */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+interface Batch {
+  readonly scans: readonly ScanRecord[];
+  readonly options: RecordOptions;
+}
+
+/** Weeks of looks at a few domains: they move, cannot be measured, are late, come twice, and are read by changing rules. */
+function historyOf(seed: number): Batch[] {
+  const random = randomOf(seed);
+  return Array.from({ length: 14 }, (_, n) => {
+    const rules = random(4) === 0 ? OTHER_RULES : rulebook;
+    const redetect = (evidence: Evidence) => detect(evidence, rules);
+    const options = { ...confirm, ...(random(5) > 0 ? { redetect } : {}) };
+    const scans = Array.from({ length: 1 + random(24) }, () => lookAt(`d${random(9 + n)}.com`, n, rules, random));
+    return { scans: random(3) === 0 ? [...scans, ...scans.slice(0, 2)] : scans, options };
+  });
+}
+
+function lookAt(domain: string, n: number, rules: Rulebook, random: (below: number) => number): ScanRecord {
+  const lateHours = random(6) === 0 ? 40 : random(10);
+  const at = new Date(Date.parse(day(n)) - lateHours * HOUR).toISOString();
+  const exchange = [GOOGLE, GOOGLE, MICROSOFT, null][random(4)] ?? null;
+  const plain = scanOf(domain, at, exchange, rules);
+  const txt = [['google-site-verification=x'], ['MS=ms1', 'v=spf1 -all'], ['a\0\\u0000"b'], []][random(4)] ?? [];
+  const scan = withTxt(plain, txt, rules);
+  if (random(7) === 0) return { ...scan, profile: { ...scan.profile, state: 'unmeasured', services: [] } };
+  if (random(9) === 0) return { ...scan, profile: { ...scan.profile, state: 'nonexistent', services: [] } };
+  return rules === rulebook && random(4) === 0 ? withServer(scan, `nginx/1.${random(3)}.0`) : scan;
+}
+
+const everyTable = (url: string) => Promise.all(TABLES.map((table) => rows(url, `select * from ${table} order by 1`)));
+
+async function oneByOne(store: Store, batches: readonly Batch[]): Promise<RecordedScan[]> {
+  const results = [];
+  for (const { scans, options } of batches)
+    for (const scan of scans) results.push(await store.recordScan(scan, options));
+  return results;
+}
+
+async function inBatches(store: Store, batches: readonly Batch[]): Promise<RecordedScan[]> {
+  const results = [];
+  for (const { scans, options } of batches)
+    for (const result of await store.recordScans(scans, options)) {
+      if (result.status === 'rejected') throw result.reason;
+      results.push(result.value);
+    }
+  return results;
+}
+
+/** Fails unless batches leave every table as the same scans do one by one; gives how many changes were confirmed. */
+export async function compareBatches(place: Place, seed: number): Promise<number> {
+  const batches = historyOf(seed);
+  const [url, other] = [await place.fresh(), await place.fresh()];
+  await using single = await openStore(url);
+  await using bulk = await openStore(other);
+  for (const store of [single, bulk]) await store.addDomains(['d1.com', 'd20.com'], { source: 'list' });
+  const results = await oneByOne(single, batches);
+  assert.deepEqual(await inBatches(bulk, batches), results, `seed ${seed}`);
+  // When a listed domain was added is by the clock.
+  for (const each of [url, other]) await rows(each, "update domains set created_at = 0 where source = 'list'");
+  assert.deepEqual(await everyTable(other), await everyTable(url), `seed ${seed}`);
+  return results.flatMap((each) => each.changes).length;
+}
