@@ -11,23 +11,18 @@ describe('the configuration', () => {
     assert.equal(config.databaseUrl, 'sqlite:./data/strata.db');
     assert.equal(config.confirmAfterMs, 6 * 3_600_000);
     assert.equal(config.isOnDemand, true);
+    assert.equal(readConfig({ STRATA_STACK_PORT: '' }).port, 8787, 'an empty variable is unset');
   });
 
-  it('reads resolvers with and without a port, IPv4 and IPv6', () => {
-    const { resolvers } = readConfig({ STRATA_RESOLVERS: '192.0.2.1, 192.0.2.2:5353 [2001:db8::1]:54' });
-    assert.deepEqual(resolvers, [
-      { address: '192.0.2.1', port: 53 },
-      { address: '192.0.2.2', port: 5353 },
-      { address: '2001:db8::1', port: 54 },
-    ]);
-  });
-
-  it('reads the mode that begins at the roots, with and without roots of its own', () => {
-    assert.deepEqual(readConfig({ STRATA_RESOLVERS: 'iterative' }).resolvers, ['iterative']);
-    assert.deepEqual(readConfig({ STRATA_RESOLVERS: 'iterative, 192.0.2.1:5353' }).resolvers, [
-      'iterative',
-      { address: '192.0.2.1', port: 5353 },
-    ]);
+  it('reads resolvers with and without a port, IPv4 and IPv6, and the mode that begins at the roots', () => {
+    const five = { address: '192.0.2.2', port: 5353 };
+    for (const [given, resolvers] of [
+      ['192.0.2.1, 192.0.2.2:5353', [{ address: '192.0.2.1', port: 53 }, five]],
+      ['[2001:db8::1]:54', [{ address: '2001:db8::1', port: 54 }]],
+      ['iterative', ['iterative']],
+      ['iterative, 192.0.2.2:5353', ['iterative', five]],
+    ] as const)
+      assert.deepEqual(readConfig({ STRATA_RESOLVERS: given }).resolvers, resolvers);
     assert.throws(() => readConfig({ STRATA_RESOLVERS: '192.0.2.1, iterative' }), /must come first/);
   });
 
@@ -38,10 +33,6 @@ describe('the configuration', () => {
       for (const name of ['STRATA_TRUSTED_PROXIES', 'STRATA_ALLOW_ADDRESSES'])
         assert.throws(() => readConfig({ [name]: `10.0.0.1 ${bad}` }), new RegExp(`${name}.*'${bad}'`));
     }
-  });
-
-  it('treats an empty variable as unset', () => {
-    assert.equal(readConfig({ STRATA_STACK_PORT: '' }).port, 8787);
   });
 
   it('names every variable that cannot be used', () => {

@@ -20,12 +20,6 @@ describe('a caller', () => {
     }
   });
 
-  it('with two keys at once is refused, even when both are good', async () => {
-    const twice = [await service.newKey(), await service.newKey()].join(', ');
-    const { status, body } = await withKey(twice);
-    assert.deepEqual([status, body.code], [401, 'invalid_key']);
-  });
-
   it('is refused once the key is revoked', async () => {
     const { keys } = service.running.service.app.store;
     const made = await keys.create({ tier: 'free' });

@@ -3,19 +3,14 @@ import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { type DomainIndex, searchDomains } from '@strata/analytics';
-import { entries } from '@strata/catalog';
-import { compileRulebook, detect, type Evidence, evidenceFromRecord, loadCatalog, type Rulebook } from '@strata/detect';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
 import fc from 'fast-check';
 import { LiveIndex } from './live-index.ts';
 import { temporaryDirectory } from './test/harness.ts';
+import { evidenceAt, HOUR_MS, recordScan, rulebook, rulebookWithout } from './test/recorded-scans.ts';
 
-const rulebook = compileRulebook(loadCatalog(entries));
-const otherRulebook = compileRulebook(
-  loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== 'google-workspace')),
-);
-const HOUR = 3_600_000;
+const otherRulebook = rulebookWithout('google-workspace');
 const START = Date.parse('2026-01-01T00:00:00Z');
 const logger = createLogger({ level: 'silent' });
 
@@ -24,18 +19,7 @@ const SERVERS = ['ada.ns.cloudflare.com', 'ns1.p01.nsone.net', 'ns-1.awsdns-01.o
 const WEB_SERVERS = ['nginx/1.18.0 (Ubuntu)', 'nginx/1.20.1', 'Apache/2.4.52 (Win64) PHP/8.1.2', undefined];
 const DMARC = ['v=DMARC1; p=reject', 'v=DMARC1; p=none; rua=mailto:x@vali.email', undefined];
 
-/** One look at one of a few domains; each number picks what it finds. */
-interface Look {
-  readonly domain: number;
-  readonly hours: number;
-  readonly exchange: number;
-  readonly server: number;
-  readonly dmarc: number;
-  readonly webServer: number;
-  readonly isFailed: boolean;
-  readonly hasOtherRules: boolean;
-}
-
+/** One scan of one of a few domains; each number picks what it finds. */
 const lookOf = fc.record({
   domain: fc.nat(5),
   hours: fc.integer({ min: 1, max: 60 }),
@@ -47,38 +31,28 @@ const lookOf = fc.record({
   hasOtherRules: fc.boolean(),
 });
 
-function evidenceOf(look: Look, at: string): Evidence {
+type Look = typeof lookOf extends fc.Arbitrary<infer T> ? T : never;
+
+async function record(store: Store, look: Look, at: number): Promise<void> {
   const exchange = EXCHANGES[look.exchange];
   const dmarc = DMARC[look.dmarc];
   const webServer = WEB_SERVERS[look.webServer];
-  const base = evidenceFromRecord({
+  const found = {
     domain: `company-${look.domain}.com`,
-    ns: [SERVERS[look.server]],
+    ns: [SERVERS[look.server] ?? ''],
     ...(exchange ? { mx: [{ preference: 1, exchange }] } : {}),
     ...(dmarc ? { dmarc } : {}),
     ...(webServer ? { headers: { server: webServer } } : {}),
     txt: ['v=spf1 -all'],
-  });
-  const asked = Object.entries(base.dns).map(([name, lookup]) => [
-    name,
-    'status' in lookup && lookup.status === 'skipped'
-      ? { ...lookup, status: look.isFailed ? 'timeout' : 'empty' }
-      : lookup,
-  ]);
-  const named = rulebook.probeLabels.map((label) => [label, { status: 'nxdomain', records: [], aliases: [] }]);
-  const dns = { ...Object.fromEntries(asked), named: Object.fromEntries(named) } as Evidence['dns'];
-  return { ...base, observedAt: at, dns };
+  };
+  const evidence = evidenceAt(found, at, { others: look.isFailed ? 'timeout' : 'empty' });
+  await recordScan(store, evidence, look.hasOtherRules ? otherRulebook : rulebook);
 }
 
-async function record(store: Store, look: Look, at: number): Promise<void> {
-  const rules: Rulebook = look.hasOtherRules ? otherRulebook : rulebook;
-  const evidence = evidenceOf(look, new Date(at).toISOString());
-  const time = new Date(at);
-  await store.recordScan(
-    { profile: detect(evidence, rules), evidence, startedAt: time, finishedAt: time },
-    { confirmAfterMs: 6 * HOUR, redetect: (old) => detect(old, rules) },
-  );
-}
+const FIRST: Look = {
+  ...{ domain: 1, hours: 1, exchange: 0, server: 0, dmarc: 0, webServer: 3 },
+  ...{ isFailed: false, hasOtherRules: false },
+};
 
 /** Everything that answers are made of, in words. */
 function told(index: DomainIndex) {
@@ -136,7 +110,7 @@ describe('the live index', () => {
               await live[Symbol.asyncDispose]();
               live = await openIndex(store, file);
             } else {
-              now += step.hours * HOUR;
+              now += step.hours * HOUR_MS;
               await record(store, step, now);
             }
           }
@@ -145,7 +119,7 @@ describe('the live index', () => {
           assert.deepEqual(told(live.index), told(built.index));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 
@@ -157,22 +131,13 @@ describe('the live index', () => {
     const open = async (store: Store) =>
       await LiveIndex.open({ store, file, logger: logging, onEvent: () => {}, onScans: () => {} });
     const lastStart = () => JSON.parse(lines.at(-1) ?? '{}') as { from: string; snapshot?: string; domains: number };
-    const look: Look = {
-      domain: 1,
-      hours: 1,
-      exchange: 0,
-      server: 0,
-      dmarc: 0,
-      webServer: 3,
-      isFailed: false,
-      hasOtherRules: false,
-    };
+    const look = FIRST;
 
     await using store = await openStore(`sqlite:${directory.path}/strata.db`);
     await record(store, look, START);
     await (await open(store))[Symbol.asyncDispose]();
     assert.equal(lastStart().from, 'store');
-    await record(store, { ...look, domain: 2 }, START + HOUR);
+    await record(store, { ...look, domain: 2 }, START + HOUR_MS);
     await (await open(store))[Symbol.asyncDispose]();
     assert.deepEqual([lastStart().from, lastStart().domains, lastStart().snapshot], ['snapshot', 2, undefined]);
 
@@ -206,22 +171,13 @@ describe('the live index', () => {
       onEvent: (_event, taken) => void touched.push([...taken.tags].sort()),
       onScans: () => {},
     });
-    const look: Look = {
-      domain: 1,
-      hours: 1,
-      exchange: 3,
-      server: 0,
-      dmarc: 0,
-      webServer: 3,
-      isFailed: false,
-      hasOtherRules: false,
-    };
+    const look: Look = { ...FIRST, exchange: 3 };
     await record(store, look, START);
     await live.catchUp();
     assert.deepEqual(touched, [['category:dns', 'domains', 'provider:cloudflare']]);
     touched.length = 0;
-    await record(store, { ...look, server: 1 }, START + 10 * HOUR);
-    await record(store, { ...look, server: 1 }, START + 20 * HOUR);
+    await record(store, { ...look, server: 1 }, START + 10 * HOUR_MS);
+    await record(store, { ...look, server: 1 }, START + 20 * HOUR_MS);
     await live.catchUp();
     const all = new Set(touched.flat());
     assert.deepEqual([...all].sort(), ['category:dns', 'changes', 'domains', 'provider:cloudflare', 'provider:ns1']);

@@ -2,21 +2,15 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { DAY_MS } from '@strata/analytics';
-import { entries } from '@strata/catalog';
-import { compileRulebook, detect, type Evidence, evidenceFromRecord, loadCatalog, type Rulebook } from '@strata/detect';
 import { createLogger } from '@strata/http';
-import { openStore, type Store } from '@strata/store';
+import { openStore } from '@strata/store';
 import { Exposures } from './enrichment/exposures.ts';
 import { knownNames } from './known-names.ts';
 import { LiveIndex } from './live-index.ts';
 import { temporaryDirectory } from './test/harness.ts';
+import { evidenceAt, HOUR_MS, recordScan, rulebook, rulebookWithout } from './test/recorded-scans.ts';
 import { Watch } from './watch.ts';
 
-const rulebook = compileRulebook(loadCatalog(entries));
-const withoutCloudflare = compileRulebook(
-  loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== 'cloudflare')),
-);
-const HOUR = 3_600_000;
 const START = Date.parse('2026-03-01T00:00:00Z');
 const NS = { cloudflare: 'ada.ns.cloudflare.com', ns1: 'dns1.p01.nsone.net', ovh: 'ns1.ovh.net' } as const;
 
@@ -27,120 +21,63 @@ interface Company {
   txt: readonly string[];
 }
 
-/** A little world of companies, one look at each a day, and a watch over it. */
-class Town implements AsyncDisposable {
-  readonly store: Store;
-  readonly companies: Company[];
-  readonly #live: LiveIndex;
-  readonly #watch: Watch;
-  readonly #owned: AsyncDisposableStack;
-  #now: { at: number };
-  rules: Rulebook = rulebook;
-
-  static async open(count: number): Promise<Town> {
-    await using stack = new AsyncDisposableStack();
-    const directory = stack.use(await temporaryDirectory());
-    const store = stack.use(await openStore(`sqlite:${directory.path}/strata.db`));
-    const live = stack.use(
-      await LiveIndex.open({
-        store,
-        file: path.join(directory.path, 'index.snapshot'),
-        logger: createLogger({ level: 'silent' }),
-        onEvent: () => {},
-        onScans: () => {},
-      }),
-    );
-    const now = { at: START };
-    const watch = await Watch.open({
-      store,
-      index: live.index,
-      names: knownNames(rulebook),
-      exposures: await Exposures.open({ store, index: live.index, rulebook }),
-      now: () => new Date(now.at),
-      onAlert: () => {},
-    });
-    const companies = Array.from({ length: count }, (_, i) => ({
-      name: `company-${i}.com`,
-      ns: NS.cloudflare as string,
-      txt: ['v=spf1 -all'],
-    }));
-    return new Town(store, companies, live, watch, stack.move(), now);
-  }
-
-  private constructor(
-    store: Store,
-    companies: Company[],
-    live: LiveIndex,
-    watch: Watch,
-    owned: AsyncDisposableStack,
-    now: { at: number },
-  ) {
-    this.store = store;
-    this.companies = companies;
-    this.#live = live;
-    this.#watch = watch;
-    this.#owned = owned;
-    this.#now = now;
-  }
-
-  /** Two looks at everybody on this day, twelve hours apart, so that what moved is confirmed on it. */
-  async day(day: number, looks = [6, 18]): Promise<void> {
-    for (const hour of looks) {
-      this.#now.at = START + day * DAY_MS + hour * HOUR;
-      for (const company of this.companies) await this.#look(company);
-    }
-    await this.watch();
-  }
-
-  async watch(): Promise<void> {
-    await this.#live.catchUp();
-    await this.#watch.look();
-  }
-
-  async days(from: number, to: number): Promise<void> {
-    for (let day = from; day <= to; day += 1) await this.day(day);
-  }
-
-  async anomalies(): Promise<string[]> {
-    const { anomalies } = await this.store.signals.anomalies({}, 100);
-    return anomalies.map(({ id }) => id).sort();
-  }
-
-  async alerts() {
-    return (await this.store.signals.alerts(100)).alerts;
-  }
-
-  async #look({ name, ns, dmarc, txt }: Company): Promise<void> {
-    const observedAt = new Date(this.#now.at).toISOString();
-    const base = evidenceFromRecord({ domain: name, ns: [ns], txt: [...txt], ...(dmarc ? { dmarc } : {}) });
-    const asked = Object.entries(base.dns).map(([key, lookup]) => [
-      key,
-      'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: 'empty' } : lookup,
-    ]);
-    const named = rulebook.probeLabels.map((label) => [label, { status: 'nxdomain', records: [], aliases: [] }]);
-    const failed = { status: 'timeout', records: [], aliases: [] };
-    const dns = {
-      ...Object.fromEntries(asked),
-      named: Object.fromEntries(named),
-      ...(dmarc === null ? { dmarc: failed } : {}),
-    };
-    const evidence = { ...base, observedAt, dns: dns as Evidence['dns'] };
-    const time = new Date(this.#now.at);
-    await this.store.recordScan(
-      { profile: detect(evidence, this.rules), evidence, startedAt: time, finishedAt: time },
-      { confirmAfterMs: 6 * HOUR, redetect: (old) => detect(old, this.rules) },
-    );
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#owned.disposeAsync();
-  }
+/** Companies that are scanned each day, and a watch over them. */
+async function openTown(count: number) {
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(await temporaryDirectory());
+  const store = stack.use(await openStore(`sqlite:${directory.path}/strata.db`));
+  const live = stack.use(
+    await LiveIndex.open({
+      ...{ store, file: path.join(directory.path, 'index.snapshot'), logger: createLogger({ level: 'silent' }) },
+      ...{ onEvent: () => {}, onScans: () => {} },
+    }),
+  );
+  const { index } = live;
+  let now = START;
+  const exposures = await Exposures.open({ store, index, rulebook });
+  const names = knownNames(rulebook);
+  const watch = await Watch.open({ store, index, names, exposures, now: () => new Date(now), onAlert: () => {} });
+  const companies = Array.from({ length: count }, (_, i): Company => {
+    return { name: `company-${i}.com`, ns: NS.cloudflare, txt: ['v=spf1 -all'] };
+  });
+  const owned = stack.move();
+  const town = {
+    store,
+    companies,
+    rules: rulebook,
+    async watch(): Promise<void> {
+      await live.catchUp();
+      await watch.look();
+    },
+    /** Two scans of all companies on this day, twelve hours apart, so that what moved is confirmed on it. */
+    async day(day: number, hours: readonly number[] = [6, 18]): Promise<void> {
+      for (const hour of hours) {
+        now = START + day * DAY_MS + hour * HOUR_MS;
+        for (const { name: domain, ns, dmarc, txt } of companies) {
+          const record = { domain, ns: [ns], txt: [...txt], ...(dmarc ? { dmarc } : {}) };
+          const evidence = evidenceAt(record, now, { failed: dmarc === null ? ['dmarc'] : [] });
+          await recordScan(store, evidence, town.rules);
+        }
+      }
+      await town.watch();
+    },
+    async days(from: number, to: number, hours?: readonly number[]): Promise<void> {
+      for (let day = from; day <= to; day += 1) await town.day(day, hours);
+    },
+    async anomalies(): Promise<string[]> {
+      const { anomalies } = await store.signals.anomalies({}, 100);
+      return anomalies.map(({ id }) => id).sort();
+    },
+    alerts: async () => (await store.signals.alerts(100)).alerts,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+  return town;
 }
 
 describe('the watch', () => {
   it('finds the day on which a provider lost many, once, and raises one alert with the latest figures', async () => {
-    await using town = await Town.open(60);
-    await town.days(0, 20);
+    await using town = await openTown(60);
+    await town.days(0, 20, [18]);
     assert.deepEqual(await town.anomalies(), [], 'a first scan and quiet days are no anomaly');
     for (const company of town.companies.slice(0, 25)) company.ns = NS.ns1;
     await town.day(21);
@@ -163,7 +100,7 @@ describe('the watch', () => {
   });
 
   it('weighs those who left against those who used the provider for the same', async () => {
-    await using town = await Town.open(90);
+    await using town = await openTown(90);
     for (const company of town.companies.slice(0, 30)) company.ns = NS.ovh;
     for (const company of town.companies.slice(30)) company.txt = ['ovhcontrol=1'];
     await town.days(0, 1);
@@ -181,9 +118,9 @@ describe('the watch', () => {
   });
 
   it('takes a new rulebook for no movement of anybody', async () => {
-    await using town = await Town.open(40);
-    town.rules = withoutCloudflare;
-    await town.days(0, 16);
+    await using town = await openTown(40);
+    town.rules = rulebookWithout('cloudflare');
+    await town.days(0, 16, [18]);
     town.rules = rulebook;
     await town.days(17, 20);
     assert.deepEqual(await town.anomalies(), []);
@@ -191,8 +128,8 @@ describe('the watch', () => {
   });
 
   it('takes days without scanning, and new domains by the dozen, for nothing', async () => {
-    await using town = await Town.open(30);
-    await town.days(0, 15);
+    await using town = await openTown(30);
+    await town.days(0, 15, [18]);
     // Somebody moves each day of the gap; all of it is seen on the day after.
     for (const company of town.companies.slice(0, 7)) company.ns = NS.ns1;
     await town.day(20);
@@ -203,7 +140,7 @@ describe('the watch', () => {
   });
 
   it('tells a security regression once, and none where a look-up failed', async () => {
-    await using town = await Town.open(3);
+    await using town = await openTown(3);
     const [removes, weakens, fails] = town.companies as [Company, Company, Company];
     for (const company of town.companies) company.dmarc = 'v=DMARC1; p=reject; rua=mailto:x@vali.email';
     await town.days(0, 1);
@@ -224,24 +161,14 @@ describe('the watch', () => {
   });
 
   it('finds a domain whose stack grows out of all measure', async () => {
-    await using town = await Town.open(2);
-    await town.days(0, 18);
+    await using town = await openTown(2);
+    await town.days(0, 18, [18]);
     const [grown] = town.companies as [Company];
+    const tokens =
+      'google-site-verification MS=ms12345678 facebook-domain-verification atlassian-domain-verification apple-domain-verification docusign adobe-idp-site-verification stripe-verification zoom-domain-verification';
     grown.txt = [
       'v=spf1 include:_spf.google.com include:sendgrid.net include:mailgun.org include:amazonses.com include:servers.mcsv.net include:mail.zendesk.com -all',
-      ...[
-        'google-site-verification=a',
-        'MS=ms12345678',
-        'facebook-domain-verification=a',
-        'atlassian-domain-verification=a',
-      ],
-      ...[
-        'apple-domain-verification=a',
-        'docusign=a',
-        'adobe-idp-site-verification=a',
-        'stripe-verification=a',
-        'zoom-domain-verification=a',
-      ],
+      ...tokens.split(' ').map((token) => (token.includes('=') ? token : `${token}=a`)),
       ...Array.from({ length: 30 }, (_, i) => `note-${i}`),
     ];
     await town.days(19, 20);

@@ -74,32 +74,46 @@ describe('keeping advisories fresh', () => {
 });
 
 describe('a sync whose lease another process has taken', () => {
-  it('ends as busy and writes no more of where it stands', () =>
-    withGround(async (ground) => {
-      const lease = { owner: 'other', until: new Date(Date.now() + 600_000) };
-      const later = new Date(Date.now() + 300_000);
-      const slow = sourceThat('nvd', async function* () {
-        yield new RecordBatch().step({ at: 1 });
-        assert.ok(await ground.store.sources.begin('nvd', { startedAt: later, now: later, lease }));
-        yield new RecordBatch().step({ at: 2 });
-        assert.fail('it goes on');
-      });
-      assert.deepEqual(await ground.run(slow), { kind: 'busy' });
-      const { state, cursor, error } = await ground.stored('nvd');
-      assert.deepEqual([state, cursor, error], ['syncing', { at: 1 }, null]);
-    }));
+  for (const [when, isAtEnd] of [
+    ['on its way', false],
+    ['at the very end', true],
+  ] as const)
+    it(`ends as busy and writes no more of where it stands (${when})`, () =>
+      withGround(async (ground) => {
+        const lease = { owner: 'other', until: new Date(Date.now() + 600_000) };
+        const later = new Date(Date.now() + 300_000);
+        const slow = sourceThat('nvd', async function* () {
+          yield new RecordBatch().step({ at: 1 });
+          assert.ok(await ground.store.sources.begin('nvd', { startedAt: later, now: later, lease }));
+          if (isAtEnd) return { at: 2 };
+          yield new RecordBatch().step({ at: 2 });
+          return assert.fail('it goes on');
+        });
+        assert.deepEqual(await ground.run(slow), { kind: 'busy' });
+        const { state, cursor, error } = await ground.stored('nvd');
+        assert.deepEqual([state, cursor, error], ['syncing', { at: 1 }, null]);
+      }));
 
-  it('is not told as complete when it is taken at the very end', () =>
+  it('of a term that is over is interrupted, not failed, and the next one goes on at once', () =>
     withGround(async (ground) => {
-      const lease = { owner: 'other', until: new Date(Date.now() + 600_000) };
-      const later = new Date(Date.now() + 300_000);
-      const slow = sourceThat('nvd', async function* () {
-        yield new RecordBatch().step({ at: 1 });
-        assert.ok(await ground.store.sources.begin('nvd', { startedAt: later, now: later, lease }));
-        return { at: 2 };
+      const { store } = ground;
+      const hold = (await store.schedulerLock.tryTake()) ?? assert.fail();
+      const scored = (cursor: number) => {
+        const scores = [{ cve: `CVE-2026-000${cursor}`, epss: 0.5, percentile: 0.5 }];
+        return { scores, read: 1, skipped: 0, problem: null, cursor };
+      };
+      const source = sourceThat('epss', async function* () {
+        yield scored(1);
+        // Another process has become the scheduler.
+        await store.schedulerLock.tryTake();
+        yield scored(2);
+        return null;
       });
-      assert.deepEqual(await ground.run(slow), { kind: 'busy' });
-      assert.equal((await ground.stored('nvd')).state, 'syncing');
+      const end = await ground.run(source, { store: { ...store, ...store.inTerm(hold.term) } });
+      assert.deepEqual(end, { kind: 'interrupted', read: 1, skipped: 0 });
+      const { state, cursor, failures, error, nextAt } = await ground.stored('epss');
+      assert.deepEqual([state, cursor, failures, error], ['interrupted', 1, 0, null]);
+      assert.ok(nextAt && nextAt.getTime() <= START);
     }));
 
   it('closes what the source holds open, however it ends', () =>

@@ -203,16 +203,19 @@ describe('manners', () => {
   });
 
   it('leaves the gap between requests that NVD asks for, tries again included', async () => {
+    const gapMs = 100;
+    const startedAt = performance.now();
     const times: number[] = [];
     await endWith(
       (_, response) => {
-        times.push(performance.now());
+        times.push(performance.now() - startedAt);
         response.writeHead(times.length < 4 ? 503 : 410).end();
       },
-      (origin) => nvdSource({ url: `${origin}/`, apiKey: undefined, everyMs: HOUR, gapMs: 120 }),
+      (origin) => nvdSource({ url: `${origin}/`, apiKey: undefined, everyMs: HOUR, gapMs }),
     );
     assert.equal(times.length, 4);
-    for (const [i, time] of times.entries()) if (i > 0) assert.ok(time - (times[i - 1] ?? 0) >= 110);
+    // From the start on: a request that arrives late does not put off the next one. Timers may fire a millisecond early.
+    for (const [i, time] of times.entries()) assert.ok(time >= i * (gapMs - 1), `${times}`);
   });
 
   it('stays within what NVD allows', { timeout: 20_000 }, async () => {

@@ -94,22 +94,23 @@ describe('a folder of publishers files', () => {
   it('passes over what is damaged or unknown, and counts it', async () => {
     await using folder = await openFolder();
     const { put, sync } = folder;
-    await put('a.json', '{');
-    await put('b.json.gz', 'no gzip');
-    await put('c.zip', 'PK no zip');
-    await put('d.csv', 'cve,epss\n');
-    await put(
-      'e.csv.gz',
-      gzipSync('#model_version:v1,score_date:2026-01-01T00:00:00Z\ncve,epss,percentile\n').subarray(0, 30),
-    );
-    await put('f.json', '{"__proto__":{"id":"x"},"constructor":1}');
-    await put('g.json', '['.repeat(100_000));
-    await put('h.json', '{"format":"NVD_CVE","vulnerabilities":[7]}');
-    await put('i.json', '{"catalogVersion":"1","vulnerabilities":[7]}');
-    await put('j.json', 'null');
-    await put('notes.txt', 'is not looked at');
-    await put('MAL-2024-1.json', osv('MAL-2024-1'));
-    await put('z.json', osv('GHSA-2222-2222-2222'));
+    const scores = gzipSync('#model_version:v1,score_date:2026-01-01T00:00:00Z\ncve,epss,percentile\n');
+    for (const [name, body] of [
+      ['a.json', '{'],
+      ['b.json.gz', 'no gzip'],
+      ['c.zip', 'PK no zip'],
+      ['d.csv', 'cve,epss\n'],
+      ['e.csv.gz', scores.subarray(0, 30)],
+      ['f.json', '{"__proto__":{"id":"x"},"constructor":1}'],
+      ['g.json', '['.repeat(100_000)],
+      ['h.json', '{"format":"NVD_CVE","vulnerabilities":[7]}'],
+      ['i.json', '{"catalogVersion":"1","vulnerabilities":[7]}'],
+      ['j.json', 'null'],
+      ['notes.txt', 'is not read'],
+      ['MAL-2024-1.json', osv('MAL-2024-1')],
+      ['z.json', osv('GHSA-2222-2222-2222')],
+    ] as const)
+      await put(name, body);
     const end = await sync();
     assert.equal((await folder.ground.store.advisories.counts()).advisories, 1);
     assert.equal(end.read - end.skipped, 1);
@@ -121,30 +122,16 @@ describe('a folder of publishers files', () => {
   it('is not harmed by archives', async () => {
     await using folder = await openFolder();
     const { put, sync, ground } = folder;
-    await put(
-      'a.zip',
-      zipOf([
-        ['GHSA-2222-2222-2222.json', osv('GHSA-2222-2222-2222')],
-        ['../../evil.json', osv('GHSA-3333-3333-3333')],
-      ]),
-    );
-    await put(
-      'b.zip',
-      zipOf([
-        ['bomb.json', Buffer.alloc(17 * 1024 * 1024, 0x20)],
-        ['GHSA-4444-4444-4444.json', osv('GHSA-4444-4444-4444')],
-      ]),
-    );
-    await put('c.zip', zipOf([['../../x.zip', zipOf([['GHSA-5555-5555-5555.json', osv('GHSA-5555-5555-5555')]])]]));
-    await put(
-      'd.zip',
-      zipOf([
-        ['MAL-2024-1.json', osv('MAL-2024-1')],
-        ['delta.json', '{}'],
-        ['x/GHSA-6666-6666-6666.json', '{'],
-      ]),
-    );
-    const lying = zipOf([['GHSA-7777-7777-7777.json', osv('GHSA-7777-7777-7777')]]);
+    const of = (id: string) => [`${id}.json`, osv(id)] as const;
+    const [, evil] = of('GHSA-3333-3333-3333');
+    const inner = zipOf([of('GHSA-5555-5555-5555')]);
+    const spaces = Buffer.alloc(17 * 1024 * 1024, 0x20);
+    await put('a.zip', zipOf([of('GHSA-2222-2222-2222'), ['../../evil.json', evil]]));
+    await put('b.zip', zipOf([['bomb.json', spaces], of('GHSA-4444-4444-4444')]));
+    await put('c.zip', zipOf([['../../x.zip', inner]]));
+    const passedOver = [of('MAL-2024-1'), ['delta.json', '{}'], ['x/GHSA-6666-6666-6666.json', '{']] as const;
+    await put('d.zip', zipOf(passedOver));
+    const lying = zipOf([of('GHSA-7777-7777-7777')]);
     // Says in its directory that it is one byte long.
     lying.writeUInt32LE(1, lying.lastIndexOf('PK\x01\x02') + 24);
     await put('e.zip', lying);

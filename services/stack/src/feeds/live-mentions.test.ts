@@ -82,8 +82,7 @@ describe('the tally of a running service', () => {
   });
 
   it('follows a clock that was wrong, ahead or behind, and loses nothing', async () => {
-    await using directory = await temporaryDirectory();
-    await using store = await openStore(`sqlite:${path.join(directory.path, 'x.db')}`);
+    await using store = await openStore('sqlite::memory:');
     let now = NOON;
     await using live = await LiveMentions.open({ ...quiet, store, now: () => new Date(now) });
     const today = async () => {
@@ -107,8 +106,7 @@ describe('the tally of a running service', () => {
   });
 
   it('is made anew beside the beat that asks for it, which waits for a moment only', async () => {
-    await using directory = await temporaryDirectory();
-    await using store = await openStore(`sqlite:${path.join(directory.path, 'x.db')}`);
+    await using store = await openStore('sqlite::memory:');
     await name(store, ['a.com']);
     let gate = Promise.resolve();
     const feeds = withPages(store, () => gate);
@@ -126,8 +124,7 @@ describe('the tally of a running service', () => {
   });
 
   it('is not made anew again and again when that takes long', async () => {
-    await using directory = await temporaryDirectory();
-    await using store = await openStore(`sqlite:${path.join(directory.path, 'x.db')}`);
+    await using store = await openStore('sqlite::memory:');
     await name(store, ['a.com']);
     let pages = 0;
     const feeds = withPages(store, () => {
@@ -143,8 +140,7 @@ describe('the tally of a running service', () => {
   });
 
   it('gives others a turn while it takes in what another process wrote', async () => {
-    await using directory = await temporaryDirectory();
-    await using store = await openStore(`sqlite:${path.join(directory.path, 'x.db')}`);
+    await using store = await openStore('sqlite::memory:');
     await using live = await LiveMentions.open({ ...quiet, store, now: () => new Date(NOON) });
     await store.feeds.add([{ url: A }], new Date(NOON));
     const domains = Array.from({ length: 10_001 }, (_, i) => ({ domain: `d${i}.com`, kind: 'link' as const }));

@@ -171,26 +171,21 @@ describe('advisories', () => {
     const all = await affected();
     const { id: first } = all[0] ?? assert.fail();
     const one = showing('php');
-    for (const domain of [undefined, one]) {
-      for (const severity of [undefined, 'critical', 'medium']) {
-        for (const match of [undefined, 'version', 'product']) {
-          for (const advisory of [undefined, first]) {
-            const filter = { domain, severity, match, advisory };
-            const query = Object.entries(filter).map(([name, value]) => (value ? `&${name}=${value}` : ''));
-            const expected = all.filter((row) =>
-              Object.entries({ domain, severity, match, id: advisory }).every(
-                ([name, value]) => value === undefined || row[name] === value,
-              ),
-            );
-            const body = await get(`enrichment/affected?limit=1000${query.join('')}`);
-            assert.deepEqual(body.affected, expected, query.join(''));
-            assert.equal(body.total, expected.length);
-            const of = (kind: string) => new Set(expected.filter((row) => row.match === kind).map((row) => row.domain));
-            const product = [...of('product')].filter((name) => !of('version').has(name)).length;
-            assert.deepEqual(body.domains, { version: of('version').size, product });
-          }
-        }
-      }
+    const filters = [undefined, one].flatMap((domain) =>
+      [undefined, 'critical', 'medium'].flatMap((severity) =>
+        [undefined, 'version', 'product'].flatMap((match) =>
+          [undefined, first].map((id) => Object.entries({ domain, severity, match, id }).filter(([, value]) => value)),
+        ),
+      ),
+    );
+    for (const filter of filters) {
+      const expected = all.filter((row) => filter.every(([name, value]) => row[name] === value));
+      const query = filter.map(([name, value]) => `&${name === 'id' ? 'advisory' : name}=${value}`).join('');
+      const body = await get(`enrichment/affected?limit=1000${query}`);
+      assert.deepEqual([body.affected, body.total], [expected, expected.length], query);
+      const of = (kind: string) => new Set(expected.filter((row) => row.match === kind).map((row) => row.domain));
+      const product = [...of('product')].filter((name) => !of('version').has(name)).length;
+      assert.deepEqual(body.domains, { version: of('version').size, product });
     }
   });
 
@@ -207,11 +202,8 @@ describe('advisories', () => {
     const { id, aliases } = (await advisories()).find((each) => (each.aliases as string[]).length > 0) ?? assert.fail();
     const expected = await affected(`&advisory=${id}`);
     assert.ok(expected.length > 0);
-    for (const name of [
-      id.toLowerCase(),
-      ...(aliases as string[]),
-      ...(aliases as string[]).map((x) => x.toLowerCase()),
-    ])
+    const names = [id, ...(aliases as string[])];
+    for (const name of [...names, ...names.map((each) => each.toLowerCase())])
       assert.deepEqual(await affected(`&advisory=${name}`), expected, name);
     const only = (await advisories()).find((each) => each.id.startsWith('GHSA-')) ?? assert.fail();
     assert.ok((await affected(`&advisory=${only.id.toUpperCase()}`)).length > 0);

@@ -87,8 +87,9 @@ export async function startHarness({ internet, settings, world, log }: HarnessOp
   const near: World = {
     dial: (to) => internet.dial(to),
     trustedCa: [internet.caPem],
-    dnsTryTimeoutMs: 1_000,
-    requestTimeoutMs: 3_000,
+    // Long enough on a busy machine: what must time out sets its own.
+    dnsTryTimeoutMs: 5_000,
+    requestTimeoutMs: 10_000,
     ...world,
   };
   const start = (more: Settings = {}) =>
