@@ -56,6 +56,12 @@ export class ScriptedChannel {
     return Promise.race([done, failed]);
   }
 
+  /** Sends a request; how it ended. */
+  async ask(request: FrameOf<'request'>): Promise<FrameOf<'done'> | FrameOf<'failed'>> {
+    await this.send(request);
+    return this.endOf(request.id);
+  }
+
   tokensOf(id: number): readonly number[] {
     return this.frames.flatMap((frame) =>
       frame.kind === 'tokens' && frame.id === id ? frame.tokens.map(({ token }) => token) : [],
