@@ -40,7 +40,7 @@ describe('the margin of a token', () => {
         fc.pre(token !== undefined);
         assert.equal(marginOf(token, list, { sampling: asked.sampling, step }), 0);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 2_000 },
     );
   });
 
@@ -74,7 +74,7 @@ describe('the margin of a token', () => {
         const margin = marginOf(token, list, { sampling: asked.sampling, step });
         assert.ok(margin <= 2 * most + 1e-9, `${margin} nats for errors of ${most}`);
       }),
-      { numRuns: 6_000 },
+      { numRuns: 4_000 },
     );
   });
 
