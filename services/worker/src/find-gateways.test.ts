@@ -64,7 +64,7 @@ describe('gateways', () => {
     }
   };
 
-  it('have one channel each, however often they are met', async () => {
+  it('have one channel each, however often they connect', async () => {
     await using net = network(() => true, ['b', 'a']);
     for (const peer of ['a', 'a', 'b', 'a']) net.connect(peer);
     await passing(61_000);
@@ -72,7 +72,7 @@ describe('gateways', () => {
     assert.deepEqual([...net.gateways.serving()].sort(), ['a', 'b']);
   });
 
-  it('that speak no protocol are asked ever more seldom', async () => {
+  it('without the protocol are asked with growing backoff', async () => {
     await using net = network(() => false);
     net.connect('a');
     await passing(60_000);
@@ -80,7 +80,7 @@ describe('gateways', () => {
     assert.equal(net.asked.length, 7);
   });
 
-  it('are asked again soon when a channel ends, and at once when they come back', async () => {
+  it('are asked again soon after a channel ends, and at once when they reconnect', async () => {
     await using net = network(() => true);
     net.connect('a');
     await passing(12_000);
@@ -94,7 +94,7 @@ describe('gateways', () => {
     assert.equal(net.asked.length, 3);
   });
 
-  it('that spoke nonsense are asked after a minute, and not sooner because they come back', async () => {
+  it('that broke the protocol are asked after a minute, and not sooner when they reconnect', async () => {
     await using net = network(() => true, ['a']);
     await settled();
     net.end('a', 'unfit');
@@ -106,7 +106,7 @@ describe('gateways', () => {
     assert.equal(net.asked.length, 2);
   });
 
-  it('that never greet are asked ever more seldom, as others are', async () => {
+  it('that never send hello are asked with growing backoff', async () => {
     await using net = network(() => true);
     net.connect('a');
     for (let i = 0; i < 480; i += 1) {
@@ -116,49 +116,46 @@ describe('gateways', () => {
     assert.ok(net.asked.length <= 9, `${net.asked.length} times in two minutes`);
   });
 
-  describe('are bounded:', () => {
-    const met = async (net: ReturnType<typeof network>, count: number, name = 'peer') => {
-      for (let i = 0; i < count; i += 1) net.connect(`${name} ${i}`);
-      await passing(5_000);
-    };
+  const connectMany = async (net: ReturnType<typeof network>, count: number, name = 'peer') => {
+    for (let i = 0; i < count; i += 1) net.connect(`${name} ${i}`);
+    await passing(5_000);
+  };
 
-    it('56 strangers at most, and 8 places more for those whom the operator named', async () => {
-      await using net = network(() => true);
-      await met(net, 100);
-      assert.equal(net.gateways.serving().length, 56);
-      net.gateways.name(Array.from({ length: 8 }, (_, i) => `named ${i}`));
-      await met(net, 8, 'named');
-      const serving = net.gateways.serving();
-      assert.equal(serving.length, 64);
-      assert.equal(serving.filter((peer) => peer.startsWith('named')).length, 8);
-    });
+  it('are at most 56 strangers, and 8 more that the operator named', async () => {
+    await using net = network(() => true);
+    await connectMany(net, 100);
+    assert.equal(net.gateways.serving().length, 56);
+    net.gateways.name(Array.from({ length: 8 }, (_, i) => `named ${i}`));
+    await connectMany(net, 8, 'named');
+    const serving = net.gateways.serving();
+    assert.equal(serving.length, 64);
+    assert.equal(serving.filter((peer) => peer.startsWith('named')).length, 8);
+  });
 
-    it('who has asked for nothing for a minute gives way, and who asks stays', async () => {
-      await using net = network(() => true);
-      await met(net, 56);
-      net.work('peer 7', 1);
-      net.work('peer 8', 1);
-      net.work('peer 8', 0);
-      net.connect('honest');
-      await passing(50_000);
-      assert.ok(!net.gateways.serving().includes('honest'));
-      // What is idle is asked for its place as the next one comes round.
-      await passing(120_000);
-      assert.ok(net.gateways.serving().includes('honest'));
-      net.work('honest', 1);
-      await met(net, 120, 'more');
-      await passing(300_000);
-      const serving = net.gateways.serving();
-      assert.equal(serving.length, 56);
-      for (const peer of ['honest', 'peer 7']) assert.ok(serving.includes(peer), `${peer} has work under way`);
-    });
+  it('without work for a minute are replaced, and those with work stay', async () => {
+    await using net = network(() => true);
+    await connectMany(net, 56);
+    net.work('peer 7', 1);
+    for (const running of [1, 0]) net.work('peer 8', running);
+    net.connect('honest');
+    await passing(50_000);
+    assert.ok(!net.gateways.serving().includes('honest'));
+    // An idle one is replaced when the next one comes.
+    await passing(120_000);
+    assert.ok(net.gateways.serving().includes('honest'));
+    net.work('honest', 1);
+    await connectMany(net, 120, 'more');
+    await passing(300_000);
+    const serving = net.gateways.serving();
+    assert.equal(serving.length, 56);
+    for (const peer of ['honest', 'peer 7']) assert.ok(serving.includes(peer), `${peer} has work`);
+  });
 
-    it('those that do not answer take no places', async () => {
-      await using net = network((peer) => !peer.startsWith('mute'));
-      await met(net, 300, 'mute');
-      net.connect('honest');
-      await passing(5_000);
-      assert.deepEqual(net.gateways.serving(), ['honest']);
-    });
+  it('that do not answer take no slots', async () => {
+    await using net = network((peer) => !peer.startsWith('mute'));
+    await connectMany(net, 300, 'mute');
+    net.connect('honest');
+    await passing(5_000);
+    assert.deepEqual(net.gateways.serving(), ['honest']);
   });
 });

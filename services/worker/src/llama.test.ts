@@ -35,8 +35,7 @@ it('a worker on llama.cpp gives its vocabulary, continues its own answers token 
 
     const asked = { modelSha256: model.sha256, prompt: [5, 6, 7, 8], maxTokens: 12 };
     const answerOf = async (id: number, change: Partial<FrameOf<'request'>> = {}) => {
-      await channel.send(requestOf(id, { ...asked, ...change }));
-      const end = await channel.endOf(id);
+      const end = await channel.ask(requestOf(id, { ...asked, ...change }));
       assert.ok(end.kind === 'done', end.kind === 'failed' ? end.message : '');
       return { tokens: channel.tokensOf(id), isStopped: end.reason === 'stop' };
     };
@@ -54,16 +53,14 @@ it('a worker on llama.cpp gives its vocabulary, continues its own answers token 
       `${margins}`,
     );
 
-    await channel.send(requestOf(5, { ...asked, grammar: 'root ::= "unended' }));
-    const refused = await channel.endOf(5);
+    const refused = await channel.ask(requestOf(5, { ...asked, grammar: 'root ::= "unended' }));
     assert.equal(refused.kind === 'failed' && refused.code, 'grammar-unusable');
     assert.ok(encodeFrame(refused).byteLength < 1_000);
 
     // 4 ways in each of 30 rules, in each other: llama.cpp does not come back.
     const rules = Array.from({ length: 30 }, (_, i) => `r${i} ::= r${i + 1} r${i + 1}? | r${i + 1}? r${i + 1}`);
     const codeOf = async (id: number, change: Partial<FrameOf<'request'>>) => {
-      await channel.send(requestOf(id, { ...asked, ...change }));
-      const end = await channel.endOf(id);
+      const end = await channel.ask(requestOf(id, { ...asked, ...change }));
       return end.kind === 'failed' ? end.code : end.kind;
     };
     const grammar = ['root ::= r0 r0', ...rules, 'r30 ::= "a"? "b"?'].join('\n');

@@ -39,92 +39,63 @@ describe('offers', () => {
         assert.ok(frame.kind === 'offer');
         return decodeOffer(frame.offer);
       });
-    return { offers, places, state, told };
+    /** How many models each offer had. */
+    const models = () => told().map((offer) => offer.models.length);
+    return { offers, places, state, told, models, [Symbol.asyncDispose]: () => offers[Symbol.asyncDispose]() };
   }
-
-  it('say that there is nothing once they are withdrawn, whatever ends after that', async () => {
-    const { offers, places, told } = await started();
-    places.running = 2;
-    offers.noteLoad();
-    await offers.withdraw();
-    places.running = 1;
-    offers.noteLoad();
-    for (let i = 0; i < 5; i += 1) {
-      mock.timers.tick(30_000);
+  const passing = async (times: number, ms: number) => {
+    for (let i = 0; i < times; i += 1) {
+      mock.timers.tick(ms);
       await settled();
     }
-    assert.deepEqual(
-      told().map(({ models }) => models.length),
-      [1, 0],
-    );
-    await offers[Symbol.asyncDispose]();
+  };
+
+  it('that are withdrawn are replaced by one without models, and not renewed, whatever ends after that', async () => {
+    await using scene = await started();
+    scene.places.running = 2;
+    scene.offers.noteLoad();
+    await scene.offers.withdraw();
+    scene.places.running = 1;
+    scene.offers.noteLoad();
+    await passing(5, 30_000);
+    assert.deepEqual(scene.models(), [1, 0]);
   });
 
-  it('have no model while nothing can be served, and have it again soon after', async () => {
-    const { offers, state, told } = await started();
-    const passing = async () => {
-      for (let i = 0; i < 7; i += 1) {
-        mock.timers.tick(1_000);
-        await settled();
-      }
-    };
-    state.isFit = false;
-    await passing();
-    state.isFit = true;
-    await passing();
-    assert.deepEqual(
-      told().map(({ models }) => models.length),
-      [1, 0, 1],
-    );
-    await offers[Symbol.asyncDispose]();
+  it('have no model while the worker cannot serve, and have it again soon after', async () => {
+    await using scene = await started();
+    for (const isFit of [false, true]) {
+      scene.state.isFit = isFit;
+      await passing(7, 1_000);
+    }
+    assert.deepEqual(scene.models(), [1, 0, 1]);
   });
 
   it('are renewed long before they expire, each with a higher number', async () => {
-    const { offers, told } = await started();
-    for (let i = 0; i < 3; i += 1) {
-      mock.timers.tick(30_000);
-      await settled();
-    }
-    const all = told();
+    await using scene = await started();
+    await passing(3, 30_000);
+    const all = scene.told();
     assert.equal(all.length, 4);
     assert.ok(all.every(({ sequence }, i) => i === 0 || sequence > (all[i - 1]?.sequence ?? 0)));
     assert.ok(all.every(({ issuedAtMs }, i) => issuedAtMs < (all[i - 1]?.expiresAtMs ?? Number.POSITIVE_INFINITY)));
-    await offers[Symbol.asyncDispose]();
   });
 
-  it('tell of a load that matters, and at most every five seconds', async () => {
-    const { offers, places, told } = await started();
-    const heard: Uint8Array[] = [];
-    const stopping = new AbortController();
-    offers.watch(({ offer }) => heard.push(offer), stopping.signal);
+  it('have the load when it changes, at most every five seconds', async () => {
+    await using scene = await started();
+    const { offers, places, told } = scene;
+    const watched: Uint8Array[] = [];
+    offers.watch(({ offer }) => watched.push(offer), new AbortController().signal);
     for (const running of [1, 2, 1, 2]) {
       places.running = running;
       offers.noteLoad();
     }
     assert.equal(told().length, 1, 'not at once');
-    mock.timers.tick(5_000);
-    await settled();
+    await passing(1, 5_000);
     assert.deepEqual(
       told().map(({ running }) => running),
       [0, 2],
     );
     offers.noteLoad();
-    mock.timers.tick(5_000);
-    await settled();
-    assert.equal(told().length, 2, 'what was told is not told again');
-    assert.equal(heard.length, 1);
-    await offers[Symbol.asyncDispose]();
-  });
-
-  it('are withdrawn by one without models, and not renewed after it', async () => {
-    const { offers, told } = await started();
-    await offers.withdraw();
-    mock.timers.tick(120_000);
-    await settled();
-    assert.deepEqual(
-      told().map(({ models }) => models.length),
-      [1, 0],
-    );
-    await offers[Symbol.asyncDispose]();
+    await passing(1, 5_000);
+    assert.deepEqual([told().length, watched.length], [2, 1], 'the same load is not published again');
   });
 });

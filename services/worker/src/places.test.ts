@@ -4,46 +4,43 @@ import { BusyError, type Place, Places } from './places.ts';
 
 const never = new AbortController().signal;
 
-/** Enters, and notes under its name when it got in or was sent away. */
-function entering(places: Places, log: string[]) {
-  const held: Place[] = [];
-  return {
-    held,
-    enter(gateway: string, signal = never) {
-      places.enter(gateway, signal).then(
-        (place) => {
-          log.push(gateway);
-          held.push(place);
-        },
-        (error: Error) => log.push(`${gateway} ${error instanceof BusyError ? 'busy' : error.message}`),
-      );
-    },
-  };
-}
-
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('places', () => {
-  it('go to whoever comes first, one for each that leaves', async () => {
-    const log: string[] = [];
-    const places = new Places({ places: 1, queue: 2 });
-    const { enter, held } = entering(places, log);
-    for (const name of ['a', 'a', 'a', 'a']) enter(name);
+/** Of this many slots and this queue; `log` has each gateway that got a slot, or why it got none. */
+function scene(slots: number, queue: number) {
+  const log: string[] = [];
+  const held: Place[] = [];
+  const places = new Places({ places: slots, queue });
+  const enter = (gateway: string, signal = never) => {
+    const entered = (place: Place) => {
+      log.push(gateway);
+      held.push(place);
+    };
+    const refused = (error: Error) =>
+      void log.push(`${gateway} ${error instanceof BusyError ? 'busy' : error.message}`);
+    places.enter(gateway, signal).then(entered, refused);
+  };
+  const enterAll = async (...gateways: readonly string[]) => {
+    for (const gateway of gateways) enter(gateway);
     await settled();
+  };
+  return { log, held, places, enter, enterAll };
+}
+
+describe('slots', () => {
+  it('go to requests in their order, one for each that is released', async () => {
+    const { log, held, places, enterAll } = scene(1, 2);
+    await enterAll('a', 'a', 'a', 'a');
     assert.deepEqual(log, ['a', 'a busy']);
     assert.deepEqual([places.running, places.waiting], [1, 2]);
-    held[0]?.[Symbol.dispose]();
-    held[0]?.[Symbol.dispose]();
+    for (let i = 0; i < 2; i += 1) held[0]?.[Symbol.dispose]();
     await settled();
-    assert.deepEqual([places.running, places.waiting], [1, 1], 'leaving twice frees one place');
+    assert.deepEqual([places.running, places.waiting], [1, 1], 'a second release frees nothing');
   });
 
-  it('go to the gateway that has the fewest, and of those with as few to who came first', async () => {
-    const log: string[] = [];
-    const places = new Places({ places: 2, queue: 10 });
-    const { enter, held } = entering(places, log);
-    for (const name of ['a', 'a', 'a', 'a', 'b', 'b', 'c']) enter(name);
-    await settled();
+  it('go to the gateway that has the fewest, and among equals to the first', async () => {
+    const { log, held, enterAll } = scene(2, 10);
+    await enterAll('a', 'a', 'a', 'a', 'b', 'b', 'c');
     for (let i = 0; i < 5; i += 1) {
       held[i]?.[Symbol.dispose]();
       await settled();
@@ -51,25 +48,19 @@ describe('places', () => {
     assert.deepEqual(log, ['a', 'a', 'b', 'a', 'b', 'a', 'c']);
   });
 
-  it('in a full line are given up by the gateway that has most', async () => {
-    const log: string[] = [];
-    const places = new Places({ places: 1, queue: 3 });
-    const { enter } = entering(places, log);
-    for (const name of ['a', 'a', 'a', 'a', 'b', 'b', 'b']) enter(name);
-    await settled();
+  it('of a full queue are taken from the gateway that has the most', async () => {
+    const { log, places, enterAll } = scene(1, 3);
+    await enterAll('a', 'a', 'a', 'a', 'b', 'b', 'b');
     assert.deepEqual(log.toSorted(), ['a', 'a busy', 'b busy', 'b busy']);
     assert.equal(places.waiting, 3);
   });
 
-  it('are not kept for who stopped waiting', async () => {
-    const log: string[] = [];
-    const places = new Places({ places: 1, queue: 3 });
-    const { enter, held } = entering(places, log);
+  it('are not kept for a request that stopped waiting', async () => {
+    const { log, held, enter, enterAll } = scene(1, 3);
     const stopping = new AbortController();
     enter('a');
     enter('b', stopping.signal);
-    enter('c');
-    await settled();
+    await enterAll('c');
     stopping.abort(new Error('stopped'));
     await settled();
     held[0]?.[Symbol.dispose]();
@@ -77,8 +68,8 @@ describe('places', () => {
     assert.deepEqual(log, ['a', 'b stopped', 'c']);
   });
 
-  it('tell when the last is free', async () => {
-    const places = new Places({ places: 1, queue: 1 });
+  it('report when the last is released', async () => {
+    const { places } = scene(1, 1);
     const place = await places.enter('a', never);
     let isEmpty = false;
     const empty = places.empty(never).then(() => {

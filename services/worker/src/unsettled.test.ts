@@ -1,31 +1,57 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { SegmentReceipt } from '@strata/inference';
+import type { Store } from '@strata/store';
+import { Receipts } from './receipts.ts';
 import { Unsettled } from './unsettled.ts';
 
-describe('receipts that are not agreed to', () => {
-  it('are so many for each gateway; agreements and time make room', () => {
+describe('receipts that no gateway has signed', () => {
+  it('are limited for each gateway; signatures and time reduce them', () => {
     let nowMs = 0;
     const unsettled = new Unsettled(() => nowMs);
-    for (let i = 0; i < 1_024; i += 1) unsettled.given('silent');
+    for (let i = 0; i < 1_024; i += 1) {
+      assert.equal(unsettled.isFull('silent'), false);
+      unsettled.given('silent');
+    }
     assert.equal(unsettled.isFull('silent'), true);
     assert.equal(unsettled.isFull('another'), false);
     unsettled.settled('silent');
     assert.equal(unsettled.isFull('silent'), false);
     unsettled.given('silent');
     nowMs = 9_999;
-    assert.equal(unsettled.isFull('silent'), false, 'part of one is forgotten');
+    assert.equal(unsettled.isFull('silent'), false, 'a part of one is forgotten');
     unsettled.given('silent');
     assert.equal(unsettled.isFull('silent'), true);
     nowMs = 30_000;
     assert.equal(unsettled.isFull('silent'), false);
   });
 
-  it('of one who agrees are never too many', () => {
+  it('are never too many of a gateway that signs', () => {
     const unsettled = new Unsettled(() => 0);
     for (let i = 0; i < 10_000; i += 1) {
       unsettled.given('honest');
       assert.equal(unsettled.isFull('honest'), false);
       unsettled.settled('honest');
     }
+  });
+
+  it('are counted also for answers without a token', async () => {
+    const HEX = 'ab'.repeat(32);
+    const segments = { put: async () => true } as unknown as Store['segments'];
+    let nowMs = 0;
+    const receipts = new Receipts(segments, { sign: async () => new Uint8Array(64), nowMs: () => nowMs });
+    const receipt = (nonce: Uint8Array): SegmentReceipt => ({
+      ...{ version: 1, nonce, worker: 'worker', gateway: 'gateway', modelSha256: HEX, promptSha256: HEX },
+      ...{ requestSha256: HEX, from: 3, to: 3, chainHead: HEX, promptTokens: 1, cachedTokens: 0 },
+      ...{ reason: 'length', engine: 'test', startedAtMs: 1, firstTokenAtMs: 0, endedAtMs: 1 },
+    });
+    for (let n = 0; n < 1_024; n += 1) {
+      assert.equal(receipts.isRefused('gateway'), false);
+      assert.ok(await receipts.keep(receipt(new Uint8Array(16))));
+    }
+    assert.equal(receipts.isRefused('gateway'), true);
+    assert.equal(receipts.isRefused('another'), false);
+    nowMs = 60_000;
+    assert.equal(receipts.isRefused('gateway'), false);
   });
 });
