@@ -61,6 +61,10 @@ const pure = [
   'packages/inference',
 ];
 
+const MAX_FILE_LINES = 300;
+/** A test that costs more lines than the code that it protects is rewritten. */
+const MAX_LINES = 60_000;
+
 const importPattern = /(?:from\s+|import\s*\(\s*|import\s+)['"]([^'"]+)['"]/g;
 
 function sourcesOf(workspace: string): string[] {
@@ -115,3 +119,24 @@ function judge(file: string, specifier: string, workspace: string, may: readonly
   if (pure.includes(workspace) && !isTest(file) && specifier.startsWith('node:')) return 'is I/O in a pure package';
   return undefined;
 }
+
+describe('the size of the tests', () => {
+  const files = globSync('{bench,catalog,packages,services,tests,web}/**/*.{ts,tsx,sh}', {
+    cwd: root,
+    exclude: (name) => name === 'node_modules' || name === 'dist',
+  });
+  const linesOf = (file: string) => readFileSync(path.join(root, file), 'utf8').split('\n').length - 1;
+
+  it('is at most 300 lines in each test file', () => {
+    const large = files.filter((file) => /\.test\.tsx?$/.test(file) && linesOf(file) > MAX_FILE_LINES);
+    assert.deepEqual(large, []);
+  });
+
+  it('is at most 60,000 lines in all, helpers included', {
+    skip: 'delete this option once the total is below it',
+  }, () => {
+    const tests = files.filter((file) => /\.test\.tsx?$|\/test\/|^tests\//.test(file));
+    const lines = tests.reduce((sum, file) => sum + linesOf(file), 0);
+    assert.ok(lines <= MAX_LINES, `${lines} lines`);
+  });
+});

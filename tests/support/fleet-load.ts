@@ -13,7 +13,7 @@ const FREE = 50;
 /** No answer is older than its load, or signed for a time to come. */
 const SIGNED_WITHIN_MS = 1_800_000;
 /** Who got no answer in this time hangs. */
-const HANGS_MS = 120_000;
+const HANGS_MS = 240_000;
 
 export interface LoadParts {
   readonly fleet: Fleet;

@@ -111,7 +111,7 @@ export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: N
 }
 
 /** Real time, for a machine whose cores are busy. */
-const DEADLINE_MS = 180_000;
+const DEADLINE_MS = 300_000;
 
 /** Asks until the answer is as wanted. */
 export async function until<T>(what: string, ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {

@@ -41,11 +41,13 @@ describe('processes that are killed while they work', { skip: binaries ? false :
 
     const load = await startLoad({ fleet, store, asked, freeKeys: KILLS });
     for (let kill = 0; kill < KILLS; kill += 1) {
-      await delay(Math.random() * 1_500);
+      // A kill at any moment, but none before clients are answered again after the last one.
+      await delay(Math.random() * 500);
       await fleet.killOne();
+      await load.goesOn(5);
     }
     await fleet.settled();
-    await delay(1_000);
+    await load.goesOn();
     await load.stop();
     const outcome = await load.check(server, databaseUrl);
     console.log(`${KILLS} kills (${JSON.stringify(fleet.killed)}): ${outcome}`);

@@ -126,11 +126,12 @@ export class Cluster implements AsyncDisposable {
 }
 
 async function start<Ready>(file: string, argument: object, namespace?: string): Promise<ClusterProcess<Ready>> {
+  // A test runner's own flags would make the process run this file as a test.
+  const flags = process.execArgv.filter((flag) => !/^--(?:experimental-)?test/.test(flag));
   const child = fork(new URL(file, import.meta.url), [JSON.stringify(argument)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    ...(namespace === undefined
-      ? {}
-      : { execPath: 'ip', execArgv: ['netns', 'exec', namespace, process.execPath, ...process.execArgv] }),
+    execArgv: namespace === undefined ? flags : ['netns', 'exec', namespace, process.execPath, ...flags],
+    ...(namespace === undefined ? {} : { execPath: 'ip' }),
   });
   const signal = AbortSignal.timeout(READY_MS);
   const [ready] = (await Promise.race([
