@@ -137,5 +137,6 @@ export async function failureOf(changed: ChangedParts): Promise<VerifyStep | und
 
 /** Each changed part fails at the step. */
 export async function failAt(step: VerifyStep | undefined, ...changes: readonly ChangedParts[]): Promise<void> {
-  for (const changed of changes) assert.equal(await failureOf(changed), step, inspect(changed, { maxStringLength: 200 }));
+  for (const changed of changes)
+    assert.equal(await failureOf(changed), step, inspect(changed, { maxStringLength: 200 }));
 }

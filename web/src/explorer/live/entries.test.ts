@@ -1,15 +1,7 @@
 // What the live page keeps of the events that reach it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type Action,
-  type Entry,
-  type Live,
-  MOST_ENTRIES,
-  type Past,
-  reduce,
-  START,
-} from './entries.ts';
+import { type Action, type Entry, type Live, MOST_ENTRIES, type Past, reduce, START } from './entries.ts';
 
 type Event = Extract<Entry, { readonly kind: 'event' }>['event'];
 
