@@ -1,6 +1,6 @@
 // A log read while it is written to, and made again from its leaves; keys that come back without their private halves.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -32,6 +32,10 @@ async function* inPieces(batches: LeafBatches, bytes: number): AsyncGenerator<Ui
     for (let at = 0; at < chunk.length; at += bytes) yield chunk.slice(at, at + bytes);
 }
 
+async function* stream<T>(piece: T): AsyncGenerator<T> {
+  yield piece;
+}
+
 async function drained(batches: LeafBatches): Promise<Uint8Array[]> {
   const all: Uint8Array[] = [];
   for await (const batch of batches) all.push(...batch);
@@ -39,7 +43,7 @@ async function drained(batches: LeafBatches): Promise<Uint8Array[]> {
 }
 
 describe('a copy of a log', () => {
-  for (const size of [0, 1, 255, 256, 700, SEGMENT_LEAVES, SEGMENT_LEAVES + 1, 2 * SEGMENT_LEAVES + 300]) {
+  for (const size of [0, 1, 256, SEGMENT_LEAVES, SEGMENT_LEAVES + 1, 2 * SEGMENT_LEAVES + 300]) {
     it(`of ${size} leaves is the same log and goes on`, async () => {
       await using from = await temporaryDirectory();
       await using to = await temporaryDirectory();
@@ -72,7 +76,7 @@ describe('a copy of a log', () => {
     })();
     try {
       // Over several segments, so that some go from the journal to tiles while they are read.
-      for (let size = 0; size < 6 * SEGMENT_LEAVES; ) {
+      for (let size = 0; size < 3 * SEGMENT_LEAVES; ) {
         const before = acknowledged;
         const note = await readCheckpoint(from.path);
         const checked = new CheckedLeaves(note);
@@ -96,21 +100,12 @@ describe('a copy of a log', () => {
     const leaves = await drained(readLeaves(from.path));
     const over = async (changed: readonly Uint8Array[]) => {
       await using to = await temporaryDirectory();
-      return await writeLog(
-        to.path,
-        (async function* () {
-          yield changed;
-        })(),
-        note,
-      );
+      return await writeLog(to.path, stream(changed), note);
     };
     assert.equal((await over(leaves)).leaves, 600);
     await assert.rejects(over(leaves.slice(0, -1)), failsWith('lost-leaves'));
     await assert.rejects(over([leafOf(9), ...leaves.slice(1)]), failsWith('corrupt-checkpoint'));
-    const cut = (async function* () {
-      yield new Uint8Array([0, 9, 1]);
-    })();
-    await assert.rejects(drained(decodeLeaves(cut)), failsWith('lost-leaves'));
+    await assert.rejects(drained(decodeLeaves(stream(new Uint8Array([0, 9, 1])))), failsWith('lost-leaves'));
     assert.deepEqual(receiptIdsOf([leafOf(5)]), [idOf(leafOf(5))]);
   });
 
@@ -165,20 +160,12 @@ describe('copied keys', () => {
     const published = publicKeysFrom(JSON.stringify(await readPublicKeys(from.path)), 'set');
     assert.deepEqual(await restoreKeys(to.path, { published, now }), ['receipts', 'ledger']);
     const after = await ring(to.path, 'receipts');
-    assert.deepEqual(
-      after.keys.map(({ status }) => status),
-      ['current', 'retired', 'retired'],
-    );
-    assert.deepEqual(
-      after.keys.slice(1).map(({ kid }) => kid),
-      before.receipts.keys.map(({ kid }) => kid),
-    );
+    const [first, ...retired] = after.keys;
+    const kids = before.receipts.keys.map(({ kid }) => `${kid} retired`);
+    assert.deepEqual([first?.status, retired.map(({ kid, status }) => `${kid} ${status}`)], ['current', kids]);
     // Once more: the key that is there stays the current one.
     assert.deepEqual(await restoreKeys(to.path, { published, now }), []);
     assert.equal((await ring(to.path, 'receipts')).signer.keyId, after.signer.keyId);
-    assert.equal(
-      JSON.parse(readFileSync(path.join(to.path, 'keys/receipts/signing-keys.json'), 'utf8')).keys.length,
-      3,
-    );
+    assert.equal((await ring(to.path, 'receipts')).keys.length, 3);
   });
 });

@@ -19,11 +19,15 @@ logConformance({
 });
 
 describe('an open log on disk', () => {
-  it('shares commits among appends', async () => {
+  it('shares commits among appends, and is locked against a second writer until it is closed', async () => {
     await using directory = await temporaryDirectory();
-    await using log = await openIn(directory.path);
+    const log = await openIn(directory.path);
     await appendAll(log, upTo(300));
     assert.ok(log.stats().commits < 30);
+    await assert.rejects(openIn(directory.path), failsWith('locked'));
+    await log[Symbol.asyncDispose]();
+    await using next = await openIn(directory.path);
+    assert.equal(next.size, 300);
   });
 
   it('moves whole segments into tiles and drops them from the journal', async () => {
@@ -38,15 +42,6 @@ describe('an open log on disk', () => {
       assert.equal((await log.receipt(idOf(leafOf(number))))?.index, number);
     }
     assert.equal((await log.append(leafOf(leaves))).index, leaves);
-  });
-
-  it('is locked against a second writer, and open to the next', async () => {
-    await using directory = await temporaryDirectory();
-    const first = await openIn(directory.path);
-    await assert.rejects(openIn(directory.path), failsWith('locked'));
-    await first[Symbol.asyncDispose]();
-    await using next = await openIn(directory.path);
-    assert.equal(next.size, 0);
   });
 
   it('signs with a new key after a rotation, and opens with it', async () => {

@@ -64,19 +64,9 @@ export function logConformance({ name, skip, fresh }: LogPlace): void {
           if (address.level === 0) assert.deepEqual(bytes.slice(0, 32), leafHash(leafOf(address.index * 256)));
         }
       }
-      for (const name of [
-        'tile/0/002',
-        'tile/0/002.p/89',
-        'tile/1/000',
-        'tile/1/000.p/3',
-        'tile/2/000.p/1',
-        'tile/entries/003.p/1',
-        'lock',
-        '../lock',
-        'journal/0000000000000000',
-      ]) {
+      const tiles = ['0/002', '0/002.p/89', '1/000', '1/000.p/3', '2/000.p/1', 'entries/003.p/1'];
+      for (const name of [...tiles.map((tile) => `tile/${tile}`), 'lock', '../lock', 'journal/0000000000000000'])
         assert.equal(await log.read(name), undefined, name);
-      }
       assert.equal(Buffer.from((await log.read('checkpoint')) ?? []).toString(), log.checkpoint());
     });
 
@@ -90,10 +80,8 @@ export function logConformance({ name, skip, fresh }: LogPlace): void {
         const read = tilesServedBy(log);
         for (const old of seen) {
           const proof = await consistencyProof(read, old.size, size);
-          assert.ok(
-            verifyConsistency({ oldSize: old.size, oldRoot: old.root, newSize: size, newRoot: root, proof }),
-            `${old.size} to ${size}`,
-          );
+          const claim = { oldSize: old.size, oldRoot: old.root, newSize: size, newRoot: root, proof };
+          assert.ok(verifyConsistency(claim), `${old.size} to ${size}`);
         }
         seen.push({ size, root });
       }
@@ -124,11 +112,8 @@ export function logConformance({ name, skip, fresh }: LogPlace): void {
       const largest = new Uint8Array(65_535).fill(92);
       await Promise.all(upTo(150).map(() => log.append(largest)));
       assert.equal((await log.receipt(idOf(binary)))?.receipt_id, '');
-      assert.deepEqual(decodeEntries((await log.read('tile/entries/000.p/3')) ?? new Uint8Array()), [
-        binary,
-        new Uint8Array(0),
-        largest,
-      ]);
+      const entries = decodeEntries((await log.read('tile/entries/000.p/3')) ?? new Uint8Array());
+      assert.deepEqual(entries, [binary, new Uint8Array(0), largest]);
       await assert.rejects(log.append(new Uint8Array(65_536)), failsWith('leaf-too-large'));
       await log[Symbol.asyncDispose]();
       await assert.rejects(log.append(binary), failsWith('closed'));

@@ -1,10 +1,12 @@
 // The promise behind every receipt: killed at any moment, the log has every leaf that was acknowledged.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency, verifyInclusion } from '@strata/receipts';
 import { checkLog, openLog } from './index.ts';
+import { acquireLock } from './lock.ts';
 import {
   headOf,
   idOf,
@@ -15,6 +17,7 @@ import {
   tilesServedBy,
   VERIFIERS,
 } from './test/fixture.ts';
+import { failsWith } from './test/log-on-disk.ts';
 
 const KILLS = 20;
 
@@ -87,4 +90,19 @@ it(`keeps every acknowledged leaf and checkpoint through ${KILLS} kills`, async 
     }
   }
   t.diagnostic(`${acks.size} acknowledged leaves in ${KILLS} runs, log of ${size}`);
+});
+
+it('the lock is respected while its process lives, and taken over when that is dead', async () => {
+  await using directory = await temporaryDirectory();
+  const file = path.join(directory.path, 'lock');
+  const module = path.join(import.meta.dirname, 'lock.ts');
+  const source = `import(${JSON.stringify(module)}).then(async ({ acquireLock }) => { await acquireLock(${JSON.stringify(file)}); console.log('held'); setInterval(() => {}, 1000); })`;
+  const child = spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise((held) => child.stdout.once('data', held));
+  await assert.rejects(acquireLock(file), failsWith('locked'));
+  const gone = new Promise((end) => child.once('close', end));
+  child.kill('SIGKILL');
+  await gone;
+  await using _lock = await acquireLock(file);
+  assert.match(await readFile(file, 'utf8'), new RegExp(`^${process.pid} `));
 });
