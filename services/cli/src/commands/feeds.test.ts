@@ -20,8 +20,8 @@ const settings = (directory: string) => ({
 
 async function commands() {
   const data = await temporaryDirectory();
-  const run = (args: string[], input?: string) =>
-    runStrata(['stack', 'feeds', ...args], { env: settings(data.path), ...(input === undefined ? {} : { input }) });
+  const run = (args: string[], input = '') =>
+    runStrata(['stack', 'feeds', ...args], { env: settings(data.path), input });
   return { directory: data.path, run, [Symbol.asyncDispose]: () => data[Symbol.asyncDispose]() };
 }
 

@@ -50,9 +50,9 @@ describe('strata stack scan', () => {
     assert.deepEqual([forced.scanned, forced.changes], [3, 0]);
   });
 
-  it('takes names as arguments and from standard input, and shows a table', async () => {
+  it('takes names, files and standard input, shows a table, and counts one as one', async () => {
     await using data = await temporaryDirectory();
-    const [a = '', b = ''] = internet.domains().slice(5);
+    const [a = '', b = '', d = '', e = ''] = internet.domains().slice(5);
     const env = settings(data.path);
     const named = await runStrata(['stack', 'scan', a, `www.${b}`], { env });
     assert.equal(named.code, 0, named.stderr);
@@ -63,19 +63,14 @@ describe('strata stack scan', () => {
     const piped = await runStrata(['stack', 'scan', '-', '--json'], { env, input: `${a}\nno-such-company.com` });
     assert.equal(piped.code, 0);
     assert.deepEqual(JSON.parse(piped.stdout).states, { nonexistent: 1 });
-  });
 
-  it('takes files and names together, and counts one as one', async () => {
-    await using data = await temporaryDirectory();
-    const [a = '', b = ''] = internet.domains().slice(8);
     const file = path.join(data.path, 'one.txt');
-    await writeFile(file, `${a}\nco.uk\n`);
-    const env = settings(data.path);
+    await writeFile(file, `${d}\nco.uk\n`);
     const one = await runStrata(['stack', 'scan', file], { env });
     assert.equal(one.code, 0, one.stderr);
     assert.match(one.stdout, /^1 domain in /);
     assert.match(one.stderr, /1 of 1 domain, /);
-    const both = await runStrata(['stack', 'scan', file, `https://${b}/about`], { env });
+    const both = await runStrata(['stack', 'scan', file, `https://${e}/about`], { env });
     assert.equal(both.code, 0, both.stderr);
     assert.match(both.stdout, /^1 domain in .+; \d+ changes?\n/);
     assert.match(both.stderr, /1 of 2 domains was scanned lately and is left out \(--force scans it too\)/);

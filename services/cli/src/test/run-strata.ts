@@ -136,12 +136,11 @@ export function spawnStrata(args: readonly string[], options: ProcessOptions = {
   if (options.closesOutput) child.stdout.destroy();
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
-    atMatch.look();
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
-    atMatch.look();
   });
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', atMatch.look);
   options.interruptOn?.then(() => child.kill('SIGINT'));
   // A command that ends before it has read everything is no failure of the test.
   child.stdin.on('error', () => {});
