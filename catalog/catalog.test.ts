@@ -60,13 +60,10 @@ describe('the catalog', () => {
   const providers = loadCatalog(entries);
   const rulebook = compileRulebook(providers);
 
-  it('is valid: every entry fits the schema, ids, names, aliases and patterns are unique', () => {
-    assert.equal(providers.length, entries.length);
-  });
+  it('is valid: every entry fits the schema, ids, names, aliases and patterns are unique', () =>
+    assert.equal(providers.length, entries.length));
 
-  it('names at least 300 providers', () => {
-    assert.ok(providers.length >= 300, `${providers.length} providers`);
-  });
+  it('names at least 300 providers', () => assert.ok(providers.length >= 300, `${providers.length} providers`));
 
   it('covers every category', () => {
     const least = {
@@ -87,7 +84,6 @@ describe('the catalog', () => {
       assert.deepEqual(productKeysOf(provider), [], id);
     }
   });
-
   it('names products only of what publishes advisories for itself: web software and appliances', () => {
     for (const provider of providers.filter((each) => productKeysOf(each).length > 0)) {
       for (const { category } of provider.rules)
@@ -132,9 +128,8 @@ describe('the catalog', () => {
     });
   }
 
-  it('asks each domain for few extra names, for every one costs a query', () => {
-    assert.ok(rulebook.probeLabels.length <= 40, rulebook.probeLabels.join(' '));
-  });
+  it('asks each domain for few extra names, for every one costs a query', () =>
+    assert.ok(rulebook.probeLabels.length <= 40, rulebook.probeLabels.join(' ')));
 
   it('lists every file, and every file is sorted by id', () => {
     const names = globSync('*.json', { cwd: import.meta.dirname }).filter((name) => !NOT_PROVIDERS.has(name));

@@ -110,11 +110,9 @@ const EXCHANGES: readonly (readonly [service: string, exchange: string])[] = [
 
 describe('name servers', () => {
   for (const [id, first, second] of NAME_SERVERS) {
-    it(`${first} and ${second} are of ${id}`, () => {
-      assert.deepEqual(servicesOf({ ns: [first, second] }), [`dns ${id}`]);
-    });
+    it(`${first} and ${second} are of ${id}`, () =>
+      assert.deepEqual(servicesOf({ ns: [first, second] }), [`dns ${id}`]));
   }
-
   it('of another name that only ends alike are nobody’s', () => {
     const ns = ['ns1.notbeget.com', 'ns1.example-rcode0.net', 'xincache.com.example.net'];
     assert.deepEqual(servicesOf({ ns }), []);
@@ -123,11 +121,8 @@ describe('name servers', () => {
 
 describe('exchanges', () => {
   for (const [service, exchange] of EXCHANGES) {
-    it(`${exchange} shows ${service}`, () => {
-      assert.deepEqual(servicesOf(mx(exchange)), [service]);
-    });
+    it(`${exchange} shows ${service}`, () => assert.deepEqual(servicesOf(mx(exchange)), [service]));
   }
-
   it('of an operator’s customers are not the operator’s', () => {
     for (const host of ['host-80-123-4-5.bon.at', 'mail.customer.otenet.gr', 'office.ewetel.de', 'relay7.sonic.net']) {
       assert.deepEqual(servicesOf(mx(host)), [], host);
@@ -231,7 +226,6 @@ describe('names for sale', () => {
     for (const ns of [...systems, 'nsg1.namebrightdns.com', 'ns1.uniregistry-dns.com', 'ns-usa.topdns.com'])
       assert.equal(stateOf({ ns: [ns] }), 'active', ns);
   });
-
   it('show by a page that is the seller’s', () => {
     const page = (src: string) => ({ ns: ['ns1.example.net'], html: `<script src="${src}"></script>` });
     assert.equal(stateOf(page('https://img1.wsimg.com/parking-lander/static/js/main.js')), 'parked');

@@ -15,8 +15,16 @@ const named = (...expected: readonly (readonly [record: object, services: readon
   for (const [record, services] of expected) assert.deepEqual(servicesOf(record), services, JSON.stringify(record));
 };
 const spf = (policy: string) => ({ txt: [`v=spf1 ${policy}`] });
-const senders = (...ids: readonly string[]) => ids.map((id) => `email_sending ${id}`).sort();
-const accounts = (...ids: readonly string[]) => ids.map((id) => `verified_service ${id}`).sort();
+const senders = (ids: string) =>
+  ids
+    .split(' ')
+    .map((id) => `email_sending ${id}`)
+    .sort();
+const accounts = (ids: string) =>
+  ids
+    .split(' ')
+    .map((id) => `verified_service ${id}`)
+    .sort();
 const rua = (...addresses: readonly string[]) => ({
   dmarc: `v=DMARC1; p=quarantine; rua=${addresses.map((address) => `mailto:${address}`).join(',')}`,
 });
@@ -26,38 +34,35 @@ describe('SPF policies', () => {
     named(
       [spf('include:email-od.com ~all'), senders('socketlabs')],
       [spf('include:_spf.smtp.mailtrap.live -all'), senders('mailtrap')],
-      [spf('include:relay.mailchannels.net include:_spf.odoo.com ~all'), senders('mailchannels', 'odoo')],
-      [spf('include:spf.tipalti.com include:cvent-planner.com -all'), senders('cvent', 'tipalti')],
-      [
-        spf('include:spf_c.oraclecloud.com include:rnmk.com ~all'),
-        senders('oracle-b2c-service', 'oracle-fusion-cloud'),
-      ],
+      [spf('include:relay.mailchannels.net include:_spf.odoo.com ~all'), senders('mailchannels odoo')],
+      [spf('include:spf.tipalti.com include:cvent-planner.com -all'), senders('cvent tipalti')],
+      [spf('include:spf_c.oraclecloud.com include:rnmk.com ~all'), senders('oracle-b2c-service oracle-fusion-cloud')],
       [spf('include:outboundmail.convio.net ~all'), senders('blackbaud')],
       [spf('include:519224.spf06.hubspotemail.net ~all'), senders('hubspot')],
-      [spf('include:stspg-customer.com include:_spf.alchemer.eu ~all'), senders('alchemer', 'statuspage')],
+      [spf('include:stspg-customer.com include:_spf.alchemer.eu ~all'), senders('alchemer statuspage')],
       [spf('include:_spf.firebasemail.com ~all'), senders('firebase-authentication')],
-      [spf('include:_spf.psm.knowbe4.com include:securityiqmail.net ~all'), senders('infosec-iq', 'knowbe4')],
+      [spf('include:_spf.psm.knowbe4.com include:securityiqmail.net ~all'), senders('infosec-iq knowbe4')],
     );
   });
 
   it('name the services of every part of the world', () => {
     named(
       [spf('include:spf.sendcloud.org ~all'), senders('sendcloud')],
-      [spf('include:spf1.dm.aliyun.com include:qcloudmail.com -all'), senders('alibaba-direct-mail', 'tencent-ses')],
+      [spf('include:spf1.dm.aliyun.com include:qcloudmail.com -all'), senders('alibaba-direct-mail tencent-ses')],
       [spf('include:_spf.stibee.com ~all'), senders('stibee')],
-      [spf('include:spf.sendsay.ru include:spf.mindbox.ru ~all'), senders('mindbox', 'sendsay')],
+      [spf('include:spf.sendsay.ru include:spf.mindbox.ru ~all'), senders('mindbox sendsay')],
       [spf('mx a include:_spf.emaillabs.net.pl ~all'), senders('emaillabs')],
-      [spf('include:spf.mailkit.eu include:_spf.ecomailapp.cz ~all'), senders('ecomail', 'mailkit')],
-      [spf('include:spf.flexmail.eu include:spf.afas.online -all'), senders('afas', 'flexmail')],
-      [spf('include:spf.topdesk.net include:_spf.emply.com -all'), senders('emply', 'topdesk')],
-      [spf('include:_spf.embluemail.com include:spf.fromdoppler.com -all'), senders('doppler', 'embluemail')],
+      [spf('include:spf.mailkit.eu include:_spf.ecomailapp.cz ~all'), senders('ecomail mailkit')],
+      [spf('include:spf.flexmail.eu include:spf.afas.online -all'), senders('afas flexmail')],
+      [spf('include:spf.topdesk.net include:_spf.emply.com -all'), senders('emply topdesk')],
+      [spf('include:_spf.embluemail.com include:spf.fromdoppler.com -all'), senders('doppler embluemail')],
       [spf('include:_spf.everlytic.net ?all'), senders('everlytic')],
       [
         spf('include:_spf.rdstation.com.br include:_spf.octadesk.com include:spf_12392.aknamail.com.br -all'),
-        senders('akna', 'octadesk', 'rd-station'),
+        senders('akna octadesk rd-station'),
       ],
-      [spf('include:spf-au.iress.com include:a._spf.brightspace.com -all'), senders('brightspace', 'iress')],
-      [spf('include:_spf.qemailserver.com include:_spf.sidetrade.net -all'), senders('qualtrics', 'sidetrade')],
+      [spf('include:spf-au.iress.com include:a._spf.brightspace.com -all'), senders('brightspace iress')],
+      [spf('include:_spf.qemailserver.com include:_spf.sidetrade.net -all'), senders('qualtrics sidetrade')],
       [spf('include:spf.nl2go.com -all'), senders('brevo')],
       [spf('include:spf.umantis.com include:spf.de.umantis.com -all'), senders('umantis')],
     );
@@ -71,7 +76,6 @@ describe('SPF policies', () => {
       [spf('redirect=7f3a.de.spf.hornetdmarc.com'), ['email_security hornet-dmarc-manager']],
     );
   });
-
   it('name nobody where the host only ends or begins like a sender', () => {
     named(
       [spf('include:notemail-od.com include:xtipalti.com -all'), []],
@@ -153,28 +157,28 @@ describe('verification tokens', () => {
       ],
       [
         tokens('h1-domain-verification=3bPxkTRBe4uck7tr', 'bugcrowd-verification=4889742e219d4b28'),
-        accounts('bugcrowd', 'hackerone'),
+        accounts('bugcrowd hackerone'),
       ],
       [
         tokens('hcp-domain-verification=ce2770782fd69f68', 'launchdarkly-domain-verification=c190690f'),
-        accounts('hashicorp', 'launchdarkly'),
+        accounts('hashicorp launchdarkly'),
       ],
       [
         tokens('mistral-domain-verification=2139895d', 'elevenlabs=AkVMNw8U', 'windsurf-verification=LRBAV_kH'),
-        accounts('elevenlabs', 'mistral', 'windsurf'),
+        accounts('elevenlabs mistral windsurf'),
       ],
-      [tokens('Foxit-domain-verification=0da244e9', 'DeepL-Domain-Verification=b8faec8a'), accounts('deepl', 'foxit')],
+      [tokens('Foxit-domain-verification=0da244e9', 'DeepL-Domain-Verification=b8faec8a'), accounts('deepl foxit')],
       [
         tokens('TAILSCALE-xOzoDvFUzZr5YYVC', 'OSSRH-58518', 'Probe.ly:0a1b2c3d'),
-        accounts('probely', 'sonatype', 'tailscale'),
+        accounts('probely sonatype tailscale'),
       ],
       [
         tokens('flexera-domain-verification-nsbtshbvpbsmbnzh', 'carta-domain-verification-p6kprv=Hf8pYNQg'),
-        accounts('carta', 'flexera'),
+        accounts('carta flexera'),
       ],
       [
         tokens('pexip-ms-tenant-domain-verification=38ff6049', 'neat-pulse-domain-verification-W8XZ4xN=35c9459f'),
-        accounts('neat', 'pexip'),
+        accounts('neat pexip'),
       ],
       [
         tokens('android-enroll=https://mdm.example.com/c', 'android-mdm-enroll=https://mdm.example.com/d'),
@@ -182,19 +186,19 @@ describe('verification tokens', () => {
       ],
       [
         tokens('mentimeter-8599dcd1-e0da-4326-882e-7570e7c942fb', 'slido-domain-verification=87b6e1fe-2406-444f-90df'),
-        accounts('mentimeter', 'slido'),
+        accounts('mentimeter slido'),
       ],
-      [tokens('meltwater_sso_20260521_triton-36710', 'prowly-verification=bebd281d'), accounts('meltwater', 'prowly')],
+      [tokens('meltwater_sso_20260521_triton-36710', 'prowly-verification=bebd281d'), accounts('meltwater prowly')],
       [tokens('UK-federation-domain-verification=d262373b2f27d3ca'), accounts('uk-federation')],
       [tokens('pardot801473=19f8d9f3e51c', 'sending_domain801473=07a4a2149977'), accounts('pardot')],
-      [tokens('mgverify=fa8deab5e1cdad1a', 'unione-validate-hash=483bb362ebdb'), accounts('mailgun', 'unione')],
+      [tokens('mgverify=fa8deab5e1cdad1a', 'unione-validate-hash=483bb362ebdb'), accounts('mailgun unione')],
       [
         tokens(
           'globalsign-smime-dv=CDYX+XFHUw2w',
           '_telesec-domain-validation=2026-01-17_EsWjLFKa',
           'QuoVadis=d56f7361',
         ),
-        accounts('globalsign', 'quovadis', 'telesec'),
+        accounts('globalsign quovadis telesec'),
       ],
       [tokens('brevo-code:3fd38860523365d0', 'Sendinblue-code:893b13ba16ab42c9'), accounts('brevo')],
     );

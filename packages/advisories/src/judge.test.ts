@@ -85,7 +85,6 @@ describe('configurations', () => {
     const beside = nodeOf('AND', false, [criterion('f5:nginx', '2.0'), root]);
     assert.equal(judge(advisoryOf(beside), nginx).reason, 'condition');
   });
-
   it('of many criteria are judged, and told briefly', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => criterion('f5:nginx', `0.${index}`));
     const said = judge(advisoryOf(nodeOf('OR', false, many)), nginx);

@@ -45,9 +45,7 @@ describe('all publishers’ words on one vulnerability', () => {
       assert.equal(JSON.stringify(mergeRecords('CVE-2021-44228', shuffled)), expected),
     );
   });
-
   it('are nothing without any', () => assert.equal(mergeRecords('CVE-2024-0001', []), undefined));
-
   it('show NVD’s scoring before the CNA’s before others’, the newest version of that one', () => {
     const others = ['zeta', 'osv', 'ghsa', 'cisa-adp'].map((by, i) => scored(by, '4.0', i + 1));
     assert.equal(shown(...others)?.cvss?.by, 'cisa-adp');
@@ -56,7 +54,6 @@ describe('all publishers’ words on one vulnerability', () => {
     assert.deepEqual(shown(...others, ...nvd)?.cvss, nvd[2]);
     assert.equal(shown(scored('zeta', '4.0', 1))?.cvss?.by, 'zeta');
   });
-
   it('take a publisher’s word for the severity only without a scoring', () => {
     const word = { severity: 'high' } as const;
     assert.equal(mergeRecords('x', [record(word)])?.severity, 'high');

@@ -55,7 +55,6 @@ describe('texts that are no version', () => {
   for (const { scheme, version, why } of vectors.unreadable) {
     it(`${scheme}: ${JSON.stringify(version)}: ${why}`, () => assert.equal(readVersion(version, scheme), undefined));
   }
-
   it('and endless ones, at once', () => {
     for (const scheme of schemes) {
       for (const text of ['1', '1.', '1-', '1.0-a', '0', '~', '1+'])

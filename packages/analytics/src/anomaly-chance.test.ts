@@ -71,7 +71,6 @@ describe('chance of a count', () => {
     );
     assert.ok((chances[0] ?? 0) > 1e6 * (chances[3] ?? 1));
   });
-
   it('joins the normal law without a step', () => {
     const mean = 1e6;
     const model = (deviation: number) => ({ mean, variance: deviation ** 2, freedom: 27 });

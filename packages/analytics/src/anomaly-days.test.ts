@@ -15,41 +15,32 @@ describe('readable days', () => {
   it('are those with at least half the scans of a usual day', () => {
     assert.deepEqual(readable([100, 100, 49, 50, 51, 100, 100, 0]), [true, true, false, true, true, true, true, false]);
   });
-
   it('take the middle of two medians', () => {
     // Median of 40, 100, 140, 200 is 120.
     assert.deepEqual(readable([100, 40, 200, 140]), [true, false, true, true]);
   });
-
   it('leave today out while it has hardly begun', () => {
     const scans = [...steady(1000), 20];
     assert.equal(readable(scans).at(-1), false);
   });
-
   it('do not count days without a scan towards the median', () => {
     assert.deepEqual(readable([0, 0, 0, 10, 0, 10]), [false, false, false, true, false, true]);
   });
-
   it('take nothing for a measurement that is none', () => {
     assert.deepEqual(readable([-5, Number.NaN, 10, 10]), [false, false, true, true]);
   });
-
   it('are none without scans, and none outside the window', () => {
     assert.equal(readableDays([], TODAY).isReadable(TODAY), false);
     const days = readableDays(ending(...steady(10)), TODAY);
-    assert.deepEqual(
-      [TODAY - 29, TODAY - 28, TODAY, TODAY + 1].map((day) => days.isReadable(day)),
-      [false, true, true, false],
-    );
+    const isReadable = [TODAY - 29, TODAY - 28, TODAY, TODAY + 1].map((day) => days.isReadable(day));
+    assert.deepEqual(isReadable, [false, true, true, false]);
   });
-
   it('know which day collects the events of a gap', () => {
     const days = readableDays(ending(10, 10, 3, 0, 10, 10), TODAY);
     const following = [5, 4, 3, 2, 1, 0].filter((age) => days.followsGap(TODAY - age));
     // The first day of all collects everything before it.
     assert.deepEqual(following, [5, 1]);
   });
-
   it('know of the day before the window whether it was a gap', () => {
     const follows = (before: number) =>
       readableDays(ending(before, ...steady(10).slice(1)), TODAY).followsGap(TODAY - 28);

@@ -24,7 +24,6 @@ describe('a quiet season of 100 providers', () => {
       assert.ok(found <= 2, `${found} alarms`);
     });
   }
-
   it('gives many more when each series is judged as if it were the only one', () => {
     const series = quietYear({ ...world, batch: 2 });
     const [alone, among] = [alarms(series, 0), alarms(series, TESTS)];
@@ -50,7 +49,6 @@ describe('an event in a quiet season', () => {
       [],
     );
   });
-
   it('is found: half of the domains lost in a day, in losses and in what is left', () => {
     for (const each of series.filter((one) => one.metric !== 'gains')) {
       const level = series.find((one) => one.provider === each.provider && one.metric === 'domains');

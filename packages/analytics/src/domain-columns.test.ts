@@ -73,7 +73,6 @@ describe('the columns', () => {
     columns.touch(1, 60);
     assert.equal(columns.scannedAt(1), 60);
   });
-
   it('pack placement and confidence into one number and out of it', () => {
     for (const placement of [0, 1, 2 ** 20]) {
       for (const level of [0, 1, 2]) {

@@ -45,7 +45,6 @@ describe('parts of names', () => {
     for (const part of '1 12 -sh shop shop-3 9-shop-9.c p-3.com 3.com3 p-7.net 0-shop-0.com'.split(' '))
       assert.deepEqual(found(grams, part, table), holding(all, part), part);
   });
-
   it('that hold what no name may hold are found nowhere', () => {
     const table = tableOf(['a.com', 'sa.com']);
     const grams = NameGrams.of(table);
@@ -53,7 +52,6 @@ describe('parts of names', () => {
       assert.equal(grams.search(part, table).size, 0, part);
     }
   });
-
   it('tell rare characters apart, though they share a place', () => {
     const all = ['a~b.com', 'a%b.com', '~~', '%~%'];
     const table = tableOf(all);

@@ -74,7 +74,6 @@ describe('the table of names', () => {
     table.add(4, 'second.com');
     check(table, new Map([[4, 'first.com']]), ['second.com', 'fir']);
   });
-
   it('leaves an order that was given out as it was', () => {
     const table = new NameTable();
     table.add(1, 'b.com');
@@ -83,7 +82,6 @@ describe('the table of names', () => {
     assert.deepEqual([...table.order()], [2, 1]);
     assert.deepEqual([...order], [1]);
   });
-
   it('takes a character beyond ASCII for no other one', () => {
     const table = new NameTable();
     table.add(1, 'a.com');

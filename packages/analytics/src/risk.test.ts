@@ -173,7 +173,6 @@ describe('the risk of a domain', () => {
     assert.deepEqual([profile.score, profile.level], [null, null]);
     for (const { risk } of profile.security.factors) assert.equal(risk, null);
   });
-
   it('is low below 25, medium below 50, high below 75 and critical from there', () => {
     const levels = [0, 24, 25, 49, 50, 74, 75, 100].map(riskLevel).join(' ');
     assert.equal(levels, 'low low medium medium high high critical critical');

@@ -35,14 +35,10 @@ describe('the supply chain', () => {
             .map((other) => ({ provider: other.provider, domains: other.domains, share: shareOf(other) }))
             .sort((a, b) => b.share - a.share || b.domains - a.domains || compareText(a.provider, b.provider))
             .slice(0, limit);
-        assert.deepEqual(
-          chain.upstream,
-          ranked((other) => other.domains / own.length),
-        );
-        assert.deepEqual(
-          chain.downstream,
-          ranked((other) => other.domains / other.all),
-        );
+        const upstream = ranked((other) => other.domains / own.length);
+        assert.deepEqual(chain.upstream, upstream);
+        const downstream = ranked((other) => other.domains / other.all);
+        assert.deepEqual(chain.downstream, downstream);
         const active = own.filter(({ state }) => state === 'active');
         const held = new Set(
           active.flatMap((domain) =>

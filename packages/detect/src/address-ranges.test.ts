@@ -145,7 +145,6 @@ describe('a digest of ranges', () => {
     assert.equal(digestOf(lines.toReversed().join('\n')), digest);
     assert.equal(digestOf([...lines, ...lines].join('\n')), digest);
   });
-
   it('is another for another prefix, provider or category', () => {
     const texts = ['host,192.0.2.0/24', 'host,192.0.2.0/25', 'edge,192.0.2.0/24', 'edge,192.0.2.0/24,hosting'];
     assert.equal(new Set(texts.map(digestOf)).size, texts.length);
@@ -187,14 +186,12 @@ describe('what is wrong with the files', () => {
     assert.equal(problemsOf({ name: 'own.csv', text }).length, 100);
     assert.throws(() => loadText(text), /the address ranges have 1000 problem\(s\):[\s\S]*and 900 more$/);
   });
-
   it('includes more ranges than 500,000, and no more than those are kept', () => {
     const text = Array.from({ length: 500_001 }, (_, i) => `host,10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`);
     assert.deepEqual(problemsOf({ name: 'own.csv', text: text.join('\n') }), [
       'own.csv line 500001: more than 500000 ranges',
     ]);
   });
-
   it('includes a table that names nobody, or one tag twice', () => {
     const [first] = meanings;
     for (const table of [[{ ...first, provider: 'nobody' }], [first, first], [{ ...first, category: 'email' }], [{}]]) {

@@ -81,12 +81,10 @@ describe('hostile evidence', () => {
     const { services } = profileOf({ txt: ['socially-verification=a\u0000b\ud800'] });
     assert.equal(services[0]?.evidence[0]?.value, 'socially-verification=a\ufffdb\ufffd');
   });
-
   it('with 64 KB in one TXT record is cut to 256 characters', () => {
     const { services } = profileOf({ txt: [`socially-verification=${'x'.repeat(65_000)}`] });
     assert.equal(services[0]?.evidence[0]?.value.length, 256);
   });
-
   it('with 5,000 TXT records gives one service with a short list', () => {
     const { services } = profileOf({ txt: Array.from({ length: 5000 }, (_, i) => `socially-verification=${i}`) });
     assert.deepEqual([services.length, services[0]?.evidence.length], [1, 12]);

@@ -72,7 +72,6 @@ describe('the DMARC policy in force', () => {
   it('is not a parent’s where the domain’s own record is void', () =>
     findsPolicy(['p=junk'], { 'example.gov.test': 'p=reject' }, { policy: null, foundAt: domain }));
   it('shows a record that is void', () => findsPolicy(['p=junk'], {}, { policy: null, record: 'v=DMARC1; p=junk' }));
-
   it('is lowered one step while testing, for names below too', () => {
     const found = read('example.com', ['v=DMARC1; p=reject; sp=quarantine; np=none; t=y']);
     assert.deepEqual(
@@ -80,13 +79,11 @@ describe('the DMARC policy in force', () => {
       ['reject', 'quarantine', 'none', 'none'],
     );
   });
-
   it('is not a parent’s while the domain’s own answer is missing', () => {
     const parents = { dmarcParents: { com: ['v=DMARC1; p=reject; psd=y'] } };
     assert.equal(read('example.com', 'timeout', parents).policy, null);
     assert.equal(read('example.com', [], parents).policy, 'reject');
   });
-
   it('of a name with many labels is looked for under the last seven only', () => {
     const long = 'a.b.c.d.e.f.g.h.example.test';
     const found = (parent: string) => read(long, [], { dmarcParents: { [parent]: ['v=DMARC1; p=reject'] } }).foundAt;

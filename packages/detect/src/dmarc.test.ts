@@ -72,7 +72,6 @@ describe('parseDmarc reads', () => {
     assert.equal(problems.length, 16);
     assert.deepEqual(aggregateHosts, ['b.test']);
   });
-
   it('anything without throwing', () =>
     holds(100, [fc.string({ unit: 'binary' })], (text) => parseDmarc(`v=DMARC1;${text}`).record !== ''));
 });

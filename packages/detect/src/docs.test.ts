@@ -73,9 +73,8 @@ describe('docs/detection.md on community sets', () => {
 });
 
 describe('docs/posture.md', () => {
-  it('names the version of the score', () => {
-    assert.ok(posture.includes(`## The security score, version ${SCORE_VERSION}\n`));
-  });
+  it('names the version of the score', () =>
+    assert.ok(posture.includes(`## The security score, version ${SCORE_VERSION}\n`)));
 
   it('has the weights of the code, with mail and without', () => {
     const rows = [...posture.matchAll(/^\| `([a-z_]+)` \| (\d+) \|(?: (\d+))? \| [^|]+ \|$/gm)];

@@ -13,7 +13,6 @@ describe('a factor in words', () => {
     const spf = posture.factors[0] as PostureFactor;
     assert.deepEqual(explainFactor(posture, spf), { id: 'spf.pass', evidence: 'v=spf1 mx -all', advice: null });
   });
-
   it('tells where in another record the mistake stands', () => {
     const policies = { spf: { '_spf.a.test': ['v=spf1 nonsense'] } };
     const posture = postureOf({ ...best, txt: ['v=spf1 include:_spf.a.test -all'], policies });

@@ -38,7 +38,6 @@ describe('explainRecord', () => {
     const answer = { domain: 'example.com', services: [{ ...dnsco, evidence }] };
     assert.deepEqual(explain({ domain: 'example.com', ns: ['ns1.dnsco.test'] }), answer);
   });
-
   it('tells the version only where it is shown', () => {
     const versionOf = (server: string) =>
       explain({ domain: 'example.com', headers: { server } }).services.map((service) => service.version);
@@ -46,28 +45,23 @@ describe('explainRecord', () => {
     const [unversioned] = explain({ domain: 'example.com', headers: { server: 'Blogger/' } }).services;
     assert.ok(unversioned && !('version' in unversioned));
   });
-
   it('needs nothing but the domain, and ignores what it does not know', () => {
     const unknown = { whois: { x: 1 }, a: [{ address: '192.0.2.1', ttl: 5 }] };
     assert.deepEqual(linesOf({ domain: 'example.com', ...unknown }), []);
   });
-
   it('knows a network by its number, on any of the addresses', () => {
     const a = [{ address: '192.0.2.1' }, { address: '192.0.2.2', asn: 64499 }];
     assert.deepEqual(linesOf({ domain: 'example.com', a }), ['hosting cloudy medium']);
   });
-
   it('follows chains of aliases, and loops of them once', () => {
     const [www, shop, deploy] = ['www.example.com', 'shop.example.net', 'x.deploy.test'] as const;
     const cname = { [www]: shop, [shop]: deploy, [deploy]: www };
     assert.deepEqual(linesOf({ domain: 'example.com', cname }), ['hosting deploy high']);
   });
-
   it('ends a chain where it comes back to itself', () => {
     const cname = { 'www.example.com': 'a.test', 'a.test': 'b.test', 'b.test': 'a.test' };
     assert.deepEqual(evidenceFromRecord({ domain: 'example.com', cname }).dns.www.aliases, ['a.test', 'b.test']);
   });
-
   it('reads a bare CAA issuer as it reads the zone-file form', () => {
     for (const caa of ['certy.test', '0 issue "certy.test"', '128 issuewild certy.test; a=b']) {
       assert.deepEqual(linesOf({ domain: 'example.com', caa: [caa] }), ['certificate_authority certy low'], caa);
@@ -112,7 +106,6 @@ describe('explainRecord', () => {
     const { files } = evidenceFromRecord({ domain: 'example.com', security_txt: 'x'.repeat(20_000) });
     assert.equal(files?.securityTxt.text.length, 16_384);
   });
-
   it('tells a part not given from one given empty', () => {
     const { dns, http, tls, policies, files } = evidenceFromRecord({ domain: 'example.com', mx: [] });
     assert.deepEqual(
@@ -150,12 +143,11 @@ describe('explainRecord refuses', () => {
     [{ domain: 'example.com', spf_policies: { 'a.test': 'v=spf1 -all' } }, 'spf_policies.a.test'],
   ];
   for (const [record, field] of table) {
-    it(`${JSON.stringify(record).slice(0, 70)}, naming ${field}`, () => {
+    it(`${JSON.stringify(record).slice(0, 70)}, naming ${field}`, () =>
       assert.throws(
         () => explain(record),
         (error) => error instanceof RecordError && error.field === field && error.message.startsWith(`${field}: `),
-      );
-    });
+      ));
   }
 
   it('nothing else: any JSON is read or refused', () =>

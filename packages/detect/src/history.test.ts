@@ -106,7 +106,6 @@ describe('the history of services', () => {
     const hidden = scans(showing(0, '1.0'), showing(1, null));
     assert.deepEqual([shown(hidden), changesOf(hidden)], [['null null', 'null null'], []]);
   });
-
   it('keeps a version while the header or the page that would show it cannot be had', () => {
     for (const failed of ['header', 'html'] as const) {
       const after = (version: string | null) => shown(scans(showing(0, '1.0', ['tls']), showing(1, version, [failed])));
@@ -114,12 +113,10 @@ describe('the history of services', () => {
     }
     assert.deepEqual(shown(scans(showing(0, '1.0', ['tls']), showing(1, null, ['mx']))), ['null null']);
   });
-
   it('forgets a newcomer that is not seen again', () => {
     const result = scans(profileOf(0, 'dns:a'), profileOf(24, 'dns:a email:x'), profileOf(48, 'dns:a'));
     assert.deepEqual([changesOf(result), result.dropped.map(keyOf), result.isPending], [[], ['email/x'], false]);
   });
-
   it('ends a service after two successful looks without it, as of the first', () => {
     const once = scans(profileOf(0, 'dns:a verified_service:b'), profileOf(24, 'dns:a'));
     assert.deepEqual([confirmed(once), changesOf(once)], [['dns/a', 'verified_service/b'], []]);
@@ -127,12 +124,10 @@ describe('the history of services', () => {
     assert.deepEqual([confirmed(twice), changesOf(twice)], [['dns/a'], ['removed verified_service b>-']]);
     assert.equal(twice.ended[0]?.validTo, START + 24 * HOUR);
   });
-
   it('takes a service back that was only missed once', () => {
     const result = scans(profileOf(0, 'email:b'), profileOf(24, ''), profileOf(48, 'email:b'), profileOf(72, ''));
     assert.deepEqual([confirmed(result), changesOf(result)], [['email/b'], []]);
   });
-
   it('never ends a service by failed look-ups, and lets them neither confirm nor reset a miss', () => {
     const failing = (hour: number) => profileOf(hour, 'dns:a email:b', { failed: ['mx'] });
     const failed = scans(profileOf(0, 'dns:a email:b'), failing(24), failing(48), failing(72));
@@ -141,7 +136,6 @@ describe('the history of services', () => {
     assert.deepEqual(changesOf(between), ['removed email b>-']);
     assert.equal(between.changes[0]?.at, START + 24 * HOUR);
   });
-
   it('tells a change of holder in an exclusive role as one migration, and of a set as two changes', () => {
     const move = (from: string, to: string) => scans(profileOf(0, from), profileOf(24, to), profileOf(48, to));
     assert.deepEqual(changesOf(move('email:a', 'email:b')), ['migrated email a>b']);
@@ -150,14 +144,12 @@ describe('the history of services', () => {
     assert.deepEqual(changesOf(move('email_sending:a', 'email_sending:b')).sort(), set);
     assert.deepEqual(changesOf(move('dns:a dns:b', 'dns:c dns:d')).length, 4, 'which went where cannot be known');
   });
-
   it('lets a newcomer wait while the one before it is still being missed', () => {
     const result = scans(profileOf(0, 'email:a'), profileOf(24, 'email:a email:b'), profileOf(48, 'email:b'));
     assert.deepEqual(changesOf(result), []);
     const later = reconcile(result.open, profileOf(72, 'email:b'), options);
     assert.deepEqual(changesOf(later), ['migrated email a>b']);
   });
-
   it('makes no change of what a source shows that never worked before', () => {
     const none = { ...options, measuredBefore: new Set<Source>() };
     const first = reconcile([], profileOf(0, 'dns:a email:b', { failed: ['mx'] }), none);
@@ -165,13 +157,11 @@ describe('the history of services', () => {
     const second = reconcile(first.open, profileOf(24, 'dns:a email:b'), { ...options, measuredBefore });
     assert.deepEqual([confirmed(second), changesOf(second)], [['dns/a', 'email/b'], []]);
   });
-
   it('learns nothing from a scan that resolved nothing', () => {
     const nothing = (hour: number) => profileOf(hour, '', { state: 'unmeasured' });
     const result = scans(profileOf(0, 'dns:a email:b'), nothing(24), nothing(48));
     assert.deepEqual([confirmed(result), changesOf(result), result.isPending], [['dns/a', 'email/b'], [], false]);
   });
-
   it('needs two looks to believe that a domain is gone', () => {
     const gone = (hour: number) => profileOf(hour, '', { state: 'nonexistent' });
     assert.deepEqual(changesOf(scans(profileOf(0, 'dns:a'), gone(24))), []);
@@ -189,7 +179,6 @@ describe('the history of services', () => {
     assert.deepEqual([changesOf(result), confirmed(result)], [['reclassified email old>new'], ['dns/a', 'email/new']]);
     assert.equal(result.isPending, false);
   });
-
   it('tells a real move apart from a change of rules made in the same scan', () => {
     const result = afterRules('email:new dns:b');
     assert.deepEqual(changesOf(result), ['reclassified email old>new']);
@@ -224,7 +213,6 @@ describe('the history of services', () => {
     const parked = (hour: number) => profileOf(hour, 'hosting:sedo', { state: 'parked' });
     assert.deepEqual(changesOf(scans(profileOf(0, 'hosting:h'), parked(24), parked(48))), ['migrated hosting h>sedo']);
   });
-
   it('is not moved by the same observation given twice', () => {
     const profile = profileOf(24, 'dns:b');
     const once = scans(profileOf(0, 'dns:a'), profile);

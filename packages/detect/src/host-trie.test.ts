@@ -33,9 +33,8 @@ describe('HostTrie', () => {
     ['example.com', '.example.com', true],
   ];
   for (const [pattern, host, doesMatch] of table) {
-    it(`${pattern} ${doesMatch ? 'fits' : 'does not fit'} '${host}'`, () => {
-      assert.deepEqual(trieOf(pattern).find(host), doesMatch ? [pattern] : []);
-    });
+    it(`${pattern} ${doesMatch ? 'fits' : 'does not fit'} '${host}'`, () =>
+      assert.deepEqual(trieOf(pattern).find(host), doesMatch ? [pattern] : []));
   }
 
   it('lets the pattern with the most labels win, whatever the order of adding', () => {
@@ -53,17 +52,14 @@ describe('HostTrie', () => {
     assert.deepEqual(trieOf('ns*.test', 'ns1.test').find('ns1.test'), ['ns1.test']);
     assert.deepEqual(trieOf('n*.test', 'ns-*.test').find('ns-1.test'), ['ns-*.test']);
   });
-
-  it('finds the deeper pattern behind a glob although a plain label fits too', () => {
-    assert.deepEqual(trieOf('ns1.test', 'a.ns*.test').find('a.ns1.test'), ['a.ns*.test']);
-  });
+  it('finds the deeper pattern behind a glob although a plain label fits too', () =>
+    assert.deepEqual(trieOf('ns1.test', 'a.ns*.test').find('a.ns1.test'), ['a.ns*.test']));
 
   it('gives every value of one pattern, and every pattern on request', () => {
     const trie = trieOf('a.test', 'a.test', 'test');
     assert.deepEqual(trie.find('x.a.test'), ['a.test', 'a.test']);
     assert.deepEqual(trie.findEvery('x.a.test'), ['test', 'a.test', 'a.test']);
   });
-
   it('takes labels that name members of every object', () => {
     assert.deepEqual(trieOf('example.com').find('__proto__.constructor'), []);
     assert.deepEqual(trieOf('__proto__').find('constructor.__proto__'), ['__proto__']);

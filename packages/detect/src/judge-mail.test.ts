@@ -93,12 +93,10 @@ describe('the mailbox', () => {
     const { services } = profileOf({ mx: googlyMx, txt: spf(GOOGLY) });
     assert.deepEqual([linesOf(services), services[0]?.score], [['email googly high'], 0.97]);
   });
-
   it('is not moved to the provider of DKIM or an include while the exchange cannot be looked up', () => {
     const { services, roles } = profileOf({ mx: 'servfail', named: { autodiscover: micro }, txt: spf(GOOGLY) });
     assert.deepEqual([services, roles.mailbox, roles.sender], [[], 'unmeasured', 'unmeasured']);
   });
-
   it('is not shown by an include while a selector that would show it cannot be looked up', () => {
     const named = { 'selector1._domainkey': 'timeout' } as const;
     const { services, roles } = profileOf({ mx: guardMx, txt: spf(GOOGLY, 'sendy.test'), named });
@@ -111,7 +109,6 @@ describe('a gateway', () => {
     const { services } = profileOf({ mx: guardMx, txt: spf('spf.guard.test') });
     assert.deepEqual([linesOf(services), services[0]?.score], [[guard], 0.98]);
   });
-
   it('is not shown by its include alone, which lets it send', () =>
     shows('email googly high, email_sending guard high', { mx: googlyMx, txt: spf('spf.guard.test') }));
   it('is low as a backup exchange', () =>
@@ -164,12 +161,10 @@ describe('record vendors and senders', () => {
   it('a token as a past verification', () =>
     shows('verified_service socially medium', { txt: ['Socially-Verification=abc'] }));
   it('no token in the middle of a text', () => shows('', { txt: ['x socially-verification=abc'] }));
-
   it('counts a dangling DKIM alias where something else shows the sender', () => {
     const { services } = profileOf({ named: { 's1._domainkey': dangling }, txt: spf('sendy.test') });
     assert.deepEqual([services.length, services[0]?.evidence.length], [1, 2]);
   });
-
   it('is unmeasured while a policy behind the record cannot be had', () => {
     const senderWith = (policy: 'timeout' | readonly string[]) =>
       profileOf({ named: noLabels, txt: spf('_spf.reseller.test'), spf: { '_spf.reseller.test': policy } }).roles

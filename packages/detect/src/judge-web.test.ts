@@ -124,7 +124,6 @@ describe('a redirect to another owner', () => {
       assert.ok(profile.services.length > 0);
     }
   });
-
   it('is one between customers of a private suffix, and to a name that ends alike', () => {
     const toward = (url: string, domain = 'example.com') => profileOf({ domain, http: { url } }).redirectsTo;
     assert.equal(toward('https://you.github.io/', 'me.github.io'), 'you.github.io');
@@ -194,7 +193,6 @@ describe('the certificate authority', () => {
   it('is not what a chain with an unknown root names', () => shows('', untrusted('SELF_SIGNED_CERT_IN_CHAIN')));
   it('is not the issuer of a certificate for another name', () => shows('', untrusted('ERR_TLS_CERT_ALTNAME_INVALID')));
   it('of an expired certificate is medium', () => shows(`${certy} medium`, untrusted('CERT_HAS_EXPIRED')));
-
   it('is not what CAA permits while the certificate cannot be had', () => {
     const { services, roles } = profileOf({ caa: ['0 issue certy.test'], tls: { status: 'timeout' } });
     assert.deepEqual([services, roles.issuer], [[], 'unmeasured']);

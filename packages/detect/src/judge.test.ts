@@ -30,14 +30,12 @@ describe('dns', () => {
   it('is not the network of a host, where the customer runs the server', () =>
     shows('', { ns: own, addresses: at(64499) }));
   it('matches labels, not letters', () => shows('', { ns: ['ns1.notdnsco.test', 'dnsco.test.evil.net'] }));
-
   it('behind vanity name servers is not absent while their addresses are unknown', () => {
     const dnsOf = (address: NonNullable<EvidenceParts['addresses']>[number]) =>
       profileOf({ ns: own, addresses: [{ asn: 64511 }, address] }).roles.dns;
     assert.equal(dnsOf({ use: 'ns', asn: null, address: '', status: 'timeout' }), 'unmeasured');
     assert.equal(dnsOf({ use: 'ns', asn: 64511 }), 'absent');
   });
-
   it('is not a parking provider that only the SOA still names', () => {
     const profile = profileOf({ ns: own, soa: soaOf('ns1.parker.test', 'x.example.com') });
     assert.deepEqual([profile.state, profile.services.length], ['active', 0]);
@@ -97,18 +95,15 @@ describe('a wildcard zone', () => {
     // A receiver that asks gets the policy all the same.
     assert.equal(profile.security.dmarc.policy, 'reject');
   });
-
   it('answers named labels with its alias, which is no evidence either', () => {
     assert.equal(servicesOf({ named: { 'selector1._domainkey': everything }, wildcardTxt: everything }), '');
     assert.equal(servicesOf({ named: { support }, wildcardA: support }), '');
   });
-
   it('does not hide an answer that differs from it', () => {
     const dmarc = ['v=DMARC1; p=none; rua=mailto:y@rua.dmarcer.test'];
     assert.equal(servicesOf({ dmarc, wildcardTxt: wildcard }), 'email_security dmarcer high');
     assert.equal(servicesOf({ named: { support }, wildcardA: ['192.0.2.1'] }), 'verified_service helpdesk high');
   });
-
   it('compares records as a set', () => {
     const profile = profileOf({ dmarc: ['b', ...wildcard], wildcardTxt: [...wildcard, 'b'] });
     assert.deepEqual([profile.services, profile.sources.dmarc], [[], 'absent']);

@@ -47,7 +47,6 @@ describe('loadCatalog', () => {
     const entries = [entryOf('a'), entryOf('b', { aliases: ['Shared', 'a'] }), entryOf('c', { name: 'shared' })];
     refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
   });
-
   it('refuses an alias that is given twice', () =>
     refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is given twice"));
 
@@ -107,7 +106,6 @@ describe('loadCatalog', () => {
     const problems = ["b products: 'cpe:f5:nginx' already names a", "c products: 'pkg:npm/x' already names a"];
     refuses([a, entryOf('b', { cpe: ['f5:nginx'] }), c], ...problems);
   });
-
   it('lets one provider have a pattern in two categories, and two providers one host for different sources', () => {
     const both = provider('a', { category: 'cdn', asn: [64496] }, { category: 'hosting', asn: [64496] });
     refuses([both, provider('b', mx('x.test')), provider('c', { category: 'dns', ns: ['x.test'] })]);

@@ -17,7 +17,6 @@ describe('the name of a rented machine', () => {
   ];
   for (const host of machines) it(`is ${host}`, () => assert.equal(isMachineName(host), true));
   for (const host of others) it(`is not ${host}`, () => assert.equal(isMachineName(host), false));
-
   it('is told in linear time', () => {
     const host = `${'1-'.repeat(200_000)}x`;
     const startedAt = performance.now();

@@ -38,7 +38,6 @@ describe('a published range', () => {
     const rule = 'amazon-web-services/asn/range:192.0.2.0/24';
     assert.deepEqual(services[0]?.evidence, [{ source: 'asn', value: '192.0.2.7 in 192.0.2.0/24', rule }]);
   });
-
   it('and the network of one address are one proof, not two', () => {
     const { services } = profileOf({ addresses: [{ address: '192.0.2.7', asn: AMAZON }] });
     assert.deepEqual([services[0]?.score, services[0]?.evidence.length], [0.9, 2]);
@@ -62,7 +61,6 @@ describe('a published range', () => {
     ];
     assert.ok(servicesOf({ addresses }).includes('cdn fastly medium'));
   });
-
   it('of a host falls away behind an edge, as its network does', () => {
     const www = aliasTo('d111111abcdef8.cloudfront.net');
     const { services, roles } = profileOf({ www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] });
@@ -84,7 +82,6 @@ describe('a published range', () => {
     const www = aliasTo('cname.vercel-dns.com');
     assert.deepEqual(servicesOf({ www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] }), ['hosting vercel high']);
   });
-
   it('says nothing of exchanges and name servers', () => {
     const addresses = [
       { address: '192.0.2.7', use: 'mail' as const },
@@ -92,14 +89,12 @@ describe('a published range', () => {
     ];
     assert.deepEqual(servicesOf({ addresses }), []);
   });
-
   it('is part of the rulebook’s version', () => {
     const plain = compileRulebook(catalog);
     assert.notEqual(rulebook.version, plain.version);
     assert.equal(compileRulebook(catalog, { ranges }).version, rulebook.version);
     assert.equal(compileRulebook(catalog, { ranges: undefined }).version, plain.version);
   });
-
   it('is no evidence without a file that was loaded', () => {
     const profile = detect(evidenceOf({ addresses: [{ address: '192.0.2.200' }] }), compileRulebook(catalog));
     assert.deepEqual(profile.services, []);

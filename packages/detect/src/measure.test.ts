@@ -65,7 +65,6 @@ describe('a failed look-up', () => {
       assert.equal(profileOf({ named: { ...noLabels, former } }).sources.cname, profileOf().sources.cname);
     }
   });
-
   it('of the wildcard leaves the answers as they are', () => {
     const profile = profileOf({ wildcardTxt: 'timeout', named: { ...noLabels, support: aliasTo('helpdesk.test') } });
     assert.equal(profile.services[0]?.provider, 'helpdesk');
@@ -105,18 +104,15 @@ describe('measured absence', () => {
     const { asn, header, cookie, html, tls } = sources;
     assert.deepEqual(new Set([asn, header, cookie, html, tls, roles.origin]), new Set(['absent']));
   });
-
   it('is SPF in a zone whose TXT records are others', () => {
     const { sources } = profileOf({ txt: ['hello'] });
     assert.deepEqual([sources.txt, sources.spf], ['observed', 'absent']);
   });
-
   it('is the web platform of a domain that redirects to another owner', () => {
     const { sources, roles } = profileOf({ http: { url: 'https://other.test/' } });
     assert.equal(sources.html, 'absent');
     assert.equal(roles.platform, 'absent');
   });
-
   it('is everything under a name that does not exist', () => {
     const profile = profileOf({ ...everyRecord('nxdomain'), addresses: [], http: { status: 'failed' } });
     assert.equal(profile.state, 'nonexistent');
@@ -135,12 +131,9 @@ describe('a domain that could not be resolved', () => {
     for (const [role, measurement] of Object.entries(roles)) assert.equal(measurement, 'unmeasured', role);
     assert.equal(security.score, null);
   });
+  it('exists as soon as one of its look-ups was answered', () =>
+    assert.equal(profileOf({ ...failed, txt: 'empty' }).state, 'active'));
 
-  it('exists as soon as one of its look-ups was answered', () => {
-    assert.equal(profileOf({ ...failed, txt: 'empty' }).state, 'active');
-  });
-
-  it('is not nonexistent for one NXDOMAIN beside an answer', () => {
-    assert.equal(profileOf({ ...failed, a: 'nxdomain', ns: ['ns1.dnsco.test'] }).state, 'active');
-  });
+  it('is not nonexistent for one NXDOMAIN beside an answer', () =>
+    assert.equal(profileOf({ ...failed, a: 'nxdomain', ns: ['ns1.dnsco.test'] }).state, 'active'));
 });

@@ -12,7 +12,6 @@ describe('extractPage reads', () => {
     assert.equal(read('<p>none</p>').title, null);
     assert.equal(read('<title>unclosed').title, 'unclosed');
   });
-
   it('metas by lower-case name or property, the first of each', () => {
     const { metas } = read(
       '<META NAME=Generator CONTENT="WordPress 6.4"><meta property="og:title" content=a><meta name=generator content=b><meta charset=utf-8>',
@@ -35,20 +34,17 @@ describe('extractPage reads', () => {
     const { markers } = read('<div ID=Root data-WF-site="1" ng-app class=x><p data-wf-site=2>');
     assert.deepEqual(markers, ['root', 'data-wf-site', 'ng-app']);
   });
-
   it('the id of a script at the very end of a page full of ids', () => {
     const page = `${Array.from({ length: 5000 }, (_, i) => `<p id=p${i}>`).join('')}<script id="__NEXT_DATA__">{}</script>`;
     assert.equal(read(page).markers.length, 201);
     assert.ok(read(page).markers.includes('__next_data__'));
   });
-
   it('the generator after a hundred other metas', () => {
     const metas = Array.from({ length: 100 }, (_, i) => `<meta name=m${i} content=x>`).join('');
     const page = read(`${metas}<meta name=generator content=Hugo>`);
     assert.equal(page.metas.generator, 'Hugo');
     assert.equal(Object.keys(page.metas).length, 65);
   });
-
   it('no tags inside scripts, styles and comments', () => {
     const script = '<script>"<img src=/a>"</script><style><img src=/b></style>';
     assert.deepEqual(read(`${script}<!-- <img src=/c> --><textarea><img src=/d></textarea>`).assets, []);
@@ -75,13 +71,11 @@ describe('extractPage bounds', () => {
       assert.ok(JSON.stringify(page).length < 250_000);
     });
   }
-
   it('a page beyond any use, and says so', () => {
     const page = read(`<title>x</title>${' '.repeat(4_000_001)}<img src=/late>`);
     assert.deepEqual([page.title, page.assets.length, page.isTruncated], ['x', 0, true]);
     assert.equal(extractPage('', { url: 'https://a.test/', isTruncated: true }).isTruncated, true);
   });
-
   it('names of object members to plain data', () => {
     const page = read(
       '<meta name="__proto__" content="x"><meta name=constructor content=y><p id=__proto__ data-constructor>',
@@ -90,7 +84,6 @@ describe('extractPage bounds', () => {
     assert.deepEqual(Object.keys(page.metas), ['__proto__', 'constructor']);
     assert.deepEqual(page.markers, ['__proto__', 'data-constructor']);
   });
-
   it('control characters and broken text to U+FFFD', () => {
     const page = read('<title>a\u0000b\ufffd\ud800c</title><meta name=x content="\ud83d">');
     assert.equal(page.title, 'a\ufffdb\ufffd\ufffdc');

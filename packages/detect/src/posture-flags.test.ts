@@ -28,9 +28,7 @@ const REJECT = 'v=DMARC1; p=reject; rua=mailto:d@example.com';
 
 describe('the flags of a posture', () => {
   it('are all unset where nothing could be measured', () => assert.deepEqual(flagsOf(unmeasured), []));
-
   it('say what was looked at where nothing was found', () => assert.deepEqual(flagsOf({}), MEASURED));
-
   it('are set for each standard that is there', () => {
     const more: PostureFlag[] = [
       ...['spf_valid', 'spf_fail', 'dmarc_valid', 'dmarc_reject', 'dmarc_effective_reject', 'dmarc_reporting'],

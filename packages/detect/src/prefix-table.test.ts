@@ -40,7 +40,6 @@ describe('PrefixTable', () => {
     assert.equal(new PrefixTable([], 1).find([1]), undefined);
     assert.equal(new PrefixTable([], 4).sizeBytes, 0);
   });
-
   it('reaches to both ends of the address space', () => {
     const table = new PrefixTable([entry('0.0.0.0/1', 0), entry('255.255.255.255/32', 1)], 1);
     assert.deepEqual(table.find([0]), { label: 0, length: 1 });
@@ -49,14 +48,12 @@ describe('PrefixTable', () => {
     const whole = new PrefixTable([entry('::/0', 7)], 4);
     assert.deepEqual(whole.find([0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff]), { label: 7, length: 0 });
   });
-
   it('takes the lowest rank of a repeated prefix, whatever the order', () => {
     const entries = [entry('10.0.0.0/8', 1, 2), entry('10.0.0.0/8', 9, 1), entry('10.0.0.0/8', 5, 3)];
     for (const given of [entries, entries.toReversed()]) {
       assert.equal(new PrefixTable(given, 1).find([0x0a000001])?.label, 9);
     }
   });
-
   it('joins neighbours that say the same', () => {
     const entries = Array.from({ length: 256 }, (_, i) => entry(`10.0.${i}.0/24`, 1));
     assert.equal(new PrefixTable(entries, 1).sizeBytes, 2 * 8);

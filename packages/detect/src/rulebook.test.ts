@@ -32,9 +32,8 @@ describe('compileRulebook', () => {
     assert.equal(new Set(versions).size, versions.length);
   });
 
-  it('names every label that the probe must ask for, selectors first', () => {
-    assert.deepEqual(testRulebook.probeLabels, ['s1._domainkey', 'selector1._domainkey', 'autodiscover', 'support']);
-  });
+  it('names every label that the probe must ask for, selectors first', () =>
+    assert.deepEqual(testRulebook.probeLabels, ['s1._domainkey', 'selector1._domainkey', 'autodiscover', 'support']));
 
   it('finds a provider by id, name or alias in any case', () => {
     const rulebook = compileRulebook(loadCatalog([{ ...(entry as object), name: 'Alpha Mail', aliases: ['AM'] }]));

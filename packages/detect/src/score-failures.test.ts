@@ -95,7 +95,6 @@ describe('a domain of which nobody knows whether it takes mail', () => {
     assert.equal(postureOf({ ...nullMx, mx: 'timeout', txt: ['v=spf1 ~all'] }).score, null);
     assert.notEqual(postureOf({ ...nullMx, mx: 'timeout' }).score, null);
   });
-
   it('takes none where neither an MX nor an address is there', () => {
     const { factors } = postureOf({ ...nullMx, mx: [], a: 'empty', tls: { status: 'failed' } });
     assert.deepEqual(

@@ -19,7 +19,6 @@ describe('the score', () => {
     const { score, grade, coverage, scoreVersion } = postureOf(best);
     assert.deepEqual([score, grade, coverage, scoreVersion], [100, 'A+', 1, '2']);
   });
-
   it('is 0 and F for a domain with nothing', () => {
     const { score, grade } = postureOf({ tls: { isTrusted: false }, files: { securityTxt: { status: 'missing' } } });
     assert.deepEqual([score, grade], [0, 'F']);
@@ -39,19 +38,16 @@ describe('the score', () => {
     const factor = factorOf({ ...best, dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'] }, 'dmarc');
     assert.deepEqual([factor?.points, factor?.possible, factor?.weight, factor?.finding], [40, 40, 45, 'pass']);
   });
-
   it('takes a protocol that was not seen for none that is old', () => {
     const factor = factorOf({ ...best, tls: { protocol: null } }, 'tls');
     assert.deepEqual([factor?.points, factor?.possible, factor?.issues], [5, 5, []]);
   });
-
   it('is null below 60 % coverage', () => {
     const { score, grade, coverage } = postureOf({ ...best, dmarc: 'timeout', txt: 'timeout' });
     // 52 of 122 points.
     assert.equal(coverage, 0.426);
     assert.deepEqual([score, grade], [null, null]);
   });
-
   it('of evidence of an earlier probe has what that probe did not see unmeasured', () => {
     const { policies: _, files: __, ...earlier } = best;
     const { score, coverage, factors } = postureOf(earlier);
@@ -59,7 +55,6 @@ describe('the score', () => {
     assert.deepEqual(missing, ['dkim', 'mta_sts', 'security_txt']);
     assert.deepEqual([score, coverage], [100, 0.902]);
   });
-
   it('does not judge a policy that leads to a record that was not had, unless the rest decides', () => {
     const unread = including('v=spf1 include:_spf.a.test -all', 'timeout');
     assert.equal(factorOf({ ...best, ...unread }, 'spf')?.finding, 'unmeasured');
@@ -68,13 +63,11 @@ describe('the score', () => {
     const broken = including('v=spf1 include:_spf.a.test nonsense -all', 'timeout');
     assert.deepEqual(factorOf({ ...best, ...broken }, 'spf')?.issues, ['spf.syntax']);
   });
-
   it('does not judge a policy that stands behind a redirect', () => {
     assert.equal(factorOf({ ...best, txt: ['v=spf1 redirect=_spf.example.net'] }, 'spf')?.finding, 'unmeasured');
     const unread = including('v=spf1 redirect=_spf.a.test', 'timeout');
     assert.equal(factorOf({ ...best, ...unread }, 'spf')?.finding, 'unmeasured');
   });
-
   it('does not judge a domain without DMARC while a parent’s policy could not be had', () => {
     const parts = { ...best, dmarc: [], policies: { dmarcParents: { com: 'timeout' as const } } };
     assert.equal(factorOf(parts, 'dmarc')?.finding, 'unmeasured');
@@ -113,14 +106,12 @@ describe('the score', () => {
       factorOf({ ...best, http: {}, tls: { status, isTrusted: null } }, 'tls')?.finding;
     assert.deepEqual([findingOf('refused'), findingOf('timeout')], ['fail', 'unmeasured']);
   });
-
   it('asks no page of a domain that only redirects to another', () => {
     const redirect = { url: 'https://other.test/', statusCode: 301, redirects: ['https://example.com/'], headers: {} };
     const { factors } = postureOf({ ...best, http: redirect });
     assert.ok(factors.every(({ factor }) => factor !== 'headers' && factor !== 'security_txt'));
     assert.equal(factors.find(({ factor }) => factor === 'hsts')?.finding, 'fail');
   });
-
   it('is none for a domain that does not exist', () => {
     const nothing = everyRecord('nxdomain');
     assert.deepEqual([postureOf(nothing).score, postureOf(nothing).factors], [null, []]);

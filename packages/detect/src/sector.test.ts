@@ -36,13 +36,11 @@ describe('decideSector', () => {
     assert.deepEqual(decide('ox.ac.uk', hospital), { sector: 'education_research', source: 'suffix' });
     assert.deepEqual(decide('example.com', hospital), { sector: 'health', source: 'page' });
   });
-
   it('is unknown, and told by nothing, without any of them', () => {
     const unknown = { sector: 'unknown', source: null };
     assert.deepEqual(decide('example.com', null), unknown);
     assert.deepEqual(decide('example.com', pageWith('Organization', '__proto__', 'constructor')), unknown);
   });
-
   it('is unknown where a page speaks of several', () => {
     assert.equal(decide('example.com', pageWith('Hospital', 'CollegeOrUniversity')).sector, 'unknown');
     assert.equal(decide('example.com', pageWith('Hospital', 'MedicalClinic')).sector, 'health');
@@ -68,7 +66,6 @@ describe('sectorListOf', () => {
       ({ problems }: SectorListError) => problems.map((each) => each.slice(4, 5)).join('') === '23456',
     );
   });
-
   it('makes another rulebook, under which a domain has another sector', () => {
     const sectors = sectorListOf([['example.com', 'health']]);
     const listed = compileRulebook(loadCatalog(testEntries), { sectors });

@@ -31,7 +31,6 @@ describe('a stored posture', () => {
       assert.deepEqual(restorePosture(throughText(shortenPosture(posture))), posture);
     }
   });
-
   it('is short where there is little to say', () => {
     const posture = postureOf({});
     assert.ok(JSON.stringify(shortenPosture(posture)).length < 0.65 * JSON.stringify(posture).length);

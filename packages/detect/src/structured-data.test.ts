@@ -14,17 +14,14 @@ describe('schema.org types', () => {
     const graph = '{"@graph": [{"@type": "https://schema.org/Bank"}, {"@type": "schema:NGO"}]}';
     assert.deepEqual(schemaTypesOf(graph), ['Bank', 'NGO']);
   });
-
   it('are names, and none of what is no name', () => {
     for (const type of ['https://example.com/Hospital', '', 'a b', 'x'.repeat(65), '__proto__'])
       assert.equal(schemaTypeName(type), null, type);
   });
-
   it('are none of what is no JSON, or other JSON', () => {
     for (const json of ['', '{', 'null', '7', '"x"', '[[[]]]', '{"@type": 7}', '{"@graph": 7}', '['.repeat(30_000)])
       assert.deepEqual(schemaTypesOf(json), [], json.slice(0, 20));
   });
-
   it('of a page are those of its JSON-LD and its microdata, each once', () => {
     const html = `<body itemscope itemtype="https://schema.org/Hotel http://schema.org/Resort">${script('{"@type":"Hotel"}')}`;
     assert.deepEqual(typesOf(html), ['Hotel', 'Resort']);
@@ -32,12 +29,10 @@ describe('schema.org types', () => {
     assert.deepEqual(typesOf('<div itemscope itemtype="https://schema.org/Hotel">'), []);
     assert.deepEqual(typesOf('<SCRIPT TYPE="Application/LD+JSON">{"@type":"Hotel"}</SCRIPT>'), ['Hotel']);
   });
-
   it('of a page are none of other scripts, of text, or of a script that does not end', () => {
     assert.deepEqual(typesOf('<script>{"@type":"Hotel"}</script>{"@type":"Hotel"}'), []);
     assert.deepEqual(typesOf('<script type="application/ld+json">{"@type":"Hotel"}'), []);
   });
-
   it('of a page are bounded: 32 of them, from 64 Ki characters of JSON', () => {
     const many = Array.from({ length: 50 }, (_, i) => `{"@type":"T${i}"}`);
     assert.equal(typesOf(script(`[${many.join(',')}]`))?.length, 32);

@@ -26,7 +26,6 @@ describe('the canonical form', () => {
   for (const { name, input } of refused) {
     it(`refuses: ${name}`, () => assert.throws(() => canonicalize(JSON.parse(input)), CanonicalFormError));
   }
-
   it('refuses what JSON cannot say', () => {
     const cycle: unknown[] = [];
     cycle.push(cycle);
@@ -35,7 +34,6 @@ describe('the canonical form', () => {
     for (const value of values) assert.throws(() => canonicalize(value), CanonicalFormError);
     assert.throws(() => canonicalize(new Array(3)), CanonicalFormError);
   });
-
   it('refuses hostile depth instead of exhausting the stack', () => {
     const text = '['.repeat(100_000) + ']'.repeat(100_000);
     assert.throws(() => canonicalize(JSON.parse(text)), CanonicalFormError);

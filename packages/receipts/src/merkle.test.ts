@@ -27,7 +27,6 @@ describe('the tree of RFC 6962', () => {
       vectors.leaf_hashes,
     );
   });
-
   it('has the published root at every size', async () => {
     for (const [size, root] of vectors.roots.entries()) assert.equal(encodeHex(await treeRoot(read, size)), root);
   });

@@ -45,7 +45,6 @@ describe('signed notes', () => {
       assert.throws(() => noteVerifier(name, signer.publicKey), RangeError, JSON.stringify(name));
     }
   });
-
   it('carry at least sixteen signatures', async () => {
     const others = Array.from({ length: 15 }, (_, at) => ({ name: `w${at}.example`, ...testKey(10 + at) }));
     const note = signNote('text\n', [...others, signer]);

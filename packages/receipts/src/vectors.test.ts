@@ -18,7 +18,6 @@ describe('the receipt vectors', () => {
     assert.deepEqual(ledgerReceipt, vector('ledger-receipt'));
     assert.deepEqual(KEY_SET, keySet);
   });
-
   it('verify', async () => {
     const inside = await verifyAnswer(vector('answer'), { keySet, ledgerReceipt: vector('ledger-receipt') });
     assert.ok(inside.ok, JSON.stringify(inside.steps));
@@ -27,7 +26,6 @@ describe('the receipt vectors', () => {
     const beside = await verifyDetachedAnswer(answer, { keySet, ledgerReceipt: ledger_receipt });
     assert.ok(beside.ok, JSON.stringify(beside.steps));
   });
-
   it('say what each step computes', () => {
     const { signed_bytes, content_sha256, leaf, leaf_hash, ledger_receipt_id } = vector('steps');
     assert.equal(encodeHex(sha256(bytesOf(String(signed_bytes)))), content_sha256);
@@ -41,7 +39,6 @@ describe('names of things', () => {
     const key = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' } as const;
     assert.equal(jwkThumbprint(key), 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k');
   });
-
   it('ULIDs sort by time and hold their randomness', () => {
     assert.equal(ulid(new Date(0), new Uint8Array(10)), '0'.repeat(26));
     assert.equal(ulid(new Date(2 ** 48 - 1), new Uint8Array(10).fill(255)), `7${'Z'.repeat(25)}`);

@@ -19,13 +19,11 @@ describe('a good answer', () => {
     const names = steps.map(({ step }) => step);
     assert.deepEqual(names, VERIFY_STEPS);
   });
-
   it('passes with its members in another order and the ledger key pinned', async () => {
     const reordered = Object.fromEntries(Object.entries(body).reverse());
     const against = { keySet: { keys: keySet.keys }, ledgerReceipt, ledgerKey: ledgerKeyOf(LEDGER_KEY) };
     assert.ok((await verifyAnswer(reordered, against)).ok);
   });
-
   it('passes with a key that was retired later', async () => {
     const [not_before, not_after] = ['2026-01-01T00:00:00.000Z', '2026-01-03T00:00:00.000Z'];
     const retired = publicKeyEntry(RECEIPT_KEY.publicKey, { status: 'retired', not_before, not_after });
@@ -45,7 +43,6 @@ describe('an altered answer fails', () => {
     const provenances = [{ receipt_id }, { public_key_url: '/elsewhere' }, { signed_at }, { extra: 1 }];
     await failAt('signature', ...provenances.map(withProvenance));
   });
-
   it('at the signature, when that is malformed or by another key', async () => {
     const { signature } = provenance;
     for (const malformed of ['', 'ed25519:', signature.slice(8), `${signature}=`, 'ed25519:AAAA'])
@@ -77,7 +74,6 @@ describe('an altered answer fails', () => {
     await failAt(undefined, retiredAt(KEY_OVERLAP_MS));
     await failAt('key', retiredAt(KEY_OVERLAP_MS + 1));
   });
-
   it('at the leaf, when the ledger holds something else', async () => {
     const other = await goodAnswer(RECEIPT_KEY, new Date(NOW.getTime() + 1));
     const { leaf, receipt_id, ledger_receipt_id } = other.ledgerReceipt;

@@ -19,14 +19,12 @@ describe('versions of a CVE record', () => {
       assert.equal(claim.otherwise, 'unaffected');
     }
   });
-
   it('0, unspecified and n/a alone say nothing, so no version is called unaffected', () => {
     for (const version of ['0', 'unspecified', 'n/a', '-', 'unknown']) {
       const claim = read([affected(version)], 'unaffected');
       assert.deepEqual([claim.affected, claim.affectedVersions, claim.otherwise], [[], [], 'unknown'], version);
     }
   });
-
   it('an infinity is no upper bound, or the end of its series', () => {
     const upper = (lessThan: string) => read([affected('1.0', { lessThan })]).affected;
     assert.deepEqual(upper('*'), [{ from: inclusive('1.0') }]);
@@ -34,7 +32,6 @@ describe('versions of a CVE record', () => {
     assert.deepEqual(upper('2.1.*'), [{ from: inclusive('1.0'), to: exclusive('2.2') }]);
     assert.deepEqual(upper('log4j-core*'), [{ from: inclusive('1.0') }]);
   });
-
   it('lessThanOrEqual includes its version', () => {
     const claim = read([affected('1.0', { lessThanOrEqual: '1.5', versionType: 'semver' })]);
     assert.deepEqual(claim.affected, [{ from: inclusive('1.0'), to: inclusive('1.5') }]);
@@ -87,7 +84,6 @@ describe('versions of a CVE record', () => {
     assert.deepEqual(claim.unaffected, [{ from: inclusive('2.6'), to: inclusive('2.6') }]);
     assert.equal(claim.otherwise, 'unknown');
   });
-
   it('commits are passed over beside versions, and leave everything open alone', () => {
     const commit = affected('2f75300', { lessThan: '2c6c9d4', versionType: 'git' });
     const beside = read([commit, affected('1.0', { lessThan: '1.5' })], 'unaffected');

@@ -89,7 +89,6 @@ describe('whatever a publisher sends', () => {
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 6 }), readAny), { numRuns: 300 });
     fc.assert(fc.property(anything, readAny), { numRuns: 500 });
   });
-
   it('a real document with anything in any place is read or refused', () => {
     const cases = documents.flatMap((document) => placesOf(document).map((place) => ({ document, place })));
     const any = fc.property(fc.constantFrom(...cases), anything, ({ document, place }, by) =>

@@ -62,7 +62,6 @@ describe('the key of a package', () => {
       assert.equal(found && packageKey(found, name), key);
     });
   }
-
   it('is found by the address of its collection', () => {
     assert.equal(collectionKey('https://www.npmjs.com/package', 'next'), 'pkg:npm/next');
     assert.equal(collectionKey('https://wordpress.org/plugins', 'x'), undefined);
@@ -113,7 +112,6 @@ describe('the order of bounds', () => {
     );
     assert.equal(compareBounds('1.0', 'v1.0.0'.slice(1)), 0);
   });
-
   it('is the same both ways for any text', () =>
     holds(100, [fc.string(), fc.string()], (a, b) => {
       assert.equal(Math.sign(compareBounds(a, b)) + Math.sign(compareBounds(b, a)), 0);

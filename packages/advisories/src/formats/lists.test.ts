@@ -27,7 +27,6 @@ describe('a KEV catalog', () => {
     assert.deepEqual([read.catalog.exploited.length, read.catalog.skipped, read.catalog.problems.length], [1, 50, 20]);
     assert.equal(read.catalog.problems[0], 'CVE-2021-44228: dateAdded: expected a date');
   });
-
   it('that is none is refused', () => {
     for (const other of [null, [], {}, { catalogVersion: 1, vulnerabilities: [] }, { catalogVersion: '1' }]) {
       assert.equal(readKev(other).ok, false);

@@ -60,7 +60,6 @@ describe('a record of NVD', () => {
     const { record } = readNvdRecord({ cve: { ...bare, vulnStatus: 'Awaiting Analysis' } });
     assert.deepEqual([record?.claims, record?.cvss, record?.state], [[], [], 'published']);
   });
-
   it('keeps its claims when a scoring cannot be read', () => {
     const cvssMetricV31 = [null, { source: 'x' }, ...nginx.cve.metrics.cvssMetricV31];
     const { record } = readNvdRecord(withCve({ metrics: { cvssMetricV31, cvssMetricV2: 'none' } }));
@@ -68,7 +67,6 @@ describe('a record of NVD', () => {
     assert.deepEqual(scores, ['nvd 3.1']);
     assert.equal(record?.claims.length, 1);
   });
-
   it('says whose a scoring is', () => {
     const [metric] = nginx.cve.metrics.cvssMetricV31;
     const sources = ['nvd@nist.gov', 'f5sirt@f5.com', '134c704f-9b21-4f2e-91b3-4a353353bcc0', 'Other@Example.org'];
@@ -77,7 +75,6 @@ describe('a record of NVD', () => {
     const publishers = record?.cvss.map(({ by }) => by);
     assert.deepEqual(publishers, ['nvd', 'cna', 'cisa-adp', 'other@example.org']);
   });
-
   it('leaves out whole configurations beyond 5,000 criteria, and says so', () => {
     const configurations = [configurationOf(4_999), configurationOf(2)];
     const { record, problem } = readNvdRecord(withCve({ configurations }));

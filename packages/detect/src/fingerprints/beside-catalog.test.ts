@@ -32,7 +32,6 @@ describe('an implication', () => {
     const names = ['hosting cloudy', 'web_platform monitor', 'web_platform cloud-nine'];
     assert.deepEqual(found({ addresses, http: { headers } }), names);
   });
-
   it("of an edge makes its owner's cloud no host, nor the catalog's provider an edge", () => {
     const parts: EvidenceParts = { addresses, http: { headers: { 'x-fastline': '1' } } };
     const { roles } = detect(evidenceOf(parts), rulebook);
@@ -64,17 +63,14 @@ describe('a record that the catalog knows', () => {
     assert.ok(own.length >= 4);
     assert.deepEqual(found(parts), own);
   });
-
   it('is evidence of a set for the same provider', () => {
     const [dns] = detect(evidenceOf(parts), rulebook).services;
     assert.ok(dns?.evidence.some(({ rule }) => rule.startsWith('dnsco/ns/set:')));
   });
-
   it('or a header, names no other edge, but what else is told of it', () => {
     const headers = { 'x-edgy-ray': '1', server: 'edgy' };
     assert.deepEqual(found({ http: { headers } }), ['cdn edgy', 'web_platform edge-server']);
   });
-
   it('leaves one that it does not know to the set', () => {
     const names = found({ ns: ['a.not-dnsco.test', 'ns1.dnsco.test'], mx: ['10 x-aspmx.l.googly.test'] });
     assert.deepEqual(names, ['dns dnsco', 'dns other-dns', 'email other-mail']);

@@ -65,12 +65,10 @@ describe('a technology of a set is a provider of its own', () => {
   it('of the same maker under another name', () =>
     assert.equal(takenFor('Quick Consent', at('quick')), 'quick-consent'));
   it('that is the maker of what the catalog has', () => assert.equal(takenFor('Seal', at('seal')), 'seal'));
-
   it('at an address that another technology has too', () => {
     const other = { 'Quick Chat': { cats: [52], website: 'https://quick.example', ...HEADERS } };
     assert.equal(takenFor('Sprint Quick', { website: 'https://quick.example' }, other), 'sprint-quick');
   });
-
   it('and brings the other neither its role nor its versions', () => {
     const book = bookOf({ Phoenix: { cats: [18], website: 'https://code.example/phoenix', ...VERSIONED } });
     const parts: EvidenceParts = { http: { headers: { 'x-some': '1.2.3' }, cookies: ['_phoenix'] } };

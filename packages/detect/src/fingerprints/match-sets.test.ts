@@ -129,7 +129,6 @@ describe('a community set', () => {
     assert.equal(rulebook.findProvider('Waffle.js'), undefined);
     assert.deepEqual(rulebook.sets?.unresolved, ['Nobody Knows']);
   });
-
   it('judges mail as ever: a filter is no mailbox, a record in the SPF policy no account', () => {
     const services = servicesOf({ mx: ['10 a.mailwall.example'], txt: ['v=spf1 include:spf.bulkpost.example'] });
     assert.deepEqual(found(services), ['email_security mailwall', 'email_sending bulkpost']);
@@ -168,13 +167,11 @@ describe('a community set', () => {
     const headers = { 'content-security-policy': 'script-src cdn.fastlane.example' };
     assert.deepEqual(found(servicesOf({ http: { headers } })), ['web_platform fastlane']);
   });
-
   it('takes no picture or style for a script', () => {
     const others = ['halfway-core.js.png', 'lib/halfway-core.js/theme.css?v=1', 'halfway-core.js/a.SVG#x'];
     assert.deepEqual(servicesOf(withAssets(...others)), []);
     assert.deepEqual(found(servicesOf(withAssets(...others, 'halfway-core.js?v=a.png'))), ['web_platform halfway']);
   });
-
   it('shows a version only where it is a whole one', () => {
     const versionOf = (...assets: string[]) =>
       servicesOf(withAssets(...assets)).find(({ provider }) => provider === 'tally-analytics')?.version;

@@ -9,14 +9,12 @@ describe('visibleText', () => {
     assert.equal(visibleText(page), 'T One & two three four');
     assert.equal(visibleText('<img alt="no"><template><i>no</i>no</template><noscript>no</noscript>yes'), 'yes');
   });
-
   it('takes pages of any quality', () => {
     for (const page of [
       ...['', '<', '<a', '<script>', '<p>a<script>b', '</p></p>a', '&#0;&bogus;', '<![CDATA[x]]>', '\ud800'],
     ])
       assert.equal(typeof visibleText(page), 'string');
   });
-
   it('takes time in proportion to the page', () => {
     const startedAt = performance.now();
     for (const piece of ['<p>', '<script>', '</', '&', '<a b="', '<!--', ' ', '<style><'])

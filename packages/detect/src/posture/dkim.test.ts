@@ -46,24 +46,19 @@ describe('a DKIM key', () => {
       for (const [name, value] of Object.entries(expected)) assert.equal(key?.[name as keyof DkimKey], value, name);
     });
   }
-
-  it('of 64 KiB is not read to its end', () => {
-    assert.equal(readDkimKey('s1', `v=DKIM1; p=${'A'.repeat(65_536)}`)?.problem, 'unreadable');
-  });
+  it('of 64 KiB is not read to its end', () =>
+    assert.equal(readDkimKey('s1', `v=DKIM1; p=${'A'.repeat(65_536)}`)?.problem, 'unreadable'));
 });
 
 describe('the size of an RSA key', () => {
   const der = new Uint8Array(Buffer.from(strong, 'base64'));
-
   it('is null for every key that is cut', () => {
     for (let length = 0; length < der.length; length++) assert.equal(rsaModulusBits(der.subarray(0, length)), null);
   });
-
   it('is null for keys of other kinds', () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     assert.equal(rsaModulusBits(new Uint8Array(publicKey.export({ format: 'der', type: 'spki' }))), null);
   });
-
   it('is read without harm from any bytes, and from keys with a byte changed', () => {
     const isSize = (bits: number | null) => bits === null || (bits > 0 && bits <= der.length * 8);
     fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => isSize(rsaModulusBits(bytes))));

@@ -49,18 +49,15 @@ describe('MTA-STS', () => {
       assert.equal(found.hasRecord, true);
     });
   }
-
   it('has an id of letters and digits', () => {
     for (const bad of ['v=STSv1', 'v=STSv1; id=', 'v=STSv1; id=a-b', `v=STSv1; id=${'1'.repeat(33)}`])
       assert.equal(mtaSts(good, { mtaSts: [bad] }).problem, 'bad-id', bad);
   });
-
   it('names the domain itself where it has no MX records', () => {
     const parts = { mx: 'empty' } as const;
     assert.equal(mtaSts(good, parts).problem, 'mx-mismatch');
     assert.equal(mtaSts(good.replace('mx.example.com', 'example.com'), parts).problem, null);
   });
-
   it('is none with two records, or with a policy alone', () => {
     assert.equal(mtaSts(good, { mtaSts: [...record, 'v=STSv1; id=2'] }).hasRecord, false);
     assert.deepEqual([mtaSts(good, { mtaSts: [] }).hasRecord, mtaSts(good, { mtaSts: [] }).mode], [false, null]);

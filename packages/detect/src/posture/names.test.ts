@@ -28,7 +28,6 @@ describe('DNSSEC', () => {
       assert.deepEqual([dnssec.isWeak, dnssec.algorithms], [isWeak, algorithms]);
     });
   }
-
   it('is validated where the resolver does so', () => {
     assert.equal(postureOf({ ds: [ds(13)] }).dnssec.validation, 'unknown');
     assert.equal(postureOf({ ds: [ds(13)], policies: { validation: 'bogus' } }).dnssec.validation, 'bogus');
@@ -95,13 +94,11 @@ describe('BIMI', () => {
     for (const tags of ['p=none', 'p=reject; sp=none', 'p=quarantine; t=y', 'p=quarantine'])
       assert.equal(bimiOf([logo], `v=DMARC1; ${tags}`).isEligible, tags === 'p=quarantine', tags);
   });
-
   it('may be declined, and then lacks nothing', () => {
     const { bimi, factors } = postureOf({ bimi: ['v=BIMI1; l=; a=;'], dmarc: ['v=DMARC1; p=none'] });
     assert.deepEqual([bimi.hasLogo, bimi.hasCertificate], [null, false]);
     assert.deepEqual(factors.find(({ factor }) => factor === 'bimi')?.issues, []);
   });
-
   it('is not said to be refused while the policy is not known', () => {
     for (const parts of [{ dmarc: 'timeout' }, { policies: { dmarcParents: { com: 'timeout' } } }] as const) {
       const { bimi, factors } = postureOf({ bimi: [logo], ...parts });
@@ -109,6 +106,5 @@ describe('BIMI', () => {
       assert.deepEqual(factors.find(({ factor }) => factor === 'bimi')?.issues, []);
     }
   });
-
   it('is none without a record', () => assert.equal(bimiOf([]).isEligible, null));
 });

@@ -74,7 +74,6 @@ describe('HSTS', () => {
       assert.equal(withHeaders({}, { statusCode }).hsts.status, 'unmeasured', String(statusCode));
     assert.equal(withHeaders({}).hsts.status, 'absent');
   });
-
   for (const [why, http, status] of whose) {
     it(why, () => assert.equal(withHeaders(header, http).hsts.status, status));
   }
@@ -125,12 +124,10 @@ describe('protective headers', () => {
       for (const [key, value] of Object.entries(expected)) assert.equal(found[key as keyof typeof found], value, key);
     });
   }
-
   it('of an error are not the page’s', () => {
     for (const statusCode of [403, 404, 408, 429, 503])
       assert.equal(withHeaders({}, { statusCode }).headers.status, 'unmeasured', String(statusCode));
   });
-
   it('are the site’s own only', () => {
     const statusOf = (http: EvidenceParts['http']) => withHeaders(csp("default-src 'self'"), http).headers.status;
     assert.equal(statusOf({ status: 'blocked' }), 'unmeasured');

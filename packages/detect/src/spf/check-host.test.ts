@@ -76,12 +76,11 @@ function codesOf({ problems }: SpfPolicy): string[] {
 }
 
 describe('check_host()', () => {
-  it('refuses what is no address', () => {
+  it('refuses what is no address', () =>
     assert.throws(
       () => checkHost({ ip: '192.0.2', domain: 'a.test', sender: 'b@a.test' }, zoneLookups({})),
       RangeError,
-    );
-  });
+    ));
 
   it('ends on any record without throwing', () =>
     holds(

@@ -22,7 +22,6 @@ describe('an SPF policy names', () => {
     assert.deepEqual(hostsOf(policy), ['_spf.sendy.test', '%{i}.spf.guard.test']);
     assert.ok(policy.isDynamic);
   });
-
   it('a redirect only where no all makes it void', () => {
     assert.deepEqual(hostsOf(policyOf(['v=spf1 redirect=_spf.a.test'])), ['_spf.a.test']);
     assert.deepEqual(hostsOf(policyOf(['v=spf1 redirect=_spf.a.test -all'])), []);
@@ -71,7 +70,6 @@ describe('a hostile SPF policy', () => {
     assert.deepEqual([result, senders.length, lookups], ['permerror', 64, 64]);
     assert.ok(problems.length <= 16);
   });
-
   it('of endless includes ends', () => {
     const names = Array.from({ length: 500 }, (_, i) => `n${i}.test`);
     const spf = Object.fromEntries(
