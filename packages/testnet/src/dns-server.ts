@@ -97,10 +97,17 @@ function closeServer(server: Server): Promise<void> {
 type Datagrams = Pick<DnsServerOptions, 'isRecursive'> & { readonly vantage: Vantage | undefined };
 
 function serveUdp(socket: Socket, { isRecursive, vantage }: Datagrams, respond: Responder): void {
+  let isClosed = false;
   socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
+  });
   socket.on('message', (message, from) => {
     if (vantage?.isLost()) return;
-    const send = (bytes: Buffer) => socket.send(bytes, from.port, from.address, () => {});
+    // A delayed reply may come due after the server was closed.
+    const send = (bytes: Buffer) => {
+      if (!isClosed) socket.send(bytes, from.port, from.address, () => {});
+    };
     handle(message, { isRecursive, isTcp: false, poison: vantage?.poison() ?? null }, respond, send);
   });
 }

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { createInternet, type Internet } from './internet.ts';
+import { describe, it } from 'node:test';
 import { templates } from './providers/index.ts';
 import { dig, digOverTcp, sendRaw } from './test/dig.ts';
+import { useInternet } from './test/use.ts';
 
 describe('the DNS of the simulated internet', () => {
-  let internet: Internet;
-  before(async () => {
-    internet = await createInternet({ domains: 400, vantage: { lossShare: 0, poisonShare: 0 } });
-  });
-  after(() => internet[Symbol.asyncDispose]());
+  const internet = useInternet({ domains: 400, vantage: { lossShare: 0, poisonShare: 0 } });
 
   const inState = (state: string) => internet.domains().filter((domain) => internet.truth(domain).state === state);
   const active = () => inState('active')[0] ?? '';

@@ -1,18 +1,14 @@
 // The recursive front as a resolver that checks signatures: what it vouches for, and what it refuses.
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 import packet, { type RecordType } from 'dns-packet';
 import type { Question, Reply } from './dns-server.ts';
-import { createInternet, type Internet } from './internet.ts';
 import type { Plan } from './plan.ts';
 import { sendRaw } from './test/dig.ts';
+import { useInternet } from './test/use.ts';
 import { validating } from './validation.ts';
 
-let internet: Internet;
-before(async () => {
-  internet = await createInternet({ domains: 200, hasFaults: false });
-});
-after(() => internet[Symbol.asyncDispose]());
+const internet = useInternet({ domains: 200, hasFaults: false });
 
 const ask = (name: string, type: RecordType, flags: number) =>
   sendRaw(

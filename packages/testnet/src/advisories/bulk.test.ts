@@ -3,14 +3,14 @@ import { describe, it } from 'node:test';
 import { epssLines, json, page, START } from '../test/reading.ts';
 import { createAdvisorySources } from './sources.ts';
 
-describe('a quarter of a million made-up records', () => {
+describe('made-up records', () => {
   it('page in bounded memory, each once, and alike for the same seed', async (test) => {
-    await using sources = await createAdvisorySources({ seed: 'bulk', now: () => new Date(START), bulk: 250_000 });
+    await using sources = await createAdvisorySources({ seed: 'bulk', now: () => new Date(START), bulk: 50_000 });
     const first = await page(sources, { resultsPerPage: '2000' });
     const before = process.memoryUsage().heapUsed;
     let most = 0;
     const seen = new Set<string>();
-    for (const startIndex of [0, 2_000, 100_000, 200_000, 248_000, 250_000]) {
+    for (const startIndex of [0, 2_000, 20_000, 40_000, 48_000, 50_000]) {
       const answer = await page(sources, { resultsPerPage: '2000', startIndex: String(startIndex) });
       for (const { cve } of answer.vulnerabilities) seen.add(cve.id);
       assert.equal(answer.vulnerabilities.length, Math.min(2_000, answer.totalResults - startIndex));
@@ -19,14 +19,14 @@ describe('a quarter of a million made-up records', () => {
       most = Math.max(most, process.memoryUsage().heapUsed - before);
     }
     const others = sources.records().filter(({ id }) => id.startsWith('CVE-')).length;
-    assert.equal(first.totalResults, 250_000 + others);
+    assert.equal(first.totalResults, 50_000 + others);
     assert.equal(seen.size, 10_000 + others);
-    assert.ok(most < 200 * 2 ** 20, `${most} bytes`);
+    assert.ok(most < 100 * 2 ** 20, `${most} bytes`);
     const window = { lastModStartDate: '2020-01-01T00:00:00.000', lastModEndDate: '2020-02-01T00:00:00.000' };
     const { totalResults, vulnerabilities } = await page(sources, window);
-    assert.ok(totalResults > 800 && totalResults < 1_100, `${totalResults}`);
+    assert.ok(totalResults > 160 && totalResults < 220, `${totalResults}`);
     for (const { cve } of vulnerabilities) assert.match(cve.lastModified, /^2020-01|^2020-02-01/);
-    await using same = await createAdvisorySources({ seed: 'bulk', now: () => new Date(START), bulk: 250_000 });
+    await using same = await createAdvisorySources({ seed: 'bulk', now: () => new Date(START), bulk: 50_000 });
     assert.deepEqual(await page(same, { resultsPerPage: '2000' }), first);
     test.diagnostic(`heap grew by ${Math.round(most / 2 ** 20)} MiB at most`);
   });

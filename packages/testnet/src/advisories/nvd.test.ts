@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { page, START } from '../test/reading.ts';
-import { type AdvisorySources, createAdvisorySources } from './sources.ts';
+import { useSources } from '../test/use.ts';
+import { createAdvisorySources } from './sources.ts';
 
 describe('the NVD', () => {
-  let sources: AdvisorySources;
-  before(async () => {
-    sources = await createAdvisorySources({ seed: 'strata', now: () => new Date(START) });
-  });
-  after(() => sources[Symbol.asyncDispose]());
+  const sources = useSources();
 
   it('pages through everything, the oldest first, each once', async () => {
     const ids: string[] = [];

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { baselineUrl, DAY, epssLines, json, page, START } from '../test/reading.ts';
-import { type AdvisorySources, createAdvisorySources } from './sources.ts';
+import { useSources } from '../test/use.ts';
+import { createAdvisorySources } from './sources.ts';
 
 describe('the advisory publishers', () => {
   let now = START;
-  let sources: AdvisorySources;
-  before(async () => {
-    sources = await createAdvisorySources({ seed: 'strata', now: () => new Date(now) });
-  });
-  after(() => sources[Symbol.asyncDispose]());
+  const sources = useSources({ now: () => new Date(now) });
 
   it('all tell what a test publishes, exploits and withdraws', async () => {
     await using own = await createAdvisorySources({ seed: 's', now: () => new Date(now), records: [] });

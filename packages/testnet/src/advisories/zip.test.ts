@@ -29,17 +29,17 @@ describe('a zip', () => {
   });
 
   it('of more files than an old end record can count has a zip64 one', async () => {
-    const entries = Array.from({ length: 66_000 }, (_, i) => ({ name: `${i}`, contents: `${i}` }));
-    const { path: file } = await writeZip(path.join(directory, 'many.zip'), entries);
-    const bytes = await readFile(file);
+    const entries = ['a', 'b', 'c'].map((name) => ({ name, contents: name }));
+    const few = await writeZip(path.join(directory, 'few.zip'), entries, { zip64Entries: 4 });
+    assert.equal((await readFile(few.path)).includes('PK\x06\x06', 0, 'latin1'), false);
+    const many = await writeZip(path.join(directory, 'many.zip'), entries, { zip64Entries: 3 });
+    const bytes = await readFile(many.path);
     const [end64, locator, end] = [98, 42, 22].map((back) => bytes.subarray(bytes.length - back));
     assert.equal(end64?.toString('latin1', 0, 4), 'PK\x06\x06');
-    assert.equal(end64?.readBigUInt64LE(32), 66_000n);
+    assert.equal(end64?.readBigUInt64LE(32), 3n);
     assert.equal(locator?.toString('latin1', 0, 4), 'PK\x06\x07');
     assert.equal(Number(locator?.readBigUInt64LE(8)), bytes.length - 98);
-    assert.equal(end?.readUInt16LE(10), 0xffff);
-    const files = unzip(bytes);
-    assert.equal(files.size, 66_000);
-    assert.equal(String(files.get('65999')?.()), '65999');
+    assert.deepEqual([end?.readUInt16LE(8), end?.readUInt16LE(10)], [0xffff, 0xffff]);
+    assert.equal(String(unzip(bytes).get('c')?.()), 'c');
   });
 });

@@ -68,13 +68,14 @@ describe('the feeds of the simulated internet', () => {
   });
 
   it('say what is known of them, in every format and charset', async () => {
-    await using internet = await createInternet({ domains: 300, feeds: 240, hasFaults: false });
+    await using internet = await createInternet({ domains: 200, feeds: 120, hasFaults: false });
     const unreadable = new Set(['html-page', 'malformed', 'truncated', 'slow', 'endless', 'entity-bomb']);
     const seen = new Set<string>();
     const totals = { items: 0, links: 0, content: 0, wrapped: 0, undated: 0, future: 0 };
     for (const { url, publisher, behaviour, format } of internet.feeds()) {
       if (unreadable.has(behaviour)) continue;
-      const first = await ask(internet, url);
+      // Without TLS, whose handshakes take most of the time.
+      const first = await ask(internet, url.replace('https:', 'http:'));
       const { status, body, headers } = first.headers.location ? await ask(internet, first.headers.location) : first;
       assert.equal(status, 200, url);
       const text = decodeFeed(body, behaviour === 'wrong-charset' ? 'windows-1252' : undefined);
@@ -116,7 +117,7 @@ describe('the items of feeds', () => {
       if (day < 28) internet.advance(1);
       for (const hour of [8, 16]) {
         clock.at = today - day * DAY_MS + hour * 3_600_000;
-        const { headers } = await ask(internet, url);
+        const { headers } = await ask(internet, url.replace('https:', 'http:'));
         if (etag !== headers.etag) changes += 1;
         etag = String(headers.etag);
         for (const item of internet.feedTruth(url).items) {
