@@ -28,7 +28,7 @@ function assertAsJudged(claims: Advisory['claims'], products: readonly SeenProdu
 describe('builds that an advisory cannot tell apart', () => {
   it('are kept apart by thousands of bounds under five schemes', () => {
     const claims = (['rpm', 'deb', 'python', 'semver', 'dotted'] as const).map((scheme, line) => {
-      const affectedVersions = Array.from({ length: 1_500 }, (_, minor) => `${9001 + line}.${minor}.7`);
+      const affectedVersions = Array.from({ length: 600 }, (_, minor) => `${9001 + line}.${minor}.7`);
       const versions = { affected: [], affectedVersions, unaffected: [], platforms: [] };
       return {
         kind: 'product',

@@ -23,7 +23,7 @@ describe('co-adoption', () => {
   );
 
   it('counts the domains of two providers, with Jaccard and lift, and leaves out brands of one owner', () =>
-    holds(40, [manyAlike, fc.integer({ min: 1, max: 6 })], (domains, limit) => {
+    holds(25, [manyAlike, fc.integer({ min: 1, max: 6 })], (domains, limit) => {
       const index = indexOf(domains);
       for (const provider of PROVIDERS) {
         const own = usersOf(domains, provider);

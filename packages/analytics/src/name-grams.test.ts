@@ -24,7 +24,7 @@ const found = (grams: NameGrams, part: string, table: NameTable) => [...grams.se
 
 describe('parts of names', () => {
   it('are found in every name that holds them and in no other, built at once or one by one', () =>
-    holds(60, [tables(120)], ({ all, parts }) => {
+    holds(30, [tables(120)], ({ all, parts }) => {
       const table = tableOf(all);
       const atOnce = NameGrams.of(table);
       const oneByOne = new NameGrams();

@@ -37,7 +37,7 @@ describe('the feeds that a page announces', () => {
     assert.deepEqual(announcedFeeds('', PAGE), []);
     const startedAt = performance.now();
     for (const hostile of ['<', '<link ', '<link rel="', '<!--', '<a '.repeat(2), '<div>'])
-      announcedFeeds(hostile.repeat(400_000), PAGE);
+      announcedFeeds(hostile.repeat(200_000), PAGE);
     announcedFeeds(`<link ${'a'.repeat(500_000)}`, PAGE);
     announcedFeeds(`<link rel="${' '.repeat(500_000)}" type="${';'.repeat(1_000)}" href="x">`, PAGE);
     assert.ok(performance.now() - startedAt < 10_000);
