@@ -5,45 +5,74 @@ import type { Priority } from '@strata/store';
 import { Admission } from './admission.ts';
 
 const never = new AbortController().signal;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const isOverloaded = (error: unknown) =>
+  error instanceof CompletionError && error.kind === 'overloaded' && error.retryAfterMs === 1_000;
 
-/** Everyone who comes in, in order: each leaves before the next one is let in. */
-async function orderOf(admission: Admission, wanted: readonly (readonly [key: string, priority: Priority])[]) {
+type Entry = readonly [name: string, priority?: Priority];
+
+/** The names in the order in which they get the only slot; the key of each is its first letter. */
+async function orderOf(admission: Admission, entries: readonly Entry[]): Promise<readonly string[]> {
   const order: string[] = [];
   const first = await admission.enter('first', never);
-  const all = wanted.map(async ([key, priority]) => {
-    using _place = await admission.enter(key, never, priority);
-    order.push(key);
-    await new Promise((resolve) => setImmediate(resolve));
+  const all = entries.map(async ([name, priority = 'normal']) => {
+    using _slot = await admission.enter(name.charAt(0), never, priority);
+    order.push(name);
+    await settled();
   });
+  assert.equal(admission.size, entries.length + 1);
   first[Symbol.dispose]();
   await Promise.all(all);
+  assert.equal(admission.size, 0);
   return order;
+}
+const many = (count: number, ...entry: Entry): readonly Entry[] => Array.from({ length: count }, () => entry);
+
+/** Enters under these names, each with its first letter as key; `log` has each name with "in" or "refused", in order. */
+function entering(admission: Admission, signal = never) {
+  const log: string[] = [];
+  const held: Disposable[] = [];
+  const enter = async (name: string, priority: Priority = 'normal') => {
+    const entered = (slot: Disposable) => {
+      log.push(`${name} in`);
+      held.push(slot);
+    };
+    const refused = (error: unknown) => void log.push(`${name} ${isOverloaded(error) ? 'refused' : 'aborted'}`);
+    void admission.enter(name.charAt(0), signal, priority).then(entered, refused);
+    await settled();
+  };
+  const release = async () => {
+    held.shift()?.[Symbol.dispose]();
+    await settled();
+  };
+  return { log, enter, release };
 }
 
 describe('admission', () => {
-  it('lets keys take turns, each in its own order', async () => {
+  it('serves keys in rotation, each in its own order', async () => {
     const admission = new Admission({ places: 1, queue: 10 });
-    const first = await admission.enter('a', never);
-    const order: string[] = [];
-    const wanted = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(async (name) => {
-      using _place = await admission.enter(name.charAt(0), never);
-      order.push(name);
-      await new Promise((resolve) => setImmediate(resolve));
-    });
-    assert.equal(admission.size, 7);
-    first[Symbol.dispose]();
-    await Promise.all(wanted);
-    assert.deepEqual(order, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
-    assert.equal(admission.size, 0);
+    const names = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'];
+    const expected = ['a1', 'b1', 'c1', 'a2', 'b2', 'a3'];
+    for (const priority of ['normal', 'high'] as const)
+      assert.deepEqual(
+        await orderOf(
+          admission,
+          names.map((name) => [name, priority] as const),
+        ),
+        expected,
+      );
+    const mixed = await orderOf(admission, [...names.map((name) => [name, 'high'] as const), ['x', 'low']]);
+    assert.deepEqual(
+      mixed.filter((name) => name !== 'x'),
+      expected,
+    );
   });
 
-  it('refuses what could not even wait, and says when to come back', async () => {
+  it('refuses what could not even wait, and says when to try again', async () => {
     const admission = new Admission({ places: 1, queue: 1 });
-    using _place = await admission.enter('a', never);
+    using _slot = await admission.enter('a', never);
     const waiting = new AbortController();
     const waits = admission.enter('a', waiting.signal);
-    const isOverloaded = (error: unknown) =>
-      error instanceof CompletionError && error.kind === 'overloaded' && error.retryAfterMs === 1_000;
     await assert.rejects(admission.enter('b', never), isOverloaded);
     assert.throws(() => admission.check('b', 1), isOverloaded);
     waiting.abort(new Error('gone'));
@@ -52,135 +81,95 @@ describe('admission', () => {
     assert.equal(admission.size, 1);
   });
 
-  it('lets a short line in where a long one fills the queue: the newest of that one is refused', async () => {
+  it('admits a short line where a long one fills the queue: the newest of the long one is refused', async () => {
     const admission = new Admission({ places: 1, queue: 3 });
-    const first = await admission.enter('a', never);
-    const long = ['a1', 'a2', 'a3'].map((name) =>
-      admission.enter('a', never).then(
-        (place) => ({ name, place }),
-        (error: unknown) => ({ name, error }),
-      ),
-    );
-    const other = admission.enter('b', never);
+    const { log, enter, release } = entering(admission);
+    for (const name of ['a0', 'a1', 'a2', 'a3']) await enter(name);
+    await enter('b');
     assert.equal(admission.size, 4);
-    const refused = await long[2];
-    assert.ok(refused && 'error' in refused && refused.error instanceof CompletionError);
-    const third = admission.enter('c', never);
-    const alsoRefused = await long[1];
-    assert.ok(alsoRefused && 'error' in alsoRefused);
-    // One each: nobody gives way any more.
-    await assert.rejects(admission.enter('d', never), CompletionError);
-    first[Symbol.dispose]();
-    const a1 = await long[0];
-    assert.ok(a1 && 'place' in a1);
-    a1.place[Symbol.dispose]();
-    (await other)[Symbol.dispose]();
-    (await third)[Symbol.dispose]();
+    await enter('c');
+    // One each: none is evicted any more.
+    await enter('d');
+    for (let i = 0; i < 4; i += 1) await release();
+    assert.deepEqual(log, ['a0 in', 'a3 refused', 'a2 refused', 'd refused', 'a1 in', 'b in', 'c in']);
     assert.equal(admission.size, 0);
   });
 
-  it('gives a place back once, and to nobody who has left', async () => {
+  it('releases a slot once, and to no request that was aborted', async () => {
     const admission = new Admission({ places: 1, queue: 5 });
-    const place = await admission.enter('a', never);
+    const slot = await admission.enter('a', never);
     const leaving = new AbortController();
     const left = admission.enter('b', leaving.signal);
     const stays = admission.enter('c', never);
     leaving.abort(new Error('gone'));
     await assert.rejects(left);
-    place[Symbol.dispose]();
-    place[Symbol.dispose]();
+    for (let i = 0; i < 2; i += 1) slot[Symbol.dispose]();
     (await stays)[Symbol.dispose]();
     assert.equal(admission.size, 0);
     await assert.rejects(admission.enter('a', leaving.signal), /gone/);
   });
 
-  it('shares places between priorities, so that the lowest comes too', async () => {
-    const of = (priority: Priority, count: number) =>
-      Array.from({ length: count }, () => [priority, priority] as const);
-    const wanted = [...of('low', 10), ...of('normal', 100), ...of('high', 100)];
-    const order = await orderOf(new Admission({ places: 1, queue: 300 }), wanted);
-    const count = (priority: Priority, until: number) => order.slice(0, until).filter((key) => key === priority).length;
-    assert.deepEqual([count('high', 21), count('normal', 21), count('low', 21)], [16, 4, 1]);
-    assert.deepEqual([count('high', 105), count('normal', 105), count('low', 105)], [80, 20, 5]);
+  it('shares slots between priorities, so that the lowest is served too', async () => {
+    const entries = [...many(10, 'l', 'low'), ...many(100, 'n', 'normal'), ...many(100, 'h', 'high')];
+    const order = await orderOf(new Admission({ places: 1, queue: 300 }), entries);
+    const counts = (until: number) =>
+      ['h', 'n', 'l'].map((key) => order.slice(0, until).filter((name) => name === key).length);
+    assert.deepEqual(counts(21), [16, 4, 1]);
+    assert.deepEqual(counts(105), [80, 20, 5]);
     assert.equal(order.length, 210);
   });
 
-  it('lets keys of one priority take turns among themselves', async () => {
-    const wanted = ['a', 'a', 'a', 'b', 'b', 'c'].map((key) => [key, 'high'] as const);
-    const order = await orderOf(new Admission({ places: 1, queue: 10 }), [...wanted, ['x', 'low']]);
-    assert.deepEqual(
-      order.filter((key) => key !== 'x'),
-      ['a', 'b', 'c', 'a', 'b', 'a'],
-    );
-  });
-
-  it('saves up no places for a priority of which nobody waited', async () => {
+  it('saves up no slots for a priority of which nothing waited', async () => {
     const admission = new Admission({ places: 1, queue: 300 });
-    await orderOf(
-      admission,
-      Array.from({ length: 200 }, () => ['n', 'normal'] as const),
-    );
-    const mixed = Array.from({ length: 42 }, (_, i) => (i % 2 ? (['l', 'low'] as const) : (['n', 'normal'] as const)));
+    await orderOf(admission, many(200, 'n', 'normal'));
+    const mixed = Array.from({ length: 42 }, (_, i): Entry => (i % 2 ? ['l', 'low'] : ['n', 'normal']));
     const order = await orderOf(admission, mixed);
-    assert.equal(order.slice(0, 10).filter((key) => key === 'l').length, 2);
+    assert.equal(order.slice(0, 10).filter((name) => name === 'l').length, 2);
   });
 
-  it('measures lines by the share of their priority when one has to give way, and leaves one of each', async () => {
+  it('measures lines by the share of their priority when one is evicted, and leaves one of each', async () => {
     const admission = new Admission({ places: 1, queue: 3 });
-    using _place = await admission.enter('first', never);
-    const outcomes: string[] = [];
+    using _slot = await admission.enter('first', never);
     const leaving = new AbortController();
-    const wait = (key: string, priority: Priority) =>
-      admission.enter(key, leaving.signal, priority).catch((error: unknown) => {
-        if (error instanceof CompletionError) outcomes.push(`${key} refused`);
-      });
-    const waiting = [wait('n1', 'normal'), wait('n2', 'normal'), wait('n3', 'normal'), wait('h1', 'high')];
-    await new Promise((resolve) => setImmediate(resolve));
-    // Nobody high waited: one of the normal ones gave way. Another high one pushes out another normal one, and then the last is safe.
-    assert.deepEqual(outcomes, ['n1 refused']);
-    waiting.push(wait('h2', 'high'), wait('h3', 'high'));
-    await new Promise((resolve) => setImmediate(resolve));
-    assert.deepEqual(outcomes.toSorted(), ['h3 refused', 'n1 refused', 'n2 refused']);
-    waiting.push(wait('l1', 'low'));
-    await new Promise((resolve) => setImmediate(resolve));
-    assert.deepEqual(outcomes.slice(3), ['h1 refused']);
+    const { log, enter } = entering(admission, leaving.signal);
+    const waiting: Entry[] = [
+      ['1', 'normal'],
+      ['2', 'normal'],
+      ['3', 'normal'],
+      ['4', 'high'],
+    ];
+    for (const [name, priority] of waiting) await enter(name, priority);
+    assert.deepEqual(log, ['1 refused'], 'one of the normal ones, since none was high');
+    await enter('5', 'high');
+    await enter('6', 'high');
+    assert.deepEqual(log.toSorted(), ['1 refused', '2 refused', '6 refused'], 'the last normal one stays');
+    await enter('7', 'low');
+    assert.deepEqual(log.slice(3), ['4 refused']);
     leaving.abort();
-    await Promise.all(waiting);
+    await settled();
     assert.equal(admission.size, 1);
   });
 
-  it('lets those in who wait when there are more places, and sends nobody away when there are fewer', async () => {
+  it('admits waiting requests when there are more slots, and evicts none when there are fewer', async () => {
     const admission = new Admission({ places: 1, queue: 10 });
-    const entered: string[] = [];
-    const places: Disposable[] = [];
-    const all = ['a', 'b', 'c', 'd', 'e'].map(async (key) => {
-      places.push(await admission.enter(key, never));
-      entered.push(key);
-    });
-    const settled = () => new Promise((resolve) => setImmediate(resolve));
-    await settled();
-    assert.deepEqual(entered, ['a']);
+    const { log, enter, release } = entering(admission);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await enter(name);
+    assert.equal(log.join(), 'a in');
     admission.resize(3);
     await settled();
-    assert.deepEqual([entered, admission.places], [['a', 'b', 'c'], 3]);
+    assert.deepEqual([log.join(), admission.places], ['a in,b in,c in', 3]);
     admission.resize(2);
-    places.shift()?.[Symbol.dispose]();
-    await settled();
-    assert.equal(entered.length, 3);
-    places.shift()?.[Symbol.dispose]();
-    await settled();
-    assert.deepEqual(entered, ['a', 'b', 'c', 'd']);
+    await release();
+    assert.equal(log.length, 3);
+    await release();
+    assert.equal(log.join(), 'a in,b in,c in,d in');
     admission.resize(0);
     assert.equal(admission.places, 1);
-    while (places.length > 0) {
-      places.shift()?.[Symbol.dispose]();
-      await settled();
-    }
-    await Promise.all(all);
-    assert.equal(admission.size, 0);
+    for (let i = 0; i < 3; i += 1) await release();
+    assert.deepEqual([log.at(-1), admission.size], ['e in', 0]);
   });
 
-  it('goes by the places that there are now when it refuses', async () => {
+  it('checks against the current number of slots', async () => {
     const admission = new Admission({ places: 4, queue: 0 });
     admission.check('a', 4);
     admission.resize(2);

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startPeerNode } from '@strata/p2p';
+import { pino } from 'pino';
+import { tellJoined } from './network/tell-joined.ts';
 import { networkStartError } from './start-error.ts';
 
 let directory: string;
@@ -48,5 +50,30 @@ describe('a network that cannot be joined', () => {
       await problemOf([], ['nobody']),
       /^the network cannot be joined: .*join takes an address with a peer id/,
     );
+  });
+});
+
+async function toldOf(join: readonly string[], reach: (target: string) => Promise<readonly string[]>) {
+  const lines: { readonly level: number; readonly msg: string; readonly setting: string }[] = [];
+  const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
+  await tellJoined({ peers: { join: reach } }, { join, logger, signal: new AbortController().signal });
+  return lines;
+}
+
+describe('joining the network', () => {
+  it('is told of each who was named', async () => {
+    const lines = await toldOf(['strata1secret', '/ip4/127.0.0.1/tcp/1/p2p/x'], async (target) => {
+      if (target.startsWith('/ip4')) throw new Error('it did not answer');
+      return ['peer'];
+    });
+    assert.deepEqual(lines.map(({ level, setting, msg }) => `${level} ${setting}: ${msg}`).sort(), [
+      '30 STRATA_JOIN, number 1: joined the network',
+      '40 STRATA_JOIN, number 2: nobody was reached there; it is tried again',
+    ]);
+    assert.doesNotMatch(JSON.stringify(lines), /strata1secret/);
+  });
+
+  it('is not told of where nobody was named', async () => {
+    assert.deepEqual(await toldOf([], () => assert.fail()), []);
   });
 });

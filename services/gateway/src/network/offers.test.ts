@@ -1,25 +1,17 @@
 // Offers by gossip: only what its author signed is taken, and what is no offer is held against whoever sent it.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Directory, encodeFrame, encodeOffer, type Offer, offerSignedBytes } from '@strata/inference';
-import { type PeerNode, startPeerNode } from '@strata/p2p';
+import type { PeerNode } from '@strata/p2p';
+import { freshBed } from '../test/network/shared-bed.ts';
 import { Offers } from './offers.ts';
 
 const NOW_MS = 1_000_000;
 
 describe('gossiped offers', () => {
-  let directory: string;
   let author: PeerNode;
   before(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), 'strata-offers-'));
-    author = await startPeerNode({ keyFile: path.join(directory, 'key'), listen: [], isMdnsOn: false });
-  });
-  after(async () => {
-    await author?.[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
+    author = (await freshBed()).gateway;
   });
 
   function scene() {

@@ -8,32 +8,28 @@ import { type LossCause, WorkerLostError, type WorkerSession } from './worker-se
 const NEVER = new AbortController().signal;
 const wanted = { prompt: [1], given: [] };
 
-/** So many workers, the first that is not left out; `lost` is what it hears. */
-function fleetOf(count: number) {
+/** A search among so many workers, the first that is not excluded, on a clock that its waits advance; `lost` is what the fleet gets. */
+function searchAmong(count: number) {
   const lost: string[] = [];
   const peers = Array.from({ length: count }, (_, i) => `w${i}`);
+  const speed = { expectedFirstTokenMs: 50, decodeTokensPerSecond: 50, contextLength: 100_000 };
   const fleet: Fleet = {
-    ...{ isReady: true, slots: count },
+    ...{ isReady: true, slots: count, noteServed() {}, noteAnswered() {} },
     choose(_wanted, { except }) {
       const peer = peers.find((each) => !except.has(each));
-      if (peer === undefined) return undefined;
-      return {
-        session: { peer } as WorkerSession,
-        expectedFirstTokenMs: 50,
-        decodeTokensPerSecond: 50,
-        contextLength: 100_000,
-      };
+      return peer === undefined ? undefined : { session: { peer } as WorkerSession, ...speed };
     },
-    noteServed() {},
-    noteAnswered() {},
     noteLost: (peer, loss) => lost.push(`${peer} ${loss}`),
   };
-  return { fleet, lost };
+  let nowMs = 0;
+  const sleep = async (ms: number) => {
+    nowMs += ms;
+  };
+  return { lost, search: new WorkerSearch(fleet, { patienceMs: 600, nowMs: () => nowMs, sleep }) };
 }
 
-/** Every worker that is asked says the same; gives how often one was asked before the search gave up, and why. */
-async function exhausted(fleet: Fleet, loss: LossCause, patienceMs: number) {
-  const search = new WorkerSearch(fleet, { patienceMs });
+/** All workers fail in the same way; how often one was asked before the search gave up, and why it did. */
+async function exhausted({ search }: ReturnType<typeof searchAmong>, loss: LossCause) {
   for (let asked = 0; ; asked += 1) {
     try {
       const { session } = await search.next(wanted, NEVER);
@@ -46,24 +42,23 @@ async function exhausted(fleet: Fleet, loss: LossCause, patienceMs: number) {
 
 describe('a search for a worker', () => {
   it('waits within its patience while all are busy, however many they are', async () => {
-    const { asked, code } = await exhausted(fleetOf(40).fleet, 'busy', 600);
+    const { asked, code } = await exhausted(searchAmong(40), 'busy');
     assert.ok(asked > 40 && asked < 50, `${asked} asked`);
     assert.equal(code, 'nobody-there');
   });
 
-  it('gives up after 32 failures one after another', async () => {
-    assert.deepEqual(await exhausted(fleetOf(40).fleet, 'engine-failed', 600), { asked: 32, code: 'crashed' });
+  it('gives up after 32 failures in sequence', async () => {
+    assert.deepEqual(await exhausted(searchAmong(40), 'engine-failed'), { asked: 32, code: 'crashed' });
   });
 
   it('believes five of many that a grammar cannot be used', async () => {
-    const { fleet, lost } = fleetOf(40);
-    assert.deepEqual(await exhausted(fleet, 'grammar-unusable', 600), { asked: 5, code: 'grammar-unusable' });
-    assert.deepEqual(lost, []);
+    const scene = searchAmong(40);
+    assert.deepEqual(await exhausted(scene, 'grammar-unusable'), { asked: 5, code: 'grammar-unusable' });
+    assert.deepEqual(scene.lost, []);
   });
 
-  it('holds it against those that refused to go on from what others could', async () => {
-    const { fleet, lost } = fleetOf(3);
-    const search = new WorkerSearch(fleet, { patienceMs: 600 });
+  it('reports the workers that refused to continue what others could', async () => {
+    const { search, lost } = searchAmong(3);
     for (const loss of ['unusable', 'grammar-unusable'] as const) {
       const { session } = await search.next(wanted, NEVER);
       search.lost(new WorkerLostError(session.peer, loss), { hasTokens: true });
@@ -73,9 +68,8 @@ describe('a search for a worker', () => {
     assert.deepEqual(lost, ['w0 unusable', 'w1 grammar-unusable']);
   });
 
-  it('never asks those again that have no room, and finds nobody when they are all', async () => {
-    const { fleet } = fleetOf(2);
-    const search = new WorkerSearch(fleet, { patienceMs: 600 });
+  it('never asks those again whose context is too small, and finds none when all are', async () => {
+    const { search } = searchAmong(2);
     for (const peer of ['w0', 'w1']) {
       assert.equal((await search.larger(wanted, NEVER))?.session.peer, peer);
       search.lost(new WorkerLostError(peer, 'full'), { hasTokens: true });

@@ -22,10 +22,19 @@ const OTHERS_PATIENCE_MS = 1_000;
 
 type Wanted = Pick<Job, 'prompt' | 'given'>;
 
+export interface WorkerSearchOptions {
+  readonly patienceMs: number;
+  /** The clock, for tests. */
+  readonly nowMs?: () => number;
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}
+
 /** The search for workers of one job, from its beginning to its end. */
 export class WorkerSearch {
   readonly #fleet: Fleet;
   readonly #patienceMs: number;
+  readonly #nowMs: () => number;
+  readonly #sleep: NonNullable<WorkerSearchOptions['sleep']>;
   readonly #lost = new Set<string>();
   /** Of these: those that are not asked again, since it is too long for them, or they called its grammar unusable. */
   readonly #unable = new Set<string>();
@@ -39,9 +48,11 @@ export class WorkerSearch {
   /** How long it was waited since then, or since a loss that counts: for whoever says no more than that it is busy. */
   #waitedMs = 0;
 
-  constructor(fleet: Fleet, { patienceMs }: { readonly patienceMs: number }) {
+  constructor(fleet: Fleet, options: WorkerSearchOptions) {
     this.#fleet = fleet;
-    this.#patienceMs = patienceMs;
+    this.#patienceMs = options.patienceMs;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#sleep = options.sleep ?? ((ms, signal) => sleep(ms, undefined, { signal }));
   }
 
   /** Losses since a worker last got on with it: how much slower than expected everything may be. */
@@ -56,12 +67,12 @@ export class WorkerSearch {
   async next(wanted: Wanted, signal: AbortSignal): Promise<Chosen> {
     if (this.#losses >= MOST_LOSSES)
       throw new EngineError('crashed', `${this.#losses} workers failed one after another`);
-    const sinceMs = performance.now();
+    const sinceMs = this.#nowMs();
     const refusals = this.#refused.size;
     const leftMs = this.#patienceMs - this.#waitedMs;
     const patienceMs = refusals > 0 ? Math.min(leftMs, OTHERS_PATIENCE_MS) : leftMs;
     const chosen = refusals < REFUSALS_BELIEVED ? await this.#find(wanted, { patienceMs, signal }) : undefined;
-    this.#waitedMs += performance.now() - sinceMs;
+    this.#waitedMs += this.#nowMs() - sinceMs;
     if (chosen) return chosen;
     if (refusals > 0) throw new EngineError('grammar-unusable', `${refusals} workers cannot use the grammar`);
     throw new EngineError('nobody-there', 'no worker is there to answer');
@@ -106,13 +117,13 @@ export class WorkerSearch {
     wanted: Wanted,
     { patienceMs, signal }: { readonly patienceMs: number; readonly signal: AbortSignal },
   ): Promise<Chosen | undefined> {
-    const sinceMs = performance.now();
+    const sinceMs = this.#nowMs();
     const pauseMs = Math.min(MOST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#again);
     for (;;) {
       signal.throwIfAborted();
       const fresh = this.other(wanted);
       if (fresh) return fresh;
-      const waitedMs = performance.now() - sinceMs;
+      const waitedMs = this.#nowMs() - sinceMs;
       const again = waitedMs < pauseMs ? undefined : this.#fleet.choose(wanted, { except: this.#unable });
       if (again) {
         this.#again += 1;
@@ -120,7 +131,7 @@ export class WorkerSearch {
       }
       if (waitedMs >= patienceMs) return undefined;
       const pollMs = Math.min(MOST_POLL_MS, Math.max(FIRST_POLL_MS, POLL_SHARE * waitedMs));
-      await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+      await this.#sleep(pollMs, signal).catch(() => signal.throwIfAborted());
     }
   }
 }
