@@ -59,9 +59,9 @@ interface Network {
 const network = async (): Promise<Network> => (await (await fetch(`${base}/network`)).json()) as Network;
 const ids = async () => (await client.models.list()).data.map(({ id }) => id).sort();
 
-/** What must come to be, within ten seconds. */
+/** Waits until it holds; the deadline is for a machine whose cores are busy. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 60_000;
   while (!(await holds())) {
     assert.ok(performance.now() < deadline, 'it never came to be');
     await sleep(20);

@@ -21,7 +21,7 @@ const MEGABYTE = 1 << 20;
 /** Over what it had before: documents of some ten megabytes, read side by side, and what a garbage collector leaves of them. */
 const MOST_GROWTH = 512 * MEGABYTE;
 /** An answer that waits so long for a document that is read is a service that stands still. */
-const MOST_WAIT_MS = 15_000;
+const MOST_WAIT_MS = 60_000;
 
 const good: Hostility = (response) =>
   response.writeHead(200, { 'content-type': 'application/rss+xml' }).end(goodFeed(5));

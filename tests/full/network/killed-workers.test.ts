@@ -12,8 +12,8 @@ import {
 import { clientOf, faultsOf, type StreamAsk, streamOf } from '../../support/network/streams.ts';
 
 const SPEED = 100;
-/** What a lost worker costs stands in the bench; this is far beyond it, and far below what a time-out would cost. */
-const MOST_GAP_MS = 6_000;
+/** Generous, for a machine whose cores are busy; what a lost worker costs is measured in bench/. */
+const MOST_GAP_MS = 30_000;
 
 describe('five workers, one killed every five seconds', { timeout: 120_000 }, () => {
   let cluster: Cluster;

@@ -33,7 +33,7 @@ describe('a link that falls silent', { timeout: 120_000 }, () => {
     await other;
     assert.deepEqual(faultsOf(outcome, ask), []);
     t.diagnostic(`longest gap ${Math.round(outcome.longestGapMs)} ms`);
-    assert.ok(outcome.longestGapMs < 5_000, `a gap of ${outcome.longestGapMs} ms`);
+    assert.ok(outcome.longestGapMs < 30_000, `a gap of ${outcome.longestGapMs} ms`);
     link.heal();
     await workersServing(gateway, 2, { withinMs: 60_000 });
   });

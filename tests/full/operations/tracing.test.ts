@@ -204,7 +204,7 @@ describe('traces', () => {
     const { key } = JSON.parse(made.stdout) as { key: string };
     const base = `http://127.0.0.1:${port}`;
     // The model is there within moments of its worker.
-    for (const deadline = Date.now() + 30_000; (await fetch(`${base}/ready`)).status !== 200; ) {
+    for (const deadline = Date.now() + 120_000; (await fetch(`${base}/ready`)).status !== 200; ) {
       assert.ok(Date.now() < deadline, 'the model of the worker is served');
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
