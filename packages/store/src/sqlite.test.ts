@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { existsSync, openSync, readdirSync, readlinkSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { Kysely } from 'kysely';
 import { openStore } from './index.ts';
+import type { Database } from './schema.ts';
+import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { failsWith } from './test/fails-with.ts';
-import { exec, freshPath } from './test/places.ts';
+import { exec, file, freshPath, pathOf } from './test/places.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 
 describe('a SQLite file', () => {
@@ -61,5 +64,14 @@ describe('a SQLite file', () => {
     const file = await filled();
     // SQLite's own way to open a file that may not be written, which binds root too.
     await assert.rejects(openStore(`sqlite:file:${file}?mode=ro`), failsWith('read-only'));
+  });
+
+  it('is told to be on a disk that is full', async () => {
+    const database = openDatabase(pathOf(await file.fresh()) ?? '');
+    // What has no page left is full, as a disk without room is.
+    database.exec('PRAGMA max_page_count = 1');
+    await using db = new Kysely<Database>({ dialect: sqliteDialect(database) });
+    const value = 'x'.repeat(100_000);
+    await assert.rejects(db.insertInto('settings').values({ name: 'x', value }).execute(), failsWith('disk-full'));
   });
 });

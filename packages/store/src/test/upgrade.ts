@@ -32,7 +32,7 @@ function rowsOf(number: string, isOnPostgres: boolean): string {
 }
 
 /** The store of a URL as the migration of this name left it. */
-async function makeOld(url: string, last: string): Promise<void> {
+export async function makeOld(url: string, last: string): Promise<void> {
   const file = pathOf(url);
   const dialect: Dialect = file === undefined ? postgresDialect(openPool(url)) : sqliteDialect(openDatabase(file));
   await using db = new Kysely<Database>({ dialect });
