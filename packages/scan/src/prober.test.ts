@@ -5,6 +5,7 @@ import { isMeasured } from '@strata/detect';
 import { createProber } from './prober.ts';
 import { a, type DnsScript, reply, soa, startDnsServer, txt, zone } from './test/dns-server.ts';
 import { ADDRESS, probed, records } from './test/probed.ts';
+import { IMPATIENT, rcode, silent } from './test/scripted-resolver.ts';
 import { page, type WebScript } from './test/web-server.ts';
 
 it('a domain in order comes out whole', async () => {
@@ -68,24 +69,28 @@ it('a name that does not exist is asked for once, and nothing is dialled', async
 });
 
 it('a silent zone is asked three questions, each until it is given up, and nothing more', async () => {
-  const { dns } = await probed((q) => (q.name.endsWith('example.com') ? [] : zone([])(q)), page(''));
+  const { dns } = await probed((q) => (q.name.endsWith('example.com') ? [] : zone([])(q)), page(''), {
+    resolver: IMPATIENT,
+  });
   const asked = dns.asked.filter((question) => question.endsWith('example.com'));
   assert.deepEqual([...new Set(asked)].sort(), ['A example.com', 'MX example.com', 'NS example.com']);
 });
 
 it('a zone that is only silent about its name servers is asked everything', async () => {
-  const { evidence } = await probed((q) => (q.type === 'NS' ? [] : zone(records)(q)), page('x'));
+  const { evidence } = await probed((q) => (q.type === 'NS' ? [] : zone(records)(q)), page('x'), {
+    resolver: IMPATIENT,
+  });
   assert.equal(evidence.dns.ns.status, 'timeout');
   assert.equal(evidence.dns.dmarc.status, 'found');
 });
 
 for (const [what, script, status] of [
-  ['fails', (q) => [reply(q, { rcode: 2 })], 'servfail'],
-  ['refuses', (q) => [reply(q, { rcode: 5 })], 'refused'],
-  ['is silent', () => [], 'timeout'],
-] as const satisfies readonly (readonly [string, DnsScript, string])[]) {
+  ['fails', rcode(2), 'servfail'],
+  ['refuses', rcode(5), 'refused'],
+  ['is silent', silent, 'timeout'],
+] as const) {
   it(`a name server that ${what} gives failures everywhere and absence nowhere`, async () => {
-    const { evidence } = await probed(script, page(''));
+    const { evidence } = await probed(script, page(''), script === silent ? { resolver: IMPATIENT } : {});
     const { named, ...lookups } = evidence.dns;
     for (const lookup of [...Object.values(lookups), ...Object.values(named)]) assert.equal(lookup?.status, status);
     assert.equal(evidence.http.status, status === 'timeout' ? 'timeout' : 'failed');
@@ -119,18 +124,12 @@ it('a wildcard below _domainkey is no key, a key beside it is', async () => {
   assert.deepEqual(evidence.dns.named['s2._domainkey']?.records, ['v=DKIM1; p=real']);
 });
 
-it('a private address is evidence and is not dialled', async () => {
-  const { evidence, web } = await probed(zone([soa('example.com'), a('example.com', '10.0.0.1')]), page(''));
-  assert.deepEqual(evidence.dns.a.records, ['10.0.0.1']);
-  assert.equal(evidence.http.status, 'refused');
-  assert.deepEqual(web.dialled, []);
-});
-
-it('unless the operator lists its range', async () => {
+it('a private address is evidence, and dialled only where the operator lists its range', async () => {
   const script = zone([soa('example.com'), a('example.com', '10.0.0.1')]);
-  const { evidence, web } = await probed(script, page('<title>In</title>'), { allowAddresses: ['10.0.0.0/8'] });
-  assert.equal(evidence.http.page?.title, 'In');
-  assert.equal(web.dialled[0]?.address, '10.0.0.1');
+  const { evidence, web } = await probed(script, page(''));
+  assert.deepEqual([evidence.dns.a.records, evidence.http.status, web.dialled], [['10.0.0.1'], 'refused', []]);
+  const listed = await probed(script, page('<title>In</title>'), { allowAddresses: ['10.0.0.0/8'] });
+  assert.deepEqual([listed.evidence.http.page?.title, listed.web.dialled[0]?.address], ['In', '10.0.0.1']);
 });
 
 for (const [what, dnsScript, webScript] of [
@@ -141,17 +140,15 @@ for (const [what, dnsScript, webScript] of [
   it(`an abort ${what} rejects at once, with its reason, and leaves nothing unheard`, async () => {
     const leaving = new AbortController();
     setTimeout(() => leaving.abort(new Error('left')), 80);
-    const startedAt = performance.now();
     await assert.rejects(
       probed(dnsScript, webScript, {
         signal: leaving.signal,
-        requestTimeoutMs: 20_000,
-        visitTimeoutMs: 20_000,
-        resolver: { tryTimeoutMs: 20_000, totalTimeoutMs: 20_000 },
+        requestTimeoutMs: 60_000,
+        visitTimeoutMs: 60_000,
+        resolver: { tryTimeoutMs: 60_000, totalTimeoutMs: 60_000 },
       }),
       /left/,
     );
-    assert.ok(performance.now() - startedAt < 5_000);
   });
 }
 

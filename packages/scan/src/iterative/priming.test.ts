@@ -1,11 +1,14 @@
 // The roots are asked who they are: what they say is used, and whatever is no proper answer leaves the hints as they are.
 import assert from 'node:assert/strict';
+import { isIP } from 'node:net';
 import { it } from 'node:test';
+import { createAddressGuard } from '../address-guard.ts';
 import { type DnsScript, reply } from '../test/dns-server.ts';
 import { address, authority, ns, ROOT, told, withHierarchy } from '../test/hierarchy.ts';
 import { until } from '../test/until.ts';
 import { StopSwitch } from '../udp-channel.ts';
 import { IterativeSource } from './iterative-source.ts';
+import { ROOT_ADDRESSES } from './root-hints.ts';
 
 const NEW = '127.66.0.2';
 /** Not among the addresses that may be asked. */
@@ -101,3 +104,10 @@ it('roots that the operator named are not asked who they are', () =>
     assert.ok(!asked(ROOT).includes(PRIMING));
     assert.deepEqual(asked(NEW), []);
   }));
+
+it('thirteen root servers are known, at addresses of both families that may be asked', () => {
+  const guard = createAddressGuard();
+  assert.equal(new Set(ROOT_ADDRESSES.filter((address) => isIP(address) === 4)).size, 13);
+  assert.equal(new Set(ROOT_ADDRESSES.filter((address) => isIP(address) === 6)).size, 13);
+  for (const address of ROOT_ADDRESSES) assert.equal(guard(address).isAllowed, true, address);
+});

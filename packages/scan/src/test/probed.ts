@@ -40,10 +40,11 @@ export async function probed(
     userAgent: 'StrataBot/test',
     trustedCa: [usualCertificate.cert],
     dial: web.dial,
-    requestTimeoutMs: 2_000,
+    requestTimeoutMs: 20_000,
+    visitTimeoutMs: 30_000,
     now: () => new Date('2026-01-02T03:04:05Z'),
     ...proberOptions,
-    resolver: { tryTimeoutMs: 200, totalTimeoutMs: 400, ...proberOptions.resolver, upstreams: [dns] },
+    resolver: { tryTimeoutMs: 15_000, totalTimeoutMs: 30_000, ...proberOptions.resolver, upstreams: [dns] },
   });
   return { evidence: await prober.probe('example.com', signal ? { signal } : {}), dns, web };
 }

@@ -4,7 +4,7 @@ import { Resolver, type ResolverOptions } from '../resolver.ts';
 import { a, type DnsScript, type DnsServer, reply, startDnsServer } from './dns-server.ts';
 
 /** For tests of silence: all others are generous, since a busy machine may answer late. */
-export const IMPATIENT = { tryTimeoutMs: 100, totalTimeoutMs: 250 } as const;
+export const IMPATIENT = { tryTimeoutMs: 200, totalTimeoutMs: 500 } as const;
 
 /** Lets `test` ask a resolver whose upstreams follow the scripts. */
 export async function withServers(
@@ -31,7 +31,10 @@ export const truncated =
   (question) =>
     question.transport === 'udp' ? [reply(question, { flags: dnsPacket.TRUNCATED_RESPONSE })] : overTcp(question);
 export const silent: DnsScript = () => [];
-/** An honest one-record answer whose bytes are then spoilt. */
+/** An honest one-record answer whose bytes are then spoilt, in place or by new ones. */
 export const spoilt =
-  (spoil: (bytes: Buffer) => Buffer): DnsScript =>
-  (question) => [spoil(reply(question, { answers: [a(question.name, '192.0.2.1')] }))];
+  (spoil: (bytes: Buffer) => Buffer | undefined): DnsScript =>
+  (question) => {
+    const bytes = reply(question, { answers: [a(question.name, '192.0.2.1')] });
+    return [spoil(bytes) ?? bytes];
+  };

@@ -56,7 +56,7 @@ export function dig(
   return sendRaw(server, encodeQuestion(name, type, options.payload), options.timeoutMs);
 }
 
-export function sendRaw(server: Server, message: Buffer, timeoutMs = 1_000): Promise<Answer | undefined> {
+export function sendRaw(server: Server, message: Buffer, timeoutMs = 10_000): Promise<Answer | undefined> {
   return new Promise((resolve, reject) => {
     const socket = createSocket('udp4');
     const finish = (answer: Answer | undefined) => {
