@@ -53,9 +53,8 @@ describe('parseCpe refuses', () => {
 describe('compareCpeValues', () => {
   for (const { source, target, relation, why } of vectors.values) {
     const told = (value: CpeValue) => (value.kind === 'text' ? value.before + value.text + value.after : value.kind);
-    it(`${told(source)} to ${told(target)} is ${relation}: row ${why}`, () => {
-      assert.equal(compareCpeValues(source, target), relation);
-    });
+    it(`${told(source)} to ${told(target)} is ${relation}: row ${why}`, () =>
+      assert.equal(compareCpeValues(source, target), relation));
   }
 
   it('escaped text comes back as it was', () => {

@@ -39,9 +39,8 @@ describe('versions compared', () => {
 
 describe('versions in ranges', () => {
   for (const { scheme, version, range, isIn, why } of vectors.ranges) {
-    it(`${scheme}: ${version} in ${rangeInWords(range)}: ${isIn}, ${why}`, () => {
-      assert.equal(isInRange(version, range, scheme) ?? null, isIn);
-    });
+    it(`${scheme}: ${version} in ${rangeInWords(range)}: ${isIn}, ${why}`, () =>
+      assert.equal(isInRange(version, range, scheme) ?? null, isIn));
   }
 });
 
@@ -66,9 +65,8 @@ describe('texts that are no version', () => {
 
 describe('distributions in versions', () => {
   for (const { version, upstream, distribution, why } of vectors.distributions) {
-    it(`${JSON.stringify(version)} is ${upstream} of ${distribution}: ${why}`, () => {
-      assert.deepEqual(distributionOf(version), upstream === null ? null : { upstream, distribution });
-    });
+    it(`${JSON.stringify(version)} is ${upstream} of ${distribution}: ${why}`, () =>
+      assert.deepEqual(distributionOf(version), upstream === null ? null : { upstream, distribution }));
   }
 });
 

@@ -23,9 +23,8 @@ const FRESH: readonly (readonly [Record<string, string>, number | null])[] = [
 ];
 
 for (const [headers, expected] of FRESH) {
-  test(`${JSON.stringify(headers).slice(0, 90)} is fresh for ${expected} ms`, () => {
-    assert.equal(freshMs(headers, NOW), expected);
-  });
+  test(`${JSON.stringify(headers).slice(0, 90)} is fresh for ${expected} ms`, () =>
+    assert.equal(freshMs(headers, NOW), expected));
 }
 
 const RETRY: readonly (readonly [string, number | null])[] = [
@@ -40,9 +39,8 @@ const RETRY: readonly (readonly [string, number | null])[] = [
 ];
 
 for (const [value, expected] of RETRY) {
-  test(`retry-after ${value} is ${expected} ms`, () => {
-    assert.equal(retryAfterMs({ 'retry-after': value }, NOW), expected);
-  });
+  test(`retry-after ${value} is ${expected} ms`, () =>
+    assert.equal(retryAfterMs({ 'retry-after': value }, NOW), expected));
 }
 
 test('a header is not found among what objects inherit, and none is sent back that is endless', () => {

@@ -68,9 +68,7 @@ const CASES: readonly (readonly [string, string, string])[] = [
 ];
 
 for (const [name, source, expected] of CASES) {
-  test(`${name}`, () => {
-    assert.equal(tidy(source), `<rss version="2.0">${expected}</rss>`);
-  });
+  test(`${name}`, () => assert.equal(tidy(source), `<rss version="2.0">${expected}</rss>`));
 }
 
 test('a document that was cut loses the item that it was cut in, one without end tags keeps it', () => {
@@ -117,6 +115,5 @@ test('links of HTML have their entities resolved, and no two are one', () => {
   );
 });
 
-test('text of HTML is without tags', () => {
-  assert.equal(textOfHtml('a <b>b</b> &lt;c&gt; 1 < 2', { maxCharacters: 100 }), 'a b <c> 1 < 2');
-});
+test('text of HTML is without tags', () =>
+  assert.equal(textOfHtml('a <b>b</b> &lt;c&gt; 1 < 2', { maxCharacters: 100 }), 'a b <c> 1 < 2'));

@@ -21,12 +21,11 @@ const rootOf = (size: number): Uint8Array => roots[size] ?? assert.fail();
 const read = readerOver(leaves);
 
 describe('the tree of RFC 6962', () => {
-  it('hashes the customary leaves', () => {
+  it('hashes the customary leaves', () =>
     assert.deepEqual(
       leaves.map((leaf) => encodeHex(leafHash(leaf))),
       vectors.leaf_hashes,
-    );
-  });
+    ));
   it('has the published root at every size', async () => {
     for (const [size, root] of vectors.roots.entries()) assert.equal(encodeHex(await treeRoot(read, size)), root);
   });

@@ -62,16 +62,14 @@ describe('versions as text', () => {
     });
   }
   for (const [text, versions] of singles) {
-    it(`'${text}' is ${versions}`, () => {
-      assert.deepEqual(readVersionText(text), { ranges: [], versions: versions.split(' ') });
-    });
+    it(`'${text}' is ${versions}`, () =>
+      assert.deepEqual(readVersionText(text), { ranges: [], versions: versions.split(' ') }));
   }
   for (const text of unknown) {
     it(`'${text.slice(0, 30)}' is not guessed`, () => assert.equal(readVersionText(text), undefined));
   }
-  it('a series ends before the next one, also at many digits', () => {
-    assert.equal(seriesOf(`1.${'9'.repeat(30)}.x`)?.to.version, `1.1${'0'.repeat(30)}`);
-  });
+  it('a series ends before the next one, also at many digits', () =>
+    assert.equal(seriesOf(`1.${'9'.repeat(30)}.x`)?.to.version, `1.1${'0'.repeat(30)}`));
   it('any text is read or not, in little time', () => {
     fc.assert(fc.property(fc.string({ maxLength: 300 }), (text) => void [readVersionText(text), plainVersion(text)]));
     const started = performance.now();

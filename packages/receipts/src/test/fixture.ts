@@ -3,28 +3,7 @@ import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
-import {
-  formatCheckpoint,
-  type HashReader,
-  inclusionProof,
-  issueReceipt,
-  type KeySet,
-  keyIdOf,
-  keySetDocument,
-  type LedgerReceipt,
-  leafHash,
-  ledgerEntry,
-  ledgerReceiptDocument,
-  ledgerReceiptIdOf,
-  nodeHash,
-  publicKeyEntry,
-  type SignedBody,
-  type Signer,
-  signNote,
-  treeRoot,
-  type VerifyStep,
-  verifyAnswer,
-} from '../index.ts';
+import * as receipts from '../index.ts';
 
 export const ORIGIN = 'strata.example/ledger';
 export const NOW = new Date('2026-01-02T03:04:05.678Z');
@@ -37,7 +16,7 @@ export function readVector(path: string): string {
 
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-export interface TestKey extends Signer {
+export interface TestKey extends receipts.Signer {
   readonly publicKey: Uint8Array;
 }
 
@@ -48,16 +27,16 @@ export function testKey(seedByte: number): TestKey {
   const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   const publicKey = new Uint8Array(createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32));
-  return { publicKey, keyId: keyIdOf(publicKey), sign: (bytes) => sign(null, bytes, privateKey) };
+  return { publicKey, keyId: receipts.keyIdOf(publicKey), sign: (bytes) => sign(null, bytes, privateKey) };
 }
 
 /** Hashes of perfect subtrees over leaves in memory, by the definition. */
-export function readerOver(leaves: readonly Uint8Array[]): HashReader {
+export function readerOver(leaves: readonly Uint8Array[]): receipts.HashReader {
   const read = (level: number, index: number): Uint8Array => {
-    if (level > 0) return nodeHash(read(level - 1, 2 * index), read(level - 1, 2 * index + 1));
+    if (level > 0) return receipts.nodeHash(read(level - 1, 2 * index), read(level - 1, 2 * index + 1));
     const leaf = leaves[index];
     if (!leaf) throw new RangeError(`no leaf ${index}`);
-    return leafHash(leaf);
+    return receipts.leafHash(leaf);
   };
   return read;
 }
@@ -66,32 +45,35 @@ export const RECEIPT_KEY = testKey(1);
 export const LEDGER_KEY = testKey(2);
 
 export function checkpointOver(size: number, root: Uint8Array, { origin = ORIGIN, key = LEDGER_KEY } = {}): string {
-  return signNote(formatCheckpoint({ origin, size, root }), [{ name: origin, ...key }]);
+  return receipts.signNote(receipts.formatCheckpoint({ origin, size, root }), [{ name: origin, ...key }]);
 }
 
 /** The ledger receipt of one leaf in a tree of given leaves. */
-export async function ledgerReceiptOf(leaves: readonly Uint8Array[], index: number): Promise<LedgerReceipt> {
+export async function ledgerReceiptOf(leaves: readonly Uint8Array[], index: number): Promise<receipts.LedgerReceipt> {
   const leaf = leaves[index] ?? new Uint8Array();
   const read = readerOver(leaves);
   const size = leaves.length;
   const { receipt_id } = JSON.parse(new TextDecoder().decode(leaf)) as { receipt_id: string };
-  return ledgerReceiptDocument({
-    ledgerReceiptId: ledgerReceiptIdOf(leafHash(leaf)),
+  return receipts.ledgerReceiptDocument({
+    ledgerReceiptId: receipts.ledgerReceiptIdOf(receipts.leafHash(leaf)),
     receiptId: receipt_id,
     leaf,
     index,
     treeSize: size,
-    proof: await inclusionProof(read, index, size),
-    checkpoint: checkpointOver(size, await treeRoot(read, size)),
+    proof: await receipts.inclusionProof(read, index, size),
+    checkpoint: checkpointOver(size, await receipts.treeRoot(read, size)),
   });
 }
 
-export const KEY_SET: KeySet = keySetDocument(
-  [publicKeyEntry(RECEIPT_KEY.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' })],
-  ledgerEntry([publicKeyEntry(LEDGER_KEY.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' })], {
-    origin: ORIGIN,
-    url: '/ledger/',
-  }),
+export const KEY_SET: receipts.KeySet = receipts.keySetDocument(
+  [receipts.publicKeyEntry(RECEIPT_KEY.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' })],
+  receipts.ledgerEntry(
+    [receipts.publicKeyEntry(LEDGER_KEY.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' })],
+    {
+      origin: ORIGIN,
+      url: '/ledger/',
+    },
+  ),
 );
 
 export const PROFILE = {
@@ -104,15 +86,15 @@ export const PROFILE = {
 };
 
 export interface Answer {
-  readonly body: SignedBody<typeof PROFILE>;
-  readonly keySet: KeySet;
-  readonly ledgerReceipt: LedgerReceipt;
+  readonly body: receipts.SignedBody<typeof PROFILE>;
+  readonly keySet: receipts.KeySet;
+  readonly ledgerReceipt: receipts.LedgerReceipt;
 }
 
 /** A good answer whose leaf stands among six others. */
-export async function goodAnswer(signer: Signer = RECEIPT_KEY, now: Date = NOW): Promise<Answer> {
+export async function goodAnswer(signer: receipts.Signer = RECEIPT_KEY, now: Date = NOW): Promise<Answer> {
   const random = new Uint8Array(16).fill(7);
-  const { body, leaf } = issueReceipt(PROFILE, { signer, now, random, publicKeyUrl: PUBLIC_KEY_URL });
+  const { body, leaf } = receipts.issueReceipt(PROFILE, { signer, now, random, publicKeyUrl: PUBLIC_KEY_URL });
   const others = Array.from({ length: 6 }, (_, at) => bytesOf(`leaf ${at}`));
   const leaves = [...others.slice(0, 4), leaf, ...others.slice(4)];
   return { body, keySet: KEY_SET, ledgerReceipt: await ledgerReceiptOf(leaves, 4) };
@@ -127,16 +109,19 @@ export interface ChangedParts {
 }
 
 /** Verifies the good answer with some of its parts replaced: the step at which that fails. */
-export async function failureOf(changed: ChangedParts): Promise<VerifyStep | undefined> {
+export async function failureOf(changed: ChangedParts): Promise<receipts.VerifyStep | undefined> {
   const { body, keySet, ledgerReceipt } = { ...good, ...changed };
-  const result = await verifyAnswer(body, { keySet, ledgerReceipt });
+  const result = await receipts.verifyAnswer(body, { keySet, ledgerReceipt });
   assert.equal(result.ok, result.failedStep === undefined);
   assert.equal(result.steps.at(-1)?.ok, result.ok);
   return result.failedStep;
 }
 
 /** Each changed part fails at the step. */
-export async function failAt(step: VerifyStep | undefined, ...changes: readonly ChangedParts[]): Promise<void> {
+export async function failAt(
+  step: receipts.VerifyStep | undefined,
+  ...changes: readonly ChangedParts[]
+): Promise<void> {
   for (const changed of changes)
     assert.equal(await failureOf(changed), step, inspect(changed, { maxStringLength: 200 }));
 }
