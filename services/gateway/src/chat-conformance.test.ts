@@ -46,7 +46,7 @@ const accepted: readonly (readonly [name: string, more: object])[] = [
   ['no stop strings', { stop: [] }],
   ['a negative seed', { seed: -1 }],
   ['a large seed', { seed: Number.MAX_SAFE_INTEGER }],
-  ['eight choices', { n: 8 }],
+  ['more choices than there are slots', { n: 8 }],
   ['a bias, also on a token that is not there', { logit_bias: { 5: -100, 6: 100, 999999: 1 } }],
   ['log-probabilities alone', { logprobs: true }],
   ['log-probabilities with twenty alternatives', { logprobs: true, top_logprobs: 20 }],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CompletionError } from '@strata/inference';
-import { openStore, type Store } from '@strata/store';
+import { openStore } from '@strata/store';
 import { durationText, Limits } from './limits.ts';
 import { RateBucket } from './rate-bucket.ts';
 
@@ -12,15 +12,16 @@ const tiers = {
   unlimited: null,
 };
 
-async function scene(store: Store, from = '2026-01-01T12:00:00Z') {
-  let at = Date.parse(from);
+async function scene() {
+  const store = await openStore('sqlite::memory:');
+  let at = Date.parse('2026-01-01T12:00:00Z');
   const now = () => new Date(at);
   const limits = new Limits({ quota: store.quota, answers: store.answers, now, tiers });
   const { stored } = await store.keys.create({ tier: 'free' });
   const pass = (ms: number) => {
     at += ms;
   };
-  return { limits, stored, pass };
+  return { store, limits, stored, pass, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 const refused = (what: RegExp, waitMs?: number) => (error: unknown) => {
   assert.ok(error instanceof CompletionError && error.kind === 'rate_limit', String(error));
@@ -31,8 +32,8 @@ const refused = (what: RegExp, waitMs?: number) => (error: unknown) => {
 
 describe('limits', () => {
   it('count requests by the minute, filled up again little by little', async () => {
-    await using store = await openStore('sqlite::memory:');
-    const { limits, stored, pass } = await scene(store);
+    await using world = await scene();
+    const { store, limits, stored, pass } = world;
     const first = await limits.takeRequest(stored);
     assert.equal(first['x-ratelimit-limit-requests'], '3');
     assert.equal(first['x-ratelimit-remaining-requests'], '2');
@@ -48,8 +49,8 @@ describe('limits', () => {
   });
 
   it('count requests by the day, across restarts', async () => {
-    await using store = await openStore('sqlite::memory:');
-    const { limits, stored, pass } = await scene(store);
+    await using world = await scene();
+    const { store, limits, stored, pass } = world;
     for (let i = 0; i < 50; i += 1) {
       await limits.takeRequest(stored);
       pass(20_000);
@@ -62,8 +63,8 @@ describe('limits', () => {
   });
 
   it('count tokens: those of a prompt before, those of its answer after', async () => {
-    await using store = await openStore('sqlite::memory:');
-    const { limits, stored, pass } = await scene(store);
+    await using world = await scene();
+    const { limits, stored, pass } = world;
     const headers = await limits.takePrompt(stored, 60);
     assert.deepEqual([headers['x-ratelimit-limit-tokens'], headers['x-ratelimit-remaining-tokens']], ['100', '40']);
     limits.spend(stored, { promptTokens: 60, completionTokens: 90 });
@@ -78,8 +79,8 @@ describe('limits', () => {
   });
 
   it('let a prompt pass that is longer than a minute allows, once a minute is unused', async () => {
-    await using store = await openStore('sqlite::memory:');
-    const { limits, stored, pass } = await scene(store);
+    await using world = await scene();
+    const { limits, stored, pass } = world;
     await limits.takePrompt(stored, 160);
     await assert.rejects(limits.takePrompt(stored, 1), refused(/tokens a minute/, 36_600));
     pass(60_000);
@@ -89,16 +90,16 @@ describe('limits', () => {
   });
 
   it('of the day know what was used before a restart', async () => {
-    await using store = await openStore('sqlite::memory:');
-    const { limits, stored } = await scene(store);
+    await using world = await scene();
+    const { store, limits, stored } = world;
     const used = { keyId: stored.id, model: 'm', day: '2026-01-01', cachedTokens: 0 };
     await store.answers.enter(1, [{ ...used, promptTokens: 200, completionTokens: 50 }]);
     await assert.rejects(limits.takePrompt(stored, 1), refused(/of the day/, 43_200_000));
   });
 
   it('are none for an unlimited key', async () => {
-    await using store = await openStore('sqlite::memory:');
-    const { limits } = await scene(store);
+    await using world = await scene();
+    const { store, limits } = world;
     const { stored } = await store.keys.create({ tier: 'unlimited' });
     for (let i = 0; i < 100; i += 1) assert.deepEqual(await limits.takeRequest(stored), {});
     assert.deepEqual(await limits.takePrompt(stored, 1e9), {});

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { before, describe, it } from 'node:test';
-import { type Harness, type Json, MODEL } from './test/harness.ts';
+import { type Harness, MODEL } from './test/harness.ts';
 import { ENDLESS, MESSAGES as messages, sharedGateway, untilIdle } from './test/shared.ts';
 
 const CHAT = '/v1/chat/completions';
@@ -19,14 +19,6 @@ describe('a gateway on sockets', () => {
     await response.body?.getReader().read();
     leaving.abort();
     await untilIdle(service);
-  });
-
-  it('serves more choices than there are slots', async () => {
-    const { body } = await service.post(CHAT, { model: MODEL, messages, n: 8, max_tokens: 3, seed: 1 });
-    assert.deepEqual(
-      body.choices.map(({ index }: Json) => index),
-      [0, 1, 2, 3, 4, 5, 6, 7],
-    );
   });
 
   it('asks for a key however the path is written', async () => {

@@ -59,6 +59,7 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
     },
   );
   return {
+    [Symbol.asyncDispose]: () => network[Symbol.asyncDispose](),
     ...{ models, network, opened, ended, slots },
     ids: () => models.list().map(({ id }) => id),
     speak: (other: LazyVocabulary) => {
@@ -75,8 +76,8 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
 
 describe('models of the network', () => {
   it('come when a connected worker has them, have its places, and go with it', async () => {
-    const { offer, ids, models, slots, ended, network } = scene();
-    await using _network = network;
+    await using world = scene();
+    const { offer, ids, models, slots, ended } = world;
     await offer(groupOf(1, 'm', ['a']));
     assert.deepEqual(ids(), ['m']);
     assert.equal(models.get('m').admission.places, 2);
@@ -99,16 +100,16 @@ describe('models of the network', () => {
   });
 
   it('stay for a while without a worker: one that restarts finds them there', async () => {
-    const { offer, ids, network } = scene({ graceMs: 60_000 });
-    await using _network = network;
+    await using world = scene({ graceMs: 60_000 });
+    const { offer, ids } = world;
     await offer(groupOf(1, 'm', ['a']));
     await offer();
     assert.deepEqual(ids(), ['m']);
   });
 
   it('are read by what the vocabulary says of itself, whatever anybody says', async () => {
-    const { offer, opened, network } = scene();
-    await using _network = network;
+    await using world = scene();
+    const { offer, opened } = world;
     await offer(groupOf(1, 'm', ['a', 'liar', 'liar-2']));
     assert.deepEqual(opened, ['m 256']);
   });
@@ -122,8 +123,8 @@ describe('models of the network', () => {
       { tokenize: () => Promise.reject(new Error('no worker gives it')) },
       { facts: () => Promise.reject(new EngineError('model-unusable', 'no vocabulary')) },
     ]) {
-      const { offer, ids, speak, network } = scene();
-      await using _network = network;
+      await using world = scene();
+      const { offer, ids, speak } = world;
       speak({ ...bytewise, ...broken });
       await offer(groupOf(1, 'm', ['a', 'b']));
       speak(bytewise);
@@ -133,8 +134,8 @@ describe('models of the network', () => {
   });
 
   it('that are called otherwise from now on stay what they are, with their line and their answers', async () => {
-    const { offer, ids, models, opened, ended, network } = scene();
-    await using _network = network;
+    await using world = scene();
+    const { offer, ids, models, opened, ended } = world;
     await offer(groupOf(1, 'old', ['a']));
     const { admission } = models.get('old');
     await offer(groupOf(1, 'new', ['a']));
@@ -144,8 +145,8 @@ describe('models of the network', () => {
   });
 
   it('whose name another one takes go on as their digest; one that is away keeps its name from strangers', async () => {
-    const { offer, ids, opened, network } = scene({ graceMs: 60_000 });
-    await using _network = network;
+    await using world = scene({ graceMs: 60_000 });
+    const { offer, ids, opened } = world;
     await offer(groupOf(1, 'm', ['a']));
     const strange = groupOf(2, 'm', ['b']);
     await offer(strange);
@@ -158,8 +159,8 @@ describe('models of the network', () => {
   });
 
   it('that come back while their last answers are under way are the same as before', async () => {
-    const { offer, ids, models, opened, ended, slots, network } = scene();
-    await using _network = network;
+    await using world = scene();
+    const { offer, ids, models, opened, ended, slots } = world;
     await offer(groupOf(1, 'm', ['a']));
     const { admission } = models.get('m');
     using _place = await admission.enter('key', new AbortController().signal);
@@ -174,8 +175,8 @@ describe('models of the network', () => {
   });
 
   it('that go send those away who wait', async () => {
-    const { offer, models, slots, network } = scene();
-    await using _network = network;
+    await using world = scene();
+    const { offer, models, slots } = world;
     slots.slots = 1;
     await offer(groupOf(1, 'm', ['a']));
     const { admission } = models.get('m');
@@ -189,19 +190,19 @@ describe('models of the network', () => {
 
   it('are so many at most; those that the operator pinned come besides', async () => {
     const pinned = groupOf(99, 'wanted', ['a']);
-    const { offer, ids, models, network } = scene({ pins: new Map([['mine', pinned.sha256]]) });
-    await using _network = network;
+    await using world = scene({ pins: new Map([['mine', pinned.sha256]]) });
+    const { offer, ids, models } = world;
     const many = Array.from({ length: 20 }, (_, i) => groupOf(i + 1, `m${i}`, ['a']));
     for (let round = 0; round < 4; round += 1) await offer(...many, pinned);
     assert.equal(ids().filter((id) => /^m\d/.test(id)).length, 3);
     // One file, by both of its names.
     assert.equal(models.get('mine').admission, models.get('wanted').admission);
-    assert.equal(network.list().length, 4);
+    assert.equal(world.network.list().length, 4);
   });
 
   it("leave names of the gateway's own models alone", async () => {
-    const { offer, ids, network } = scene({}, ['m']);
-    await using _network = network;
+    await using world = scene({}, ['m']);
+    const { offer, ids } = world;
     await offer(groupOf(1, 'm', ['a']));
     assert.deepEqual(ids(), ['m', `m@${digest(1).slice(0, 12)}`]);
   });

@@ -6,51 +6,22 @@ import type { AuditRecord } from './audit-log.ts';
 import { type KnownPeer, NetworkReport, networkReport } from './network-report.ts';
 
 const model: OfferedModel = {
-  name: 'm',
-  sha256: 'a'.repeat(64),
-  vocabularySha256: 'b'.repeat(64),
-  templateSha256: 'c'.repeat(64),
-  architecture: 'llama',
-  quantisation: 'F16',
-  sizeBytes: 1,
-  parameters: 1,
-  contextLength: 100,
-  vocabularySize: 10,
-  longestToken: 5,
-  slots: 2,
-  prefillTokensPerSecond: 1,
-  decodeTokensPerSecond: 2,
-  engine: 'e',
+  ...{ name: 'm', sha256: 'a'.repeat(64), vocabularySha256: 'b'.repeat(64), templateSha256: 'c'.repeat(64) },
+  ...{ architecture: 'llama', quantisation: 'F16', sizeBytes: 1, parameters: 1, contextLength: 100 },
+  ...{ vocabularySize: 10, longestToken: 5, slots: 2, engine: 'e' },
+  ...{ prefillTokensPerSecond: 1, decodeTokensPerSecond: 2 },
 };
 const offerOf = (peer: string, models = [model]): Offer => ({
-  peer,
-  sequence: 1,
-  issuedAtMs: 0,
-  expiresAtMs: 1,
-  software: 's',
-  models,
-  running: 3,
-  waiting: 1,
+  ...{ peer, sequence: 1, issuedAtMs: 0, expiresAtMs: 1, software: 's', models, running: 3, waiting: 1 },
 });
+const unknown = { connectedSince: undefined, roundTripMs: undefined, load: undefined, offer: undefined };
 const peerOf = (peer: string, more: Partial<KnownPeer> = {}): KnownPeer => ({
-  peer,
-  connectedSince: undefined,
-  roundTripMs: undefined,
-  load: undefined,
-  offer: undefined,
-  standing: NEWCOMER,
-  trust: 0.5,
+  ...{ peer, ...unknown, standing: NEWCOMER, trust: 0.5 },
   ...more,
 });
 const audit: AuditRecord = {
-  atMs: 7,
-  kind: 'answer',
-  peer: 'worker',
-  modelSha256: model.sha256,
-  tokens: 9,
-  verifiers: ['other'],
-  outcome: 'clean',
-  deviation: 0,
+  ...{ atMs: 7, kind: 'answer', peer: 'worker', modelSha256: model.sha256, tokens: 9 },
+  ...{ verifiers: ['other'], outcome: 'clean', deviation: 0 },
 };
 const self = { peer: 'me', software: 's' };
 
