@@ -1,56 +1,12 @@
 import assert from 'node:assert/strict';
-import type { IncomingHttpHeaders } from 'node:http';
-import https from 'node:https';
 import { describe, it } from 'node:test';
-import { connect, type TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
 import { createInternet, type Internet } from './internet.ts';
 import { SPECIAL_OCTETS } from './networks.ts';
 import { templates } from './providers/index.ts';
+import { ask } from './test/ask.ts';
 import { dig } from './test/dig.ts';
 import { useInternet } from './test/use.ts';
-
-interface Page {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-  readonly issuer: string;
-  readonly isTrusted: boolean;
-}
-
-function visit(internet: Internet, host: string, path = '/'): Promise<Page> {
-  const { address, port } = internet.dial({ address: '8.8.8.8', port: 443 });
-  return new Promise((resolve, reject) => {
-    const options = {
-      host: address,
-      port,
-      path,
-      servername: host,
-      headers: { host },
-      ca: internet.caPem,
-      rejectUnauthorized: false,
-      agent: false as const,
-    };
-    const request = https.get(options, (response) => {
-      const socket = response.socket as TLSSocket;
-      const issuer = String(socket.getPeerCertificate().issuer.O);
-      let body = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        body += chunk;
-      });
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body,
-          issuer,
-          isTrusted: socket.authorized,
-        }),
-      );
-    });
-    request.on('error', reject);
-  });
-}
 
 const PROTOCOLS: Readonly<Record<string, string>> = { oldTls: 'TLSv1.2', refused: 'ECONNREFUSED', reset: 'ECONNRESET' };
 
@@ -98,8 +54,7 @@ describe('the companies of the simulated internet', () => {
       const truth = internet.truth(domain);
       const authority = truth.services.find((s) => s.category === 'certificate_authority' && s.isVisible);
       if (truth.state !== 'active' || !authority || pages >= 25) continue;
-      const page = await visit(internet, `www.${domain}`);
-      assert.equal(page.isTrusted, true, domain);
+      const page = await ask(internet, `https://www.${domain}/`);
       assert.equal(page.issuer, templates.authority.of(authority.provider).organisation, domain);
       assert.ok(isRedirect(page.status) || page.body.includes('<h1>'), domain);
       issuers.add(page.issuer);
@@ -107,11 +62,8 @@ describe('the companies of the simulated internet', () => {
     }
     assert.equal(pages, 25);
     assert.ok(issuers.size >= 3);
-    assert.match(
-      (await visit(internet, internet.domains().find((d) => internet.truth(d).state === 'active') ?? '', '/robots.txt'))
-        .body,
-      /User-agent/,
-    );
+    const active = internet.domains().find((domain) => internet.truth(domain).state === 'active');
+    assert.match(String((await ask(internet, `https://${active}/robots.txt`)).body), /User-agent/);
   });
 
   it('speak an old TLS, refuse and reset as their addresses say, over IPv4 alone', async () => {
@@ -137,7 +89,8 @@ describe('the companies of the simulated internet', () => {
   });
 
   it('refuse a handshake for a name that is nobody', async () => {
-    await assert.rejects(visit(internet, 'nobody.example'));
+    const address = '8.8.8.8';
+    assert.match(await protocolOf(internet, 'nobody.example', address), /^ERR_|^ECONNRESET/);
   });
 
   it('migrate as the clock moves, and truth and records follow', async () => {
@@ -186,7 +139,7 @@ describe('the companies of the simulated internet', () => {
       const { versions, services } = internet.truth(domain);
       const isSecure = services.some((each) => each.category === 'certificate_authority' && each.isVisible);
       if (Object.keys(versions).length === 0 || !isSecure || compared >= 40) continue;
-      const { headers, body } = await visit(internet, `www.${domain}`);
+      const { headers, body } = await ask(internet, `https://www.${domain}/`);
       const text = `${headers.server ?? ''} ${headers['x-powered-by'] ?? ''} ${headers['x-aspnet-version'] ?? ''} ${body}`;
       for (const [id, { version, platform }] of Object.entries(versions)) {
         if (version !== null) assert.ok(text.includes(version), `${domain}: ${id} ${version}`);

@@ -29,6 +29,9 @@ describe('the situations of companies', () => {
     (await answers(name, 'TXT')).records.map(({ data }) => Buffer.concat(data as Buffer[]).toString());
   const exchanges = async (domain: string) =>
     (await answers(domain, 'MX')).records.map(({ data }) => data as { preference: number; exchange: string });
+  /** Of at most `limit` companies in a situation, in parallel. */
+  const inSituation = <T>(name: string, read: (domain: string) => Promise<T>, limit = 100): Promise<T[]> =>
+    Promise.all(withSituation(name).slice(0, limit).map(read));
   const has = (category: string, isVisible: boolean) => (domain: string) =>
     internet.truth(domain).services.some((each) => each.category === category && each.isVisible === isVisible);
 
@@ -69,8 +72,7 @@ describe('the situations of companies', () => {
 
   it('have a rented server receive mail under its own name, which is nobody’s mail product', async () => {
     const domain = some('rented server');
-    const rented = withSituation('rented server');
-    const hosts = await Promise.all(rented.slice(0, 200).map(exchanges));
+    const hosts = await inSituation('rented server', exchanges, 200);
     assert.ok(hosts.flat().some(({ exchange }) => /secureserver\.net|your-server\.de|vps\.ovh\.net/.test(exchange)));
     assert.ok(!has('email', true)(domain));
   });
@@ -89,13 +91,12 @@ describe('the situations of companies', () => {
       several.map(async (domain) => (await texts(domain)).filter((text) => text.startsWith('v=spf1')).length),
     );
     assert.ok(counts.includes(2));
-    const hosted = withSituation('policy hosted').slice(0, 120);
-    const all = (await Promise.all(hosted.map(texts))).flat();
+    const all = (await inSituation('policy hosted', texts, 120)).flat();
     assert.ok(all.some((text) => text.includes('%{i}._ip.%{h}._ehlo.%{d}._spf.vali.email')));
   });
 
   it('leave a verification record in MX that never received mail', async () => {
-    const lists = await Promise.all(withSituation('verification record in MX').slice(0, 40).map(exchanges));
+    const lists = await inSituation('verification record in MX', exchanges, 40);
     assert.ok(lists.some((list) => list.some(({ exchange }) => exchange.endsWith('.msv1.invalid'))));
   });
 
@@ -161,11 +162,7 @@ describe('the situations of companies', () => {
 
   it('lead www to a name that its service knows no more', async () => {
     const { rcode, records } = await answers(`www.${some('dangling www', has('web_platform', true))}`, 'A');
-    const found = await Promise.all(
-      withSituation('dangling www')
-        .slice(0, 30)
-        .map((domain) => answers(`www.${domain}`, 'A')),
-    );
+    const found = await inSituation('dangling www', (domain) => answers(`www.${domain}`, 'A'), 30);
     assert.ok(records.length > 0 || rcode === 'NOERROR');
     assert.ok(found.some((each) => each.rcode === 'NXDOMAIN' && each.records[0]?.type === 'CNAME'));
   });
@@ -178,31 +175,23 @@ describe('the situations of companies', () => {
   });
 
   it('permit an authority that they do not use', async () => {
-    const records = await Promise.all(withSituation('spare CAA').map((domain) => answers(domain, 'CAA')));
+    const records = await inSituation('spare CAA', (domain) => answers(domain, 'CAA'));
     assert.ok(records.some(({ records: list }) => list.length === 2));
   });
 
   it('receive mail under their own name at the provider’s address', async () => {
-    const lists = await Promise.all(withSituation('vanity exchange').map(exchanges));
+    const lists = await inSituation('vanity exchange', exchanges);
     assert.ok(lists.some((list) => list.length === 1 && /^mx1\./.test(list[0]?.exchange ?? '')));
   });
 
   it('have IPv6 alone, where the network has it', async () => {
-    const sites = await Promise.all(
-      withSituation('IPv6 only').map(async (domain) => ({
-        v4: (await answers(domain, 'A')).records.length,
-        v6: (await answers(domain, 'AAAA')).records.length,
-      })),
-    );
-    assert.ok(sites.some(({ v4, v6 }) => v4 === 0 && v6 > 0));
+    const count = async (domain: string, type: string) => (await answers(domain, type)).records.length;
+    const sites = await inSituation('IPv6 only', (domain) => Promise.all([count(domain, 'A'), count(domain, 'AAAA')]));
+    assert.ok(sites.some(([v4, v6]) => v4 === 0 && v6 > 0));
   });
 
   it('lead _dmarc to the record that a processor keeps for all of its customers', async () => {
-    const kept = await Promise.all(
-      withSituation('DMARC alias')
-        .slice(0, 80)
-        .map((domain) => answers(`_dmarc.${domain}`, 'TXT')),
-    );
+    const kept = await inSituation('DMARC alias', (domain) => answers(`_dmarc.${domain}`, 'TXT'), 80);
     const aliases = kept.filter(({ records }) => records[0]?.type === 'CNAME');
     assert.ok(aliases.length > 0);
     for (const { records } of aliases) assert.match(String(records[1]?.data), /^v=DMARC1; p=quarantine/);

@@ -1,7 +1,7 @@
 // Asks an address of the simulated internet as a client does: its name looked up, its certificate checked.
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { performance } from 'node:perf_hooks';
+import type { TLSSocket } from 'node:tls';
 import type { Internet } from '../internet.ts';
 import { digOverTcp } from './dig.ts';
 
@@ -19,7 +19,8 @@ export interface Asked {
   readonly body: Buffer;
   /** `cut`: the server hung up before the end. */
   readonly end: 'whole' | 'cut' | 'too-large' | 'timeout';
-  readonly tookMs: number;
+  /** Organisation that issued the server's certificate, checked by Node before the request was sent; undefined without TLS. */
+  readonly issuer: string | undefined;
 }
 
 export async function ask(internet: Internet, url: string, options: AskOptions = {}): Promise<Asked> {
@@ -29,7 +30,6 @@ export async function ask(internet: Internet, url: string, options: AskOptions =
   const address = records.flatMap((record) => (record.type === 'A' ? [record.data] : []))[0];
   if (address === undefined) throw new Error(`no address of '${hostname}'`);
   const to = internet.dial({ address, port: isSecure ? 443 : 80 });
-  const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     const asked = {
       host: to.address,
@@ -41,12 +41,13 @@ export async function ask(internet: Internet, url: string, options: AskOptions =
     };
     const read = (response: IncomingMessage) => {
       const chunks: Buffer[] = [];
+      const issuer = isSecure ? String((response.socket as TLSSocket).getPeerCertificate().issuer.O) : undefined;
       let size = 0;
       let timer: NodeJS.Timeout | undefined;
       const done = (end: Asked['end']) => {
         clearTimeout(timer);
         const { statusCode: status = 0, headers } = response;
-        resolve({ status, headers, body: Buffer.concat(chunks), end, tookMs: performance.now() - startedAt });
+        resolve({ status, headers, body: Buffer.concat(chunks), end, issuer });
         response.destroy();
       };
       if (options.timeoutMs) timer = setTimeout(() => done('timeout'), options.timeoutMs);

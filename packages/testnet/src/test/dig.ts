@@ -22,27 +22,21 @@ export type Answer = DecodedPacket & {
 };
 
 export function encodeQuestion(name: string, type: RecordType | string, payload?: number): Buffer {
+  const opt = {
+    type: 'OPT',
+    name: '.',
+    extendedRcode: 0,
+    ednsVersion: 0,
+    flags: 0,
+    flag_do: false,
+    options: [],
+  } as const;
   return packet.encode({
     type: 'query',
     id: 4_711,
     flags: packet.RECURSION_DESIRED,
     questions: [{ name, type: type as RecordType, class: 'IN' }],
-    ...(payload === undefined
-      ? {}
-      : {
-          additionals: [
-            {
-              type: 'OPT',
-              name: '.',
-              udpPayloadSize: payload,
-              extendedRcode: 0,
-              ednsVersion: 0,
-              flags: 0,
-              flag_do: false,
-              options: [],
-            },
-          ],
-        }),
+    additionals: payload === undefined ? [] : [{ ...opt, udpPayloadSize: payload, options: [] }],
   });
 }
 
