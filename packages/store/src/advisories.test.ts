@@ -4,49 +4,28 @@ import type { AdvisoryRecord, KnownExploited } from '@strata/advisories';
 import fc from 'fast-check';
 import { AdvisoryTable } from './advisories.ts';
 import { openStore } from './index.ts';
-import { kept, onEach, places, postgres } from './test/places.ts';
+import { databases, kept, onEach, postgres } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 
-function record(id: string, more: Partial<AdvisoryRecord> = {}): AdvisoryRecord {
-  return {
-    source: 'nvd',
-    id,
-    aliases: [],
-    state: 'published',
-    title: null,
-    summary: `${id} as told`,
-    published: '2024-01-01T00:00:00.000Z',
-    modified: '2024-01-02T00:00:00.000Z',
-    cvss: [],
-    severity: null,
-    claims: [
-      {
-        kind: 'product',
-        products: ['cpe:f5:nginx'],
-        scheme: 'dotted',
-        affected: [{}],
-        affectedVersions: [],
-        unaffected: [],
-        otherwise: 'unknown',
-        platforms: [],
-      },
-    ],
-    url: `https://nvd.example/${id}`,
-    ...more,
-  };
-}
+const claimOn = (product: string): AdvisoryRecord['claims'][number] => ({
+  ...{ kind: 'product', products: [product], scheme: 'dotted', affected: [{}], affectedVersions: [], unaffected: [] },
+  ...{ otherwise: 'unknown', platforms: [] },
+});
 
-const exploited = (cve: string, dueDate: string | null = null): KnownExploited => ({
-  cve,
-  dateAdded: '2024-01-01',
-  dueDate,
-  isRansomware: false,
-  requiredAction: 'Patch it',
+const record = (id: string, more: Partial<AdvisoryRecord> = {}): AdvisoryRecord => ({
+  ...{ source: 'nvd', id, aliases: [], state: 'published', title: null, summary: `${id} as told`, cvss: [] },
+  ...{ published: '2024-01-01T00:00:00.000Z', modified: '2024-01-02T00:00:00.000Z', severity: null },
+  ...{ claims: [claimOn('cpe:f5:nginx')], url: `https://nvd.example/${id}` },
+  ...more,
+});
+
+const exploited = (cve: string): KnownExploited => ({
+  ...{ cve, dateAdded: '2024-01-01', dueDate: null, isRansomware: false, requiredAction: 'Patch it' },
 });
 
 const idsOf = (changes: readonly { readonly advisoryId: string }[]) => changes.map(({ advisoryId }) => advisoryId);
 
-onEach(places, 'stored advisories', (place) => {
+onEach(databases, 'stored advisories', (place) => {
   it('are exploited until the whole list lacks them; a part of it takes nothing back', async () => {
     await using store = await openStore(await place.fresh());
     const { advisories } = store;
@@ -65,8 +44,9 @@ onEach(places, 'stored advisories', (place) => {
     await advisories.putRecords([at('2024-03-01T00:00:00.000Z', 'later')]);
     await advisories.putRecords([at('2024-02-01T00:00:00.000Z', 'earlier')]);
     assert.equal((await advisories.read(['CVE-2024-0001']))[0]?.advisory.summary, 'later');
-    await advisories.putRecords([at('2024-03-01T00:00:00.000Z', 'mended the same day')]);
-    assert.equal((await advisories.read(['CVE-2024-0001']))[0]?.advisory.summary, 'mended the same day');
+    const [first, last] = ['the first of a page', 'the last of it'].map((said) => at('2024-03-01T00:00:00.000Z', said));
+    await advisories.putRecords([first as AdvisoryRecord, last as AdvisoryRecord]);
+    assert.equal((await advisories.read(['CVE-2024-0001']))[0]?.advisory.summary, 'the last of it', 'the same day');
   });
 
   it('change nothing when the same is said twice', async () => {
@@ -83,13 +63,6 @@ onEach(places, 'stored advisories', (place) => {
     assert.equal(await advisories.latestChange(), latest);
     await advisories.putScores([{ cve: 'CVE-2024-0001', epss: 0.2, percentile: 1 / 3 }]);
     assert.ok((await advisories.latestChange()) > latest);
-  });
-
-  it('take the last of a record that a page holds twice', async () => {
-    await using store = await openStore(await place.fresh());
-    const last = record('CVE-2024-0001', { summary: 'the last' });
-    await store.advisories.putRecords([record('CVE-2024-0001'), last]);
-    assert.equal((await store.advisories.read(['CVE-2024-0001']))[0]?.advisory.summary, 'the last');
   });
 
   it('move a record to another vulnerability when its aliases do', async () => {
@@ -189,7 +162,7 @@ onEach(places, 'stored advisories', (place) => {
       assert.deepEqual([...followed].sort(), [...expected].sort());
       assert.equal(await advisories.latestChange(), seq);
     });
-    await fc.assert(property, { numRuns: place === postgres ? 12 : 60 });
+    await fc.assert(property, { numRuns: place === postgres ? 8 : 60 });
   });
 });
 
@@ -202,10 +175,9 @@ onEach(kept, 'stored advisories', (place) => {
       await store.advisories.putRecords([record('CVE-2024-0001', { summary })]);
       seen.push(await store.advisories.latestChange());
     }
-    assert.deepEqual(new Set(seen).size, 3);
-    assert.deepEqual(
-      seen,
-      seen.toSorted((a, b) => a - b),
+    assert.ok(
+      seen.every((number, at) => at === 0 || number > (seen[at - 1] ?? 0)),
+      seen.join(),
     );
   });
 
@@ -213,9 +185,8 @@ onEach(kept, 'stored advisories', (place) => {
     const url = await place.fresh();
     {
       await using store = await openStore(url);
-      const claims = (product: string) => record('').claims.map((claim) => ({ ...claim, products: [product] }));
       await store.advisories.putRecords(
-        Array.from({ length: 300 }, (_, i) => record(`CVE-2024-1${i}`, { claims: claims(`cpe:f5:nginx-${i}`) })),
+        Array.from({ length: 300 }, (_, i) => record(`CVE-2024-1${i}`, { claims: [claimOn(`cpe:f5:nginx-${i}`)] })),
       );
       await store.advisories.putScores(
         Array.from({ length: 300 }, (_, i) => ({ cve: `CVE-2024-1${i}`, epss: 0.5, percentile: 0.5 })),

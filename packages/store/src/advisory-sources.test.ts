@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { openStore, type Store } from './index.ts';
-import { kept, onEach, places } from './test/places.ts';
+import { databases, kept, onEach } from './test/places.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const at = (ms: number) => new Date(NOW + ms);
@@ -14,7 +14,7 @@ const end = { cursor: { done: true }, finishedAt: at(5), nextAt: at(100) };
 const failure = { error: 'it is gone', failures: 3, nextAt: at(50) };
 const nothing = { read: 0, skipped: 0, skippedExample: null };
 
-onEach(places, 'leases of sources', (place) => {
+onEach(databases, 'leases of sources', (place) => {
   it('are held by one owner until they end', async () => {
     await using store = await openStore(await place.fresh());
     assert.ok(await begin(store, 'a'));
@@ -55,7 +55,7 @@ onEach(kept, 'leases of sources', (place) => {
   });
 });
 
-onEach(places, 'states of sources', (place) => {
+onEach(databases, 'states of sources', (place) => {
   it('read as interrupted when the process is gone, and never as complete before the end', async () => {
     await using store = await openStore(await place.fresh());
     assert.deepEqual(await store.sources.list(at(0)), []);

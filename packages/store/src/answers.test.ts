@@ -2,20 +2,15 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type AnswerUsage, openStore } from './index.ts';
-import { onEach, places } from './test/places.ts';
+import { databases, onEach } from './test/places.ts';
 
 const used = (more: Partial<AnswerUsage> = {}): AnswerUsage => ({
-  keyId: 'key_a',
-  model: 'm',
-  day: '2026-01-01',
-  promptTokens: 10,
-  cachedTokens: 4,
-  completionTokens: 3,
+  ...{ keyId: 'key_a', model: 'm', day: '2026-01-01', promptTokens: 10, cachedTokens: 4, completionTokens: 3 },
   ...more,
 });
 const receipt = (id: string, keyId = 'key_a') => ({ id, keyId, body: `{"id":"${id}"}` });
 
-onEach(places, 'what answers used', (place) => {
+onEach(databases, 'what answers used', (place) => {
   it('is counted by key, model and day, within one batch and over several', async () => {
     await using store = await openStore(await place.fresh());
     await store.answers.enter(4, [
@@ -36,7 +31,7 @@ onEach(places, 'what answers used', (place) => {
   });
 });
 
-onEach(places, 'receipts', (place) => {
+onEach(databases, 'receipts', (place) => {
   it('tell what model files are called, by the last name of each', async () => {
     await using store = await openStore(await place.fresh());
     const named = (id: string, model: object) => ({ ...receipt(id), body: JSON.stringify({ model }) });
@@ -56,10 +51,7 @@ onEach(places, 'receipts', (place) => {
     const one = await store.answers.keep([receipt('rwr_1')]);
     const three = await store.answers.keep([receipt('rwr_3'), receipt('rwr_2')]);
     assert.ok(three >= one + 2);
-    assert.deepEqual(
-      (await store.answers.unentered(10)).map(({ id }) => id),
-      ['rwr_1', 'rwr_3', 'rwr_2'],
-    );
+    assert.equal((await store.answers.unentered(10)).map(({ id }) => id).join(), 'rwr_1,rwr_3,rwr_2');
   });
 
   it('are given to the key that asked, once they were entered', async () => {
@@ -85,9 +77,6 @@ onEach(places, 'receipts', (place) => {
     assert.equal(await store.answers.forget('rwr_3', 10), 1);
     assert.equal(await store.answers.receipt('rwr_3', 'key_a'), '{"id":"rwr_3"}');
     assert.equal(await store.answers.forget('rwr_9', 10), 1);
-    assert.deepEqual(
-      (await store.answers.unentered(10)).map(({ id }) => id),
-      ['rwr_4'],
-    );
+    assert.equal((await store.answers.unentered(10)).map(({ id }) => id).join(), 'rwr_4');
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { openStore, type PolledFeed } from './index.ts';
+import { openStore } from './index.ts';
 import { A, assertCounts, B, dump, keepFrom, later, subscribed, T0 } from './test/feed-store.ts';
 import { file, kept, onEach } from './test/places.ts';
 import { poll } from './test/polls.ts';
@@ -15,7 +15,7 @@ const many = (items: number) =>
   }));
 
 onEach(kept, 'the outcome of a poll', (place) => {
-  it('changes nothing when it is given twice', async () => {
+  it('changes nothing when it is given twice, or cannot be written', async () => {
     const url = await place.fresh();
     await using store = await openStore(url);
     const [a = 0] = await subscribed(store, A);
@@ -28,6 +28,11 @@ onEach(kept, 'the outcome of a poll', (place) => {
     const again = await store.feeds.record(a, read, { at: T0, keepFrom });
     assert.deepEqual([again.items, again.mentions], [0, 0]);
     assert.deepEqual(await dump(url), before);
+    const broken = poll(A, [{ key: '3', domains: ['z.com'] }, { key: null as unknown as string }]);
+    await assert.rejects(store.feeds.record(a, broken, { at: later(1), keepFrom }));
+    assert.deepEqual(await dump(url), before, 'what cannot be written leaves nothing');
+    await store.feeds.record(a, poll(`https://x.example/${'a'.repeat(5_000)}`, []), { at: later(1), keepFrom });
+    assert.equal((await store.feeds.find(A))?.id, a, 'an address too long to be kept is not taken');
   });
 
   it('adds its items and nothing else when a later one was there first', async () => {
@@ -59,23 +64,11 @@ onEach(kept, 'the outcome of a poll', (place) => {
     await using store = await openStore(url);
     const [a = 0, b = 0] = await subscribed(store, A, B);
     const moved = 'https://moved.example/feed';
-    await store.feeds.record(
-      a,
-      poll(moved, [
-        { key: '1', domains: ['x.com', 'y.com'] },
-        { key: '2', domains: ['x.com'] },
-      ]),
-      { at: T0, keepFrom },
-    );
+    const item = (key: string, ...domains: string[]) => ({ key, domains });
+    const options = { at: T0, keepFrom };
+    await store.feeds.record(a, poll(moved, [item('1', 'x.com', 'y.com'), item('2', 'x.com')]), options);
     assert.equal((await store.feeds.find(moved))?.id, a);
-    await store.feeds.record(
-      b,
-      poll(B, [
-        { key: '2', domains: ['x.com'] },
-        { key: '3', domains: ['z.com'] },
-      ]),
-      { at: T0, keepFrom },
-    );
+    await store.feeds.record(b, poll(B, [item('2', 'x.com'), item('3', 'z.com')]), options);
     const leads = poll(B, [{ key: '4', domains: ['w.com'] }], { etag: '"new"' });
     assert.equal((await store.feeds.record(a, leads, { at: later(1), keepFrom })).kind, 'merged');
     await assertCounts(url);
@@ -83,28 +76,8 @@ onEach(kept, 'the outcome of a poll', (place) => {
     const feed = await store.feeds.find(B);
     assert.deepEqual([feed?.id, feed?.items, feed?.mentions, feed?.state.etag], [b, 4, 5, '"new"']);
     assert.equal((await store.feeds.mentions.domain('x.com'))?.feeds, 1);
-    assert.equal(
-      (await store.feeds.record(a, leads, { at: later(1), keepFrom })).kind,
-      'removed',
-      'and a second time nothing',
-    );
-  });
-
-  it('that cannot be written leaves nothing', async () => {
-    const url = await place.fresh();
-    await using store = await openStore(url);
-    const [a = 0] = await subscribed(store, A);
-    const before = await dump(url);
-    const broken = poll(A, [{ key: '1', domains: ['x.com'] }, { key: null as unknown as string }]) as PolledFeed;
-    await assert.rejects(store.feeds.record(a, broken, { at: T0, keepFrom }));
-    assert.deepEqual(await dump(url), before);
-  });
-
-  it('keeps the old address of a feed that is sent to one too long to be kept', async () => {
-    await using store = await openStore(await place.fresh());
-    const [a = 0] = await subscribed(store, A);
-    await store.feeds.record(a, poll(`https://x.example/${'a'.repeat(5_000)}`, []), { at: T0, keepFrom });
-    assert.equal((await store.feeds.find(A))?.id, a);
+    const again = await store.feeds.record(a, leads, { at: later(1), keepFrom });
+    assert.equal(again.kind, 'removed', 'and a second time nothing');
   });
 
   it('may bring a thousand items that name many, while others read and have their turn', async () => {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { openStore } from './index.ts';
 import { A, B, keepFrom, later, subscribed, T0 } from './test/feed-store.ts';
-import { onEach, places } from './test/places.ts';
+import { databases, onEach } from './test/places.ts';
 import { poll } from './test/polls.ts';
 
-onEach(places, 'subscriptions', (place) => {
+onEach(databases, 'subscriptions', (place) => {
   it('are added from a list without asking again what was given up, or has moved', async () => {
     await using store = await openStore(await place.fresh());
     const [a = 0, b = 0] = await subscribed(store, A, B);

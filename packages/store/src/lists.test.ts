@@ -6,6 +6,7 @@ import { exec, kept, onEach, type Place } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 
 const DAY = 86_400_000;
+const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
 /** A store with changes of every kind, many of them at one moment, and what they should read as. */
 async function filled(place: Place) {
@@ -42,6 +43,7 @@ onEach(kept, 'the list of changes', (place) => {
   it('is newest first and total, for each filter, in pages that neither skip nor repeat', async () => {
     const { url, changes } = await filled(place);
     await using store = await openStore(url);
+    const domains = new Map(changes.map(({ id, domain }) => [id, domain]));
     for (const type of ['migrated', 'added'] as const)
       for (const provider of [undefined, 'x', 'nobody'])
         for (const direction of [undefined, 'in', 'out'] as const)
@@ -75,12 +77,7 @@ onEach(kept, 'the list of changes', (place) => {
             const found = [];
             for (let offset = 0; offset < 400; offset += 37)
               found.push(...(await store.lists.changes(filter, { limit: 37, offset })));
-            assert.deepEqual(
-              found.map(({ id }) => id),
-              fits,
-              JSON.stringify(filter),
-            );
-            const domains = new Map(changes.map(({ id, domain }) => [id, domain]));
+            assert.deepEqual(idsOf(found), fits, JSON.stringify(filter));
             assert.ok(found.every(({ id, domainId }) => domainId === domains.get(id)));
           }
   });
@@ -90,17 +87,13 @@ onEach(kept, 'the list of changes', (place) => {
     const plans = await plansOf(url, async (db) => {
       const lists = new ListTable(db);
       const page = { limit: 50, offset: 0 };
-      await lists.changes({ type: 'migrated' }, page);
-      await lists.changes({ type: 'migrated', category: 'cdn' }, page);
-      await lists.changes({ type: 'migrated', provider: 'x', direction: 'in' }, page);
-      await lists.changes({ type: 'migrated', provider: 'x', direction: 'out' }, page);
-      await lists.changes({ type: 'migrated', provider: 'x' }, page);
       const since = new Date(55);
-      await lists.changes({ type: 'migrated', since }, page);
-      await lists.changes({ type: 'migrated', since, category: 'cdn' }, page);
-      await lists.changes({ type: 'migrated', since, provider: 'x', direction: 'out' }, page);
-      await lists.customers({ provider: 'x', direction: 'out', since }, page);
-      await lists.customers({ provider: 'x', direction: 'in', since }, page);
+      for (const filter of [
+        ...[{}, { category: 'cdn' }, { provider: 'x', direction: 'in' }, { provider: 'x', direction: 'out' }],
+        ...[{ provider: 'x' }, { since }, { since, category: 'cdn' }, { since, provider: 'x', direction: 'out' }],
+      ] as const)
+        await lists.changes({ type: 'migrated', ...filter }, page);
+      for (const direction of ['out', 'in'] as const) await lists.customers({ provider: 'x', direction, since }, page);
     });
     const both = ['changes_to', 'changes_from'];
     const expected = [
@@ -123,38 +116,20 @@ onEach(kept, 'the list of changes', (place) => {
   it('has the names of the domains apart', async () => {
     const { url } = await filled(place);
     await using store = await openStore(url);
-    assert.deepEqual(
-      [...(await store.lists.namesOf([2, 1, 2, 77]))].sort(([a], [b]) => a - b),
-      [
-        [1, 'a.com'],
-        [2, 'b.com'],
-      ],
-    );
+    assert.deepEqual(Object.fromEntries(await store.lists.namesOf([2, 1, 2, 77])), { 1: 'a.com', 2: 'b.com' });
     assert.equal((await store.lists.namesOf([])).size, 0);
   });
 });
 
 const anomaly = (id: string, at: number, domain?: string): StoredAnomaly => ({
-  id,
-  at: new Date(at),
-  subjectKind: domain ? 'domain' : 'provider',
-  subject: domain ?? 'x',
-  metric: 'losses',
-  severity: 'high',
+  ...{ id, at: new Date(at), metric: 'losses', severity: 'high' },
+  ...{ subjectKind: domain ? 'domain' : 'provider', subject: domain ?? 'x' },
   facts: { value: 9, mean: 1, stddev: 1, sigma: 8, direction: 'up', window_days: 28, samples: 20, chance: 1e-6 },
 });
 
 const alert = (subject: string, at: number, more: Partial<StoredAlert> = {}): StoredAlert => ({
-  id: `al_${subject}_${at}`,
-  at: new Date(at),
-  kind: 'anomaly',
-  severity: 'medium',
-  subject,
-  domain: null,
-  provider: 'x',
-  title: subject,
-  detail: 'd',
-  ref: '/',
+  ...{ id: `al_${subject}_${at}`, at: new Date(at), kind: 'anomaly', severity: 'medium', subject },
+  ...{ domain: null, provider: 'x', title: subject, detail: 'd', ref: '/' },
   ...more,
 });
 
@@ -164,26 +139,13 @@ onEach(kept, 'what stands out', (place) => {
     assert.equal(await store.signals.addAnomaly(anomaly('an_1', 5)), true);
     assert.equal(await store.signals.addAnomaly(anomaly('an_1', 5)), false);
     assert.equal(await store.signals.addAnomaly(anomaly('an_2', 7, 'a.com')), true);
-    const events = await store.eventsSince(0, 10);
-    assert.deepEqual(
-      events.map(({ kind, domain, payload }) => [kind, domain, payload]),
-      [
-        ['anomaly-found', '', { anomalyId: 'an_1' }],
-        ['anomaly-found', 'a.com', { anomalyId: 'an_2' }],
-      ],
-    );
-    assert.deepEqual(
-      (await store.signals.anomalies({}, 10)).anomalies.map(({ id }) => id),
-      ['an_2', 'an_1'],
-    );
-    assert.deepEqual(await store.signals.anomalies({ domain: 'a.com' }, 10), {
-      total: 1,
-      anomalies: [anomaly('an_2', 7, 'a.com')],
-    });
-    assert.deepEqual(
-      (await store.signals.anomaliesSince(new Date(6))).map(({ id }) => id),
-      ['an_2'],
-    );
+    const told = (await store.eventsSince(0, 10)).map(({ kind, domain, payload }) => ({ kind, domain, ...payload }));
+    const found = (domain: string, anomalyId: string) => ({ kind: 'anomaly-found', domain, anomalyId });
+    assert.deepEqual(told, [found('', 'an_1'), found('a.com', 'an_2')]);
+    assert.deepEqual(idsOf((await store.signals.anomalies({}, 10)).anomalies), ['an_2', 'an_1']);
+    const ofDomain = { total: 1, anomalies: [anomaly('an_2', 7, 'a.com')] };
+    assert.deepEqual(await store.signals.anomalies({ domain: 'a.com' }, 10), ofDomain);
+    assert.deepEqual(idsOf(await store.signals.anomaliesSince(new Date(6))), ['an_2']);
     assert.equal(await store.signals.anomaly('an_3'), undefined);
   });
 
@@ -195,11 +157,8 @@ onEach(kept, 'what stands out', (place) => {
     assert.equal(await add({}, 2 * DAY), false, 'nothing else is known');
     assert.equal(await add({ detail: 'more', severity: 'high' }, 3 * DAY), true);
     assert.equal(await add({ detail: 'less', severity: 'low' }, 3 * DAY), false, 'it does not become milder');
-    const { total, alerts } = await store.signals.alerts(10);
-    assert.deepEqual(
-      [total, alerts[0]?.id, alerts[0]?.at.getTime(), alerts[0]?.detail, alerts[0]?.severity],
-      [1, `al_s_${DAY}`, DAY, 'more', 'high'],
-    );
+    const told = alert('s', DAY, { detail: 'more', severity: 'high' });
+    assert.deepEqual(await store.signals.alerts(10), { total: 1, alerts: [told] });
     assert.equal(await add({}, 9 * DAY), true);
     assert.equal((await store.signals.alerts(10)).total, 2);
   });
@@ -225,25 +184,17 @@ onEach(kept, 'what stands out', (place) => {
       const at = x.findIndex((value, i) => value !== y[i]);
       return at < 0 ? 0 : (x[at] as number) < (y[at] as number) ? -1 : 1;
     });
-    assert.deepEqual(
-      all.map(({ id }) => id),
-      sorted.map(({ id }) => id),
-    );
-    for (const limit of [1, 5, 12, 13, 59, 60]) {
-      const page = await store.signals.alerts(limit);
-      assert.deepEqual([page.total, page.alerts.map(({ id }) => id)], [60, all.slice(0, limit).map(({ id }) => id)]);
-    }
+    assert.deepEqual(idsOf(all), idsOf(sorted));
+    for (const limit of [1, 5, 12, 13, 59, 60])
+      assert.deepEqual(await store.signals.alerts(limit), { total: 60, alerts: all.slice(0, limit) });
   });
 
   it('remembers how far the watch came', async () => {
     await using store = await openStore(await place.fresh());
     assert.equal(await store.signals.watched(), undefined);
-    for (const watched of [
-      { seq: 1, day: 2 },
-      { seq: 3, day: 4 },
-    ]) {
-      await store.signals.setWatched(watched);
-      assert.deepEqual(await store.signals.watched(), watched);
+    for (const seq of [1, 3]) {
+      await store.signals.setWatched({ seq, day: seq + 1 });
+      assert.deepEqual(await store.signals.watched(), { seq, day: seq + 1 });
     }
   });
 });

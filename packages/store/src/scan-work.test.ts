@@ -1,11 +1,11 @@
 // Which process scans which domain: leases that are given to one alone, end, and are given back.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import pg from 'pg';
 import { openStore } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import { ScanWork } from './scan-work.ts';
-import { kept, onEach, places, postgres } from './test/places.ts';
+import { connect } from './test/connections.ts';
+import { databases, kept, onEach, postgres } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 import { confirm, day, GOOGLE, HOUR, MICROSOFT, scanOf, withTxt } from './test/scans.ts';
 
@@ -15,7 +15,7 @@ const later = (ms: number) => new Date(NOW.getTime() + ms);
 const a = { holder: 'a', limit: 10, leaseMs: MINUTE } as const;
 const b = { ...a, holder: 'b' } as const;
 
-onEach(places, 'scan work', (place) => {
+onEach(databases, 'scan work', (place) => {
   it('is leased in the order in which it is due, to one alone, until the lease ends', async () => {
     await using store = await openStore(await place.fresh());
     await store.addDomains(['x.com', 'y.com', 'z.com'], { source: 'test' });
@@ -43,17 +43,15 @@ onEach(places, 'scan work', (place) => {
     await using store = await openStore(url);
     // Looks each second day for a year: one changes what it says each time, the others never.
     const txt = (name: string, n: number) => (name === 'lively.com' ? [`v=spf1 ip4:192.0.2.${n % 250} -all`] : []);
-    for (let n = 0; n < 360; n += 2)
-      await store.recordScans(
+    const look = (n: number) =>
+      store.recordScans(
         ['lively.com', 'quiet.com', 'asked.com'].map((name) => withTxt(scanOf(name, day(n), GOOGLE), txt(name, n))),
         confirm,
       );
+    for (let n = 0; n < 360; n += 2) await look(n);
     await store.work.markAsked(['asked.com', 'none.com'], new Date(day(359)));
     const last = Date.parse(day(360));
-    await store.recordScans(
-      ['lively.com', 'quiet.com', 'asked.com'].map((name) => withTxt(scanOf(name, day(360), GOOGLE), txt(name, 360))),
-      confirm,
-    );
+    await look(360);
     const interval = async (name: string) => {
       for (let hours = 1; ; hours += 1) {
         const due = await store.due(new Date(last + hours * HOUR), 3);
@@ -62,9 +60,12 @@ onEach(places, 'scan work', (place) => {
     };
     // An interval has its moment half of it earlier or later, once.
     const within = (hours: number, usual: number) => hours >= usual / 2 && hours <= 1.5 * usual + 1;
-    assert.ok(within(await interval('lively.com'), 8.5), `${await interval('lively.com')}`);
-    assert.ok(within(await interval('asked.com'), 12), `${await interval('asked.com')}`);
-    assert.ok(within(await interval('quiet.com'), 48), `${await interval('quiet.com')}`);
+    for (const [name, usual] of [
+      ['lively.com', 8.5],
+      ['asked.com', 12],
+      ['quiet.com', 48],
+    ] as const)
+      assert.ok(within(await interval(name), usual), `${name}: ${await interval(name)}`);
   });
 
   it('is held for longer when that is asked for, and given back', async () => {
@@ -162,16 +163,11 @@ onEach([postgres], 'scan work', ({ fresh }) => {
     const url = await fresh();
     await using store = await openStore(url);
     await store.addDomains(['x.com', 'y.com'], { source: 'test' });
-    const writing = new pg.Client({ connectionString: url });
-    await writing.connect();
-    try {
-      await writing.query(BEGIN_WRITING);
-      await writing.query("update domains set failures = 1 where name = 'x.com'");
-      assert.deepEqual(await store.work.claimDue(a, NOW), ['y.com'], 'without what is being written');
-      await writing.query('rollback');
-    } finally {
-      await writing.end();
-    }
+    await using writing = await connect(url);
+    await writing.query(BEGIN_WRITING);
+    await writing.query("update domains set failures = 1 where name = 'x.com'");
+    assert.deepEqual(await store.work.claimDue(a, NOW), ['y.com'], 'without what is being written');
+    await writing.query('rollback');
     assert.deepEqual(await store.work.claimDue(b, NOW), ['x.com']);
   });
 });

@@ -4,11 +4,7 @@ import { isWanted, openStore, type StreamEvent } from './index.ts';
 import { kept, onEach } from './test/places.ts';
 
 const event = (publishedUs: number, more: Partial<StreamEvent> = {}): Omit<StreamEvent, 'seq'> => ({
-  publishedUs,
-  type: 'migration',
-  domain: 'a.com',
-  providers: ['x', 'y'],
-  category: 'dns',
+  ...{ publishedUs, type: 'migration', domain: 'a.com', providers: ['x', 'y'], category: 'dns' },
   body: `{"at":${publishedUs}}`,
   ...more,
 });
@@ -23,10 +19,7 @@ onEach(kept, 'the public stream', (place) => {
     assert.deepEqual([await stream.cursor(), await stream.beganUs()], [7, 1_000]);
     const events = [event(1_001), event(1_002, { providers: [], category: null, domain: null })];
     const told = (await stream.append(events, { from: 7, to: 12 })) ?? [];
-    assert.deepEqual(
-      told.map(({ seq }) => seq),
-      [1, 2],
-    );
+    assert.deepEqual([told[0]?.seq, told[1]?.seq, told.length], [1, 2, 2]);
     assert.equal(await stream.cursor(), 12);
     assert.deepEqual(await stream.since(0, 10), told, 'read back as written');
     assert.deepEqual(await stream.latest(), told[1]);
@@ -72,21 +65,10 @@ onEach(kept, 'the public stream', (place) => {
 describe('an event of the public stream', () => {
   it('is wanted by whose filter it fits', () => {
     const told = { seq: 1, ...event(1) };
-    for (const filter of [
-      {},
-      { types: ['migration'] },
-      { domain: 'a.com' },
-      { provider: 'y' },
-      { category: 'dns', provider: 'x' },
-    ])
+    const both = { category: 'dns', provider: 'x' };
+    for (const filter of [{}, { types: ['migration'] }, { domain: 'a.com' }, { provider: 'y' }, both])
       assert.ok(isWanted(told, filter));
-    for (const filter of [
-      { types: ['anomaly'] },
-      { domain: 'b.com' },
-      { provider: 'z' },
-      { category: 'cdn' },
-      { category: 'dns', provider: 'z' },
-    ])
-      assert.ok(!isWanted(told, filter));
+    const others = [{ domain: 'b.com' }, { provider: 'z' }, { category: 'cdn' }, { ...both, provider: 'z' }];
+    for (const filter of [{ types: ['anomaly'] }, ...others]) assert.ok(!isWanted(told, filter));
   });
 });

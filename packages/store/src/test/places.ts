@@ -77,6 +77,8 @@ async function migratedFile(): Promise<string> {
 /** Places that outlive the store, may be opened twice at once, and have tables that can be looked into. */
 export const kept: readonly Place[] = [file, postgres];
 export const places: readonly Place[] = [memory, ...kept];
+/** One place of each database: for what is the same wherever SQLite keeps it. */
+export const databases: readonly Place[] = [memory, postgres];
 
 /** The same tests in each of these places. */
 export function onEach(places: readonly Place[], name: string, tests: (place: Place) => void): void {
