@@ -21,7 +21,7 @@ describe('detection on the simulated internet, its faults on', () => {
     await using internet = await createInternet({ domains: COMPANIES, catalog: entries, feeds: 0 });
     const truths = internet.domains().map((domain) => internet.truth(domain));
     quality = await measureQuality({ ...internet, truths }, compileRulebook(loadCatalog(entries)), {
-      concurrency: 128,
+      concurrency: 48,
     });
   });
 
