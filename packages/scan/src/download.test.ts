@@ -5,8 +5,9 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { useDownloads } from './test/downloads.ts';
-import { redirects, startInternet } from './test/fetching.ts';
+import { failureOf, redirects, startInternet } from './test/fetching.ts';
 import { shelf } from './test/shelf.ts';
+import { until } from './test/until.ts';
 import type { WebScript } from './test/web-server.ts';
 
 const { downloads, get, left, assertWhole, cutOff } = useDownloads();
@@ -94,6 +95,19 @@ describe('a download', () => {
       assert.equal(outcome.kind === 'failed' && outcome.reason, reason);
       assert.equal((await stat(`${downloads.file}.part`)).size, 20_000);
     }
+  });
+
+  it('that waits for another one into the same file can be given up', async () => {
+    await using internet = await startInternet(() => {});
+    const [first, second] = [new AbortController(), new AbortController()];
+    const holding = get(internet, { signal: first.signal });
+    await until(() => internet.web.asked.length === 1);
+    const waiting = get(internet, { signal: second.signal });
+    second.abort();
+    assert.equal(failureOf(await waiting), 'aborted');
+    first.abort();
+    assert.equal(failureOf(await holding), 'aborted');
+    assert.equal(internet.web.asked.length, 1);
   });
 
   it('of two into one file waits for the other', async () => {

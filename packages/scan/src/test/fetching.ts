@@ -1,7 +1,14 @@
 // A fetcher whose names and web are scripted: an internet of its own on loopback.
 import assert from 'node:assert/strict';
 import type { Answer } from 'dns-packet';
-import { createFetcher, type Fetched, type Fetcher, type FetcherOptions, type FetchRequest } from '../fetcher.ts';
+import {
+  createFetcher,
+  type Downloaded,
+  type Fetched,
+  type Fetcher,
+  type FetcherOptions,
+  type FetchRequest,
+} from '../fetcher.ts';
 import { a, type DnsScript, type DnsServer, startDnsServer, zone } from './dns-server.ts';
 import {
   startWebServer,
@@ -60,8 +67,9 @@ export async function fetchFrom(script: WebScript, request: Partial<FetchRequest
   return await internet.fetch('http://example.com/', request);
 }
 
-/** The reason of a fetch that must have failed. */
-export const failureOf = (fetched: Fetched): string | undefined => ('reason' in fetched ? fetched.reason : undefined);
+/** Why a fetch or a download failed; undefined when it did not. */
+export const failureOf = (fetched: Fetched | Downloaded): string | undefined =>
+  'reason' in fetched ? fetched.reason : undefined;
 
 /** Answers any request with what is written in `location`, the rest with `then`. */
 export const redirects =
