@@ -31,7 +31,10 @@ describe('an answer of a real model whose workers are killed', () => {
       const undisturbed = await toldOf(model, more);
       assert.ok(undisturbed.tokens >= 6, `${undisturbed.tokens} tokens`);
       const last = undisturbed.tokens - 1;
-      for (const positions of [[0, 1, Math.floor(last / 2)], [2, last - 1, last]]) {
+      for (const positions of [
+        [0, 1, Math.floor(last / 2)],
+        [2, last - 1, last],
+      ]) {
         const bed = await freshBed();
         const script = dyingAt(positions);
         const start = (at: number) => connect(bed, at, { engine: model, ...script });
