@@ -49,17 +49,19 @@ describe('a host', () => {
     const opened = new Promise<Channel>((resolve) => {
       void node.channels.handle('/test/answer', resolve);
     });
-    const { child } = run(`
+    const victim = run(`
       const node = await startPeerNode({ keyFile: ${inDirectory('victim')}, listen: [], isMdnsOn: false });
       await node.peers.join(${JSON.stringify(addressOf(node))}, { signal: AbortSignal.timeout(30000) });
       const options = { signal: AbortSignal.timeout(30000) };
       const channel = await node.channels.open(${JSON.stringify(node.id)}, '/test/answer', options);
       await channel.send(new Uint8Array([1]));`);
-    const messages = (await opened).messages[Symbol.asyncIterator]();
+    const ended = once(victim.child, 'close').then(() => assert.fail(`the process ended early: ${victim.printed}`));
+    const messages = (await Promise.race([opened, ended])).messages[Symbol.asyncIterator]();
+    ended.catch(() => {});
     await messages.next();
     const lost = assert.rejects(messages.next(), ChannelError);
     const killedAt = performance.now();
-    child.kill('SIGKILL');
+    victim.child.kill('SIGKILL');
     await lost;
     await until(() => node.peers.connected().length === 0);
     // Long before a ping would be missed.
