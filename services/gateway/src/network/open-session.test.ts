@@ -12,13 +12,13 @@ import { connect, freshBed, type WorkerOptions } from '../test/network/shared-be
 import { openWorkerSession, type SessionOptions } from './open-session.ts';
 import type { SessionRequest, WorkerSession } from './worker-session.ts';
 
-/** One worker with an open session. */
+/** One worker with an open session, on which it pulses only when the test says so, and no tick finds it silent. */
 async function sessionWith(
   options: WorkerOptions = {},
   sessionOptions: Partial<SessionOptions> = {},
 ): Promise<{ readonly bed: NetworkBed; readonly worker: ScriptedWorker; readonly session: WorkerSession }> {
-  const bed = await freshBed(sessionOptions);
-  const worker = await connect(bed, 0, options);
+  const bed = await freshBed({ tickMs: 60_000, ...sessionOptions });
+  const worker = await connect(bed, 0, { pulseMs: 3_600_000, ...options });
   return { bed, worker, session: bed.session() };
 }
 
@@ -97,7 +97,7 @@ describe('an answer that the client does not read', () => {
       if (frame.kind === 'tokens') sent += frame.tokens.length;
       return [frame];
     };
-    const { session, worker } = await sessionWith({ say, pulseMs: 3_600_000 });
+    const { session, worker } = await sessionWith({ say });
     const events = session.run(request({ maxTokens: 5_000 }), unread)[Symbol.asyncIterator]();
     await until(() => sent === 256);
     // The pulse comes after all tokens, and this settlement after any credit for them.

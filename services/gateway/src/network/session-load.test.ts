@@ -11,7 +11,7 @@ import type { SessionEvent } from './worker-session.ts';
 let bed: NetworkBed;
 /** It pulses only when the test says so. */
 async function started(options: WorkerOptions = {}): Promise<ScriptedWorker> {
-  bed = await freshBed();
+  bed = await freshBed({ tickMs: 60_000 });
   return connect(bed, 0, { slots: 4, tokensPerSecond: 100, pulseMs: 3_600_000, ...options });
 }
 
