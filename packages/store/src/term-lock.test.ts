@@ -1,9 +1,17 @@
 // Who does what must be done once: one process at a time, another as soon as that one is gone, and nothing of the one before after that.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { Kysely } from 'kysely';
 import { openStore, type StoredAlert, type StoredAnomaly } from './index.ts';
+import { BEGIN_WRITING } from './postgres-dialect.ts';
+import type { Database } from './schema.ts';
+import { sessionLock } from './term-lock.ts';
+import { backends, connect, untilWaiting } from './test/connections.ts';
+import { failsWith } from './test/fails-with.ts';
 import { taken, untilLost } from './test/locks.ts';
 import { exec, kept, onEach, postgres, rows } from './test/places.ts';
+import { dialectOf } from './test/plans.ts';
+import { freePort } from './test/postgres.ts';
 
 const alert = (id: string): StoredAlert => ({
   ...{ id, at: new Date(0), subject: id, domain: null, provider: null, title: id, detail: id, ref: '/' },
@@ -115,6 +123,24 @@ onEach([postgres], 'a lock on a server', ({ fresh }) => {
     await using next = await taken(two.schedulerLock);
     assert.ok(next.term > held.term);
     assert.equal(await one.schedulerLock.tryTake(), undefined, 'it asks again on a new connection');
+  });
+
+  it('is no lock where the server cannot be reached, or ends what it is asked', async () => {
+    const url = await fresh();
+    await using db = new Kysely<Database>({ dialect: dialectOf(url) });
+    await using nowhere = sessionLock(db, 'scheduler', `postgres://strata@127.0.0.1:${await freePort()}/x`);
+    await assert.rejects(nowhere.tryTake(), failsWith('unreachable'));
+    await using lock = sessionLock(db, 'scheduler', url);
+    await using other = await connect(url);
+    await other.query(BEGIN_WRITING);
+    const taking = assert.rejects(lock.tryTake(), failsWith('connection-lost'));
+    await untilWaiting(url);
+    const [pid = 0] = await backends(url, "wait_event_type = 'Lock'");
+    await exec(url, `select pg_terminate_backend(${pid})`);
+    await taking;
+    await other.query('rollback');
+    await using hold = await taken(lock);
+    assert.equal(hold.term, 1, 'a term that did not begin is not counted');
   });
 
   it('that a gateway has lost lets it write until another begins, and nothing more after that', async () => {
