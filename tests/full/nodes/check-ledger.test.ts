@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { issueReceipt } from '@strata/receipts';
 import { readConfig } from '@strata/stack';
 import { openStore } from '@strata/store';
 import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { checkLedger } from '../../../services/cli/src/commands/check-ledger.ts';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger.ts';
@@ -77,8 +77,11 @@ describe('a ledger in a folder', () => {
   });
 });
 
-describe('a ledger in PostgreSQL', { skip: binaries ? false : notice }, async () => {
-  const server = await postgresServer();
+describe('a ledger in PostgreSQL', { skip: binaries ? false : notice }, () => {
+  let server: PostgresCluster;
+  before(async () => {
+    server = await postgresServer();
+  });
 
   it('passes while it is written to, and each kind of damage is found', async () => {
     await using place = await temporaryDirectory();

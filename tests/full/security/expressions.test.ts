@@ -29,6 +29,7 @@ const BOUNDED: Readonly<Record<string, readonly (readonly [expression: string, w
     ],
   ],
   'packages/http/src/compress.ts': [['\\s*;\\s*', 'the first 500 characters of a header']],
+  'packages/receipts/src/strict-json.ts': [['0+$', 'a number has at most MAX_NUMBER_LENGTH characters']],
   'services/stack/src/feeds/subscriptions.ts': [
     [
       '^(\\s*(?:feed:)?(?:[a-z][a-z0-9+.-]*:)?)([/\\\\]*)[^/\\\\?#]*@',

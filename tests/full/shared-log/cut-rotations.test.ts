@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { KEYRINGS, rotateSigningKeys, type SharedLedger } from '@strata/log';
 import { ORIGIN, temporaryDirectory } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
 import { assertHolds, giveKeys, openTwoNodes } from '../../support/shared-log/key-folders.ts';
 
@@ -24,8 +24,11 @@ function breaking(shared: SharedLedger, { at, isTold }: { readonly at: number; r
   return { place: shared.place, keys: { all: () => shared.keys.all(), put } };
 }
 
-describe('a rotation of the keys of several nodes', { skip: binaries ? false : notice }, async () => {
-  const server = await postgresServer();
+describe('a rotation of the keys of several nodes', { skip: binaries ? false : notice }, () => {
+  let server: PostgresCluster;
+  before(async () => {
+    server = await postgresServer();
+  });
 
   for (const at of [1, 2])
     for (const isTold of [false, true])

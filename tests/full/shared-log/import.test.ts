@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { type ImportedLog, importLedger } from '@strata/log';
 import { consistencyProof, verifyConsistency } from '@strata/receipts';
 import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, temporaryDirectory, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
 
 const LEAVES = 5_000;
@@ -32,8 +32,11 @@ async function filled(leaves = LEAVES) {
   return Object.assign(directory, { checkpoint: ledger.log.checkpoint() });
 }
 
-describe('a ledger brought to a database', { skip: binaries ? false : notice }, async () => {
-  const server = await postgresServer();
+describe('a ledger brought to a database', { skip: binaries ? false : notice }, () => {
+  let server: PostgresCluster;
+  before(async () => {
+    server = await postgresServer();
+  });
 
   it('goes on there, with every leaf, and not in its folder', async () => {
     const url = await server.fresh();

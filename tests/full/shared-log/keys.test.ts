@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { KeyringError, openKeyring, rotateSigningKeys, type SignedLedger } from '@strata/log';
 import { issueReceipt, ledgerVerifiers, openNote, verifyAnswer } from '@strata/receipts';
 import { leafOf, ORIGIN, temporaryDirectory } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
 import { assertHolds, giveKeys, openTwoNodes } from '../../support/shared-log/key-folders.ts';
 
@@ -18,8 +18,11 @@ const MINUTE_MS = 60_000;
 const isSignedBy = async (ledger: SignedLedger, keys: SignedLedger): Promise<boolean> =>
   (await openNote(ledger.log.checkpoint(), ledgerVerifiers(keys.keySet()).verifiers.slice(0, 1))).ok;
 
-describe('the keys of several nodes', { skip: binaries ? false : notice }, async () => {
-  const server = await postgresServer();
+describe('the keys of several nodes', { skip: binaries ? false : notice }, () => {
+  let server: PostgresCluster;
+  before(async () => {
+    server = await postgresServer();
+  });
 
   it('make answers of each that hold at the others', async () => {
     await using nodes = await openTwoNodes(await server.fresh());

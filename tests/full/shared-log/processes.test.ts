@@ -5,13 +5,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkSharedLog, type SharedLog } from '@strata/log';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency } from '@strata/receipts';
 import { headOf, idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { keysOf, openNode, openPlace } from '../../support/shared-log/database.ts';
 
 const LEAVES = 3_000;
@@ -77,8 +77,11 @@ async function collect(log: SharedLog, told: Told, work: Promise<unknown>): Prom
   await ending;
 }
 
-describe('a log that two processes write', { skip: binaries ? false : notice }, async () => {
-  const server = await postgresServer();
+describe('a log that two processes write', { skip: binaries ? false : notice }, () => {
+  let server: PostgresCluster;
+  before(async () => {
+    server = await postgresServer();
+  });
 
   it('keeps every acknowledged leaf once, and one history, while one of them is killed', async (t) => {
     const url = await server.fresh();
