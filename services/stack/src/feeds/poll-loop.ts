@@ -18,7 +18,7 @@ export interface PollLoopOptions {
   /** Whether it is over when nothing is due, instead of waiting for more. */
   readonly isEnding: boolean;
   /** How long the loop sleeps when nothing is due. */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 

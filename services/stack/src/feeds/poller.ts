@@ -152,10 +152,7 @@ export function createPoller(parts: PollerParts, options: PollerOptions): FeedPo
       if (polled) onDone?.(polled.feed, polled.result);
     };
     const { concurrency, idleMs } = options;
-    return loopPolls(
-      { queue, look, poll, logger },
-      { concurrency, isEnding: done !== undefined, ...(idleMs ? { idleMs } : {}), signal },
-    );
+    return loopPolls({ queue, look, poll, logger }, { concurrency, isEnding: done !== undefined, idleMs, signal });
   }
 }
 
