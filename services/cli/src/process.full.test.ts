@@ -1,31 +1,20 @@
 // The command as a process: of other users, with closed pipes, and ended by signals.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { fakeService } from './test/mcp-client.ts';
-import { spawnStrata, strataProcess, temporaryDirectory } from './test/run-strata.ts';
+import { OTHER_UID, otherUserSkip, spawnStrata, strataProcess, temporaryDirectory } from './test/run-strata.ts';
 
-const NOBODY = 65_534;
-const isRoot = process.getuid?.() === 0;
-
-describe('a process of another user', { skip: isRoot ? false : 'only root starts processes of other users' }, () => {
-  const isSkipped = (test: TestContext) => {
-    const isImpossible = spawnSync(process.execPath, ['--version'], { uid: NOBODY }).error !== undefined;
-    // A checkout below a private folder of root's.
-    if (isImpossible) test.skip('another user cannot run what is here');
-    return isImpossible;
-  };
-
-  it('fails in a data directory without the right to write', async (test) => {
-    if (isSkipped(test)) return;
+describe('a process of another user', { skip: otherUserSkip() }, () => {
+  it('fails in a data directory without the right to write', async () => {
     await using data = await temporaryDirectory();
     chmodSync(data.path, 0o555);
     const env = { STRATA_DATA: data.path, STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_LOG_LEVEL: 'fatal' };
-    const { code, stderr } = await spawnStrata(['stack', 'serve'], { env, uid: NOBODY });
+    const { code, stderr } = await spawnStrata(['stack', 'serve'], { env, uid: OTHER_UID });
     assert.equal(code, 1, stderr);
     assert.match(
       stderr,
@@ -33,10 +22,9 @@ describe('a process of another user', { skip: isRoot ? false : 'only root starts
     );
   });
 
-  it('says whose a file is that it may not use', async (test) => {
-    if (isSkipped(test)) return;
+  it('says whose a file is that it may not use', async () => {
     await using data = await temporaryDirectory();
-    chownSync(data.path, NOBODY, NOBODY);
+    chownSync(data.path, OTHER_UID, OTHER_UID);
     chmodSync(data.path, 0o700);
     const rotate = (more: object) =>
       spawnStrata(['stack', 'keys', 'rotate-signing'], { env: { STRATA_DATA: data.path }, ...more });
@@ -45,9 +33,9 @@ describe('a process of another user', { skip: isRoot ? false : 'only root starts
     assert.equal((await rotate({})).code, 0);
     assert.equal(statSync(before).uid, 0, 'it was there before the process');
     const file = path.join(data.path, 'keys/receipts/signing-keys.json');
-    assert.equal(statSync(file).uid, NOBODY);
+    assert.equal(statSync(file).uid, OTHER_UID);
     chownSync(file, 0, 0);
-    const { code, stderr } = await rotate({ uid: NOBODY });
+    const { code, stderr } = await rotate({ uid: OTHER_UID });
     assert.equal(code, 1);
     assert.match(
       stderr,

@@ -18,7 +18,13 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { checkStore, openStore } from '@strata/store';
-import { runStrata, spawnStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import {
+  OTHER_UID,
+  otherUserSkip,
+  runStrata,
+  spawnStrata,
+  temporaryDirectory,
+} from '../../../services/cli/src/test/run-strata.ts';
 import { fillStore, settingsOf, startServe, until } from '../../support/serve-process.ts';
 
 const TODAY = () => new Date().toISOString().slice(0, 10);
@@ -30,8 +36,6 @@ const hasLimits = (() => {
     return false;
   }
 })();
-const NOBODY = 65_534;
-const isRoot = process.getuid?.() === 0;
 
 async function isUnavailable(answer: Response): Promise<void> {
   const body = (await answer.json()) as { readonly code: string; readonly detail: string };
@@ -135,18 +139,16 @@ describe('a service whose store is locked by another process', () => {
   });
 });
 
-describe('a service whose store may not be written', {
-  skip: isRoot ? false : 'only root can run it as somebody else',
-}, () => {
+describe('a service whose store may not be written', { skip: otherUserSkip() }, () => {
   it('does not start, and says why in a line, whether it is the file or the folder', { timeout: 120_000 }, async () => {
     for (const what of ['file', 'folder'] as const) {
       await using at = await place(3);
       // As a service that ran before, by somebody else.
       chmodSync(at.path, 0o755);
       chmodSync(at.file, 0o644);
-      if (what === 'file') chownSync(at.path, NOBODY, NOBODY);
-      else chownSync(at.file, NOBODY, NOBODY);
-      const { code, stderr } = await spawnStrata(['stack', 'serve'], { env: settingsOf(at.path), uid: NOBODY });
+      if (what === 'file') chownSync(at.path, OTHER_UID, OTHER_UID);
+      else chownSync(at.file, OTHER_UID, OTHER_UID);
+      const { code, stderr } = await spawnStrata(['stack', 'serve'], { env: settingsOf(at.path), uid: OTHER_UID });
       assert.equal(code, 1, stderr);
       assert.match(stderr, /^strata: [^\n]*(?:cannot be written|cannot be opened|read-only|permission)[^\n]*\n$/i);
     }

@@ -26,7 +26,12 @@ describe('the receipt of a completion', () => {
 
   /** Asks, and keeps what was sent and what came in files. */
   async function asked(stream: boolean): Promise<{ id: string; request: string; answer: string }> {
-    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'What is SPF?' }], stream });
+    const body = JSON.stringify({
+      model,
+      messages: [{ role: 'user', content: 'What is SPF?' }],
+      stream,
+      temperature: 0,
+    });
     const response = await fetch(`${base}/v1/chat/completions`, { method: 'POST', headers, body });
     const request = path.join(service.directory, `request-${stream}.json`);
     const answer = path.join(service.directory, `answer-${stream}`);

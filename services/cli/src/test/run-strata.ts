@@ -1,5 +1,5 @@
 // Runs the command: in this process, or as a user does in a process of its own. Neither reaches anything beyond loopback.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -153,6 +153,16 @@ export function spawnStrata(args: readonly string[], options: ProcessOptions = {
       atMatch.done().then(() => resolve({ code, stdout, stderr }), reject);
     });
   });
+}
+
+/** The user `nobody` of most systems. */
+export const OTHER_UID = 65_534;
+
+/** Why no process of another user can be started here, or false: the `skip` of tests that start one. */
+export function otherUserSkip(): string | false {
+  if (process.getuid?.() !== 0) return 'only root starts processes of other users';
+  const { error } = spawnSync(process.execPath, ['--version'], { uid: OTHER_UID });
+  return error ? 'the checkout is below a folder that other users cannot enter' : false;
 }
 
 /** A data directory that goes away with the test. */
