@@ -114,6 +114,7 @@ function judge(file: string, specifier: string, workspace: string, may: readonly
   }
   if (specifier.startsWith('.')) {
     const target = path.join(path.dirname(file), specifier);
+    if (isTest(file) && target.startsWith('tests/support/')) return undefined;
     return target.startsWith(`${workspace}/`) ? undefined : 'leaves its package';
   }
   if (pure.includes(workspace) && !isTest(file) && specifier.startsWith('node:')) return 'is I/O in a pure package';

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Node, parse } from 'acorn';
 import { binaries, startPostgres } from '../packages/store/src/test/postgres.ts';
+import { randomFrom } from './support/random.ts';
 
 export interface Mutant {
   /** Path within the checkout. */
@@ -51,17 +52,6 @@ const flipped: Readonly<Record<string, string>> = {
   ...{ '===': '!==', '!==': '===', '<': '>=', '>': '<=', '<=': '>', '>=': '<' },
 };
 const moved: Readonly<Record<string, string>> = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
-
-/** A small generator of pseudo-random numbers in [0, 1), so that a seed names a sample (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 // biome-ignore lint/suspicious/noExplicitAny: nodes of every kind are walked alike
 type AnyNode = Node & Record<string, any>;
@@ -214,9 +204,8 @@ function lineOf({ file, start }: Mutant): number {
 }
 
 if (import.meta.main) {
-  await using postgres = binaries ? await startPostgres({ max_connections: '400' }) : undefined;
-  const env = { ...process.env };
-  if (postgres) env.STRATA_TEST_POSTGRES = `postgres://strata@127.0.0.1:${postgres.port}/postgres`;
+  await using postgres = binaries ? await startPostgres() : undefined;
+  const env = { ...process.env, ...(postgres && { STRATA_TEST_POSTGRES: postgres.url }) };
   const sample: Mutant[] = [];
   const table: { package: string; mutants: number; killed: number; share: string }[] = [];
   for (const workspace of options.package) {

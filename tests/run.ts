@@ -116,9 +116,8 @@ function printSummary(results: readonly GroupResult[], seconds: number): void {
 const [suite, ...paths] = process.argv.slice(2);
 if (suite !== 'fast' && suite !== 'full') throw new Error('usage: node tests/run.ts fast|full [path …]');
 const started = performance.now();
-await using postgres = binaries ? await startPostgres({ max_connections: '400' }) : undefined;
-const env = { ...process.env };
-if (postgres) env.STRATA_TEST_POSTGRES = `postgres://strata@127.0.0.1:${postgres.port}/postgres`;
+await using postgres = binaries ? await startPostgres() : undefined;
+const env = { ...process.env, ...(postgres && { STRATA_TEST_POSTGRES: postgres.url }) };
 const waiting = groupsOf(suite, paths);
 const results: GroupResult[] = [];
 await Promise.all(

@@ -5,12 +5,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import { type RunningWorker, readWorkerConfig, startWorker } from '@strata/worker';
 import OpenAI from 'openai';
+import { until as untilSo } from '../support/until.ts';
 
 const MODEL = 'simulated-8b';
 const HOST = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_LOG_LEVEL: 'silent' };
@@ -59,14 +59,8 @@ interface Network {
 const network = async (): Promise<Network> => (await (await fetch(`${base}/network`)).json()) as Network;
 const ids = async () => (await client.models.list()).data.map(({ id }) => id).sort();
 
-/** Waits until it holds; the deadline is for a machine whose cores are busy. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!(await holds())) {
-    assert.ok(performance.now() < deadline, 'it never came to be');
-    await sleep(20);
-  }
-}
+/** The deadline is for a machine whose cores are busy. */
+const until = (holds: () => Promise<boolean>) => untilSo(holds, { limitMs: 60_000, intervalMs: 20 });
 
 before(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'strata-network-'));

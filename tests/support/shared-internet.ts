@@ -1,13 +1,6 @@
 // One small simulated internet for all test files of a process: it costs the most of what a service needs.
-import { after } from 'node:test';
-import type { Internet } from '@strata/testnet';
 import { smallInternet } from '../../services/stack/src/test/harness.ts';
-
-let starting: Promise<Internet> | undefined;
-after(async () => (await starting)?.[Symbol.asyncDispose]());
+import { shared } from './shared.ts';
 
 /** Forty companies. A test that moves companies takes those that it moves from what `moveDns` returns. */
-export function sharedInternet(): Promise<Internet> {
-  starting ??= smallInternet();
-  return starting;
-}
+export const sharedInternet = shared(smallInternet);

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { type Advisory, type ConfigurationNode, type CpeCriterion, RANGE_SOURCES } from './advisory.ts';
 import { compileAdvisory, type Judgement, judge, judgeCompiled, productKeysOf, type SeenProduct } from './judge.ts';
-import { holds } from './test/property.ts';
 
 interface MatchingVectors {
   advisories: Record<string, Advisory['claims']>;

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import type { AdvisoryRecord, Cvss } from './advisory.ts';
 import { advisoryIdOf, mergeRecords } from './merge.ts';
-import { holds } from './test/property.ts';
 
 const root = path.join(import.meta.dirname, '../../../vectors/advisories');
 const vector = (name: string): AdvisoryRecord =>

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import semver from 'semver';
+import { holds } from '../../../tests/support/property.ts';
 import type { VersionRange, VersionScheme } from './advisory.ts';
 import { isInRange, rangeInWords } from './ranges.ts';
-import { holds } from './test/property.ts';
 import { compareVersions, distributionOf, readVersion, type VersionKey } from './version.ts';
 
 interface VersionVectors {

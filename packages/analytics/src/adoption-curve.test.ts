@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { adoptionCurve } from './adoption-curve.ts';
 import type { IndexedChange } from './change-history.ts';
 import { dayOf } from './daily-series.ts';
 import { indexOf, plainDomains } from './test/firms.ts';
-import { holds } from './test/property.ts';
 import { changes, DAYS, FIRST_DAY } from './test/random-changes.ts';
 import { manyDomains, PROVIDERS } from './test/random-domains.ts';
 

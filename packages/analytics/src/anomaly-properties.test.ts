@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { judge, type Sample, type SeriesKind } from './anomaly.ts';
-import { holds } from './test/property.ts';
 
 const TODAY = 20_000;
 const kind = fc.constantFrom<SeriesKind>('count', 'level');

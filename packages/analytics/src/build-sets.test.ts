@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { buildSets } from './build-sets.ts';
 import { DomainSet } from './domain-set.ts';
-import { holds } from './test/property.ts';
 
 const COUNT = 12;
 

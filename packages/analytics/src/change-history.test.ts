@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
+import { holds } from '../../../tests/support/property.ts';
 import { ChangeHistory, type IndexedChange } from './change-history.ts';
 import { dayOf } from './daily-series.ts';
-import { holds } from './test/property.ts';
 import { changes, DAYS, FIRST_DAY, scans } from './test/random-changes.ts';
 import { PROVIDERS } from './test/random-domains.ts';
 

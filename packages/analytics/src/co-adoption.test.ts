@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { coAdoption } from './co-adoption.ts';
 import { compareText } from './compare-text.ts';
 import { LEAST_SUPPORT } from './neighbours.ts';
 import { indexOf, plainDomains, usersOf } from './test/firms.ts';
-import { holds } from './test/property.ts';
 import { manyDomains, ownerOf, PROVIDERS } from './test/random-domains.ts';
 
 const isClose = (a: number, b: number) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATEGORIES, type Category, HOLDERS } from '@strata/detect';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { bandOf, herfindahl, type Market, market, markets } from './concentration.ts';
 import { DomainIndex, type IndexedDomain } from './domain-index.ts';
 import { firmProviders, indexOf, plainDomains } from './test/firms.ts';
-import { holds } from './test/property.ts';
 import { manyDomains, ownerOf } from './test/random-domains.ts';
 
 const holderBits = (category: Category, holder: (typeof HOLDERS)[number]) =>

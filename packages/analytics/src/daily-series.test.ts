@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { DailySeries, dayOf } from './daily-series.ts';
-import { holds } from './test/property.ts';
 
 const WIDTH = 3;
 const count = fc.record({

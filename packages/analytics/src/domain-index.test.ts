@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
+import { holds } from '../../../tests/support/property.ts';
 import type { Build } from './builds.ts';
 import { DomainIndex, type IndexedDomain } from './domain-index.ts';
 import { IndexBuilder } from './index-builder.ts';
 import { LEVELS, STATES } from './terms.ts';
 import { checkIndex } from './test/check-index.ts';
 import { plainDomain } from './test/firms.ts';
-import { holds } from './test/property.ts';
 import { manyDomains, PROVIDERS, type Step, steps } from './test/random-domains.ts';
 
 function take(index: DomainIndex, step: Step) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { DomainSet } from './domain-set.ts';
-import { holds } from './test/property.ts';
 
 const LARGEST = 5_000_000;
 /** Sparse over the whole range, dense at the bottom, dense runs with far-off numbers: arrays, bitmaps and what lies between. */

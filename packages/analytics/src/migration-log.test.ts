@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Category } from '@strata/detect';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { compareText } from './compare-text.ts';
 import { DAY_MS } from './daily-series.ts';
 import { type Flow, MigrationLog } from './migration-log.ts';
-import { holds } from './test/property.ts';
 import { DAYS, FIRST_DAY } from './test/random-changes.ts';
 
 interface Move {

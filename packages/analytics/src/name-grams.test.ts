@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { NameGrams } from './name-grams.ts';
 import { NameTable } from './name-table.ts';
 import { partsOf, uniqueNames } from './test/domain-names.ts';
-import { holds } from './test/property.ts';
 
 const tables = (most: number) =>
   uniqueNames(most).chain((all) =>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { compareText } from './compare-text.ts';
 import { bytesOf, NameTable } from './name-table.ts';
 import { partsOf, uniqueNames } from './test/domain-names.ts';
-import { holds } from './test/property.ts';
 
 /** Everything that can be asked of a table, against the plain list of numbers and names. */
 function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: readonly string[]): void {

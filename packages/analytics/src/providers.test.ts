@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { compareText } from './compare-text.ts';
 import { dayOf } from './daily-series.ts';
 import type { IndexedDomain } from './domain-index.ts';
 import { categoriesOf, leaders, providersInUse, rankOf } from './providers.ts';
 import { indexOf, plainDomains, usersOf } from './test/firms.ts';
-import { holds } from './test/property.ts';
 import { changes, DAYS, FIRST_DAY } from './test/random-changes.ts';
 import { manyDomains, PROVIDERS } from './test/random-domains.ts';
 

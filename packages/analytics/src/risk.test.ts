@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATEGORIES, type Category, type Finding, type Posture, type PostureFactor } from '@strata/detect';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { assessRisk, type RiskInput, riskLevel } from './risk.ts';
-import { holds } from './test/property.ts';
 import { ownerOf, PROVIDERS } from './test/random-domains.ts';
 
 type Factor = PostureFactor['factor'];

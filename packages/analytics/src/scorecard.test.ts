@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { POSTURE_FLAGS, type PostureFlag, SECTORS } from '@strata/detect';
+import { holds } from '../../../tests/support/property.ts';
 import type { IndexedDomain } from './domain-index.ts';
 import { type Adoption, COUNTED_STANDARDS, scorecard } from './scorecard.ts';
 import { indexOf, plainDomains } from './test/firms.ts';
-import { holds } from './test/property.ts';
 import { manyDomains } from './test/random-domains.ts';
 
 const has = ({ posture }: IndexedDomain, flag: PostureFlag) => ((posture >>> POSTURE_FLAGS.indexOf(flag)) & 1) === 1;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATEGORIES, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { compareText } from './compare-text.ts';
 import type { IndexedDomain } from './domain-index.ts';
 import { DomainSet } from './domain-set.ts';
@@ -9,7 +10,6 @@ import { type DomainFilter, inNameOrder, searchDomains, worstScores } from './se
 import { LEVELS, STATES } from './terms.ts';
 import { partsOf } from './test/domain-names.ts';
 import { indexOf, plainDomains } from './test/firms.ts';
-import { holds } from './test/property.ts';
 import { manyDomains, PROVIDERS } from './test/random-domains.ts';
 
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });

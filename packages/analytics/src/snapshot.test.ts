@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { DomainIndex } from './domain-index.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
 import { checkIndex } from './test/check-index.ts';
-import { holds } from './test/property.ts';
 import { changes, scans } from './test/random-changes.ts';
 import { PROVIDERS, steps } from './test/random-domains.ts';
 

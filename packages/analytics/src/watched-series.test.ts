@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { WINDOW_DAYS } from './anomaly.ts';
 import { readableDays } from './anomaly-days.ts';
 import type { IndexedChange } from './change-history.ts';
 import { DAY_MS, dayOf } from './daily-series.ts';
 import { indexOf, plainDomains } from './test/firms.ts';
-import { holds } from './test/property.ts';
 import { changes, DAYS, FIRST_DAY } from './test/random-changes.ts';
 import { type WatchedSeries, watchedSeries } from './watched-series.ts';
 

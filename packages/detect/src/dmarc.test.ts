@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { type DmarcRecord, parseDmarc, selectDmarc } from './dmarc.ts';
-import { holds } from './test/property.ts';
 
 function reads(record: string, expected: Partial<DmarcRecord>, codes = ''): void {
   const parsed = parseDmarc(record);

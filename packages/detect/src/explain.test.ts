@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
-import { holds } from './test/property.ts';
 import { testRulebook } from './test/rulebook-of.ts';
 
 const explain = (record: unknown) => explainRecord(record, testRulebook);

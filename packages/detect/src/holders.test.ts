@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { detect } from './detect.ts';
 import { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
 import { ROLES, type Role } from './profile.ts';
 import { type EvidenceParts, everyRecord, evidenceOf } from './test/evidence-of.ts';
-import { holds } from './test/property.ts';
 import { noLabels, testRulebook } from './test/rulebook-of.ts';
 
 const roles: readonly Role[] = Object.values(ROLES);

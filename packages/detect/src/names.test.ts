@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { hasSameOwner, hostOfUrl, parseDomain, registrableDomain } from './names.ts';
 import { decodePunycode } from './punycode.ts';
-import { holds } from './test/property.ts';
 
 interface NameVectors {
   accepted: { input: string; host: string; domain: string; why: string }[];

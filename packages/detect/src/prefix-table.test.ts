@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { type Cidr, parseCidr, prefixText, type Words } from './ip-address.ts';
 import { PrefixTable, type TableEntry } from './prefix-table.ts';
-import { holds } from './test/property.ts';
 
 const entry = (text: string, label: number, rank = 0): TableEntry => ({ ...(parseCidr(text) as Cidr), label, rank });
 

@@ -1,4 +1,4 @@
-// Slow clients on real sockets and in real time: headers and bodies that never end, answers that nobody reads.
+// Slow clients on real sockets and in real time: headers and bodies that never end, answers that no client reads.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Stream } from '@libp2p/interface';
 import type { Libp2p } from 'libp2p';
+import { until } from '../../../tests/support/until.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
-import { LOOPBACK, startStranger, until } from './test/hosts.ts';
+import { LOOPBACK, startStranger } from './test/hosts.ts';
 
 const MIB = 1024 * 1024;
 /** The length of a message of 4 MiB, and of one of 900,000 bytes. */

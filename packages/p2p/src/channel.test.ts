@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { multiaddr } from '@multiformats/multiaddr';
+import { until } from '../../../tests/support/until.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type Channel, type ChannelBounds, openChannel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
 import { STREAMS } from './limits.ts';
 import { MOST_MESSAGE_BYTES } from './message-reader.ts';
 import type { PeerNode } from './peer-node.ts';
-import { addressOf, startStranger, until, useHosts, within } from './test/hosts.ts';
+import { addressOf, startStranger, useHosts, within } from './test/hosts.ts';
 
 let protocols = 0;
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { until } from '../../../tests/support/until.ts';
 import { RECORDS } from './limits.ts';
 import type { PeerNode } from './peer-node.ts';
-import { until, useHosts, within } from './test/hosts.ts';
+import { useHosts, within } from './test/hosts.ts';
 
 const KEY = Buffer.from('model');
 

@@ -5,12 +5,13 @@ import { generateKeyPair } from '@libp2p/crypto/keys';
 import type { Connection, MultiaddrConnection, PeerId } from '@libp2p/interface';
 import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { multiaddr } from '@multiformats/multiaddr';
+import { until } from '../../../tests/support/until.ts';
 import { createGate } from './gate.ts';
 import { ChannelError } from './inbox.ts';
 import { JoinError } from './join-target.ts';
 import { CONNECTIONS } from './limits.ts';
 import { lanServiceName, networkKeyOf } from './private-network.ts';
-import { addressOf, until, useHosts, within } from './test/hosts.ts';
+import { addressOf, useHosts, within } from './test/hosts.ts';
 
 describe('who may connect', { concurrency: true }, () => {
   const hosts = useHosts();

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type GossipSub, TopicValidatorResult } from '@libp2p/gossipsub';
+import { until } from '../../../tests/support/until.ts';
 import { Conduct } from './conduct.ts';
 import type { Gate } from './gate.ts';
 import { createGossip, GossipError } from './gossip.ts';
 import { GOSSIP } from './limits.ts';
 import type { PeerNode } from './peer-node.ts';
 import { RateLimit } from './rate-limit.ts';
-import { until, useHosts } from './test/hosts.ts';
+import { useHosts } from './test/hosts.ts';
 
 const TOPIC = 'strata/test/1';
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
+import { until } from '../../../tests/support/until.ts';
 import { JoinError } from './join-target.ts';
 import { createJoinToken } from './join-token.ts';
-import { addressOf, until, useHosts, within } from './test/hosts.ts';
+import { addressOf, useHosts, within } from './test/hosts.ts';
 
 /** A port at which nobody listens, for now. */
 async function freePort(): Promise<number> {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { until } from '../../../tests/support/until.ts';
 import { KnownPeers } from './known-peers.ts';
 import { KNOWN_PEERS } from './limits.ts';
-import { until, useHosts, within } from './test/hosts.ts';
+import { useHosts, within } from './test/hosts.ts';
 
 const KEY = Buffer.from('model');
 

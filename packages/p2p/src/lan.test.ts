@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { describe, it } from 'node:test';
-import { until, useHosts } from './test/hosts.ts';
+import { until } from '../../../tests/support/until.ts';
+import { useHosts } from './test/hosts.ts';
 
 const GROUP = '224.0.0.251';
 const ANYWHERE = { listen: ['/ip4/0.0.0.0/tcp/0'], isMdnsOn: true };
@@ -40,7 +41,7 @@ describe('hosts on one LAN', () => {
     const a = await hosts.start('a', { ...ANYWHERE, networkKey });
     const b = await hosts.start('b', { ...ANYWHERE, networkKey });
     const other = await hosts.start('c', { ...ANYWHERE, networkKey: randomBytes(32) });
-    await until(() => a.peers.connected().some(({ id }) => id === b.id), 12_000);
+    await until(() => a.peers.connected().some(({ id }) => id === b.id), { limitMs: 12_000 });
     assert.deepEqual(other.peers.connected(), []);
   });
 });

@@ -8,10 +8,11 @@ import { multiaddr } from '@multiformats/multiaddr';
 import type { Libp2p } from 'libp2p';
 import { CID } from 'multiformats/cid';
 import { sha256 } from 'multiformats/hashes/sha2';
+import { until } from '../../../tests/support/until.ts';
 import { RECORDS } from './limits.ts';
 import type { PeerNode } from './peer-node.ts';
 import { worthDialling } from './providers.ts';
-import { addressOf, startStranger, until, useHosts, within } from './test/hosts.ts';
+import { addressOf, startStranger, useHosts, within } from './test/hosts.ts';
 
 const cid = CID.createV1(0x55, await sha256.digest(Buffer.from('model'))).bytes;
 /** Fields of https://github.com/libp2p/specs/blob/master/kad-dht/README.md#rpc-messages: type 3 is GET_PROVIDERS, 2 ADD_PROVIDER. */

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { portOf, until, useHosts, within } from './test/hosts.ts';
+import { until } from '../../../tests/support/until.ts';
+import { portOf, useHosts, within } from './test/hosts.ts';
 
 describe('liveness', () => {
   const hosts = useHosts();

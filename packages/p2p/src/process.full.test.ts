@@ -5,10 +5,11 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
+import { until } from '../../../tests/support/until.ts';
 import type { Channel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
 import { KeyFileError } from './key-file.ts';
-import { addressOf, until, useHosts } from './test/hosts.ts';
+import { addressOf, useHosts } from './test/hosts.ts';
 
 /** Runs `program` in a process with `startPeerNode` in scope; what it prints is `printed`. */
 function run(program: string) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { until } from '../../../tests/support/until.ts';
 import type { Channel } from './channel.ts';
-import { until, useHosts, within } from './test/hosts.ts';
+import { useHosts, within } from './test/hosts.ts';
 
 describe('relay', { concurrency: true }, () => {
   const hosts = useHosts();

@@ -5,10 +5,11 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { noise } from '@libp2p/noise';
 import { multiaddr } from '@multiformats/multiaddr';
+import { until } from '../../../tests/support/until.ts';
 import { KeyFileError } from './key-file.ts';
 import { CONNECTIONS } from './limits.ts';
 import { verifyPeerSignature } from './peer-signature.ts';
-import { addressOf, portOf, startStranger, until, useHosts, within } from './test/hosts.ts';
+import { addressOf, portOf, startStranger, useHosts, within } from './test/hosts.ts';
 
 describe('host', { concurrency: true }, () => {
   const hosts = useHosts();

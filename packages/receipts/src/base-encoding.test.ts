@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import {
   decodeBase32,
   decodeBase64,
@@ -12,7 +13,6 @@ import {
   encodeHex,
 } from './base-encoding.ts';
 import { bytesOf } from './test/fixture.ts';
-import { holds } from './test/property.ts';
 
 const codecs = [
   { name: 'hex', encode: encodeHex, decode: decodeHex, foobar: '666f6f626172' },

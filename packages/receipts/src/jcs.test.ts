@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { CanonicalFormError, canonicalize } from './jcs.ts';
 import { readVector } from './test/fixture.ts';
-import { holds } from './test/property.ts';
 
 describe('the canonical form', () => {
   const examples = JSON.parse(readVector('jcs/examples.json')) as { name: string; input: string; canonical: string }[];

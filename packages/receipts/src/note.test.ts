@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
 import { formatVerifierKey, noteVerifier, openNote, parseVerifierKey, signNote } from './note.ts';
 import { LEDGER_KEY, readVector, testKey } from './test/fixture.ts';
-import { holds } from './test/property.ts';
 import { formatTlogProof, parseTlogProof } from './tlog-proof.ts';
 
 const signer = { name: 'strata.example/notes', ...LEDGER_KEY };

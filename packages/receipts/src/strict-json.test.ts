@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { AmbiguousJsonError, parseStrictJson } from './strict-json.ts';
 import { readVector } from './test/fixture.ts';
-import { holds } from './test/property.ts';
 
 const { refused, accepted } = JSON.parse(readVector('jcs/ambiguous.json')) as Record<'refused' | 'accepted', string[]>;
 

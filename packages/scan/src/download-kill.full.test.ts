@@ -7,9 +7,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
+import { until } from '../../../tests/support/until.ts';
 import { useDownloads } from './test/downloads.ts';
 import { shelf } from './test/shelf.ts';
-import { until } from './test/until.ts';
 
 const { downloads, left } = useDownloads();
 

@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { until } from '../../../tests/support/until.ts';
 import { useDownloads } from './test/downloads.ts';
 import { failureOf, redirects, startInternet } from './test/fetching.ts';
 import { shelf } from './test/shelf.ts';
-import { until } from './test/until.ts';
 import type { WebScript } from './test/web-server.ts';
 
 const { downloads, get, left, assertWhole, cutOff } = useDownloads();

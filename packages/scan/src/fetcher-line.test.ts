@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../tests/support/until.ts';
 import { a } from './test/dns-server.ts';
 import { failureOf, PUBLIC, startInternet, textOf } from './test/fetching.ts';
-import { until } from './test/until.ts';
 import type { WebScript } from './test/web-server.ts';
 
 const hello: WebScript = (_request, response) => void response.end('hello');

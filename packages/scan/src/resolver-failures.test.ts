@@ -1,10 +1,10 @@
 // The resolver when servers drip, cut off, know no EDNS0, or are still thinking while it is disposed.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { until } from '../../../tests/support/until.ts';
 import { encodeQuery } from './message.ts';
 import { a, cname, type DnsQuestion, reply, soa } from './test/dns-server.ts';
 import { IMPATIENT, rcode, silent, truncated, withServers } from './test/scripted-resolver.ts';
-import { until } from './test/until.ts';
 
 /** Over TCP, a byte at a time: a length of 500, then the beginning of something. */
 const drip = (q: DnsQuestion) => ({ drip: Buffer.concat([Buffer.from([1, 244]), q.bytes]) });

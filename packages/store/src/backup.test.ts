@@ -17,14 +17,14 @@ import {
   settleSqlite,
 } from './index.ts';
 import { failsWith } from './test/fails-with.ts';
-import { fill, RECEIPT, told } from './test/filled-store.ts';
+import { contentsOf, fill, RECEIPT } from './test/filled-store.ts';
 import { file, freshPath, onEach, pathOf, postgres } from './test/places.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 import { makeOld } from './test/upgrade.ts';
 
 /** The restored store answers as the one before did, is another, and goes on after every number that was given. */
 async function assertRestored(now: Store, before: Store): Promise<void> {
-  assert.deepEqual(await told(now), await told(before));
+  assert.deepEqual(await contentsOf(now), await contentsOf(before));
   assert.notEqual(await now.feed.storeId(), await before.feed.storeId());
   const last = await before.latestSeq();
   await now.recordScan(scanOf('new.com', day(1), GOOGLE), confirm);

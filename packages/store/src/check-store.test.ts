@@ -18,7 +18,7 @@ async function filled(url: string): Promise<string> {
 const whatOf = async (url: string) => (await checkStore(url)).findings.map(({ what }) => what).join('\n');
 
 onEach(kept, 'a checked store', (place) => {
-  it('is sound when it is, and told what is wrong with it, each thing by itself', async () => {
+  it('passes when it is sound, and reports each fault by itself', async () => {
     const url = await filled(await place.fresh());
     const { checks, findings } = await checkStore(url);
     assert.deepEqual(findings, []);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { copyToPostgres, openStore } from './index.ts';
-import { fill, told } from './test/filled-store.ts';
+import { contentsOf, fill } from './test/filled-store.ts';
 import { exec, freshPath, onEach, postgres, rows } from './test/places.ts';
 import { confirm, GOOGLE, scanOf } from './test/scans.ts';
 
@@ -33,7 +33,7 @@ onEach([postgres], 'a store copied', ({ fresh, empty }) => {
     assert.equal(tables.find(({ table }) => table === 'scans')?.rows, 2_100);
     await using before = await openStore(`sqlite:${file}`);
     await using now = await openStore(url);
-    assert.deepEqual(await told(now), await told(before));
+    assert.deepEqual(await contentsOf(now), await contentsOf(before));
     assert.equal(await now.feed.storeId(), await before.feed.storeId());
     const [feed] = await now.feeds.list({ after: 0, limit: 1 });
     assert.equal(feed?.state.error, 'with a NUL \ufffd', 'PostgreSQL keeps none');
@@ -43,7 +43,7 @@ onEach([postgres], 'a store copied', ({ fresh, empty }) => {
       const [next] = (await store.stream.append([event], { from: 1, to: 2 })) ?? [];
       assert.equal(next?.seq, 4, 'a number of a row that is gone does not come back');
     }
-    assert.deepEqual(await told(now), await told(before));
+    assert.deepEqual(await contentsOf(now), await contentsOf(before));
   });
 
   it('is whole or empty: stopped on the way, it can be begun again', async () => {

@@ -139,9 +139,13 @@ onEach(kept, 'what stands out', (place) => {
     assert.equal(await store.signals.addAnomaly(anomaly('an_1', 5)), true);
     assert.equal(await store.signals.addAnomaly(anomaly('an_1', 5)), false);
     assert.equal(await store.signals.addAnomaly(anomaly('an_2', 7, 'a.com')), true);
-    const told = (await store.eventsSince(0, 10)).map(({ kind, domain, payload }) => ({ kind, domain, ...payload }));
+    const published = (await store.eventsSince(0, 10)).map(({ kind, domain, payload }) => ({
+      kind,
+      domain,
+      ...payload,
+    }));
     const found = (domain: string, anomalyId: string) => ({ kind: 'anomaly-found', domain, anomalyId });
-    assert.deepEqual(told, [found('', 'an_1'), found('a.com', 'an_2')]);
+    assert.deepEqual(published, [found('', 'an_1'), found('a.com', 'an_2')]);
     assert.deepEqual(idsOf((await store.signals.anomalies({}, 10)).anomalies), ['an_2', 'an_1']);
     const ofDomain = { total: 1, anomalies: [anomaly('an_2', 7, 'a.com')] };
     assert.deepEqual(await store.signals.anomalies({ domain: 'a.com' }, 10), ofDomain);
@@ -157,8 +161,8 @@ onEach(kept, 'what stands out', (place) => {
     assert.equal(await add({}, 2 * DAY), false, 'nothing else is known');
     assert.equal(await add({ detail: 'more', severity: 'high' }, 3 * DAY), true);
     assert.equal(await add({ detail: 'less', severity: 'low' }, 3 * DAY), false, 'it does not become milder');
-    const told = alert('s', DAY, { detail: 'more', severity: 'high' });
-    assert.deepEqual(await store.signals.alerts(10), { total: 1, alerts: [told] });
+    const merged = alert('s', DAY, { detail: 'more', severity: 'high' });
+    assert.deepEqual(await store.signals.alerts(10), { total: 1, alerts: [merged] });
     assert.equal(await add({}, 9 * DAY), true);
     assert.equal((await store.signals.alerts(10)).total, 2);
   });

@@ -1,4 +1,4 @@
-// A server that ends connections, stands still or keeps others waiting while it is used: each is told, nothing is lost, and the same
+// A server that ends connections, stands still or keeps others waiting while it is used: each client gets an error, nothing is lost, and the same
 // store works again afterwards. That a server is killed: postgres-server.full.test.ts.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';

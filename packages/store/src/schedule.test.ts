@@ -1,6 +1,7 @@
 // Many domains over thirty days, looked at by the schedule, and at one interval for all with as many looks.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { randomFrom } from '../../../tests/support/random.ts';
 import { intervalOf, nextLookAt, UNKNOWN, withLook } from './schedule.ts';
 
 const HOUR = 3_600_000;
@@ -20,16 +21,6 @@ const KINDS = [
 ] as const;
 
 const usual = { usualMs: USUAL, isWatched: false } as const;
-
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 interface Outcome {
   readonly looks: number;
@@ -57,7 +48,7 @@ interface Look {
 
 /** `next` gives the time of the next look. All domains are added at once. */
 function live(domains: number, next: (domain: number, look: Look) => number): Outcome {
-  const random = seeded(7);
+  const random = randomFrom(7);
   const exponential = (meanMs: number) => -Math.log(1 - random()) * meanMs;
   // Looks an hour: a round of all takes four hours.
   const capacity = domains / 4;

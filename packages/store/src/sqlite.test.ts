@@ -66,7 +66,7 @@ describe('a SQLite file', () => {
     await assert.rejects(openStore(`sqlite:file:${file}?mode=ro`), failsWith('read-only'));
   });
 
-  it('is told to be on a disk that is full', async () => {
+  it('reports a disk that is full', async () => {
     const database = openDatabase(pathOf(await file.fresh()) ?? '');
     // What has no page left is full, as a disk without room is.
     database.exec('PRAGMA max_page_count = 1');

@@ -1,4 +1,4 @@
-// The store wherever it keeps what it is told: as it was left, and for several processes at once.
+// The store in every place: as it was left, and for several processes at once.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -18,11 +18,11 @@ onEach(kept, 'the public stream', (place) => {
     await stream.begin(9, 2_000);
     assert.deepEqual([await stream.cursor(), await stream.beganUs()], [7, 1_000]);
     const events = [event(1_001), event(1_002, { providers: [], category: null, domain: null })];
-    const told = (await stream.append(events, { from: 7, to: 12 })) ?? [];
-    assert.deepEqual([told[0]?.seq, told[1]?.seq, told.length], [1, 2, 2]);
+    const received = (await stream.append(events, { from: 7, to: 12 })) ?? [];
+    assert.deepEqual([received[0]?.seq, received[1]?.seq, received.length], [1, 2, 2]);
     assert.equal(await stream.cursor(), 12);
-    assert.deepEqual(await stream.since(0, 10), told, 'read back as written');
-    assert.deepEqual(await stream.latest(), told[1]);
+    assert.deepEqual(await stream.since(0, 10), received, 'read back as written');
+    assert.deepEqual(await stream.latest(), received[1]);
     assert.deepEqual([await stream.seqAt(1_000), await stream.seqAt(1_001), await stream.seqAt(9_999)], [0, 1, 2]);
   });
 
@@ -64,11 +64,11 @@ onEach(kept, 'the public stream', (place) => {
 
 describe('an event of the public stream', () => {
   it('is wanted by whose filter it fits', () => {
-    const told = { seq: 1, ...event(1) };
+    const received = { seq: 1, ...event(1) };
     const both = { category: 'dns', provider: 'x' };
     for (const filter of [{}, { types: ['migration'] }, { domain: 'a.com' }, { provider: 'y' }, both])
-      assert.ok(isWanted(told, filter));
+      assert.ok(isWanted(received, filter));
     const others = [{ domain: 'b.com' }, { provider: 'z' }, { category: 'cdn' }, { ...both, provider: 'z' }];
-    for (const filter of [{ types: ['anomaly'] }, ...others]) assert.ok(!isWanted(told, filter));
+    for (const filter of [{ types: ['anomaly'] }, ...others]) assert.ok(!isWanted(received, filter));
   });
 });

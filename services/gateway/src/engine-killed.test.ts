@@ -1,4 +1,4 @@
-// The process of the engine is killed: clients are told, slots are released, another process starts, and the gateway goes on.
+// The process of the engine is killed: clients get an error, slots are released, another process starts, and the gateway goes on.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import OpenAI from 'openai';

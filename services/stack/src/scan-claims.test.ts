@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { openStore, type Store } from '@strata/store';
 import pino from 'pino';
+import { until } from '../../../tests/support/until.ts';
 import { ScanClaims } from './scan-claims.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');
@@ -20,11 +20,6 @@ async function open() {
 }
 
 const leasedAt = async (store: Store, at: number) => (await store.work.progress(new Date(at))).leased;
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 30_000; !(await isSo()); await delay(10))
-    if (Date.now() > deadline) throw new Error('it did not come about');
-}
 
 describe('the share of the schedule that a process has', () => {
   it('stays its own for as long as it works on it', async () => {

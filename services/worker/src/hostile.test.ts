@@ -1,4 +1,4 @@
-// Gateways that break the protocol: each is told so, its channel is closed, and others are served as before.
+// Gateways that break the protocol: each gets an error, its channel is closed, and others are served as before.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { simulatedAnswer } from '@strata/testnet';

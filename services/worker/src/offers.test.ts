@@ -33,15 +33,15 @@ describe('offers', () => {
       ...{ places, model: simulatedModel({ slots: 2 }), logger: pino({ level: 'silent' }), nowMs: () => Date.now() },
       isFit: () => state.isFit,
     });
-    const told = () =>
+    const announced = () =>
       gossiped.map((message) => {
         const frame = decodeFrame(message);
         assert.ok(frame.kind === 'offer');
         return decodeOffer(frame.offer);
       });
     /** How many models each offer had. */
-    const models = () => told().map((offer) => offer.models.length);
-    return { offers, places, state, told, models, [Symbol.asyncDispose]: () => offers[Symbol.asyncDispose]() };
+    const models = () => announced().map((offer) => offer.models.length);
+    return { offers, places, state, announced, models, [Symbol.asyncDispose]: () => offers[Symbol.asyncDispose]() };
   }
   const passing = async (times: number, ms: number) => {
     for (let i = 0; i < times; i += 1) {
@@ -73,7 +73,7 @@ describe('offers', () => {
   it('are renewed long before they expire, each with a higher number', async () => {
     await using scene = await started();
     await passing(3, 30_000);
-    const all = scene.told();
+    const all = scene.announced();
     assert.equal(all.length, 4);
     assert.ok(all.every(({ sequence }, i) => i === 0 || sequence > (all[i - 1]?.sequence ?? 0)));
     assert.ok(all.every(({ issuedAtMs }, i) => issuedAtMs < (all[i - 1]?.expiresAtMs ?? Number.POSITIVE_INFINITY)));
@@ -81,21 +81,21 @@ describe('offers', () => {
 
   it('have the load when it changes, at most every five seconds', async () => {
     await using scene = await started();
-    const { offers, places, told } = scene;
+    const { offers, places, announced } = scene;
     const watched: Uint8Array[] = [];
     offers.watch(({ offer }) => watched.push(offer), new AbortController().signal);
     for (const running of [1, 2, 1, 2]) {
       places.running = running;
       offers.noteLoad();
     }
-    assert.equal(told().length, 1, 'not at once');
+    assert.equal(announced().length, 1, 'not at once');
     await passing(1, 5_000);
     assert.deepEqual(
-      told().map(({ running }) => running),
+      announced().map(({ running }) => running),
       [0, 2],
     );
     offers.noteLoad();
     await passing(1, 5_000);
-    assert.deepEqual([told().length, watched.length], [2, 1], 'the same load is not published again');
+    assert.deepEqual([announced().length, watched.length], [2, 1], 'the same load is not published again');
   });
 });

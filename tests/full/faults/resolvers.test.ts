@@ -1,11 +1,11 @@
 // What becomes of the collection when the resolvers are dead in one way after another: nothing is taken for gone, domains are put off
 // and tried again, whoever watches sees it, and all goes on by itself.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
-import { createInternet, type Internet } from '@strata/testnet';
+import { createInternet } from '@strata/testnet';
 import { postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
+import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { type ResolverState, startBadResolver } from '../../support/bad-resolver.ts';
 import { get } from '../../support/node-answers.ts';
 import { type TestNode, testNodes, until } from '../../support/nodes.ts';
@@ -25,17 +25,9 @@ async function figuresOf({ metricsBase }: TestNode) {
 }
 
 describe('a collection whose resolvers are dead', { skip: binaries ? false : notice }, () => {
-  let server: PostgresCluster;
-  let internet: Internet;
-  before(async () => {
-    server = await postgresServer();
-    internet = await createInternet({ domains: DOMAINS, hasFaults: false });
-  });
-  after(async () => {
-    await internet?.[Symbol.asyncDispose]();
-  });
-
   it('takes nothing for gone, puts domains off, shows it, and goes on by itself', { timeout: 900_000 }, async () => {
+    const server = await postgresServer();
+    await using internet = await createInternet({ domains: DOMAINS, hasFaults: false });
     const databaseUrl = await server.fresh();
     const database = new URL(databaseUrl).pathname.slice(1);
     await using store = await openStore(databaseUrl, { poolSize: 3 });

@@ -1,10 +1,10 @@
 // Processes in roles, killed at moments of chance while they work: nothing that any of them acknowledged is lost, nothing is doubled.
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '@strata/store';
-import { createInternet, type Internet } from '@strata/testnet';
+import { createInternet } from '@strata/testnet';
 import { postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
+import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { Fleet } from '../../support/fleet.ts';
 import { startLoad } from '../../support/fleet-load.ts';
 import { testNodes, until } from '../../support/nodes.ts';
@@ -14,17 +14,9 @@ const KILLS = Number(process.env.STRATA_TEST_KILLS ?? 12);
 const DOMAINS = 60;
 
 describe('processes that are killed while they work', { skip: binaries ? false : notice }, () => {
-  let server: PostgresCluster;
-  let internet: Internet;
-  before(async () => {
-    server = await postgresServer();
-    internet = await createInternet({ domains: DOMAINS, hasFaults: false });
-  });
-  after(async () => {
-    await internet?.[Symbol.asyncDispose]();
-  });
-
   it('lose nothing that was acknowledged, and double nothing', { timeout: 1_500_000 }, async () => {
+    const server = await postgresServer();
+    await using internet = await createInternet({ domains: DOMAINS, hasFaults: false });
     const databaseUrl = await server.fresh();
     await using store = await openStore(databaseUrl, { poolSize: 3 });
     const scheduled = internet.domains().slice(0, DOMAINS / 2);

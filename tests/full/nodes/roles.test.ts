@@ -150,20 +150,20 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
     let left: readonly TestNode[] = schedulers;
     for (let kills = 0; kills < 2; kills += 1) {
       const target = first.events.length + 40;
-      await untilTrue('events are told', async () => first.events.length >= target);
+      await untilTrue('events are emitted', async () => first.events.length >= target);
       const killed = await working(left);
       await killed.kill();
       left = left.filter((node) => node !== killed);
       await working(left);
     }
     const target = first.events.length + 40;
-    await untilTrue('events are told after the last kill', async () => first.events.length >= target);
+    await untilTrue('events are emitted after the last kill', async () => first.events.length >= target);
     isOver = true;
     await writing;
     const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
     const ids = changes.map(({ seq }) => `ev_${String(seq).padStart(10, '0')}`);
     for (const { events } of [first, second]) {
-      await untilTrue('all is told', async () => events.length >= changes.length);
+      await untilTrue('all events are emitted', async () => events.length >= changes.length);
       const told = events.map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
       assert.deepEqual(told, ids, 'each change once, in the order in which it was confirmed');
       assert.ok(events.every(({ seq }, i) => i === 0 || seq > (events[i - 1]?.seq ?? 0)));

@@ -69,9 +69,9 @@ describe('strata stack keys rotate-signing', () => {
     assert.equal(refusedKeys.code, 1);
     assert.match(refusedKeys.stderr, /were retired on .+ newest keys folder/);
     assert.ok(!(await readdir(two.path)).some((name) => /again|old/.test(name)), 'nothing is left of it');
-    const told = await rotateWith(two.path, url);
-    assert.equal(told.code, 1);
-    assert.match(told.stderr, /was retired on .+ newest keys folder/);
+    const logged = await rotateWith(two.path, url);
+    assert.equal(logged.code, 1);
+    assert.match(logged.stderr, /was retired on .+ newest keys folder/);
 
     // Its private keys would restore to a service that cannot sign: they are in no backup, and given all the same they are refused.
     const file = path.join(two.path, 'private.json');
@@ -125,7 +125,7 @@ describe('strata stack keys rotate-signing', () => {
       return new RegExp(`^${name} (\\d)$`, 'm').exec(text)?.[1];
     };
     const figures = () => Promise.all(['strata_signing_keys_retired', 'strata_ledger_refusing'].map(figure));
-    const told = (what: RegExp) => lines.filter(({ msg }) => what.test(msg));
+    const logged = (what: RegExp) => lines.filter(({ msg }) => what.test(msg));
     assert.equal((await ask()).status, 200);
 
     const give = (from: string, to: string) =>
@@ -137,11 +137,11 @@ describe('strata stack keys rotate-signing', () => {
       });
     await give(one.path, two.path);
     await rotated(1);
-    await untilTrue('a warning', async () => told(/were rotated on another node/).length > 0);
+    await untilTrue('a warning', async () => logged(/were rotated on another node/).length > 0);
     assert.equal((await ask()).status, 200);
     assert.deepEqual(await figures(), ['1', '0']);
     await give(two.path, one.path);
-    await untilTrue('new keys', async () => told(/new signing keys are taken up/).length > 0);
+    await untilTrue('new keys', async () => logged(/new signing keys are taken up/).length > 0);
     assert.deepEqual(await figures(), ['0', '0']);
 
     await rotated(10);
@@ -150,8 +150,8 @@ describe('strata stack keys rotate-signing', () => {
     assert.deepEqual([...new Set(refused.map(({ status }) => status))], [503]);
     assert.equal(refused[0]?.headers.get('retry-after'), '30');
     assert.deepEqual(await figures(), ['1', '1']);
-    assert.ok(told(/request failed|could not be signed/).length < 20, 'not a stack for each');
-    assert.equal(told(/were rotated on another node/).length, 2, 'once for each rotation');
+    assert.ok(logged(/request failed|could not be signed/).length < 20, 'not a stack for each');
+    assert.equal(logged(/were rotated on another node/).length, 2, 'once for each rotation');
     await give(two.path, one.path);
     await untilTrue('an answer', async () => (await ask()).status === 200);
     assert.deepEqual(await figures(), ['0', '0']);

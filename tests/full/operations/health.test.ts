@@ -11,17 +11,14 @@ import { confirm, GOOGLE, scanOf } from '../../../packages/store/src/test/scans.
 import { startHarness as startGatewayHarness } from '../../../services/gateway/src/test/harness.ts';
 import { startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../support/shared-internet.ts';
+import { until as untilSo } from '../../support/until.ts';
 
 const status = async (port: number | undefined, target: string) =>
   (await fetch(`http://127.0.0.1:${port}${target}`)).status;
 
 /** Asks until it is so; two minutes are enough for a busy machine. */
-async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
-  for (const deadline = Date.now() + 120_000; !(await isSo().catch(() => false)); ) {
-    assert.ok(Date.now() < deadline, what);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+const until = (isSo: () => Promise<boolean>, what: string) =>
+  untilSo(() => isSo().catch(() => false), { what, limitMs: 120_000, intervalMs: 50 });
 
 let internet: Internet;
 before(async () => {

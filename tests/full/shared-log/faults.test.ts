@@ -4,8 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
+import { before, describe, it } from 'node:test';
 import { Metrics } from '@strata/http';
 import { checkSharedLog, LogError, openSharedLog, type SharedLog, type SharedPlace } from '@strata/log';
 import { signNote } from '@strata/receipts';
@@ -16,17 +15,13 @@ import { idOf, leafOf, ORIGIN, testSigner } from '../../../packages/log/src/test
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { BEGIN_WRITING } from '../../../packages/store/src/postgres-dialect.ts';
 import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { binaries, notice, type PostgresCluster, startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { addLedgerRefusal } from '../../../services/stack/src/stack-metrics.ts';
 import { startCuttingProxy } from '../../support/shared-log/cutting-proxy.ts';
 import { keysOf, openNode, openPlace } from '../../support/shared-log/database.ts';
+import { until as untilSo } from '../../support/until.ts';
 
-/** Until it holds, at most so long that something is wrong. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !(await holds()); await delay(10)) {
-    if (Date.now() > deadline) throw new Error('it did not come to hold');
-  }
-}
+const until = (holds: () => boolean | Promise<boolean>) => untilSo(holds, { limitMs: 60_000 });
 
 const stoppedBy = (log: SharedLog): string => {
   const { backgroundError } = log.stats();
@@ -42,8 +37,11 @@ async function check(url: string, numbers: readonly number[]): Promise<void> {
   assert.deepEqual(texts, numbers.map((number) => Buffer.from(leafOf(number)).toString()).sort());
 }
 
-describe('a log in a database', { skip: binaries ? false : notice }, async () => {
-  const server = await postgresServer();
+describe('a log in a database', { skip: binaries ? false : notice }, () => {
+  let server: PostgresCluster;
+  before(async () => {
+    server = await postgresServer();
+  });
 
   it('finds at any node what another has just given out', async () => {
     const url = await server.fresh();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../../tests/support/property.ts';
 import type { VersionRange } from '../advisory.ts';
-import { holds } from '../test/property.ts';
 import { versionsOf } from './cna-versions.ts';
 
 type Entry = Parameters<typeof versionsOf>[0][number];

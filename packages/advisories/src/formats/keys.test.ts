@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '../test/property.ts';
+import { holds } from '../../../../tests/support/property.ts';
 import { affectedClaim } from './cna-affected.ts';
 import { cpeProductKey } from './cpe-key.ts';
 import { compareBounds } from './order.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '../test/property.ts';
+import { holds } from '../../../../tests/support/property.ts';
 import { readOsvRecord } from './osv.ts';
 import { rangesOfEvents as rangesUnder } from './osv-events.ts';
 

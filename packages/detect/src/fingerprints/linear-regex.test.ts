@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '../test/property.ts';
+import { holds } from '../../../../tests/support/property.ts';
 import { LinearRegex, readPattern, versionShown } from './pattern.ts';
 
 /** Sources of expressions, of all that is supported, over few letters so that they often match. */

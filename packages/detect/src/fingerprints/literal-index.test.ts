@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '../test/property.ts';
+import { holds } from '../../../../tests/support/property.ts';
 import { LiteralIndex } from './literal-index.ts';
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '/'), minLength: 1, maxLength: 6 });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '../test/property.ts';
+import { holds } from '../../../../tests/support/property.ts';
 import { type Zone, zoneLookups } from '../test/spf-zone.ts';
 import { checkHost } from './check-host.ts';
 import { readSpf, type SpfPolicy } from './policy.ts';

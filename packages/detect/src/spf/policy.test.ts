@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../../tests/support/property.ts';
 import { evidenceOf } from '../test/evidence-of.ts';
-import { holds } from '../test/property.ts';
 import { type SpfPolicy, spfNames, spfOf } from './policy.ts';
 import { spfTargets } from './senders.ts';
 

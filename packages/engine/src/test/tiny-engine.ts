@@ -1,8 +1,8 @@
 // The tiny chat model in llama.cpp, loaded once for all test files of one process, and jobs for it.
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
 import { GREEDY } from '@strata/inference';
 import { tinyChatModel } from '@strata/testnet';
+import { shared } from '../../../../tests/support/shared.ts';
 import { type ChatPrompt, type Engine, type Job, type JobEvent, startLlamaEngine } from '../index.ts';
 
 export const never = new AbortController().signal;
@@ -15,16 +15,13 @@ export const GRAMMAR_TEXT = /^\{"a": "[a-z }\]]*", "b": \["[a-z }\]]*"\]\}$/;
 
 /** Deaths and restarts of the shared engine's process, in order. */
 export const restarts: { readonly kind: string; readonly detail: string }[] = [];
-let shared: Promise<Engine> | undefined;
-after(async () => (await shared)?.[Symbol.asyncDispose]());
 
 export const oneSlot = { file: tinyChatModel, slots: 1, threads: 1, gpu: false } as const;
 
 /** With two slots and one thread. */
-export function tinyEngine(): Promise<Engine> {
-  shared ??= startLlamaEngine({ ...oneSlot, slots: 2 }, { onRestart: (event) => restarts.push(event) });
-  return shared;
-}
+export const tinyEngine = shared(() =>
+  startLlamaEngine({ ...oneSlot, slots: 2 }, { onRestart: (event) => restarts.push(event) }),
+);
 
 export const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }], tools: [] });
 

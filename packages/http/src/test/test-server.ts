@@ -1,9 +1,7 @@
 // Servers over small tables of routes, with receipts and keys in memory, and what tests send to them on raw sockets.
-import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   decodeBase64Url,
   issueDetachedReceipt,
@@ -16,6 +14,7 @@ import {
 } from '@strata/receipts';
 import pino from 'pino';
 import { z } from 'zod';
+import { until as untilSo } from '../../../../tests/support/until.ts';
 import {
   AnswerCache,
   createHttpServer,
@@ -151,10 +150,7 @@ export async function exchange(port: number, text: string): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !(await isSo()); await sleep(5))
-    assert.ok(Date.now() < deadline, `waited in vain until ${what}`);
-}
+export const until = (isSo: () => boolean | Promise<boolean>, what: string) => untilSo(isSo, { what, limitMs: 20_000 });
 
 function createNotary() {
   const { privateKey } = generateKeyPairSync('ed25519');

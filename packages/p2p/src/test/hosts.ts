@@ -62,12 +62,3 @@ export function addressOf(node: PeerNode): string {
 export function portOf(node: PeerNode): number {
   return Number(/\/tcp\/(\d+)/.exec(addressOf(node))?.[1]);
 }
-
-/** Asks again until it is so; rejects when it takes too long. */
-export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 30_000): Promise<void> {
-  const deadline = Date.now() + mostMs;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`not so after ${mostMs} ms: ${isSo}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -1,10 +1,10 @@
 // Ports of questions to name servers, as one of those servers sees them.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { until } from '../../../../tests/support/until.ts';
 import { encodeQuery } from '../message.ts';
 import { type DnsScript, startDnsServer } from '../test/dns-server.ts';
 import { address, authority, ns, ROOT, told, withHierarchy } from '../test/hierarchy.ts';
-import { until } from '../test/until.ts';
 import { TimerWheel } from '../timer-wheel.ts';
 import { StopSwitch, UdpChannel } from '../udp-channel.ts';
 

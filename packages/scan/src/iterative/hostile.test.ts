@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { it } from 'node:test';
+import { until } from '../../../../tests/support/until.ts';
 import { cname, type DnsScript, reply } from '../test/dns-server.ts';
 import { address, authority, ns, ROOT, told, withHierarchy } from '../test/hierarchy.ts';
-import { until } from '../test/until.ts';
 
 const TEST = '127.66.1.1';
 const EVIL = '127.66.2.1';

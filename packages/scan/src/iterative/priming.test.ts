@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { it } from 'node:test';
+import { until } from '../../../../tests/support/until.ts';
 import { createAddressGuard } from '../address-guard.ts';
 import { type DnsScript, reply } from '../test/dns-server.ts';
 import { address, authority, ns, ROOT, told, withHierarchy } from '../test/hierarchy.ts';
-import { until } from '../test/until.ts';
 import { StopSwitch } from '../udp-channel.ts';
 import { IterativeSource } from './iterative-source.ts';
 import { ROOT_ADDRESSES } from './root-hints.ts';

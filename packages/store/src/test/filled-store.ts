@@ -1,4 +1,4 @@
-// A store with something of every kind of value, and what it tells: to compare a copy with.
+// A store with something of every kind of value, and its contents, to compare a copy with.
 import type { Store } from '../index.ts';
 import { A, keepFrom, subscribed, T0 } from './feed-store.ts';
 import { poll } from './polls.ts';
@@ -37,7 +37,7 @@ export async function fill(store: Store, { domains = 300, times = 1 } = {}): Pro
   await store.stream.append(events, { from: 0, to: 1 });
 }
 
-export const told = async (store: Store) => ({
+export const contentsOf = async (store: Store) => ({
   counts: await store.counts(),
   profile: await store.domain('d7.com'),
   changes: await store.changes('d7.com', { limit: 10, offset: 0 }),

@@ -13,7 +13,7 @@ export interface Place {
   readonly name: string;
   /** Why it cannot be had here, or false. */
   readonly skip: string | false;
-  /** The URL of an empty store that nobody has used: its tables are there already, so that opening it is quick. */
+  /** The URL of an empty store, not used before: its tables are there already, so that opening it is quick. */
   fresh(): Promise<string>;
   /** The URL of a database, or of a file to be, without any table. */
   empty(): Promise<string>;

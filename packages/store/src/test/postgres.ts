@@ -157,7 +157,7 @@ export async function startPostgres(
   };
 }
 
-/** A cluster that already runs. Its databases stay: whoever started it removes it with all that is in it. */
+/** A cluster that already runs. Its databases stay: the process that started the cluster removes it with all its files. */
 export function clusterAt(url: string): PostgresCluster {
   const urlOf = (database: string) => Object.assign(new URL(url), { pathname: `/${database}` }).href;
   const connected = async <T>(database: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {

@@ -1,6 +1,7 @@
 // Scans of weeks, recorded one by one and in batches, and compared.
 import assert from 'node:assert/strict';
 import { detect, type Evidence, type Rulebook } from '@strata/detect';
+import { randomFrom } from '../../../../tests/support/random.ts';
 import { openStore, type RecordedScan, type RecordOptions, type ScanRecord, type Store } from '../index.ts';
 import { type Place, rows } from './places.ts';
 import {
@@ -19,17 +20,6 @@ import {
 const TABLES = ['domains', 'services', 'scans', 'changes', 'events', 'evidence'] as const;
 const OTHER_RULES = rulebookWithout('google-workspace');
 
-/** The same numbers for the same seed (mulberry32). */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
-
 interface Batch {
   readonly scans: readonly ScanRecord[];
   readonly options: RecordOptions;
@@ -37,7 +27,8 @@ interface Batch {
 
 /** Weeks of looks at a few domains: they move, cannot be measured, are late, come twice, and are read by changing rules. */
 function historyOf(seed: number): Batch[] {
-  const random = randomOf(seed);
+  const next = randomFrom(seed);
+  const random = (below: number) => Math.floor(next() * below);
   return Array.from({ length: 14 }, (_, n) => {
     const rules = random(4) === 0 ? OTHER_RULES : rulebook;
     const redetect = (evidence: Evidence) => detect(evidence, rules);

@@ -163,7 +163,7 @@ describe('an event of the stream', () => {
 });
 
 describe('what is no answer', () => {
-  it('is told as what it is, in one line and with no step', async () => {
+  it('is reported as what it is, in one line and with no step', async () => {
     const folder = path.join(service.directory, 'folder');
     await mkdir(folder);
     const text = await saved('notes.txt', 'hello');

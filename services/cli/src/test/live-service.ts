@@ -1,8 +1,8 @@
 // A real service on the simulated internet, for commands that ask one; the tests of a run share it.
-import { after } from 'node:test';
 import { createLogger } from '@strata/http';
 import { type RunningStack, readConfig, startStack } from '@strata/stack';
 import { createInternet, type Internet } from '@strata/testnet';
+import { shared } from '../../../../tests/support/shared.ts';
 import { temporaryDirectory } from './run-strata.ts';
 
 export interface LiveService extends AsyncDisposable {
@@ -16,15 +16,7 @@ export interface LiveService extends AsyncDisposable {
   readonly directory: string;
 }
 
-let shared: Promise<LiveService> | undefined;
-after(async () => (await shared)?.[Symbol.asyncDispose]());
-
-export function liveService(): Promise<LiveService> {
-  shared ??= startLiveService();
-  return shared;
-}
-
-async function startLiveService(): Promise<LiveService> {
+export const liveService = shared(async (): Promise<LiveService> => {
   await using stack = new AsyncDisposableStack();
   const internet = stack.use(await createInternet({ domains: 60, hasFaults: false }));
   const directory = stack.use(await temporaryDirectory()).path;
@@ -49,4 +41,4 @@ async function startLiveService(): Promise<LiveService> {
     directory,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
+});

@@ -1,9 +1,9 @@
 // A gateway on the demo's model, and the environment of a client with a key to it; the tests of a run share it.
 import path from 'node:path';
-import { after } from 'node:test';
 import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
+import { shared } from '../../../../tests/support/shared.ts';
 import { temporaryDirectory } from './run-strata.ts';
 
 export const model = path.basename(tinyChatModel, '.gguf');
@@ -15,16 +15,8 @@ export interface TestGateway extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
 }
 
-let shared: Promise<TestGateway> | undefined;
-after(async () => (await shared)?.[Symbol.asyncDispose]());
-
-export function testGateway(): Promise<TestGateway> {
-  shared ??= startTestGateway();
-  return shared;
-}
-
 /** Its key is unlimited, and labelled `mine`. */
-async function startTestGateway(): Promise<TestGateway> {
+export const testGateway = shared(async (): Promise<TestGateway> => {
   await using stack = new AsyncDisposableStack();
   const { path: directory } = stack.use(await temporaryDirectory());
   const settings = { STRATA_DATA: directory, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel };
@@ -38,4 +30,4 @@ async function startTestGateway(): Promise<TestGateway> {
     env: { STRATA_DATA: directory, STRATA_INFERENCE_URL: url, STRATA_INFERENCE_KEY: key },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
+});

@@ -1,19 +1,13 @@
 // What test files share within one process: one loaded model, and one gateway with the default settings that serves it.
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
-import { type Engine, startLlamaEngine } from '@strata/engine';
+import { startLlamaEngine } from '@strata/engine';
 import { tinyChatModel } from '@strata/testnet';
+import { shared } from '../../../../tests/support/shared.ts';
 import { type Answer, type Harness, MODEL, startHarness } from './harness.ts';
 import { until } from './network/answers.ts';
 
-let engine: Promise<Engine> | undefined;
-let gateway: Promise<Harness> | undefined;
-
 /** The model of the demo in one process with two slots. */
-export function sharedEngine(): Promise<Engine> {
-  engine ??= startLlamaEngine({ file: tinyChatModel, slots: 2, threads: 1, gpu: false });
-  return engine;
-}
+export const sharedEngine = shared(() => startLlamaEngine({ file: tinyChatModel, slots: 2, threads: 1, gpu: false }));
 
 /** A gateway of its own on the shared model. */
 export async function startOnSharedEngine(settings: Record<string, string> = {}): Promise<Harness> {
@@ -21,15 +15,7 @@ export async function startOnSharedEngine(settings: Record<string, string> = {})
 }
 
 /** The gateway for all tests that change no settings. */
-export function sharedGateway(): Promise<Harness> {
-  gateway ??= startOnSharedEngine();
-  return gateway;
-}
-
-after(async () => {
-  await (await gateway)?.[Symbol.asyncDispose]();
-  await (await engine)?.[Symbol.asyncDispose]();
-});
+export const sharedGateway = shared(() => startOnSharedEngine());
 
 export const MESSAGES = [{ role: 'user' as const, content: 'What is DMARC?' }];
 /** Forbids the token that ends answers of the model: they end at their limit, or that of the context. */

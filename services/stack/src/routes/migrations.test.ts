@@ -91,9 +91,9 @@ describe('migrations', () => {
         `SELECT category, from_provider AS from_id, to_provider AS to_id, count(*) AS domains ${MIGRATED}${only} AND confirmed_at >= ? GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3`,
         firstDay(30),
       );
-      const told = flows.map((flow: Row) => [flow.category, flow.from_id, flow.to_id, flow.domains]);
+      const reported = flows.map((flow: Row) => [flow.category, flow.from_id, flow.to_id, flow.domains]);
       assert.deepEqual(
-        told,
+        reported,
         pairs.slice(0, 100).map((row) => Object.values(row)),
       );
       assert.equal(window_days, 30);

@@ -73,12 +73,12 @@ describe('intelligence', () => {
     let neighbours = 0;
     for (const id of inUse.filter((_, i) => i < 12 || i % 15 === 0)) {
       const chain = supplyChain(app.index, id, { ownerOf, limit: 20 });
-      const { provenance: _, definition, ...told } = await timeline.get(`intelligence/supply-chain/${id}`);
+      const { provenance: _, definition, ...answer } = await timeline.get(`intelligence/supply-chain/${id}`);
       const byCategory = (of: (each: (typeof chain.markets)[number]) => number | null) =>
         Object.fromEntries(chain.markets.map((each) => [each.market.category, of(each)]));
       const name = app.names.nameOf(id);
-      assert.deepEqual(told, {
-        ...{ _alpha: told._alpha, _notice: told._notice },
+      assert.deepEqual(answer, {
+        ...{ _alpha: answer._alpha, _notice: answer._notice },
         provider: name,
         provider_id: id,
         owner: ownerOf(id),
@@ -113,17 +113,17 @@ describe('intelligence', () => {
   });
 
   it('security-scorecard: every standard, over all domains that exist and by sector', async () => {
-    const told = await timeline.get('intelligence/security-scorecard');
+    const answer = await timeline.get('intelligence/security-scorecard');
     const card = scorecard(app.index);
     assert.deepEqual(
-      [told.domains, told.scored, told.mean_score, told.adoption, told.both, told.grades],
+      [answer.domains, answer.scored, answer.mean_score, answer.adoption, answer.both, answer.grades],
       [live().length, card.scored, card.meanScore, card.adoption, card.both, card.grades],
     );
     assert.deepEqual(
-      told.by_sector,
+      answer.by_sector,
       card.bySector.map(({ meanScore, ...each }) => ({ ...each, mean_score: meanScore })),
     );
-    const grades = told.grades.map(({ grade, domains }: Row) => [grade, domains]);
+    const grades = answer.grades.map(({ grade, domains }: Row) => [grade, domains]);
     const graded = (grade: string) => live().filter(({ security }) => security.grade === grade).length;
     assert.deepEqual(
       grades,
@@ -135,8 +135,8 @@ describe('intelligence', () => {
     const CRITICAL = ['dns', 'email', 'email_security', 'hosting', 'cdn'] as const;
     const found = { concentration: 0, noConcentration: 0, several: 0 };
     for (const { domain, services, security } of timeline.profiles.filter((_, i) => i % 6 === 0)) {
-      const told = await timeline.get(`intelligence/risk/${domain}`);
-      const factors = [...told.security.factors, ...told.vendor_concentration.factors];
+      const answer = await timeline.get(`intelligence/risk/${domain}`);
+      const factors = [...answer.security.factors, ...answer.vendor_concentration.factors];
       const riskOf = (name: string) => factors.find(({ factor }: Row) => factor === name).risk;
       const firm = CRITICAL.map((category) => ({
         category,
@@ -159,7 +159,7 @@ describe('intelligence', () => {
       const isMeasured = tls !== undefined && tls.finding !== 'unmeasured' && tls.possible > 0;
       const lacking = isMeasured ? Math.round(100 * (1 - tls.points / tls.possible)) : null;
       assert.equal(riskOf('web_encryption'), lacking, domain);
-      assert.deepEqual([told.domain, told.advisories], [domain, null]);
+      assert.deepEqual([answer.domain, answer.advisories], [domain, null]);
       found[concentration === null ? 'noConcentration' : 'concentration'] += 1;
       if ((zone ?? 0) > 1) found.several += 1;
     }
@@ -183,9 +183,9 @@ describe('the page of a provider, and the leaders', () => {
       named(top.slice(0, 50)).map(({ change30d, ...each }) => ({ ...each, change_30d: change30d })),
     );
     for (const { provider: id, rank } of top.filter((_, i) => i < 8 || i % 20 === 0)) {
-      const { market: told, domains, ...page } = await timeline.get(`providers/${id}?limit=7`);
+      const { market: answer, domains, ...page } = await timeline.get(`providers/${id}?limit=7`);
       assert.deepEqual(
-        [page.provider, page.owner, told.rank, told.share, domains.total],
+        [page.provider, page.owner, answer.rank, answer.share, domains.total],
         [app.names.nameOf(id), ownerOf(id), rank, users(id).length / timeline.profiles.length, users(id).length],
       );
       const first = users(id).map(({ domain }) => domain);
@@ -200,7 +200,7 @@ describe('the page of a provider, and the leaders', () => {
           ? []
           : [{ category, domains: count, share, rank: at + 1, providers: rows.length, hhi, band: band as string }];
       });
-      assert.deepEqual(told.by_category, own, id);
+      assert.deepEqual(answer.by_category, own, id);
     }
   });
 });

@@ -1,11 +1,12 @@
 // The publishers of the simulated internet, and syncs that a test starts itself.
 import path from 'node:path';
 import type { Internet } from '@strata/testnet';
+import { shared } from '../../../../tests/support/shared.ts';
 import { readConfig } from '../config.ts';
 import { runSource } from '../enrichment/run-source.ts';
 import { configuredSources } from '../enrichment/sources.ts';
 import { type Harness, smallInternet } from './harness.ts';
-import { shared, startAging } from './shared.ts';
+import { startAging } from './shared.ts';
 
 export type Publishers = Awaited<ReturnType<Internet['advisories']>>;
 

@@ -1,22 +1,10 @@
 // What the test files of this package share within one process: an internet and a scanned service, opened by the first test that asks and
 // closed after the last one.
-import { after } from 'node:test';
 import type { Internet } from '@strata/testnet';
+import { shared } from '../../../../tests/support/shared.ts';
 import { company, type Harness, smallInternet, startHarness } from './harness.ts';
 
-const owned = new AsyncDisposableStack();
-after(() => owned.disposeAsync());
-
-/** One value for all callers; closed at the end of the run. */
-export function shared<T extends AsyncDisposable>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined;
-  return () => {
-    opened ??= open().then((value) => owned.use(value));
-    return opened;
-  };
-}
-
-/** For services that leave it as it is: whoever moves or breaks companies takes those of `sharedService` or an internet of its own. */
+/** For services that leave it as it is: a test that moves or breaks companies takes those of `sharedService` or an internet of its own. */
 export const sharedInternet = shared(smallInternet);
 
 export interface SharedService extends Harness {

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { StoredProfile } from '@strata/store';
 import { createInternet, type Internet } from '@strata/testnet';
+import { shared } from '../../../../tests/support/shared.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { evidenceAt, HOUR_MS, recordScan } from './recorded-scans.ts';
-import { shared } from './shared.ts';
 
 export type Row = Record<string, number | string | null>;
 export const DAY_MS = 24 * HOUR_MS;

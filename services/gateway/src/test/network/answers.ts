@@ -2,6 +2,7 @@
 import type { Engine, Job, JobContext } from '@strata/engine';
 import { type Frame, GREEDY } from '@strata/inference';
 import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
+import { until as untilSo } from '../../../../../tests/support/until.ts';
 import type { ScriptedWorker, WorkerScript } from './scripted-worker.ts';
 
 export const PROMPT = [11, 22, 33];
@@ -67,9 +68,4 @@ export function stalledAt(positionOf: (id: number) => number): Required<Pick<Wor
 }
 
 /** Waits, a tick at a time, for something that other tasks bring about. */
-export async function until(isSo: () => boolean, limitMs = 15_000): Promise<void> {
-  for (const endMs = performance.now() + limitMs; !isSo(); ) {
-    if (performance.now() > endMs) throw new Error(`not within ${limitMs} ms: ${isSo}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
+export const until = (isSo: () => boolean) => untilSo(isSo, { limitMs: 15_000, intervalMs: 2 });

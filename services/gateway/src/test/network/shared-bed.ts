@@ -1,7 +1,7 @@
 // The hosts that all files of a process share, and a network engine over workers on them.
-import { after } from 'node:test';
 import type { Job, JobContext } from '@strata/engine';
 import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/testnet';
+import { shared } from '../../../../../tests/support/shared.ts';
 import type { NetworkEngineOptions } from '../../network/network-engine.ts';
 import type { SessionOptions } from '../../network/open-session.ts';
 import { answerOf, job, MODEL, truth } from './answers.ts';
@@ -9,15 +9,13 @@ import { NetworkBed } from './network-bed.ts';
 import type { ScriptedWorker, WorkerEngine, WorkerScript } from './scripted-worker.ts';
 
 const HOSTS = 5;
-let bed: Promise<NetworkBed> | undefined;
-after(async () => (await bed)?.[Symbol.asyncDispose]());
+const sharedBed = shared(() => NetworkBed.start(HOSTS));
 
 /** The shared hosts without any worker. */
 export async function freshBed(options: Partial<SessionOptions> = {}): Promise<NetworkBed> {
-  bed ??= NetworkBed.start(HOSTS);
-  const shared = await bed;
-  await shared.fresh(options);
-  return shared;
+  const bed = await sharedBed();
+  await bed.fresh(options);
+  return bed;
 }
 
 /** How a worker behaves, and its engine: simulated, unless it is given. */
@@ -35,15 +33,15 @@ export interface NetworkOptions extends Partial<NetworkEngineOptions> {
 
 /** Workers on the shared hosts, and an engine over them. */
 export async function networkOf(workers: readonly WorkerOptions[], { session, ...options }: NetworkOptions = {}) {
-  const shared = await freshBed(session);
+  const bed = await freshBed(session);
   const connected: ScriptedWorker[] = [];
-  for (const [at, each] of workers.entries()) connected.push(await connect(shared, at, each));
-  const engine = shared.engine(MODEL, options);
+  for (const [at, each] of workers.entries()) connected.push(await connect(bed, at, each));
+  const engine = bed.engine(MODEL, options);
   return {
-    ...{ bed: shared, engine, fleet: shared.fleet, trust: shared.trust },
+    ...{ bed, engine, fleet: bed.fleet, trust: bed.trust },
     worker: (at: number): ScriptedWorker => connected[at] as ScriptedWorker,
     /** Connects another worker. */
-    connect: (at: number, more: WorkerOptions = {}) => connect(shared, at, more),
+    connect: (at: number, more: WorkerOptions = {}) => connect(bed, at, more),
     answer: (asked: Job = job(), context: JobContext = {}) => answerOf(engine, asked, context),
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   };
