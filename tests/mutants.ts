@@ -146,13 +146,19 @@ function sampleOf(workspace: string): Mutant[] {
 
 const importPattern = /(?:from\s+|import\s*\(\s*|import\s+)['"](\.[^'"]+)['"]/g;
 
+const knownImports = new Map<string, readonly string[]>();
+
 /** Files that a file imports within its workspace. */
-function importsOf(file: string): string[] {
+function importsOf(file: string): readonly string[] {
+  const known = knownImports.get(file);
+  if (known) return known;
   const text = readFileSync(path.join(root, file), 'utf8');
-  return [...text.matchAll(importPattern)].map((match) => path.join(path.dirname(file), match[1] ?? ''));
+  const imports = [...text.matchAll(importPattern)].map((match) => path.join(path.dirname(file), match[1] ?? ''));
+  knownImports.set(file, imports);
+  return imports;
 }
 
-/** The tests of a workspace that reach `file` by imports, the nearest first; those that start processes reach every file. */
+/** The tests of a workspace that reach `file` by imports, the nearest first, those of the full suite last. */
 function testsFor(workspace: string, file: string): string[] {
   const distances = globSync(`${workspace}/**/*.test.ts`, { cwd: root }).map((test) => {
     const seen = new Set([test]);

@@ -38,7 +38,10 @@ const concurrency = Number(process.env.STRATA_TEST_PROCESSES ?? 3);
 const groupLimitMs = 15 * 60_000;
 
 /** Groups that take the longest start first, so that the run does not end with one process at work. */
-const slowestFirst: readonly string[] = ['packages/store', 'services/cli', 'tests/smoke', 'services/gateway'];
+const slowestFirst: readonly string[] = [
+  ...['tests/full/faults', 'tests/full/web', 'packages/store', 'tests/full/nodes'],
+  ...['services/stack', 'services/cli', 'services/gateway', 'tests/smoke'],
+];
 
 function groupsOf(suite: 'fast' | 'full', paths: readonly string[]): Group[] {
   const isFull = (file: string) => file.endsWith('.full.test.ts') || file.startsWith('tests/full/');
@@ -51,7 +54,7 @@ function groupsOf(suite: 'fast' | 'full', paths: readonly string[]): Group[] {
     if (top === 'tests') return [top, second, third].filter(Boolean).join('/');
     return top === 'packages' || top === 'services' ? `${top}/${second}` : top;
   });
-  const rank = ({ name }: Group) => (slowestFirst.indexOf(name) + slowestFirst.length + 1) % (slowestFirst.length + 1);
+  const rank = ({ name }: Group) => (slowestFirst.includes(name) ? slowestFirst.indexOf(name) : slowestFirst.length);
   return [...byFolder]
     .map(([name, files]) => ({ name, files }))
     .sort((a, b) => rank(a) - rank(b) || b.files.length - a.files.length);
@@ -77,7 +80,7 @@ async function runGroup(group: Group, env: NodeJS.ProcessEnv): Promise<GroupResu
     child.once('close', (code, signal) => resolve([code, signal]));
   });
   clearTimeout(limit);
-  // A promise that nothing settles ends a process early and silently: each file must have reported the end of its tests.
+  // A promise that nothing settles ends a process early and silently: its exit code is not 0 until all tests have ended.
   if (code !== 0 && !reports.some(({ kind }) => kind === 'failed')) {
     errors.push(`the process ended with ${signal ?? `exit code ${code}`}\n${output}`);
   }
