@@ -114,4 +114,18 @@ describe('the hub of the stream', () => {
     assert.ok(client.received.length < 2_000);
     assert.equal(hub.subscribers, 0);
   });
+
+  it('sends an event once to a client that comes while another process is ahead of this one', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const { stream } = store;
+    await stream.begin(0, 0);
+    const other = await StreamHub.open(stream);
+    await tell(stream, other, 2);
+    const hub = await StreamHub.open(stream);
+    await tell(stream, other, 1);
+    const client = new SlowClient('1');
+    await hub.serve(client, {});
+    await hub.catchUp();
+    assert.deepEqual(client.received, [2, 3]);
+  });
 });

@@ -103,24 +103,29 @@ export class StreamHub {
     let seq = await this.#startOf(client);
     while (!client.isClosed) {
       // Nothing is left to replay, and no step between this look and joining waits: no event can fall between.
-      if (seq >= this.#seq) return this.#join({ client, filter });
-      const batch = await this.#after(seq);
+      const end = this.#seq;
+      if (seq >= end) return this.#join({ client, filter });
+      const batch = await this.#between(seq, end);
       for (const { event, bytes } of batch) {
         if (isWanted(event, filter) && !client.write(bytes)) await client.drained();
         if (client.isClosed) return;
       }
-      seq = batch.at(-1)?.event.seq ?? this.#seq;
+      seq = batch.at(-1)?.event.seq ?? end;
     }
   }
 
-  /** Some of the events after a number: from memory when they are there, else from the log. */
-  async #after(seq: number): Promise<readonly Encoded[]> {
+  /**
+   * Some of the events after `seq` up to `end`: from memory when they are there, else from the log. The log may hold more, which other
+   * processes wrote: a client that has joined gets those when this process reads them.
+   */
+  async #between(seq: number, end: number): Promise<readonly Encoded[]> {
     const oldest = this.#ring[0]?.event.seq ?? Number.POSITIVE_INFINITY;
     if (seq >= oldest - 1) {
       const from = this.#ring.findIndex(({ event }) => event.seq > seq);
       return from < 0 ? [] : this.#ring.slice(from, from + REPLAY_AT_ONCE);
     }
-    return (await this.#table.since(seq, REPLAY_AT_ONCE)).map(encode);
+    const events = await this.#table.since(seq, REPLAY_AT_ONCE);
+    return events.filter((event) => event.seq <= end).map(encode);
   }
 
   async #startOf(client: SseClient): Promise<number> {
