@@ -30,10 +30,18 @@ stream.on('test:fail', ({ file = '', name, nesting, details }) => {
   const label = [...names.slice(0, nesting), name].join(' › ');
   send({ kind: 'failed', file: path.relative(root, file), name: label, durationMs: details.duration_ms, error });
 });
+/** What is still open after this time was left open by a test. Generous, since both cores may be busy. */
+const closeLimitMs = 30_000;
+
 // The channel to the parent keeps the process alive; without it the process ends when the tests leave nothing open.
 stream.on('end', () => {
   process.exitCode = failures === 0 ? 0 : 1;
   process.disconnect?.();
+  const reportOpen = () => {
+    console.error(`a test left open: ${process.getActiveResourcesInfo().join(', ')}`);
+    process.exit(4);
+  };
+  setTimeout(reportOpen, closeLimitMs).unref();
 });
 stream.resume();
 process.exitCode = 3;

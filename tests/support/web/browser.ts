@@ -97,12 +97,15 @@ const QUIET_MS = 100;
 /** Real time: a page on a busy machine. */
 const SETTLED_WITHIN_MS = 30_000;
 
-/** Waits until no request is open and nothing in the page is loading, for a moment in which neither changes. */
+/** Waits until the page is drawn, no request is open and nothing is loading, for a moment in which none of it changes. */
 export async function settled(page: Page): Promise<void> {
   let quietSince = performance.now();
   for (const deadline = quietSince + SETTLED_WITHIN_MS; performance.now() < deadline; await delay(20)) {
     const isLoading = await page
-      .evaluate(() => document.querySelector('.loading, .skeleton, [aria-busy=true]') !== null)
+      .evaluate(() => {
+        const isDrawn = document.getElementById('root')?.childElementCount !== 0;
+        return !isDrawn || document.querySelector('.loading, .skeleton, [aria-busy=true]') !== null;
+      })
       // The page is navigating.
       .catch(() => true);
     const now = performance.now();

@@ -1,7 +1,7 @@
 // Keys: `/` goes to the search box, `g` and a letter to a page, `?` shows them all. Whoever speaks to the computer, or
 // presses keys by accident, can turn them off (WCAG 2.2, 2.1.4).
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useSyncExternalStore } from 'react';
+import { useLayoutEffect, useSyncExternalStore } from 'react';
 import { WAYS } from './ways.ts';
 
 const PATIENCE_MS = 1_500;
@@ -44,7 +44,8 @@ export function useAreShortcutsOn(): boolean {
 export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void {
   const navigate = useNavigate();
   const isOn = useAreShortcutsOn();
-  useEffect(() => {
+  // Before the page is seen: an effect after painting would miss a key that comes at once.
+  useLayoutEffect(() => {
     if (!isOn) return;
     let wantedUntil = 0;
     const onKey = (event: KeyboardEvent) => {

@@ -1,5 +1,5 @@
 // A name server on loopback that knows `com.` alone, for checks of resolvers.
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import dns from 'dns-packet';
@@ -40,11 +40,6 @@ export async function nameServer({
       additionals: hasEdns ? (query.additionals ?? []) : [],
     });
   };
-  const socket = createSocket('udp4', (bytes, { port, address }) => {
-    if (!isSilent) socket.send(answer(bytes), port, address);
-  }).bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
   const server = createServer((connection) => {
     connection.on('error', () => {});
     connection.on('data', (bytes) => {
@@ -54,10 +49,26 @@ export async function nameServer({
       connection.end(Buffer.concat([length, reply]));
     });
   });
-  if (hasTcp) await once(server.listen(port, '127.0.0.1'), 'listening');
+  const listen = async (triesLeft: number): Promise<Socket> => {
+    const socket = createSocket('udp4', (bytes, { port, address }) => {
+      if (!isSilent) socket.send(answer(bytes), port, address);
+    }).bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    if (!hasTcp) return socket;
+    try {
+      await once(server.listen(socket.address().port, '127.0.0.1'), 'listening');
+      return socket;
+    } catch (error) {
+      // A port that is free for UDP may be taken for TCP.
+      socket.close();
+      if (triesLeft === 0) throw error;
+      return listen(triesLeft - 1);
+    }
+  };
+  const socket = await listen(20);
   return {
     address: '127.0.0.1',
-    port,
+    port: socket.address().port,
     async [Symbol.asyncDispose]() {
       socket.close();
       if (hasTcp) await new Promise((closed) => server.close(closed));
