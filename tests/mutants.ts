@@ -1,6 +1,6 @@
 // Mutation check: `npm run test:mutants [-- --seed 1 --per-package 18 --package NAME …]`. Changes one expression of the source at a
 // time and runs the tests of that package, the nearest by import first, until one fails. A mutant that survives means that a test
-// is missing or that the change makes no difference. `--save FILE` keeps the sample; `--sample FILE` uses it again, on another
+// is missing or that the change makes no difference. `--save FILE` only chooses a sample; `--sample FILE` runs it, on another
 // state of the code too (`--root CHECKOUT`).
 import { spawn } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -209,14 +209,14 @@ function lineOf({ file, start }: Mutant): number {
   return readFileSync(path.join(root, file), 'utf8').slice(0, start).split('\n').length;
 }
 
-if (import.meta.main) {
+if (options.save) {
+  writeFileSync(options.save, JSON.stringify(options.package.flatMap(sampleOf), null, 2));
+} else if (import.meta.main) {
   await using postgres = binaries ? await startPostgres() : undefined;
   const env = { ...process.env, ...(postgres && { STRATA_TEST_POSTGRES: postgres.url }) };
-  const sample: Mutant[] = [];
   const table: { package: string; mutants: number; killed: number; share: string }[] = [];
   for (const workspace of options.package) {
     const mutants = sampleOf(workspace);
-    sample.push(...mutants);
     let killed = 0;
     for (const mutant of mutants) {
       const started = performance.now();
@@ -234,7 +234,6 @@ if (import.meta.main) {
     const share = `${((100 * killed) / mutants.length).toFixed(0)} %`;
     table.push({ package: workspace, mutants: mutants.length, killed, share });
   }
-  if (options.save) writeFileSync(options.save, JSON.stringify(sample, null, 2));
   console.table(table);
   const killed = table.reduce((sum, each) => sum + each.killed, 0);
   const mutants = table.reduce((sum, each) => sum + each.mutants, 0);
