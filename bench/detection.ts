@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { entries } from '@strata/catalog';
-import { compileRulebook, type Evidence, loadCatalog, type Rulebook } from '@strata/detect';
+import { entries, rangeMeanings } from '@strata/catalog';
+import { compileRulebook, type Evidence, loadAddressRanges, loadCatalog, type Rulebook } from '@strata/detect';
 import type { Truth } from '@strata/testnet';
 import {
   type Calibration,
@@ -18,7 +18,7 @@ import {
 } from './detection-quality.ts';
 import type { DetectionSpeed } from './detection-speed-process.ts';
 import type { Figure } from './main.ts';
-import { perSecond, startChild } from './measure.ts';
+import { perSecond, rateOf, startChild } from './measure.ts';
 
 interface InternetProcess extends Pick<Measured, 'resolver' | 'caPem' | 'handWritten'> {
   readonly truths: readonly Truth[];
@@ -45,6 +45,7 @@ export async function benchDetection(): Promise<Figure[]> {
     ...off.figures,
     ...on.figures,
     ...(await speedFigures(evidence)),
+    rangeFigure(),
     { what: 'validate and compile the rulebook', value: `${compileMs.toFixed(0)} ms`, against: 'once, at start' },
   ];
 }
@@ -149,4 +150,25 @@ async function speedFigures(evidence: readonly Evidence[]): Promise<Figure[]> {
   } finally {
     await rm(directory, { recursive: true });
   }
+}
+
+/** Address lookups a second, beside an exact lookup of the same text in a Map, which finds no ranges. */
+function rangeFigure(): Figure {
+  const count = 200_000;
+  const octets = (i: number) => `${11 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}`;
+  const text = Array.from({ length: count }, (_, i) => `${octets(i)}.0/24`).join('\n');
+  const ranges = loadAddressRanges([{ name: 'digitalocean.csv', text }], {
+    meanings: rangeMeanings,
+    catalog: loadCatalog(entries),
+  });
+  const addresses = Array.from({ length: count }, (_, i) => `${octets(i)}.7`);
+  const exact = new Map(addresses.map((address) => [address, address]));
+  const rate = (find: (address: string) => unknown) =>
+    rateOf(() => addresses.reduce((found, address) => found + (find(address) ? 1 : 0), 0), 1_000);
+  const [ours, map] = [rate((address) => ranges.find(address)), rate((address) => exact.get(address))];
+  return {
+    what: `address lookup among ${ranges.size.toLocaleString('en-US')} ranges`,
+    value: `${(1e6 / ours).toFixed(2)} µs`,
+    against: `goal < 1 µs; ${(map / ours).toFixed(1)} × the time of an exact Map lookup`,
+  };
 }
