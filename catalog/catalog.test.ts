@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { compileRulebook, detect, evidenceFromRecord, loadCatalog, productKeysOf } from '@strata/detect';
+import { productKeysOf } from '@strata/detect';
 import { entries } from './index.ts';
+import { generator, profileOf, providers, rulebook } from './test/shapes.ts';
 
 const SERVICES = [
   ...['akamai', 'amazon-cloudfront', 'amazon-web-services', 'bigcommerce', 'cloudflare', 'digicert', 'fastly'],
@@ -18,7 +19,6 @@ const NOT_PROVIDERS: ReadonlySet<string> = new Set(['package.json', 'address-ran
 /** What a header, or the meta generator, shows: provider, version and platform. */
 const SHOWN: readonly (readonly [shown: Readonly<Record<string, string>>, builds: string])[] = [
   [{ server: 'nginx/1.18.0 (Ubuntu)' }, 'nginx 1.18.0 ubuntu'],
-  [{ server: 'nginx' }, 'nginx - -'],
   [
     { server: 'Apache/2.4.52 (Win64) OpenSSL/1.1.1n PHP/8.1.2' },
     'apache 2.4.52 win64; openssl 1.1.1n win64; php 8.1.2 win64',
@@ -37,19 +37,13 @@ const SHOWN: readonly (readonly [shown: Readonly<Record<string, string>>, builds
     'microsoft-iis 10.0 -; asp-net 4.0.30319 -',
   ],
   [{ 'x-powered-by': 'PleskLin, PHP/8.2.1' }, 'plesk - -; php 8.2.1 -'],
-  [{ server: 'openresty/1.21.4.1' }, 'openresty 1.21.4.1 -'],
-  [{ server: 'Tengine/2.3.3' }, 'tengine 2.3.3 -'],
   [{ server: 'Jetty(9.4.43.v20210629)' }, 'jetty 9.4.43.v20210629 -'],
-  [{ server: 'gunicorn/19.9.0' }, 'gunicorn 19.9.0 -'],
   [{ server: 'Werkzeug/2.0.1 Python/3.9.5' }, 'python 3.9.5 -; werkzeug 2.0.1 -'],
   [{ server: 'Python/3.8 aiohttp/3.7.4' }, 'aiohttp 3.7.4 -; python 3.8 -'],
-  [{ server: 'Kestrel', 'x-powered-by': 'Express' }, 'express - -; kestrel - -'],
   [{ server: 'nginx/1.18.0 + Phusion Passenger(R) 6.0.4' }, 'nginx 1.18.0 -; phusion-passenger 6.0.4 -'],
-  [{ 'x-powered-by': 'Phusion Passenger 5.3.7' }, 'phusion-passenger 5.3.7 -'],
   [{ via: '1.1 proxy.example.com (squid/4.10)' }, 'squid 4.10 -'],
   [{ server: 'cloudflare', 'x-powered-by': 'PHP/8.0.30' }, 'cloudflare - -; php 8.0.30 -'],
   [{ generator: 'WordPress 6.4.2' }, 'wordpress 6.4.2 -'],
-  [{ generator: 'Hugo 0.121.1' }, 'hugo 0.121.1 -'],
   // Only its branch: no version.
   [{ generator: 'Drupal 10 (https://www.drupal.org)' }, 'drupal - -'],
   [{ 'x-umbraco-version': '13.1.0' }, 'umbraco 13.1.0 -'],
@@ -57,13 +51,8 @@ const SHOWN: readonly (readonly [shown: Readonly<Record<string, string>>, builds
 ];
 
 describe('the catalog', () => {
-  const providers = loadCatalog(entries);
-  const rulebook = compileRulebook(providers);
-
   it('is valid: every entry fits the schema, ids, names, aliases and patterns are unique', () =>
     assert.equal(providers.length, entries.length));
-
-  it('names at least 300 providers', () => assert.ok(providers.length >= 300, `${providers.length} providers`));
 
   it('covers every category', () => {
     const least = {
@@ -118,9 +107,8 @@ describe('the catalog', () => {
 
   for (const [headers, expected] of SHOWN) {
     it(`reads ${JSON.stringify(headers)}`, () => {
-      const { generator, ...rest } = headers;
-      const html = generator === undefined ? '' : `<meta name="generator" content="${generator}">`;
-      const { services } = detect(evidenceFromRecord({ domain: 'example.com', headers: rest, html }), rulebook);
+      const { generator: content = '', ...rest } = headers;
+      const { services } = profileOf({ headers: rest, ...generator(content) });
       const builds = services.map(
         ({ provider, version, platform }) => `${provider} ${version ?? '-'} ${platform ?? '-'}`,
       );

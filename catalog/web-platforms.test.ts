@@ -1,6 +1,6 @@
 // Answers as sites give them, and the software that headers, cookies, pages and aliases show behind them.
 import { describe, it } from 'node:test';
-import { alias, assertShown, cookies, generator, page, poweredBy, scripts, server } from './test/shapes.ts';
+import { assertShown, cookies, generator, page, poweredBy, scripts, server } from './test/shapes.ts';
 
 describe('servers and languages', () => {
   it('tell themselves and their versions in the Server header', () => {
@@ -16,12 +16,7 @@ describe('servers and languages', () => {
       ],
       [server('WEBrick/1.6.1 (Ruby/2.7.8/2023-03-30)'), ['ruby 2.7.8', 'webrick 1.6.1']],
       [server('Apache Tomcat/9.0.65'), ['tomcat']],
-      [server('h2o/2.2.6'), ['h2o 2.2.6']],
-      [server('Yaws 2.0.9'), ['yaws 2.0.9']],
       [server('Hiawatha v11.4'), ['hiawatha 11.4']],
-      [server('Unit/1.32.1'), ['nginx-unit 1.32.1']],
-      [server('ATS/9.2.3'), ['apache-traffic-server 9.2.3']],
-      [server('Lotus-Domino'), ['lotus-domino']],
       [server('FrankenPHP Caddy'), ['caddy', 'frankenphp']],
     );
   });
@@ -33,7 +28,6 @@ describe('servers and languages', () => {
       [{ headers: { server: 'istio-envoy', 'x-envoy-upstream-service-time': '7' } }, ['envoy']],
       [poweredBy('Servlet/3.1 JSP/2.3 (GlassFish Server Open Source Edition 4.1)'), ['glassfish', 'servlet']],
       [{ headers: { server: 'WildFly/10', 'x-powered-by': 'Undertow/1' } }, ['undertow', 'wildfly']],
-      [poweredBy('ThinkPHP'), ['thinkphp']],
       [poweredBy('W3 Total Cache/2.6.0'), ['wordpress-w3-total-cache 2.6.0']],
       [
         { headers: { microsoftsharepointteamservices: '16.0.0.10396', 'x-sharepointhealthscore': '0' } },
@@ -45,9 +39,6 @@ describe('servers and languages', () => {
   it('are known by their cookies', () => {
     assertShown(
       [cookies('.AspNetCore.Antiforgery.w5W7x28NAIs'), ['kestrel']],
-      [cookies('PLAY_SESSION'), ['play-framework']],
-      [cookies('CFID', 'CFTOKEN'), ['coldfusion']],
-      [cookies('ci_session'), ['codeigniter']],
       [cookies('ASPSESSIONIDQQBCADTC'), ['asp-net']],
     );
   });
@@ -63,14 +54,11 @@ describe('frameworks and libraries', () => {
         ),
         ['sveltekit'],
       ],
-      [page('<script type="x/boundary" id="fastboot-body-start"></script>'), ['ember']],
-      [page('<div data-phx-main data-phx-session="SFMyNTY"></div>'), ['phoenix']],
       [page('<div id="blazor-error-ui"></div><script src="/_framework/blazor.web.js"></script>'), ['blazor']],
       [
         page('<link rel="stylesheet" href="/_astro/index.3f1c.css"><meta name="generator" content="Astro v4.5.16">'),
         ['astro 4.5.16'],
       ],
-      [scripts('/livewire/livewire.min.js?id=38dc8241'), ['livewire']],
       [scripts('/jakarta.faces.resource/primefaces-core.js.xhtml?ln=primefaces'), ['primefaces']],
     );
   });
@@ -96,10 +84,8 @@ describe('frameworks and libraries', () => {
 describe('content management', () => {
   it('is named with its version by the generator where that is whole', () => {
     assertShown(
-      [generator('MediaWiki 1.39.5'), ['mediawiki 1.39.5']],
       [generator('Sitefinity 14.4.8133.0 DX'), ['sitefinity 14.4.8133.0']],
       [generator('concrete5 - 8.5.12'), ['concrete-cms 8.5.12']],
-      [generator('SPIP 4.2.9'), ['spip 4.2.9']],
       [
         generator('Discourse 3.2.0.beta4 - https://github.com/discourse/discourse version 2c9a'),
         ['discourse 3.2.0.beta4'],
@@ -114,33 +100,25 @@ describe('content management', () => {
         ['slider-revolution 6.6.18'],
       ],
       [generator('WPML ver:4.6.9 stt:1,3;'), ['wpml 4.6.9']],
-      [generator('Jekyll v4.3.3'), ['jekyll 4.3.3']],
     );
   });
 
   it('is named without a version where only a branch or none is shown', () => {
     assertShown(
-      [generator('TYPO3 CMS'), ['typo3']],
-      [generator('Contao Open Source CMS'), ['contao']],
       [generator('Movable Type Pro 7'), ['movable-type']],
       [generator('SilverStripe - https://www.silverstripe.org'), ['silverstripe']],
-      [generator('Plone - https://plone.org/'), ['plone']],
       [generator('Starfield Technologies; Go Daddy Website Builder 8.0.0000'), ['godaddy-website-builder']],
-      [generator('Government Site Builder'), ['government-site-builder']],
-      [generator('Blogger'), ['blogger']],
       [generator('WordPress.com'), ['wordpress-com']],
     );
   });
 
   it('shows in paths, headers and cookies', () => {
     assertShown(
-      [scripts('/etc.clientlibs/site/clientlibs/base.lc-6f1.min.js'), ['adobe-experience-manager']],
       [{ html: '<img src="/-/media/images/logo.ashx">', cookies: ['SC_ANALYTICS_GLOBAL_COOKIE'] }, ['sitecore']],
       [
         { headers: { 'liferay-portal': 'Liferay Digital Experience Platform' }, cookies: ['GUEST_LANGUAGE_ID'] },
         ['liferay'],
       ],
-      [poweredBy('pimcore'), ['pimcore']],
       [{ headers: { 'x-flow-powered': 'Flow/8.3 Neos/8.3' } }, ['neos']],
       [{ headers: { 'x-flow-powered': 'Flow/8.3' } }, []],
       [
@@ -156,24 +134,13 @@ describe('content management', () => {
         page('<img src="https://images.prismic.io/acme/hero.png"><img src="https://a.storyblok.com/f/1/logo.svg">'),
         ['prismic', 'storyblok'],
       ],
-      [cookies('MoodleSessionprod'), ['moodle']],
       [{ html: '<html data-xf-init="x">', cookies: ['xf_csrf'] }, ['xenforo']],
-    );
-  });
-
-  it('shows where www leads', () => {
-    assertShown(
-      [alias('www', 'sites.framer.app'), ['framer']],
-      [alias('www', 'external.notion.site'), ['notion-sites']],
-      [alias('www', 'unbouncepages.com'), ['unbounce']],
-      [alias('www', 'target.substack-custom-domains.com'), ['substack']],
-      [alias('www', 'example.dxcloud.episerver.net'), ['optimizely-cms']],
     );
   });
 });
 
 describe('shops', () => {
-  it('are known all over the world', () => {
+  it('are known by their files and cookies', () => {
     assertShown(
       [
         {
@@ -182,20 +149,8 @@ describe('shops', () => {
         },
         ['shopify'],
       ],
-      [scripts('/static/version1712/frontend/Magento/luma/en_US/requirejs/require.js'), ['magento']],
-      [cookies('OCSESSID'), ['opencart']],
-      [cookies('JTLSHOP'), ['jtl-shop']],
-      [cookies('.Nop.Customer'), ['nopcommerce']],
       [{ cookies: ['WC_PERSISTENT'], html: '<script src="/wcsstore/dojo18/dojo/dojo.js"></script>' }, ['hcl-commerce']],
       [{ html: '<img src="https://example.vtexassets.com/arquivos/logo.png">', cookies: ['vtex_session'] }, ['vtex']],
-      [scripts('https://dcdn.mitiendanube.com/stores/js/main.js'), ['nuvemshop']],
-      [page('<img src="https://images.tcdn.com.br/img/1/logo.png">'), ['tray']],
-      [scripts('https://cdn.myshoptet.com/prj/dist/main.js'), ['shoptet']],
-      [page('<img src="https://dcsaascdn.net/shop/logo.png">'), ['shoper']],
-      [page('<img src="https://img.shop-pro.jp/tmpl_img/logo.png">'), ['color-me-shop']],
-      [scripts('https://bizweb.dktcdn.net/100/1/main.js'), ['sapo']],
-      [scripts('https://cdn.salla.network/js/twilight.js'), ['salla']],
-      [scripts('https://static.insales-cdn.com/assets/1/shop.js'), ['insales']],
     );
   });
 });

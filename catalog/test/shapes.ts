@@ -1,22 +1,31 @@
-// Answers of sites and what they show, as the catalog's tests write them.
+// Answers of sites and records of domains as the catalog's tests write them, and what they show.
 import assert from 'node:assert/strict';
-import { compileRulebook, explainRecord, loadCatalog } from '@strata/detect';
+import { compileRulebook, detect, evidenceFromRecord, explainRecord, loadCatalog } from '@strata/detect';
 import { entries } from '../index.ts';
 
 export const providers = loadCatalog(entries);
-const rulebook = compileRulebook(providers);
+export const rulebook = compileRulebook(providers);
 
-/** A record of example.com, and the ids that it shows, each with the version where one is shown. */
-type Shape = readonly [record: object, shown: readonly string[]];
+type Expected = readonly [record: object, shown: readonly string[]];
 
 /** What a record of example.com proves, in the order of certainty. */
 export function servicesOf(record: object) {
   return explainRecord({ domain: 'example.com', ...record }, rulebook).services;
 }
 
-/** Asserts that each record shows its providers and no other. */
-export function assertShown(...shapes: readonly Shape[]): void {
-  for (const [record, shown] of shapes) {
+export const profileOf = (record: object) => detect(evidenceFromRecord({ domain: 'example.com', ...record }), rulebook);
+
+/** Asserts that each record shows these services and no other: `category provider`. */
+export function assertServices(...expected: readonly Expected[]): void {
+  for (const [record, services] of expected) {
+    const found = servicesOf(record).map(({ category, provider_id }) => `${category} ${provider_id}`);
+    assert.deepEqual(found.toSorted(), services.toSorted(), JSON.stringify(record));
+  }
+}
+
+/** Asserts that each record shows these providers and no other, each with the version where one is shown. */
+export function assertShown(...expected: readonly Expected[]): void {
+  for (const [record, shown] of expected) {
     const ids = servicesOf(record).map(({ provider_id, version }) =>
       version === undefined ? provider_id : `${provider_id} ${version}`,
     );
@@ -26,21 +35,22 @@ export function assertShown(...shapes: readonly Shape[]): void {
 }
 
 /** A page with this meta generator. */
-export function generator(content: string): object {
-  return { html: `<meta name="generator" content="${content}">` };
-}
-
+export const generator = (content: string) => ({ html: `<meta name="generator" content="${content}">` });
 /** A page that loads these scripts. */
-export function scripts(...urls: readonly string[]): object {
-  return { html: urls.map((url) => `<script src="${url}"></script>`).join('') };
-}
-
+export const scripts = (...urls: readonly string[]) => ({
+  html: urls.map((url) => `<script src="${url}"></script>`).join(''),
+});
 /** A label of example.com that is an alias of `target`. */
-export function alias(label: string, target: string): object {
-  return { cname: { [`${label}.example.com`]: target } };
-}
-
+export const alias = (label: string, target: string) => ({ cname: { [`${label}.example.com`]: target } });
+/** Mail exchanges, the most preferred first. */
+export const mx = (...exchanges: readonly string[]) => ({
+  mx: exchanges.map((exchange, i) => ({ preference: 10 * (i + 1), exchange })),
+});
 export const page = (html: string): object => ({ html });
 export const server = (value: string): object => ({ headers: { server: value } });
 export const poweredBy = (value: string): object => ({ headers: { 'x-powered-by': value } });
 export const cookies = (...names: readonly string[]): object => ({ cookies: names });
+export const spf = (policy: string) => ({ txt: [`v=spf1 ${policy}`] });
+export const rua = (...addresses: readonly string[]) => ({
+  dmarc: `v=DMARC1; p=quarantine; rua=${addresses.map((address) => `mailto:${address}`).join(',')}`,
+});

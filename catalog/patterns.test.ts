@@ -1,0 +1,73 @@
+// Every pattern is found on its own, as a domain would publish it: none is hidden by another or shows another provider.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { alias, cookies, generator, mx, profileOf, providers, rua, scripts, servicesOf, spf } from './test/shapes.ts';
+
+type Rules = (typeof providers)[number]['rules'][number];
+
+/** A star stands for part of a label; any letter will do. */
+const hostOf = (pattern: string) => pattern.replaceAll('*', 'x');
+const urlOf = (asset: string) => (asset.startsWith('/') ? asset : `https://${hostOf(asset)}`);
+/** Aliases and policies show whose mailbox it is only behind a gateway. */
+const GATEWAY = mx('mx1.example-com.iphmx.com');
+
+/** One record for each pattern of a group, by the kind of pattern. */
+function recordsOf({ category, html = {}, ...group }: Rules): Readonly<Record<string, readonly object[]>> {
+  const { ns = [], soa = [], named = [], header = [], asn = [], txt = [], caa = [], tls = [] } = group;
+  const received = category === 'email' ? GATEWAY : {};
+  return {
+    ns: ns.map((host) => ({ ns: [hostOf(host)] })),
+    nsAsn: (group.nsAsn ?? []).map((asn) => ({
+      ns_addresses: [{ host: 'ns1.example.com', address: '192.0.2.1', asn }],
+    })),
+    soa: soa.map((host) => ({ soa: `${hostOf(host)} admin.example.net. 1 1 1 1 1` })),
+    mx: (group.mx ?? []).map((host) => mx(hostOf(host))),
+    spf: (group.spf ?? []).map((host) => spf(`include:${hostOf(host)} -all`)),
+    // A mailbox's token only decides between two includes.
+    txt: (category === 'email' ? [] : txt).map((text) => ({ txt: [`${text}0a1b2c3d`] })),
+    dmarc: (group.dmarc ?? []).map((host) => rua(`reports@${hostOf(host)}`)),
+    caa: caa.map((host) => ({ caa: [`0 issue "${hostOf(host)}"`] })),
+    tls: tls.map((organisation) => ({ tls_issuer: `${organisation} Ltd.` })),
+    cname: (group.cname ?? []).map((host) => alias('www', `x.${hostOf(host)}`)),
+    named: named.map(({ label, target }) => ({ ...received, ...alias(label, `x.${hostOf(target)}`) })),
+    asn: asn.map((number) => ({ a: [{ address: '192.0.2.1', asn: number }] })),
+    header: header.map(({ name, value = 'x' }) => ({ headers: { [name]: value } })),
+    cookie: (group.cookie ?? []).map((name) => cookies(hostOf(name))),
+    generator: (html.generator ?? []).map((given) => generator(typeof given === 'string' ? given : given.start)),
+    asset: (html.asset ?? []).map((asset) => scripts(urlOf(asset))),
+    marker: (html.marker ?? []).map((marker) => ({ html: `<div id="${marker}">` })),
+  };
+}
+
+/** Where a second provider is shown by right: a package by the network that serves it, the gateway, the server's maker. */
+const SHARED = new Set(['asset', 'header', 'named']);
+
+function isFound(id: string, { category, parking }: Rules, [kind, record]: readonly [string, object]): boolean {
+  if (parking && profileOf({ ns: ['ns1.example.net'], ...record }).state === 'parked') return true;
+  const services = servicesOf(record);
+  // A policy lets its host send, whatever else the host does.
+  const own = services.filter((each) => each.provider_id === id && (kind === 'spf' || each.category === category));
+  return own.length > 0 && (SHARED.has(kind) || services.every((each) => each.provider_id === id));
+}
+
+it('every provider says of what kind it is', () => {
+  for (const { id, kinds } of providers) assert.ok(kinds.length > 0, id);
+});
+
+describe('every pattern of the catalog', () => {
+  it('shows its provider in its category, or that the name is for sale, and no other provider', () => {
+    const count: Record<string, number> = {};
+    const hidden: string[] = [];
+    for (const { id, rules } of providers) {
+      for (const group of rules) {
+        const records = Object.entries(recordsOf(group));
+        for (const each of records.flatMap(([kind, all]) => all.map((record) => [kind, record] as const))) {
+          count[each[0]] = (count[each[0]] ?? 0) + 1;
+          if (!isFound(id, group, each)) hidden.push(`${id} ${group.category} ${JSON.stringify(each)}`);
+        }
+      }
+    }
+    assert.deepEqual(hidden, []);
+    assert.equal(Object.keys(count).length, 17, 'a kind has no pattern');
+  });
+});
