@@ -1,16 +1,64 @@
 // The publishers of the simulated internet, and syncs that a test starts itself.
+import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { Internet } from '@strata/testnet';
 import { shared } from '../../../../tests/support/shared.ts';
 import { readConfig } from '../config.ts';
 import { runSource } from '../enrichment/run-source.ts';
 import { configuredSources } from '../enrichment/sources.ts';
-import { type Harness, smallInternet } from './harness.ts';
+import { type Body, type Harness, smallInternet } from './harness.ts';
 import { startAging } from './shared.ts';
 
 export type Publishers = Awaited<ReturnType<Internet['advisories']>>;
 
-/** Settings of a service that may ask these publishers, and does so only when it is told to. */
+/** A critical hole in PHP, in every version. */
+export const phpHole = (id: string, more: object = {}) => ({
+  id,
+  title: 'A hole',
+  vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+  affected: [{ cpe: 'php:php', vendor: 'PHP Group', product: 'PHP', versions: [{}] }],
+  ...more,
+});
+
+export interface About extends Record<string, unknown> {
+  readonly id: string;
+  readonly severity: string | null;
+  readonly match: string;
+}
+export interface Affected extends About {
+  readonly domain: string;
+  readonly product_id: string;
+}
+/** What is open, in a profile. */
+export interface Open {
+  readonly version: number;
+  readonly product: number;
+  readonly known_exploited: number;
+  readonly by_severity: Readonly<Record<string, number>>;
+  readonly top: readonly Affected[];
+}
+
+/** Questions to a service, each of which must be answered with 200. */
+export function questionsTo(service: () => Pick<Harness, 'get'>) {
+  const get = async (path: string): Promise<Body> => {
+    const { status, body, text } = await service().get(`/stack/v1/${path}`);
+    assert.equal(status, 200, text.slice(0, 300));
+    return body;
+  };
+  const list = async (name: string, query: string) => (await get(`enrichment/${name}?limit=1000${query}`))[name];
+  return {
+    get,
+    affected: async (query = '') => (await list('affected', query)) as Affected[],
+    advisories: async (query = '') => (await list('advisories', query)) as About[],
+    openOf: async (path: string) => (await get(path)).advisories as Open,
+  };
+}
+
+/** Companies whose sites show this. */
+export const showing = ({ domains, truth }: Pick<Internet, 'domains' | 'truth'>, product: string) =>
+  domains().filter((domain) => truth(domain).versions[product]?.version != null);
+
+/** Settings of a service that may ask these publishers, and does so only when a test starts it. */
 export function advisorySettings(publishers: Publishers): Record<string, string> {
   return {
     STRATA_ADVISORIES: 'off',
@@ -23,7 +71,7 @@ export function advisorySettings(publishers: Publishers): Record<string, string>
   };
 }
 
-/** Syncs every source once, or those named, without letting the service take in what they brought. */
+/** Syncs every source once, or those named, without letting the service process what they brought. */
 export async function syncOnly(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {
   const { app, scheduling } = service.running.service;
   const { store, rulebook, clock } = app;
@@ -39,7 +87,7 @@ export async function syncOnly(service: Harness, publishers: Publishers, names?:
   }
 }
 
-/** One sync, taken in and told. */
+/** One sync, processed and published. */
 export async function sync(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {
   await syncOnly(service, publishers, names);
   await service.running.service.app.pulse.now();
@@ -66,10 +114,7 @@ export const sharedAdvisories = shared(async (): Promise<AdvisoryService> => {
   const publishers = await internet.advisories();
   const { service, age } = await startAging({ internet, settings: advisorySettings(publishers) });
   stack.use(service);
-  const unscanned = internet
-    .domains()
-    .filter((domain) => internet.truth(domain).versions.php?.version != null)
-    .slice(-3);
+  const unscanned = showing(internet, 'php').slice(-3);
   const scanned = internet.domains().filter((domain) => !unscanned.includes(domain));
   await service.scan(...scanned);
   await sync(service, publishers);

@@ -141,6 +141,14 @@ export function company(internet: Internet, index: number): string {
   return name;
 }
 
+/** Scans twice, the second time at a later moment, so that what changed is confirmed where no hours are waited for. */
+export async function scanTwice(service: Harness, ...domains: string[]): Promise<void> {
+  for (let times = 0; times < 2; times += 1) {
+    await service.scan(...domains);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
 /** Gives one company another DNS provider; the change is seen once the resolver's cache is gone. */
 export function moveDns(internet: Internet): { readonly domain: string; readonly from: string; readonly to: string } {
   for (const domain of internet.domains()) {
