@@ -2,44 +2,39 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
-import { type ImportedLog, importLedger } from '@strata/log';
+import { describe, it } from 'node:test';
+import { checkpointOf, type ImportedLog, importLedger } from '@strata/log';
 import { consistencyProof, verifyConsistency } from '@strata/receipts';
 import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, temporaryDirectory, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
-import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
-import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
+import { exec, postgres } from '../../../packages/store/src/test/places.ts';
+import { altered, openLedgerOf, openShared } from '../../support/shared-log/database.ts';
 
 const LEAVES = 5_000;
-const treeIn = (checkpoint: string): string => checkpoint.slice(0, checkpoint.indexOf('\n\n'));
+type Options = Partial<Parameters<typeof importLedger>[0]>;
 
-async function bringOver(
-  directory: string,
-  url: string,
-  more: Partial<Parameters<typeof importLedger>[0]> = {},
-): Promise<ImportedLog> {
+async function bringOver(directory: string, url: string, more: Options = {}): Promise<ImportedLog> {
   await using shared = await openShared(url);
   return await importLedger({ directory, origin: ORIGIN, now: () => new Date(), place: shared.place, ...more });
 }
 
-/** A folder that some have written already, and its newest checkpoint. */
-async function filled(leaves = LEAVES) {
-  const directory = await temporaryDirectory();
-  await using ledger = await openLedgerOf(directory.path);
-  await appendAll(ledger.log, upTo(leaves));
-  return Object.assign(directory, { checkpoint: ledger.log.checkpoint() });
+/** Appends leaves at a node of a directory, on a database or on none; its newest checkpoint. */
+async function append(directory: string, url: string | undefined, numbers: readonly number[]): Promise<string> {
+  await using ledger = await openLedgerOf(directory, url);
+  await appendAll(ledger.log, numbers);
+  return ledger.log.checkpoint();
 }
 
-describe('a ledger brought to a database', { skip: binaries ? false : notice }, () => {
-  let server: PostgresCluster;
-  before(async () => {
-    server = await postgresServer();
-  });
+/** A folder with leaves, and its newest checkpoint. */
+async function filled(leaves = LEAVES) {
+  const directory = await temporaryDirectory();
+  return Object.assign(directory, { checkpoint: await append(directory.path, undefined, upTo(leaves)) });
+}
 
+describe('a ledger brought to a database', { skip: postgres.skip }, () => {
   it('goes on there, with every leaf, and not in its folder', async () => {
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     await using folder = await filled();
     await assert.rejects(openLedgerOf(folder.path, url), failsWith('not-moved'));
     const seen = { written: 0, checked: 0 };
@@ -57,31 +52,26 @@ describe('a ledger brought to a database', { skip: binaries ? false : notice }, 
     for (const number of [0, 255, 256, 4_095, 4_096, LEAVES - 1])
       assert.equal((await ledger.log.receipt(idOf(leafOf(number))))?.index, number);
     assert.equal((await ledger.log.append(leafOf(LEAVES))).index, LEAVES);
-    const [old, now] = [folder.checkpoint, ledger.log.checkpoint()].map(partsOf);
+    const [old, now] = [checkpointOf(folder.checkpoint), checkpointOf(ledger.log.checkpoint())];
     const proof = await consistencyProof(tilesServedBy(ledger.log), LEAVES, LEAVES + 1);
-    assert.ok(
-      old &&
-        now &&
-        verifyConsistency({ oldSize: old.size, oldRoot: old.root, newSize: now.size, newRoot: now.root, proof }),
-    );
+    const sizes = { oldSize: old.size, oldRoot: old.root, newSize: now.size, newRoot: now.root };
+    assert.ok(verifyConsistency({ ...sizes, proof }));
   });
 
   it('comes whole or not at all, and again after an interruption', async () => {
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     await using folder = await filled();
     const stopping = new AbortController();
-    const onProgress = ({ leaves }: { readonly leaves: number }) =>
-      leaves > 2_000 && stopping.abort(new Error('stopped'));
+    const onProgress: Options['onProgress'] = ({ leaves }) => {
+      if (leaves > 2_000) stopping.abort(new Error('stopped'));
+    };
     await assert.rejects(bringOver(folder.path, url, { onProgress, signal: stopping.signal }), /stopped/);
     {
       await using shared = await openShared(url);
       assert.equal((await shared.place.turns.head())?.size, 0);
       assert.equal((await shared.place.rows.leaves(0, 10)).length, 0);
     }
-    {
-      await using ledger = await openLedgerOf(folder.path);
-      assert.equal(ledger.log.checkpoint(), folder.checkpoint, 'the folder is as it was');
-    }
+    assert.equal(await append(folder.path, undefined, []), folder.checkpoint, 'the folder is as it was');
     assert.equal((await bringOver(folder.path, url)).added, LEAVES);
     // Ended between the commit and the closing of the folder.
     rmSync(path.join(folder.path, 'ledger/moved'));
@@ -90,30 +80,21 @@ describe('a ledger brought to a database', { skip: binaries ? false : notice }, 
   });
 
   it('brings what came after an earlier copy, and is refused behind anything else', async () => {
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     await using folder = await filled(700);
     await using earlier = await temporaryDirectory();
     cpSync(folder.path, earlier.path, { recursive: true });
     assert.equal((await bringOver(earlier.path, url)).added, 700);
-    {
-      await using ledger = await openLedgerOf(folder.path);
-      await appendAll(ledger.log, upTo(1_000).slice(700));
-    }
+    await append(folder.path, undefined, upTo(1_000).slice(700));
     assert.equal((await bringOver(folder.path, url)).added, 300);
-    {
-      await using ledger = await openLedgerOf(folder.path, url);
-      await ledger.log.append(leafOf(1_000));
-    }
+    await append(folder.path, url, [1_000]);
     rmSync(path.join(earlier.path, 'ledger/moved'));
     await assert.rejects(bringOver(earlier.path, url), failsWith('forked'), 'the database has more');
 
-    const others = await server.fresh();
+    const others = await postgres.fresh();
     await using other = await temporaryDirectory();
     cpSync(path.join(folder.path, 'keys'), path.join(other.path, 'keys'), { recursive: true });
-    {
-      await using ledger = await openLedgerOf(other.path, others);
-      await appendAll(ledger.log, upTo(10).reverse());
-    }
+    await append(other.path, others, upTo(10).reverse());
     await assert.rejects(bringOver(earlier.path, others), failsWith('forked'), 'another history');
     await using stranger = await filled(10);
     await assert.rejects(bringOver(stranger.path, others), failsWith('wrong-key'), 'of others');
@@ -122,37 +103,22 @@ describe('a ledger brought to a database', { skip: binaries ? false : notice }, 
   });
 
   it('is not given up for a database that holds less, or another history', async () => {
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     await using folder = await filled(300);
     await bringOver(folder.path, url);
+    await append(folder.path, url, upTo(400).slice(300));
+    await assert.rejects(openLedgerOf(folder.path, await postgres.fresh()), failsWith('lost-leaves'), 'an empty one');
     {
-      await using ledger = await openLedgerOf(folder.path, url);
-      await appendAll(ledger.log, upTo(400).slice(300));
+      // As an older backup has it.
+      await using _head = await altered(url, ['ledger_head'], '');
+      await append(folder.path, url, [400]);
     }
-    await assert.rejects(openLedgerOf(folder.path, await server.fresh()), failsWith('lost-leaves'), 'an empty one');
-    await exec(url, 'create table kept as select * from ledger_head');
-    {
-      await using ledger = await openLedgerOf(folder.path, url);
-      await ledger.log.append(leafOf(400));
-    }
-    // As an older backup has it.
-    await exec(
-      url,
-      'delete from ledger_head; insert into ledger_head select * from kept; delete from ledger_leaves where leaf_index = 400',
-    );
+    await exec(url, 'delete from ledger_leaves where leaf_index = 400');
     await assert.rejects(openLedgerOf(folder.path, url), failsWith('lost-leaves'));
     // Another node went on from there.
     await using fresh = await temporaryDirectory();
     cpSync(path.join(folder.path, 'keys'), path.join(fresh.path, 'keys'), { recursive: true });
-    {
-      await using other = await openLedgerOf(fresh.path, url);
-      await appendAll(other.log, [1_000, 1_001]);
-    }
+    await append(fresh.path, url, [1_000, 1_001]);
     await assert.rejects(openLedgerOf(folder.path, url), failsWith('forked'));
   });
 });
-
-function partsOf(checkpoint: string) {
-  const [, size = '', root = ''] = treeIn(checkpoint).split('\n');
-  return { size: Number(size), root: new Uint8Array(Buffer.from(root, 'base64')) };
-}

@@ -3,54 +3,43 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { KeyringError, openKeyring, rotateSigningKeys, type SignedLedger } from '@strata/log';
-import { issueReceipt, ledgerVerifiers, openNote, verifyAnswer } from '@strata/receipts';
-import { leafOf, ORIGIN, temporaryDirectory } from '../../../packages/log/src/test/fixture.ts';
+import { ledgerVerifiers, openNote } from '@strata/receipts';
+import { leafOf, ORIGIN } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
-import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
-import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
-import { assertHolds, giveKeys, openTwoNodes } from '../../support/shared-log/key-folders.ts';
-
-const MINUTE_MS = 60_000;
+import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
+import { openLedgerOf } from '../../support/shared-log/database.ts';
+import { assertBothHold, assertHolds, giveKeys, Nodes } from '../../support/shared-log/key-folders.ts';
 
 const isSignedBy = async (ledger: SignedLedger, keys: SignedLedger): Promise<boolean> =>
   (await openNote(ledger.log.checkpoint(), ledgerVerifiers(keys.keySet()).verifiers.slice(0, 1))).ok;
 
-describe('the keys of several nodes', { skip: binaries ? false : notice }, () => {
-  let server: PostgresCluster;
-  before(async () => {
-    server = await postgresServer();
-  });
-
+describe('the keys of several nodes', { skip: postgres.skip }, () => {
   it('make answers of each that hold at the others', async () => {
-    await using nodes = await openTwoNodes(await server.fresh());
-    const { a, b } = nodes;
+    await using nodes = await Nodes.open();
+    const { a, b } = await nodes.two();
     assert.deepEqual(b.keySet(), a.keySet());
-    await assertHolds(a, b);
-    await assertHolds(b, a);
+    await assertBothHold(a, b);
   });
 
   it('are taken from a folder that cannot be written', async (t) => {
     if (process.getuid?.() !== 0) return t.skip('only root can be another user for a moment');
-    const url = await server.fresh();
-    await using directory = await temporaryDirectory();
-    {
-      await using _first = await openLedgerOf(directory.path, url);
-    }
+    await using nodes = await Nodes.open();
+    const directory = await nodes.directory();
+    await (await openLedgerOf(directory, nodes.url))[Symbol.asyncDispose]();
     const NOBODY = 65_534;
     for (const name of ['receipts', 'ledger']) {
-      const folder = path.join(directory.path, 'keys', name);
+      const folder = path.join(directory, 'keys', name);
       chownSync(path.join(folder, 'signing-keys.json'), NOBODY, NOBODY);
       chmodSync(path.join(folder, 'signing-keys.json'), 0o400);
       chmodSync(folder, 0o555);
     }
-    chmodSync(directory.path, 0o755);
-    chmodSync(path.join(directory.path, 'ledger'), 0o777);
+    chmodSync(directory, 0o755);
+    chmodSync(path.join(directory, 'ledger'), 0o777);
     process.seteuid?.(NOBODY);
     try {
-      await using ledger = await openLedgerOf(directory.path, url);
+      await using ledger = await openLedgerOf(directory, nodes.url);
       await assertHolds(ledger, ledger);
       await ledger.reload();
     } finally {
@@ -59,36 +48,34 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, () =>
   });
 
   it('for checkpoints are one key: a node with another does not start', async () => {
-    const url = await server.fresh();
-    await using one = await temporaryDirectory();
-    await using two = await temporaryDirectory();
-    await using a = await openLedgerOf(one.path, url);
+    await using nodes = await Nodes.open();
+    const a = await nodes.node(await nodes.directory());
+    const two = await nodes.directory();
     const before = a.log.checkpoint();
-    await assert.rejects(openLedgerOf(two.path, url), /give every node the same keys folder/);
-    await assert.rejects(openLedgerOf(two.path, url), failsWith('wrong-key'));
+    await assert.rejects(nodes.node(two), /give every node the same keys folder/);
+    await assert.rejects(nodes.node(two), failsWith('wrong-key'));
     assert.equal(a.log.checkpoint(), before);
     assert.equal(a.keySet().keys.length, 1, 'nothing of the stranger is published');
   });
 
   it('are rotated on one node: the others go on with theirs for as long as verifiers take them, and need the folder then', async () => {
-    await using nodes = await openTwoNodes(await server.fresh());
-    const { a, b, clock, one, two, url } = nodes;
-    const stale = await nodes.directory({ hasKeys: true });
+    await using nodes = await Nodes.open();
+    const { a, b, one, two } = await nodes.two();
+    const stale = await nodes.directory(one);
     await b.log.append(leafOf(0));
 
-    await rotateSigningKeys(one, clock);
+    await rotateSigningKeys(one, nodes.clock);
     await a.reload();
     assert.ok(await isSignedBy(a, a), 'the present checkpoint is signed anew');
     await assertHolds(a, a);
     // The node with the old folder believes the new key, serves it, and what either signs holds at both.
     await assertHolds(b, b);
     await b.reload();
-    await assertHolds(a, b);
-    await assertHolds(b, a);
+    await assertBothHold(a, b);
     await a.reload();
     assert.deepEqual(b.keySet(), a.keySet());
     assert.equal(b.trouble(), undefined);
-    await assert.rejects(openLedgerOf(stale, url, clock), /was retired on .+ newest keys folder/);
+    await assert.rejects(nodes.node(stale), /was retired on .+ newest keys folder/);
 
     nodes.passMinutes(6);
     const served = b.log.checkpoint();
@@ -105,79 +92,62 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, () =>
     await b.log.append(leafOf(3));
     await a.reload();
     assert.deepEqual(b.keySet(), a.keySet());
-    assert.deepEqual(
-      a.keySet().keys.map(({ status }) => status),
-      ['current', 'retired'],
-    );
+    const states = a.keySet().keys.map(({ status }) => status);
+    assert.deepEqual(states, ['current', 'retired']);
     assert.ok(await isSignedBy(b, a));
-    await assertHolds(a, b);
-    await assertHolds(b, a);
+    await assertBothHold(a, b);
   });
 
   it('are rotated in a copy of the folder while no node of it runs: a node that starts with it is believed', async () => {
-    const url = await server.fresh();
-    await using shared = await openShared(url);
+    await using nodes = await Nodes.open();
+    const { clock, shared } = nodes;
     const ledger = { origin: ORIGIN, shared };
-    const clock = () => new Date();
-    await using one = await temporaryDirectory();
-    await using copy = await temporaryDirectory();
-    await using older = await temporaryDirectory();
-    await using a = await openLedgerOf(one.path, url);
-    giveKeys(one.path, copy.path);
-    giveKeys(one.path, older.path);
-    // Twice: the key in between never signed anything but the word for the next one.
-    await rotateSigningKeys(copy.path, clock, ledger);
-    await rotateSigningKeys(copy.path, clock, ledger);
-    await using b = await openLedgerOf(copy.path, url);
+    const one = await nodes.directory();
+    const a = await nodes.node(one);
+    const [copy, older] = [await nodes.directory(one), await nodes.directory(one)];
+    // Twice: the key in between never signed anything but the text that names the next one.
+    await rotateSigningKeys(copy, clock, ledger);
+    await rotateSigningKeys(copy, clock, ledger);
+    const b = await nodes.node(copy);
     await b.log.append(leafOf(0));
     await a.reload();
-    await assertHolds(b, a);
-    await assertHolds(a, b);
+    await assertBothHold(b, a);
     assert.equal(a.keySet().ledger.verifier_keys.length, 3);
 
-    const before = readFileSync(path.join(older.path, 'keys/ledger/signing-keys.json'), 'utf8');
-    await assert.rejects(rotateSigningKeys(older.path, clock, ledger), /was retired on .+ newest keys folder/);
-    assert.equal(readFileSync(path.join(older.path, 'keys/ledger/signing-keys.json'), 'utf8'), before);
-    await using empty = await temporaryDirectory();
-    await assert.rejects(rotateSigningKeys(empty.path, clock, ledger), failsWith('wrong-key'));
-    assert.deepEqual(readdirSync(empty.path), [], 'no key was made that would be of no ledger');
-    await using stranger = await temporaryDirectory();
-    await rotateSigningKeys(stranger.path, clock);
-    await assert.rejects(rotateSigningKeys(stranger.path, clock, ledger), failsWith('wrong-key'));
-    assert.equal(
-      (await shared.keys.all()).size,
-      3 + 2 + 3,
-      "the ledger's, the two of them that are retired, those of receipts",
-    );
+    const fileOfOlder = () => readFileSync(path.join(older, 'keys/ledger/signing-keys.json'), 'utf8');
+    const before = fileOfOlder();
+    await assert.rejects(rotateSigningKeys(older, clock, ledger), /was retired on .+ newest keys folder/);
+    assert.equal(fileOfOlder(), before);
+    const [empty, stranger] = [await nodes.directory(), await nodes.directory()];
+    await assert.rejects(rotateSigningKeys(empty, clock, ledger), failsWith('wrong-key'));
+    assert.deepEqual(readdirSync(empty), [], 'no key was made that would be of no ledger');
+    await rotateSigningKeys(stranger, clock);
+    await assert.rejects(rotateSigningKeys(stranger, clock, ledger), failsWith('wrong-key'));
+    const { size } = await shared.keys.all();
+    assert.equal(size, 3 + 2 + 3, "the ledger's, the two of them that are retired, those of receipts");
   });
 
   it('that were rotated without a word to the database leave no receipt behind that was given until they came', async () => {
-    const url = await server.fresh();
-    let now = Date.now();
-    const clock = () => new Date(now);
-    await using one = await temporaryDirectory();
-    await using copy = await temporaryDirectory();
-    await using a = await openLedgerOf(one.path, url, clock);
-    giveKeys(one.path, copy.path);
-    await rotateSigningKeys(copy.path, clock);
-    now += 60 * MINUTE_MS;
-    const issued = issueReceipt({ said: 'an hour later' }, a.issuing());
-    await a.log.append(issued.leaf);
-    giveKeys(copy.path, one.path);
-    await a.reload();
-    const ledgerReceipt = await a.log.receipt(issued.body.provenance.ledger_receipt_id);
-    const { ok, steps } = await verifyAnswer(issued.body, { keySet: a.keySet(), ledgerReceipt });
-    assert.ok(ok, JSON.stringify(steps.at(-1)));
+    await using nodes = await Nodes.open();
+    const one = await nodes.directory();
+    const a = await nodes.node(one);
+    const copy = await nodes.directory(one);
+    await rotateSigningKeys(copy, nodes.clock);
+    nodes.passMinutes(60);
+    await assertHolds(a, a, async () => {
+      giveKeys(copy, one);
+      await a.reload();
+    });
     await assertHolds(a, a);
   });
 
   it('are vouched for by the key that they replace, and by no other', async () => {
-    await using nodes = await openTwoNodes(await server.fresh());
-    const { a, b, two } = nodes;
+    await using nodes = await Nodes.open();
+    const { a, b, two } = await nodes.two();
     const stranger = await nodes.directory();
     const before = a.keySet();
     // Other keys than those of a rotation, put into the folder of a running node.
-    await rotateSigningKeys(stranger, () => new Date());
+    await rotateSigningKeys(stranger, nodes.clock);
     giveKeys(stranger, two);
     await assert.rejects(b.reload(), failsWith('wrong-key'));
     await assertHolds(b, a);
@@ -187,13 +157,12 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, () =>
   });
 
   it('are rotated in a folder that all have, without an append refused', async () => {
-    const url = await server.fresh();
-    await using one = await temporaryDirectory();
-    await using two = await temporaryDirectory();
-    await using a = await openLedgerOf(one.path, url);
-    symlinkSync(path.join(one.path, 'keys'), path.join(two.path, 'keys'));
-    await using b = await openLedgerOf(two.path, url);
-    await rotateSigningKeys(one.path, () => new Date());
+    await using nodes = await Nodes.open();
+    const [one, two] = [await nodes.directory(), await nodes.directory()];
+    const a = await nodes.node(one);
+    symlinkSync(path.join(one, 'keys'), path.join(two, 'keys'));
+    const b = await nodes.node(two);
+    await rotateSigningKeys(one, nodes.clock);
     // One has noticed, the other has not.
     await a.reload();
     await a.log.append(leafOf(0));
@@ -203,66 +172,52 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, () =>
   });
 
   it('for receipts may be several: the key set knows those of all nodes before they sign', async () => {
-    const url = await server.fresh();
-    let now = Date.now();
-    const clock = () => new Date(now);
-    await using one = await temporaryDirectory();
-    await using two = await temporaryDirectory();
-    await using a = await openLedgerOf(one.path, url, clock);
-    mkdirSync(path.join(two.path, 'keys'));
-    cpSync(path.join(one.path, 'keys/ledger'), path.join(two.path, 'keys/ledger'), { recursive: true });
-    await using b = await openLedgerOf(two.path, url, clock);
+    await using nodes = await Nodes.open();
+    const [one, two] = [await nodes.directory(), await nodes.directory()];
+    const a = await nodes.node(one);
+    mkdirSync(path.join(two, 'keys'));
+    cpSync(path.join(one, 'keys/ledger'), path.join(two, 'keys/ledger'), { recursive: true });
+    const b = await nodes.node(two);
     await a.reload();
     assert.deepEqual(a.keySet(), b.keySet());
     assert.equal(a.keySet().keys.length, 2);
-    await assertHolds(b, a);
-    await assertHolds(a, b);
+    await assertBothHold(b, a);
 
     // A copy of a node's key that misses its rotation signs on for as long as verifiers take it.
-    await using copy = await temporaryDirectory();
-    giveKeys(two.path, copy.path);
-    await using late = await openLedgerOf(copy.path, url, clock);
-    await (await openKeyring({ directory: path.join(two.path, 'keys/receipts'), now: clock })).rotate();
+    const copy = await nodes.directory(two);
+    const late = await nodes.node(copy);
+    await (await openKeyring({ directory: path.join(two, 'keys/receipts'), now: nodes.clock })).rotate();
     await b.reload();
     await late.reload();
-    now += MINUTE_MS;
+    nodes.passMinutes(1);
     await assertHolds(late, b);
-    now += 5 * MINUTE_MS;
+    nodes.passMinutes(5);
     assert.throws(() => late.issuing(), KeyringError);
     assert.match(late.trouble() ?? '', /give this one the newest keys folder/);
-    await assert.rejects(openLedgerOf(copy.path, url, clock), /give this node the newest keys folder/);
-    giveKeys(two.path, copy.path);
+    await assert.rejects(nodes.node(copy), /give this node the newest keys folder/);
+    giveKeys(two, copy);
     await late.reload();
     await assertHolds(late, b);
   });
 
   it('that only the database names are in no key set', async () => {
-    const url = await server.fresh();
-    await using directory = await temporaryDirectory();
-    await using ledger = await openLedgerOf(directory.path, url);
+    await using nodes = await Nodes.open();
+    const { url } = nodes;
+    const directory = await nodes.directory();
+    const ledger = await nodes.node(directory);
     const before = ledger.keySet();
     const [kid = ''] = before.keys.map((key) => key.kid);
-    const forged = `receipt key of strata.example/ledger\n{"x":"${hash('sha256', 'x', 'base64url')}","not_before":"2020-01-01T00:00:00.000Z"}\n`;
-    const signature = '— strata.example/ledger AAAAAAAA';
+    const forged = `receipt key of ${ORIGIN}\n{"x":"${hash('sha256', 'x', 'base64url')}","not_before":"2020-01-01T00:00:00.000Z"}\n`;
+    const signature = `— ${ORIGIN} AAAAAAAA`;
     await exec(url, `insert into ledger_keys values ('other', '${forged}\n${signature}\n'), ('none', 'x'), ('', '')`);
     await exec(url, `insert into ledger_keys select 'copy', key from ledger_keys where kid = '${kid}'`);
     await ledger.reload();
     assert.deepEqual(ledger.keySet(), before);
     await exec(url, 'update ledger_keys set key = replace(key, \'"not_before":"20\', \'"not_before":"10\')');
-    await using again = await openLedgerOf(directory.path, url);
-    assert.deepEqual(again.keySet(), before, 'its own are put right');
-    const file = readFileSync(path.join(directory.path, 'keys/receipts/signing-keys.json'), 'utf8');
-    assert.ok(
-      !(await keysIn(url)).includes((JSON.parse(file) as { keys: [{ d: string }] }).keys[0].d),
-      'no private half',
-    );
+    assert.deepEqual((await nodes.node(directory)).keySet(), before, 'its own are put right');
+    const file = readFileSync(path.join(directory, 'keys/receipts/signing-keys.json'), 'utf8');
+    const [secret] = (JSON.parse(file) as { keys: [{ d: string }] }).keys;
+    const published = JSON.stringify(await rows(url, 'select key from ledger_keys'));
+    assert.ok(!published.includes(secret.d), 'no private half');
   });
-
-  async function keysIn(url: string): Promise<string> {
-    const { rows } = await server.sql(
-      'select string_agg(key, chr(10)) as all from ledger_keys',
-      new URL(url).pathname.slice(1),
-    );
-    return String(rows[0]?.all);
-  }
 });

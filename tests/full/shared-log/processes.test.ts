@@ -5,14 +5,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkSharedLog, type SharedLog } from '@strata/log';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency } from '@strata/receipts';
 import { headOf, idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
-import { postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
-import { keysOf, openNode, openPlace } from '../../support/shared-log/database.ts';
+import { postgres } from '../../../packages/store/src/test/places.ts';
+import { keysOf, openNode, openShared } from '../../support/shared-log/database.ts';
 
 const LEAVES = 3_000;
 /** Far apart, so that numbers of leaves that were written and never acknowledged are not used again. */
@@ -64,41 +63,25 @@ async function runAndKill(url: string, told: Told): Promise<number> {
   return kills;
 }
 
-/** Every checkpoint that a node serves while others write. */
+/** Every checkpoint that a node serves until the work is over. */
 async function collect(log: SharedLog, told: Told, work: Promise<unknown>): Promise<void> {
-  let isOver = false;
-  const ending = work.finally(() => {
-    isOver = true;
-  });
-  while (!isOver) {
+  for (const over = work.then(() => true); !(await Promise.race([over, delay(10)])); )
     told.checkpoints.add(log.checkpoint());
-    await delay(10);
-  }
-  await ending;
 }
 
-describe('a log that two processes write', { skip: binaries ? false : notice }, () => {
-  let server: PostgresCluster;
-  before(async () => {
-    server = await postgresServer();
-  });
-
+describe('a log that two processes write', { skip: postgres.skip }, () => {
   it('keeps every acknowledged leaf once, and one history, while one of them is killed', async (t) => {
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     const told = new Told();
     await using reader = await openNode(url);
-    let kills = 0;
-    const writing = Promise.all([
-      run(url, told, { first: 0, count: LEAVES }),
-      runAndKill(url, told).then((count) => {
-        kills = count;
-      }),
-    ]);
+    const writing = Promise.all([runAndKill(url, told), run(url, told, { first: 0, count: LEAVES })]);
     await collect(reader, told, writing);
+    const [kills] = await writing;
     assert.equal(told.acks.size, 2 * LEAVES);
     assert.ok(kills >= 4, `${kills} kills`);
 
-    await using place = await openPlace(url);
+    await using shared = await openShared(url);
+    const { place } = shared;
     const report = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), place });
     assert.ok(report.size >= 2 * LEAVES);
     await using last = await openNode(url);

@@ -1,34 +1,24 @@
-// A node that stands still in the midst of its turn: it stops itself when it signs its second checkpoint of a leaf, as SIGSTOP does, and
-// goes on when it is woken. Says where its leaf came to stand.
+// A node that stops itself, as SIGSTOP does, while it holds the lock: when it signs its second checkpoint of a leaf. It goes on when it is
+// woken, and prints the index of its leaf.
 import { openSharedLog } from '@strata/log';
 import { leafOf, ORIGIN } from '../../../packages/log/src/test/fixture.ts';
-import { keysOf, openPlace } from './database.ts';
+import { keysOf, openShared } from './database.ts';
 
-const [url = ''] = process.argv.slice(2);
 const keys = keysOf(2);
-const { signer } = keys;
 let isFreezing = false;
-await using place = await openPlace(url);
-await using log = await openSharedLog({
-  origin: ORIGIN,
-  place,
-  keys: {
-    ...keys,
-    publicKeys: () => keys.publicKeys(),
-    reload: async () => false,
-    signer: {
-      publicKey: signer.publicKey,
-      sign(bytes) {
-        if (isFreezing) {
-          isFreezing = false;
-          process.stdout.write('frozen\n');
-          process.kill(process.pid, 'SIGSTOP');
-        }
-        return signer.sign(bytes);
-      },
-    },
+const signer = {
+  ...keys.signer,
+  sign(bytes: Uint8Array) {
+    if (isFreezing) {
+      isFreezing = false;
+      process.stdout.write('frozen\n');
+      process.kill(process.pid, 'SIGSTOP');
+    }
+    return keys.signer.sign(bytes);
   },
-});
+};
+await using shared = await openShared(process.argv[2] ?? '');
+await using log = await openSharedLog({ origin: ORIGIN, place: shared.place, keys: { ...keys, signer } });
 await log.append(leafOf(1_000));
 isFreezing = true;
 const { index } = await log.append(leafOf(1_001));

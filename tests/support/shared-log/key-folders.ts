@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { SignedLedger } from '@strata/log';
+import type { SharedLedger, SignedLedger } from '@strata/log';
 import { issueReceipt, verifyAnswer } from '@strata/receipts';
 import { temporaryDirectory } from '../../../packages/log/src/test/fixture.ts';
-import { openLedgerOf } from './database.ts';
+import { postgres } from '../../../packages/store/src/test/places.ts';
+import { openLedgerOf, openShared } from './database.ts';
 
 /** Gives a node the keys of another, as an operator does. */
 export function giveKeys(from: string, to: string): void {
@@ -13,52 +14,73 @@ export function giveKeys(from: string, to: string): void {
   cpSync(path.join(from, 'keys'), path.join(to, 'keys'), { recursive: true });
 }
 
-/** An answer of one node, checked with what another publishes. */
-export async function assertHolds(giving: SignedLedger, checking: SignedLedger): Promise<void> {
-  const issued = issueReceipt({ said: 'something' }, giving.issuing());
-  await giving.log.append(issued.leaf);
-  const { provenance } = issued.body;
-  const { ok, steps } = await verifyAnswer(issued.body, {
-    keySet: checking.keySet(),
-    ledgerReceipt: await checking.log.receipt(provenance.ledger_receipt_id),
-  });
+/** An answer of one node, checked with what another publishes; it may be entered after `before`. */
+export async function assertHolds(
+  giving: SignedLedger,
+  checking: SignedLedger,
+  before: () => Promise<void> = async () => {},
+): Promise<void> {
+  const { body, leaf } = issueReceipt({ text: 'an answer' }, giving.issuing());
+  await giving.log.append(leaf);
+  await before();
+  const ledgerReceipt = await checking.log.receipt(body.provenance.ledger_receipt_id);
+  const { ok, steps } = await verifyAnswer(body, { keySet: checking.keySet(), ledgerReceipt });
   assert.ok(ok, JSON.stringify(steps.at(-1)));
 }
 
-export interface TwoNodes extends AsyncDisposable {
-  readonly url: string;
-  readonly clock: () => Date;
-  passMinutes(minutes: number): void;
-  /** Directories of the nodes; `two` begins with the keys of `one`. */
-  readonly one: string;
-  readonly two: string;
-  readonly a: SignedLedger;
-  readonly b: SignedLedger;
-  /** A further directory, empty or with the keys that `one` has now. */
-  directory(options?: { readonly hasKeys: boolean }): Promise<string>;
+/** The same of each, checked with what the other publishes. */
+export async function assertBothHold(one: SignedLedger, other: SignedLedger): Promise<void> {
+  await assertHolds(one, other);
+  await assertHolds(other, one);
 }
 
-/** Two nodes with the same keys on a database of their own, under a clock that the test sets. */
-export async function openTwoNodes(url: string): Promise<TwoNodes> {
-  await using stack = new AsyncDisposableStack();
-  let now = Date.now();
-  const clock = () => new Date(now);
-  const directory = async () => stack.use(await temporaryDirectory()).path;
-  const [one, two] = [await directory(), await directory()];
-  const a = stack.use(await openLedgerOf(one, url, clock));
-  giveKeys(one, two);
-  const b = stack.use(await openLedgerOf(two, url, clock));
-  const owned = stack.move();
-  return {
-    ...{ url, clock, one, two, a, b },
-    passMinutes(minutes) {
-      now += minutes * 60_000;
-    },
-    async directory({ hasKeys } = { hasKeys: false }) {
-      const { path } = owned.use(await temporaryDirectory());
-      if (hasKeys) giveKeys(one, path);
-      return path;
-    },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+/** Nodes on a database of their own, under a clock that the test sets; all of it is closed with it. */
+export class Nodes implements AsyncDisposable {
+  readonly url: string;
+  readonly shared: SharedLedger;
+  readonly #owned: AsyncDisposableStack;
+  #now = Date.now();
+
+  private constructor(url: string, shared: SharedLedger, owned: AsyncDisposableStack) {
+    this.url = url;
+    this.shared = shared;
+    this.#owned = owned;
+  }
+
+  static async open(): Promise<Nodes> {
+    await using stack = new AsyncDisposableStack();
+    const url = await postgres.fresh();
+    const shared = stack.use(await openShared(url));
+    return new Nodes(url, shared, stack.move());
+  }
+
+  readonly clock = (): Date => new Date(this.#now);
+
+  passMinutes(minutes: number): void {
+    this.#now += minutes * 60_000;
+  }
+
+  /** A new directory, empty or with the keys that another has now. */
+  async directory(keysOf?: string): Promise<string> {
+    const directory = this.#owned.use(await temporaryDirectory()).path;
+    if (keysOf !== undefined) giveKeys(keysOf, directory);
+    return directory;
+  }
+
+  /** A node below a directory. */
+  async node(directory: string): Promise<SignedLedger> {
+    return this.#owned.use(await openLedgerOf(directory, this.url, this.clock));
+  }
+
+  /** Two nodes with the same keys, each in a directory of its own. */
+  async two() {
+    const one = await this.directory();
+    const a = await this.node(one);
+    const two = await this.directory(one);
+    return { one, two, a, b: await this.node(two) };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#owned.disposeAsync();
+  }
 }

@@ -8,8 +8,16 @@ const [url = '', first = '0', count = '0', concurrency = '64'] = process.argv.sl
 await using log = await openNode(url);
 let number = Number(first);
 const end = number + Number(count);
-// Written in place, not through a stream: a line that is out was not lost in this process's memory.
-const tell = (line: string): number => writeSync(1, `${line}\n`);
+/** Written in place, not through a stream: a line that is out was not lost in this process's memory. A full pipe is tried again. */
+function tell(line: string): void {
+  for (let rest = Buffer.from(`${line}\n`); rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
+}
 
 async function append(): Promise<void> {
   while (number < end) {
