@@ -1,40 +1,37 @@
 // The parts of an audit: challenges of verifiers, runs of answers, and ends and texts that need no model.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ANSWER_TOKENS, CONTEXT, MODEL, seeded, trueAnswer, truth } from '../test/network/audited-network.ts';
+import { randomFrom } from '../../../../tests/support/random.ts';
+import { ANSWER_TOKENS, CONTEXT, MODEL, trueAnswer, trueAnswers, truth } from '../test/network/audited-network.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort, isReadRight } from './audit-facts.ts';
 import { AuditRuns } from './audit-runs.ts';
 import { type SeenAnswer, sizeOf } from './trust.ts';
 
-const never = new AbortController().signal;
-
 function known(count: number, seenBy: readonly string[] = ['ann']): KnownAnswers {
   const answers = new KnownAnswers();
-  for (let request = 0; request < count; request += 1) {
-    const { prompt, answer, sampling } = trueAnswer('ann', request);
+  for (const { prompt, answer, sampling } of trueAnswers('ann', count))
     answers.keep({ modelSha256: MODEL, seenBy, job: { prompt, answer, hasEnd: true, sampling } });
-  }
   return answers;
 }
 
 describe('a challenge', () => {
-  it('is passed by who looks, and failed by who always says the same', async () => {
-    const random = seeded(3);
-    let [unchanged, changed] = [0, 0];
+  it('is passed by a verifier that scores, and failed by one that always says the same', async () => {
+    const random = randomFrom(3);
+    let changes = 0;
     for (let round = 0; round < 100; round += 1) {
-      const challenge = known(1).challenge('ben', MODEL, random);
-      assert.ok(challenge);
-      const { answer } = challenge.job;
-      const constant = (margin: number) => Array.from({ length: answer.length + 1 }, () => margin);
-      assert.equal(isPassed(challenge, await truth.score(challenge.job, never)), true);
-      assert.equal(isPassed(challenge, constant(0)), challenge.changed.length === 0);
-      assert.equal(isPassed(challenge, constant(5)), challenge.changed.length > 0);
-      assert.equal(isPassed(challenge, []), false);
-      if (challenge.changed.length === 0) unchanged += 1;
-      else changed += 1;
+      const challenge = known(1).challenge('ben', MODEL, random) ?? assert.fail();
+      const { job, changed } = challenge;
+      const constant = (margin: number) => Array.from({ length: job.answer.length + 1 }, () => margin);
+      const margins = [await truth.score(job, new AbortController().signal), constant(0), constant(5), []];
+      const isChanged = changed.length > 0;
+      assert.deepEqual(
+        margins.map((each) => isPassed(challenge, each)),
+        [true, !isChanged, isChanged, false],
+      );
+      if (isChanged) changes += 1;
     }
-    assert.ok(unchanged > 20 && changed > 20, `${unchanged} and ${changed}`);
+    assert.ok(changes > 20 && changes < 80, `${changes}`);
   });
 
   it('is never one that the verifier has seen, and each is given once', () => {
@@ -53,24 +50,21 @@ describe('a challenge', () => {
   });
 });
 
-const SIZE = sizeOf(trueAnswer('ann', 1));
-
 describe('the runs of many workers', () => {
+  const runsOf = (answers: number, seed: number) =>
+    new AuditRuns({ mostTokens: answers * sizeOf(trueAnswer('ann', 1)), random: randomFrom(seed) });
+
   it('are no more than fit, and what was drawn of the others is audited at once', () => {
-    const runs = new AuditRuns({ mostTokens: 10 * SIZE, random: seeded(1) });
+    const runs = runsOf(10, 1);
     const workers = Array.from({ length: 200 }, (_, i) => `w${i}`);
     // At so small a share no run ends by itself.
-    const due = workers.flatMap((worker, i) => runs.add(trueAnswer(worker, i), 1e-6));
+    const due = workers.flatMap((worker, i) => runs.add(trueAnswer(worker, i), 1e-6)).map(({ worker }) => worker);
     assert.ok(due.length >= 188 && due.length <= 190, `${due.length}`);
-    assert.deepEqual(
-      due.map(({ worker }) => worker),
-      workers.slice(0, due.length),
-      'those longest without an answer',
-    );
+    assert.deepEqual(due, workers.slice(0, due.length), 'those longest without an answer');
   });
 
   it('are of each worker alone, and what is forgotten is not audited', () => {
-    const runs = new AuditRuns({ mostTokens: 1_000 * SIZE, random: seeded(2) });
+    const runs = runsOf(1_000, 2);
     const audited = { ann: 0, ben: 0 };
     for (let request = 0; request < 1_000; request += 1) {
       for (const worker of ['ann', 'ben'] as const)
@@ -82,57 +76,44 @@ describe('the runs of many workers', () => {
   });
 
   it('draw a long answer four times as often as a short one, and the short ones, too', () => {
-    const runs = new AuditRuns({ mostTokens: 1_000 * SIZE, random: seeded(3) });
-    const long = Array.from({ length: 100 }, () => 7);
-    let [ofLong, ofShort] = [0, 0];
-    for (let request = 0; request < 20_000; request += 1) {
-      const answer = trueAnswer('ann', request);
-      const given = request % 2 ? answer : { ...answer, answer: [...long, ...long, ...long], from: 0 };
-      for (const { answer: drawn } of runs.add(given, 0.1)) {
-        if (drawn.length > ANSWER_TOKENS) ofLong += 1;
-        else ofShort += 1;
-      }
-    }
-    assert.ok(ofLong / ofShort > 3 && ofLong / ofShort < 5.3, `${ofLong} and ${ofShort}`);
+    const runs = runsOf(1_000, 3);
+    const long = { answer: Array.from({ length: 300 }, () => 7), from: 0 };
+    const drawn = trueAnswers('ann', 20_000).flatMap((answer, i) =>
+      runs.add(i % 2 ? answer : { ...answer, ...long }, 0.1),
+    );
+    const ofLong = drawn.filter(({ answer }) => answer.length > ANSWER_TOKENS).length;
+    const ratio = ofLong / (drawn.length - ofLong);
+    assert.ok(ratio > 3 && ratio < 5.3, `${ratio}`);
   });
 });
 
 const answerOf = (tokens: number, more: Partial<SeenAnswer> = {}): SeenAnswer => ({
-  ...trueAnswer('ann', 1),
-  answer: Array.from({ length: tokens }, () => 7),
-  maxTokens: 200,
-  reason: 'length',
+  ...{ ...trueAnswer('ann', 1), answer: Array.from({ length: tokens }, () => 7), maxTokens: 200, reason: 'length' },
   ...more,
 });
 const grammar = 'root ::= "a"+';
+const full = { prompt: Array.from({ length: CONTEXT - 100 }, () => 1) };
 
-describe('an answer that is said to be at its limit', () => {
-  const cases: [string, SeenAnswer, boolean][] = [
-    ['at the limit', answerOf(200), false],
-    ['one before it', answerOf(199), true],
-    ['brought to a close by its grammar', answerOf(168, { grammar }), false],
-    ['with a grammar, and closed too early', answerOf(167, { grammar }), true],
-    ['a short one with a grammar, half of it', answerOf(5, { grammar, maxTokens: 10 }), false],
-    ['in a full context', answerOf(100, { prompt: Array.from({ length: CONTEXT - 100 }, () => 1) }), false],
-    ['ended by the model', answerOf(100, { reason: 'stop' }), false],
-    ['cancelled', answerOf(100, { reason: 'cancelled' }), false],
-  ];
-  for (const [what, answer, isShort] of cases) {
-    it(`is ${isShort ? '' : 'not '}cut short: ${what}`, () => assert.equal(isCutShort(answer), isShort));
-  }
-});
+/** Whether it was cut short, and whether its end is a draw of the model that can be checked. */
+const ends: readonly (readonly [string, SeenAnswer, isShort: boolean, isDrawn: boolean])[] = [
+  ['at the limit', answerOf(200), false, false],
+  ['one before it', answerOf(199), true, false],
+  ['at the limit with a grammar', answerOf(200, { grammar }), false, false],
+  ['brought to a close by its grammar', answerOf(168, { grammar }), false, true],
+  ['with a grammar, and closed too early', answerOf(167, { grammar }), true, true],
+  ['a short one with a grammar, half of it', answerOf(5, { grammar, maxTokens: 10 }), false, true],
+  ['in a full context', answerOf(100, full), false, false],
+  ['in a full context with a grammar', answerOf(100, { ...full, grammar }), false, false],
+  ['ended by the model', answerOf(100, { reason: 'stop' }), false, true],
+  ['cancelled', answerOf(100, { reason: 'cancelled' }), false, false],
+];
 
-describe('the end of an answer', () => {
-  it('is a draw of the model where it stopped, or where its grammar was brought to a close', () => {
-    assert.equal(hasDrawnEnd(answerOf(100, { reason: 'stop' })), true);
-    assert.equal(hasDrawnEnd(answerOf(180, { grammar })), true);
-    for (const answer of [answerOf(200), answerOf(200, { grammar }), answerOf(9, { reason: 'cancelled' })])
-      assert.equal(hasDrawnEnd(answer), false);
-  });
-});
+describe('an answer', () => {
+  for (const [what, answer, isShort, isDrawn] of ends)
+    it(`is ${isShort ? '' : 'not '}cut short, and its end is ${isDrawn ? '' : 'not '}drawn: ${what}`, () =>
+      assert.deepEqual([isCutShort(answer), hasDrawnEnd(answer)], [isShort, isDrawn]));
 
-describe('the text of an answer', () => {
-  it('must be what its tokens read as, from where the worker began', async () => {
+  it('has the text of its tokens, from where the worker began', async () => {
     const answer = trueAnswer('ann', 3);
     assert.equal(await isReadRight(answer, truth), true);
     assert.equal(await isReadRight({ ...answer, from: 1 }, truth), false);

@@ -2,183 +2,153 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  answerHonestly,
+  always,
   auditedNetwork,
-  by,
   HONEST,
   honest,
-  lazy,
-  lying,
-  requestsUntilCaught,
+  MODEL,
+  type NetworkOptions,
+  readAs,
+  type Score,
+  silent,
   standingsMap,
   trueAnswer,
+  trueAnswers,
 } from '../test/network/audited-network.ts';
-import type { SeenAnswer } from './trust.ts';
+
+const lying = always(8);
+const LIAR = { ann: 'good', ben: 'good', cid: 'good', eve: 'quarantined' };
 
 describe('verifiers', () => {
   it('are our own engine where there is one, and then no worker', async () => {
     await using network = await auditedNetwork({ workers: HONEST, hasOwnEngine: true, share: 1 });
-    await answerHonestly(network, ['ann'], 20);
-    assert.equal(network.auditor.standing('ann').audits, 20);
-    assert.equal(network.asked.length, 0);
-    assert.ok((await requestsUntilCaught(network, by({ answer: [5, 6, 7] }))) < 10);
+    await network.answerHonestly(['ann'], 20);
+    assert.deepEqual([network.standing('ann').audits, network.asked.length], [20, 0]);
+    assert.ok((await network.requestsUntilCaught((answer) => readAs({ ...answer, answer: [5, 6, 7] }))) < 10);
   });
 
-  it('never check themselves', async () => {
+  it('never check themselves, and get the request as the worker got it', async () => {
     await using network = await auditedNetwork({ workers: HONEST, share: 1 });
-    const answers = Array.from({ length: 30 }, (_, request) => trueAnswer('ann', request));
-    for (const answer of answers) network.auditor.answered(answer);
-    await network.auditor.settled();
-    assert.ok(network.asked.length >= 30);
-    assert.deepEqual(
-      network.asked.filter(({ peer }) => peer === 'ann'),
-      [],
-    );
+    const answers = trueAnswers('ann', 30);
+    await network.take(...answers);
+    assert.ok(network.asked.length >= 30 && network.asked.every(({ peer }) => peer !== 'ann'));
+    const [{ prompt, answer, sampling, maxTokens }] = answers as [(typeof answers)[number]];
+    const request = { modelSha256: MODEL, prompt, answer, hasEnd: true, maxTokens };
+    assert.deepEqual(network.asked[0]?.request, { ...request, sampling: { ...sampling, logitBias: [] } });
   });
 
-  it('that speak against honest workers are found out, and do them no harm', async () => {
-    await using network = await auditedNetwork({ workers: { ...HONEST, eve: lying }, share: 0.2 });
-    await answerHonestly(network, ['ann', 'ben', 'cid', 'eve'], 300);
-    assert.equal(network.auditor.standing('eve').state, 'quarantined');
-    assert.equal(network.auditor.standing('eve').reason, 'misjudged answers of others');
-    for (const peer of ['ann', 'ben', 'cid']) assert.equal(network.auditor.standing(peer).state, 'good');
-  });
+  const workers = (eve: Score) => ({ ...HONEST, eve });
+  const all = ['ann', 'ben', 'cid', 'eve'];
+  const alone = (eve: Score) => ({ ann: honest, eve });
+  const odd: Score = async () => [0, 0, 0];
+  /** Who verifies, who answers how often, and their states after that. */
+  const cases: readonly (readonly [string, NetworkOptions, readonly string[], count: number, states: object])[] = [
+    ['that speak against honest workers are found out', { workers: workers(lying), share: 0.2 }, all, 300, LIAR],
+    ['that find everything clean are found out', { workers: workers(always(0)), share: 0.2 }, all, 600, LIAR],
+    [
+      'whose scores are of another length are found out',
+      { workers: alone(odd) },
+      ['ben'],
+      40,
+      { ben: 'good', eve: 'quarantined' },
+    ],
+    [
+      'that do not answer are passed over',
+      { workers: alone(silent), timeoutMs: 20 },
+      ['ben'],
+      10,
+      { ben: 'good', eve: 'new' },
+    ],
+    [
+      'convict where most lie together',
+      { workers: { ...alone(lying), fay: lying } },
+      ['ann'],
+      10,
+      { ann: 'quarantined' },
+    ],
+  ];
+  for (const [what, options, peers, count, states] of cases)
+    it(what, async () => {
+      await using network = await auditedNetwork({ share: 1, ...options });
+      await network.answerHonestly(peers, count);
+      for (const [peer, state] of Object.entries(states)) assert.equal(network.standing(peer).state, state, peer);
+    });
 
-  it('that find everything clean are found out by challenges and second looks', async () => {
-    await using network = await auditedNetwork({ workers: { ...HONEST, eve: lazy }, share: 0.2 });
-    await answerHonestly(network, ['ann', 'ben', 'cid', 'eve'], 600);
-    assert.equal(network.auditor.standing('eve').state, 'quarantined');
-    for (const peer of ['ann', 'ben', 'cid']) assert.equal(network.auditor.standing(peer).state, 'good');
-  });
-
-  it('that give what is no score are held to it, and others are asked', async () => {
-    const odd = async () => [0, 0, 0];
-    await using network = await auditedNetwork({ workers: { ann: honest, eve: odd }, share: 1 });
-    await answerHonestly(network, ['ben'], 40);
-    assert.equal(network.auditor.standing('eve').state, 'quarantined');
-    assert.equal(network.auditor.standing('ben').audits, 40);
-  });
-
-  it('that do not answer are passed over', async () => {
-    const silent = (_request: unknown, signal: AbortSignal) =>
-      new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    await using network = await auditedNetwork({ workers: { ann: honest, eve: silent }, share: 1, timeoutMs: 20 });
-    await answerHonestly(network, ['ben'], 10);
-    assert.equal(network.auditor.standing('ben').audits, 10);
-  });
-
-  it('alone convict nobody: what one says against a worker needs a second one', async () => {
-    await using network = await auditedNetwork({ workers: { ann: honest, eve: lying }, share: 1 });
-    await answerHonestly(network, ['ann'], 50);
-    assert.equal(network.auditor.standing('ann').evidence, 0);
+  it('alone convict no worker: what one says against it needs a second one', async () => {
+    await using network = await auditedNetwork({ workers: alone(lying), share: 1 });
+    await network.answerHonestly(['ann'], 50);
+    assert.equal(network.standing('ann').evidence, 0);
     assert.equal(network.auditor.audits()[0]?.outcome, 'unconfirmed');
-  });
-
-  it('are believed when most of them lie together: this cannot be told from the truth', async () => {
-    await using network = await auditedNetwork({ workers: { ann: honest, eve: lying, fay: lying }, share: 1 });
-    await answerHonestly(network, ['ann'], 10);
-    assert.equal(network.auditor.standing('ann').state, 'quarantined');
   });
 });
 
 describe('the auditor', () => {
-  it('gives up the oldest when too many answers wait', async () => {
-    const { promise: opened, resolve: open } = Promise.withResolvers<void>();
-    const slow: typeof honest = async (request, signal) => {
-      await opened;
-      return honest(request, signal);
-    };
-    await using network = await auditedNetwork({
-      workers: { ann: slow },
-      share: 1,
-      concurrency: 1,
-      mostQueuedTokens: 2_000,
-    });
-    for (let request = 0; request < 50; request += 1) network.auditor.answered(trueAnswer('ben', request));
-    network.auditor.answered({ ...trueAnswer('ben', 60), prompt: Array.from({ length: 3_000 }, () => 1) });
-    open();
-    await network.auditor.settled();
-    const tokens = network.asked.map(({ answer }) => answer.length);
-    assert.ok(tokens.length > 3 && tokens.length < 20, `${tokens.length}`);
-    assert.deepEqual(
-      network.asked.at(-1)?.answer,
-      trueAnswer('ben', 49).answer,
-      'the newest, but for the one too large',
-    );
+  it('drops the oldest when too many answers wait', async () => {
+    const opened = Promise.withResolvers<void>();
+    const ann: Score = (request, signal) => opened.promise.then(() => honest(request, signal));
+    const bounds = { share: 1, concurrency: 1, mostQueuedTokens: 2_000 };
+    await using network = await auditedNetwork({ workers: { ann }, ...bounds });
+    const tooLarge = { ...trueAnswer('ben', 60), prompt: Array.from({ length: 3_000 }, () => 1) };
+    const taken = network.take(...trueAnswers('ben', 50), tooLarge);
+    opened.resolve();
+    await taken;
+    const { length, [length - 1]: last } = network.asked;
+    assert.ok(length > 3 && length < 20, `${length}`);
+    assert.deepEqual(last?.request.answer, trueAnswer('ben', 49).answer, 'the newest, but for the one too large');
   });
 
   it('audits exactly one of each fifty answers, and begins only when all fifty are given', async () => {
     await using network = await auditedNetwork({ workers: HONEST });
-    await answerHonestly(network, ['eve'], 60);
-    assert.equal(network.auditor.standing('eve').state, 'good');
-    const { audits } = network.auditor.standing('eve');
-    let heard: SeenAnswer[] = [];
-    for (let request = 1_000; request < 1_500; request += 1) {
-      const [before, answer] = [network.asked.length, trueAnswer('eve', request)];
-      heard.push(answer);
-      network.auditor.answered(answer);
-      await network.auditor.settled();
-      const scored = network.asked.slice(before).map(({ answer: tokens }) => tokens.join());
+    await network.answerHonestly(['eve'], 60);
+    const { state, audits } = network.standing('eve');
+    assert.equal(state, 'good');
+    let run: string[] = [];
+    for (const [i, answer] of trueAnswers('eve', 500, 1_000).entries()) {
+      const before = network.asked.length;
+      run.push(answer.answer.join());
+      await network.take(answer);
+      const scored = network.asked.slice(before).map(({ request }) => request.answer.join());
       if (scored.length === 0) continue;
-      assert.ok(heard.length <= 50);
+      assert.ok(run.length <= 50);
       // Challenges are of older answers.
-      if (request >= 1_050) assert.equal(heard.filter((each) => scored.includes(each.answer.join())).length, 1);
-      heard = [];
+      if (i >= 50) assert.equal(run.filter((each) => scored.includes(each)).length, 1);
+      run = [];
     }
-    assert.equal(network.auditor.standing('eve').audits - audits, 10);
+    assert.equal(network.standing('eve').audits - audits, 10);
   });
 
-  it('makes up for audits that nobody was free to make', async () => {
+  it('makes up for audits that no worker was free to make', async () => {
     let isAway = false;
-    const ann: typeof honest = (request, signal) =>
-      isAway ? Promise.reject(new Error('no slot is free')) : honest(request, signal);
+    const ann: Score = async (request, signal) => (isAway ? assert.fail('no slot is free') : honest(request, signal));
     await using network = await auditedNetwork({ workers: { ann } });
-    await answerHonestly(network, ['eve'], 60);
-    const { audits } = network.auditor.standing('eve');
+    await network.answerHonestly(['eve'], 60);
+    const { audits } = network.standing('eve');
     isAway = true;
-    await answerHonestly(network, ['eve'], 200);
-    assert.equal(network.auditor.audits()[0]?.outcome, 'unverified');
-    assert.equal(network.auditor.standing('eve').audits, audits);
+    await network.answerHonestly(['eve'], 200);
+    assert.deepEqual([network.auditor.audits()[0]?.outcome, network.standing('eve').audits], ['unverified', audits]);
     isAway = false;
-    await answerHonestly(network, ['eve'], 500);
-    const made = network.auditor.standing('eve').audits - audits;
+    await network.answerHonestly(['eve'], 500);
+    const made = network.standing('eve').audits - audits;
     assert.ok(made >= 14, `${made} of 700 answers`);
   });
 
-  it('audits nobody when the share is 0, and still takes proofs', async () => {
-    await using network = await auditedNetwork({ workers: HONEST, share: 0 });
-    for (let request = 0; request < 50; request += 1) network.auditor.answered(trueAnswer('ben', request));
-    await network.auditor.settled();
-    assert.equal(network.asked.length, 0);
-    network.auditor.breach('ben', 'tokens out of order');
-    assert.equal(network.auditor.of('ben'), 0);
-  });
-
   it('knows after a restart what it knew before, and begins anew with what it cannot read', async () => {
-    const standings = standingsMap(
-      new Map([
-        ['dan', '{"state":"good"}'],
-        ['fay', 'no JSON'],
-      ]),
-    );
+    const unreadable = { dan: '{"state":"good"}', fay: 'no JSON' };
+    const options = { workers: HONEST, share: 1, standings: standingsMap(new Map(Object.entries(unreadable))) };
     {
-      await using network = await auditedNetwork({ workers: HONEST, share: 1, standings });
-      await answerHonestly(network, ['ann'], 12);
+      await using network = await auditedNetwork(options);
+      await network.answerHonestly(['ann'], 12);
       network.auditor.breach('eve', 'a replayed receipt');
     }
-    await using network = await auditedNetwork({ workers: HONEST, standings });
-    assert.equal(network.auditor.standing('ann').state, 'good');
-    assert.equal(network.auditor.of('eve'), 0);
-    assert.equal(network.auditor.standing('eve').reason, 'a replayed receipt');
-    for (const peer of ['dan', 'fay']) assert.equal(network.auditor.standing(peer).state, 'new');
+    await using network = await auditedNetwork(options);
+    assert.equal(network.states('ann', 'eve', 'dan', 'fay'), 'good quarantined new new');
+    assert.equal(network.standing('eve').reason, 'a replayed receipt');
   });
 
-  it('ends in the midst of audits without a word', async () => {
-    const never: typeof honest = (_request, signal) =>
-      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    const network = await auditedNetwork({ workers: { ann: never, ben: never }, share: 1 });
-    for (let request = 0; request < 10; request += 1) network.auditor.answered(trueAnswer('eve', request));
-    await network.auditor[Symbol.asyncDispose]();
+  it('ends during audits without a finding', async () => {
+    const network = await auditedNetwork({ workers: { ann: silent, ben: silent }, share: 1 });
+    for (const answer of trueAnswers('eve', 10)) network.auditor.answered(answer);
+    await network[Symbol.asyncDispose]();
     assert.deepEqual(network.auditor.audits(), []);
   });
 });

@@ -18,16 +18,15 @@ describe('an answer of the network', () => {
     assert.deepEqual([segment?.from, segment?.to, segment?.worker, more], [0, COUNT, net.bed.peer(0), []]);
   });
 
-  it('continues given tokens', async () => {
-    await using net = await networkOf([{}]);
-    const { tokens } = await net.answer(job({ given: truth(12) }));
-    assert.deepEqual(tokens, truth().slice(12));
-  });
-
-  it('needs no worker where all tokens are given', async () => {
-    await using net = await networkOf([]);
-    assert.deepEqual(await net.answer(job({ given: truth() })), { tokens: [], kinds: ['begin', 'length'] });
-  });
+  for (const [given, workers] of [
+    [12, [{}]],
+    [COUNT, []],
+  ] as const)
+    it(`continues ${given} given tokens with ${workers.length} workers`, async () => {
+      await using net = await networkOf(workers);
+      const answer = await net.answer(job({ given: truth(given) }));
+      assert.deepEqual(answer, { ...UNDISTURBED, tokens: truth().slice(given) });
+    });
 
   it('ends where the model ends', async () => {
     await using net = await networkOf([{ answerTokens: 5, ...at(3, killed) }, { answerTokens: 5 }]);
@@ -39,11 +38,8 @@ describe('an answer of the network', () => {
       await using net = await networkOf(made > 0 ? [at(made, killed)] : []);
       await net.connect(1, { answerTokens: made });
       assert.deepEqual(await net.answer(), { tokens: truth(made), kinds: ['begin', 'stop'] });
-      const last = net.trust.answers.at(-1);
-      assert.deepEqual(
-        [last?.worker, last?.from, last?.answer, last?.reason],
-        [net.bed.peer(1), made, truth(made), 'stop'],
-      );
+      const last = { worker: net.bed.peer(1), from: made, answer: truth(made), reason: 'stop' };
+      assert.partialDeepStrictEqual(net.trust.answers.at(-1), last);
     });
 
   for (const slots of [1, 3])
@@ -90,7 +86,7 @@ describe('an answer whose worker is killed', () => {
       const cuts: (readonly number[])[] = [];
       const answer = await net.answer(job(), { onSegment: ({ from, to }) => cuts.push([from, to]) });
       assert.deepEqual(answer, UNDISTURBED, `killed at ${position}`);
-      assert.deepEqual(net.fleet.losses, ['gone']);
+      assert.deepEqual(net.lost(), ['0 gone']);
       const second = [position, COUNT];
       assert.deepEqual(cuts, position === 0 ? [second] : [[0, position], second]);
     }
@@ -101,7 +97,7 @@ describe('an answer whose worker is killed', () => {
       const [first = 0, second = 0] = positions.split(' ').map(Number);
       await using net = await networkOf([at(first, killed), at(second, killed), {}]);
       assert.deepEqual(await net.answer(), UNDISTURBED, `killed at ${positions}`);
-      assert.equal(net.fleet.lost.length, 2);
+      assert.deepEqual(net.lost(), ['0 gone', '1 gone']);
     }
   });
 
@@ -132,24 +128,18 @@ describe('an answer whose worker is killed', () => {
       assert.deepEqual(net.fleet.losses, [code === 'closed' ? 'gone' : code]);
     });
 
-  for (const [tokensPerSecond, replay] of [
-    [1_000, 'exact'],
-    [5, 'fast'],
-    [0, 'exact'],
-  ] as const)
+  const replays = { 1000: 'exact', 5: 'fast', 0: 'exact' };
+  for (const [tokensPerSecond, replay] of Object.entries(replays))
     it(`is read again ${replay} where ${tokensPerSecond} tokens a second are expected`, async () => {
       await using net = await networkOf([at(10, killed), {}]);
-      net.fleet.decodeTokensPerSecond = tokensPerSecond;
+      net.fleet.decodeTokensPerSecond = Number(tokensPerSecond);
       assert.deepEqual(await net.answer(), UNDISTURBED);
       const request = await net.worker(1).received('request');
       assert.deepEqual([request.replay, request.given], [replay, truth(10)]);
     });
 
-  for (const [name, host] of [
-    ['waits for another worker to connect', 1],
-    ['is continued by the same worker once it is back, where there is no other', 0],
-  ] as const)
-    it(name, async () => {
+  for (const [host, who] of ['the same worker', 'another worker'].entries())
+    it(`is continued by ${who} that connects later`, async () => {
       await using net = await networkOf([at(5, killed)]);
       const answer = net.answer();
       await until(() => net.fleet.lost.length === 1);

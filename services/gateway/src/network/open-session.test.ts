@@ -5,31 +5,24 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { encodeFrame, encodeOffer, type Frame, type FrameOf, type Offer, offerSignedBytes } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
-import { COUNT, job, MODEL, NEVER, PROMPT, until } from '../test/network/answers.ts';
+import { MODEL, NEVER, PROMPT, until } from '../test/network/answers.ts';
 import type { NetworkBed } from '../test/network/network-bed.ts';
 import type { ScriptedWorker } from '../test/network/scripted-worker.ts';
-import { connect, freshBed, type WorkerOptions } from '../test/network/shared-bed.ts';
-import { openWorkerSession, type SessionOptions } from './open-session.ts';
-import type { SessionRequest, WorkerSession } from './worker-session.ts';
+import { freshBed, requestOf, sessionWith, type WorkerOptions } from '../test/network/shared-bed.ts';
+import { openWorkerSession } from './open-session.ts';
+import type { WorkerSession } from './worker-session.ts';
 
-/** One worker with an open session, on which it pulses only when the test says so, and no tick finds it silent. */
-async function sessionWith(
-  options: WorkerOptions = {},
-  sessionOptions: Partial<SessionOptions> = {},
-): Promise<{ readonly bed: NetworkBed; readonly worker: ScriptedWorker; readonly session: WorkerSession }> {
-  const bed = await freshBed({ tickMs: 60_000, ...sessionOptions });
-  const worker = await connect(bed, 0, { pulseMs: 3_600_000, ...options });
-  return { bed, worker, session: bed.session() };
+/** Waits until the session has received all that the worker has sent. */
+async function untilReceived(worker: ScriptedWorker, session: WorkerSession): Promise<void> {
+  worker.say({ kind: 'pulse', running: 77, waiting: 0, jobs: [] });
+  await until(() => session.load.running === 77);
 }
 
-const request = (more: Partial<SessionRequest> = {}): SessionRequest => {
-  const { prompt, given, replay, maxTokens, sampling } = job();
-  const nonce = new Uint8Array(16);
-  return {
-    ...{ nonce, modelSha256: MODEL, prompt, given, replay, maxTokens, sampling: { ...sampling, logitBias: [] } },
-    ...more,
-  };
-};
+/** Why the session of a worker ends. */
+async function breachOf({ ends }: NetworkBed): Promise<string> {
+  await until(() => ends.length === 1);
+  return ends[0]?.breach ?? '';
+}
 
 describe('hello', () => {
   const hello = { kind: 'hello', version: 1, software: 'x', role: 'worker' } as const;
@@ -46,11 +39,9 @@ describe('hello', () => {
   for (const [name, [script, loss, breach]] of Object.entries(refused))
     it(`${name} ends as ${loss}`, async () => {
       const bed = await freshBed({ helloLimitMs: loss === 'stalled' ? 50 : 15_000 });
-      const ended = bed.nextEnd();
       const worker = await bed.closedWorker(0, createSimulatedEngine(), { ...script, pulseMs: 100_000 });
-      const end = await ended;
-      assert.equal(end.loss, loss);
-      assert.match(end.breach ?? '', breach);
+      assert.match(await breachOf(bed), breach);
+      assert.equal(bed.ends[0]?.loss, loss);
       if (loss === 'protocol') await worker.received('failed');
     });
 });
@@ -68,8 +59,7 @@ describe('an offer', () => {
     const offers: Offer[] = [];
     const { session, worker } = await sessionWith({}, { onOffer: (offer) => offers.push(offer) });
     for (let sequence = 1; sequence <= 40; sequence += 1) worker.say(await signed(worker, { sequence }));
-    worker.say({ kind: 'pulse', running: 77, waiting: 0, jobs: [] });
-    await until(() => session.load.running === 77);
+    await untilReceived(worker, session);
     assert.ok(offers.length >= 30 && offers.length < 40, `${offers.length} offers`);
     assert.equal(offers[0]?.sequence, 1);
   });
@@ -83,8 +73,7 @@ describe('an offer', () => {
     it(`is a breach: ${breach}`, async () => {
       const { bed, worker } = await sessionWith();
       worker.say(await make(worker, bed));
-      await until(() => bed.ends.length === 1);
-      assert.match(bed.ends[0]?.breach ?? '', breach);
+      assert.match(await breachOf(bed), breach);
     });
 });
 
@@ -98,11 +87,10 @@ describe('an answer that the client does not read', () => {
       return [frame];
     };
     const { session, worker } = await sessionWith({ say });
-    const events = session.run(request({ maxTokens: 5_000 }), unread)[Symbol.asyncIterator]();
+    const events = session.run(requestOf({ maxTokens: 5_000 }), unread)[Symbol.asyncIterator]();
     await until(() => sent === 256);
-    // The pulse comes after all tokens, and this settlement after any credit for them.
-    worker.say({ kind: 'pulse', running: 77, waiting: 0, jobs: [] });
-    await until(() => session.load.running === 77);
+    await untilReceived(worker, session);
+    // The settlement comes after any credit for what was received.
     session.settle(new Uint8Array(16), new Uint8Array(64));
     await worker.received('settle');
     assert.deepEqual([sent, worker.heard.some(({ kind }) => kind === 'credit')], [256, false]);
@@ -119,7 +107,7 @@ describe('an answer that the client does not read', () => {
     const segments: number[] = [];
     for (let i = 0; i < 50; i += 1) {
       const onSegment = () => segments.push(i);
-      for await (const event of session.run(request({ maxTokens: 5_000 }), { signal: NEVER, onSegment }))
+      for await (const event of session.run(requestOf({ maxTokens: 5_000 }), { signal: NEVER, onSegment }))
         if (event.kind === 'tokens') break;
     }
     await until(() => segments.length === 50);
@@ -136,7 +124,7 @@ describe('an answer that the client does not read', () => {
       return frame.kind === 'done' ? [] : [frame];
     };
     const { session, worker } = await sessionWith({ pulseMs: 10, say }, { tickMs: 10 });
-    for await (const event of session.run(request({ maxTokens: 5_000 }), unread)) if (event.kind === 'tokens') break;
+    for await (const event of session.run(requestOf({ maxTokens: 5_000 }), unread)) if (event.kind === 'tokens') break;
     await until(() => isDone && session.load.own === 0);
     worker.say({ kind: 'failed', id: 1, code: 'busy', message: 'late' });
     isLate = true;
@@ -145,26 +133,23 @@ describe('an answer that the client does not read', () => {
   });
 });
 
-const { sampling } = request();
+const { sampling } = requestOf();
 const scored = { modelSha256: MODEL, prompt: PROMPT, answer: [1, 2], hasEnd: true, sampling };
+const embedded = { modelSha256: MODEL, tokens: PROMPT };
 
 describe('a session that ends', () => {
   it('ends all jobs and calls, and takes no more', async () => {
     const { bed, session, worker } = await sessionWith({ hear: () => true });
-    const run = () =>
-      session
-        .run(request(), { signal: NEVER, onSegment: () => {} })
-        [Symbol.asyncIterator]()
-        .next();
+    const run = () => Array.fromAsync(session.run(requestOf(), { signal: NEVER, onSegment: () => {} }));
     const pending = [run(), run(), session.score(scored, NEVER), session.vocabulary(MODEL, NEVER)];
     await until(() => worker.heard.length === 1 + pending.length);
     worker.kill();
     for (const each of pending) await assert.rejects(each, { name: 'WorkerLostError', loss: 'gone' });
     assert.equal(session.isAlive, false);
-    await assert.rejects(session.embed({ modelSha256: MODEL, tokens: PROMPT }, NEVER), { loss: 'gone' });
-    await assert.rejects(async () => run(), { loss: 'gone' });
+    await assert.rejects(session.embed(embedded, NEVER), { loss: 'gone' });
+    await assert.rejects(run(), { loss: 'gone' });
     session.settle(new Uint8Array(16), new Uint8Array(64));
-    assert.equal(bed.ends.map(({ loss }) => loss).join(), 'gone');
+    assert.deepEqual(bed.ends, [{ peer: bed.peer(0), loss: 'gone', breach: undefined }]);
   });
 });
 
@@ -198,7 +183,7 @@ describe('a call', () => {
     it(`rejects a vocabulary: ${breach}`, async () => {
       const { bed, session } = await sessionWith(giving(change));
       await assert.rejects(session.vocabulary(digest, NEVER), { loss: 'protocol' });
-      assert.match(bed.ends[0]?.breach ?? '', breach);
+      assert.match(await breachOf(bed), breach);
     });
 
   const replies: readonly (readonly [RegExp, (id: number) => Frame])[] = [
@@ -214,19 +199,18 @@ describe('a call', () => {
       };
       const { bed, session } = await sessionWith({ hear });
       await assert.rejects(session.score(scored, NEVER), { loss: 'protocol' });
-      assert.match(bed.ends[0]?.breach ?? '', breach);
+      assert.match(await breachOf(bed), breach);
     });
 
   it('may be aborted; a late answer is not a breach', async () => {
     const { session, worker } = await sessionWith({ hear: () => true });
     const stop = new AbortController();
-    const asked = session.embed({ modelSha256: MODEL, tokens: PROMPT }, stop.signal);
+    const asked = session.embed(embedded, stop.signal);
     await worker.received('embed');
     stop.abort(new Error('enough'));
     await assert.rejects(asked, { message: 'enough' });
     worker.say({ kind: 'embedded', id: 1, vector: [1] });
-    worker.say({ kind: 'pulse', running: COUNT, waiting: 0, jobs: [] });
-    await until(() => session.load.running === COUNT);
+    await untilReceived(worker, session);
   });
 });
 
@@ -248,7 +232,7 @@ describe('a channel that takes nothing any more', () => {
     };
     const heard = { software: 'x', roundTripMs: () => 1, onOffer: () => {}, onEnd: ended.resolve, tickMs: 10 };
     await using session = await openWorkerSession(channel, heard);
-    const asked = session.embed({ modelSha256: MODEL, tokens: PROMPT }, NEVER);
+    const asked = session.embed(embedded, NEVER);
     await assert.rejects(asked, { loss: 'gone' });
     assert.equal((await ended.promise).loss, 'gone');
   });

@@ -1,10 +1,10 @@
-// Workers around an auditor, all in one process: what each answers and how it verifies is its own affair. The truth is a
-// simulated engine's; standings are kept in a map.
+// An auditor and workers in one process: how each answers and verifies is up to the test. The truth is a simulated engine's.
 import { GREEDY } from '@strata/inference';
 import type { Standings } from '@strata/store';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import pino from 'pino';
-import { type AuditorOptions, type AuditorParts, openAuditor } from '../../network/auditor.ts';
+import { randomFrom } from '../../../../../tests/support/random.ts';
+import { type AuditorOptions, openAuditor } from '../../network/auditor.ts';
 import type { SeenAnswer } from '../../network/trust.ts';
 import type { WorkerSession } from '../../network/worker-session.ts';
 
@@ -13,25 +13,25 @@ export const CONTEXT = 4_096;
 export const truth = createSimulatedEngine({ answerTokens: ANSWER_TOKENS });
 export const MODEL = truth.info.sha256;
 
-type Score = WorkerSession['score'];
+export type Score = WorkerSession['score'];
 
 /** Scores as the model has it. */
 export const honest: Score = ({ sampling, ...job }, signal) =>
   truth.score({ ...job, sampling: { ...GREEDY, seed: sampling.seed } }, signal);
-/** Looks at nothing. */
-export const lazy: Score = async ({ answer, hasEnd }) =>
-  Array.from({ length: answer.length + (hasEnd ? 1 : 0) }, () => 0);
-/** Speaks against everybody. */
-export const lying: Score = async ({ answer, hasEnd }) =>
-  Array.from({ length: answer.length + (hasEnd ? 1 : 0) }, () => 8);
+/** The same margin for every token, whatever the answer is. */
+export const always =
+  (margin: number): Score =>
+  async ({ answer, hasEnd }) =>
+    Array.from({ length: answer.length + (hasEnd ? 1 : 0) }, () => margin);
+/** Does not answer until it is aborted. */
+export const silent: Score = (_request, signal) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+export const HONEST = { ann: honest, ben: honest, cid: honest };
 
-/** From 0 to below 1, the same for the same seed: Park and Miller's. */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 48_271) % 0x7fffffff;
-    return state / 0x7fffffff;
-  };
+/** With the text of its tokens. */
+export function readAs(answer: Omit<SeenAnswer, 'text'>): SeenAnswer {
+  const own = answer.answer.slice(answer.from);
+  return { ...answer, text: Buffer.from(own.map(simulatedText).join('')) };
 }
 
 /** The true answer to the request of this number, as an honest worker gives it. */
@@ -39,27 +39,18 @@ export function trueAnswer(worker: string, request: number): SeenAnswer {
   const prompt = [1, 2, request % 4_096, request >> 12, 5];
   const seed = request * 7 + 1;
   return readAs({
-    worker,
-    modelSha256: MODEL,
-    prompt,
-    answer: simulatedAnswer(prompt, { seed, count: ANSWER_TOKENS }),
-    from: 0,
-    maxTokens: 200,
-    contextLength: CONTEXT,
-    reason: 'stop',
+    ...{ worker, modelSha256: MODEL, prompt, answer: simulatedAnswer(prompt, { seed, count: ANSWER_TOKENS }) },
+    ...{ from: 0, maxTokens: 200, contextLength: CONTEXT, reason: 'stop', grammar: undefined },
     sampling: { ...GREEDY, temperature: 1, seed },
-    grammar: undefined,
   });
 }
 
-/** With the text that its tokens read as. */
-export function readAs(answer: Omit<SeenAnswer, 'text'>): SeenAnswer {
-  const own = answer.answer.slice(answer.from);
-  return { ...answer, text: Buffer.from(own.map(simulatedText).join('')) };
-}
+/** The true answers to so many requests. */
+export const trueAnswers = (worker: string, count: number, first = 0): readonly SeenAnswer[] =>
+  Array.from({ length: count }, (_, i) => trueAnswer(worker, first + i));
 
-export function standingsMap(kept = new Map<string, string>()): Standings & { readonly kept: Map<string, string> } {
-  return { kept, all: async () => new Map(kept), put: async (peer, standing) => void kept.set(peer, standing) };
+export function standingsMap(kept = new Map<string, string>()): Standings {
+  return { all: async () => new Map(kept), put: async (peer, standing) => void kept.set(peer, standing) };
 }
 
 export interface NetworkOptions extends AuditorOptions {
@@ -69,71 +60,49 @@ export interface NetworkOptions extends AuditorOptions {
   readonly standings?: Standings;
 }
 
-/** Of the auditor and what was asked of whom; `nowMs` moves its clock. */
 export async function auditedNetwork({ workers, hasOwnEngine, standings, ...options }: NetworkOptions) {
-  const asked: { peer: string; answer: readonly number[] }[] = [];
+  /** Every score that a worker was asked for. */
+  const asked: { peer: string; request: Parameters<Score>[0] }[] = [];
   const clock = { nowMs: Date.UTC(2026, 0, 1) };
-  const sessions = Object.entries(workers).map(([peer, score]) =>
-    session(peer, (request, signal) => {
-      asked.push({ peer, answer: request.answer });
-      return score(request, signal);
-    }),
-  );
-  const parts: AuditorParts = {
+  const load = { running: 0, waiting: 0, others: 0, own: 0, writing: 0, calls: 0 };
+  const sessions = Object.entries(workers).map(([peer, verify]) => {
+    const score: Score = (request, signal) => {
+      asked.push({ peer, request });
+      return verify(request, signal);
+    };
+    return { peer, isAlive: true, load, rttMs: 1, score } as Partial<WorkerSession> as WorkerSession;
+  });
+  const parts = {
     standings: standings ?? standingsMap(),
-    workers: (sha256) => (sha256 === MODEL ? sessions : []),
+    workers: (sha256: string) => (sha256 === MODEL ? sessions : []),
     engine: () => (hasOwnEngine ? truth : undefined),
     vocabulary: () => truth,
     logger: pino({ level: 'silent' }),
     now: () => new Date(clock.nowMs),
   };
-  const auditor = await openAuditor(parts, { random: seeded(42), ...options });
-  return { auditor, asked, clock, parts, [Symbol.asyncDispose]: () => auditor[Symbol.asyncDispose]() };
-}
-
-type Network = Awaited<ReturnType<typeof auditedNetwork>>;
-/** What a worker makes of the true answer. */
-export type Change = (answer: SeenAnswer) => SeenAnswer;
-
-export const HONEST = { ann: honest, ben: honest, cid: honest };
-
-/** Lets a worker answer, one request after the other, until it is quarantined; how many it took, of 500 at most. */
-export async function requestsUntilCaught({ auditor }: Network, change: Change): Promise<number> {
-  for (let request = 1; request <= 500; request += 1) {
-    auditor.answered(change(trueAnswer('eve', request)));
-    await auditor.settled();
-    if (auditor.of('eve') === 0) return request;
-  }
-  return Number.POSITIVE_INFINITY;
-}
-
-/** Each answers so many requests, truly. */
-export async function answerHonestly({ auditor }: Network, peers: readonly string[], count: number): Promise<void> {
-  for (let request = 0; request < count; request += 1) {
-    for (const [i, peer] of peers.entries()) auditor.answered(trueAnswer(peer, request * 7 + i));
-    await auditor.settled();
-  }
-}
-
-export const by =
-  (change: Partial<SeenAnswer> | ((answer: SeenAnswer) => Partial<SeenAnswer>)): Change =>
-  (answer) =>
-    readAs({ ...answer, ...(typeof change === 'function' ? change(answer) : change) });
-
-function session(peer: string, score: Score): WorkerSession {
-  const unasked = () => {
-    throw new Error('an auditor asks for scores alone');
-  };
+  const auditor = await openAuditor(parts, { random: randomFrom(42), ...options });
   return {
-    peer,
-    isAlive: true,
-    load: { running: 0, waiting: 0, others: 0, own: 0, writing: 0, calls: 0 },
-    rttMs: 1,
-    score,
-    run: unasked,
-    embed: unasked,
-    vocabulary: unasked,
-    settle: unasked,
-    async [Symbol.asyncDispose]() {},
+    ...{ auditor, asked, clock },
+    standing: (peer: string) => auditor.standing(peer),
+    states: (...peers: readonly string[]) => peers.map((peer) => auditor.standing(peer).state).join(' '),
+    /** Takes all answers at once, and waits for their audits. */
+    async take(...answers: readonly SeenAnswer[]): Promise<void> {
+      for (const answer of answers) auditor.answered(answer);
+      await auditor.settled();
+    },
+    /** Each answers so many requests truly, one after another. */
+    async answerHonestly(peers: readonly string[], count: number): Promise<void> {
+      for (let request = 0; request < count; request += 1)
+        await this.take(...peers.map((peer, i) => trueAnswer(peer, request * 7 + i)));
+    },
+    /** A worker answers one request after another until it is quarantined: how many, of 500 at most. */
+    async requestsUntilCaught(change: (answer: SeenAnswer) => SeenAnswer): Promise<number> {
+      for (let request = 1; request <= 500; request += 1) {
+        await this.take(change(trueAnswer('eve', request)));
+        if (auditor.of('eve') === 0) return request;
+      }
+      return Number.POSITIVE_INFINITY;
+    },
+    [Symbol.asyncDispose]: () => auditor[Symbol.asyncDispose](),
   };
 }

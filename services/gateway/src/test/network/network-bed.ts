@@ -1,35 +1,29 @@
-// A gateway and workers on loopback, connected by real channels: what tests of sessions and of the engine over them stand on.
-import { EventEmitter, once } from 'node:events';
+// A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the engine over them.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
-import { type KnownWorker, NEWCOMER, type OfferedModel, PROTOCOL, PrefixMap } from '@strata/inference';
+import { NEWCOMER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
 import type { Chosen, Fleet, Served } from '../../network/fleet.ts';
-import { LiveFleet } from '../../network/live-fleet.ts';
 import { createNetworkEngine, type NetworkEngineOptions } from '../../network/network-engine.ts';
 import { openWorkerSession, type SessionOptions } from '../../network/open-session.ts';
-import type { SegmentBooks } from '../../network/segment-books.ts';
 import type { SeenAnswer, Trust } from '../../network/trust.ts';
 import type { SignedSegment, WorkerSession } from '../../network/worker-session.ts';
 import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted-worker.ts';
 
 const CONTEXT = 131_072;
 
-export interface SessionEnd {
-  readonly peer: string;
-  readonly loss: string;
-  readonly breach: string | undefined;
-}
-
-/** Least busy first; everything that it hears is kept, and nothing is held against anybody: see `liveFleet` for one that does. */
+/** Chooses the least busy worker, keeps all that it is told, and excludes no worker for it. */
 export class BedFleet implements Fleet {
   readonly sessions = new Set<WorkerSession>();
   readonly served: Served[] = [];
   readonly answered: string[] = [];
   readonly lost: { readonly peer: string; readonly loss: string; readonly atMs: number }[] = [];
-  readonly chosen: { readonly peer: string; readonly atMs: number }[] = [];
+  /** Peers in the order in which they were chosen. */
+  readonly chosen: string[] = [];
+  /** If it is given, the first of these is chosen that is connected, however busy it is. */
+  order: readonly string[] | undefined;
   expectedFirstTokenMs = 100;
   decodeTokensPerSecond = 1_000;
 
@@ -43,12 +37,15 @@ export class BedFleet implements Fleet {
 
   choose(_wanted: unknown, { except }: { readonly except: ReadonlySet<string> }): Chosen | undefined {
     const free = [...this.sessions].filter(({ peer, isAlive }) => isAlive && !except.has(peer));
-    // Jobs that were begun in the same turn have not reached their worker yet.
-    const times = Map.groupBy(this.chosen, ({ peer }) => peer);
-    const timesOf = ({ peer }: WorkerSession) => times.get(peer)?.length ?? 0;
-    const [session] = free.sort((a, b) => a.load.own - b.load.own || timesOf(a) - timesOf(b));
+    // Jobs that were begun in the same turn of the event loop have not reached their worker yet.
+    const timesOf = (peer: string) => this.chosen.filter((each) => each === peer).length;
+    const [session] = free.sort((a, b) =>
+      this.order
+        ? this.order.indexOf(a.peer) - this.order.indexOf(b.peer)
+        : a.load.own - b.load.own || timesOf(a.peer) - timesOf(b.peer),
+    );
     if (!session) return undefined;
-    this.chosen.push({ peer: session.peer, atMs: performance.now() });
+    this.chosen.push(session.peer);
     const { expectedFirstTokenMs, decodeTokensPerSecond } = this;
     return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: CONTEXT };
   }
@@ -76,27 +73,22 @@ export class BedTrust implements Trust {
   readonly breaches: { readonly peer: string; readonly reason: string }[] = [];
   readonly of = () => 1;
   readonly standing = () => NEWCOMER;
-
-  answered(answer: SeenAnswer): void {
-    this.answers.push(answer);
-  }
-
-  breach(peer: string, reason: string): void {
-    this.breaches.push({ peer, reason });
-  }
+  readonly answered = (answer: SeenAnswer) => void this.answers.push(answer);
+  readonly breach = (peer: string, reason: string) => void this.breaches.push({ peer, reason });
 }
 
 export class NetworkBed implements AsyncDisposable {
   readonly gateway: PeerNode;
   readonly nodes: readonly PeerNode[];
   readonly #folder: string;
-  readonly #news = new EventEmitter();
   #sessionOptions: Partial<SessionOptions> = {};
   #workers: ScriptedWorker[] = [];
+  readonly #opening = new Map<string, PromiseWithResolvers<void>>();
   fleet = new BedFleet();
   trust = new BedTrust();
   agreed: SignedSegment[] = [];
-  ends: SessionEnd[] = [];
+  /** Sessions that ended, and those that could not be opened. */
+  ends: { readonly peer: string; readonly loss: string; readonly breach: string | undefined }[] = [];
 
   private constructor(gateway: PeerNode, nodes: readonly PeerNode[], folder: string) {
     this.gateway = gateway;
@@ -118,12 +110,12 @@ export class NetworkBed implements AsyncDisposable {
     return bed;
   }
 
-  /** Everything fresh for the next test; the hosts stay. */
+  /** Ends all workers and sessions; the hosts stay. */
   async fresh(sessionOptions: Partial<SessionOptions> = {}): Promise<void> {
     for (const worker of this.#workers) worker.kill();
     await Promise.all(Array.from(this.fleet.sessions, (session) => session[Symbol.asyncDispose]()));
-    this.#workers = [];
     this.#sessionOptions = sessionOptions;
+    this.#workers = [];
     this.fleet = new BedFleet();
     this.trust = new BedTrust();
     this.agreed = [];
@@ -132,24 +124,17 @@ export class NetworkBed implements AsyncDisposable {
 
   /** A worker whose session is open at the gateway. */
   async worker(at: number, engine: WorkerEngine, script: WorkerScript = {}): Promise<ScriptedWorker> {
-    const opened = once(this.#news, `opened ${this.#node(at).id}`);
-    const worker = await this.closedWorker(at, engine, script);
-    const [error] = await opened;
-    if (error) throw error;
+    const opened = Promise.withResolvers<void>();
+    this.#opening.set(this.peer(at), opened);
+    const [worker] = await Promise.all([this.closedWorker(at, engine, script), opened.promise]);
     return worker;
   }
 
-  /** A worker of which it is not waited for that its session opens. */
+  /** A worker whose session need not open. */
   async closedWorker(at: number, engine: WorkerEngine, script: WorkerScript = {}): Promise<ScriptedWorker> {
     const worker = await ScriptedWorker.connect(this.#node(at), this.gateway.id, { engine, script });
     this.#workers.push(worker);
     return worker;
-  }
-
-  /** The next session that ends, or that could not be opened. */
-  async nextEnd(): Promise<SessionEnd> {
-    const [end] = await once(this.#news, 'ended');
-    return end as SessionEnd;
   }
 
   /** The id of a worker's host. */
@@ -165,45 +150,23 @@ export class NetworkBed implements AsyncDisposable {
 
   /** The fleet prefers workers in the order of their hosts, whatever their load. */
   chooseInOrder(expectedFirstTokenMs = 100): void {
-    this.fleet.choose = (_wanted, { except }) => {
-      const free = [...this.fleet.sessions].filter(({ peer, isAlive }) => isAlive && !except.has(peer));
-      const ids = this.nodes.map(({ id }) => id);
-      const [session] = free.sort((a, b) => ids.indexOf(a.peer) - ids.indexOf(b.peer));
-      return session && { session, expectedFirstTokenMs, decodeTokensPerSecond: 1_000, contextLength: CONTEXT };
-    };
+    Object.assign(this.fleet, { order: this.nodes.map(({ id }) => id), expectedFirstTokenMs });
   }
 
-  /** `sha256` is that of the model; nothing is asked of its vocabulary. */
+  /** `sha256` is that of the model; its vocabulary is unused. */
   engine(sha256: string, options: Partial<NetworkEngineOptions> = {}) {
-    const books: SegmentBooks = {
-      agree: async (segment) => {
-        this.agreed.push(segment);
-        return this.gateway.sign(segment.bytes);
-      },
-      recent: async () => [],
+    const { fleet, trust, agreed } = this;
+    const agree = (segment: SignedSegment) => {
+      agreed.push(segment);
+      return this.gateway.sign(segment.bytes);
     };
     return createNetworkEngine({
-      info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: this.fleet.slots }) as ModelInfo,
+      info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: fleet.slots }) as ModelInfo,
       vocabulary: {} as Vocabulary,
-      ...{ fleet: this.fleet, trust: this.trust, books, gateway: this.gateway.id, patienceMs: 5_000 },
+      books: { agree, recent: async () => [] },
+      ...{ fleet, trust, gateway: this.gateway.id, patienceMs: 5_000 },
       ...options,
     });
-  }
-
-  /** The real one, over the workers that are there now; each offers the same, and any model. */
-  liveFleet(sha256: string): LiveFleet {
-    const model = {
-      ...{ sha256, vocabularySha256: sha256, contextLength: CONTEXT, slots: 4 },
-      ...{ prefillTokensPerSecond: 10_000, decodeTokensPerSecond: 300 },
-    } as OfferedModel;
-    return new LiveFleet(
-      { sha256, vocabularySha256: sha256 },
-      {
-        sessions: new Map(Array.from(this.fleet.sessions, (session) => [session.peer, session])),
-        directory: { worker: () => ({ offer: { models: [model] as readonly OfferedModel[] } }) as KnownWorker },
-        ...{ prefixes: new PrefixMap(), trust: this.trust, random: Math.random, nowMs: () => performance.now() },
-      },
-    );
   }
 
   #node(at: number): PeerNode {
@@ -214,25 +177,21 @@ export class NetworkBed implements AsyncDisposable {
 
   async #open(channel: Channel): Promise<void> {
     const { peer } = channel;
-    const { fleet } = this;
-    const ended = (end: SessionEnd) => {
-      this.ends.push(end);
-      this.#news.emit('ended', end);
-    };
+    const { fleet, ends } = this;
     try {
       const session: WorkerSession = await openWorkerSession(channel, {
         ...{ software: 'test', roundTripMs: () => 1, onOffer: () => {} },
         ...this.#sessionOptions,
         onEnd: (end) => {
           for (const each of fleet.sessions) if (!each.isAlive) fleet.sessions.delete(each);
-          ended({ peer, ...end });
+          ends.push({ peer, ...end });
         },
       });
       fleet.sessions.add(session);
-      this.#news.emit(`opened ${peer}`);
+      this.#opening.get(peer)?.resolve();
     } catch (error) {
-      ended({ peer, loss: (error as { loss: string }).loss, breach: (error as Error).message });
-      this.#news.emit(`opened ${peer}`, error);
+      ends.push({ peer, loss: (error as { loss: string }).loss, breach: (error as Error).message });
+      this.#opening.get(peer)?.reject(error);
     }
   }
 

@@ -36,8 +36,6 @@ export interface WorkerScript {
 }
 
 interface WorkerJob {
-  readonly request: FrameOf<'request'>;
-  readonly requestSha256: string;
   readonly cancelled: AbortController;
   phase: 'waiting' | 'reading' | 'writing';
   credit: number;
@@ -47,7 +45,6 @@ interface WorkerJob {
 export class ScriptedWorker {
   readonly node: PeerNode;
   readonly heard: Frame[] = [];
-  readonly #gateway: string;
   readonly #channel: Channel;
   readonly #engine: WorkerEngine;
   readonly #script: WorkerScript;
@@ -56,9 +53,8 @@ export class ScriptedWorker {
   /** Says and hears nothing any more, and keeps the connection. */
   isFrozen = false;
 
-  private constructor(node: PeerNode, gateway: string, channel: Channel, engine: WorkerEngine, script: WorkerScript) {
+  private constructor(node: PeerNode, channel: Channel, engine: WorkerEngine, script: WorkerScript) {
     this.node = node;
-    this.#gateway = gateway;
     this.#channel = channel;
     this.#engine = engine;
     this.#script = script;
@@ -73,7 +69,7 @@ export class ScriptedWorker {
     { engine, script = {} }: { readonly engine: WorkerEngine; readonly script?: WorkerScript },
   ): Promise<ScriptedWorker> {
     const channel = await node.channels.open(gateway, PROTOCOL, { signal: AbortSignal.timeout(5_000) });
-    return new ScriptedWorker(node, gateway, channel, engine, script);
+    return new ScriptedWorker(node, channel, engine, script);
   }
 
   /** Waits for a frame of this kind; the first of them. */
@@ -89,18 +85,20 @@ export class ScriptedWorker {
 
   /** As a process that is killed: the channel breaks. */
   kill(): void {
-    this.isFrozen = true;
-    clearInterval(this.#pulses);
+    this.#stop();
     this.#channel.abort(new Error('killed'));
-    for (const job of this.#jobs.values()) job.cancelled.abort();
   }
 
   /** Ends the channel as if nothing were under way. */
   async close(): Promise<void> {
+    this.#stop();
+    await this.#channel.close();
+  }
+
+  #stop(): void {
     this.isFrozen = true;
     clearInterval(this.#pulses);
     for (const job of this.#jobs.values()) job.cancelled.abort();
-    await this.#channel.close();
   }
 
   say(frame: Frame): void {
@@ -140,17 +138,20 @@ export class ScriptedWorker {
   }
 
   async #serve(request: FrameOf<'request'>, requestSha256: string): Promise<void> {
-    const { id, given, prompt, nonce, modelSha256, credit } = request;
+    const { id, given, prompt, nonce, modelSha256, credit, sampling } = request;
     const cancelled = new AbortController();
-    const job: WorkerJob = { request, requestSha256, cancelled, phase: 'waiting', credit, wake: () => {} };
+    const job: WorkerJob = { cancelled, phase: 'waiting', credit, wake: () => {} };
     this.#jobs.set(id, job);
     cancelled.signal.addEventListener('abort', () => job.wake());
+    const logitBias = new Map(sampling.logitBias.map(({ token, bias }) => [token, bias]));
+    // What a frame lacks is undefined in it.
+    const asked = { ...request, sampling: { ...sampling, logitBias } } as Job;
     const chain = new TokenChain({ nonce, modelSha256, promptSha256: tokensSha256(prompt), from: given.length });
     const times = { startedAtMs: Date.now(), firstTokenAtMs: 0 };
     let position = given.length;
     let reason: SegmentReceipt['reason'] = 'cancelled';
     try {
-      for await (const event of this.#engine.generate(jobOf(request), cancelled.signal)) {
+      for await (const event of this.#engine.generate(asked, cancelled.signal)) {
         if (event.kind === 'begin') {
           job.phase = 'reading';
           this.say({ kind: 'begin', id, cachedTokens: event.cachedTokens });
@@ -165,20 +166,24 @@ export class ScriptedWorker {
           job.phase = 'writing';
           times.firstTokenAtMs ||= Date.now();
           chain.push(event.token);
-          const top = (event.top ?? []).map((each) => ({ token: each.token, text: each.bytes, logprob: each.logprob }));
-          const { token, bytes, logprob } = event;
-          this.say({ kind: 'tokens', id, position, tokens: [{ token, text: bytes, logprob, top }] });
+          const top = (event.top ?? []).map(({ bytes, ...each }) => ({ ...each, text: bytes }));
+          const { token, bytes: text, logprob } = event;
+          this.say({ kind: 'tokens', id, position, tokens: [{ token, text, logprob, top }] });
           position += 1;
         }
       }
     } catch (error) {
-      if (!cancelled.signal.aborted)
-        this.say({ kind: 'failed', id, code: failureOf(error), message: String(error).slice(0, 1_000) });
-      if (!cancelled.signal.aborted) return void this.#jobs.delete(id);
+      if (!cancelled.signal.aborted) {
+        const { code } = error as { readonly code?: string };
+        const known = code === 'grammar-unusable' ? code : 'engine-failed';
+        this.say({ kind: 'failed', id, code: known, message: String(error).slice(0, 1_000) });
+        return;
+      }
+    } finally {
+      this.#jobs.delete(id);
     }
-    this.#jobs.delete(id);
     const receipt: SegmentReceipt = {
-      ...{ version: 1, nonce, worker: this.node.id, gateway: this.#gateway, modelSha256 },
+      ...{ version: 1, nonce, worker: this.node.id, gateway: this.#channel.peer, modelSha256 },
       ...{ promptSha256: tokensSha256(prompt), requestSha256, from: given.length, to: position },
       ...{ chainHead: chain.head, promptTokens: prompt.length, cachedTokens: 0, reason },
       ...{ engine: this.#engine.info.engine, ...times, endedAtMs: Date.now() },
@@ -189,25 +194,3 @@ export class ScriptedWorker {
     this.say(this.#script.done?.(done) ?? done);
   }
 }
-
-function jobOf({
-  prompt,
-  given,
-  replay,
-  maxTokens,
-  sampling,
-  grammar,
-  cacheKey,
-  topLogprobs,
-}: FrameOf<'request'>): Job {
-  return {
-    ...{ prompt, given, replay, maxTokens },
-    sampling: { ...sampling, logitBias: new Map(sampling.logitBias.map(({ token, bias }) => [token, bias])) },
-    ...(grammar === undefined ? {} : { grammar }),
-    ...(cacheKey === undefined ? {} : { cacheKey }),
-    ...(topLogprobs === undefined ? {} : { topLogprobs }),
-  };
-}
-
-const failureOf = (error: unknown): 'grammar-unusable' | 'engine-failed' =>
-  (error as { readonly code?: string }).code === 'grammar-unusable' ? 'grammar-unusable' : 'engine-failed';

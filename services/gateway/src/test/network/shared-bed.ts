@@ -4,6 +4,7 @@ import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/test
 import { shared } from '../../../../../tests/support/shared.ts';
 import type { NetworkEngineOptions } from '../../network/network-engine.ts';
 import type { SessionOptions } from '../../network/open-session.ts';
+import type { SessionRequest } from '../../network/worker-session.ts';
 import { answerOf, job, MODEL, truth } from './answers.ts';
 import { NetworkBed } from './network-bed.ts';
 import type { ScriptedWorker, WorkerEngine, WorkerScript } from './scripted-worker.ts';
@@ -37,9 +38,14 @@ export async function networkOf(workers: readonly WorkerOptions[], { session, ..
   const connected: ScriptedWorker[] = [];
   for (const [at, each] of workers.entries()) connected.push(await connect(bed, at, each));
   const engine = bed.engine(MODEL, options);
+  const hostOf = (peer: string) => bed.nodes.findIndex(({ id }) => id === peer);
   return {
     ...{ bed, engine, fleet: bed.fleet, trust: bed.trust },
     worker: (at: number): ScriptedWorker => connected[at] as ScriptedWorker,
+    /** Losses, each with the number of the worker's host. */
+    lost: () => bed.fleet.lost.map(({ peer, loss }) => `${hostOf(peer)} ${loss}`),
+    /** Numbers of the hosts whose workers made a part of an answer. */
+    served: () => bed.fleet.served.map(({ peer }) => hostOf(peer)),
     /** Connects another worker. */
     connect: (at: number, more: WorkerOptions = {}) => connect(bed, at, more),
     answer: (asked: Job = job(), context: JobContext = {}) => answerOf(engine, asked, context),
@@ -49,3 +55,20 @@ export async function networkOf(workers: readonly WorkerOptions[], { session, ..
 
 /** What `answer` gives where every worker is honest. */
 export const UNDISTURBED = { tokens: truth(), kinds: ['begin', 'length'] };
+
+/** One worker with an open session, that pulses only when the test says so, and is never too late. */
+export async function sessionWith(options: WorkerOptions = {}, sessionOptions: Partial<SessionOptions> = {}) {
+  const bed = await freshBed({ tickMs: 60_000, ...sessionOptions });
+  const worker = await connect(bed, 0, { pulseMs: 3_600_000, ...options });
+  return { bed, worker, session: bed.session() };
+}
+
+/** A request on a session, with a nonce of its own. */
+export function requestOf(more: Partial<SessionRequest> = {}): SessionRequest {
+  const { prompt, given, replay, maxTokens, sampling } = job();
+  const nonce = crypto.getRandomValues(new Uint8Array(16));
+  return {
+    ...{ nonce, modelSha256: MODEL, prompt, given, replay, maxTokens, sampling: { ...sampling, logitBias: [] } },
+    ...more,
+  };
+}
