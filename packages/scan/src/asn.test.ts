@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { CYMRU, lookUpNetwork } from './asn.ts';
 import { txt, zone } from './test/dns-server.ts';
-import { rcode, withServers } from './test/scripted-resolver.ts';
+import { rcode, scriptedResolver } from './test/scripted-resolver.ts';
 
 const V6_ARPA = `1.1.1.1.${'0.'.repeat(20)}0.0.7.4.6.0.6.2`;
 const records = [
@@ -25,13 +25,13 @@ for (const [address, expected] of [
   ['8.8.8.8', { status: 'nxdomain', ...none }],
   ['2606:4700::1111', { status: 'found', asn: 13335, asName: null, prefix: '2606:4700::/32' }],
 ] as const) {
-  it(`the network of ${address} comes out ${expected.status}`, () =>
-    withServers([zone(records)], async (resolver) => {
-      assert.deepEqual(await lookUpNetwork(resolver, address, CYMRU), { address, ...expected });
-    }));
+  it(`the network of ${address} comes out ${expected.status}`, async () => {
+    await using scripted = await scriptedResolver([zone(records)]);
+    assert.deepEqual(await lookUpNetwork(scripted.resolver, address, CYMRU), { address, ...expected });
+  });
 }
 
-it('a failing zone is a failure, not an address without network', () =>
-  withServers([rcode(2)], async (resolver) => {
-    assert.equal((await lookUpNetwork(resolver, '1.1.1.1', CYMRU)).status, 'servfail');
-  }));
+it('a failing zone is a failure, not an address without network', async () => {
+  await using scripted = await scriptedResolver([rcode(2)]);
+  assert.equal((await lookUpNetwork(scripted.resolver, '1.1.1.1', CYMRU)).status, 'servfail');
+});

@@ -10,27 +10,28 @@ import { failureOf, redirects, startInternet } from './test/fetching.ts';
 import { shelf } from './test/shelf.ts';
 import type { WebScript } from './test/web-server.ts';
 
-const { downloads, get, left, assertWhole, cutOff } = useDownloads();
+const { downloads, get, left, assertComplete, cutOff } = useDownloads();
 
 describe('a download', () => {
   it('brings the document as it was sent, and tells how far it is', async () => {
     const content = randomBytes(1_000_000);
     const { script, asked } = shelf(content, { etag: '"v1"', 'content-encoding': 'gzip' });
     await using internet = await startInternet(redirects({ '/old': 'https://example.com/model.bin' }, script));
-    const told: [number, number | undefined][] = [];
-    const onProgress = (done: number, total: number | undefined) => void told.push([done, total]);
+    const progress: [number, number | undefined][] = [];
+    const onProgress = (done: number, total: number | undefined) => void progress.push([done, total]);
     const outcome = await get(internet, { onProgress }, 'http://example.com/old');
-    await assertWhole(outcome, content);
-    assert.equal(outcome.kind === 'downloaded' && outcome.url, 'https://example.com/model.bin');
-    assert.equal(outcome.kind === 'downloaded' && outcome.headers.etag, '"v1"');
+    await assertComplete(outcome, content);
+    assert.partialDeepStrictEqual(outcome, { url: 'https://example.com/model.bin', headers: { etag: '"v1"' } });
     assert.deepEqual(asked, ['- | -']);
-    assert.ok(told.length > 1 && told.every(([done, total], i) => done > (told[i - 1]?.[0] ?? 0) && total === 1e6));
-    assert.equal(told.at(-1)?.[0], 1_000_000);
+    assert.ok(progress.length > 1);
+    for (const [i, [done, total]] of progress.entries())
+      assert.ok(done > (progress[i - 1]?.[0] ?? 0) && total === 1_000_000);
+    assert.equal(progress.at(-1)?.[0], 1_000_000);
   });
 
   it('asks for no packing', async () => {
     await using internet = await startInternet((request, response) => response.end(request.headers['accept-encoding']));
-    await assertWhole(await get(internet), Buffer.from('identity'));
+    await assertComplete(await get(internet), Buffer.from('identity'));
   });
 
   it('replaces a file that was there, only when it is complete', async () => {
@@ -43,15 +44,13 @@ describe('a download', () => {
   for (const status of [304, 404, 500])
     it(`that is answered with ${status} is an answer, and writes nothing`, async () => {
       await using internet = await startInternet((_request, response) => response.writeHead(status).end());
-      const outcome = await get(internet);
-      assert.equal(outcome.kind === 'answered' && outcome.status, status);
+      assert.partialDeepStrictEqual(await get(internet), { kind: 'answered', status });
       assert.deepEqual([left(''), left('.part')], [false, false]);
     });
 
   it('to a private address is forbidden', async () => {
     await using internet = await startInternet(redirects({ '/go': 'http://127.0.0.1/' }, () => {}));
-    const outcome = await get(internet, {}, 'http://example.com/go');
-    assert.equal(outcome.kind === 'failed' && outcome.reason, 'forbidden');
+    assert.equal(failureOf(await get(internet, {}, 'http://example.com/go')), 'forbidden');
   });
 
   it('without an end to its length, empty ones too, is whole when the body ends', async () => {
@@ -60,7 +59,7 @@ describe('a download', () => {
         response.flushHeaders();
         response.end(content);
       });
-      await assertWhole(await get(internet), content);
+      await assertComplete(await get(internet), content);
     }
   });
 
@@ -70,8 +69,7 @@ describe('a download', () => {
   ] as const satisfies readonly (readonly [string, WebScript])[])
     it(`that ${what} too large fails, and nothing stays`, async () => {
       await using internet = await startInternet(script);
-      const outcome = await get(internet, { maxBytes: 4_999 });
-      assert.equal(outcome.kind === 'failed' && outcome.reason, 'failed');
+      assert.equal(failureOf(await get(internet, { maxBytes: 4_999 })), 'failed');
       assert.deepEqual([left(''), left('.part'), left('.part.json')], [false, false, false]);
     });
 
@@ -91,8 +89,7 @@ describe('a download', () => {
       [{ signal: leaving.signal, onProgress: (done: number) => void (done === 20_000 && leaving.abort()) }, 'aborted'],
       [{ timeoutMs: 500 }, 'timeout'],
     ] as const) {
-      const outcome = await get(internet, request);
-      assert.equal(outcome.kind === 'failed' && outcome.reason, reason);
+      assert.equal(failureOf(await get(internet, request)), reason);
       assert.equal((await stat(`${downloads.file}.part`)).size, 20_000);
     }
   });
@@ -113,6 +110,6 @@ describe('a download', () => {
   it('of two into one file waits for the other', async () => {
     const content = randomBytes(300_000);
     await using internet = await startInternet(shelf(content).script);
-    for (const outcome of await Promise.all([get(internet), get(internet)])) await assertWhole(outcome, content);
+    for (const outcome of await Promise.all([get(internet), get(internet)])) await assertComplete(outcome, content);
   });
 });

@@ -6,18 +6,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../tests/support/until.ts';
 import { a } from './test/dns-server.ts';
 import { failureOf, PUBLIC, startInternet, textOf } from './test/fetching.ts';
-import type { WebScript } from './test/web-server.ts';
+import { hello, type WebScript } from './test/web-server.ts';
 
-const hello: WebScript = (_request, response) => void response.end('hello');
-
-/** Keeps in `open` the connections that are open. */
+/** Keeps in `open` the connections that are open, and the highest number of them, and answers by `then`. */
 const tracked =
-  (open: Set<unknown>): WebScript =>
-  ({ socket }, response) => {
-    if (!open.has(socket)) socket.once('close', () => open.delete(socket));
-    open.add(socket);
-    response.end('hello');
+  (open: { sockets: Set<unknown>; max: number }, then = hello): WebScript =>
+  (request, response) => {
+    const { socket } = request;
+    if (!open.sockets.has(socket)) socket.once('close', () => open.sockets.delete(socket));
+    open.sockets.add(socket);
+    open.max = Math.max(open.max, open.sockets.size);
+    then(request, response);
   };
+const noConnections = () => ({ sockets: new Set<unknown>(), max: 0 });
 
 describe('connections', () => {
   it('are kept for the next fetch, over HTTPS and HTTP', async () => {
@@ -47,19 +48,19 @@ describe('connections', () => {
   it('that are idle are at most a quarter of all, over all hosts', async () => {
     const hosts = Array.from({ length: 12 }, (_, i) => `host${i}.example.com`);
     const records = hosts.map((host) => a(host, PUBLIC));
-    const open = new Set<unknown>();
+    const open = noConnections();
     await using internet = await startInternet(tracked(open), { records, fetcher: { maxSockets: 16 } });
     for (const host of hosts) assert.equal(textOf(await internet.fetch(`https://${host}/`)), 'hello');
     assert.equal(internet.web.connections(), 12);
-    await until(() => open.size === 4);
+    await until(() => open.sockets.size === 4);
   });
 
   it('that are idle for too long are closed', async () => {
-    const open = new Set<unknown>();
+    const open = noConnections();
     await using internet = await startInternet(tracked(open), { fetcher: { idleMs: 50 } });
     for (const scheme of ['http', 'https']) {
       assert.equal(textOf(await internet.fetch(`${scheme}://example.com/`)), 'hello');
-      await until(() => open.size === 0);
+      await until(() => open.sockets.size === 0);
     }
   });
 
@@ -71,23 +72,15 @@ describe('connections', () => {
 
   it('stay few over 600 fetches from 50 hosts, and none is left', async () => {
     const hosts = Array.from({ length: 50 }, (_, i) => `host${i}.test`);
-    let [open, most] = [0, 0];
-    const seen = new Set<unknown>();
-    const internet = await startInternet(
-      ({ socket, url }, response) => {
-        if (!seen.has(socket)) {
-          seen.add(socket);
-          open += 1;
-          most = Math.max(most, open);
-          socket.once('close', () => {
-            open -= 1;
-          });
-        }
-        if (url?.endsWith('7')) response.writeHead(302, { location: '/moved' });
-        response.end('x'.repeat(2_000));
-      },
-      { records: hosts.map((host, i) => a(host, `93.184.217.${i}`)), fetcher: { maxSockets: 24 } },
-    );
+    const open = noConnections();
+    const answer: WebScript = ({ url }, response) => {
+      if (url?.endsWith('7')) response.writeHead(302, { location: '/moved' });
+      response.end('x'.repeat(2_000));
+    };
+    await using internet = await startInternet(tracked(open, answer), {
+      records: hosts.map((host, i) => a(host, `93.184.217.${i}`)),
+      fetcher: { maxSockets: 24 },
+    });
     const caller = new AbortController();
     const warnings: Error[] = [];
     const warned = (warning: Error) => warnings.push(warning);
@@ -96,12 +89,11 @@ describe('connections', () => {
       internet.fetch(`http://${hosts[i % 50]}/${i}`, { signal: caller.signal }),
     );
     for (const fetched of await Promise.all(fetches)) assert.equal(textOf(fetched).length, 2_000);
-    assert.ok(most > 4 && most <= 24, `${most} connections at once`);
+    assert.ok(open.max > 4 && open.max <= 24, `${open.max} connections at once`);
     await internet.fetcher[Symbol.asyncDispose]();
-    await until(() => open === 0);
+    await until(() => open.sockets.size === 0);
     process.off('warning', warned);
     assert.deepEqual(warnings, []);
-    await internet[Symbol.asyncDispose]();
   });
 });
 

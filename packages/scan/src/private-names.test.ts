@@ -2,24 +2,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer } from 'dns-packet';
-import { a, cname, txt, zone } from './test/dns-server.ts';
+import { a, cname, mx, ns, txt, zone } from './test/dns-server.ts';
 import { probed, records } from './test/probed.ts';
 import { page } from './test/web-server.ts';
 
 const SECRET = 'v=spf1 ip4:10.9.8.7 -all';
-const mx = (name: string, exchange: string): Answer => ({
-  type: 'MX',
-  name,
-  ttl: 60,
-  data: { preference: 1, exchange },
-});
 /** What the resolver of a company answers inside. */
 const inside: readonly Answer[] = [
   a('db.corp.internal', '93.184.216.99'),
   a('mail.corp.internal', '93.184.216.98'),
   a('ns.corp.lan', '93.184.216.97'),
   txt('db.corp.internal', SECRET),
-  { type: 'NS', name: 'db.corp.internal', ttl: 60, data: 'ns.corp.lan' },
+  ns('db.corp.internal', 'ns.corp.lan'),
   txt('spf.home.arpa', SECRET),
 ];
 
@@ -27,17 +21,14 @@ describe('a domain', () => {
   it('whose records name private hosts has nothing asked about them', async () => {
     const pointing = [
       ...records.filter(({ type, name }) => !['MX', 'TXT', 'NS'].includes(type) || name !== 'example.com'),
-      { type: 'NS', name: 'example.com', ttl: 60, data: 'ns.corp.lan' } as const,
+      ns('example.com', 'ns.corp.lan'),
       mx('example.com', 'mail.corp.internal'),
       txt('example.com', 'v=spf1 include:DB.Corp.Internal include:spf.home.arpa -all'),
       ...inside,
     ];
     const { evidence, dns } = await probed(zone(pointing), page('<title>Home</title>'));
     assert.deepEqual(evidence.dns.mx.records[0]?.exchange, 'mail.corp.internal', 'what the domain itself says is told');
-    assert.deepEqual(
-      dns.asked.filter((question) => /internal|lan|home\.arpa/i.test(question)),
-      [],
-    );
+    assert.doesNotMatch(dns.asked.join(), /internal|lan|home\.arpa/i);
     assert.doesNotMatch(JSON.stringify(evidence), /10\.9\.8\.7|93\.184\.216\.9[789]/);
     assert.equal(evidence.http.page?.title, 'Home');
   });
@@ -51,12 +42,11 @@ describe('a domain', () => {
       ...inside,
     ];
     const { evidence } = await probed(zone(aliased), page('<title>Home</title>'));
-    const { www, dmarc } = evidence.dns;
-    assert.deepEqual([www.status, www.records, www.aliases], ['nxdomain', [], ['db.corp.internal']]);
-    assert.deepEqual(
-      [dmarc.status, dmarc.records, dmarc.aliases],
-      ['nxdomain', [], ['hop.example.net', 'db.corp.internal']],
-    );
+    for (const [{ status, records, aliases }, expected] of [
+      [evidence.dns.www, ['db.corp.internal']],
+      [evidence.dns.dmarc, ['hop.example.net', 'db.corp.internal']],
+    ] as const)
+      assert.deepEqual([status, records, aliases], ['nxdomain', [], expected]);
     assert.doesNotMatch(JSON.stringify(evidence), /10\.9\.8\.7|93\.184\.216\.99/);
   });
 

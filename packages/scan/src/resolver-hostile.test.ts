@@ -1,8 +1,17 @@
 // The resolver against servers that lie, over real sockets.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { a, cname, type DnsScript, reply, txt } from './test/dns-server.ts';
-import { IMPATIENT, rcode, silent, spoilt, truncated, withServers } from './test/scripted-resolver.ts';
+import { a, cname, type DnsQuestion, type DnsScript, reply, txt } from './test/dns-server.ts';
+import {
+  found,
+  IMPATIENT,
+  lookUp,
+  rcode,
+  scriptedResolver,
+  silent,
+  spoilt,
+  truncated,
+} from './test/scripted-resolver.ts';
 
 describe('hostile answers', () => {
   const cases: readonly [string, DnsScript, string][] = [
@@ -73,110 +82,62 @@ describe('hostile answers', () => {
       'malformed',
     ],
   ];
-  for (const [what, script, status] of cases) {
-    it(`${what} ends as ${status}`, () =>
-      withServers([script], async (resolver) => {
-        const lookup = await resolver.query('a.test', 'A');
-        assert.equal(lookup.status, status, lookup.detail);
-        assert.deepEqual(lookup.records, []);
-      }));
-  }
+  for (const [what, script, status] of cases)
+    it(`${what} ends as ${status}`, async () => {
+      const lookup = await lookUp(script);
+      assert.deepEqual([lookup.status, lookup.records], [status, []], lookup.detail);
+    });
 
-  it('what does not answer the question is ignored until the time-out', async () => {
-    const wrongId: DnsScript = (q) => [reply({ ...q, id: q.id ^ 1 }, { answers: [a(q.name, '192.0.2.66')] })];
-    const other: DnsScript = (q) => [reply({ ...q, name: 'evil.test' }, { answers: [a('evil.test', '192.0.2.66')] })];
-    const echo: DnsScript = (q) => [q.bytes];
-    const ignored = [silent, wrongId, other, echo].map((script) =>
-      withServers(
-        [script],
-        async (resolver) => {
-          const { status, records } = await resolver.query('a.test', 'A');
-          assert.deepEqual([status, records], ['timeout', []]);
-        },
-        IMPATIENT,
-      ),
-    );
-    await Promise.all(ignored);
-  });
+  /** An answer to another question. */
+  const evil = (q: DnsQuestion) => reply({ ...q, name: 'evil.test' }, { answers: [a('evil.test', '192.0.2.66')] });
+  for (const [what, script] of [
+    ['silence', silent],
+    ['another id', (q) => found({ ...q, id: q.id ^ 1 })],
+    ['another question', (q) => [evil(q)]],
+    ['the question itself', (q) => [q.bytes]],
+  ] as const satisfies readonly (readonly [string, DnsScript])[])
+    it(`${what} is ignored until the time-out`, async () => {
+      const { status, records } = await lookUp(script, 'A', IMPATIENT);
+      assert.deepEqual([status, records], ['timeout', []]);
+    });
 
-  it('an answer for another name alone is asked for again', async () => {
+  it('an answer for another name alone is asked for again, at the other upstream where there is one', async () => {
     const astray: DnsScript = (q) => [reply(q, { answers: [a('other.test', '192.0.2.9')] })];
-    const truthful: DnsScript = (q) => [reply(q, { answers: [a(q.name, '192.0.2.1')] })];
     let count = 0;
-    await withServers([(q) => (count++ === 0 ? astray(q) : truthful(q))], async (resolver, [server]) => {
-      assert.deepEqual((await resolver.query('a.test', 'A')).records, ['192.0.2.1']);
-      assert.deepEqual(server?.asked, ['A a.test', 'A a.test']);
-    });
-    await withServers([astray, truthful], async (resolver) => {
-      for (const name of ['a.test', 'b.test'])
-        assert.deepEqual((await resolver.query(name, 'A')).records, ['192.0.2.1'], 'the other upstream knows better');
-    });
-    await withServers([astray], async (resolver, [server]) => {
-      const { status, detail } = await resolver.query('a.test', 'A');
-      assert.equal(status, 'malformed');
-      assert.match(detail ?? '', /another name/);
-      assert.equal(server?.asked.length, 4);
-    });
+    const { records, asked } = await lookUp((q) => (count++ === 0 ? astray(q) : found(q)));
+    assert.deepEqual([records, asked], [['192.0.2.1'], ['A a.test', 'A a.test']]);
+    await using scripted = await scriptedResolver([astray, found]);
+    for (const name of ['a.test', 'b.test'])
+      assert.deepEqual((await scripted.resolver.query(name, 'A')).records, ['192.0.2.1']);
+    const always = await lookUp(astray);
+    assert.deepEqual([always.status, always.asked.length], ['malformed', 4]);
+    assert.match(always.detail ?? '', /another name/);
   });
 
-  it('a forged answer before the true one is passed over', () =>
-    withServers(
-      [
-        (q) => [
-          reply({ ...q, name: 'evil.test' }, { answers: [a('evil.test', '192.0.2.66')] }),
-          reply(q, { answers: [a(q.name, '192.0.2.1')] }),
-        ],
-      ],
-      async (resolver) => {
-        assert.deepEqual((await resolver.query('a.test', 'A')).records, ['192.0.2.1']);
-      },
-    ));
+  it('a forged answer before the true one is passed over', async () => {
+    const { records } = await lookUp((q) => [evil(q), ...(found(q) as Buffer[])]);
+    assert.deepEqual(records, ['192.0.2.1']);
+  });
 
-  it('a dot inside a label cannot pass for two labels', () =>
-    withServers(
-      [
-        (q) => {
-          const b = reply(q, { answers: [{ type: 'NS', name: q.name, ttl: 1, data: 'ns-evil.test' }] });
-          const at = b.indexOf('ns-evil');
-          b[at + 2] = 0x2e;
-          return [b];
-        },
-      ],
-      async (resolver) => {
-        assert.deepEqual((await resolver.query('a.test', 'NS')).records, ['ns\\046evil.test']);
-      },
-    ));
+  it('a 64 KB TXT set comes over TCP complete', async () => {
+    const answers = Array.from({ length: 240 }, (_, i) => txt('a.test', String(i).padEnd(250, 'x')));
+    const { status, records } = await lookUp(
+      truncated((q) => [reply(q, { answers })]),
+      'TXT',
+    );
+    assert.deepEqual([status, records.length, String(records.at(-1)).slice(0, 4)], ['found', 240, '239x']);
+  });
 
-  it('a 64 KB TXT set comes over TCP whole', () =>
-    withServers(
-      [
-        truncated((q) => [
-          reply(q, { answers: Array.from({ length: 240 }, (_, i) => txt(q.name, String(i).padEnd(250, 'x'))) }),
-        ]),
-      ],
-      async (resolver) => {
-        const lookup = await resolver.query('a.test', 'TXT');
-        assert.equal(lookup.status, 'found');
-        assert.equal(lookup.records.length, 240);
-        assert.equal(lookup.records.at(-1)?.slice(0, 4), '239x');
-      },
-    ));
-
-  it('damage to any byte never throws and never invents an address', () =>
-    withServers(
-      [
-        (q) => {
-          const b = reply(q, { answers: [cname(q.name, 'b.test'), a('b.test', '192.0.2.1')] });
-          const seed = Number(q.name.slice(1, -5));
-          const at = 12 + (seed % (b.length - 12));
-          b[at] = (seed * 101) & 0xff;
-          return [b];
-        },
-      ],
-      async (resolver) => {
-        const lookups = await Promise.all(Array.from({ length: 400 }, (_, i) => resolver.query(`h${i}.test`, 'A')));
-        for (const { status, records } of lookups) assert.ok(status === 'found' || records.length === 0);
-      },
-      IMPATIENT,
-    ));
+  it('damage to any byte never throws and never invents an address', async () => {
+    const damaged: DnsScript = (q) => {
+      const bytes = reply(q, { answers: [cname(q.name, 'b.test'), a('b.test', '192.0.2.1')] });
+      const seed = Number(q.name.slice(1, -5));
+      bytes[12 + (seed % (bytes.length - 12))] = (seed * 101) & 0xff;
+      return [bytes];
+    };
+    await using scripted = await scriptedResolver([damaged], IMPATIENT);
+    const names = Array.from({ length: 400 }, (_, i) => `h${i}.test`);
+    const lookups = await Promise.all(names.map((name) => scripted.resolver.query(name, 'A')));
+    for (const { status, records } of lookups) assert.ok(status === 'found' || records.length === 0);
+  });
 });

@@ -1,13 +1,15 @@
-// The roots are asked who they are: what they say is used, and whatever is no proper answer leaves the hints as they are.
+// The root servers are asked for their names: their answer is used, and any improper answer leaves the hints as they are.
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { it } from 'node:test';
 import { until } from '../../../../tests/support/until.ts';
 import { createAddressGuard } from '../address-guard.ts';
-import { type DnsScript, reply } from '../test/dns-server.ts';
-import { address, authority, ns, ROOT, told, withHierarchy } from '../test/hierarchy.ts';
+import { encodeQuery } from '../message.ts';
+import { a, aaaa, type DnsScript, ns, type ReplyParts, reply } from '../test/dns-server.ts';
+import { authoritative, authority, ROOT, startHierarchy } from '../test/hierarchy.ts';
 import { StopSwitch } from '../udp-channel.ts';
 import { IterativeSource } from './iterative-source.ts';
+import { readRoots } from './read-reply.ts';
 import { ROOT_ADDRESSES } from './root-hints.ts';
 
 const NEW = '127.66.0.2';
@@ -15,99 +17,115 @@ const NEW = '127.66.0.2';
 const FORBIDDEN = '127.99.0.1';
 const PRIMING = 'NS ./tcp';
 
-const delegations = authority({ '': [ns('test', 'a.nic.test'), address('a.nic.test', '127.66.1.1')] });
+const delegations = authority({ '': [ns('test', 'a.nic.test'), a('a.nic.test', '127.66.1.1')] });
 /** A root server with an answer of its own to the question about the root. */
 const rootOf =
   (script: DnsScript): DnsScript =>
   (question) =>
     question.type === 'NS' && question.name === '.' ? script(question) : delegations(question);
-const announces = (...addresses: string[]): DnsScript =>
-  rootOf((q) => [
-    told(q, {
-      answers: addresses.map((_, i) => ns('.', `${i}.roots.test`)),
-      additionals: addresses.map((each, i) => address(`${i}.roots.test`, each)),
-    }),
-  ]);
+const rootAt = (address: string): ReplyParts => ({
+  answers: [ns('.', 'a.roots.test')],
+  additionals: [a('a.roots.test', address)],
+});
+const announces = (parts: ReplyParts): DnsScript => rootOf((q) => [authoritative(q, parts)]);
+const renewed = { [ROOT]: announces(rootAt(NEW)), [NEW]: announces(rootAt(NEW)) };
 
-/** A name of a top-level domain that was never asked for: only a root server has the answer. */
-async function askRoot(source: IterativeSource, i: number): Promise<string> {
-  const { lookup } = await source.ask({ question: `nowhere-${i}`, type: 'A', isUnchecked: false }, new StopSwitch());
-  return lookup.status;
-}
-
-function withPrimed(
-  scripts: Readonly<Record<string, DnsScript>>,
-  test: (source: IterativeSource, asked: (server: string) => readonly string[]) => Promise<void>,
-): Promise<void> {
-  return withHierarchy(scripts, async ({ port, asked }) => {
-    await using source = new IterativeSource({
-      roots: [{ address: ROOT, port }],
-      isPrimed: true,
-      tryTimeoutMs: 10_000,
-      totalTimeoutMs: 30_000,
-      maxInFlight: 100,
-      allowAddresses: ['127.66.0.0/16'],
-    });
-    await test(source, asked);
+async function startPrimed(scripts: Readonly<Record<string, DnsScript>>) {
+  const hierarchy = await startHierarchy(scripts);
+  const source = new IterativeSource({
+    roots: [{ address: ROOT, port: hierarchy.port }],
+    isPrimed: true,
+    tryTimeoutMs: 10_000,
+    totalTimeoutMs: 30_000,
+    maxInFlight: 100,
+    allowAddresses: ['127.66.0.0/16'],
   });
+  let next = 0;
+  return {
+    asked: hierarchy.asked,
+    /** Asks for a top-level domain that was never asked for: only a root server has the answer. */
+    async askRoot() {
+      const question = `nowhere-${next++}`;
+      const { lookup } = await source.ask({ question, type: 'A', isUnchecked: false }, new StopSwitch());
+      assert.equal(lookup.status, 'nxdomain');
+    },
+    async [Symbol.asyncDispose]() {
+      await source[Symbol.asyncDispose]();
+      await hierarchy[Symbol.asyncDispose]();
+    },
+  };
 }
 
-it('what the roots say of themselves replaces the hints, over TCP and once', () =>
-  withPrimed({ [ROOT]: announces(NEW), [NEW]: announces(NEW) }, async (source, asked) => {
-    let i = 0;
-    await until(async () => {
-      assert.equal(await askRoot(source, i++), 'nxdomain');
-      return asked(NEW).length > 0;
-    });
-    const before = asked(ROOT).length;
-    for (const last = i + 10; i < last; i++) assert.equal(await askRoot(source, i), 'nxdomain');
-    assert.equal(asked(ROOT).length, before);
-    assert.deepEqual(
-      [...asked(ROOT), ...asked(NEW)].filter((question) => question.startsWith('NS')),
-      [PRIMING],
-    );
-  }));
+it('the answer of the roots replaces the hints, over TCP and once', async () => {
+  await using primed = await startPrimed(renewed);
+  const { asked, askRoot } = primed;
+  await until(async () => {
+    await askRoot();
+    return asked(NEW).length > 0;
+  });
+  const before = asked(ROOT).length;
+  for (let i = 0; i < 10; i++) await askRoot();
+  assert.equal(asked(ROOT).length, before);
+  const priming = [...asked(ROOT), ...asked(NEW)].filter((question) => question.startsWith('NS'));
+  assert.deepEqual(priming, [PRIMING]);
+});
 
 for (const [what, script] of Object.entries<DnsScript>({
-  'that may not be asked': announces(FORBIDDEN),
-  'without addresses': rootOf((q) => [told(q, { answers: [ns('.', 'a.roots.test')] })]),
-  'of another zone': rootOf((q) => [
-    told(q, { answers: [ns('test', 'a.roots.test')], additionals: [address('a.roots.test', NEW)] }),
-  ]),
-  'from a server that does not answer for the root': rootOf((q) => [
-    reply(q, { answers: [ns('.', 'a.roots.test')], additionals: [address('a.roots.test', NEW)] }),
-  ]),
-  'in a refusal': rootOf((q) => [
-    told(q, { answers: [ns('.', 'a.roots.test')], additionals: [address('a.roots.test', NEW)], rcode: 5 }),
-  ]),
-  'in a message cut off': rootOf((q) => {
-    const whole = told(q, { answers: [ns('.', 'a.roots.test')], additionals: [address('a.roots.test', NEW)] });
-    return [whole.subarray(0, -3)];
-  }),
+  'that may not be asked': announces(rootAt(FORBIDDEN)),
+  'without addresses': announces({ answers: [ns('.', 'a.roots.test')] }),
+  'of another zone': announces({ ...rootAt(NEW), answers: [ns('test', 'a.roots.test')] }),
+  'from a server that does not answer for the root': rootOf((q) => [reply(q, rootAt(NEW))]),
+  'in a refusal': announces({ ...rootAt(NEW), rcode: 5 }),
+  'in a message cut off': rootOf((q) => [authoritative(q, rootAt(NEW)).subarray(0, -3)]),
 }))
-  it(`roots ${what} leave the hints in use`, () =>
-    withPrimed({ [ROOT]: script, [NEW]: announces(NEW) }, async (source, asked) => {
-      let i = 0;
-      await until(async () => {
-        assert.equal(await askRoot(source, i++), 'nxdomain');
-        return asked(ROOT).includes(PRIMING);
-      });
-      for (const last = i + 20; i < last; i++) assert.equal(await askRoot(source, i), 'nxdomain');
-      assert.deepEqual(asked(NEW), []);
-      assert.ok(asked(ROOT).length > i);
-    }));
-
-it('roots that the operator named are not asked who they are', () =>
-  withHierarchy({ [ROOT]: announces(NEW), [NEW]: announces(NEW) }, async ({ resolver, asked }) => {
-    for (let i = 0; i < 20; i++) assert.equal((await resolver.query(`nowhere-${i}`, 'A')).status, 'nxdomain');
-    assert.ok(asked(ROOT).length >= 20);
-    assert.ok(!asked(ROOT).includes(PRIMING));
+  it(`roots ${what} leave the hints in use`, async () => {
+    await using primed = await startPrimed({ ...renewed, [ROOT]: script });
+    const { asked, askRoot } = primed;
+    await until(async () => {
+      await askRoot();
+      return asked(ROOT).includes(PRIMING);
+    });
+    for (let i = 0; i < 20; i++) await askRoot();
     assert.deepEqual(asked(NEW), []);
-  }));
+    assert.ok(asked(ROOT).length > 20);
+  });
+
+it('roots are read with addresses of both families, and the TTL of the set', () => {
+  const query = encodeQuery('', 'NS', { isRecursive: false });
+  const bytes = authoritative(
+    { id: 0, name: '.', type: 'NS', transport: 'tcp', bytes: query },
+    {
+      answers: ['a', 'b'].map((label) => ns('.', `${label}.roots.test`, 518_400)),
+      additionals: [
+        a('a.roots.test', '192.0.2.1'),
+        aaaa('a.roots.test', '2001:db8::1'),
+        a('b.roots.test', '192.0.2.2'),
+      ],
+    },
+  );
+  assert.deepEqual(readRoots(bytes, query), {
+    zone: '',
+    hosts: [
+      { name: 'a.roots.test', addresses: ['192.0.2.1', '2001:db8::1'] },
+      { name: 'b.roots.test', addresses: ['192.0.2.2'] },
+    ],
+    ttlSeconds: 518_400,
+  });
+});
+
+it('roots that the operator named are not asked for their names', async () => {
+  await using hierarchy = await startHierarchy(renewed);
+  for (let i = 0; i < 20; i++) assert.equal((await hierarchy.query(`nowhere-${i}`)).status, 'nxdomain');
+  assert.ok(hierarchy.asked(ROOT).length >= 20);
+  assert.ok(!hierarchy.asked(ROOT).includes(PRIMING));
+  assert.deepEqual(hierarchy.asked(NEW), []);
+});
 
 it('thirteen root servers are known, at addresses of both families that may be asked', () => {
   const guard = createAddressGuard();
-  assert.equal(new Set(ROOT_ADDRESSES.filter((address) => isIP(address) === 4)).size, 13);
-  assert.equal(new Set(ROOT_ADDRESSES.filter((address) => isIP(address) === 6)).size, 13);
-  for (const address of ROOT_ADDRESSES) assert.equal(guard(address).isAllowed, true, address);
+  for (const family of [4, 6]) {
+    const addresses = new Set(ROOT_ADDRESSES.filter((address) => isIP(address) === family));
+    assert.equal(addresses.size, 13);
+    for (const address of addresses) assert.equal(guard(address).isAllowed, true, address);
+  }
 });

@@ -4,15 +4,10 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { it } from 'node:test';
 import type { Lookup } from '@strata/detect';
-import { encodeQuery } from '../message.ts';
 import { Resolver } from '../resolver.ts';
-import { askOverTcp } from '../tcp-exchange.ts';
 import { startNsd, startUnbound, whyNotHere } from '../test/real-servers.ts';
-import { StopSwitch } from '../udp-channel.ts';
-import { readRoots } from './read-reply.ts';
 
 const ROOT = '127.67.0.1';
-const SINGLE_ROOT = '127.67.1.1';
 const TOP = '127.67.0.2';
 /** Each serves half of the zones, and the zones below those of the other. */
 const LEAVES = ['127.67.0.3', '127.67.0.4'] as const;
@@ -153,30 +148,4 @@ ns.nic.beta. A ${TOP}
   }
   assert.deepEqual([...statuses.keys()].sort(), ['empty', 'found', 'nxdomain']);
   assert.ok(hasSeenTcp, 'some answers come over TCP');
-});
-
-it('what NSD says of a root is read, both families', async (t) => {
-  const missing = await whyNotHere(SINGLE_ROOT, ['nsd']);
-  if (missing !== undefined) return t.skip(missing);
-  const zone = `$TTL 518400
-@ IN SOA a.roots.test. hostmaster.roots.test. 1 3600 600 86400 60
-@ NS a.roots.test.
-@ NS b.roots.test.
-a.roots.test. A 192.0.2.1
-a.roots.test. AAAA 2001:db8::1
-b.roots.test. A 192.0.2.2
-`;
-  await using nsd = await startNsd(SINGLE_ROOT, { '.': zone });
-  const query = encodeQuery('', 'NS', { isRecursive: false });
-  const exchange = await askOverTcp(nsd, query, 30_000, new StopSwitch());
-  assert.ok(exchange.kind === 'answer', JSON.stringify(exchange));
-  const roots = readRoots(exchange.bytes, query);
-  assert.deepEqual(
-    roots?.hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    [
-      { name: 'a.roots.test', addresses: ['192.0.2.1', '2001:db8::1'] },
-      { name: 'b.roots.test', addresses: ['192.0.2.2'] },
-    ],
-  );
-  assert.equal(roots?.ttlSeconds, 518_400);
 });

@@ -131,7 +131,21 @@ export function reply({ id, name, type }: DnsQuestion, parts: ReplyParts = {}): 
 }
 
 export const a = (name: string, data: string, ttl = 300): Answer => ({ type: 'A', name, ttl, data });
+export const aaaa = (name: string, data: string, ttl = 300): Answer => ({ type: 'AAAA', name, ttl, data });
 export const cname = (name: string, data: string, ttl = 300): Answer => ({ type: 'CNAME', name, ttl, data });
+export const ns = (name: string, data: string, ttl = 300): Answer => ({ type: 'NS', name, ttl, data });
+export const mx = (name: string, exchange: string, preference = 10): Answer => ({
+  type: 'MX',
+  name,
+  ttl: 300,
+  data: { preference, exchange },
+});
+export const ds = (name: string): Answer => ({
+  type: 'DS',
+  name,
+  ttl: 300,
+  data: { keyTag: 1, algorithm: 13, digestType: 2, digest: Buffer.from('d4b7', 'hex') },
+});
 export const txt = (name: string, ...data: (string | Buffer)[]): Answer => ({ type: 'TXT', name, ttl: 300, data });
 export const soa = (name: string, minimum = 60, ttl = 300): Answer => ({
   type: 'SOA',

@@ -12,14 +12,9 @@ import { type Shelf, shelf } from './shelf.ts';
 
 export const URL_OF_IT = 'http://example.com/model.bin';
 
-export interface Downloads {
-  directory: string;
-  file: string;
-}
-
 /** Made anew before each test of the file. */
 export function useDownloads() {
-  const downloads = {} as Downloads;
+  const downloads = { directory: '', file: '' };
   let number = 0;
   before(async () => {
     downloads.directory = await mkdtemp(join(tmpdir(), 'strata-download-'));
@@ -31,9 +26,8 @@ export function useDownloads() {
   const left = (ending: string) => existsSync(`${downloads.file}${ending}`);
   const get = (internet: Internet, request: Partial<DownloadRequest> = {}, url = URL_OF_IT): Promise<Downloaded> =>
     internet.fetcher.download(url, downloads.file, { maxBytes: 10_000_000, timeoutMs: 30_000, ...request });
-  async function assertWhole(outcome: Downloaded, content: Buffer): Promise<void> {
-    assert.equal(outcome.kind, 'downloaded', JSON.stringify(outcome));
-    assert.equal(outcome.kind === 'downloaded' && outcome.sizeBytes, content.length);
+  async function assertComplete(outcome: Downloaded, content: Buffer): Promise<void> {
+    assert.partialDeepStrictEqual(outcome, { kind: 'downloaded', sizeBytes: content.length });
     assert.ok((await readFile(downloads.file)).equals(content));
     assert.deepEqual([left('.part'), left('.part.json')], [false, false]);
   }
@@ -46,18 +40,18 @@ export function useDownloads() {
     const download = (from: string) => get(internet, { onProgress: it.onProgress }, from);
     it.cutAfter = 40_000;
     const cut = await download(url);
-    assert.equal(cut.kind === 'failed' && cut.detail, 'cut off after 40000 bytes');
+    assert.partialDeepStrictEqual(cut, { kind: 'failed', detail: 'cut off after 40000 bytes' });
     return {
       it,
       server,
       download: () => download(url),
       async again(from = url) {
         it.cutAfter = undefined;
-        await assertWhole(await download(from), it.content);
+        await assertComplete(await download(from), it.content);
         return it.asked;
       },
       [Symbol.asyncDispose]: () => internet[Symbol.asyncDispose](),
     };
   }
-  return { downloads, left, get, assertWhole, cutOff };
+  return { downloads, left, get, assertComplete, cutOff };
 }

@@ -8,11 +8,9 @@ export const ROOT = '127.66.0.1';
 const MAX_CHAIN = 8;
 
 export type Records = readonly Answer[];
-export const ns = (name: string, data: string, ttl = 300): Answer => ({ type: 'NS', name, ttl, data });
-export const address = (name: string, data: string, ttl = 300): Answer => ({ type: 'A', name, ttl, data });
 
 /** An authoritative answer, in the letter case of the question. */
-export const told = (question: DnsQuestion, parts: Parameters<typeof reply>[1] = {}): Buffer =>
+export const authoritative = (question: DnsQuestion, parts: Parameters<typeof reply>[1] = {}): Buffer =>
   reply(question, { ...parts, flags: AUTHORITATIVE_ANSWER | (parts.flags ?? 0) });
 
 /** A server that has these zones, as RFC 1034 §4.3.2 says; it refuses what is in none of them. */
@@ -51,15 +49,15 @@ function fromZone(question: DnsQuestion, name: string, { zone, records }: { zone
     if (alias?.type === 'CNAME' && type !== 'CNAME') {
       answers.push(alias);
       owner = alias.data;
-      if (!isIn(owner, zone)) return told(question, { answers });
+      if (!isIn(owner, zone)) return authoritative(question, { answers });
       continue;
     }
     const found = own.filter((record) => record.type === type);
-    if (found.length > 0) return told(question, { answers: [...answers, ...found] });
+    if (found.length > 0) return authoritative(question, { answers: [...answers, ...found] });
     const isThere = records.some((record) => isIn(record.name, owner)) || owner === zone;
-    return told(question, { answers, authorities: [soa(zone || '.')], rcode: isThere ? 0 : 3 });
+    return authoritative(question, { answers, authorities: [soa(zone || '.')], rcode: isThere ? 0 : 3 });
   }
-  return told(question, { answers });
+  return authoritative(question, { answers });
 }
 
 /** The zone below `zone` that the name is in. */
@@ -74,36 +72,33 @@ const isIn = (name: string, zone: string) => zone === '' || name === zone || nam
 const closestOf = (name: string, zones: readonly string[]) =>
   zones.filter((zone) => isIn(name, zone)).sort((a, b) => b.length - a.length)[0];
 
-export interface Hierarchy {
-  readonly resolver: Resolver;
-  /** What each server was asked, by its address, in lower case. */
-  asked(server: string): readonly string[];
-  readonly port: number;
-}
-
-/** Starts a server an address; `test` gets a resolver that begins at `ROOT`. */
-export async function withHierarchy(
-  scripts: Readonly<Record<string, DnsScript>>,
-  test: (hierarchy: Hierarchy) => Promise<void>,
-  options: ResolverOptions = {},
-): Promise<void> {
+/** Starts a server for each address, and a resolver that begins at `ROOT`. */
+export async function startHierarchy(scripts: Readonly<Record<string, DnsScript>>, options: ResolverOptions = {}) {
   const servers = await startAll(scripts);
   const port = servers.get(ROOT)?.port ?? 0;
   const resolver = new Resolver({
     upstreams: ['iterative', { address: ROOT, port }],
     allowAddresses: ['127.66.0.0/16'],
-    // A busy machine takes its time over what is answered; tests of silence bring less patience.
+    // A busy machine answers late; tests of silence set shorter times.
     tryTimeoutMs: 10_000,
     totalTimeoutMs: 30_000,
     ...options,
   });
-  try {
-    const asked = (server: string) => (servers.get(server)?.asked ?? []).map(lowerName);
-    await test({ resolver, asked, port });
-  } finally {
-    await resolver[Symbol.asyncDispose]();
-    await Promise.all([...servers.values()].map((server) => server[Symbol.asyncDispose]()));
-  }
+  const query = (name: string, type: 'A' | 'NS' | 'MX' | 'TXT' | 'DS' = 'A') => resolver.query(name, type);
+  return {
+    resolver,
+    port,
+    query,
+    /** The statuses of questions for the addresses of these names, asked at once. */
+    statuses: async (names: readonly string[]) =>
+      (await Promise.all(names.map((name) => query(name)))).map(({ status }) => status),
+    /** The questions to a server, by its address, in lower case. */
+    asked: (server: string): readonly string[] => (servers.get(server)?.asked ?? []).map(lowerName),
+    async [Symbol.asyncDispose]() {
+      await resolver[Symbol.asyncDispose]();
+      await Promise.all([...servers.values()].map((server) => server[Symbol.asyncDispose]()));
+    },
+  };
 }
 
 const lowerName = (question: string) => question.replace(/ .*/, (name) => name.toLowerCase());

@@ -1,18 +1,19 @@
 // Probes of example.com over a scripted name server and a scripted web server.
 import type { Evidence } from '@strata/detect';
+import type { Answer } from 'dns-packet';
 import { createProber, type ProberOptions } from '../prober.ts';
-import { a, cname, type DnsScript, type DnsServer, soa, startDnsServer, txt } from './dns-server.ts';
+import { a, cname, type DnsScript, type DnsServer, mx, ns, soa, startDnsServer, txt } from './dns-server.ts';
 import { startWebServer, usualCertificate, type WebScript, type WebServer } from './web-server.ts';
 
 export const ADDRESS = '93.184.216.34';
 /** A domain in order. */
-export const records = [
-  { type: 'NS', name: 'example.com', ttl: 60, data: 'ns2.example.net' },
-  { type: 'NS', name: 'example.com', ttl: 60, data: 'ns1.example.net' },
+export const records: readonly Answer[] = [
+  ns('example.com', 'ns2.example.net'),
+  ns('example.com', 'ns1.example.net'),
   soa('example.com'),
   a('example.com', ADDRESS),
-  { type: 'MX', name: 'example.com', ttl: 60, data: { preference: 20, exchange: 'b.mx.test' } },
-  { type: 'MX', name: 'example.com', ttl: 60, data: { preference: 10, exchange: 'a.mx.test' } },
+  mx('example.com', 'b.mx.test', 20),
+  mx('example.com', 'a.mx.test', 10),
   a('a.mx.test', '1.1.1.1'),
   txt('example.com', 'v=spf1 -all'),
   { type: 'CAA', name: 'example.com', ttl: 60, data: { flags: 0, tag: 'issue', value: 'ca.test' } },
@@ -24,7 +25,7 @@ export const records = [
   a('auto.test', '1.1.1.2'),
   txt('34.216.184.93.origin.asn.cymru.com', '15133 | 93.184.216.0/24 | EU | ripencc | 2008-06-02'),
   txt('as15133.asn.cymru.com', '15133 | US | arin | 2007-03-19 | EDGECAST, US'),
-] as const;
+];
 
 /** What a probe brings, three of the rulebook's labels asked for. */
 export async function probed(

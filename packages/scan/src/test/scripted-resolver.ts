@@ -1,27 +1,39 @@
 // A resolver whose upstreams follow scripts, and the scripts that several tests use.
+import type { Lookup } from '@strata/detect';
 import dnsPacket from 'dns-packet';
 import { Resolver, type ResolverOptions } from '../resolver.ts';
-import { a, type DnsScript, type DnsServer, reply, startDnsServer } from './dns-server.ts';
+import { a, type DnsScript, reply, startDnsServer } from './dns-server.ts';
 
 /** For tests of silence: all others are generous, since a busy machine may answer late. */
 export const IMPATIENT = { tryTimeoutMs: 200, totalTimeoutMs: 500 } as const;
 
-/** Lets `test` ask a resolver whose upstreams follow the scripts. */
-export async function withServers(
-  scripts: readonly DnsScript[],
-  test: (resolver: Resolver, servers: readonly DnsServer[]) => Promise<void>,
-  options: ResolverOptions = {},
-) {
+/** A resolver whose upstreams follow the scripts; `asked` lists the questions to the first one. */
+export async function scriptedResolver(scripts: readonly DnsScript[], options: ResolverOptions = {}) {
   const servers = await Promise.all(scripts.map((script) => startDnsServer(script)));
   const resolver = new Resolver({ upstreams: servers, tryTimeoutMs: 15_000, totalTimeoutMs: 30_000, ...options });
-  try {
-    await test(resolver, servers);
-  } finally {
-    await resolver[Symbol.asyncDispose]();
-    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
-  }
+  return {
+    resolver,
+    servers,
+    asked: servers[0]?.asked ?? [],
+    async [Symbol.asyncDispose]() {
+      await resolver[Symbol.asyncDispose]();
+      await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+    },
+  };
 }
 
+/** What a resolver answers for `a.test` at one upstream, and the questions that it sent. */
+export async function lookUp(
+  script: DnsScript,
+  type: 'A' | 'NS' | 'TXT' = 'A',
+  options: ResolverOptions = {},
+): Promise<Lookup<unknown> & { readonly asked: readonly string[] }> {
+  await using scripted = await scriptedResolver([script], options);
+  return { ...(await scripted.resolver.query('a.test', type)), asked: scripted.asked };
+}
+
+export const silent: DnsScript = () => [];
+export const found: DnsScript = (q) => [reply(q, { answers: [a(q.name, '192.0.2.1')] })];
 export const rcode =
   (code: number): DnsScript =>
   (question) => [reply(question, { rcode: code })];
@@ -30,7 +42,6 @@ export const truncated =
   (overTcp: DnsScript): DnsScript =>
   (question) =>
     question.transport === 'udp' ? [reply(question, { flags: dnsPacket.TRUNCATED_RESPONSE })] : overTcp(question);
-export const silent: DnsScript = () => [];
 /** An honest one-record answer whose bytes are then spoilt, in place or by new ones. */
 export const spoilt =
   (spoil: (bytes: Buffer) => Buffer | undefined): DnsScript =>

@@ -111,6 +111,8 @@ async function close(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
+export const hello: WebScript = (_request, response) => void response.end('hello');
+
 /** An HTML page for any path but robots.txt, which is not there. */
 export const page =
   (html: string, headers: http.OutgoingHttpHeaders = {}): WebScript =>
