@@ -7,13 +7,15 @@ import { openStore } from './index.ts';
 import { databases, kept, onEach, postgres } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 
+const [ONE, TWO, GHSA] = ['CVE-2024-0001', 'CVE-2024-0002', 'GHSA-2222-2222-2222'] as const;
+
 const claimOn = (product: string): AdvisoryRecord['claims'][number] => ({
   ...{ kind: 'product', products: [product], scheme: 'dotted', affected: [{}], affectedVersions: [], unaffected: [] },
   ...{ otherwise: 'unknown', platforms: [] },
 });
 
 const record = (id: string, more: Partial<AdvisoryRecord> = {}): AdvisoryRecord => ({
-  ...{ source: 'nvd', id, aliases: [], state: 'published', title: null, summary: `${id} as told`, cvss: [] },
+  ...{ source: 'nvd', id, aliases: [], state: 'published', title: null, summary: `${id} described`, cvss: [] },
   ...{ published: '2024-01-01T00:00:00.000Z', modified: '2024-01-02T00:00:00.000Z', severity: null },
   ...{ claims: [claimOn('cpe:f5:nginx')], url: `https://nvd.example/${id}` },
   ...more,
@@ -23,104 +25,96 @@ const exploited = (cve: string): KnownExploited => ({
   ...{ cve, dateAdded: '2024-01-01', dueDate: null, isRansomware: false, requiredAction: 'Patch it' },
 });
 
-const idsOf = (changes: readonly { readonly advisoryId: string }[]) => changes.map(({ advisoryId }) => advisoryId);
+const changedSince = async (advisories: AdvisoryTable, seq: number) =>
+  (await advisories.changesSince(seq, 10)).map(({ advisoryId }) => advisoryId);
+const readOne = async (advisories: AdvisoryTable, id: string) => (await advisories.read([id]))[0];
 
-onEach(databases, 'stored advisories', (place) => {
-  it('are exploited until the whole list lacks them; a part of it takes nothing back', async () => {
-    await using store = await openStore(await place.fresh());
-    const { advisories } = store;
+onEach(databases, 'stored advisories', (place, test) => {
+  test('are exploited until the complete list lacks them; a part of it takes nothing back', async ({ advisories }) => {
     const left = async () => (await advisories.counts()).knownExploited;
-    await advisories.putExploited([exploited('CVE-2024-0001'), exploited('CVE-2024-0002')]);
+    await advisories.putExploited([exploited(ONE), exploited(TWO)]);
     await advisories.putExploited([exploited('CVE-2024-0003')], { isPart: true });
     assert.equal(await left(), 3);
-    await advisories.putExploited([exploited('CVE-2024-0001')], { named: ['CVE-2024-0002'] });
+    await advisories.putExploited([exploited(ONE)], { named: [TWO] });
     assert.equal(await left(), 2);
   });
 
-  it('are not taken back by what was said before', async () => {
-    await using store = await openStore(await place.fresh());
-    const { advisories } = store;
-    const at = (modified: string, summary: string) => record('CVE-2024-0001', { modified, summary });
-    await advisories.putRecords([at('2024-03-01T00:00:00.000Z', 'later')]);
-    await advisories.putRecords([at('2024-02-01T00:00:00.000Z', 'earlier')]);
-    assert.equal((await advisories.read(['CVE-2024-0001']))[0]?.advisory.summary, 'later');
-    const [first, last] = ['the first of a page', 'the last of it'].map((said) => at('2024-03-01T00:00:00.000Z', said));
-    await advisories.putRecords([first as AdvisoryRecord, last as AdvisoryRecord]);
-    assert.equal((await advisories.read(['CVE-2024-0001']))[0]?.advisory.summary, 'the last of it', 'the same day');
+  test('are not replaced by an earlier version', async ({ advisories }) => {
+    const put = (month: number, ...summaries: string[]) =>
+      advisories.putRecords(
+        summaries.map((summary) => record(ONE, { modified: `2024-0${month}-01T00:00:00.000Z`, summary })),
+      );
+    const summary = async () => (await readOne(advisories, ONE))?.advisory.summary;
+    await put(3, 'later');
+    await put(2, 'earlier');
+    assert.equal(await summary(), 'later');
+    await put(3, 'the first of a page', 'the last of it');
+    assert.equal(await summary(), 'the last of it', 'the same day');
   });
 
-  it('change nothing when the same is said twice', async () => {
-    await using store = await openStore(await place.fresh());
-    const { advisories } = store;
-    const say = async () => {
-      await advisories.putRecords([record('CVE-2024-0001'), record('CVE-2024-0002')]);
-      await advisories.putExploited([exploited('CVE-2024-0001')]);
-      await advisories.putScores([{ cve: 'CVE-2024-0001', epss: 0.123456789, percentile: 1 / 3 }]);
+  test('do not change when the same is put twice', async ({ advisories }) => {
+    const put = async (epss: number) => {
+      await advisories.putRecords([record(ONE), record(TWO)]);
+      await advisories.putExploited([exploited(ONE)]);
+      await advisories.putScores([{ cve: ONE, epss, percentile: 1 / 3 }]);
+      return advisories.latestChange();
     };
-    await say();
-    const latest = await advisories.latestChange();
-    await say();
-    assert.equal(await advisories.latestChange(), latest);
-    await advisories.putScores([{ cve: 'CVE-2024-0001', epss: 0.2, percentile: 1 / 3 }]);
-    assert.ok((await advisories.latestChange()) > latest);
+    const latest = await put(0.123456789);
+    assert.equal(await put(0.123456789), latest);
+    assert.ok((await put(0.2)) > latest);
   });
 
-  it('move a record to another vulnerability when its aliases do', async () => {
-    await using store = await openStore(await place.fresh());
-    const { advisories } = store;
-    const ghsa = (aliases: readonly string[]) => record('GHSA-2222-2222-2222', { source: 'ghsa', aliases });
-    await advisories.putRecords([record('CVE-2024-0001'), ghsa(['CVE-2024-0001'])]);
-    const aliases = async (id: string) => (await advisories.read([id]))[0]?.advisory.aliases;
-    assert.deepEqual(await aliases('CVE-2024-0001'), ['GHSA-2222-2222-2222']);
-    let seq = await advisories.latestChange();
-    await advisories.putRecords([ghsa(['CVE-2024-0009'])]);
-    assert.deepEqual(await aliases('CVE-2024-0001'), []);
-    assert.deepEqual(await aliases('CVE-2024-0009'), ['GHSA-2222-2222-2222']);
-    assert.deepEqual(idsOf(await advisories.changesSince(seq, 10)).sort(), ['CVE-2024-0001', 'CVE-2024-0009']);
-    // Nobody speaks of it any more.
-    seq = await advisories.latestChange();
-    await advisories.putRecords([ghsa([])]);
-    assert.deepEqual(await advisories.read(['CVE-2024-0009']), []);
-    assert.deepEqual(await advisories.naming(['cpe:f5:nginx']), ['CVE-2024-0001', 'GHSA-2222-2222-2222']);
-    assert.ok(idsOf(await advisories.changesSince(seq, 10)).includes('CVE-2024-0009'));
+  test('move a record to another vulnerability when its aliases do', async ({ advisories }) => {
+    const putAliases = async (...aliases: string[]) => {
+      const seq = await advisories.latestChange();
+      await advisories.putRecords([record(GHSA, { source: 'ghsa', aliases })]);
+      return changedSince(advisories, seq);
+    };
+    const aliases = async (id: string) => (await readOne(advisories, id))?.advisory.aliases;
+    await advisories.putRecords([record(ONE)]);
+    await putAliases(ONE);
+    assert.deepEqual(await aliases(ONE), [GHSA]);
+    assert.deepEqual((await putAliases(TWO)).sort(), [ONE, TWO]);
+    assert.deepEqual([await aliases(ONE), await aliases(TWO)], [[], [GHSA]]);
+    // No record has this id or alias any more.
+    assert.ok((await putAliases()).includes(TWO));
+    assert.equal(await readOne(advisories, TWO), undefined);
+    assert.deepEqual(await advisories.naming(['cpe:f5:nginx']), [ONE, GHSA]);
   });
 
   it('are rejected when every publisher has withdrawn them, and come out the same in any order', async () => {
-    const said = [
-      record('CVE-2024-0001', { state: 'rejected', claims: [] }),
-      record('CVE-2024-0001', { source: 'cna', title: 'As the CNA has it' }),
-      record('GHSA-2222-2222-2222', { source: 'ghsa', aliases: ['CVE-2024-0001'], severity: 'high' }),
+    const records = [
+      record(ONE, { state: 'rejected', claims: [] }),
+      record(ONE, { source: 'cna', title: 'As the CNA has it' }),
+      record(GHSA, { source: 'ghsa', aliases: [ONE], severity: 'high' }),
     ];
     const bodies = new Set<string>();
-    for (const order of [said, said.toReversed()]) {
+    for (const order of [records, records.toReversed()]) {
       await using store = await openStore(await place.fresh());
-      for (const each of order) await store.advisories.putRecords([each]);
-      bodies.add(JSON.stringify(await store.advisories.read(['CVE-2024-0001'])));
-      await store.advisories.putRecords(order.map((each) => ({ ...each, state: 'rejected' as const, claims: [] })));
-      const [found] = await store.advisories.read(['CVE-2024-0001']);
-      assert.deepEqual([found?.advisory.state, found?.advisory.claims], ['rejected', []]);
-      assert.deepEqual(await store.advisories.naming(['cpe:f5:nginx']), []);
+      const { advisories } = store;
+      for (const each of order) await advisories.putRecords([each]);
+      bodies.add(JSON.stringify(await readOne(advisories, ONE)));
+      await advisories.putRecords(order.map((each) => ({ ...each, state: 'rejected', claims: [] })));
+      assert.partialDeepStrictEqual((await readOne(advisories, ONE))?.advisory, { state: 'rejected', claims: [] });
+      assert.deepEqual(await advisories.naming(['cpe:f5:nginx']), []);
     }
     assert.equal(bodies.size, 1);
     assert.match([...bodies][0] ?? '', /"state":"published","title":"As the CNA has it"/);
   });
 
-  it('know of exploitation and scores whichever comes first, and of what is taken back', async () => {
-    await using store = await openStore(await place.fresh());
-    const { advisories } = store;
-    await advisories.putExploited([exploited('CVE-2024-0001'), exploited('CVE-2024-0002')]);
-    await advisories.putScores([{ cve: 'CVE-2024-0001', epss: 0.5, percentile: 0.9 }]);
-    assert.deepEqual(await advisories.read(['CVE-2024-0001']), []);
+  test('have exploitation and scores whichever comes first, until they are taken back', async ({ advisories }) => {
+    await advisories.putExploited([exploited(ONE), exploited(TWO)]);
+    await advisories.putScores([{ cve: ONE, epss: 0.5, percentile: 0.9 }]);
+    assert.deepEqual(await advisories.read([ONE]), []);
     const before = await advisories.latestChange();
-    await advisories.putRecords([record('CVE-2024-0001')]);
-    assert.deepEqual(idsOf(await advisories.changesSince(before, 10)), ['CVE-2024-0001']);
-    const [found] = await advisories.read(['CVE-2024-0001']);
-    assert.deepEqual(found?.score, { epss: 0.5, percentile: 0.9 });
-    assert.equal(found?.exploited?.cve, 'CVE-2024-0001');
+    await advisories.putRecords([record(ONE)]);
+    assert.deepEqual(await changedSince(advisories, before), [ONE]);
+    const found = await readOne(advisories, ONE);
+    assert.deepEqual([found?.score, found?.exploited?.cve], [{ epss: 0.5, percentile: 0.9 }, ONE]);
     const seq = await advisories.latestChange();
-    await advisories.putExploited([exploited('CVE-2024-0002')]);
-    assert.deepEqual(idsOf(await advisories.changesSince(seq, 10)), ['CVE-2024-0001']);
-    assert.equal((await advisories.read(['CVE-2024-0001']))[0]?.exploited, null);
+    await advisories.putExploited([exploited(TWO)]);
+    assert.deepEqual(await changedSince(advisories, seq), [ONE]);
+    assert.equal((await readOne(advisories, ONE))?.exploited, null);
   });
 
   it('are followed by their changes to the same that reading all gives', async () => {
@@ -142,7 +136,7 @@ onEach(databases, 'stored advisories', (place) => {
         for (const change of changes) {
           assert.ok(change.seq > seq);
           seq = change.seq;
-          const [now] = await advisories.read([change.advisoryId]);
+          const now = await readOne(advisories, change.advisoryId);
           if (now) followed.set(change.advisoryId, JSON.stringify(now));
           else followed.delete(change.advisoryId);
         }
@@ -152,54 +146,47 @@ onEach(databases, 'stored advisories', (place) => {
         if (each.kind === 'record') await advisories.putRecords([record(each.id, { summary: each.word })]);
         else if (each.kind === 'alias')
           await advisories.putRecords([record(each.id, { source: 'ghsa', aliases: [each.cve] })]);
-        else if (each.kind === 'kev') await advisories.putExploited(each.cves.map((id) => exploited(id)));
+        else if (each.kind === 'kev') await advisories.putExploited(each.cves.map(exploited));
         else if (each.kind === 'score') await advisories.putScores([{ cve: each.cve, epss: each.epss, percentile: 0 }]);
         else await follow(each.limit);
       }
       while ((await follow(2)) > 0);
       const all = await advisories.read([1, 2, 3, 4, 5, 6].map((n) => `CVE-2024-000${n}`));
-      const expected = new Map(all.map((each) => [each.advisory.id, JSON.stringify(each)]));
-      assert.deepEqual([...followed].sort(), [...expected].sort());
+      const expected = all.map((each) => [each.advisory.id, JSON.stringify(each)]);
+      assert.deepEqual([...followed].sort(), expected.sort());
       assert.equal(await advisories.latestChange(), seq);
     });
     await fc.assert(property, { numRuns: place === postgres ? 8 : 60 });
   });
 });
 
-onEach(kept, 'stored advisories', (place) => {
-  it('never give a number of the order twice, not even after a restart', async () => {
-    const url = await place.fresh();
-    const seen: number[] = [];
+onEach(kept, 'stored advisories', ({ fresh }, test) => {
+  it('never reuse a number of the order, not even after a restart', async () => {
+    const url = await fresh();
+    const numbers: number[] = [];
     for (const summary of ['a', 'b', 'c']) {
       await using store = await openStore(url);
-      await store.advisories.putRecords([record('CVE-2024-0001', { summary })]);
-      seen.push(await store.advisories.latestChange());
+      await store.advisories.putRecords([record(ONE, { summary })]);
+      numbers.push(await store.advisories.latestChange());
     }
-    assert.ok(
-      seen.every((number, at) => at === 0 || number > (seen[at - 1] ?? 0)),
-      seen.join(),
-    );
+    const increasing = [...new Set(numbers)].sort((a, b) => a - b);
+    assert.deepEqual(numbers, increasing);
   });
 
-  it('are found by keys, whatever their number', async () => {
-    const url = await place.fresh();
-    {
-      await using store = await openStore(url);
-      await store.advisories.putRecords(
-        Array.from({ length: 300 }, (_, i) => record(`CVE-2024-1${i}`, { claims: [claimOn(`cpe:f5:nginx-${i}`)] })),
-      );
-      await store.advisories.putScores(
-        Array.from({ length: 300 }, (_, i) => ({ cve: `CVE-2024-1${i}`, epss: 0.5, percentile: 0.5 })),
-      );
-    }
+  test('are found by keys, whatever their number', async ({ advisories }, url) => {
+    const numbers = Array.from({ length: 300 }, (_, i) => i);
+    await advisories.putRecords(
+      numbers.map((i) => record(`CVE-2024-1${i}`, { claims: [claimOn(`cpe:f5:nginx-${i}`)] })),
+    );
+    await advisories.putScores(numbers.map((i) => ({ cve: `CVE-2024-1${i}`, epss: 0.5, percentile: 0.5 })));
     const plans = await plansOf(url, async (db) => {
-      const advisories = new AdvisoryTable(db);
-      await advisories.putRecords([record('CVE-2024-10', { summary: 'changed' }), record('CVE-2024-0001')]);
-      await advisories.putScores([{ cve: 'CVE-2024-10', epss: 0.1, percentile: 0.1 }]);
-      await advisories.naming(['cpe:f5:nginx', 'cpe:x:y']);
-      await advisories.read(['CVE-2024-10', 'CVE-2024-11']);
-      await advisories.changesSince(5, 10);
-      await advisories.latestChange();
+      const table = new AdvisoryTable(db);
+      await table.putRecords([record('CVE-2024-10', { summary: 'changed' }), record(ONE)]);
+      await table.putScores([{ cve: 'CVE-2024-10', epss: 0.1, percentile: 0.1 }]);
+      await table.naming(['cpe:f5:nginx', 'cpe:x:y']);
+      await table.read(['CVE-2024-10', 'CVE-2024-11']);
+      await table.changesSince(5, 10);
+      await table.latestChange();
     });
     const asked = plans.filter(({ sql }) => /^(select|update|delete)/i.test(sql));
     assert.ok(asked.length >= 20);

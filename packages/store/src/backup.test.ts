@@ -1,4 +1,4 @@
-// A store copied while others write to it, and back again: the same answers, numbers that do not come back, all or nothing.
+// A store copied while it is written to, and restored: the same answers, numbers that do not come back, all or nothing.
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, existsSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -22,7 +22,9 @@ import { file, freshPath, onEach, pathOf, postgres } from './test/places.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 import { makeOld } from './test/upgrade.ts';
 
-/** The restored store answers as the one before did, is another, and goes on after every number that was given. */
+const rowsOf = (copy: StoreCopy, name: string) => copy.tables.find(({ table }) => table === name)?.rows ?? 0;
+
+/** The restored store answers as the original did, is another store, and continues after every number that was given. */
 async function assertRestored(now: Store, before: Store): Promise<void> {
   assert.deepEqual(await contentsOf(now), await contentsOf(before));
   assert.notEqual(await now.feed.storeId(), await before.feed.storeId());
@@ -44,11 +46,11 @@ async function copyWhileWriting(store: Store, rounds: number, copy: () => Promis
   try {
     for (let round = 0; round < rounds; round += 1) {
       const acknowledged = (await store.counts()).scans;
-      const said = await copy();
-      const rows = (name: string) => said.tables.find(({ table }) => table === name)?.rows ?? 0;
-      assert.ok(rows('scans') >= acknowledged, `${rows('scans')} of ${acknowledged}`);
+      const copied = await copy();
+      const scans = rowsOf(copied, 'scans');
+      assert.ok(scans >= acknowledged, `${scans} of ${acknowledged}`);
       // Each scan of a new domain is a domain, its scan and its event, or nothing.
-      assert.deepEqual([rows('domains') - 1, rows('evidence')], [rows('scans'), rows('scans')]);
+      assert.deepEqual([rowsOf(copied, 'domains') - 1, rowsOf(copied, 'evidence')], [scans, scans]);
     }
   } finally {
     stopping.abort();
@@ -56,35 +58,31 @@ async function copyWhileWriting(store: Store, rounds: number, copy: () => Promis
   }
 }
 
-onEach([file], 'a backup of a store', ({ fresh }) => {
-  const opened = async () => {
-    const url = await fresh();
-    return { file: pathOf(url) ?? '', copy: freshPath(), store: await openStore(url) };
-  };
-
-  it('answers as the store did, and is another that goes on', async () => {
-    const { file, copy, store } = await opened();
-    await using _store = store;
+onEach([file], 'a backup of a store', (_place, test) => {
+  test('answers as the store did, and is another that goes on', async (store, url) => {
+    const copy = freshPath();
     await fill(store);
-    const seen: number[] = [];
-    const said = await backupSqlite(file, copy, { onProgress: ({ bytes }) => void seen.push(bytes) });
-    assert.equal(said.tables.find(({ table }) => table === 'scans')?.rows, 300);
-    assert.equal(seen.at(-1), statSync(copy).size);
-    checkSqliteCopy(copy, said);
+    const progress: number[] = [];
+    const copied = await backupSqlite(pathOf(url) ?? '', copy, {
+      onProgress: ({ bytes }) => void progress.push(bytes),
+    });
+    assert.equal(rowsOf(copied, 'scans'), 300);
+    assert.equal(progress.at(-1), statSync(copy).size);
+    checkSqliteCopy(copy, copied);
     assert.deepEqual(new Set(receiptsInSqliteCopy(copy)), new Set([RECEIPT]));
-    const beside = readdirSync(path.dirname(copy)).filter((name) => name.startsWith(path.basename(copy)));
-    assert.deepEqual(beside, [path.basename(copy)], 'one whole file');
+    const written = readdirSync(path.dirname(copy)).filter((name) => name.startsWith(path.basename(copy)));
+    assert.deepEqual(written, [path.basename(copy)], 'one complete file');
 
     // Damaged, or other than it was.
-    const other = { ...said, tables: said.tables.map((each) => ({ ...each, rows: each.rows + 1 })) };
+    const other = { ...copied, tables: copied.tables.map((each) => ({ ...each, rows: each.rows + 1 })) };
     assert.throws(() => checkSqliteCopy(copy, other), failsWith('copy-differs'));
     const damaged = freshPath();
     copyFileSync(copy, damaged);
     const handle = openSync(damaged, 'r+');
     for (let page = 4; page < 40; page += 1) writeSync(handle, Buffer.alloc(500, 0xa5), 0, 500, page * 4_096);
-    assert.throws(() => checkSqliteCopy(damaged, said), failsWith('corrupt'));
+    assert.throws(() => checkSqliteCopy(damaged, copied), failsWith('corrupt'));
     chmodSync(copy, 0o400);
-    checkSqliteCopy(copy, said);
+    checkSqliteCopy(copy, copied);
     chmodSync(copy, 0o600);
 
     settleSqlite(copy);
@@ -92,20 +90,18 @@ onEach([file], 'a backup of a store', ({ fresh }) => {
     await assertRestored(restored, store);
   });
 
-  it('is of one moment while another process of writers goes on', async () => {
-    const { file, store } = await opened();
-    await using _store = store;
+  test('is of one moment while the store is written to', async (store, url) => {
     await fill(store);
     await copyWhileWriting(store, 5, async () => {
       const copy = freshPath();
-      const said = await backupSqlite(file, copy);
-      checkSqliteCopy(copy, said);
-      return said;
+      const copied = await backupSqlite(pathOf(url) ?? '', copy);
+      checkSqliteCopy(copy, copied);
+      return copied;
     });
   });
 
-  it('leaves nothing when it is stopped, and says what it cannot copy', async () => {
-    const { file, copy, store } = await opened();
+  test('leaves nothing when it is stopped, and refuses what it cannot copy', async (store, url) => {
+    const [file, copy] = [pathOf(url) ?? '', freshPath()];
     await store[Symbol.asyncDispose]();
     const stopping = new AbortController();
     const onProgress = () => stopping.abort(new Error('stopped'));
@@ -118,11 +114,8 @@ onEach([file], 'a backup of a store', ({ fresh }) => {
 
 onEach([postgres], 'a backup of a store', ({ fresh, empty }) => {
   const parts = new Map<string, Buffer>();
-  const into = async (table: string, rows: AsyncIterable<Uint8Array>) => {
-    const pieces: Uint8Array[] = [];
-    for await (const piece of rows) pieces.push(piece);
-    parts.set(table, Buffer.concat(pieces));
-  };
+  const into = async (table: string, rows: AsyncIterable<Uint8Array>) =>
+    void parts.set(table, Buffer.concat(await Array.fromAsync(rows)));
   const nowhere = async (_table: string, rows: AsyncIterable<Uint8Array>) => {
     for await (const _ of rows);
   };
@@ -130,55 +123,55 @@ onEach([postgres], 'a backup of a store', ({ fresh, empty }) => {
     const text = parts.get(table) ?? Buffer.alloc(0);
     for (let at = 0; at < text.length; at += 1_000) yield text.subarray(at, at + 1_000);
   }
-  let filled: { url: string; store: Store; said: StoreCopy } | undefined;
+  let filled: { url: string; store: Store; copied: StoreCopy } | undefined;
   const dumped = async () => {
     if (filled) return filled;
     const url = await fresh();
     const store = await openStore(url);
     await fill(store);
-    filled = { url, store, said: await dumpPostgres(url, into) };
+    filled = { url, store, copied: await dumpPostgres(url, into) };
     return filled;
   };
   after(async () => filled?.store[Symbol.asyncDispose]());
 
   it('answers as the store did, and is another that goes on', async () => {
-    const { store, said } = await dumped();
-    for (const { table, rows, sha256 } of said.tables)
+    const { store, copied } = await dumped();
+    for (const { table, rows, sha256 } of copied.tables)
       assert.deepEqual(await digestOfRows(outOf(table)), { rows, sha256 });
     assert.deepEqual(new Set(await receiptsInRows(outOf('stream_events'))), new Set([RECEIPT]));
     const url = await empty();
-    await loadPostgres(url, said, outOf);
+    await loadPostgres(url, copied, outOf);
     await using restored = await openStore(url);
     await assertRestored(restored, store);
     const again = await dumpPostgres(url, nowhere);
     const segments = (copy: StoreCopy) => copy.tables.find(({ table }) => table === 'segments')?.sha256;
-    assert.equal(segments(again), segments(said));
+    assert.equal(segments(again), segments(copied));
   });
 
-  it('is of one moment while writers go on', async () => {
+  it('is of one moment while the store is written to', async () => {
     const { url, store } = await dumped();
     await copyWhileWriting(store, 3, () => dumpPostgres(url, nowhere));
   });
 
-  it('goes into an empty database alone, and whole or not at all', async () => {
-    const { said } = await dumped();
+  it('is loaded into an empty database only, and completely or not at all', async () => {
+    const { copied } = await dumped();
     const url = await empty();
     const stopping = new AbortController();
     const onProgress = ({ table }: { table: string }) => table === 'scans' && stopping.abort(new Error('stopped'));
-    await assert.rejects(loadPostgres(url, said, outOf, { onProgress, signal: stopping.signal }), /stopped/);
-    const other = { ...said, tables: said.tables.map((each) => ({ ...each, sha256: '0'.repeat(64) })) };
+    await assert.rejects(loadPostgres(url, copied, outOf, { onProgress, signal: stopping.signal }), /stopped/);
+    const other = { ...copied, tables: copied.tables.map((each) => ({ ...each, sha256: '0'.repeat(64) })) };
     await assert.rejects(loadPostgres(url, other, outOf), failsWith('copy-differs'));
-    await assert.rejects(loadPostgres(url, { ...said, schema: '999-later' }, outOf), failsWith('newer-version'));
-    await loadPostgres(url, said, outOf);
-    await assert.rejects(loadPostgres(url, said, outOf), failsWith('not-empty'));
+    await assert.rejects(loadPostgres(url, { ...copied, schema: '999-later' }, outOf), failsWith('newer-version'));
+    await loadPostgres(url, copied, outOf);
+    await assert.rejects(loadPostgres(url, copied, outOf), failsWith('not-empty'));
   });
 
   it('of an older version is brought up to date', async () => {
     const [older, url] = [await empty(), await empty()];
     await makeOld(older, '003-changes-by-category');
-    const said = await dumpPostgres(older, into);
-    assert.equal(said.schema, '003-changes-by-category');
-    await loadPostgres(url, said, outOf);
+    const copied = await dumpPostgres(older, into);
+    assert.equal(copied.schema, '003-changes-by-category');
+    await loadPostgres(url, copied, outOf);
     await using restored = await openStore(url);
     assert.deepEqual(await restored.due(new Date(day(1)), 10), ['waiting.com']);
     assert.deepEqual(await restored.feeds.list({ after: 0, limit: 1 }), []);

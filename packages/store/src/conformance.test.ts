@@ -1,6 +1,253 @@
-// The same promises wherever a store is kept.
-import { openStore } from './index.ts';
-import { storeConformance } from './test/conformance.ts';
-import { places } from './test/places.ts';
+// What every store does, whatever database is below it.
+import assert from 'node:assert/strict';
+import { detect, type Evidence, packHolders, packPosture, type Rulebook } from '@strata/detect';
+import type { RecordedScan, ScanRecord, Store } from './index.ts';
+import { onEach, places } from './test/places.ts';
+import {
+  confirm,
+  day,
+  GOOGLE,
+  HOUR,
+  MICROSOFT,
+  rulebook,
+  rulebookWithout,
+  scanOf,
+  withServer,
+  withTxt,
+} from './test/scans.ts';
 
-for (const { name, skip, fresh } of places) storeConformance(name, async () => openStore(await fresh()), skip);
+const PAGE = { limit: 100, offset: 0 } as const;
+const SPF = 'v=spf1 -all';
+/** A scan of a.com on the n-th day. */
+const scan = (n: number, exchange: string | null = GOOGLE, rules: Rulebook = rulebook) =>
+  scanOf('a.com', day(n), exchange, rules);
+const after = (n: number, hours: number) => new Date(Date.parse(day(n)) + hours * HOUR);
+const unmeasured = (scan: ScanRecord): ScanRecord => ({
+  ...scan,
+  profile: { ...scan.profile, state: 'unmeasured', services: [] },
+});
+const summaryOf = (recorded: RecordedScan) => recorded.changes.map((c) => `${c.type} ${c.from ?? '-'}>${c.to ?? '-'}`);
+const kindsSince = async (store: Store, seq: number) => (await store.eventsSince(seq, 100)).map(({ kind }) => kind);
+
+onEach(places, 'the store', (_place, test) => {
+  test('adds domains once and hands out those that were never scanned first', async (store) => {
+    assert.deepEqual(await store.addDomains(['b.com', 'a.com', 'b.com'], { source: 'test' }), { added: 2, known: 0 });
+    assert.deepEqual(await store.addDomains(['a.com', 'c.com'], { source: 'test' }), { added: 1, known: 1 });
+    assert.deepEqual(await store.due(new Date(), 10), ['b.com', 'a.com', 'c.com']);
+    await store.recordScan(scanOf('b.com', day(0), GOOGLE), confirm);
+    assert.deepEqual(await store.due(new Date(day(0)), 10), ['a.com', 'c.com']);
+    assert.deepEqual(await store.due(new Date(day(2)), 10), ['a.com', 'c.com', 'b.com']);
+    assert.deepEqual([await store.isTracked('a.com'), await store.isTracked('z.com')], [true, false]);
+    assert.deepEqual([...(await store.scannedSince(['a.com', 'b.com'], new Date(day(0))))], ['b.com']);
+    assert.deepEqual(await store.counts(), { domains: 3, scannedDomains: 1, services: 3, scans: 1, changes: 0 });
+  });
+
+  test('takes more names at once than a statement has parameters', async (store) => {
+    const names = Array.from({ length: 5_500 }, (_, i) => `d${i}.com`);
+    assert.deepEqual(await store.addDomains(names, { source: 'test' }), { added: 5_500, known: 0 });
+    assert.equal((await store.scannedSince(names, new Date(0))).size, 0);
+  });
+
+  test('reports a domain only after a scan, then all of it', async (store) => {
+    await store.addDomains(['a.com'], { source: 'test' });
+    assert.equal(await store.domain('a.com'), undefined);
+    assert.deepEqual(await store.recordScan(scan(0), confirm), { isFirst: true, isChanged: true, changes: [] });
+    const { services, scannedAt, security } = (await store.domain('a.com')) ?? assert.fail();
+    const names = services.map((s) => `${s.category}/${s.provider}`);
+    assert.deepEqual(names, ['dns/cloudflare', 'email/google-workspace', 'verified_service/google']);
+    assert.deepEqual([scannedAt.toISOString(), services[1]?.evidence[0]?.value], [day(0), GOOGLE]);
+    assert.equal(security.spf.result, 'none');
+  });
+
+  test('reports another version, which is no change of services', async (store) => {
+    const record = (n: number, server: string) => store.recordScan(withServer(scan(n), server), confirm);
+    const builtOn = async () => {
+      const nginx = (await store.domain('a.com'))?.services.find(({ provider }) => provider === 'nginx');
+      return [nginx?.version, nginx?.platform];
+    };
+    await record(0, 'nginx/1.18.0 (Ubuntu)');
+    assert.deepEqual(await builtOn(), ['1.18.0', 'ubuntu']);
+    assert.equal((await record(1, 'nginx/1.18.0 (Ubuntu)')).isChanged, false);
+    const since = await store.latestSeq();
+    const newer = await record(2, 'nginx/1.20.1 (Ubuntu)');
+    assert.deepEqual([newer.isChanged, newer.changes, await builtOn()], [true, [], ['1.20.1', 'ubuntu']]);
+    const [event, ...others] = await store.eventsSince(since, 10);
+    assert.ok(event?.kind === 'domain-changed' && others.length === 0);
+    const service = ['web_platform', 'nginx', 'medium', '1.20.1', 'ubuntu'] as const;
+    assert.deepEqual(event.payload.services.at(-1), service);
+    const fed: unknown[] = [];
+    const domains = (batch: readonly { readonly services: readonly unknown[] }[]) =>
+      void fed.push(...batch.flatMap(({ services }) => services));
+    await store.feed.readAll({ domains, changes: () => {}, scanDays: () => {} });
+    assert.deepEqual(fed.at(-1), service);
+    assert.deepEqual([(await record(3, 'nginx')).isChanged, await builtOn()], [true, [null, null]]);
+  });
+
+  test('records a migration once it is confirmed, with an event, and pages without skipping', async (store) => {
+    await store.recordScan(scan(0), confirm);
+    assert.deepEqual(summaryOf(await store.recordScan(scan(1, MICROSOFT), confirm)), []);
+    assert.deepEqual(await store.due(after(1, 7), 10), ['a.com'], 'scanned again soon');
+    const confirmed = summaryOf(await store.recordScan(scan(2, MICROSOFT), confirm));
+    assert.deepEqual(confirmed, ['migrated google-workspace>microsoft-365']);
+    const exchange = (i: number) => (Math.floor((i - 1) / 2) % 2 === 1 ? GOOGLE : MICROSOFT);
+    for (let i = 3; i < 9; i += 1) await store.recordScan(scan(i, exchange(i)), confirm);
+    const { total, changes } = await store.changes('a.com', PAGE);
+    assert.ok(total >= 3);
+    const newestFirst = changes.toSorted((a, b) => b.at.getTime() - a.at.getTime());
+    assert.deepEqual(changes, newestFirst);
+    const pages = Array.from({ length: total }, (_, offset) => store.changes('a.com', { limit: 1, offset }));
+    const paged = (await Promise.all(pages)).flatMap((page) => page.changes);
+    assert.deepEqual(paged, changes);
+    const events = await store.eventsSince(0, 1_000);
+    assert.ok(events.some((event) => event.kind === 'change-confirmed' && event.domain === 'a.com'));
+    const inOrder = events.toSorted((a, b) => a.seq - b.seq);
+    assert.deepEqual(events, inOrder);
+    assert.deepEqual(await store.eventsSince(events[0]?.seq ?? 0, 1), [events[1]]);
+  });
+
+  test('publishes the changes of a scan, then the domain as it is now, then what got worse', async (store) => {
+    const spf = ['v=spf1 include:_spf.google.com -all'];
+    await store.recordScan(withTxt(scan(0), spf), confirm);
+    await store.recordScan(withTxt(scan(1, MICROSOFT), spf), confirm);
+    const seq = await store.latestSeq();
+    const [first] = await store.eventsSince(0, 10);
+    assert.ok(first?.kind === 'domain-changed' && first.payload.isFirst);
+
+    const worse = withTxt(scan(2, MICROSOFT), []);
+    await store.recordScan(worse, confirm);
+    const events = await store.eventsSince(seq, 10);
+    const [{ id } = { id: '' }] = (await store.changes('a.com', PAGE)).changes;
+    const migrated = { type: 'migrated', from: 'google-workspace', to: 'microsoft-365' };
+    const { security, holders } = worse.profile;
+    const [, domain] = events;
+    assert.ok(domain?.kind === 'domain-changed');
+    const { domainId, services } = domain.payload;
+    const expected = [
+      { kind: 'change-confirmed', payload: { id, ...migrated, isEntry: true, isExit: true } },
+      { kind: 'domain-changed', payload: { isFirst: false, posture: packPosture(security) } },
+      { kind: 'posture-regressed', payload: { domainId, regressions: ['spf_removed'] } },
+    ];
+    const on = { domain: 'a.com', at: new Date(day(2)) };
+    assert.equal(events.length, 3);
+    assert.partialDeepStrictEqual(
+      events,
+      expected.map((event) => ({ ...event, ...on })),
+    );
+    assert.equal(domain.payload.holders, packHolders(holders));
+    const mail = services.filter(([category]) => category === 'email').map(([, provider]) => provider);
+    assert.deepEqual(mail, ['microsoft-365']);
+  });
+
+  test('reports nothing as worse where the look-up failed or the name does not exist', async (store) => {
+    await store.recordScan(withTxt(scan(0), [SPF]), confirm);
+    const found = withTxt(scan(1), []);
+    const txt = { status: 'timeout', records: [], aliases: [] } as const;
+    const evidence = { ...found.evidence, dns: { ...found.evidence.dns, txt } };
+    await store.recordScan({ ...found, evidence, profile: detect(evidence, rulebook) }, confirm);
+    assert.deepEqual(new Set(await kindsSince(store, 0)), new Set(['domain-changed']));
+    // The last posture that was measured is not remembered: what is missing two scans later is no news of that day.
+    const profile = { ...detect(found.evidence, rulebook), state: 'nonexistent', observedAt: day(2) } as const;
+    await store.recordScan({ ...found, profile }, confirm);
+    assert.deepEqual(new Set(await kindsSince(store, 0)), new Set(['domain-changed']));
+  });
+
+  test('keeps what was known through look-ups that fail and scans that resolve nothing', async (store) => {
+    await store.recordScan(scan(0), confirm);
+    for (let i = 1; i < 4; i += 1) assert.deepEqual(summaryOf(await store.recordScan(scan(i, null), confirm)), []);
+    assert.equal((await store.recordScan(unmeasured(scan(5, null)), confirm)).isChanged, false);
+    const mailbox = (await store.domain('a.com'))?.services.find((s) => s.category === 'email');
+    assert.deepEqual([mailbox?.provider, mailbox?.lastSeen.toISOString()], ['google-workspace', day(0)]);
+    assert.deepEqual(await store.due(after(5, 1), 10), ['a.com'], 'tried again soon');
+  });
+
+  test('reads old evidence again with a changed rulebook, and calls the difference reclassified', async (store) => {
+    await store.recordScan(scan(0), confirm);
+    const without = rulebookWithout('google-workspace');
+    assert.notEqual(without.version, rulebook.version);
+    const redetect = (evidence: Evidence) => detect(evidence, without);
+    const recorded = await store.recordScan(scan(1, GOOGLE, without), { ...confirm, redetect });
+    assert.deepEqual(summaryOf(recorded), ['reclassified google-workspace>-']);
+    const events = await store.eventsSince(0, 100);
+    const types = events.flatMap((event) => (event.kind === 'change-confirmed' ? event.payload.type : []));
+    assert.deepEqual(types, ['reclassified']);
+  });
+
+  test('reads the newest evidence with new rules, not an older one that lacks what has come back', async (store) => {
+    const both = ['google-site-verification=x', 'MS=ms12345678'];
+    const rules = rulebookWithout('zoho-mail');
+    await store.recordScan(withTxt(scan(0), both), confirm);
+    // The posture changes as one token is missed, so that this scan is kept; nothing is published when the token is back.
+    await store.recordScan(withTxt(scan(1), ['google-site-verification=x', SPF]), confirm);
+    assert.equal((await store.recordScan(withTxt(scan(2), [...both, SPF]), confirm)).isChanged, false);
+    const redetect = (evidence: Evidence) => detect(evidence, rules);
+    const newest = withTxt(scan(3, GOOGLE, rules), [...both, SPF], rules);
+    assert.deepEqual(summaryOf(await store.recordScan(newest, { ...confirm, redetect })), []);
+    assert.equal((await store.domain('a.com'))?.services.filter((s) => s.category === 'verified_service').length, 2);
+  });
+
+  test('takes a gap in the old evidence for no migration under new rules', async (store) => {
+    const less = rulebookWithout('google-workspace');
+    await store.recordScan(scan(0, GOOGLE, less), confirm);
+    await store.recordScan(scan(1, null, less), confirm);
+    const redetect = (evidence: Evidence) => detect(evidence, rulebook);
+    for (let n = 2; n < 5; n += 1)
+      assert.deepEqual(summaryOf(await store.recordScan(scan(n), { ...confirm, redetect })), []);
+    const services = (await store.domain('a.com'))?.services ?? [];
+    assert.ok(services.some((s) => s.provider === 'google-workspace'));
+  });
+
+  test('reports a domain as changed when only its posture has', async (store) => {
+    await store.recordScan(scan(0), confirm);
+    const seq = await store.latestSeq();
+    const hardened = withTxt(scan(1), ['google-site-verification=x', SPF]);
+    assert.equal((await store.recordScan(hardened, confirm)).isChanged, true);
+    assert.deepEqual(await kindsSince(store, seq), ['domain-changed']);
+    assert.equal((await store.domain('a.com'))?.security.spf.all, '-all');
+  });
+
+  test('lists simultaneous changes the most important first, and once of a scan given twice', async (store) => {
+    await store.recordScan(scan(0), confirm);
+    const moved = (n: number) => withTxt(scan(n, MICROSOFT), ['nothing']);
+    for (const each of [moved(1), moved(1), moved(2), moved(2)]) await store.recordScan(each, confirm);
+    const { changes } = await store.changes('a.com', PAGE);
+    const listed = changes.map(({ importance, type, category }) => `${importance} ${type} ${category}`);
+    assert.deepEqual(listed, ['high migrated email', 'low removed verified_service']);
+  });
+
+  test('waits twice as long after each scan that resolves nothing, and at most a day', async (store) => {
+    const waits = [];
+    for (let n = 0; n < 9; n += 1) {
+      await store.recordScan(unmeasured(scan(0, null)), confirm);
+      let minutes = 15;
+      while ((await store.due(after(0, minutes / 60), 1)).length === 0) minutes += 15;
+      waits.push(minutes);
+    }
+    assert.deepEqual(waits, [15, 30, 60, 120, 240, 480, 960, 1_440, 1_440]);
+    assert.equal(await store.domain('a.com'), undefined);
+  });
+
+  test('keeps only the hash of a key, and does not find a revoked one', async ({ keys }) => {
+    const { key, stored } = await keys.create({ tier: 'standard', label: 'test' });
+    assert.match(key, /^ssk_[\w-]{43}$/);
+    assert.deepEqual([(await keys.find(key))?.id, stored.priority], [stored.id, 'normal']);
+    const first = await keys.create({ tier: 'standard', priority: 'high' });
+    assert.equal((await keys.find(first.key))?.priority, 'high');
+    assert.equal(await keys.revoke(first.stored.id), true);
+    const near = [`${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`, key.toLowerCase(), ` ${key}`, key.slice(4)];
+    for (const wrong of [...near, `${key}x`, key.slice(0, -1), `sk-${key.slice(4)}`, '', 'ssk_', "' or 1=1 --"])
+      assert.equal(await keys.find(wrong), undefined, wrong.slice(0, 4));
+    assert.ok(!JSON.stringify(await keys.list()).includes(key));
+    const revoked = [await keys.revoke(stored.id), await keys.revoke(stored.id), await keys.revoke('key_none')];
+    assert.deepEqual(revoked, [true, false, false]);
+    assert.equal(await keys.find(key), undefined);
+    assert.ok((await keys.list())[0]?.revokedAt);
+  });
+
+  test('issues a limited number of free keys a day to an address', async ({ keys }) => {
+    const issue = (address: string) => keys.issue(address, { perDay: 2 });
+    assert.ok((await issue('192.0.2.1')) && (await issue('192.0.2.1')));
+    assert.equal(await issue('192.0.2.1'), undefined);
+    const { stored } = (await issue('192.0.2.2')) ?? {};
+    assert.deepEqual([stored?.dailyLimit, stored?.priority], [50, 'low']);
+  });
+});

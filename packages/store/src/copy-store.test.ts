@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { copyToPostgres, openStore } from './index.ts';
 import { contentsOf, fill } from './test/filled-store.ts';
+import { streamEvent } from './test/notifications.ts';
 import { exec, freshPath, onEach, postgres, rows } from './test/places.ts';
 import { confirm, GOOGLE, scanOf } from './test/scans.ts';
 
@@ -20,14 +21,14 @@ const filledFile = () => {
   return filled;
 };
 
-onEach([postgres], 'a store copied', ({ fresh, empty }) => {
+onEach([postgres], 'a copied store', ({ fresh, empty }) => {
   it('answers as it did, and goes on with the numbers that come next', async () => {
     const [file, url] = [await filledFile(), await empty()];
-    const seen = new Set<string>();
-    const tables = await copyToPostgres(file, url, {
-      onProgress: ({ table, isComparing }) => void seen.add(`${table} ${isComparing}`),
-    });
-    assert.ok(seen.has('scans false') && seen.has('scans true'));
+    const progress = new Set<string>();
+    const onProgress = ({ table, isComparing }: { readonly table: string; readonly isComparing: boolean }) =>
+      void progress.add(`${table} ${isComparing}`);
+    const tables = await copyToPostgres(file, url, { onProgress });
+    assert.ok(progress.has('scans false') && progress.has('scans true'));
     for (const { table, rows: copied } of tables)
       assert.deepEqual(await rows(`sqlite:${file}`, `SELECT count(*) AS n FROM ${table}`), [{ n: copied }], table);
     assert.equal(tables.find(({ table }) => table === 'scans')?.rows, 2_100);
@@ -37,16 +38,15 @@ onEach([postgres], 'a store copied', ({ fresh, empty }) => {
     assert.equal(await now.feed.storeId(), await before.feed.storeId());
     const [feed] = await now.feeds.list({ after: 0, limit: 1 });
     assert.equal(feed?.state.error, 'with a NUL \ufffd', 'PostgreSQL keeps none');
-    const event = { publishedUs: 9, type: 't', domain: null, providers: [], category: null, body: '' };
     for (const store of [before, now]) {
       await store.recordScan(scanOf('new.com', '2026-02-01T00:00:00.000Z', GOOGLE), confirm);
-      const [next] = (await store.stream.append([event], { from: 1, to: 2 })) ?? [];
-      assert.equal(next?.seq, 4, 'a number of a row that is gone does not come back');
+      const [next] = (await store.stream.append([streamEvent(9)], { from: 1, to: 2 })) ?? [];
+      assert.equal(next?.seq, 4, 'a number of a deleted row does not come back');
     }
     assert.deepEqual(await contentsOf(now), await contentsOf(before));
   });
 
-  it('is whole or empty: stopped on the way, it can be begun again', async () => {
+  it('is complete or empty: stopped, it can be begun again', async () => {
     const [file, url] = [await filledFile(), await fresh()];
     const stopping = new AbortController();
     const onProgress = ({ table }: { readonly table: string }) =>

@@ -1,78 +1,63 @@
-// A database looked at before it is used, in every state that it can be in.
+// A database inspected before it is used, in every state.
 import assert from 'node:assert/strict';
-import { mkdtemp, open, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { inspectStore } from './inspect-store.ts';
 import { openStore } from './store.ts';
 import { StoreError } from './store-error.ts';
-import { exec, onEach, postgres, rows } from './test/places.ts';
+import { exec, freshPath, onEach, postgres, rows } from './test/places.ts';
 import { freePort } from './test/postgres.ts';
 import { startTransactionPooler } from './test/transaction-pooler.ts';
 
 const rejectsWith = (url: string, code: string) =>
   assert.rejects(inspectStore(url), (error) => error instanceof StoreError && error.code === code);
 
+async function addDomains(url: string, count: number): Promise<void> {
+  await using store = await openStore(url);
+  const names = Array.from({ length: count }, (_, at) => `name-${at}.test`);
+  await store.addDomains(names, { source: 'test' });
+}
+
 describe('a SQLite file', () => {
-  it('is told empty, current, older, newer, damaged, and of another program', async () => {
-    const directory = await mkdtemp(path.join(tmpdir(), 'strata-inspect-'));
-    try {
-      const file = path.join(directory, 'strata.db');
-      const url = `sqlite:${file}`;
-      assert.equal((await inspectStore(url)).schema, 'empty');
-      await assert.rejects(stat(file), 'a look makes no file');
-      {
-        await using store = await openStore(url);
-        await store.addDomains(
-          Array.from({ length: 500 }, (_, at) => `name-${at}.test`),
-          { source: 'test' },
-        );
-        const { schema, domains, kind } = await inspectStore(url);
-        assert.deepEqual([kind, schema, domains], ['sqlite', 'current', 500]);
-      }
-      const change = (text: string) => {
-        using database = new DatabaseSync(file);
-        database.exec(text);
-      };
-      change("insert into kysely_migration (name, timestamp) values ('999-later', '')");
-      assert.equal((await inspectStore(url)).schema, 'newer');
-      change("delete from kysely_migration where name > '005'");
-      assert.equal((await inspectStore(url)).schema, 'older');
-      change('pragma wal_checkpoint(truncate)');
-      const handle = await open(file, 'r+');
-      await handle.write(Buffer.alloc(4_096, 7), 0, 4_096, 4_096 * 3);
-      await handle.close();
-      await rejectsWith(url, 'corrupt');
-      const other = path.join(directory, 'other.db');
-      using database = new DatabaseSync(other);
-      database.exec('create table notes (text)');
-      await rejectsWith(`sqlite:${other}`, 'not-a-database');
-    } finally {
-      await rm(directory, { recursive: true });
-    }
+  it('is reported as empty, current, older, newer, damaged, and of another program', async () => {
+    const file = freshPath();
+    const url = `sqlite:${file}`;
+    assert.equal((await inspectStore(url)).schema, 'empty');
+    assert.ok(!existsSync(file), 'an inspection makes no file');
+    await addDomains(url, 500);
+    assert.partialDeepStrictEqual(await inspectStore(url), { kind: 'sqlite', schema: 'current', domains: 500 });
+    await exec(url, "insert into kysely_migration (name, timestamp) values ('999-later', '')");
+    assert.equal((await inspectStore(url)).schema, 'newer');
+    await exec(url, "delete from kysely_migration where name > '005'");
+    assert.equal((await inspectStore(url)).schema, 'older');
+    await exec(url, 'pragma wal_checkpoint(truncate)');
+    const handle = openSync(file, 'r+');
+    writeSync(handle, Buffer.alloc(4_096, 7), 0, 4_096, 4_096 * 3);
+    closeSync(handle);
+    await rejectsWith(url, 'corrupt');
+    const other = `sqlite:${freshPath()}`;
+    await exec(other, 'create table notes (text)');
+    await rejectsWith(other, 'not-a-database');
   });
 });
 
 onEach([postgres], 'a server', ({ empty }) => {
-  it('is told with its schema, connections and clock, and whether it may be written', async () => {
+  it('is reported with its schema, connections and clock, and whether it can be written', async () => {
     const url = await empty();
     const name = new URL(url).pathname.slice(1);
     assert.equal((await inspectStore(url)).schema, 'empty');
-    {
-      await using store = await openStore(url);
-      await store.addDomains(['a.test'], { source: 'test' });
-    }
+    await addDomains(url, 1);
     const state = await inspectStore(url);
-    assert.deepEqual([state.kind, state.schema, state.domains, state.isWritable], ['postgres', 'current', 1, true]);
     const [limits = {}] = await rows(
       url,
       `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
          - current_setting('reserved_connections')::int as most`,
     );
-    assert.deepEqual([state.connections?.most, state.connections?.limitOf], [limits.most, 'server']);
-    assert.equal(state.hasSessions, true);
+    assert.partialDeepStrictEqual(state, {
+      ...{ kind: 'postgres', schema: 'current', domains: 1, isWritable: true, hasSessions: true },
+      connections: { most: limits.most, limitOf: 'server' },
+    });
+    assert.ok(Math.abs(state.clockAheadMs ?? Number.NaN) < 30_000);
     {
       await using pooler = await startTransactionPooler(url);
       assert.equal((await inspectStore(pooler.url)).hasSessions, false);
@@ -85,10 +70,8 @@ onEach([postgres], 'a server', ({ empty }) => {
     const { connections: own } = await inspectStore(url.replace('strata@', `${few}@`));
     assert.deepEqual(own, { used: 0, most: 5, limitOf: 'user' });
     await exec(url, `alter database ${name} connection limit 3`);
-    const { connections } = await inspectStore(url);
-    assert.deepEqual([connections?.most, connections?.limitOf], [3, 'database']);
+    assert.partialDeepStrictEqual(await inspectStore(url), { connections: { most: 3, limitOf: 'database' } });
     await exec(url, `alter database ${name} connection limit -1`);
-    assert.ok(Math.abs(state.clockAheadMs ?? Number.NaN) < 30_000);
     await exec(url, `alter database ${name} set default_transaction_read_only = on`);
     assert.equal((await inspectStore(url)).isWritable, false);
     await rejectsWith(`postgres://strata@127.0.0.1:${await freePort()}/x`, 'unreachable');

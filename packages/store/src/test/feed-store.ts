@@ -1,6 +1,6 @@
-// Stores of feeds for tests: subscriptions, and what the tables hold.
+// Stores of feeds for tests: subscriptions, and the contents of the tables.
 import assert from 'node:assert/strict';
-import type { Store } from '../index.ts';
+import type { PolledFeed, Store } from '../index.ts';
 import { pathOf, type Row, rows } from './places.ts';
 
 export const T0 = new Date('2026-03-01T12:00:00Z');
@@ -17,40 +17,38 @@ export async function dump(url: string): Promise<Row[][]> {
   return tables;
 }
 
-/** Fails unless every count that is kept is what a count of the rows gives. */
+/** Fails unless every stored count is a count of the rows. */
 export async function assertCounts(url: string): Promise<void> {
-  assert.deepEqual(
-    await rows(url, 'SELECT id, items, mentions FROM feeds ORDER BY id'),
-    await rows(
-      url,
+  for (const [stored, counted] of [
+    [
+      'SELECT id, items, mentions FROM feeds ORDER BY id',
       `SELECT id, (SELECT count(*) FROM feed_items WHERE feed_id = feeds.id) AS items,
          (SELECT count(*) FROM feed_mentions WHERE feed_id = feeds.id) AS mentions FROM feeds ORDER BY id`,
-    ),
-  );
-  assert.deepEqual(
-    await rows(url, 'SELECT domain_id, feed_id, mentions FROM feed_domains ORDER BY 1, 2'),
-    await rows(url, 'SELECT domain_id, feed_id, count(*) AS mentions FROM feed_mentions GROUP BY 1, 2 ORDER BY 1, 2'),
-  );
-  assert.deepEqual(
-    await rows(url, 'SELECT id, mentions FROM named_domains ORDER BY 1'),
-    await rows(url, 'SELECT domain_id AS id, count(*) AS mentions FROM feed_mentions GROUP BY 1 ORDER BY 1'),
-  );
-  assert.deepEqual(
-    await rows(
-      url,
-      'SELECT m.id FROM feed_mentions m JOIN feed_items i ON i.id = m.item_id WHERE i.feed_id <> m.feed_id',
-    ),
-    [],
-  );
-  // PostgreSQL lets no reference lead nowhere, whoever writes.
+    ],
+    [
+      'SELECT domain_id, feed_id, mentions FROM feed_domains ORDER BY 1, 2',
+      'SELECT domain_id, feed_id, count(*) AS mentions FROM feed_mentions GROUP BY 1, 2 ORDER BY 1, 2',
+    ],
+    [
+      'SELECT id, mentions FROM named_domains ORDER BY 1',
+      'SELECT domain_id AS id, count(*) AS mentions FROM feed_mentions GROUP BY 1 ORDER BY 1',
+    ],
+  ] as const)
+    assert.deepEqual(await rows(url, stored), await rows(url, counted));
+  const ofTwoFeeds =
+    'SELECT m.id FROM feed_mentions m JOIN feed_items i ON i.id = m.item_id WHERE i.feed_id <> m.feed_id';
+  assert.deepEqual(await rows(url, ofTwoFeeds), []);
+  // PostgreSQL enforces its foreign keys for all writers.
   if (pathOf(url) !== undefined) assert.deepEqual(await rows(url, 'PRAGMA foreign_key_check'), []);
 }
 
-/** Subscribes; gives the numbers. */
+/** Subscribes; returns the ids. */
 export async function subscribed(store: Store, ...urls: string[]): Promise<number[]> {
-  await store.feeds.add(
-    urls.map((url) => ({ url })),
-    T0,
-  );
+  const feeds = urls.map((url) => ({ url }));
+  await store.feeds.add(feeds, T0);
   return Promise.all(urls.map(async (url) => (await store.feeds.find(url))?.id ?? 0));
 }
+
+/** Records a poll of that time. */
+export const recordPoll = ({ feeds }: Store, id: number, polled: PolledFeed, at = T0) =>
+  feeds.record(id, polled, { at, keepFrom });

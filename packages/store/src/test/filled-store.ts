@@ -1,27 +1,27 @@
-// A store with something of every kind of value, and its contents, to compare a copy with.
+// A store with every kind of value, and its contents, to compare a copy with.
 import type { Store } from '../index.ts';
-import { A, keepFrom, subscribed, T0 } from './feed-store.ts';
+import { A, recordPoll, subscribed } from './feed-store.ts';
+import { streamEvent } from './notifications.ts';
 import { poll } from './polls.ts';
 import { confirm, day, GOOGLE, scanOf } from './scans.ts';
 
-export const HOSTILE = 'a\tb\nc\r\\d\\N "e" \u{1f600} é\u0301 \\x00';
+const HOSTILE = 'a\tb\nc\r\\d\\N "e" \u{1f600} é\u0301 \\x00';
 export const RECEIPT = `cr_${'a'.repeat(32)}`;
 
 /** Scans so many domains, so often each. */
 export async function fill(store: Store, { domains = 300, times = 1 } = {}): Promise<void> {
   const names = Array.from({ length: domains }, (_, i) => `d${i}.com`);
-  for (let n = 0; n < times; n += 1)
-    await store.recordScans(
-      names.map((name) => scanOf(name, day(n), GOOGLE)),
-      confirm,
-    );
+  for (let n = 0; n < times; n += 1) {
+    const scans = names.map((name) => scanOf(name, day(n), GOOGLE));
+    await store.recordScans(scans, confirm);
+  }
   await store.addDomains(['waiting.com'], { source: HOSTILE });
   const [a = 0] = await subscribed(store, A);
   const items = [
     { key: HOSTILE, domains: ['x.com', 'y.com'] },
     { key: '2', domains: ['x.com'] },
-  ];
-  await store.feeds.record(a, poll(A, items, { title: HOSTILE, error: 'with a NUL \0' }), { at: T0, keepFrom });
+  ] as const;
+  await recordPoll(store, a, poll(A, items, { title: HOSTILE, error: 'with a NUL \0' }));
   await store.segments.put({
     ...{ nonce: Uint8Array.of(0, 255, 92, 10), worker: 'w', gateway: 'g', caller: undefined, modelSha256: 'a' },
     ...{ promptTokens: 1, cachedTokens: 0, outputTokens: 2, endedAtMs: 5, receipt: new Uint8Array() },
@@ -31,9 +31,8 @@ export async function fill(store: Store, { domains = 300, times = 1 } = {}): Pro
   const { stored } = await store.keys.create({ tier: 'free', label: HOSTILE });
   await store.quota.take(stored.id, '2026-01-01', 50);
   await store.stream.begin(0, 1);
-  const event = { type: 't', domain: null, providers: [], category: null };
   const body = JSON.stringify({ text: HOSTILE, provenance: { ledger_receipt_id: RECEIPT } });
-  const events = [1, 2, 3].map((publishedUs) => ({ ...event, publishedUs, body }));
+  const events = [1, 2, 3].map((publishedUs) => streamEvent(publishedUs, { domain: null, body }));
   await store.stream.append(events, { from: 0, to: 1 });
 }
 

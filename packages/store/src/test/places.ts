@@ -4,9 +4,9 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, describe } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { openPool } from '../postgres-dialect.ts';
-import { openStore } from '../store.ts';
+import { openStore, type Store } from '../store.ts';
 import { asAnotherStore, binaries, clusterAt, notice, type PostgresCluster, startPostgres } from './postgres.ts';
 
 export interface Place {
@@ -80,9 +80,21 @@ export const places: readonly Place[] = [memory, ...kept];
 /** One place of each database: for what is the same wherever SQLite keeps it. */
 export const databases: readonly Place[] = [memory, postgres];
 
+/** Declares a test of a store that is empty, open and closed afterwards. */
+export type StoreTest = (name: string, check: (store: Store, url: string) => Promise<void>) => void;
+
 /** The same tests in each of these places. */
-export function onEach(places: readonly Place[], name: string, tests: (place: Place) => void): void {
-  for (const place of places) describe(`${name} on ${place.name}`, { skip: place.skip }, () => tests(place));
+export function onEach(places: readonly Place[], name: string, tests: (place: Place, test: StoreTest) => void): void {
+  for (const place of places)
+    describe(`${name} on ${place.name}`, { skip: place.skip }, () =>
+      tests(place, (name, check) =>
+        it(name, async () => {
+          const url = await place.fresh();
+          await using store = await openStore(url);
+          await check(store, url);
+        }),
+      ),
+    );
 }
 
 export type Row = Readonly<Record<string, unknown>>;
