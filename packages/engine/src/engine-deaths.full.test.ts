@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GREEDY } from '@strata/inference';
-import { EndlessGrammarError, type Engine, EngineError, type Job, startLlamaEngine } from './index.ts';
+import { EndlessGrammarError, EngineError, type Job, startLlamaEngine } from './index.ts';
 import { ENDLESS, jobFor, never, oneSlot, restarts, run, tinyEngine } from './test/tiny-engine.ts';
 
 const pidOf = (engine: unknown) => (engine as { readonly process: { readonly pid: number } }).process.pid;
@@ -25,11 +25,9 @@ describe('a grammar without end', () => {
     restarts.length = 0;
     // Far below the 30 seconds after which any silent process is ended.
     const late = AbortSignal.timeout(15_000);
-    const other = assert.rejects(
-      runTokens({ maxTokens: 2_000 }),
-      (error) => !isEndless(error) && error instanceof EngineError && error.code === 'crashed',
-    );
-    await Promise.all([assert.rejects(runTokens({ grammar: AMBIGUOUS }), isEndless), other]);
+    const other = runTokens({ maxTokens: 2_000 });
+    const crashed = (error: unknown) => !isEndless(error) && error instanceof EngineError && error.code === 'crashed';
+    await Promise.all([assert.rejects(runTokens({ grammar: AMBIGUOUS }), isEndless), assert.rejects(other, crashed)]);
     assert.equal(late.aborted, false);
     assert.match(restarts[0]?.detail ?? '', /^SIGKILL: a grammar ran on/);
     assert.ok((await runTokens({})) > 0);
@@ -51,10 +49,8 @@ describe('a grammar without end', () => {
 describe('an engine whose process hangs', () => {
   it('is ended and started again; a caller that leaves before need not wait', async () => {
     const events: string[] = [];
-    await using hung = await startLlamaEngine(oneSlot, {
-      silenceMs: 400,
-      onRestart: ({ kind, detail }) => events.push(`${kind}: ${detail}`),
-    });
+    const onRestart = ({ kind, detail }: { kind: string; detail: string }) => events.push(`${kind}: ${detail}`);
+    await using hung = await startLlamaEngine(oneSlot, { silenceMs: 400, onRestart });
     process.kill(pidOf(hung), 'SIGSTOP');
     await assert.rejects(hung.tokenize('a'), { code: 'crashed' });
     assert.match(events[0] ?? '', /died: SIGKILL: silent for 400 ms/);
@@ -71,11 +67,8 @@ describe('an engine whose process hangs', () => {
 describe('several processes of which one dies', () => {
   it('fail its answers alone, and serve again', async () => {
     const kinds: string[] = [];
-    const pool: Engine = await startLlamaEngine(
-      { ...oneSlot, slots: 4, processes: 2 },
-      { onRestart: ({ kind }) => kinds.push(kind) },
-    );
-    await using _pool = pool;
+    const options = { ...oneSlot, slots: 4, processes: 2 };
+    await using pool = await startLlamaEngine(options, { onRestart: ({ kind }) => kinds.push(kind) });
     const questions = ['What is DMARC?', 'What does SPF do?', 'What is an MX record?', 'Who are you?'];
     const jobs = await Promise.all(questions.map((each) => jobFor(each, { sampling: ENDLESS, maxTokens: 240 })));
     const [member] = (pool as unknown as { readonly members: readonly unknown[] }).members;

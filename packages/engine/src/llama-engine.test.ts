@@ -1,8 +1,9 @@
 // Real llama.cpp on the demo's model.
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 import { GREEDY } from '@strata/inference';
-import { EngineError, startLlamaEngine } from './index.ts';
+import { startLlamaEngine } from './index.ts';
 import {
   ENDLESS,
   GRAMMAR,
@@ -55,9 +56,8 @@ describe('llama.cpp', () => {
 
   it('follows a grammar, and refuses one that it cannot read', async () => {
     const sampling = { ...GREEDY, temperature: 1, seed: 3 };
-    const { text, end } = await run(
-      await jobFor('Count.', { grammar: 'root ::= "{" "\\"a\\": " [0-9] [0-9] [0-9] "}"', sampling }),
-    );
+    const grammar = 'root ::= "{" "\\"a\\": " [0-9] [0-9] [0-9] "}"';
+    const { text, end } = await run(await jobFor('Count.', { grammar, sampling }));
     assert.match(text, /^\{"a": \d{3}\}$/);
     assert.deepEqual(end, { kind: 'end', reason: 'stop' });
     await assert.rejects(run(await jobFor('Count.', { grammar: 'root ::= nothing' })), { code: 'grammar-unusable' });
@@ -125,26 +125,19 @@ describe('llama.cpp', () => {
     const long = await jobFor('What is DMARC?', { sampling: ENDLESS, maxTokens: 240 });
     const { pid } = (engine as unknown as { process: { pid: number } }).process;
     restarts.length = 0;
-    await assert.rejects(
-      async () => {
-        for await (const event of engine.generate(long, never))
-          if (event.kind === 'token') process.kill(pid, 'SIGKILL');
-      },
-      (error) => error instanceof EngineError && error.code === 'crashed',
-    );
+    const running = async () => {
+      for await (const { kind } of engine.generate(long, never)) if (kind === 'token') process.kill(pid, 'SIGKILL');
+    };
+    await assert.rejects(running, { name: 'EngineError', code: 'crashed' });
     assert.match((await run(await jobFor('What is DMARC?'))).text, /^DMARC/);
-    assert.deepEqual(
-      restarts.map(({ kind }) => kind),
-      ['died', 'ready'],
-    );
+    assert.equal(restarts.map(({ kind }) => kind).join(), 'died,ready');
   });
 
   it('refuses a model that it cannot load, by the name of the file', async () => {
-    for (const [file, name] of [
-      ['/nowhere/model.gguf', /model.gguf/],
-      [import.meta.filename, /llama-engine.test.ts/],
-    ] as const)
-      await assert.rejects(startLlamaEngine({ ...oneSlot, file }), { code: 'model-unusable', message: name });
+    for (const file of ['/nowhere/model.gguf', import.meta.filename]) {
+      const unusable = { code: 'model-unusable', message: new RegExp(path.basename(file)) };
+      await assert.rejects(startLlamaEngine({ ...oneSlot, file }), unusable);
+    }
   });
 });
 
@@ -155,8 +148,7 @@ describe('an engine that considers few candidates', () => {
     const answered = async (grammar: string, maxTokens: number) =>
       run(await jobFor('What is DMARC?', { grammar, maxTokens, sampling }), few);
     const first = await answered('root ::= "zq~X#"', 60);
-    const expected = { text: 'zq~X#', end: { kind: 'end', reason: 'stop' }, cachedTokens: 0 };
-    assert.deepEqual({ text: first.text, end: first.end, cachedTokens: first.cachedTokens }, expected);
+    assert.deepEqual([first.text, first.end, first.cachedTokens], ['zq~X#', { kind: 'end', reason: 'stop' }, 0]);
     // Its last tokens are those that close an answer before its limit.
     const { text, end } = await answered('root ::= "{" "\\"abc" "\\"}"', 12);
     assert.deepEqual([text, end], ['{"abc"}', { kind: 'end', reason: 'stop' }]);

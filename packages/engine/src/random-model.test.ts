@@ -26,11 +26,8 @@ describe('a model from a seed', () => {
       const file = path.join(directory, 'noise.gguf');
       await writeFile(file, randomModel({ ...shape, weights }));
       await using engine = await startLlamaEngine({ ...oneSlot, file });
-      const { name, quantisation, contextLength, vocabularySize, hasChatTemplate } = engine.info;
-      assert.deepEqual(
-        { name, quantisation, contextLength, vocabularySize, hasChatTemplate },
-        { name: 'noise', quantisation: weights, contextLength: 512, vocabularySize: 259, hasChatTemplate: true },
-      );
+      const expected = { name: 'noise', quantisation: weights, contextLength: 512, vocabularySize: 259 };
+      assert.deepEqual({ ...engine.info, ...expected, hasChatTemplate: true }, engine.info);
       assert.deepEqual(await engine.tokenize('hi ü'), [...Buffer.from('hi ü')]);
       const prompt = await engine.render(user('Say something.'));
       // Its last token, which noise may choose at any time, is forbidden.

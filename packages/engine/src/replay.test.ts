@@ -7,6 +7,8 @@ import { MOST_AHEAD_TOKENS } from './reader-room.ts';
 import { ENDLESS, GRAMMAR, GRAMMAR_TEXT, jobFor, never, oneSlot, run, tinyEngine } from './test/tiny-engine.ts';
 
 const WARM: Sampling = { ...GREEDY, temperature: 1.3, seed: 77 };
+const END_BIAS = new Map([[1_023, -4]]);
+const BIASED = { ...WARM, frequencyPenalty: 0.4, logitBias: new Map([[300, 2]]) };
 const job = (more: Partial<Job> = {}) => jobFor('What does SPF do?', { maxTokens: 60, ...more });
 const LENGTH = { kind: 'end', reason: 'length' };
 
@@ -14,16 +16,9 @@ const requests: Record<string, Partial<Job>> = {
   'the likeliest': {},
   sampled: { sampling: WARM, maxTokens: 20 },
   'with penalties': { sampling: { ...WARM, presencePenalty: 0.6, frequencyPenalty: 0.5 }, maxTokens: 20 },
-  'with a bias, top p and top k': {
-    sampling: { ...WARM, topP: 0.9, topK: 30, logitBias: new Map([[1_023, -4]]) },
-    maxTokens: 20,
-  },
+  'with a bias, top p and top k': { sampling: { ...WARM, topP: 0.9, topK: 30, logitBias: END_BIAS }, maxTokens: 20 },
   'with a grammar': { grammar: GRAMMAR, sampling: WARM, maxTokens: 30 },
-  'with a grammar, penalties and a bias': {
-    grammar: GRAMMAR,
-    sampling: { ...WARM, frequencyPenalty: 0.4, logitBias: new Map([[300, 2]]) },
-    maxTokens: 30,
-  },
+  'with a grammar, penalties and a bias': { grammar: GRAMMAR, sampling: BIASED, maxTokens: 30 },
 };
 
 describe('an answer that is continued', () => {
@@ -50,10 +45,7 @@ describe('an answer that is continued', () => {
         assert.ok(cut + rest.tokens.length <= 60);
         // Each token is drawn after the given ones: margins of the answer are those of rounding.
         const margins = await engine.score({ ...asked, answer: [...given, ...rest.tokens], hasEnd: false }, never);
-        assert.ok(
-          margins.every((margin) => margin < 0.1),
-          margins.join(),
-        );
+        assert.ok(Math.max(...margins) < 0.1, margins.join());
       }
     });
   }

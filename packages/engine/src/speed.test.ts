@@ -7,14 +7,7 @@ import { MeasuredEngine, measureSpeed } from './speed.ts';
 import { never, tinyEngine } from './test/tiny-engine.ts';
 
 const promptOf = (count: number) => Array.from({ length: count }, (_, i) => i);
-const job = (more: Partial<Job> = {}): Job => ({
-  prompt: promptOf(64),
-  given: [],
-  replay: 'exact',
-  maxTokens: 21,
-  sampling: GREEDY,
-  ...more,
-});
+const usual: Job = { prompt: promptOf(64), given: [], replay: 'exact', maxTokens: 21, sampling: GREEDY };
 
 /** An engine whose time is its own: so much for a prompt, so much for a token. */
 function timed({ promptMs, tokenMs, cached = 0 }: { promptMs: number; tokenMs: number; cached?: number }) {
@@ -35,8 +28,8 @@ function timed({ promptMs, tokenMs, cached = 0 }: { promptMs: number; tokenMs: n
   return { engine, clock, nowMs: () => clock.now };
 }
 
-async function read(engine: Engine, asked: Job, onToken = () => {}): Promise<void> {
-  for await (const event of engine.generate(asked, never)) if (event.kind === 'token') onToken();
+async function read(engine: Engine, more: Partial<Job> = {}, onToken = () => {}): Promise<void> {
+  for await (const event of engine.generate({ ...usual, ...more }, never)) if (event.kind === 'token') onToken();
 }
 
 describe('the speed of an engine', () => {
@@ -70,28 +63,27 @@ describe('the speed of an engine', () => {
   it('is moved by each answer, a little', async () => {
     const { engine, nowMs } = timed({ promptMs: 30, tokenMs: 2 });
     const measured = new MeasuredEngine(engine, { prefill: 1_000, decode: 100 }, { nowMs });
-    await read(measured, job());
-    assert.equal(Math.round(measured.speed.prefill), 0.8 * 1_000 + 0.2 * 2_000);
-    assert.equal(Math.round(measured.speed.decode), 0.8 * 100 + 0.2 * 500);
-    for (let i = 0; i < 40; i += 1) await read(measured, job());
-    assert.deepEqual([Math.round(measured.speed.prefill), Math.round(measured.speed.decode)], [2_000, 500]);
+    const rounded = () => [measured.speed.prefill, measured.speed.decode].map(Math.round);
+    await read(measured);
+    assert.deepEqual(rounded(), [0.8 * 1_000 + 0.2 * 2_000, 0.8 * 100 + 0.2 * 500]);
+    for (let i = 0; i < 40; i += 1) await read(measured);
+    assert.deepEqual(rounded(), [2_000, 500]);
   });
 
   it('is not moved by what says little of it: cached prompts, short answers, slow readers, replayed tokens', async () => {
     const before = { prefill: 1_000, decode: 100 };
-    const cached = timed({ promptMs: 1, tokenMs: 1, cached: 60 });
-    const warm = new MeasuredEngine(cached.engine, before, cached);
-    await read(warm, job({ maxTokens: 4 }));
-    assert.deepEqual(warm.speed, before);
-    const slow = timed({ promptMs: 1, tokenMs: 1, cached: 60 });
-    const held = new MeasuredEngine(slow.engine, before, slow);
-    await read(held, job(), () => {
-      slow.clock.now += 50;
-    });
-    assert.deepEqual(held.speed, before);
-    const replayed = new MeasuredEngine(cached.engine, before, cached);
-    await read(replayed, job({ prompt: promptOf(500), given: promptOf(19) }));
-    assert.deepEqual(replayed.speed, before);
+    for (const [more, readMs] of [
+      [{ maxTokens: 4 }, 0],
+      [{}, 50],
+      [{ prompt: promptOf(500), given: promptOf(19) }, 0],
+    ] as const) {
+      const cached = timed({ promptMs: 1, tokenMs: 1, cached: 60 });
+      const measured = new MeasuredEngine(cached.engine, before, cached);
+      await read(measured, more, () => {
+        cached.clock.now += readMs;
+      });
+      assert.deepEqual(measured.speed, before);
+    }
   });
 
   it('leaves everything else to the engine', async () => {

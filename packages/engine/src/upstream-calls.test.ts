@@ -26,26 +26,20 @@ describe('calls of tools', () => {
     ]);
   });
 
-  for (const [name, pieces, expected] of [
+  const byName = ['0 made_1 a', '1 made_2 b'];
+  const pieces = ['0 ~ ~ ~', '0 ~ lo ~', '0 x loo ~', '0 xy look ~', '0 - - {}'];
+  for (const [name, given, expected] of [
     ['without arguments are emitted too', ['0 c0 look ~', '1 c1 listen -'], ['0 c0 look', '1 c1 listen']],
     ['get an id where they have none', ['0 - look {}', '1 ~ look {}'], ['0 made_1 look', '1 made_2 look']],
     ['are distinguished by id where all have one index', ['0 a look {}', '0 b look {}'], ['0 a look', '1 b look']],
     ['are distinguished by id where they have no index', ['- a look {}', '- b look {}'], ['0 a look', '1 b look']],
-    [
-      'are distinguished by name where they have neither',
-      ['- - a {', '- - - }', '- - b {}'],
-      ['0 made_1 a', '1 made_2 b'],
-    ],
-    [
-      'may get their name and id in pieces before their arguments',
-      ['0 ~ ~ ~', '0 ~ lo ~', '0 x loo ~', '0 xy look ~', '0 - - {}'],
-      ['0 xy look'],
-    ],
+    ['are distinguished by name where they have neither', ['- - a {', '- - - }', '- - b {}'], byName],
+    ['may get their name and id in pieces before their arguments', pieces, ['0 xy look']],
     ['keep the name and id that were emitted', ['0 ~ look {', '0 late look }'], ['0 made_1 look']],
   ] as const)
     it(name, async () => {
       // An answer with calls ends with them, whatever reason the server gives.
-      const deltas = await answer([...pieces.map(called), ends('stop')]);
+      const deltas = await answer([...given.map(called), ends('stop')]);
       const calls = deltas.flatMap((each) => (each.kind === 'call' ? [`${each.at} ${each.id} ${each.name}`] : []));
       assert.deepEqual([calls, endOf(deltas)], [expected, 'tool_calls']);
     });
@@ -70,21 +64,17 @@ describe('calls of tools', () => {
   it('that were forced come without text', async () => {
     const chunks = [delta({ role: 'assistant' }), says('Let me look.'), called('0 a look {}'), ends('stop')];
     const deltas = await answer(chunks, { isCallForced: true });
-    assert.deepEqual(
-      deltas.map(({ kind }) => kind),
-      ['begin', 'call', 'arguments', 'end'],
-    );
+    const kinds = deltas.map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['begin', 'call', 'arguments', 'end']);
   });
 
   it('that were forced and never came are refused before anything is emitted', async () => {
     const emitted: ChatDelta[] = [];
-    await assert.rejects(
-      async () => {
-        const deltas = answerOf(eventsOf([says('No.'), ends('stop')]), { isCallForced: true });
-        for await (const each of deltas) emitted.push(each);
-      },
-      refusedAs('unsupported_value', /did not call a tool/),
-    );
+    const reading = async () => {
+      const deltas = answerOf(eventsOf([says('No.'), ends('stop')]), { isCallForced: true });
+      for await (const each of deltas) emitted.push(each);
+    };
+    await assert.rejects(reading, refusedAs('unsupported_value', /did not call a tool/));
     assert.deepEqual(emitted, []);
     assert.equal(endOf(await answer([says('Let me thi'), ends('length')], { isCallForced: true })), 'length');
   });

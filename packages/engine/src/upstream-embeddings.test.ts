@@ -27,21 +27,14 @@ describe('vectors of an upstream', () => {
     const { vectors, promptTokens } = await (await world.open()).embed(inputs, signal);
     assert.deepEqual([vectors.length, promptTokens], [130, 130]);
     for (const [at, [x = 0, y = 0] = []] of vectors.entries()) assert.ok(Math.abs(y / x - at) < 0.01, `${at}`);
-    assert.deepEqual(
-      world.server.asked.map(({ body }) => body.input.length),
-      [64, 64, 2],
-    );
+    const sizes = world.server.asked.map(({ body }) => body.input.length);
+    assert.deepEqual(sizes, [64, 64, 2]);
   });
 
   it('that are missing or invalid are an error', async () => {
     const upstream = await world.open();
-    for (const data of [
-      [],
-      [vector(0, 1)],
-      [vector(0), vector(1, 1)],
-      [vector(0, '1'), vector(1, 1)],
-      [vector(0, 1), vector(1, 1, 2)],
-    ]) {
+    const valid = vector(1, 1);
+    for (const data of [[], [valid], [vector(0), valid], [vector(0, '1'), valid], [vector(0, 1, 2), valid]]) {
       world.server.script(gives(data));
       await assert.rejects(upstream.embed(['a', 'b'], signal), failedAs('upstream-failed', /vectors/));
     }

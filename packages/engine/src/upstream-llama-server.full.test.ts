@@ -21,7 +21,7 @@ describe('a real llama-server', { skip: program ? false : 'STRATA_TEST_LLAMA_SER
     const args = `${model} --host 127.0.0.1 --port ${port} --api-key ${KEY}`.split(' ');
     child = spawn(program ?? '', args, { stdio: 'ignore' });
     baseUrl = `http://127.0.0.1:${port}/v1`;
-    // It takes its time to listen, then says 503 until its model is loaded.
+    // It takes its time to listen, then answers 503 until its model is loaded.
     upstream = await openUpstream({ baseUrl, apiKey: KEY, model: 'tiny', places: 2, retries: 8 });
   });
   after(async () => {
@@ -32,41 +32,35 @@ describe('a real llama-server', { skip: program ? false : 'STRATA_TEST_LLAMA_SER
   });
 
   const question = { messages: [{ role: 'user', content: 'What is DMARC?' }], temperature: 0 };
-  /** Never ends by itself: the model's last word is forbidden. */
+  /** Never ends by itself: the model's last token is forbidden. */
   const endless = { ...question, logit_bias: { 1023: -100 } };
 
-  it('tells what it is', async () => {
+  it('reports what it is', async () => {
     const { kind, engine, contextLength } = upstream.info;
     assert.deepEqual([kind, contextLength], ['llama.cpp', 256]);
     assert.match(engine, /^llama\.cpp b\d+/);
-    await assert.rejects(
-      openUpstream({ baseUrl, apiKey: KEY, model: 'other', places: 1 }),
-      failedAs('model-unusable', /it has 'tiny'/),
-    );
+    const other = openUpstream({ baseUrl, apiKey: KEY, model: 'other', places: 1 });
+    await assert.rejects(other, failedAs('model-unusable', /it has 'tiny'/));
     await assert.rejects(openUpstream({ baseUrl, model: 'tiny', places: 1 }), failedAs('upstream-refused', /key/));
   });
 
   it('answers with text and usage, and has read the beginning the next time', async () => {
-    const first = asking();
-    const deltas = await chat(upstream, first, question);
-    assert.match(textOf(deltas), /^DMARC tells receivers/);
-    assert.deepEqual(endOf(deltas), 'stop');
+    const [first, second] = [asking(), asking()];
+    assert.match(textOf(await chat(upstream, first, question)), /^DMARC tells receivers/);
     assert.ok(first.usage.promptTokens > 8 && first.usage.completionTokens > 20);
-    const second = asking();
     await chat(upstream, second, question);
     assert.ok(second.usage.cachedTokens > 8);
   });
 
-  it('ends at stop strings and lengths', async () => {
-    const stopped = await chat(upstream, {}, { ...question, stop: ['receivers'] });
+  it('ends by itself, at stop strings and at lengths', async () => {
+    const ended = async (more: object) => chat(upstream, {}, { ...question, ...more });
+    assert.equal(endOf(await ended({})), 'stop');
+    const stopped = await ended({ stop: ['receivers'] });
     assert.deepEqual([textOf(stopped), endOf(stopped)], ['DMARC tells ', 'stop']);
-    const cut = await chat(upstream, {}, { ...question, max_tokens: 3 });
-    assert.deepEqual(endOf(cut), 'length');
-    const full = await chat(upstream, {}, endless);
-    assert.deepEqual(endOf(full), 'length');
+    for (const more of [{ max_tokens: 3 }, endless]) assert.equal(endOf(await ended(more)), 'length');
   });
 
-  it('tells log-probabilities, with as many alternatives as were asked for', async () => {
+  it('gives log-probabilities, with as many alternatives as were asked for', async () => {
     for (const top_logprobs of [0, 2]) {
       const [, text] = await chat(upstream, {}, { ...question, max_tokens: 2, logprobs: true, top_logprobs });
       const [chosen] = (text?.kind === 'text' && text.logprobs) || [];
@@ -82,18 +76,23 @@ describe('a real llama-server', { skip: program ? false : 'STRATA_TEST_LLAMA_SER
     assert.ok(['none', 'reject'].includes(policy));
   });
 
-  it('refuses a prompt that is too long, in its words', async () => {
+  it('refuses a prompt that is too long, in its own text', async () => {
     const messages = [{ role: 'user', content: 'What is DMARC? '.repeat(500) }];
     await assert.rejects(chat(upstream, {}, { messages }), refusedAs('context_length', /context size \(256 tokens\)/));
   });
 
   it('completes plain text', async () => {
-    const fields = { model: 'x', prompt: 'DMARC is', max_tokens: 2, temperature: 0, logprobs: 1 };
-    const request = readCompletionRequest(fields);
+    const request = readCompletionRequest({
+      model: 'x',
+      prompt: 'DMARC is',
+      max_tokens: 2,
+      temperature: 0,
+      logprobs: 1,
+    });
     const deltas = await Array.fromAsync(upstream.complete(request, { ...asking(), prompt: 'DMARC is' }));
-    assert.deepEqual(endOf(deltas), 'length');
-    const told = deltas.flatMap((each) => (each.kind === 'text' ? (each.logprobs ?? []) : []));
-    assert.equal(told.map(({ token }) => token).join(''), textOf(deltas));
+    assert.equal(endOf(deltas), 'length');
+    const chosen = deltas.flatMap((each) => (each.kind === 'text' ? (each.logprobs ?? []) : []));
+    assert.equal(chosen.map(({ token }) => token).join(''), textOf(deltas));
   });
 
   it('gives vectors', async () => {

@@ -9,31 +9,27 @@ describe('an upstream that is opened', () => {
   const llama = models({ owned_by: 'llamacpp', meta: { n_ctx_train: 8_192 } });
   const props = { default_generation_settings: { n_ctx: 1_024 }, build_info: 'b7000-abc' };
 
+  const llamaFacts = { kind: 'llama.cpp', engine: 'llama.cpp b7000-abc', contextLength: 1_024, ownedBy: 'llamacpp' };
+  const vllm = models({ owned_by: 'vllm', max_model_len: 4_096 });
+  const others = { kind: 'other', engine: 'other', contextLength: undefined, ownedBy: 'somebody', places: 4 };
   for (const [pages, expected] of [
-    [
-      { '/v1/models': llama, '/props': props },
-      { kind: 'llama.cpp', engine: 'llama.cpp b7000-abc', contextLength: 1_024, ownedBy: 'llamacpp' },
-    ],
+    [{ '/v1/models': llama, '/props': props }, llamaFacts],
     [{ '/v1/models': llama }, { kind: 'llama.cpp', engine: 'llama.cpp', contextLength: 8_192 }],
     [
-      { '/v1/models': models({ owned_by: 'vllm', max_model_len: 4_096 }), '/version': { version: '0.12.0' } },
+      { '/v1/models': vllm, '/version': { version: '0.12.0' } },
       { kind: 'vllm', engine: 'vllm 0.12.0', contextLength: 4_096 },
     ],
     [
       { '/v1/models': models({ owned_by: 'library' }), '/api/version': { version: '0.13.1' } },
       { kind: 'ollama', engine: 'ollama 0.13.1', contextLength: undefined },
     ],
-    [
-      { '/v1/models': models({ owned_by: 'somebody' }) },
-      { kind: 'other', engine: 'other', contextLength: undefined, ownedBy: 'somebody', places: 4 },
-    ],
+    [{ '/v1/models': models({ owned_by: 'somebody' }) }, others],
   ] as [Record<string, unknown>, Record<string, unknown>][])
     it(`describes ${expected.engine} and its context`, async () => {
       Object.assign(world.server.pages, pages);
       const { info } = await world.open();
-      assert.deepEqual({ ...info, ...expected }, info);
-      assert.equal(info.name, MODEL);
-      assert.equal(info.origin, new URL(world.server.base).origin);
+      const { origin } = new URL(world.server.base);
+      assert.deepEqual({ ...info, ...expected, name: MODEL, origin }, info);
       assert.equal((await world.open({ contextLength: 512 })).info.contextLength, 512);
     });
 
@@ -68,11 +64,8 @@ describe('an upstream that is opened', () => {
   it('needs a valid address and key', async () => {
     for (const baseUrl of ['localhost:8080', 'ftp://a/v1', 'http://me:word@a/v1', 'http://a/v1?key=1', ''])
       await assert.rejects(world.open({ baseUrl }), failedAs('upstream-refused', /the address of an upstream/));
-    await assert.rejects(world.open({ apiKey: 'a\r\nb' }), (error: Error) => {
-      assert.match(error.message, /the key of an upstream/);
-      assert.doesNotMatch(error.message, /a\r/);
-      return true;
-    });
+    // Without the key itself.
+    await assert.rejects(world.open({ apiKey: 'a\r\nb' }), { message: /^(?!.*a\r)the key of an upstream/s });
     assert.equal((await world.open({ baseUrl: `${world.server.base}/` })).info.name, MODEL);
   });
 });

@@ -8,6 +8,7 @@ describe('the request to an upstream', () => {
   const world = useUpstream();
   const lookup = { name: 'lookup', description: 'Looks.', parameters: { type: 'object', properties: {} } };
   const other = { name: 'other', parameters: { type: 'object', properties: {} } };
+  const stream = { model: MODEL, stream: true, stream_options: { include_usage: true }, n: 1 };
   const tools = [lookup, other].map((each) => ({ type: 'function', function: each }));
 
   it('is for a stream of one choice with its usage', async () => {
@@ -16,16 +17,8 @@ describe('the request to an upstream', () => {
     const [asked] = world.server.asked;
     assert.equal(asked?.path, '/v1/chat/completions');
     assert.equal(asked?.headers.authorization, `Bearer ${KEY}`);
-    assert.deepEqual(asked?.body, {
-      model: MODEL,
-      stream: true,
-      stream_options: { include_usage: true },
-      n: 1,
-      temperature: 1,
-      top_p: 1,
-      seed: 77,
-      messages: [{ role: 'user', content: 'hi' }],
-    });
+    const messages = [{ role: 'user', content: 'hi' }];
+    assert.deepEqual(asked?.body, { ...stream, temperature: 1, top_p: 1, seed: 77, messages });
   });
 
   it('has every field of the caller, in the names of the contract', async () => {
@@ -44,14 +37,11 @@ describe('the request to an upstream', () => {
       { role: 'assistant', tool_calls: [call] },
       { role: 'tool', tool_call_id: 'c1', content: 'found' },
     ];
-    await chat(
-      await world.open(),
-      {},
-      { ...same, messages, max_completion_tokens: 9, ...format({ name: 'x', schema }) },
-    );
+    const limit = { max_completion_tokens: 9 };
+    await chat(await world.open(), {}, { ...same, ...limit, messages, ...format({ name: 'x', schema }) });
     assert.deepEqual(world.server.asked[0]?.body, {
       ...same,
-      ...{ model: MODEL, stream: true, stream_options: { include_usage: true }, n: 1, seed: 1, max_tokens: 9 },
+      ...{ ...stream, seed: 1, max_tokens: 9 },
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: 'hi', name: 'ann' },

@@ -7,10 +7,9 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { fakeModel } from '../test/fake-hub.ts';
-import { failsWith, Scene } from '../test/scene.ts';
+import { fakeModel, stall } from '../test/fake-hub.ts';
+import { failsWith, REFERENCE, Scene } from '../test/scene.ts';
 
-const REFERENCE = 'hf:o/r/m.gguf';
 const bytes = fakeModel(100_000);
 const program = path.join(import.meta.dirname, '../test/pull-process.ts');
 
@@ -30,28 +29,28 @@ async function grown(file: string): Promise<number> {
 
 describe('processes that download one model', () => {
   it('wait for each other, and take over from one that is killed', async () => {
-    await using scene = await Scene.start({ 'm.gguf': { bytes } });
-    scene.hub.faults.push({ kind: 'stall', afterBytes: 60_000 });
+    await using scene = await Scene.withModel(bytes);
+    scene.hub.faults.push(stall(60_000));
     const first = pullElsewhere(scene);
     const size = await grown(scene.at('o/r/m.gguf.part'));
     await assert.rejects(scene.pull(REFERENCE), failsWith('busy'));
     const waiting = scene.pull(REFERENCE, { waitMs: 10_000 });
     first.kill('SIGKILL');
     await waiting;
-    assert.ok((await scene.read('o/r/m.gguf')).equals(bytes));
+    await scene.assertHas(bytes);
     assert.equal(scene.hub.transfers.at(-1)?.range, `bytes=${size}-`);
   });
 
   it('leave one complete file', async () => {
-    await using scene = await Scene.start({ 'm.gguf': { bytes } });
+    await using scene = await Scene.withModel(bytes);
     const outputs = await Promise.all([1, 2, 3].map(() => text(pullElsewhere(scene, { waitMs: 20_000 }).stdout)));
     for (const output of outputs) assert.equal(JSON.parse(output).path, scene.at('o/r/m.gguf'));
     assert.equal(scene.hub.transfers.length, 1);
-    assert.ok((await scene.read('o/r/m.gguf')).equals(bytes));
+    await scene.assertHas(bytes);
   });
 
   it('keep what arrived where the disk refuses the rest', async () => {
-    await using scene = await Scene.start({ 'm.gguf': { bytes: fakeModel(200_000) } });
+    await using scene = await Scene.withModel(fakeModel(200_000));
     const command = 'ulimit -f 64 && exec "$0" "$1" "$2" "$3"';
     const args = ['-c', command, process.execPath, program, REFERENCE, JSON.stringify(scene.options())];
     const { stdout } = await promisify(execFile)('bash', args);

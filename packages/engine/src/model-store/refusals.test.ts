@@ -1,58 +1,40 @@
-// Hubs that refuse, fail or send something else: each becomes an error with a message, and costs nothing that was here.
+// Hubs that refuse, fail or send something else: each becomes an error with a message, and discards nothing that was kept.
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { type FakeFile, type Fault, fakeModel } from '../test/fake-hub.ts';
-import { failsWith, Scene } from '../test/scene.ts';
+import { cut, type FakeFile, type Fault, fakeModel, raw, status } from '../test/fake-hub.ts';
+import { failsWith, offline, once, REFERENCE, Scene } from '../test/scene.ts';
 import { nextHop } from './hub-request.ts';
 
-const REFERENCE = 'hf:o/r/m.gguf';
 const bytes = fakeModel(200_000);
-const once = { retries: 0 };
-
-const raw = (answer: (response: ServerResponse) => unknown) => ({ kind: 'raw', answer }) as const;
-const status = (number: number, headers: Record<string, string> = {}) =>
-  ({ kind: 'status', status: number, headers }) as const;
-const start = (file: Partial<FakeFile> = {}) => Scene.start({ 'm.gguf': { bytes, ...file } });
+const start = (file?: Partial<FakeFile>) => Scene.withModel(bytes, file);
+const sends = (headers: Record<string, string | number>, body: Buffer | string) =>
+  raw((response) => response.writeHead(200, headers).end(body));
 
 describe('what is not the model', () => {
-  const cases: [name: string, file: Partial<FakeFile>, code: 'corrupt' | 'network', words: RegExp, fault?: Fault][] = [
-    ['has another hash', { sha256: 'ab'.repeat(32) }, 'corrupt', /SHA-256 [0-9a-f]{64}, but (ab){32} was announced/],
+  const page = sends({}, Buffer.concat([bytes, bytes]));
+  const packed = sends({ 'content-encoding': 'gzip' }, 'x');
+  const large = /should have 5000000 bytes, but 200000 bytes of an unknown kind/;
+  const cases: [name: string, file: Partial<FakeFile>, code: 'corrupt' | 'network', message: RegExp, fault?: Fault][] =
     [
-      'has another size than announced',
-      { announcedBytes: 5_000_000 },
-      'corrupt',
-      /should have 5000000 bytes, but 200000 bytes of an unknown kind/,
-    ],
-    ['is too short to have a type', { bytes: Buffer.from('GG'), sha256: null }, 'corrupt', /not a GGUF file/],
-    [
-      'is compressed',
-      {},
-      'network',
-      /packed \(gzip\)/,
-      raw((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('x')),
-    ],
-    [
-      'is longer than announced',
-      {},
-      'corrupt',
-      /longer than the 200000 bytes/,
-      raw((response) => response.writeHead(200).end(Buffer.concat([bytes, bytes]))),
-    ],
-  ];
-  for (const [name, file, code, words, fault] of cases)
+      ['has another hash', { sha256: 'ab'.repeat(32) }, 'corrupt', /SHA-256 [0-9a-f]{64}, but (ab){32} was announced/],
+      ['has another size than announced', { announcedBytes: 5_000_000 }, 'corrupt', large],
+      ['is too short to have a type', { bytes: Buffer.from('GG'), sha256: null }, 'corrupt', /not a GGUF file/],
+      ['is compressed', {}, 'network', /packed \(gzip\)/, packed],
+      ['is longer than announced', {}, 'corrupt', /longer than the 200000 bytes/, page],
+    ];
+  for (const [name, file, code, message, fault] of cases)
     it(`is removed where it ${name}, and not asked for again`, async () => {
       await using scene = await start(file);
       if (fault) scene.hub.faults.push(fault);
-      await assert.rejects(scene.pull(REFERENCE, code === 'network' ? once : {}), failsWith(code, words));
+      await assert.rejects(scene.pull(REFERENCE, code === 'network' ? once : {}), failsWith(code, message));
       assert.deepEqual(await scene.names('o/r'), []);
       assert.equal(scene.hub.transfers.length, 1);
     });
 
   it('is removed when it was begun without a hash, and the hub now gives another', async () => {
-    await using scene = await Scene.start({ 'm.gguf': { bytes: fakeModel(200_000, 2), sha256: null } });
-    scene.hub.faults.push({ kind: 'cut', afterBytes: 100_000 });
+    await using scene = await Scene.withModel(fakeModel(200_000, 2), { sha256: null });
+    scene.hub.faults.push(cut(100_000));
     await assert.rejects(scene.pull(REFERENCE, once), failsWith('network'));
     scene.hub.files.set('m.gguf', { bytes });
     await assert.rejects(scene.pull(REFERENCE), failsWith('corrupt', /was announced/));
@@ -63,12 +45,12 @@ describe('what is not the model', () => {
   it('is refused with its first bytes', async () => {
     await using scene = await start({ announcedBytes: null, sha256: null });
     let sent = 0;
-    const page = raw((response) => {
+    const endless = raw((response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
       const timer = setInterval(() => response.write('<html>Please sign in', () => sent++), 10);
       response.on('close', () => clearInterval(timer));
     });
-    scene.hub.faults.push(page);
+    scene.hub.faults.push(endless);
     await assert.rejects(scene.pull(REFERENCE), failsWith('corrupt', /not a GGUF file/));
     assert.ok(sent < 10);
     assert.deepEqual(await scene.names('o/r'), []);
@@ -76,11 +58,11 @@ describe('what is not the model', () => {
 
   it('does not discard what came before', async () => {
     await using scene = await start({ announcedBytes: null });
-    scene.hub.faults.push({ kind: 'cut', afterBytes: 100_000 });
+    scene.hub.faults.push(cut(100_000));
     await assert.rejects(scene.pull(REFERENCE, once), failsWith('network', /failed|broke off/));
     const { size } = await stat(scene.at('o/r/m.gguf.part'));
-    for (const headers of [{}, { 'content-length': 6 }]) {
-      scene.hub.faults.push(raw((response) => response.writeHead(200, headers).end('<html>')));
+    for (const headers of [{}, { 'content-length': 6 }] as Record<string, number>[]) {
+      scene.hub.faults.push(sends(headers, '<html>'));
       await assert.rejects(scene.pull(REFERENCE), failsWith('corrupt'));
     }
     await scene.pull(REFERENCE, once);
@@ -89,31 +71,27 @@ describe('what is not the model', () => {
 });
 
 describe('a hub that refuses', () => {
+  const gated = { 'x-error-code': 'GatedRepo' };
   const table = [
     [401, {}, undefined, 'forbidden', /private, gated or does not exist: give a token/],
     [401, {}, 'hf_x', 'forbidden', /does not let the given token read/],
-    [403, { 'x-error-code': 'GatedRepo' }, undefined, 'forbidden', /is gated: accept its terms .* give a token/],
-    [403, { 'x-error-code': 'GatedRepo' }, 'hf_x', 'forbidden', /the one given is not let in/],
+    [403, gated, undefined, 'forbidden', /is gated: accept its terms .* give a token/],
+    [403, gated, 'hf_x', 'forbidden', /the one given is not let in/],
     [404, {}, undefined, 'not-found', /hf:o\/r\/m\.gguf was not found at 127/],
     [404, { 'x-error-code': 'RepoNotFound' }, undefined, 'not-found', /repository that does not exist/],
     [404, { 'x-error-code': 'RevisionNotFound' }, undefined, 'not-found', /revision that does not exist/],
     [400, {}, undefined, 'network', /answers 400/],
+    [429, { 'retry-after': '7200' }, undefined, 'network', /answers 429 .* tried again in 7200 s/],
   ] as const;
 
   it('is understood, and asked only once', async () => {
     await using scene = await start();
-    for (const [number, headers, token, code, words] of table) {
+    for (const [number, headers, token, code, message] of table) {
       scene.hub.hubFaults.push(status(number, headers));
-      await assert.rejects(scene.pull(REFERENCE, { token }), failsWith(code, words), String(number));
+      await assert.rejects(scene.pull(REFERENCE, { token }), failsWith(code, message), String(number));
     }
     assert.equal(scene.hub.seen.length, table.length);
     assert.deepEqual(await scene.names('o'), []);
-  });
-
-  it('for longer than the limit is an error', async () => {
-    await using scene = await start();
-    scene.hub.hubFaults.push(status(429, { 'retry-after': '7200' }));
-    await assert.rejects(scene.pull(REFERENCE), failsWith('network', /answers 429 .* tried again in 7200 s/));
   });
 
   it('with a failure of its own is asked again, up to the limit', async () => {
@@ -130,16 +108,13 @@ describe('a hub that refuses', () => {
     await using scene = await start();
     scene.hub.faults.push(status(403));
     await scene.pull(REFERENCE);
-    assert.deepEqual(
-      scene.hub.seen.map(({ server }) => server),
-      ['hub', 'elsewhere', 'hub', 'elsewhere'],
-    );
+    const servers = scene.hub.seen.map(({ server }) => server);
+    assert.deepEqual(servers, ['hub', 'elsewhere', 'hub', 'elsewhere']);
   });
 
   it('that cannot be reached is named', async () => {
     await using scene = await Scene.start();
-    const nobody = { ...once, endpoint: 'http://127.0.0.1:9' };
-    await assert.rejects(scene.pull(REFERENCE, nobody), failsWith('network', /127\.0\.0\.1:9/));
+    await assert.rejects(scene.pull(REFERENCE, offline), failsWith('network', /127\.0\.0\.1:9/));
   });
 });
 
@@ -156,9 +131,7 @@ describe('a redirect', () => {
       await assert.rejects(scene.pull(REFERENCE), failsWith('network', /redirects to where/), location);
     }
   });
-});
 
-describe('the next hop', () => {
   it('keeps encryption', () => {
     const from = new URL('https://hub.example/a/b');
     assert.equal(nextHop(from, '../c').href, 'https://hub.example/c');
@@ -171,12 +144,10 @@ describe('the next hop', () => {
 describe('settings', () => {
   it('that cannot be used are refused before any request', async () => {
     await using scene = await start();
-    for (const endpoint of ['', 'huggingface.co', 'ftp://x', 'http://a:b@x', 'http://x?y']) {
+    for (const endpoint of ['', 'huggingface.co', 'ftp://x', 'http://a:b@x', 'http://x?y'])
       await assert.rejects(scene.pull(REFERENCE, { endpoint }), failsWith('bad-reference', /endpoint/), endpoint);
-    }
-    for (const token of ['', 'a b', 'x\r\ncookie: y']) {
+    for (const token of ['', 'a b', 'x\r\ncookie: y'])
       await assert.rejects(scene.pull(REFERENCE, { token }), failsWith('bad-reference', /token/));
-    }
     assert.deepEqual(scene.hub.seen, []);
   });
 });
@@ -185,13 +156,10 @@ describe('a disk', () => {
   it('that lacks space is reported before the bytes arrive', async () => {
     const announcedBytes = 900_000_000_000_000;
     await using scene = await start({ announcedBytes });
-    scene.hub.faults.push(
-      raw((response) => response.writeHead(200, { 'content-length': announcedBytes }).write(bytes)),
-    );
-    await assert.rejects(
-      scene.pull(REFERENCE),
-      failsWith('disk', /the disk is full: m\.gguf needs 900\.0 TB more, and .* are free/),
-    );
+    const begins = raw((response) => response.writeHead(200, { 'content-length': announcedBytes }).write(bytes));
+    scene.hub.faults.push(begins);
+    const full = /the disk is full: m\.gguf needs 900\.0 TB more, and .* are free/;
+    await assert.rejects(scene.pull(REFERENCE), failsWith('disk', full));
   });
 
   it('with a file where a folder is needed is reported', async () => {

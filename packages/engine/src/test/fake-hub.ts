@@ -7,18 +7,23 @@ export interface FakeFile {
   readonly bytes: Buffer;
   /** Of the server that sends the bytes. */
   readonly etag?: string;
-  /** What the hub says of it; null: it says nothing. */
+  /** What the hub announces; null: it announces nothing. */
   readonly sha256?: string | null;
   readonly announcedBytes?: number | null;
 }
 
-/** How one request for bytes goes wrong. */
+/** How one request for bytes fails. */
 export type Fault =
-  | { readonly kind: 'none' }
+  | { readonly kind: 'none' | 'no-ranges' }
   | { readonly kind: 'cut' | 'stall'; readonly afterBytes: number }
-  | { readonly kind: 'status'; readonly status: number; readonly headers?: Record<string, string> }
-  | { readonly kind: 'no-ranges' }
-  | { readonly kind: 'raw'; readonly answer: (response: ServerResponse) => void };
+  | { readonly kind: 'raw'; readonly answer: (response: ServerResponse) => unknown };
+type Raw = Extract<Fault, { kind: 'raw' }>;
+
+export const cut = (afterBytes: number): Fault => ({ kind: 'cut', afterBytes });
+export const stall = (afterBytes: number): Fault => ({ kind: 'stall', afterBytes });
+export const raw = (answer: Raw['answer']): Raw => ({ kind: 'raw', answer });
+export const status = (number: number, headers: Record<string, string> = {}) =>
+  raw((response) => response.writeHead(number, headers).end('{"error":"not this time"}'));
 
 export interface Seen {
   readonly server: 'hub' | 'elsewhere';
@@ -30,7 +35,7 @@ export interface Seen {
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** A small model, told apart by its seed. */
+/** A small model, different for each seed. */
 export function fakeModel(sizeBytes: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(sizeBytes);
   for (let at = 0; at < sizeBytes; at++) bytes[at] = (at * 31 + seed * 7 + (at >> 8)) & 255;
@@ -44,16 +49,15 @@ export class FakeHub implements AsyncDisposable {
   /** Taken by requests for bytes, one each, in order. */
   readonly faults: Fault[] = [];
   /** Taken by requests to the hub itself, listings included, before anything else. */
-  readonly hubFaults: Extract<Fault, { kind: 'status' }>[] = [];
+  readonly hubFaults: Raw[] = [];
   listing: ((response: ServerResponse, url: URL) => void) | undefined;
   readonly #hub = http.createServer((request, response) => this.#answerHub(request, response));
   readonly #elsewhere = http.createServer((request, response) => this.#answerElsewhere(request, response));
 
   static async start(): Promise<FakeHub> {
     const fake = new FakeHub();
-    for (const server of [fake.#hub, fake.#elsewhere]) {
+    for (const server of [fake.#hub, fake.#elsewhere])
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    }
     return fake;
   }
 
@@ -71,10 +75,9 @@ export class FakeHub implements AsyncDisposable {
   }
 
   #answerHub(request: IncomingMessage, response: ServerResponse): void {
-    this.#note('hub', request);
-    const url = new URL(request.url ?? '/', this.endpoint);
+    const url = this.#note('hub', request);
     const fault = this.hubFaults.shift();
-    if (fault?.kind === 'status') fail(fault, response);
+    if (fault) fault.answer(response);
     else if (url.pathname.startsWith('/api/models/')) this.#list(response, url);
     else this.#resolve(response, url);
   }
@@ -82,41 +85,36 @@ export class FakeHub implements AsyncDisposable {
   #resolve(response: ServerResponse, url: URL): void {
     const path = decodeURIComponent(/^\/[^/]+\/[^/]+\/resolve\/[^/]+\/(.+)$/.exec(url.pathname)?.[1] ?? '');
     const file = this.files.get(path);
-    if (!file) {
-      fail({ kind: 'status', status: 404, headers: { 'x-error-code': 'EntryNotFound' } }, response);
-      return;
-    }
-    const announced = file.announcedBytes === undefined ? file.bytes.length : file.announcedBytes;
-    const told = file.sha256 === undefined ? sha256(file.bytes) : file.sha256;
-    if (announced !== null) response.setHeader('x-linked-size', announced);
-    if (told !== null) response.setHeader('x-linked-etag', `"${told}"`);
+    if (!file) return void status(404, { 'x-error-code': 'EntryNotFound' }).answer(response);
+    const { announcedBytes = file.bytes.length, sha256: announced = sha256(file.bytes) } = file;
+    if (announcedBytes !== null) response.setHeader('x-linked-size', announcedBytes);
+    if (announced !== null) response.setHeader('x-linked-etag', `"${announced}"`);
     response.writeHead(302, { location: `${this.elsewhere}/bytes/${path}?signature=secret` }).end();
   }
 
   #answerElsewhere(request: IncomingMessage, response: ServerResponse): void {
-    this.#note('elsewhere', request);
-    const url = new URL(request.url ?? '/', this.elsewhere);
+    const url = this.#note('elsewhere', request);
     const file = this.files.get(url.pathname.slice('/bytes/'.length));
-    const fault = file ? (this.faults.shift() ?? { kind: 'none' }) : ({ kind: 'status', status: 404 } as const);
-    if (fault.kind === 'status') fail(fault, response);
-    else if (fault.kind === 'raw') fault.answer(response);
+    const fault = file ? (this.faults.shift() ?? ({ kind: 'none' } as const)) : status(404);
+    if (fault.kind === 'raw') fault.answer(response);
     else if (file) sendBytes(file, { fault, request, response });
   }
 
   #list(response: ServerResponse, url: URL): void {
-    const entries = [...this.files].map(([path, { bytes, sha256: told }]) => ({
+    const entries = [...this.files].map(([path, { bytes, sha256: announced }]) => ({
       type: 'file',
       path,
       size: bytes.length,
-      lfs: { oid: told ?? sha256(bytes), size: bytes.length, pointerSize: 135 },
+      lfs: { oid: announced ?? sha256(bytes), size: bytes.length, pointerSize: 135 },
     }));
     if (this.listing) this.listing(response, url);
     else response.end(JSON.stringify([{ type: 'directory', path: 'nested', size: 0 }, ...entries]));
   }
 
-  #note(server: Seen['server'], { url = '', headers }: IncomingMessage): void {
+  #note(server: Seen['server'], { url = '', headers }: IncomingMessage): URL {
     const { range, 'if-range': ifRange, authorization } = headers;
     this.seen.push({ server, url, range, ifRange: ifRange as string | undefined, authorization });
+    return new URL(url, this.endpoint);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -147,8 +145,4 @@ function sendBytes({ bytes, etag = '"one"' }: FakeFile, { fault, request, respon
     // Later, so that the bytes are read before the connection is closed.
     if (fault.kind === 'cut') setTimeout(() => response.destroy(), 30);
   });
-}
-
-function fail({ status, headers }: Extract<Fault, { kind: 'status' }>, response: ServerResponse): void {
-  response.writeHead(status, headers).end('{"error":"not this time"}');
 }

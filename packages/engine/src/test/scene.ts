@@ -1,12 +1,18 @@
-// A hub and an empty store for one test, both gone with it.
+// A hub and an empty store for one test; both are removed after it.
+import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ModelStoreError, type ModelStoreErrorCode } from '../model-store/error.ts';
+import type { ModelStoreErrorCode } from '../model-store/error.ts';
 import type { DownloadProgress } from '../model-store/progress.ts';
 import type { DownloadRetry } from '../model-store/retry.ts';
 import { type ModelStoreOptions, type ResolvedModel, resolveModel } from '../model-store.ts';
 import { type FakeFile, FakeHub } from './fake-hub.ts';
+
+/** The file of `Scene.withModel`. */
+export const REFERENCE = 'hf:o/r/m.gguf';
+export const once = { retries: 0 };
+export const offline = { ...once, endpoint: 'http://127.0.0.1:9' };
 
 export class Scene implements AsyncDisposable {
   readonly hub: FakeHub;
@@ -23,6 +29,10 @@ export class Scene implements AsyncDisposable {
     const scene = new Scene(await FakeHub.start(), await mkdtemp(path.join(tmpdir(), 'strata-models-')));
     for (const [name, file] of Object.entries(files)) scene.hub.files.set(name, file);
     return scene;
+  }
+
+  static withModel(bytes: Buffer, file: Partial<FakeFile> = {}): Promise<Scene> {
+    return Scene.start({ 'm.gguf': { bytes, ...file } });
   }
 
   /** As a caller does, but less patient. */
@@ -46,7 +56,11 @@ export class Scene implements AsyncDisposable {
     return readFile(this.at(...names));
   }
 
-  /** Names in a repository's folder, without what the store keeps for itself. */
+  async assertHas(bytes: Buffer, name = 'o/r/m.gguf'): Promise<void> {
+    assert.ok((await this.read(name)).equals(bytes), name);
+  }
+
+  /** Names in a repository's folder, without those of the store itself. */
   async names(...folder: string[]): Promise<readonly string[]> {
     const names = await readdir(this.at(...folder)).catch(() => []);
     return names.filter((name) => !name.startsWith('.')).sort();
@@ -58,12 +72,5 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-/** For `assert.rejects`: a ModelStoreError with this code, and words that fit. */
-export function failsWith(code: ModelStoreErrorCode, words = /./): (error: unknown) => boolean {
-  return (error) => {
-    if (!(error instanceof ModelStoreError)) throw error;
-    if (error.code !== code || !words.test(error.message))
-      throw new Error(`${error.code}: ${error.message}`, { cause: error });
-    return true;
-  };
-}
+/** What `assert.rejects` compares a ModelStoreError with. */
+export const failsWith = (code: ModelStoreErrorCode, message = /./) => ({ name: 'ModelStoreError', code, message });

@@ -2,9 +2,10 @@
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach } from 'node:test';
-import { type ChatDelta, type ChatRequest, CompletionError, type ErrorName, readChatRequest } from '@strata/inference';
-import { EngineError, type EngineErrorCode } from '../engine.ts';
+import { type ChatDelta, type ChatRequest, type ErrorName, readChatRequest } from '@strata/inference';
+import type { EngineErrorCode } from '../engine.ts';
 import { type AskParts, openUpstream, type Upstream, type UpstreamOptions, type UpstreamParts } from '../upstream.ts';
+import { noUsage } from './read-answer.ts';
 import { MODEL, type ScriptedUpstream, startScriptedUpstream } from './scripted-upstream.ts';
 
 export const KEY = 'sk-very-secret';
@@ -37,9 +38,11 @@ export function request(more: object = {}): ChatRequest {
 }
 
 export function asking(more: Partial<AskParts> = {}): AskParts {
-  const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
-  return { seed: 1, usage, signal: new AbortController().signal, ...more };
+  return { seed: 1, usage: noUsage(), signal: new AbortController().signal, ...more };
 }
+
+/** The deltas as they arrive. */
+export const reading = (upstream: Upstream, parts: Partial<AskParts> = {}) => upstream.chat(request(), asking(parts));
 
 export function chat(upstream: Upstream, parts: Partial<AskParts> = {}, more: object = {}): Promise<ChatDelta[]> {
   return Array.fromAsync(upstream.chat(request(more), asking(parts)));
@@ -49,21 +52,15 @@ export function textOf(deltas: readonly ChatDelta[]): string {
   return deltas.map((each) => (each.kind === 'text' ? each.text : '')).join('');
 }
 
-/** Why the answer ended, or its last delta where that is no end. */
+/** Why the answer ended, or its last delta where that is not an end. */
 export function endOf(deltas: readonly ChatDelta[]): unknown {
   const last = deltas.at(-1);
   return last?.kind === 'end' ? last.reason : last;
 }
 
-export const refusedAs =
-  (kind: ErrorName, words = /./) =>
-  (error: unknown) =>
-    error instanceof CompletionError && error.kind === kind && words.test(error.message);
-
-export const failedAs =
-  (code: EngineErrorCode, words = /./) =>
-  (error: unknown) =>
-    error instanceof EngineError && error.code === code && words.test(error.message);
+/** What `assert.rejects` compares an error with. */
+export const refusedAs = (kind: ErrorName, message = /./) => ({ name: 'CompletionError', kind, message });
+export const failedAs = (code: EngineErrorCode, message = /./) => ({ name: 'EngineError', code, message });
 
 /** A port that no process listens on. */
 export async function unusedPort(): Promise<number> {
