@@ -1,27 +1,28 @@
-// The promise of decision 3 over detection and history together: a failed look-up makes no change, however often it fails.
+// The promise of decision 3 over detection and history together: a failed look-up makes no change, however often it fails;
+// community sets included: what requires, excludes or implies others, and long pages.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { detect } from './detect.ts';
-import type { Evidence } from './evidence.ts';
 import { type KnownService, reconcile } from './history.ts';
+import { extractPage } from './page.ts';
 import { SOURCES } from './profile.ts';
+import { rulebookWith } from './test/community-set.ts';
 import { aliasTo, type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
 import { testRulebook } from './test/rulebook-of.ts';
 
-const HOUR = 3_600_000;
-const options = { confirmAfterMs: 6 * HOUR, measuredBefore: new Set(SOURCES) };
+const DAY = 86_400_000;
 const labels = testRulebook.probeLabels;
-
 type LookUp = NonNullable<EvidenceParts['www']>;
+type Fail = (whole: EvidenceParts) => EvidenceParts;
 
 const some = <T>(...values: T[]) => fc.subarray(values);
 const one = <T>(...values: T[]) => fc.constantFrom<T[]>(...values);
-
 const namedTarget = one<LookUp>('nxdomain', aliasTo('x.onmicro.test'), aliasTo('autodiscover.micro.test'));
 
 /** A domain made of what the test catalog knows, all of it measured. Parking is left out, see docs/detection.md. */
-const parts: fc.Arbitrary<EvidenceParts> = fc.record({
+const catalogParts: fc.Arbitrary<EvidenceParts> = fc.record({
   ns: some('ns1.dnsco.test', 'ns-7.awsdns-12.test', 'ns1.example.com'),
   soa: fc.constant([{ mname: 'ns1.example.com', rname: 'hostmaster.dnsco.test', serial: 1 }]),
   mx: some('10 aspmx.l.googly.test', '10 a.mail.micro.test', '10 mx.guard.test', '20 mail.example.com'),
@@ -60,7 +61,14 @@ const parts: fc.Arbitrary<EvidenceParts> = fc.record({
   tls: one({ issuer: 'Certy' }, { issuer: 'Signly Trust' }, { issuer: 'Nobody' }),
 });
 
-const failures: Record<string, (whole: EvidenceParts) => EvidenceParts> = {
+const unknown = { asn: null, status: 'timeout' as const };
+const PAGE: Record<string, Fail> = {
+  'the page': () => ({ http: { status: 'timeout', statusCode: null, url: null } }),
+  'a page behind a wall': () => ({ http: { status: 'blocked', statusCode: 403, headers: { date: 'today' } } }),
+  'a page with an error': () => ({ http: { statusCode: 503 } }),
+};
+const FAILURES: Record<string, Fail> = {
+  ...PAGE,
   ns: () => ({ ns: 'timeout' }),
   soa: () => ({ soa: 'servfail' }),
   mx: () => ({ mx: 'servfail' }),
@@ -72,18 +80,15 @@ const failures: Record<string, (whole: EvidenceParts) => EvidenceParts> = {
   'one named label': ({ named }) => ({ named: { ...named, 'selector1._domainkey': 'timeout' } }),
   'every named label': () => ({ named: Object.fromEntries(labels.map((label) => [label, 'servfail' as const])) }),
   'the network': ({ addresses = [] }) => ({
-    addresses: addresses.map(() => ({ asn: null, status: 'timeout' as const })),
+    addresses: addresses.map(() => unknown),
   }),
   'the network of one address': ({ addresses = [] }) => ({
-    addresses: addresses.map((each, i) => (i === 0 ? { ...each, asn: null, status: 'timeout' as const } : each)),
+    addresses: addresses.map((each, i) => (i === 0 ? { ...each, ...unknown } : each)),
   }),
   aaaa: () => ({ aaaa: 'timeout' }),
   'a policy behind the SPF record': ({ spf = {} }) => ({
     spf: Object.fromEntries(Object.keys(spf).map((name) => [name, 'timeout' as const])),
   }),
-  'the page': () => ({ http: { status: 'timeout', statusCode: null, url: null } }),
-  'a page behind a wall': () => ({ http: { status: 'blocked', statusCode: 403, headers: { date: 'today' } } }),
-  'a page with an error': () => ({ http: { statusCode: 503 } }),
   'a page with an error of another owner': () => {
     const page = { metas: { generator: 'Blogger' }, title: 'example.com is for sale' };
     return { http: { statusCode: 503, headers: { server: 'Deploy' }, page } };
@@ -91,27 +96,91 @@ const failures: Record<string, (whole: EvidenceParts) => EvidenceParts> = {
   'the certificate': () => ({ tls: { status: 'timeout', issuer: null } }),
 };
 
-describe('a look-up that fails again and again makes no change:', () => {
-  for (const [name, fail] of Object.entries(failures)) {
-    it(name, () => {
-      fc.assert(
-        fc.property(parts, (whole) => {
-          const first = observe([], evidenceOf(whole), 0).open;
-          let known: readonly KnownService[] = first.map((service) => ({ ...service, status: 'confirmed' as const }));
-          for (const hours of [24, 48, 72]) {
-            const { changes, open } = observe(known, evidenceOf({ ...whole, ...fail(whole) }), hours);
-            assert.deepEqual(changes, []);
-            known = open;
-          }
-          assert.deepEqual(observe(known, evidenceOf(whole), 96).changes, [], 'nor does its end');
-        }),
-        { numRuns: 150 },
-      );
-    });
-  }
+const community = rulebookWith({
+  Alpha: { cats: [31], dns: { CNAME: 'alpha-edge' }, implies: 'Alpha Cloud' },
+  'Alpha Cloud': { cats: [62], cookies: { alpha: '' } },
+  Beta: { cats: [31], headers: { 'x-beta': '' }, excludes: 'Alpha', requires: 'Delta' },
+  Gamma: { cats: [62], dns: { CNAME: 'alpha-edge' }, requires: ['Beta', 'EDGY'] },
+  Delta: { cats: [88], dns: { TXT: '^delta-site', NS: 'delta-names' }, implies: 'Epsilon' },
+  Epsilon: { cats: [16], meta: { epsilon: '' } },
+  Postbox: { cats: [75], dns: { MX: 'postbox' }, requiresCategory: [16] },
+  Left: { cats: [1], dns: { TXT: '^left\\;confidence:50' }, excludes: 'Right' },
+  Right: { cats: [1], dns: { TXT: '^left\\;confidence:10' }, cookies: { right: '' }, excludes: 'Left' },
 });
 
-function observe(known: readonly KnownService[], evidence: Evidence, hours: number) {
-  const observedAt = new Date(Date.parse('2026-01-01T00:00:00Z') + hours * HOUR).toISOString();
-  return reconcile(known, detect({ ...evidence, observedAt }, testRulebook), options);
+const communityParts: fc.Arbitrary<EvidenceParts> = fc.record({
+  ns: some('ns1.delta-names.test', 'ns1.dnsco.test'),
+  mx: some('10 mx.postbox.test', '10 aspmx.l.googly.test'),
+  txt: some('delta-site=1', 'left=1'),
+  www: one<NonNullable<EvidenceParts['www']>>('empty', aliasTo('x.alpha-edge.test'), aliasTo('x.edgy.test')),
+  addresses: one([{ asn: 64499 }], [{ asn: 64511 }]),
+  http: fc.record({
+    headers: one<Record<string, string>>({}, { 'x-beta': '1' }, { 'x-beta': '1', 'x-edgy-ray': '1' }),
+    cookies: some('right', 'alpha'),
+    page: fc.record({ metas: one<Record<string, string>>({}, { epsilon: '1' }) }),
+  }),
+});
+
+const COMMUNITY_FAILURES: Record<string, Fail> = {
+  ...PAGE,
+  ...{ txt: () => ({ txt: 'timeout' }), ns: () => ({ ns: 'servfail' }), www: () => ({ www: 'timeout' }) },
+  'all but the page': () => ({ ns: 'timeout', mx: 'timeout', txt: 'timeout', www: 'timeout', addresses: [] }),
+};
+
+/** Changes after the first observation, which begins the history, a day apart. */
+function changesOver(observations: readonly EvidenceParts[], rulebook: typeof testRulebook) {
+  let known: readonly KnownService[] = [];
+  return observations.flatMap((observed, day) => {
+    const observedAt = new Date(Date.parse('2026-01-01T00:00:00Z') + day * DAY).toISOString();
+    const measuredBefore = new Set(day === 0 ? [] : SOURCES);
+    const profile = detect({ ...evidenceOf(observed), observedAt }, rulebook);
+    const { open, changes } = reconcile(known, profile, { confirmAfterMs: DAY / 4, measuredBefore });
+    known = open;
+    return changes.map(({ type, from, to }) => ({ day, type, from, to }));
+  });
 }
+
+describe('a look-up that fails again and again makes no change, nor does its end:', () => {
+  for (const [of, parts, failures, rulebook] of [
+    ['the catalog', catalogParts, FAILURES, testRulebook],
+    ['a community set', communityParts, COMMUNITY_FAILURES, community],
+  ] as const) {
+    for (const [name, fail] of Object.entries(failures)) {
+      it(`${name}, with ${of}`, () =>
+        holds(150, [parts], (whole) => {
+          const failed = { ...whole, ...fail(whole) };
+          assert.deepEqual(changesOver([whole, whole, failed, failed, failed, whole, whole], rulebook), []);
+        }));
+    }
+  }
+
+  it('who is excluded by what a page shows does not come when the page fails', () => {
+    const whole = { txt: ['delta-site=1'], www: aliasTo('x.alpha-edge.test'), http: { headers: { 'x-beta': '1' } } };
+    const seen = detect(evidenceOf(whole), community).services.map(({ provider }) => provider);
+    assert.deepEqual([seen.includes('beta'), seen.includes('alpha')], [true, false]);
+    const { services, roles } = detect(evidenceOf({ ...whole, ...PAGE['the page']?.(whole) }), community);
+    assert.ok(!services.some(({ provider }) => provider === 'alpha' || provider === 'alpha-cloud'));
+    assert.equal(roles.edge, 'unmeasured');
+  });
+
+  it('a page that grows beyond what is searched of it', () => {
+    const filler = Array.from({ length: 6 }, (_, i) => [
+      `Fat ${i}`,
+      { cats: [5], html: [`filler[a-z0-9 ]{1,150}x${i}`] },
+    ]);
+    const last = { cats: [5], html: ['last-marker-word[^>]{1,200}yy'] };
+    const book = rulebookWith({ ...Object.fromEntries(filler), Last: last });
+    const pageOf = (words: number): EvidenceParts => {
+      const html = `${'filler '.repeat(words)}<p>last-marker-word <b title="yy">`;
+      const page = extractPage(html, { url: 'https://example.com/', isTruncated: false, keepSource: true });
+      return { http: { page } };
+    };
+    const [short, long] = [pageOf(0), pageOf(9000)];
+    assert.deepEqual(
+      detect(evidenceOf(short), book).services.map(({ provider }) => provider),
+      ['last'],
+    );
+    assert.equal(detect(evidenceOf(long), book).sources.html, 'unmeasured');
+    assert.deepEqual(changesOver([short, short, long, long, long], book), []);
+  });
+});

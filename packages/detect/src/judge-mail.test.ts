@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aliasTo, type EvidenceParts } from './test/evidence-of.ts';
+import { rows } from './test/rows.ts';
 import { linesOf, noLabels, profileOf, servicesOf } from './test/rulebook-of.ts';
 
 const googlyMx = ['1 aspmx.l.googly.test', '5 alt1.aspmx.l.googly.test'];
@@ -24,8 +25,17 @@ function showsMailbox(mailbox: string, services: string, parts: EvidenceParts): 
 }
 
 describe('the mailbox', () => {
-  it('belongs to the provider whose exchange receives the mail', () => shows('email googly high', { mx: googlyMx }));
-  it('is not the forwarding service', () => shows('email_security forwarder high', { mx: ['10 mx1.forwarder.test'] }));
+  rows(shows, [
+    ['belongs to the provider whose exchange receives the mail', 'email googly high', { mx: googlyMx }],
+    ['is not the forwarding service', 'email_security forwarder high', { mx: ['10 mx1.forwarder.test'] }],
+    ['is high with autodiscover and DKIM together', `email micro high, ${guard}`, { mx: guardMx, named: both }],
+    ['is not decided by names while TXT cannot be looked up', guard, { mx: guardMx, named: dkim, txt: 'timeout' }],
+    ['is not shown by an account token alone', '', { mx: ownMx, txt: ['googly-account=1'] }],
+    ['is not a less preferred exchange behind an unknown one', '', { mx: [...ownMx, '50 a.mail.micro.test'] }],
+    ['at a vanity exchange is known by its network', 'email vpshost medium', { mx: ownMx, addresses: atVps }],
+    ['behind a gateway is not known by the network', guard, { mx: guardMx, addresses: atVps }],
+    ['is shown beside a verification residue', 'email googly high', { mx: ['0 ms1.msv1.invalid', ...googlyMx] }],
+  ]);
   it('behind a gateway is found by its DKIM selector', () =>
     shows(`email micro medium, ${guard}`, {
       mx: guardMx,
@@ -33,8 +43,6 @@ describe('the mailbox', () => {
     }));
   it('behind a gateway is found by autodiscover', () =>
     shows(`email micro medium, ${guard}`, { mx: guardMx, named: { autodiscover: micro } }));
-  it('is high with autodiscover and DKIM together', () =>
-    shows(`email micro high, ${guard}`, { mx: guardMx, named: both }));
   it('behind a gateway is low by an SPF include, which shows a sender', () =>
     shows(`email micro low, ${guard}, email_sending micro high`, { mx: guardMx, txt: spf(MICRO) }));
   it('behind a gateway stays unknown where two includes weigh the same', () =>
@@ -48,26 +56,16 @@ describe('the mailbox', () => {
     shows(`email micro high, ${guard}, email_sending googly high`, { mx: guardMx, named: both, txt: spf(GOOGLY) }));
   it('is not decided by one kind of names against an include of another provider', () =>
     shows(`${guard}, email_sending googly high`, { mx: guardMx, named: dkim, txt: spf(GOOGLY) }));
-  it('is not decided by names while TXT cannot be looked up', () =>
-    shows(guard, { mx: guardMx, named: dkim, txt: 'timeout' }));
   it('is not where an SPF include points without a gateway', () =>
     shows('email_sending googly high', { mx: ownMx, txt: spf(GOOGLY) }));
   it('is not a second provider whose DKIM or include stands beside the exchange of the first', () =>
     shows('email googly high, email_sending micro high', { mx: googlyMx, named: dkim, txt: spf(MICRO) }));
-  it('is not shown by an account token alone', () => shows('', { mx: ownMx, txt: ['googly-account=1'] }));
   it('is two where two providers have exchanges of equal preference', () =>
     shows('email googly high, email micro high', { mx: ['10 aspmx.l.googly.test', '10 a.mail.micro.test'] }));
   it('is not a backup exchange of another provider', () =>
     shows('email micro high', { mx: ['10 a.mail.micro.test', '50 aspmx.l.googly.test'] }));
   it('is low at a less preferred exchange behind a gateway', () =>
     shows(`email micro low, ${guard}`, { mx: [...guardMx, '50 a.mail.micro.test'] }));
-  it('is not a less preferred exchange behind an unknown one', () =>
-    shows('', { mx: [...ownMx, '50 a.mail.micro.test'] }));
-  it('at a vanity exchange is known by its network', () =>
-    shows('email vpshost medium', { mx: ownMx, addresses: atVps }));
-  it('behind a gateway is not known by the network', () => shows(guard, { mx: guardMx, addresses: atVps }));
-  it('is shown beside a verification residue', () =>
-    shows('email googly high', { mx: ['0 ms1.msv1.invalid', ...googlyMx] }));
 
   it('is hidden by the gateway before it', () => showsMailbox('blocked', guard, { mx: guardMx }));
   it('is absent under a null MX, whatever else is published', () =>
@@ -125,19 +123,24 @@ describe('a gateway', () => {
 describe('record vendors and senders', () => {
   const sendy = 'email_sending sendy high';
   const dmarcer = 'email_security dmarcer high';
-  it('a vendor that hosts the SPF record', () => shows(dmarcer, { txt: spf('%{i}._ip.%{h}._spf.dmarcer.test') }));
-  it('a vendor that takes the reports', () =>
-    shows(dmarcer, { dmarc: ['v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'] }));
+  rows(shows, [
+    ['a vendor that hosts the SPF record', dmarcer, { txt: spf('%{i}._ip.%{h}._spf.dmarcer.test') }],
+    ['a vendor that takes the reports', dmarcer, { dmarc: ['v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'] }],
+    ['a sender by include', sendy, { txt: spf('sendy.test') }],
+    ['a sender by DKIM', sendy, { named: { 's1._domainkey': aliasTo('s1.dkim.sendy.test') } }],
+    ['no sender of an unknown policy that includes none', '', { txt: spf('_spf.reseller.test'), spf: reseller }],
+    ['a redirect', sendy, { txt: ['v=spf1 redirect=sendy.test'] }],
+    ['no redirect that `all` makes void', '', { txt: ['v=spf1 redirect=sendy.test -all'] }],
+    ['no sender by a DKIM alias whose target does not exist', '', { named: { 's1._domainkey': dangling } }],
+    ['a token as a past verification', 'verified_service socially medium', { txt: ['Socially-Verification=abc'] }],
+    ['no token in the middle of a text', '', { txt: ['x socially-verification=abc'] }],
+  ]);
   it('a vendor that _dmarc is delegated to by CNAME', () =>
     shows(dmarcer, {
       dmarc: { status: 'found', records: ['v=DMARC1; p=none'], aliases: ['example.com.rua.dmarcer.test'] },
     }));
-  it('a sender by include', () => shows(sendy, { txt: spf('sendy.test') }));
-  it('a sender by DKIM', () => shows(sendy, { named: { 's1._domainkey': aliasTo('s1.dkim.sendy.test') } }));
   it('half the score for an SPF policy that receivers cannot evaluate', () =>
     shows('email_sending sendy low', { txt: [...spf('sendy.test'), 'v=spf1 -all'] }));
-  it('no sender of an unknown policy that includes none', () =>
-    shows('', { txt: spf('_spf.reseller.test'), spf: reseller }));
   it('a sender that an unknown host’s policy includes, with less confidence', () =>
     shows('email_sending sendy medium', {
       txt: spf('_spf.reseller.test'),
@@ -154,13 +157,6 @@ describe('record vendors and senders', () => {
       txt: spf('a.test'),
       spf: { 'a.test': ['v=spf1 include:b.test ~all'], 'b.test': ['v=spf1 include:a.test redirect=__proto__ ~all'] },
     }));
-  it('a redirect', () => shows(sendy, { txt: ['v=spf1 redirect=sendy.test'] }));
-  it('no redirect that `all` makes void', () => shows('', { txt: ['v=spf1 redirect=sendy.test -all'] }));
-  it('no sender by a DKIM alias whose target does not exist', () =>
-    shows('', { named: { 's1._domainkey': dangling } }));
-  it('a token as a past verification', () =>
-    shows('verified_service socially medium', { txt: ['Socially-Verification=abc'] }));
-  it('no token in the middle of a text', () => shows('', { txt: ['x socially-verification=abc'] }));
   it('counts a dangling DKIM alias where something else shows the sender', () => {
     const { services } = profileOf({ named: { 's1._domainkey': dangling }, txt: spf('sendy.test') });
     assert.deepEqual([services.length, services[0]?.evidence.length], [1, 2]);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aliasTo, type EvidenceParts } from './test/evidence-of.ts';
+import { rows } from './test/rows.ts';
 import { linesOf, noLabels, profileOf, servicesOf } from './test/rulebook-of.ts';
 
 const onCloudy = [{ asn: 64499, asName: 'CLOUDY' }];
@@ -153,24 +154,21 @@ describe('a web platform', () => {
   const metas = { generator: 'Blogger 6.4' };
   const blogger = 'web_platform blogger medium';
   const loading = (...assets: readonly string[]): EvidenceParts => ({ http: { page: { assets } } });
-  it('is medium by what the page says of itself', () => shows(blogger, { http: { page: { metas } } }));
+  rows(shows, [
+    ['is medium by what the page says of itself', blogger, { http: { page: { metas } } }],
+    ['is shown by a path', blogger, loading('https://example.com/Blog-Content/themes/x.css')],
+    ['is shown by a host', blogger, loading('https://x.cdn.blogger.test:8443/a.js')],
+    ['is shown by a marker', blogger, { http: { page: { markers: ['__blogger'] } } }],
+    ['is shown by a host and path', 'web_platform tagman medium', loading('https://tags.tagman.test/gtm.js?id=1')],
+    ['is not shown by the host with another path', '', loading('https://tags.tagman.test/other.js', 'not a url')],
+    ['is shown by a picture on the domain itself', blogger, loading('https://example.com/blog-content/a.png')],
+    ['is shown by a style of another host', blogger, loading('https://cdn.assets.test/blog-content/theme.css?v=1')],
+    ['is shown by a script of another host', blogger, loading('https://cdn.assets.test/blog-content/app.js')],
+  ]);
   it('is high with a header', () =>
     shows('web_platform blogger high', { http: { headers: { 'x-powered-by': 'Blogger' }, page: { metas } } }));
-  it('is shown by a path', () => shows(blogger, loading('https://example.com/Blog-Content/themes/x.css')));
-  it('is shown by a host', () => shows(blogger, loading('https://x.cdn.blogger.test:8443/a.js')));
-  it('is shown by a marker', () => shows(blogger, { http: { page: { markers: ['__blogger'] } } }));
-  it('is shown by a host and path', () =>
-    shows('web_platform tagman medium', loading('https://tags.tagman.test/gtm.js?id=1')));
-  it('is not shown by the host with another path', () =>
-    shows('', loading('https://tags.tagman.test/other.js', 'not a url')));
-  it('is shown by a picture on the domain itself', () =>
-    shows(blogger, loading('https://example.com/blog-content/a.png')));
   it('is shown by a picture on a host below the domain', () =>
     shows(blogger, loading('https://static.example.com/blog-content/a.png')));
-  it('is shown by a style of another host', () =>
-    shows(blogger, loading('https://cdn.assets.test/blog-content/theme.css?v=1')));
-  it('is shown by a script of another host', () =>
-    shows(blogger, loading('https://cdn.assets.test/blog-content/app.js')));
   it('is not shown by pictures of other hosts', () =>
     shows('', loading('https://partner.test/blog-content/a.png', 'https://notexample.com/blog-content/b.jpg')));
 

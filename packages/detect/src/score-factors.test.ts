@@ -1,24 +1,17 @@
 // What keeps each factor of the score from full points, and what it costs.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import { assessPosture } from './posture.ts';
+import { describe } from 'node:test';
 import type { FactorName } from './posture-type.ts';
-import { best } from './test/best-posture.ts';
-import { type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
+import { best, factorOf } from './test/best-posture.ts';
+import type { EvidenceParts } from './test/evidence-of.ts';
+import { rows } from './test/rows.ts';
 
-const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts));
-const factorOf = (parts: EvidenceParts, name: FactorName) =>
-  postureOf(parts).factors.find(({ factor }) => factor === name);
 const stsPolicy = (mode: string, mx = 'mx.example.com') => ({
   mtaSts: { text: `version: STSv1\nmode: ${mode}\nmx: ${mx}\nmax_age: 604800\n` },
 });
 const spf = (terms: string): EvidenceParts => ({ txt: [`v=spf1 ${terms}`] });
 const dmarc = (tags: string): EvidenceParts => ({ dmarc: [`v=DMARC1; ${tags}`] });
-const inherited = (tags: string): EvidenceParts => ({
-  dmarc: [],
-  policies: { dmarcParents: { com: [`v=DMARC1; ${tags}`] } },
-});
-const hsts = (header: string): EvidenceParts => ({ http: { headers: { 'strict-transport-security': header } } });
+const inherited = (tags: string) => ({ dmarc: [], policies: { dmarcParents: { com: [`v=DMARC1; ${tags}`] } } });
 const behind = (terms: string, policy: string[] | 'nxdomain'): EvidenceParts => ({
   ...spf(terms),
   policies: { spf: { '_spf.a.test': policy } },
@@ -26,10 +19,24 @@ const behind = (terms: string, policy: string[] | 'nxdomain'): EvidenceParts => 
 const including = (policy: string[] | 'nxdomain') => behind('include:_spf.a.test -all', policy);
 const redirected = (policy: string[]) => behind('redirect=_spf.a.test', policy);
 
+const headers = (given: Record<string, string>): EvidenceParts => ({ http: { headers: given } });
+const securityTxt = (text: string): EvidenceParts => ({ files: { securityTxt: { text } } });
+const careless = { 'referrer-policy': 'unsafe-url', 'x-content-type-options': 'nosniff' };
+const uselessKey = { 's1._domainkey': ['v=DKIM1; k=dsa; t=y; p=AAAA'] };
+const noLogo = { bimi: ['v=BIMI1; l=x'], ...dmarc('p=none') };
+const expired = { isTrusted: false, problem: 'CERT_HAS_EXPIRED' };
+const refused = { policies: { reportConsents: { 'rua.test': 'nxdomain' } } } as const;
 const MODIFIERS = Array.from({ length: 20 }, (_, i) => `x${i}=1`).join(' ');
 
-describe('a factor of the score', () => {
-  const table: [why: string, parts: EvidenceParts, factor: FactorName, points: number, issues: string][] = [
+describe('the points of a factor, with', () => {
+  const costs = (parts: EvidenceParts, name: FactorName, points: number, issues: string) => {
+    const factor = factorOf({ ...best, ...parts }, name);
+    const ids = issues.split(' ').flatMap((issue) => (issue ? [`${name}.${issue}`] : []));
+    assert.deepEqual([factor?.points, factor?.issues], [points, ids]);
+    if (factor && factor.weight > 0)
+      assert.equal(factor.finding, points === 0 ? 'fail' : points === factor.possible ? 'pass' : 'partial');
+  };
+  rows(costs, [
     ['~all that nothing stands behind', { txt: ['v=spf1 ~all'], dmarc: ['v=DMARC1; p=none'] }, 'spf', 23, 'softfail'],
     ['~all under an enforced DMARC policy', spf('~all'), 'spf', 25, ''],
     ['ip6 of everybody', spf('ip6:::/0 -all'), 'spf', 0, 'open'],
@@ -64,11 +71,8 @@ describe('a factor of the score', () => {
     ['weaker sub-domains', dmarc('p=reject; sp=none; rua=mailto:d@example.com'), 'dmarc', 40, 'weak-subdomains'],
     ['weaker unused sub-domains', dmarc('p=reject; np=none; rua=mailto:d@example.com'), 'dmarc', 40, 'weak-subdomains'],
     [
-      'reports without consent',
-      {
-        dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'],
-        policies: { reportConsents: { 'rua.test': 'nxdomain' } },
-      },
+      'reports refused',
+      { ...dmarc('p=reject; rua=mailto:d@rua.test'), ...refused },
       'dmarc',
       40,
       'unauthorized-reports',
@@ -101,56 +105,17 @@ describe('a factor of the score', () => {
     ['an MTA-STS record alone', { files: { mtaSts: { status: 'missing' } } }, 'mta_sts', 0, 'no-policy'],
     ['something else under _smtp._tls', { tlsRpt: ['v=TLSRPTv10; rua=x', 'hello'] }, 'tls_rpt', 0, 'missing'],
     ['TLS-RPT without an address', { tlsRpt: ['v=TLSRPTv1; rua=x'] }, 'tls_rpt', 2, 'no-address'],
-    ['an expired certificate', { tls: { isTrusted: false, problem: 'CERT_HAS_EXPIRED' } }, 'tls', 0, 'expired'],
+    ['an expired certificate', { tls: expired }, 'tls', 0, 'expired'],
     ['an old protocol', { tls: { protocol: 'TLSv1.1' } }, 'tls', 5, 'old-protocol'],
     ['a certificate at its end', { tls: { validTo: '2026-01-04T00:00:00Z' } }, 'tls', 8, 'expires-soon'],
-    ['a short HSTS', hsts('max-age=600'), 'hsts', 2, 'short'],
-    [
-      'HSTS under an expired certificate',
-      { tls: { isTrusted: false, problem: 'CERT_HAS_EXPIRED' } },
-      'hsts',
-      0,
-      'ignored',
-    ],
-    ['HSTS that ends itself', hsts('max-age=0'), 'hsts', 0, 'missing'],
-    ['no headers', { http: { headers: {} } }, 'headers', 0, 'no-csp sniffing framing'],
-    [
-      'a careless referrer and no more',
-      { http: { headers: { 'referrer-policy': 'unsafe-url', 'x-content-type-options': 'nosniff' } } },
-      'headers',
-      0,
-      'no-csp framing referrer',
-    ],
+    ['a short HSTS', headers({ 'strict-transport-security': 'max-age=600' }), 'hsts', 2, 'short'],
+    ['HSTS under an expired certificate', { tls: expired }, 'hsts', 0, 'ignored'],
+    ['HSTS that ends itself', headers({ 'strict-transport-security': 'max-age=0' }), 'hsts', 0, 'missing'],
+    ['no headers', headers({}), 'headers', 0, 'no-csp sniffing framing'],
+    ['a careless referrer and no more', headers(careless), 'headers', 0, 'no-csp framing referrer'],
     ['no security.txt', { files: { securityTxt: { status: 'missing' } } }, 'security_txt', 0, 'missing'],
-    [
-      'an old security.txt',
-      { files: { securityTxt: { text: 'Contact: tel:+1\nExpires: 2020-01-01T00:00:00Z' } } },
-      'security_txt',
-      1,
-      'expired',
-    ],
-    [
-      'DKIM keys that help nobody, for which there are no points',
-      { named: { 's1._domainkey': ['v=DKIM1; k=dsa; t=y; p=AAAA'] } },
-      'dkim',
-      0,
-      'unusable testing',
-    ],
-    [
-      'a logo that nobody shows',
-      { bimi: ['v=BIMI1; l=x'], dmarc: ['v=DMARC1; p=none'] },
-      'bimi',
-      0,
-      'no-logo ineligible',
-    ],
-  ];
-  for (const [why, parts, name, points, issues] of table) {
-    it(`gives ${points} for ${name} with ${why}`, () => {
-      const factor = factorOf({ ...best, ...parts }, name);
-      const ids = issues.split(' ').flatMap((issue) => (issue ? [`${name}.${issue}`] : []));
-      assert.deepEqual([factor?.points, factor?.issues], [points, ids]);
-      if (factor && factor.weight > 0)
-        assert.equal(factor.finding, points === 0 ? 'fail' : points === factor.possible ? 'pass' : 'partial');
-    });
-  }
+    ['an old one', securityTxt('Contact: tel:+1\nExpires: 2020-01-01T00:00:00Z'), 'security_txt', 1, 'expired'],
+    ['keys of no use, without points', { named: uselessKey }, 'dkim', 0, 'unusable testing'],
+    ['a logo that is not shown', noLogo, 'bimi', 0, 'no-logo ineligible'],
+  ]);
 });

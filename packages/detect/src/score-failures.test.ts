@@ -1,11 +1,9 @@
 // The score while one look-up fails: it is null, or moves by no more than what that look-up decides.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assessPosture } from './posture.ts';
-import { best } from './test/best-posture.ts';
-import { type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
+import { best, factorIn, postureOf } from './test/best-posture.ts';
+import type { EvidenceParts } from './test/evidence-of.ts';
 
-const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts));
 const noPage = { status: 'timeout', url: null, statusCode: null, headers: {} } as const;
 /** Each look-up that can fail, and the points of 122 that rest on it; 0: the score may only become null or stay. */
 const FAILURES: readonly [name: string, failed: EvidenceParts, points: number][] = [
@@ -29,24 +27,16 @@ const FAILURES: readonly [name: string, failed: EvidenceParts, points: number][]
   ['security.txt', { files: { ...best.files, securityTxt: { status: 'timeout' } } }, 2],
 ];
 const dead = { policies: { validation: 'secure', spf: { 'a.test': [] } } } as const;
-const nullMx: EvidenceParts = {
-  ...best,
-  mx: ['0 '],
-  txt: ['v=spf1 -all'],
-  dmarc: ['v=DMARC1; p=reject'],
-  mtaSts: 'empty',
-  tlsRpt: 'empty',
-};
+const refusing: EvidenceParts = { mx: ['0 '], txt: ['v=spf1 -all'], dmarc: ['v=DMARC1; p=reject'] };
+const nullMx: EvidenceParts = { ...best, ...refusing, mtaSts: 'empty', tlsRpt: 'empty' };
+const little: EvidenceParts = { txt: ['v=spf1 ?all'], dmarc: ['v=DMARC1; p=none'], mx: ['10 mx.example.com'] };
 const DOMAINS: readonly [why: string, parts: EvidenceParts][] = [
   ['with everything', best],
   ['without DMARC', { ...best, dmarc: [] }],
   ['without SPF', { ...best, txt: [] }],
   ['with neither', { ...best, txt: [], dmarc: [] }],
   ['with an SPF policy that is void', { ...best, txt: ['v=spf1 include:a.test -all'], ...dead }],
-  [
-    'with little',
-    { txt: ['v=spf1 ?all'], dmarc: ['v=DMARC1; p=none'], mx: ['10 mx.example.com'], tls: {}, policies: {} },
-  ],
+  ['with little', { ...little, tls: {}, policies: {} }],
   ['with reports to a stranger', { ...best, dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'] }],
   ['without a web', { ...best, a: 'empty', tls: { status: 'failed' } }],
   ['without mail', nullMx],
@@ -81,13 +71,10 @@ describe('the score of a domain', () => {
 describe('a domain of which nobody knows whether it takes mail', () => {
   it('is not told to protect mail to it', () => {
     for (const mx of ['timeout', 'servfail'] as const) {
-      const { factors } = postureOf({ ...nullMx, mx });
-      for (const factor of ['mta_sts', 'tls_rpt'])
-        assert.equal(factors.find((each) => each.factor === factor)?.finding, 'unmeasured');
-      assert.deepEqual(
-        factors.flatMap(({ issues }) => issues),
-        [],
-      );
+      const posture = postureOf({ ...nullMx, mx });
+      for (const factor of ['mta_sts', 'tls_rpt'] as const)
+        assert.equal(factorIn(posture, factor)?.finding, 'unmeasured');
+      for (const { issues } of posture.factors) assert.deepEqual(issues, []);
     }
   });
 
@@ -97,9 +84,7 @@ describe('a domain of which nobody knows whether it takes mail', () => {
   });
   it('takes none where neither an MX nor an address is there', () => {
     const { factors } = postureOf({ ...nullMx, mx: [], a: 'empty', tls: { status: 'failed' } });
-    assert.deepEqual(
-      factors.map(({ factor, finding }) => `${factor} ${finding}`),
-      ['spf pass', 'dmarc pass', 'dnssec pass', 'caa pass'],
-    );
+    const findings = factors.map(({ factor, finding }) => `${factor} ${finding}`);
+    assert.deepEqual(findings, ['spf pass', 'dmarc pass', 'dnssec pass', 'caa pass']);
   });
 });

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FileEvidence } from '../evidence.ts';
-import { assessPosture } from '../posture.ts';
 import type { Posture } from '../posture-type.ts';
-import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
+import { postureOf } from '../test/best-posture.ts';
+import type { EvidenceParts } from '../test/evidence-of.ts';
+import { hasMembers, rows } from '../test/rows.ts';
 
 const record = ['v=STSv1; id=20260101T000000'];
 const policy = (...lines: readonly string[]) => ['version: STSv1', ...lines].join('\r\n');
 const good = policy('mode: enforce', 'mx: mx.example.com', 'mx: *.backup.test', 'max_age: 604800');
 
-function mtaSts(text: string | Partial<FileEvidence>, parts: EvidenceParts = {}): Posture['mtaSts'] {
-  const file = typeof text === 'string' ? { text } : text;
-  return assessPosture(
-    evidenceOf({ mtaSts: record, mx: ['10 mx.example.com', '20 in.backup.test'], files: { mtaSts: file }, ...parts }),
-  ).mtaSts;
-}
+const mx = ['10 mx.example.com', '20 in.backup.test'];
+const mtaSts = (file: Partial<FileEvidence>, parts: EvidenceParts = {}): Posture['mtaSts'] =>
+  postureOf({ mtaSts: record, mx, files: { mtaSts: file }, ...parts }).mtaSts;
 
 describe('MTA-STS', () => {
-  const table: [why: string, text: string | Partial<FileEvidence>, expected: Partial<Posture['mtaSts']>][] = [
+  const reads = (text: string | Partial<FileEvidence>, expected: Partial<Posture['mtaSts']>) =>
+    hasMembers(mtaSts(typeof text === 'string' ? { text } : text), { ...expected, hasRecord: true });
+  rows(reads, [
     ['is enforced', good, { mode: 'enforce', maxAge: 604_800, problem: null }],
     ['may end its lines in LF', good.replaceAll('\r', ''), { mode: 'enforce', problem: null }],
     ['is tested', good.replace('enforce', 'testing'), { mode: 'testing', problem: null }],
@@ -41,48 +41,34 @@ describe('MTA-STS', () => {
     ['was cut off', { status: 'failed' }, { problem: null }],
     ['was blocked', { status: 'blocked' }, { mode: null, problem: null }],
     ['is long', `${good}\r\n${'mx: a.test\r\n'.repeat(5000)}`, { mode: 'enforce', problem: null }],
-  ];
-  for (const [why, text, expected] of table) {
-    it(`${why}: ${JSON.stringify(expected)}`, () => {
-      const found = mtaSts(text);
-      for (const [key, value] of Object.entries(expected)) assert.equal(found[key as keyof typeof found], value, key);
-      assert.equal(found.hasRecord, true);
-    });
-  }
+  ]);
   it('has an id of letters and digits', () => {
     for (const bad of ['v=STSv1', 'v=STSv1; id=', 'v=STSv1; id=a-b', `v=STSv1; id=${'1'.repeat(33)}`])
-      assert.equal(mtaSts(good, { mtaSts: [bad] }).problem, 'bad-id', bad);
+      assert.equal(mtaSts({ text: good }, { mtaSts: [bad] }).problem, 'bad-id', bad);
   });
   it('names the domain itself where it has no MX records', () => {
     const parts = { mx: 'empty' } as const;
-    assert.equal(mtaSts(good, parts).problem, 'mx-mismatch');
-    assert.equal(mtaSts(good.replace('mx.example.com', 'example.com'), parts).problem, null);
+    assert.equal(mtaSts({ text: good }, parts).problem, 'mx-mismatch');
+    assert.equal(mtaSts({ text: good.replace('mx.example.com', 'example.com') }, parts).problem, null);
   });
   it('is none with two records, or with a policy alone', () => {
-    assert.equal(mtaSts(good, { mtaSts: [...record, 'v=STSv1; id=2'] }).hasRecord, false);
-    assert.deepEqual([mtaSts(good, { mtaSts: [] }).hasRecord, mtaSts(good, { mtaSts: [] }).mode], [false, null]);
+    assert.equal(mtaSts({ text: good }, { mtaSts: [...record, 'v=STSv1; id=2'] }).hasRecord, false);
+    assert.deepEqual(
+      [mtaSts({ text: good }, { mtaSts: [] }).hasRecord, mtaSts({ text: good }, { mtaSts: [] }).mode],
+      [false, null],
+    );
   });
 });
 
 describe('TLS-RPT', () => {
-  const table: [record: string, hasAddress: boolean][] = [
-    ['v=TLSRPTv1; rua=mailto:t@example.com', true],
-    ['v=TLSRPTv1;rua=https://t.example.com/v1', true],
-    ['v=TLSRPTv1; rua=nonsense,mailto:t@example.com', true],
-    ['v=TLSRPTv1; rua=http://t.example.com', false],
-    ['v=TLSRPTv1; rua=', false],
-    ['v=TLSRPTv1', false],
-  ];
-  for (const [text, hasAddress] of table) {
-    it(`${text} ${hasAddress ? 'has' : 'has no'} address`, () =>
-      assert.deepEqual(assessPosture(evidenceOf({ tlsRpt: [text] })).tlsRpt, {
-        status: 'observed',
-        hasRecord: true,
-        hasAddress,
-        problem: null,
-      }));
-  }
-
+  const reportsOf = (record: string) => postureOf({ tlsRpt: [record] }).tlsRpt;
+  it('has an address where one is of mail or HTTPS', () => {
+    const found = { status: 'observed', hasRecord: true, problem: null };
+    for (const rua of ['mailto:t@example.com', 'https://t.example.com/v1', 'nonsense,mailto:t@example.com'])
+      assert.deepEqual(reportsOf(`v=TLSRPTv1;rua=${rua}`), { ...found, hasAddress: true }, rua);
+    for (const rest of ['; rua=http://t.example.com', '; rua=', ''])
+      assert.deepEqual(reportsOf(`v=TLSRPTv1${rest}`), { ...found, hasAddress: false }, rest);
+  });
   it('is not measured while its name does not answer', () =>
-    assert.equal(assessPosture(evidenceOf({ tlsRpt: 'timeout' })).tlsRpt.hasAddress, null));
+    assert.equal(postureOf({ tlsRpt: 'timeout' }).tlsRpt.hasAddress, null));
 });

@@ -1,41 +1,38 @@
 // What a web site shows of itself: TLS, HSTS, protective headers, security.txt.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assessPosture } from '../posture.ts';
 import type { Posture } from '../posture-type.ts';
-import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
+import { postureOf } from '../test/best-posture.ts';
+import type { EvidenceParts } from '../test/evidence-of.ts';
+import { hasMembers, rows } from '../test/rows.ts';
 
 // Evidence of tests is observed on 2026-01-02.
-const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts));
 const withHeaders = (headers: Record<string, string>, http: EvidenceParts['http'] = {}) =>
   postureOf({ http: { headers, ...http } });
 
 describe('TLS', () => {
-  const issues: [problem: string, issue: string][] = [
+  const issueOf = (problem: string) => postureOf({ tls: { isTrusted: false, problem } }).tls.issue;
+  for (const [problem, issue] of [
     ['CERT_HAS_EXPIRED', 'expired'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'name-mismatch'],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'incomplete-chain'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'untrusted-root'],
     ['constructor', 'untrusted'],
-  ];
-  for (const [problem, issue] of issues) {
-    it(`tells ${problem} as ${issue}`, () =>
-      assert.equal(postureOf({ tls: { isTrusted: false, problem } }).tls.issue, issue));
+  ] as const) {
+    it(`reads ${problem} as ${issue}`, () => assert.equal(issueOf(problem), issue));
   }
 
-  const lives: [validFrom: string | null, validTo: string, expiresSoon: boolean, why: string][] = [
-    ['2025-11-01T00:00:00Z', '2026-01-30T00:00:00Z', false, '28 of 90 days left'],
-    ['2025-10-10T00:00:00Z', '2026-01-08T00:00:00Z', true, '6 of 90 days left'],
-    ['2025-01-10T00:00:00Z', '2026-01-15T00:00:00Z', true, '13 days of a year left'],
-    ['2025-12-29T00:00:00Z', '2026-01-04T00:00:00Z', false, '2 of 6 days left, as is usual for short lives'],
-    ['2025-12-28T00:00:00Z', '2026-01-02T12:00:00Z', true, 'hours of 5 days left'],
-    [null, '2026-01-10T00:00:00Z', true, 'a life of unknown length'],
-  ];
-  for (const [validFrom, validTo, expiresSoon, why] of lives) {
-    it(`is ${expiresSoon ? '' : 'not '}renewed late with ${why}`, () =>
-      assert.equal(postureOf({ tls: { validFrom, validTo } }).tls.expiresSoon, expiresSoon));
-  }
+  const expires = (validFrom: string | null, validTo: string, expiresSoon: boolean) =>
+    assert.equal(postureOf({ tls: { validFrom, validTo } }).tls.expiresSoon, expiresSoon);
+  rows(expires, [
+    ['is in time with 28 of 90 days left', '2025-11-01T00:00:00Z', '2026-01-30T00:00:00Z', false],
+    ['is late with 6 of 90 days left', '2025-10-10T00:00:00Z', '2026-01-08T00:00:00Z', true],
+    ['is late with 13 days of a year left', '2025-01-10T00:00:00Z', '2026-01-15T00:00:00Z', true],
+    ['is in time with 2 of 6 days left, as is usual', '2025-12-29T00:00:00Z', '2026-01-04T00:00:00Z', false],
+    ['is late with hours of 5 days left', '2025-12-28T00:00:00Z', '2026-01-02T12:00:00Z', true],
+    ['is late in a life of unknown length', null, '2026-01-10T00:00:00Z', true],
+  ]);
 });
 
 describe('HSTS', () => {
@@ -50,66 +47,52 @@ describe('HSTS', () => {
     [`${';'.repeat(60_000)}max-age=1`, { status: 'absent' }],
   ];
   for (const [header, expected] of table) {
-    it(`reads ${header.slice(0, 60)}`, () => {
-      const { hsts } = withHeaders({ 'strict-transport-security': header });
-      for (const [key, value] of Object.entries(expected)) assert.equal(hsts[key as keyof typeof hsts], value, key);
-    });
+    it(`reads ${header.slice(0, 60)}`, () =>
+      hasMembers(withHeaders({ 'strict-transport-security': header }).hsts, expected));
   }
 
   const header = { 'strict-transport-security': 'max-age=31536000' };
   const redirected = (from: string) => ({ url: 'https://other.test/', statusCode: 301, redirects: [from] });
-  const whose: [why: string, http: EvidenceParts['http'], status: string][] = [
-    ['over HTTP is nothing', { url: 'http://example.com/' }, 'absent'],
-    ['of a wall says nothing', { status: 'blocked' }, 'unmeasured'],
-    ['of an error that passes says nothing', { statusCode: 503 }, 'unmeasured'],
-    ['of too many requests says nothing', { statusCode: 429 }, 'unmeasured'],
-    ['of another domain says nothing', { url: 'https://other.test/', statusCode: 200 }, 'unmeasured'],
-    ['of the domain’s own redirect to another is its own', redirected('https://example.com/'), 'observed'],
-    ['of such a redirect over HTTP is nothing', redirected('http://example.com/'), 'absent'],
-    ['of a page not found is its own', { statusCode: 404 }, 'observed'],
-    ['is not there without an answer', { status: 'timeout', url: null, statusCode: null }, 'unmeasured'],
-  ];
+  rows(
+    (http: EvidenceParts['http'], status: string) => assert.equal(withHeaders(header, http).hsts.status, status),
+    [
+      ['over HTTP is nothing', { url: 'http://example.com/' }, 'absent'],
+      ['of a wall says nothing', { status: 'blocked' }, 'unmeasured'],
+      ['of an error that passes says nothing', { statusCode: 503 }, 'unmeasured'],
+      ['of too many requests says nothing', { statusCode: 429 }, 'unmeasured'],
+      ['of another domain says nothing', { url: 'https://other.test/', statusCode: 200 }, 'unmeasured'],
+      ['of the domain’s own redirect to another is its own', redirected('https://example.com/'), 'observed'],
+      ['of such a redirect over HTTP is nothing', redirected('http://example.com/'), 'absent'],
+      ['of a page not found is its own', { statusCode: 404 }, 'observed'],
+      ['is not there without an answer', { status: 'timeout', url: null, statusCode: null }, 'unmeasured'],
+    ],
+  );
   it('is not missed on an error, where it may be the page’s', () => {
     for (const statusCode of [403, 404, 429, 503])
       assert.equal(withHeaders({}, { statusCode }).hsts.status, 'unmeasured', String(statusCode));
     assert.equal(withHeaders({}).hsts.status, 'absent');
   });
-  for (const [why, http, status] of whose) {
-    it(why, () => assert.equal(withHeaders(header, http).hsts.status, status));
-  }
 });
 
 describe('protective headers', () => {
   const csp = (policy: string) => ({ 'content-security-policy': policy });
-  const table: [why: string, headers: Record<string, string>, expected: Partial<Posture['headers']>][] = [
-    [
-      'none',
-      {},
-      { status: 'observed', csp: 'none', isSniffingOff: false, isFramingLimited: false, isReferrerCareful: true },
-    ],
+  const nonces = "script-src 'nonce-abc' 'strict-dynamic' https: 'unsafe-inline'";
+  const anybody = { ...csp('frame-ancestors *'), 'x-frame-options': 'DENY' };
+  const reads = (headers: Record<string, string>, expected: Partial<Posture['headers']>) =>
+    hasMembers(withHeaders(headers).headers, expected);
+  rows(reads, [
+    ['none', {}, { status: 'observed', csp: 'none', isSniffingOff: false, isFramingLimited: false }],
+    ['no referrer policy, which is careful', {}, { isReferrerCareful: true }],
     ['a strong policy', csp("default-src 'self'; frame-ancestors 'none'"), { csp: 'strong', isFramingLimited: true }],
     ['inline scripts', csp("script-src 'self' 'unsafe-inline'"), { csp: 'weak', isFramingLimited: false }],
     ['inline scripts by nonce', csp("script-src 'nonce-abc' 'unsafe-inline'"), { csp: 'strong' }],
-    [
-      'scripts by nonce and what they load',
-      csp("script-src 'nonce-abc' 'strict-dynamic' https: 'unsafe-inline'"),
-      { csp: 'strong' },
-    ],
+    ['scripts by nonce and what they load', csp(nonces), { csp: 'strong' }],
     ['strict-dynamic that nothing starts', csp("script-src 'strict-dynamic' https:"), { csp: 'weak' }],
     ['scripts from any host', csp('script-src https://*'), { csp: 'weak' }],
-    [
-      'frames by anybody, whatever the old header says',
-      { 'content-security-policy': 'frame-ancestors *', 'x-frame-options': 'DENY' },
-      { isFramingLimited: false },
-    ],
+    ['frames by anybody, whatever the old header says', anybody, { isFramingLimited: false }],
     ['scripts from anywhere', csp('default-src https:'), { csp: 'weak' }],
     ['a policy on frames alone', csp('FRAME-ANCESTORS https://a.test'), { csp: 'weak', isFramingLimited: true }],
-    ['frames by anybody', csp('frame-ancestors *'), { isFramingLimited: false }],
-    [
-      'a policy that is only reported',
-      { 'content-security-policy-report-only': "default-src 'self'" },
-      { csp: 'report-only' },
-    ],
+    ['a policy only reported', { 'content-security-policy-report-only': "default-src 'self'" }, { csp: 'report-only' }],
     ['the old header for frames', { 'x-frame-options': 'SAMEORIGIN' }, { isFramingLimited: true }],
     ['an old header that says nothing', { 'x-frame-options': 'ALLOWALL' }, { isFramingLimited: false }],
     ['no sniffing', { 'x-content-type-options': 'NoSniff' }, { isSniffingOff: true }],
@@ -117,13 +100,7 @@ describe('protective headers', () => {
     ['the last referrer policy', { 'referrer-policy': 'no-referrer, unsafe-url' }, { isReferrerCareful: false }],
     ['permissions', { 'permissions-policy': 'camera=()' }, { hasPermissionsPolicy: true }],
     ['64 KiB of a policy', csp(`${'a '.repeat(32_768)}`), { csp: 'weak' }],
-  ];
-  for (const [why, headers, expected] of table) {
-    it(`tell ${why}`, () => {
-      const found = withHeaders(headers).headers;
-      for (const [key, value] of Object.entries(expected)) assert.equal(found[key as keyof typeof found], value, key);
-    });
-  }
+  ]);
   it('of an error are not the page’s', () => {
     for (const statusCode of [403, 404, 408, 429, 503])
       assert.equal(withHeaders({}, { statusCode }).headers.status, 'unmeasured', String(statusCode));
@@ -139,13 +116,12 @@ describe('protective headers', () => {
 describe('security.txt', () => {
   const good = 'Contact: mailto:security@example.com\nExpires: 2026-12-31T23:59:59Z\n';
   const partOf = (text: string) => postureOf({ files: { securityTxt: { text } } }).securityTxt;
-  const table: [why: string, text: string, problem: string | null][] = [
+  const folded = 'EXPIRES: 2026-12-31T23:59:59+02:00\r\n# hi\r\ncontact: https://a.test/\r\n';
+  const reads = (text: string, problem: Posture['securityTxt']['problem']) =>
+    hasMembers(partOf(text), { status: 'observed', problem });
+  rows(reads, [
     ['in order', good, null],
-    [
-      'with fields in any case and order',
-      'EXPIRES: 2026-12-31T23:59:59+02:00\r\n# hi\r\ncontact: https://a.test/\r\n',
-      null,
-    ],
+    ['with fields in any case and order', folded, null],
     ['without a contact', 'Expires: 2026-12-31T23:59:59Z', 'no-contact'],
     ['with a contact that is none', good.replace('mailto:', ''), 'no-contact'],
     ['without an end', 'Contact: mailto:s@example.com', 'no-expiry'],
@@ -155,9 +131,7 @@ describe('security.txt', () => {
     ['after a byte order mark', `\uFEFF${good}`, null],
     ['that has ended', good.replace('2026-12', '2025-12'), 'expired'],
     ['of 64 KiB', `${good}${'#'.repeat(65_536)}`, null],
-  ];
-  for (const [why, text, problem] of table)
-    it(why, () => assert.deepEqual([partOf(text).status, partOf(text).problem], ['observed', problem]));
+  ]);
 
   it('may be signed', () => {
     const signed = `-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n${good}-----BEGIN PGP SIGNATURE-----\n`;
@@ -165,10 +139,9 @@ describe('security.txt', () => {
   });
 
   it('is observed where it is text, absent where it is missing, and unmeasured where it could not be asked for', () => {
-    const statusOf = (
-      securityTxt: NonNullable<EvidenceParts['files']>['securityTxt'],
-      http: EvidenceParts['http'] = {},
-    ) => postureOf({ http, files: securityTxt ? { securityTxt } : {} }).securityTxt.status;
+    type Given = NonNullable<NonNullable<EvidenceParts['files']>['securityTxt']>;
+    const statusOf = (securityTxt: Given, http: EvidenceParts['http'] = {}) =>
+      postureOf({ http, files: { securityTxt } }).securityTxt.status;
     assert.equal(statusOf({ text: '<!DOCTYPE html><p>Contact: us' }), 'absent');
     assert.equal(statusOf({ text: good, contentType: 'text/html; charset=utf-8' }), 'absent');
     assert.equal(statusOf({ status: 'missing' }), 'absent');

@@ -1,5 +1,11 @@
 // Evidence of a domain in which everything that the score looks at is in order; tests break it part by part.
-import type { EvidenceParts } from './evidence-of.ts';
+import { assessPosture } from '../posture.ts';
+import type { FactorName, Posture } from '../posture-type.ts';
+import { type EvidenceParts, evidenceOf } from './evidence-of.ts';
+
+export const postureOf = (parts: EvidenceParts): Posture => assessPosture(evidenceOf(parts));
+export const factorIn = ({ factors }: Posture, name: FactorName) => factors.find(({ factor }) => factor === name);
+export const factorOf = (parts: EvidenceParts, name: FactorName) => factorIn(postureOf(parts), name);
 
 export const best: EvidenceParts = {
   mx: ['10 mx.example.com'],

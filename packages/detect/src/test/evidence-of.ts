@@ -1,66 +1,46 @@
 // Evidence for tests: a healthy, empty domain, with what the test names put in. Every look-up is measured unless told otherwise.
-import type {
-  AddressEvidence,
-  CaaRecord,
-  DnsEvidence,
-  Evidence,
-  FileEvidence,
-  HttpEvidence,
-  Lookup,
-  LookupStatus,
-  MxRecord,
-  Page,
-  PolicyEvidence,
-  TlsEvidence,
-} from '../evidence.ts';
+import type * as E from '../evidence.ts';
 
+type Lookup<T> = E.Lookup<T>;
 /** Records, or the status of a look-up that gave none, or a whole look-up. */
-type Given<T> = readonly T[] | LookupStatus | Lookup<T>;
+type Given<T> = readonly T[] | E.LookupStatus | Lookup<T>;
+type Named = Record<string, Given<string>>;
 
-export interface EvidenceParts {
+const RECORDS = ['ns', 'a', 'aaaa', 'txt', 'www'] as const;
+const BELOW = ['dmarc', 'mtaSts', 'tlsRpt', 'bimi', 'wildcardTxt', 'wildcardA'] as const;
+const TEXTS = [...RECORDS, ...BELOW];
+
+export interface EvidenceParts extends Partial<Record<(typeof TEXTS)[number], Given<string>>> {
   domain?: string;
-  ns?: Given<string>;
-  soa?: Given<{ mname: string; rname: string; serial: number }>;
-  a?: Given<string>;
-  aaaa?: Given<string>;
+  soa?: Given<E.DnsEvidence['soa']['records'][number]>;
   /** `10 mx.example.net`. */
-  mx?: readonly string[] | LookupStatus;
-  txt?: Given<string>;
+  mx?: readonly string[] | E.LookupStatus;
   /** `0 issue ca.example`. */
-  caa?: readonly string[] | LookupStatus;
-  ds?: Given<DnsEvidence['ds']['records'][number]>;
-  www?: Given<string>;
-  dmarc?: Given<string>;
-  mtaSts?: Given<string>;
-  tlsRpt?: Given<string>;
-  bimi?: Given<string>;
-  named?: Record<string, Given<string>>;
-  wildcardTxt?: Given<string>;
-  wildcardA?: Given<string>;
-  addresses?: readonly Partial<AddressEvidence>[];
+  caa?: readonly string[] | E.LookupStatus;
+  ds?: Given<E.DnsEvidence['ds']['records'][number]>;
+  named?: Named;
+  addresses?: readonly Partial<E.AddressEvidence>[];
   /** TXT of the names that SPF leads to. */
-  spf?: Record<string, Given<string>>;
-  http?: Partial<Omit<HttpEvidence, 'page'>> & { page?: Partial<Page> };
-  tls?: Partial<TlsEvidence>;
+  spf?: Named;
+  http?: Partial<Omit<E.HttpEvidence, 'page'>> & { page?: Partial<E.Page> };
+  tls?: Partial<E.TlsEvidence>;
   /** TXT by name. Parts not given were asked for and led nowhere; without any they were never asked for. */
-  policies?: { readonly [Part in 'spf' | 'dmarcParents' | 'reportConsents']?: Record<string, Given<string>> } & {
-    readonly validation?: PolicyEvidence['validation'];
+  policies?: { readonly [Part in 'spf' | 'dmarcParents' | 'reportConsents']?: Named } & {
+    readonly validation?: E.PolicyEvidence['validation'];
   };
   /** The text of a file, or how asking for it ended. */
-  files?: { readonly [Name in keyof NonNullable<Evidence['files']>]?: Partial<FileEvidence> };
+  files?: { readonly [Name in keyof NonNullable<E.Evidence['files']>]?: Partial<E.FileEvidence> };
 }
 
 /** Every record that decides whether a domain exists, with one status. */
-export const everyRecord = (status: LookupStatus): EvidenceParts =>
+export const everyRecord = (status: E.LookupStatus): EvidenceParts =>
   Object.fromEntries(['ns', 'soa', 'a', 'aaaa', 'mx', 'txt'].map((type) => [type, status]));
 
 /** Parts not given read as asked for and not there: an empty home page, no certificate to be had. */
-export function evidenceOf(parts: EvidenceParts = {}): Evidence {
+export function evidenceOf(parts: EvidenceParts = {}): E.Evidence {
   const domain = parts.domain ?? 'example.com';
   return {
-    domain,
-    observedAt: '2026-01-02T03:04:05Z',
-    durationMs: 120,
+    ...{ domain, observedAt: '2026-01-02T03:04:05Z', durationMs: 120 },
     dns: dnsOf(parts),
     addresses: (parts.addresses ?? []).map((address) => ({
       ...{ address: '192.0.2.1', use: 'web', status: 'found', asn: null, asName: null, prefix: null },
@@ -69,15 +49,10 @@ export function evidenceOf(parts: EvidenceParts = {}): Evidence {
     ...(parts.spf ? { policies: { ...NO_POLICIES, spf: lookupsOf(parts.spf) } } : {}),
     http: httpOf(domain, parts.http),
     tls: {
-      status: parts.tls ? 'found' : 'failed',
-      issuer: null,
-      issuerCommonName: null,
-      names: [domain],
-      validFrom: null,
-      validTo: null,
-      protocol: parts.tls ? 'TLSv1.3' : null,
-      isTrusted: parts.tls ? true : null,
-      problem: null,
+      ...{ issuer: null, issuerCommonName: null, names: [domain], validFrom: null, validTo: null, problem: null },
+      ...(parts.tls
+        ? { status: 'found', protocol: 'TLSv1.3', isTrusted: true }
+        : { status: 'failed', protocol: null, isTrusted: null }),
       ...parts.tls,
     },
     ...(parts.policies ? { policies: policiesOf(parts.policies) } : {}),
@@ -85,19 +60,18 @@ export function evidenceOf(parts: EvidenceParts = {}): Evidence {
   };
 }
 
-function policiesOf(given: NonNullable<EvidenceParts['policies']>): PolicyEvidence {
+function policiesOf(given: NonNullable<EvidenceParts['policies']>): E.PolicyEvidence {
   const { spf = {}, dmarcParents = {}, reportConsents = {}, validation = 'insecure' } = given;
   const [parents, consents] = [lookupsOf(dmarcParents), lookupsOf(reportConsents)];
   return { spf: lookupsOf(spf), dmarcParents: parents, reportConsents: consents, validation };
 }
 
-function filesOf({ mtaSts, securityTxt }: NonNullable<EvidenceParts['files']>): NonNullable<Evidence['files']> {
-  const fileOf = (given: Partial<FileEvidence> | undefined): FileEvidence => ({
-    status: given ? 'found' : 'skipped',
-    statusCode: given ? 200 : null,
-    contentType: given ? 'text/plain' : null,
-    text: '',
-    ...given,
+function filesOf({ mtaSts, securityTxt }: NonNullable<EvidenceParts['files']>): NonNullable<E.Evidence['files']> {
+  const fileOf = (given: Partial<E.FileEvidence> | undefined): E.FileEvidence => ({
+    ...(given
+      ? { status: 'found', statusCode: 200, contentType: 'text/plain' }
+      : { status: 'skipped', statusCode: null, contentType: null }),
+    ...{ text: '', ...given },
   });
   return { mtaSts: fileOf(mtaSts), securityTxt: fileOf(securityTxt) };
 }
@@ -107,23 +81,21 @@ export function aliasTo(...aliases: readonly string[]): Lookup<string> {
   return { status: 'found', records: ['192.0.2.1'], aliases };
 }
 
-function dnsOf(parts: EvidenceParts): DnsEvidence {
+function dnsOf(parts: EvidenceParts): E.DnsEvidence {
+  const defaults = { a: ['192.0.2.1'], wildcardTxt: 'nxdomain', wildcardA: 'nxdomain' } as const;
+  const given: EvidenceParts = { ...defaults, ...parts };
+  const texts = TEXTS.map((name) => [name, lookupOf<string>(given[name])]);
   return {
-    ...{ ns: lookupOf(parts.ns), soa: lookupOf(parts.soa), txt: lookupOf(parts.txt), ds: lookupOf(parts.ds) },
-    ...{ a: lookupOf(parts.a ?? ['192.0.2.1']), aaaa: lookupOf(parts.aaaa), www: lookupOf(parts.www) },
+    ...(Object.fromEntries(texts) as Record<(typeof TEXTS)[number], Lookup<string>>),
+    ...{ soa: lookupOf(parts.soa), ds: lookupOf(parts.ds), named: lookupsOf(parts.named ?? {}) },
     mx: lookupOf(typeof parts.mx === 'string' ? parts.mx : parts.mx?.map(toMx)),
     caa: lookupOf(typeof parts.caa === 'string' ? parts.caa : parts.caa?.map(toCaa)),
-    ...{ dmarc: lookupOf(parts.dmarc), mtaSts: lookupOf(parts.mtaSts) },
-    ...{ tlsRpt: lookupOf(parts.tlsRpt), bimi: lookupOf(parts.bimi) },
-    named: lookupsOf(parts.named ?? {}),
-    wildcardTxt: lookupOf(parts.wildcardTxt ?? 'nxdomain'),
-    wildcardA: lookupOf(parts.wildcardA ?? 'nxdomain'),
   };
 }
 
-const NO_POLICIES: PolicyEvidence = { spf: {}, dmarcParents: {}, reportConsents: {}, validation: 'unknown' };
+const NO_POLICIES: E.PolicyEvidence = { spf: {}, dmarcParents: {}, reportConsents: {}, validation: 'unknown' };
 
-function lookupsOf(given: Record<string, Given<string>>): Record<string, Lookup<string>> {
+function lookupsOf(given: Named): Record<string, Lookup<string>> {
   return Object.fromEntries(Object.entries(given).map(([name, each]) => [name, lookupOf(each)]));
 }
 
@@ -134,25 +106,20 @@ function lookupOf<T>(given: Given<T> | undefined): Lookup<T> {
   return { status: given.length > 0 ? 'found' : 'empty', records: given, aliases: [] };
 }
 
-function toMx(text: string): MxRecord {
+function toMx(text: string): E.MxRecord {
   const [preference = '0', exchange = ''] = text.split(' ');
   return { preference: Number(preference), exchange };
 }
 
-function toCaa(text: string): CaaRecord {
+function toCaa(text: string): E.CaaRecord {
   const [flags = '0', tag = 'issue', ...value] = text.split(' ');
   return { critical: Number(flags) >= 128, tag, value: value.join(' ') };
 }
 
-function httpOf(domain: string, http: EvidenceParts['http']): HttpEvidence {
+function httpOf(domain: string, http: EvidenceParts['http']): E.HttpEvidence {
   const { page, ...rest } = http ?? {};
   return {
-    status: 'found',
-    url: `https://${domain}/`,
-    redirects: [],
-    statusCode: 200,
-    headers: {},
-    cookies: [],
+    ...{ status: 'found', url: `https://${domain}/`, redirects: [], statusCode: 200, headers: {}, cookies: [] },
     page: page ? { title: null, metas: {}, assets: [], markers: [], isTruncated: false, ...page } : null,
     ...rest,
   };

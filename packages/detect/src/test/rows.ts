@@ -1,0 +1,17 @@
+// Tables of tests: one test for each row, and a comparison of only those members that a row gives.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+/** Runs `check` on each row, which begins with the name of its test. */
+export function rows<Args extends readonly unknown[]>(
+  check: (...args: Args) => unknown,
+  table: readonly (readonly [why: string, ...args: Args])[],
+): void {
+  for (const [why, ...args] of table) it(why, () => void check(...(args as unknown as Args)));
+}
+
+/** Compares the members of `expected` in full, and no other. */
+export function hasMembers<T extends object>(actual: T | null | undefined, expected: Partial<T>): void {
+  const names = Object.keys(expected) as (keyof T)[];
+  assert.deepEqual(Object.fromEntries(names.map((name) => [name, actual?.[name]])), expected);
+}
