@@ -2,30 +2,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Engine, EngineError } from '@strata/engine';
-import { type ModelGroup, modelGroups, type OfferedModel } from '@strata/inference';
+import type { ModelGroup } from '@strata/inference';
 import { pino } from 'pino';
 import { Admission } from '../admission.ts';
 import type { Backend } from '../backend.ts';
 import { Models } from '../models.ts';
+import { offeredModel } from '../test/network/offered-model.ts';
 import { networkModelInfo } from './network-model-info.ts';
 import { NetworkModels, type NetworkModelsOptions } from './network-models.ts';
 import type { LazyVocabulary } from './vocabularies.ts';
 
 const digest = (n: number) => n.toString(16).padStart(64, '0');
 
-function groupOf(n: number, name: string, peers: readonly string[]): ModelGroup {
-  const sha256 = digest(n);
-  const vocabularySha256 = digest(1_000 + n);
-  const model = {
-    name,
-    architecture: 'a',
-    quantisation: 'F16',
-    sizeBytes: 1,
-    parameters: 1,
-    engine: 'e',
-    contextLength: 512,
-  };
-  return { sha256, vocabularySha256, name, model, peers, weight: peers.length };
+/** The model of this number, by this name, of these peers. */
+function groupOf(n: number, name = 'm', peers: readonly string[] = ['a']): ModelGroup {
+  const ids = { sha256: digest(n), vocabularySha256: digest(1_000 + n), name };
+  return { ...ids, model: offeredModel(ids), peers, weight: peers.length };
 }
 
 /** One token for each byte. */
@@ -74,162 +66,135 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
   };
 }
 
+const never = new AbortController().signal;
+
 describe('models of the network', () => {
-  it('come when a connected worker has them, have its places, and go with it', async () => {
+  it('come when a connected worker has them, have its slots, and go with it', async () => {
     await using world = scene();
-    const { offer, ids, models, slots, ended } = world;
-    await offer(groupOf(1, 'm', ['a']));
-    assert.deepEqual(ids(), ['m']);
-    assert.equal(models.get('m').admission.places, 2);
-    slots.slots = 6;
+    const { offer, ids, models, slots, opened, ended } = world;
     await offer(groupOf(1, 'm', ['a', 'b']));
-    assert.equal(models.get('m').admission.places, 6);
-    using place = await models.get('m').admission.enter('key', new AbortController().signal);
+    assert.deepEqual([ids(), opened], [['m'], ['m 256']], 'as their vocabulary says');
     const { admission } = models.get('m');
+    assert.equal(admission.places, 2);
+    slots.slots = 6;
+    await offer(groupOf(1));
+    assert.equal(admission.places, 6);
+    using slot = await admission.enter('key', never);
     await new Promise((resolve) => setTimeout(resolve, 5));
     await offer();
-    assert.deepEqual(ids(), []);
     assert.throws(() => models.get('m'), { kind: 'overloaded' });
     // The answer under way is not cut off: its engine lives as long as it.
-    assert.deepEqual([admission.size, ended.length], [1, 0]);
-    place[Symbol.dispose]();
+    assert.deepEqual([ids(), admission.size, ended], [[], 1, []]);
+    slot[Symbol.dispose]();
     await offer();
     assert.deepEqual(ended, ['m']);
-    await offer(groupOf(1, 'm', ['a']));
+    await offer(groupOf(1));
     assert.deepEqual(ids(), ['m']);
   });
 
   it('stay for a while without a worker: one that restarts finds them there', async () => {
     await using world = scene({ graceMs: 60_000 });
-    const { offer, ids } = world;
-    await offer(groupOf(1, 'm', ['a']));
-    await offer();
-    assert.deepEqual(ids(), ['m']);
+    await world.offer(groupOf(1));
+    await world.offer();
+    assert.deepEqual(world.ids(), ['m']);
   });
 
-  it('are read by what the vocabulary says of itself, whatever anybody says', async () => {
-    await using world = scene();
-    const { offer, opened } = world;
-    await offer(groupOf(1, 'm', ['a', 'liar', 'liar-2']));
-    assert.deepEqual(opened, ['m 256']);
-  });
-
-  it('whose vocabulary cannot be one are refused, and so are those whose vocabulary nobody gives', async () => {
-    for (const broken of [
-      { tokenize: async () => [1] },
-      { tokenize: async () => [] },
-      { tokenize: async (text: string) => [...Buffer.from(text), 300] },
-      { render: async () => Array.from({ length: 100 }, () => 5_000_000) },
-      { tokenize: () => Promise.reject(new Error('no worker gives it')) },
-      { facts: () => Promise.reject(new EngineError('model-unusable', 'no vocabulary')) },
-    ]) {
+  const broken: Readonly<Record<string, Partial<LazyVocabulary>>> = {
+    'has no token for a text': { tokenize: async () => [] },
+    'has one token for every text': { tokenize: async () => [1] },
+    'gives tokens that it has not': { tokenize: async (text) => [...Buffer.from(text), 300] },
+    'renders tokens that it has not': { render: async () => Array.from({ length: 100 }, () => 5_000_000) },
+    'is given by no worker': { tokenize: () => Promise.reject(new Error('no worker gives it')) },
+    'cannot be opened': { facts: () => Promise.reject(new EngineError('model-unusable', 'no vocabulary')) },
+  };
+  for (const [why, vocabulary] of Object.entries(broken))
+    it(`are refused, and not tried again at once, where the vocabulary ${why}`, async () => {
       await using world = scene();
-      const { offer, ids, speak } = world;
-      speak({ ...bytewise, ...broken });
-      await offer(groupOf(1, 'm', ['a', 'b']));
-      speak(bytewise);
-      await offer(groupOf(1, 'm', ['a', 'b']));
-      assert.deepEqual(ids(), []);
-    }
-  });
+      for (const each of [{ ...bytewise, ...vocabulary }, bytewise]) {
+        world.speak(each);
+        await world.offer(groupOf(1));
+      }
+      assert.deepEqual(world.ids(), []);
+    });
 
-  it('that are called otherwise from now on stay what they are, with their line and their answers', async () => {
+  it('that get another name keep their queue and their answers', async () => {
     await using world = scene();
     const { offer, ids, models, opened, ended } = world;
-    await offer(groupOf(1, 'old', ['a']));
+    await offer(groupOf(1, 'old'));
     const { admission } = models.get('old');
-    await offer(groupOf(1, 'new', ['a']));
-    assert.deepEqual(ids(), ['new']);
+    await offer(groupOf(1, 'new'));
+    assert.deepEqual([ids(), opened.length, ended], [['new'], 1, []]);
     assert.equal(models.get('new').admission, admission);
-    assert.deepEqual([opened.length, ended.length], [1, 0]);
   });
 
-  it('whose name another one takes go on as their digest; one that is away keeps its name from strangers', async () => {
+  it('whose name another one takes go on as their digest; one without workers keeps its name from strangers', async () => {
     await using world = scene({ graceMs: 60_000 });
-    const { offer, ids, opened } = world;
-    await offer(groupOf(1, 'm', ['a']));
+    const digestOf = (n: number) => ['m', `m@${digest(n).slice(0, 12)}`];
     const strange = groupOf(2, 'm', ['b']);
-    await offer(strange);
-    assert.deepEqual(ids().sort(), ['m', `m@${digest(2).slice(0, 12)}`]);
-    await offer(groupOf(1, 'm', ['a']), strange);
-    assert.deepEqual(ids().sort(), ['m', `m@${digest(2).slice(0, 12)}`]);
-    await offer(groupOf(1, 'm', ['a']), groupOf(2, 'm', ['b', 'c']));
-    assert.deepEqual(ids().sort(), ['m', `m@${digest(1).slice(0, 12)}`]);
-    assert.equal(opened.length, 2);
+    for (const [expected, ...offered] of [
+      [['m'], groupOf(1)],
+      [digestOf(2), strange],
+      [digestOf(2), groupOf(1), strange],
+      [digestOf(1), groupOf(1), groupOf(2, 'm', ['b', 'c'])],
+    ] as const) {
+      await world.offer(...offered);
+      assert.deepEqual(world.ids().sort(), expected);
+    }
+    assert.equal(world.opened.length, 2);
   });
 
   it('that come back while their last answers are under way are the same as before', async () => {
     await using world = scene();
     const { offer, ids, models, opened, ended, slots } = world;
-    await offer(groupOf(1, 'm', ['a']));
+    await offer(groupOf(1));
     const { admission } = models.get('m');
-    using _place = await admission.enter('key', new AbortController().signal);
+    using _slot = await admission.enter('key', never);
     await new Promise((resolve) => setTimeout(resolve, 5));
     await offer();
     assert.deepEqual([ids(), ended], [[], []]);
     const before = slots.refreshed;
     await offer(groupOf(1, 'm', ['b']));
-    assert.deepEqual([ids(), opened.length], [['m'], 1]);
+    assert.deepEqual([ids(), opened.length, slots.refreshed > before], [['m'], 1, true]);
     assert.equal(models.get('m').admission, admission);
-    assert.ok(slots.refreshed > before);
   });
 
-  it('that go send those away who wait', async () => {
+  it('that go refuse the requests that wait', async () => {
     await using world = scene();
-    const { offer, models, slots } = world;
-    slots.slots = 1;
-    await offer(groupOf(1, 'm', ['a']));
-    const { admission } = models.get('m');
-    using _place = await admission.enter('key', new AbortController().signal);
-    const waiting = assert.rejects(admission.enter('key', new AbortController().signal), { kind: 'overloaded' });
+    world.slots.slots = 1;
+    await world.offer(groupOf(1));
+    const { admission } = world.models.get('m');
+    using _slot = await admission.enter('key', never);
+    const waiting = assert.rejects(admission.enter('key', never), { kind: 'overloaded' });
     await new Promise((resolve) => setTimeout(resolve, 5));
-    await offer();
+    await world.offer();
     await waiting;
     assert.equal(admission.size, 1);
   });
 
-  it('are so many at most; those that the operator pinned come besides', async () => {
-    const pinned = groupOf(99, 'wanted', ['a']);
+  it('are limited in number, except those that the operator pinned', async () => {
+    const pinned = groupOf(99, 'wanted');
     await using world = scene({ pins: new Map([['mine', pinned.sha256]]) });
-    const { offer, ids, models } = world;
-    const many = Array.from({ length: 20 }, (_, i) => groupOf(i + 1, `m${i}`, ['a']));
+    const { offer, ids, models, network } = world;
+    const many = Array.from({ length: 20 }, (_, i) => groupOf(i + 1, `m${i}`));
     for (let round = 0; round < 4; round += 1) await offer(...many, pinned);
     assert.equal(ids().filter((id) => /^m\d/.test(id)).length, 3);
     // One file, by both of its names.
     assert.equal(models.get('mine').admission, models.get('wanted').admission);
-    assert.equal(world.network.list().length, 4);
+    assert.equal(network.list().length, 4);
   });
 
-  it("leave names of the gateway's own models alone", async () => {
+  it("do not take names of the gateway's own models", async () => {
     await using world = scene({}, ['m']);
-    const { offer, ids } = world;
-    await offer(groupOf(1, 'm', ['a']));
-    assert.deepEqual(ids(), ['m', `m@${digest(1).slice(0, 12)}`]);
-  });
-});
-
-const offered = (given: Partial<OfferedModel> = {}): OfferedModel => ({
-  ...{ name: 'm', sha256: 'a'.repeat(64), vocabularySha256: 'b'.repeat(64), templateSha256: 'c'.repeat(64) },
-  ...{ architecture: 'llama', quantisation: 'F16', sizeBytes: 1, parameters: 1, contextLength: 4_096 },
-  ...{ vocabularySize: 32_000, longestToken: 16, slots: 2, prefillTokensPerSecond: 1, decodeTokensPerSecond: 1 },
-  ...{ engine: 'e', ...given },
-});
-const facts = { vocabularySize: 32_000, longestToken: 16, hasChatTemplate: true };
-const infoOf = (offers: Readonly<Record<string, OfferedModel>>) => {
-  const workers = Object.entries(offers).map(([peer, model]) => ({ peer, offer: { models: [model] } }));
-  const [group] = modelGroups(workers, { weigh: () => 0.5 });
-  return group && networkModelInfo(group, facts, 4);
-};
-
-describe('a model of the network', () => {
-  it('is what its file says, however many workers say otherwise', () => {
-    const lie = offered({ vocabularySize: 1, longestToken: 1, contextLength: 1, templateSha256: 'd'.repeat(64) });
-    const info = infoOf({ liar: lie, honest: offered(), another: lie, third: lie });
-    assert.deepEqual(info, { ...infoOf({ honest: offered() }) });
-    assert.deepEqual([info?.vocabularySize, info?.longestToken, info?.contextLength], [32_000, 16, 4_096]);
+    await world.offer(groupOf(1));
+    assert.deepEqual(world.ids(), ['m', `m@${digest(1).slice(0, 12)}`]);
   });
 
-  it('has no larger a context than can be asked for', () => {
-    assert.equal(infoOf({ large: offered({ contextLength: 100_000_000 }) })?.contextLength, 1_000_000);
+  it('have the facts of their vocabulary, and no larger a context than can be asked for', () => {
+    const facts = { vocabularySize: 256, longestToken: 8, hasChatTemplate: true };
+    const group = groupOf(1);
+    const info = { ...group.model, ...facts, slots: 4, contextLength: 4_096 };
+    assert.deepEqual(networkModelInfo(group, facts, 4), { ...info, sha256: digest(1) });
+    const large = { ...group, model: offeredModel({ contextLength: 100_000_000 }) };
+    assert.equal(networkModelInfo(large, facts, 4).contextLength, 1_000_000);
   });
 });

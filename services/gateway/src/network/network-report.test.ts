@@ -1,16 +1,12 @@
 // What GET /network tells, of strangers too: bounded, by its own schema, without addresses.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NEWCOMER, type Offer, type OfferedModel } from '@strata/inference';
+import { NEWCOMER, type Offer } from '@strata/inference';
+import { offeredModel } from '../test/network/offered-model.ts';
 import type { AuditRecord } from './audit-log.ts';
 import { type KnownPeer, NetworkReport, networkReport } from './network-report.ts';
 
-const model: OfferedModel = {
-  ...{ name: 'm', sha256: 'a'.repeat(64), vocabularySha256: 'b'.repeat(64), templateSha256: 'c'.repeat(64) },
-  ...{ architecture: 'llama', quantisation: 'F16', sizeBytes: 1, parameters: 1, contextLength: 100 },
-  ...{ vocabularySize: 10, longestToken: 5, slots: 2, engine: 'e' },
-  ...{ prefillTokensPerSecond: 1, decodeTokensPerSecond: 2 },
-};
+const model = offeredModel({ slots: 2 });
 const offerOf = (peer: string, models = [model]): Offer => ({
   ...{ peer, sequence: 1, issuedAtMs: 0, expiresAtMs: 1, software: 's', models, running: 3, waiting: 1 },
 });
@@ -27,34 +23,26 @@ const self = { peer: 'me', software: 's' };
 
 describe('the report of the network', () => {
   it('has connected workers first, then other peers, then those known by gossip', () => {
-    const since = new Date(0);
+    const [connectedSince, load] = [new Date(0), { running: 1, waiting: 0 }];
     const report = networkReport({
       self,
       peers: [
         peerOf('gossiped', { offer: offerOf('gossiped') }),
-        peerOf('other', { connectedSince: since }),
-        peerOf('worker', {
-          connectedSince: since,
-          offer: offerOf('worker'),
-          load: { running: 1, waiting: 0 },
-          roundTripMs: 1.23456,
-        }),
+        peerOf('other', { connectedSince }),
+        peerOf('worker', { connectedSince, offer: offerOf('worker'), load, roundTripMs: 1.23456 }),
       ],
       models: [{ id: 'm', name: 'm', sha256: 'a', workers: 1, slots: 2, running: 1, waiting: 0 }],
       audits: [audit],
     });
-    assert.deepEqual(
-      report.peers.map(({ peer, role }) => `${peer} ${role}`),
-      ['worker worker', 'other other', 'gossiped worker'],
-    );
+    const roles = report.peers.map(({ peer, role }) => `${peer} ${role}`);
+    assert.deepEqual(roles, ['worker worker', 'other other', 'gossiped worker']);
     assert.deepEqual(report.totals, { peers: 3, workers: 1, models: 1, slots: 2, running: 1, waiting: 0 });
     const [worker, other, gossiped] = report.peers;
     assert.deepEqual([worker?.running, worker?.round_trip_ms, worker?.standing?.state], [1, 1.23, 'new']);
     // What a worker that is not connected says of its load is all that is known.
     assert.deepEqual([gossiped?.running, other?.standing], [3, null]);
-    assert.deepEqual(report.audits, [
-      { at: '1970-01-01T00:00:00.007Z', kind: 'answer', worker: 'worker', outcome: 'clean' },
-    ]);
+    const told = { at: '1970-01-01T00:00:00.007Z', kind: 'answer', worker: 'worker', outcome: 'clean' };
+    assert.deepEqual(report.audits, [told]);
     assert.deepEqual(NetworkReport.parse(report), report);
   });
 
