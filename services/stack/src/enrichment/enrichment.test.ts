@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { runEnrichment } from './enrichment.ts';
 import { type AdvisorySource, RecordBatch, SourceError, type SourceName } from './source.ts';
 import { enrichmentState } from './state.ts';
+import { stoppedAfter } from './test/cut-off.ts';
 import { type Ground, openGround, openWorld, START } from './test/syncing.ts';
 
 function sourceThat(name: SourceName, sync: AdvisorySource['sync'], everyMs = 1): AdvisorySource {
@@ -119,7 +120,6 @@ describe('a sync whose lease another process has taken', () => {
   it('closes what the source holds open, however it ends', () =>
     withGround(async (ground) => {
       let isClosed = false;
-      const stopping = new AbortController();
       const source = sourceThat('osv', async function* () {
         try {
           yield new RecordBatch().step({ at: 1 });
@@ -128,7 +128,7 @@ describe('a sync whose lease another process has taken', () => {
           isClosed = true;
         }
       });
-      const end = await ground.run(source, { signal: stopping.signal, onStep: () => stopping.abort() });
+      const end = await ground.run(source, stoppedAfter(1));
       assert.deepEqual([end.kind, isClosed], ['interrupted', true]);
     }));
 });

@@ -4,18 +4,23 @@ import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { createFetcher } from '@strata/scan';
-import { createAdvisorySources } from '@strata/testnet';
 import { kevSource } from './kev.ts';
 import { nvdSource } from './nvd.ts';
 import { osvSource } from './osv.ts';
 import type { AdvisorySource } from './source.ts';
+import { stoppedAfter } from './test/cut-off.ts';
 import { publisherThat } from './test/publisher.ts';
-import { HOUR, NET_NAMES, openGround, openWorld, publisherOf, START } from './test/syncing.ts';
+import { HOUR, isSame, NET_NAMES, openGround, openWorld, publisherOf, START } from './test/syncing.ts';
+
+const nvdAt = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey: undefined, everyMs: HOUR, gapMs: 0 });
+
+type SourceAt = (origin: string) => AdvisorySource;
 
 /** How a sync with such a publisher ends, and how long we then wait. */
-async function endWith(answers: RequestListener, sourceAt: (origin: string) => AdvisorySource) {
+async function endWith(answers: RequestListener, sourceAt: SourceAt, others: readonly string[] = []) {
   await using publisher = await publisherThat(answers);
-  await using fetcher = createFetcher({ trustedOrigins: [publisher.origin], userAgent: 'StrataBot/test' });
+  const trustedOrigins = [publisher.origin, ...others];
+  await using fetcher = createFetcher({ trustedOrigins, userAgent: 'StrataBot/test' });
   await using ground = await openGround({ at: START }, fetcher);
   const source = sourceAt(publisher.origin);
   const end = await ground.run(source);
@@ -27,18 +32,17 @@ const kevAt = (origin: string) => kevSource({ url: `${origin}/kev.json`, everyMs
 
 describe('publishers that fail', () => {
   for (const name of NET_NAMES) {
-    it(`${name}: is asked again after what passes, and ends whole`, async () => {
+    it(`${name}: is asked again after what passes, and is complete`, async () => {
       await using world = await openWorld();
       await using whole = await world.ground();
       await whole.run(world.source(name));
       const statuses = name === 'kev' ? [403, 429, 500] : [500];
-      const failures = [...statuses.map((status) => ({ status })), { kind: 'cut' }] as const;
-      for (const failure of failures) {
+      for (const failure of [...statuses.map((status) => ({ status })), { kind: 'cut' }] as const) {
         await using ground = await world.ground();
         world.publishers.fail(publisherOf(name), { ...failure, times: 2 });
         const end = await ground.run(world.source(name));
         assert.equal(end.kind, 'complete', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
-        assert.ok(JSON.stringify(ground.dump()) === JSON.stringify(whole.dump()));
+        assert.ok(isSame(ground, whole));
       }
     });
 
@@ -104,24 +108,21 @@ describe('publishers that fail', () => {
   });
 
   it('is not led elsewhere', async () => {
-    const { error } = await endWith(
-      (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:9/kev.json' }).end(),
-      kevAt,
-    );
-    assert.match(error ?? '', /cannot be had/);
+    const answers: RequestListener = (_, response) =>
+      void response.writeHead(302, { location: 'http://127.0.0.1:9/kev.json' }).end();
+    assert.match((await endWith(answers, kevAt)).error ?? '', /cannot be had/);
   });
 
-  it('refuses pages that are no JSON, and JSON that is no page', async () => {
-    const nvdAt = (origin: string) =>
-      nvdSource({ url: `${origin}/cves/2.0`, apiKey: undefined, everyMs: HOUR, gapMs: 0 });
-    for (const body of [
+  it('refuses pages that are not JSON, and JSON that is not a page', async () => {
+    const bodies = [
       '<html>',
       '',
       '[]',
       '{"vulnerabilities":{}}',
       '{"__proto__":{"totalResults":1}}',
       '['.repeat(50_000),
-    ]) {
+    ];
+    for (const body of bodies) {
       const { end, state } = await endWith((_, response) => void response.end(body), nvdAt);
       assert.deepEqual([end.kind, state], ['failed', 'failed'], body.slice(0, 40));
     }
@@ -138,14 +139,11 @@ describe('publishers that fail', () => {
   });
 
   it('names a damaged archive', async () => {
+    const list = '2024-01-01T00:00:00Z,GHSA-2222-2222-2222\n';
     const answers: RequestListener = ({ url }, response) =>
-      void response.end(
-        url?.endsWith('.csv') ? '2024-01-01T00:00:00Z,GHSA-2222-2222-2222\n' : 'PK\x03\x04 and no more',
-      );
-    const { error } = await endWith(answers, (origin) =>
-      osvSource({ baseUrl: origin, ecosystems: ['npm'], everyMs: HOUR }),
-    );
-    assert.match(error ?? '', /damaged or no zip/);
+      void response.end(url?.endsWith('.csv') ? list : 'PK\x03\x04 and no more');
+    const osvAt = (origin: string) => osvSource({ baseUrl: origin, ecosystems: ['npm'], everyMs: HOUR });
+    assert.match((await endWith(answers, osvAt)).error ?? '', /damaged or no zip/);
   });
 });
 
@@ -154,50 +152,44 @@ describe('an archive that is damaged while it is read', () => {
     await using world = await openWorld({ bulk: 700 });
     await using ground = await world.ground();
     await using whole = await world.ground();
-    const stopping = new AbortController();
-    const onStep = () => stopping.abort();
     const source = world.source('osv');
-    assert.equal((await ground.run(source, { signal: stopping.signal, onStep })).kind, 'interrupted');
+    assert.equal((await ground.run(source, stoppedAfter(1))).kind, 'interrupted');
     await writeFile(path.join(ground.parts.directory, 'osv-Packagist.zip'), 'PK and no more');
     const end = await ground.run(source);
     assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or no zip/);
     assert.equal((await ground.run(source)).kind, 'complete');
     await whole.run(source);
-    assert.ok(JSON.stringify(ground.dump()) === JSON.stringify(whole.dump()));
+    assert.ok(isSame(ground, whole));
   });
 });
 
 describe('manners', () => {
-  it('tells the API key to NVD alone, and no other secret in errors', async () => {
+  const key = '11111111-2222-3333-4444-555555555555';
+
+  it('sends the API key to NVD alone, and shows none in errors', async () => {
     const seen: string[] = [];
     const answers: RequestListener = (request, response) => {
       seen.push(`${request.url} ${JSON.stringify(request.headers)}`);
       response.writeHead(410).end();
     };
-    const key = '11111111-2222-3333-4444-555555555555';
-    const nvdAt = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey: key, everyMs: HOUR });
-    const { error } = await endWith(answers, nvdAt);
+    const withKey = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey: key, everyMs: HOUR });
+    const { error } = await endWith(answers, withKey);
     assert.ok(seen[0]?.includes(`"apikey":"${key}"`) && !seen[0].split(' ')[0]?.includes(key));
     assert.ok(error && !error.includes(key));
     await endWith(answers, kevAt);
     assert.ok(seen[1] && !seen[1].includes(key));
   });
 
-  it('takes the key along to nobody that NVD redirects to', async () => {
+  it('sends the key to no host that NVD redirects to', async () => {
     const seen: string[] = [];
     await using other = await publisherThat(({ headers }, response) => {
       seen.push(JSON.stringify(headers));
       response.writeHead(410).end();
     });
-    await using publisher = await publisherThat(
-      (_, response) => void response.writeHead(302, { location: `${other.origin}/` }).end(),
-    );
-    await using fetcher = createFetcher({
-      trustedOrigins: [publisher.origin, other.origin],
-      userAgent: 'StrataBot/test',
-    });
-    await using ground = await openGround({ at: START }, fetcher);
-    await ground.run(nvdSource({ url: `${publisher.origin}/`, apiKey: 'secret', everyMs: HOUR }));
+    const redirect: RequestListener = (_, response) =>
+      void response.writeHead(302, { location: `${other.origin}/` }).end();
+    const withKey = (origin: string) => nvdSource({ url: `${origin}/`, apiKey: 'secret', everyMs: HOUR });
+    await endWith(redirect, withKey, [other.origin]);
     assert.equal(seen.length, 1);
     assert.ok(!seen[0]?.includes('secret'));
   });
@@ -206,33 +198,20 @@ describe('manners', () => {
     const gapMs = 100;
     const startedAt = performance.now();
     const times: number[] = [];
-    await endWith(
-      (_, response) => {
-        times.push(performance.now() - startedAt);
-        response.writeHead(times.length < 4 ? 503 : 410).end();
-      },
-      (origin) => nvdSource({ url: `${origin}/`, apiKey: undefined, everyMs: HOUR, gapMs }),
-    );
+    const answers: RequestListener = (_, response) => {
+      times.push(performance.now() - startedAt);
+      response.writeHead(times.length < 4 ? 503 : 410).end();
+    };
+    await endWith(answers, (origin) => nvdSource({ url: `${origin}/`, apiKey: undefined, everyMs: HOUR, gapMs }));
     assert.equal(times.length, 4);
     // From the start on: a request that arrives late does not put off the next one. Timers may fire a millisecond early.
     for (const [i, time] of times.entries()) assert.ok(time >= i * (gapMs - 1), `${times}`);
   });
 
   it('stays within what NVD allows', { timeout: 20_000 }, async () => {
-    await using publishers = await createAdvisorySources({
-      seed: 'limits',
-      now: () => new Date(START),
-      rateLimits: true,
-      bulk: 5_000,
-    });
-    await using fetcher = createFetcher({
-      trustedOrigins: [new URL(publishers.nvdUrl).origin],
-      userAgent: 'StrataBot/test',
-    });
-    await using ground = await openGround({ at: START }, fetcher);
-    const apiKey = '11111111-2222-3333-4444-555555555555';
-    const end = await ground.run(nvdSource({ url: publishers.nvdUrl, apiKey, everyMs: HOUR }));
-    assert.equal(end.kind, 'complete');
-    assert.equal(publishers.requests('nvd'), 4);
+    await using world = await openWorld({ rateLimits: true, bulk: 5_000 });
+    await using ground = await world.ground();
+    const end = await ground.run(nvdSource({ url: world.publishers.nvdUrl, apiKey: key, everyMs: HOUR }));
+    assert.deepEqual([end.kind, world.publishers.requests('nvd')], ['complete', 4]);
   });
 });

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { folderSource } from './folder.ts';
-import { HOUR, NET_NAMES, openWorld, type World } from './test/syncing.ts';
+import { stoppedAfter } from './test/cut-off.ts';
+import { HOUR, idsOf, isSame, NET_NAMES, openWorld, type World } from './test/syncing.ts';
 import { zipOf } from './test/zip-of.ts';
 
 /** What the publishers serve, as files of the kinds that they give out. */
@@ -68,7 +69,7 @@ describe('a folder of publishers files', () => {
     assert.ok(end.read > 100 && end.skipped > 0);
     await using net = await world.ground();
     for (const name of NET_NAMES) await net.run(world.source(name));
-    assert.ok(JSON.stringify(ground.dump()) === JSON.stringify(net.dump()));
+    assert.ok(isSame(ground, net));
     // Nothing of ours is left beside it.
     assert.deepEqual(await readdir(ground.parts.directory), []);
   });
@@ -136,7 +137,7 @@ describe('a folder of publishers files', () => {
     lying.writeUInt32LE(1, lying.lastIndexOf('PK\x01\x02') + 24);
     await put('e.zip', lying);
     const end = await sync();
-    const ids = (ground.dump().advisories ?? []).map((row) => JSON.parse(row).id);
+    const ids = idsOf(ground);
     assert.ok(ids.includes('GHSA-4444-4444-4444'));
     assert.ok(!ids.some((id) => /7777|MAL/.test(id)), ids.join());
     assert.ok(end.skipped >= 3, JSON.stringify(end));
@@ -153,8 +154,7 @@ describe('a folder of publishers files', () => {
     for (const id of ids) await put(`${id}.json`, osv(id));
     let runs = 0;
     for (let state = ''; state !== 'complete'; runs += 1) {
-      const stopping = new AbortController();
-      await ground.run(source, { signal: stopping.signal, onStep: () => stopping.abort() });
+      await ground.run(source, stoppedAfter(1));
       state = (await ground.stored('folder')).state;
     }
     assert.deepEqual([runs, (await ground.stored('folder')).read], [4, 450]);

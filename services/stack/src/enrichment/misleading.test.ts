@@ -10,7 +10,7 @@ import { nvdSource } from './nvd.ts';
 import { osvSource } from './osv.ts';
 import type { AdvisorySource } from './source.ts';
 import { publisherThat } from './test/publisher.ts';
-import { DAY, type Ground, HOUR, openGround, START } from './test/syncing.ts';
+import { DAY, type Ground, HOUR, idsOf, openGround, START } from './test/syncing.ts';
 
 type Answers = Record<string, unknown>;
 
@@ -41,7 +41,6 @@ async function withPublisher(
 }
 
 const iso = (time: number) => new Date(time).toISOString();
-const idsOf = (ground: Ground) => (ground.dump().advisories ?? []).map((row) => JSON.parse(row).id as string).sort();
 
 describe('NVD', () => {
   const vulnerability = (id: string, at: number) => ({

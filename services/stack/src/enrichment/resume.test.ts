@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BULK, dieAtWrites, stopAfterSteps } from './test/cut-off.ts';
-import { DAY, openWorld } from './test/syncing.ts';
+import { BULK, dieAtWrites, stopAfterSteps, stoppedAfter } from './test/cut-off.ts';
+import { DAY, idsOf, isSame, openWorld } from './test/syncing.ts';
 
 describe('a sync that is cut off', () => {
   // At every step and write: resume.full.test.ts.
@@ -29,25 +29,19 @@ describe('a sync that is cut off', () => {
     await using world = await openWorld({ bulk: BULK });
     await using ground = await world.ground();
     // Cut off in the archive of npm, which comes after Packagist.
-    const stopping = new AbortController();
-    let steps = 0;
-    const onStep = () => {
-      steps += 1;
-      if (steps === 3) stopping.abort();
-    };
-    assert.equal((await ground.run(world.source('osv'), { signal: stopping.signal, onStep })).kind, 'interrupted');
+    assert.equal((await ground.run(world.source('osv'), stoppedAfter(3))).kind, 'interrupted');
     const before = (await ground.stored('osv')).cursor as { readonly archive?: { readonly ecosystem: string } };
     assert.equal(before.archive?.ecosystem, 'npm');
     world.clock.at += DAY;
-    const drupal = world.publishers
+    const { publishers } = world;
+    const drupal = publishers
       .records()
       .find(({ ghsa, affected }) => ghsa && affected[0]?.package?.ecosystem === 'Packagist');
-    assert.ok(drupal);
-    world.publishers.publish({ ...drupal, title: 'Told again' });
-    const requests = world.publishers.requests('osv');
+    publishers.publish({ ...(drupal ?? assert.fail()), title: 'Published again' });
+    const requests = publishers.requests('osv');
     assert.equal((await ground.run(world.source('osv'))).kind, 'complete');
     // Both lists and the one record: the archive lay there.
-    assert.equal(world.publishers.requests('osv') - requests, 3);
+    assert.equal(publishers.requests('osv') - requests, 3);
   });
 
   it('loses no record of a window from which others have gone meanwhile', async () => {
@@ -56,24 +50,24 @@ describe('a sync that is cut off', () => {
     const { publishers, clock } = world;
     assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
     clock.at += DAY;
-    const [facts] = publishers.records();
-    assert.ok(facts);
+    const facts = publishers.records()[0] ?? assert.fail();
     const ids = Array.from({ length: 300 }, (_, i) => `CVE-2996-${10_000 + i}`);
     for (const id of ids) publishers.publish({ ...facts, id, published: '2003-01-01' });
     clock.at += DAY;
-    const stopping = new AbortController();
-    const cut = await ground.run(world.source('nvd'), { signal: stopping.signal, onStep: () => stopping.abort() });
+    const cut = await ground.run(world.source('nvd'), stoppedAfter(1));
     assert.deepEqual([cut.kind, (await ground.stored('nvd')).read], ['interrupted', 200]);
     clock.at += DAY;
-    const kept = new Set((ground.dump().advisories ?? []).map((row) => JSON.parse(row).id));
-    // Whoever stands at the front goes; the others move up.
+    const kept = new Set(idsOf(ground));
+    // Those at the front are withdrawn; the others move up.
     for (const id of ids.filter((each) => kept.has(each)).slice(0, 40)) publishers.withdraw(id);
     assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
     await using whole = await world.ground();
     await whole.run(world.source('nvd'));
-    const found = new Set((ground.dump().advisories ?? []).map((row) => JSON.parse(row).id));
-    const missing = ids.filter((id) => !found.has(id));
-    assert.deepEqual(missing, []);
-    assert.ok(JSON.stringify(ground.dump()) === JSON.stringify(whole.dump()));
+    const found = new Set(idsOf(ground));
+    assert.deepEqual(
+      ids.filter((id) => !found.has(id)),
+      [],
+    );
+    assert.ok(isSame(ground, whole));
   });
 });

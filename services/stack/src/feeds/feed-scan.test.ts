@@ -1,30 +1,17 @@
 // What feeds name comes to the scan, each domain once, also when the day was full or the step broke off.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { newFeed } from '@strata/feeds';
 import { openStore, type Store } from '@strata/store';
+import { recordMentions, T0 } from '../test/polling.ts';
 import { createFeedScan } from './feed-scan.ts';
 
-const T0 = Date.parse('2026-03-01T12:00:00Z');
 const URL = 'https://a.test/feed';
-
-async function named(store: Store, domains: readonly string[]): Promise<void> {
-  await store.feeds.add([{ url: URL }], new Date(T0));
-  const { id = 0 } = (await store.feeds.find(URL)) ?? {};
-  const items = domains.map((domain) => ({
-    ...{ key: domain, url: null, title: null, publishedAt: T0 },
-    domains: [{ domain, kind: 'link' as const }],
-  }));
-  await store.feeds.record(id, { state: newFeed(URL), feed: { items } }, { at: new Date(T0), keepFrom: new Date(0) });
-}
 
 function scanOf(store: Pick<Store, 'feeds' | 'addDomains'>, perDay: number) {
   let now = T0;
   const isOptedOut = (domain: string) => domain === 'out.test';
-  return {
-    scan: createFeedScan({ store, isOptedOut, now: () => new Date(now), perDay }),
-    pass: (ms: number) => (now += ms),
-  };
+  const scan = createFeedScan({ store, isOptedOut, now: () => new Date(now), perDay });
+  return { scan, pass: (ms: number) => (now += ms) };
 }
 
 const tracked = async (store: Store, names: readonly string[]) => {
@@ -37,7 +24,7 @@ describe('what feeds name', () => {
   it('is scanned, but for what opted out, and what is too much for a day on the next', async () => {
     await using store = await openStore('sqlite::memory:');
     const names = Array.from({ length: 12 }, (_, i) => `d${i}.test`);
-    await named(store, ['out.test', ...names]);
+    await recordMentions(store, URL, ['out.test', ...names]);
     const { scan, pass } = scanOf(store, 8);
     await Promise.all([scan(), scan(), scan()]);
     assert.equal((await tracked(store, names)).length, 8);
@@ -51,19 +38,18 @@ describe('what feeds name', () => {
 
   it('comes up again when the step broke off', async () => {
     await using store = await openStore('sqlite::memory:');
-    await named(store, ['x.test']);
+    await recordMentions(store, URL, ['x.test']);
     const broken = { feeds: store.feeds, addDomains: () => Promise.reject(new Error('busy')) };
     await assert.rejects(scanOf(broken, 8).scan());
-    const { scan } = scanOf(store, 8);
-    await scan();
+    await scanOf(store, 8).scan();
     assert.deepEqual(await tracked(store, ['x.test']), ['x.test']);
   });
 
   it('is dealt with in pieces', async () => {
     await using store = await openStore('sqlite::memory:');
     const names = Array.from({ length: 1_300 }, (_, i) => `d${i}.test`);
-    await named(store, names.slice(0, 900));
-    await named(store, names.slice(900));
+    await recordMentions(store, URL, names.slice(0, 900));
+    await recordMentions(store, URL, names.slice(900));
     await scanOf(store, 10_000).scan();
     assert.equal((await store.counts()).domains, 1_300);
   });

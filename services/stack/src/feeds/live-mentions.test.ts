@@ -3,28 +3,22 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newFeed } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
 import { temporaryDirectory } from '../test/harness.ts';
+import { recordMentions, T0 } from '../test/polling.ts';
 import { LiveMentions } from './live-mentions.ts';
 
 const DAY_MS = 86_400_000;
-const NOON = Date.parse('2026-03-01T12:00:00Z');
+const NOON = T0;
 const A = 'https://a.example/feed';
 
-const quiet = { logger: createLogger({ level: 'silent' }), onMentions: () => {} };
-
-async function name(store: Store, domains: readonly string[], at = NOON): Promise<void> {
-  await store.feeds.add([{ url: A }], new Date(at));
-  const feed = await store.feeds.find(A);
-  const items = domains.map((domain, i) => ({
-    ...{ key: `${at} ${i}`, url: null, title: null, publishedAt: null },
-    domains: [{ domain, kind: 'link' as const }],
-  }));
-  const options = { at: new Date(at), keepFrom: new Date(0) };
-  await store.feeds.record(feed?.id ?? 0, { state: newFeed(A), feed: { items } }, options);
-}
+const name = (store: Store, domains: readonly string[], at = NOON) => recordMentions(store, A, domains, at);
+const openLive = (store: Pick<Store, 'feeds'>, more: Partial<Parameters<typeof LiveMentions.open>[0]> = {}) =>
+  LiveMentions.open({
+    ...{ store, logger: createLogger({ level: 'silent' }), now: () => new Date(NOON), onMentions: () => {} },
+    ...more,
+  });
 
 /** The store's feeds, of which a page of mentions comes only after a wait. */
 function withPages({ feeds }: Store, wait: () => Promise<void>): Store['feeds'] {
@@ -50,41 +44,37 @@ describe('the tally of a running service', () => {
     let now = NOON;
     await name(theirs, ['old.com'], NOON - 70 * DAY_MS);
     await name(theirs, ['a.com', 'b.com'], NOON - DAY_MS);
-    const told: (readonly string[] | undefined)[] = [];
-    const live = await LiveMentions.open({
-      store: mine,
-      logger: createLogger({ level: 'silent' }),
-      now: () => new Date(now),
-      onMentions: (domains) => told.push(domains && [...domains].sort()),
-    });
+    const published: (readonly string[] | undefined)[] = [];
+    const onMentions = (domains?: Iterable<string>) => published.push(domains && [...domains].sort());
+    await using live = await openLive(mine, { now: () => new Date(now), onMentions });
     assert.equal(live.tally().size, 2);
     await live.catchUp();
-    assert.deepEqual(told, []);
+    assert.deepEqual(published, []);
 
     await name(theirs, ['b.com', 'c.com']);
     await live.catchUp();
-    assert.deepEqual(told, [['b.com', 'c.com']]);
+    assert.deepEqual(published, [['b.com', 'c.com']]);
     assert.deepEqual(live.tally().domain('b.com', 2).days, [1, 1]);
     await live.catchUp();
-    assert.equal(told.length, 1, 'nothing is told twice');
+    assert.equal(published.length, 1, 'nothing is published twice');
 
     now += DAY_MS;
     await live.catchUp();
-    assert.deepEqual(told.at(-1), undefined, 'with a new day anything may differ');
+    assert.deepEqual(published.at(-1), undefined, 'with a new day anything may differ');
     assert.deepEqual(live.tally().domain('b.com', 2).days, [1, 0]);
 
     await theirs.feeds.remove(A);
     await live.catchUp();
-    assert.deepEqual([told.length, told.at(-1), live.tally().size], [3, undefined, 0]);
+    assert.deepEqual([published.length, published.at(-1), live.tally().size], [3, undefined, 0]);
     await name(theirs, ['d.com'], now);
     await live.catchUp();
-    assert.deepEqual(told.at(-1), ['d.com']);
+    assert.deepEqual(published.at(-1), ['d.com']);
   });
 
   it('follows a clock that was wrong, ahead or behind, and loses nothing', async () => {
     await using store = await openStore('sqlite::memory:');
     let now = NOON;
-    await using live = await LiveMentions.open({ ...quiet, store, now: () => new Date(now) });
+    await using live = await openLive(store, { now: () => new Date(now) });
     const today = async () => {
       await live.catchUp();
       return ['a.com', 'b.com', 'c.com'].map((domain) => live.tally().domain(domain, 1).days[0]);
@@ -105,16 +95,14 @@ describe('the tally of a running service', () => {
     assert.deepEqual(await today(), [0, 1, 0]);
   });
 
-  it('is made anew beside the beat that asks for it, which waits for a moment only', async () => {
+  it('is made anew beside the update that asks for it, which waits for a moment only', async () => {
     await using store = await openStore('sqlite::memory:');
     await name(store, ['a.com']);
     let gate = Promise.resolve();
     const feeds = withPages(store, () => gate);
-    await using live = await LiveMentions.open({ ...quiet, store: { feeds }, now: () => new Date(NOON) });
-    let open = () => {};
-    gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    await using live = await openLive({ feeds });
+    const { promise, resolve: open } = Promise.withResolvers<void>();
+    gate = promise;
     await store.feeds.remove(A);
     await live.catchUp();
     assert.equal(live.tally().size, 1, 'the old one answers meanwhile');
@@ -131,7 +119,7 @@ describe('the tally of a running service', () => {
       pages += 1;
       return delay(300);
     });
-    await using live = await LiveMentions.open({ ...quiet, store: { feeds }, now: () => new Date(NOON) });
+    await using live = await openLive({ feeds });
     assert.equal(pages, 2);
     await store.feeds.remove(A);
     await name(store, ['b.com']);
@@ -139,15 +127,11 @@ describe('the tally of a running service', () => {
     assert.deepEqual([pages, live.tally().domain('b.com', 1).days[0]], [2, 1], 'news is counted meanwhile');
   });
 
-  it('gives others a turn while it takes in what another process wrote', async () => {
+  it('yields to the event loop while it reads what another process wrote', async () => {
     await using store = await openStore('sqlite::memory:');
-    await using live = await LiveMentions.open({ ...quiet, store, now: () => new Date(NOON) });
-    await store.feeds.add([{ url: A }], new Date(NOON));
-    const domains = Array.from({ length: 10_001 }, (_, i) => ({ domain: `d${i}.com`, kind: 'link' as const }));
-    const item = { key: '1', url: null, title: null, publishedAt: null, domains };
-    const feed = await store.feeds.find(A);
-    const options = { at: new Date(NOON), keepFrom: new Date(0) };
-    await store.feeds.record(feed?.id ?? 0, { state: newFeed(A), feed: { items: [item] } }, options);
+    await using live = await openLive(store);
+    const domains = Array.from({ length: 10_001 }, (_, i) => `d${i}.com`);
+    await name(store, domains);
     let turns = 0;
     let timer = setImmediate(function turn() {
       turns += 1;

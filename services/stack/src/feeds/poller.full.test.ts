@@ -7,21 +7,17 @@ import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../test/harness.ts';
-import { subscribe } from '../test/polling.ts';
+import { subscribeTo } from '../test/polling.ts';
 
 describe('the poller', () => {
   it('goes on after its process was killed: nothing is lost, nothing is counted twice', async () => {
     await using directory = await temporaryDirectory();
     const url = `sqlite:${path.join(directory.path, 'x.db')}`;
     await using store = await openStore(url);
-    await subscribe(
-      store,
-      Array.from({ length: 4_000 }, (_, i) => `https://h${i}.test/`),
-    );
+    await subscribeTo(store, 4_000);
+    const main = path.join(import.meta.dirname, '../test/poller-process.ts');
     const start = (aheadMs = 0) =>
-      spawn(process.execPath, [path.join(import.meta.dirname, '../test/poller-process.ts'), url, String(aheadMs)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
+      spawn(process.execPath, [main, url, String(aheadMs)], { stdio: ['ignore', 'pipe', 'inherit'] });
     for (const atLeast of [300, 500]) {
       const child = start();
       const exited = once(child, 'exit');

@@ -4,17 +4,17 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Ask } from '@strata/feeds';
 import { openStore } from '@strata/store';
-import { endless, NOTHING, readsOne, setUp, subscribe, T0 } from '../test/polling.ts';
+import { until } from '../../../../tests/support/until.ts';
+import { NOTHING, readsOne, runDue, setUp, subscribe, subscribeTo, T0 } from '../test/polling.ts';
 import type { PollerParts } from './poller.ts';
 
 describe('the poller', () => {
   it('polls what is due, each feed once, and nothing before it is due again', async () => {
     await using store = await openStore('sqlite::memory:');
-    await subscribe(store, ['https://a.test/1', 'https://a.test/2', 'https://b.test/1']);
+    await subscribe(store, 'https://a.test/1', 'https://a.test/2', 'https://b.test/1');
     const { poller, pass } = setUp(store);
     const done: string[] = [];
-    const due = () =>
-      poller.runDue({ onDone: ({ state }, result) => done.push(`${state.url} ${result}`), signal: endless() });
+    const due = () => runDue(poller, ({ state }, result) => done.push(`${state.url} ${result}`));
     await due();
     assert.deepEqual(done.sort(), ['https://a.test/1 read', 'https://a.test/2 read', 'https://b.test/1 read']);
     await due();
@@ -27,58 +27,46 @@ describe('the poller', () => {
 
   it('asks so many at once and no more, and fewer of one host, which keeps no other waiting', async () => {
     await using store = await openStore('sqlite::memory:');
-    const large = Array.from({ length: 120 }, (_, i) => `https://large.test/${i}`);
-    const small = Array.from({ length: 60 }, (_, i) => `https://small-${i}.test/`);
-    await subscribe(store, [...large, ...small]);
-    const underWay = new Map<string, number>();
-    const most = { all: 0, host: 0 };
+    await subscribeTo(store, 120, (i) => `https://large.test/${i}`);
+    await subscribeTo(store, 60, (i) => `https://small-${i}.test/`);
+    const underWay: string[] = [];
     const order: string[] = [];
+    let [mostInAll, mostOfOne] = [0, 0];
     const ask: Ask = async (url) => {
       const { host } = new URL(url);
-      underWay.set(host, (underWay.get(host) ?? 0) + 1);
-      most.all = Math.max(
-        most.all,
-        [...underWay.values()].reduce((sum, each) => sum + each, 0),
-      );
-      most.host = Math.max(most.host, underWay.get(host) ?? 0);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      underWay.set(host, (underWay.get(host) ?? 0) - 1);
+      underWay.push(host);
+      mostInAll = Math.max(mostInAll, underWay.length);
+      mostOfOne = Math.max(mostOfOne, underWay.filter((each) => each === host).length);
+      await delay(2);
+      underWay.splice(underWay.indexOf(host), 1);
       order.push(host);
       return NOTHING;
     };
-    const { poller } = setUp(store, { ask, concurrency: 8 });
-    await poller.runDue({ onDone: () => {}, signal: endless() });
-    assert.deepEqual([most.all, most.host, order.length], [8, 2, 180]);
+    await runDue(setUp(store, { ask, concurrency: 8 }).poller);
+    assert.deepEqual([mostInAll, mostOfOne, order.length], [8, 2, 180]);
     assert.ok(order.lastIndexOf('small-59.test') < 110, 'the small ones did not wait for the large one');
   });
 
   it('stops at once, records nothing of what was under way, and leaves it due', async () => {
     await using store = await openStore('sqlite::memory:');
-    await subscribe(
-      store,
-      Array.from({ length: 30 }, (_, i) => `https://h${i}.test/`),
-    );
+    await subscribeTo(store, 30);
     const ask: Ask = (_url, { signal }) =>
       new Promise((resolve) => signal?.addEventListener('abort', () => resolve(NOTHING), { once: true }));
     const { poller } = setUp(store, { ask });
     const stopping = new AbortController();
     const running = poller.run(stopping.signal);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await delay(20);
     const startedAt = performance.now();
     stopping.abort();
     await running;
     assert.ok(performance.now() - startedAt < 500);
-    assert.equal(await store.feeds.countDue(new Date(T0)), 30);
-    assert.equal(poller.counts().polls, 0);
+    assert.deepEqual([await store.feeds.countDue(new Date(T0)), poller.counts().polls], [30, 0]);
     await poller.run(AbortSignal.abort());
   });
 
   it('goes on after a kill with what was not recorded', async () => {
     await using store = await openStore('sqlite::memory:');
-    await subscribe(
-      store,
-      Array.from({ length: 50 }, (_, i) => `https://h${i}.test/`),
-    );
+    await subscribeTo(store, 50);
     const stopping = new AbortController();
     let asked = 0;
     const ask: Ask = async () => {
@@ -86,19 +74,18 @@ describe('the poller', () => {
       if (asked === 20) stopping.abort();
       return NOTHING;
     };
-    const first = setUp(store, { concurrency: 4, ask });
-    await first.poller.runDue({ onDone: () => {}, signal: stopping.signal });
-    const recorded = first.poller.counts().polls;
+    const first = setUp(store, { concurrency: 4, ask }).poller;
+    await runDue(first, () => {}, stopping.signal);
+    const recorded = first.counts().polls;
     assert.ok(recorded > 0 && recorded < 50);
-    const again: string[] = [];
-    await setUp(store).poller.runDue({ onDone: ({ state }) => again.push(state.url), signal: endless() });
-    assert.equal(again.length, 50 - recorded);
-    assert.deepEqual((await store.feeds.summary()).items, 50);
+    const second = setUp(store).poller;
+    await runDue(second);
+    assert.deepEqual([second.counts().polls, (await store.feeds.summary()).items], [50 - recorded, 50]);
   });
 
   it('goes on when a poll or the store fails, and does not ask again at once', async () => {
     await using store = await openStore('sqlite::memory:');
-    await subscribe(store, ['https://bad.test/', 'https://again.test/', 'https://good.test/']);
+    await subscribe(store, 'https://bad.test/', 'https://again.test/', 'https://good.test/');
     let asked = 0;
     const poll: PollerParts['poll'] = async (state, options) => {
       asked += 1;
@@ -110,7 +97,7 @@ describe('the poller', () => {
     const stopping = new AbortController();
     const running = poller.run(stopping.signal);
     const askedTimes = async (times: number) => {
-      for (const deadline = Date.now() + 10_000; asked < times && Date.now() < deadline; ) await delay(5);
+      await until(() => asked >= times);
       // Several times as long as the poller sleeps when nothing is due.
       await delay(50);
       assert.equal(asked, times);
@@ -127,24 +114,18 @@ describe('the poller', () => {
     const { poller } = setUp(store, { idleMs: 10 });
     const stopping = new AbortController();
     const running = poller.run(stopping.signal);
-    await subscribe(store, ['https://late.test/']);
-    const until = performance.now() + 5_000;
-    while (poller.counts().polls === 0 && performance.now() < until)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await subscribe(store, 'https://late.test/');
+    await until(() => poller.counts().polls === 1);
     stopping.abort();
     await running;
-    assert.equal(poller.counts().polls, 1);
   });
 
   it('polls thousands of feeds in one go, more than are read at once', async () => {
     await using store = await openStore('sqlite::memory:');
-    await subscribe(
-      store,
-      Array.from({ length: 3_500 }, (_, i) => `https://h${i % 1_200}.test/${i}`),
-    );
+    await subscribeTo(store, 3_500, (i) => `https://h${i % 1_200}.test/${i}`);
     const { poller } = setUp(store, { concurrency: 64 });
     let done = 0;
-    await poller.runDue({ onDone: () => (done += 1), signal: endless() });
+    await runDue(poller, () => (done += 1));
     assert.deepEqual([done, poller.counts().items], [3_500, 3_500]);
     assert.equal(await store.feeds.countDue(new Date(T0)), 0);
   });

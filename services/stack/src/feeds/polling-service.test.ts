@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { until } from '../../../../tests/support/until.ts';
 import { fakeWeb } from '../test/fake-web.ts';
 import { startHarness, temporaryDirectory } from '../test/harness.ts';
 import { sharedInternet } from '../test/shared.ts';
@@ -17,24 +18,16 @@ describe('a service that polls', () => {
     await writeFile(optOut, 'never.com\n');
     const world = fakeWeb();
     world.pages.set(A, [{ guid: '1', links: ['never.com', 'one.com', 'two.com', 'three.com'] }]);
+    const files = { STRATA_FEEDS_FILE: list, STRATA_OPT_OUT_FILE: optOut };
     await using polling = await startHarness({
       internet: await sharedInternet(),
-      settings: {
-        STRATA_FEEDS_FILE: list,
-        STRATA_OPT_OUT_FILE: optOut,
-        STRATA_FEED_SCAN: 'on',
-        STRATA_FEED_SCAN_PER_DAY: '2',
-      },
+      settings: { ...files, STRATA_FEED_SCAN: 'on', STRATA_FEED_SCAN_PER_DAY: '2' },
       world: { fetcher: world.fetcher },
     });
     const { app, metrics } = polling.running.service;
-    const until = performance.now() + 5_000;
-    while ((await app.store.counts()).domains < 2 && performance.now() < until)
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    const tracked = await Promise.all(
-      ['never.com', 'one.com', 'two.com', 'three.com'].map((name) => app.store.isTracked(name)),
-    );
-    assert.deepEqual(tracked, [false, false, true, true]);
+    await until(async () => (await app.store.counts()).domains >= 2);
+    const tracked = ['never.com', 'one.com', 'two.com', 'three.com'].map((name) => app.store.isTracked(name));
+    assert.deepEqual(await Promise.all(tracked), [false, false, true, true]);
     assert.deepEqual(world.asked, [A]);
     assert.match(await metrics.registry.metrics(), /strata_feed_polls 1\n/);
   });
@@ -65,15 +58,10 @@ describe('a service that polls', () => {
     };
     await using polling = await startHarness({ internet: await sharedInternet(), world: { fetcher: hangs } });
     await polling.running.service.app.store.feeds.add([{ url: A }], new Date());
-    const askedTimes = async (times: number) => {
-      const until = performance.now() + 5_000;
-      while (asked.length < times && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
-      assert.equal(asked.length, times);
-    };
-    await askedTimes(1);
+    await until(() => asked.length === 1);
     const startedAt = performance.now();
     await polling.restart();
     assert.ok(performance.now() - startedAt < 5_000);
-    await askedTimes(2);
+    await until(() => asked.length === 2);
   });
 });

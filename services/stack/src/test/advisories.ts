@@ -11,12 +11,12 @@ import { startAging } from './shared.ts';
 
 export type Publishers = Awaited<ReturnType<Internet['advisories']>>;
 
-/** A critical hole in PHP, in every version. */
+/** A critical hole in PHP, in every version that there is. */
 export const phpHole = (id: string, more: object = {}) => ({
   id,
   title: 'A hole',
   vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
-  affected: [{ cpe: 'php:php', vendor: 'PHP Group', product: 'PHP', versions: [{}] }],
+  affected: [{ cpe: 'php:php', vendor: 'PHP Group', product: 'PHP', versions: [{ below: '900' }] }],
   ...more,
 });
 

@@ -1,31 +1,16 @@
-// Polls feeds that answer at once, each with one item, until it is killed; says when it has begun to record. Its clock may be ahead.
-import { newFeed } from '@strata/feeds';
+// Polls feeds that answer at once, each with one item, until it is killed; prints when it has begun to record. Its clock may be ahead.
 import { createLogger } from '@strata/http';
 import { openStore } from '@strata/store';
 import { createPoller } from '../feeds/poller.ts';
+import { NOTHING, readsOne } from './polling.ts';
 
 const [url = '', aheadMs = '0'] = process.argv.slice(2);
 const store = await openStore(url);
 const poller = createPoller(
   {
     store,
-    poll: async (state, { now }) => {
-      await new Promise((resolve) => setImmediate(resolve));
-      const item = {
-        key: 'k',
-        url: null,
-        title: null,
-        publishedAt: now,
-        domains: [{ domain: 'x.com', kind: 'link' }],
-      } as const;
-      const feed = { format: 'rss', title: null, siteUrl: null, items: [item], skipped: 0 } as const;
-      return {
-        kind: 'read',
-        state: { ...newFeed(state.url), nextPollAt: now + 3_600_000 },
-        feed: { ...feed, ttlMs: null, skipHours: [], skipDays: [] },
-      };
-    },
-    ask: () => Promise.reject(new Error('nothing is asked here')),
+    poll: readsOne,
+    ask: () => new Promise((resolve) => setImmediate(resolve, NOTHING)),
     logger: createLogger({ level: 'silent' }),
     now: () => new Date(Date.now() + Number(aheadMs)),
     random: () => 0.5,

@@ -1,8 +1,8 @@
 // Pollers for tests: over a store, with a clock that the test moves and polls that read one item each.
-import type { FeedAnswer, PollOutcome } from '@strata/feeds';
+import { type FeedAnswer, newFeed, type PollOutcome } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import type { Store } from '@strata/store';
-import { createPoller, type PollerParts } from '../feeds/poller.ts';
+import { createPoller, type FeedPoller, type PollerParts } from '../feeds/poller.ts';
 
 export const T0 = Date.parse('2026-03-01T12:00:00Z');
 const DAY_MS = 86_400_000;
@@ -15,26 +15,13 @@ export async function readsOne(
 ): Promise<PollOutcome> {
   await ask(state.url, { headers: {}, maxBytes: 1, timeoutMs: 1, ...(signal ? { signal } : {}) });
   signal?.throwIfAborted();
-  const item = {
-    key: 'k',
-    url: null,
-    title: null,
-    publishedAt: now,
-    domains: [{ domain: 'x.com', kind: 'link' as const }],
-  };
+  const domains = [{ domain: 'x.com', kind: 'link' as const }];
+  const items = [{ key: 'k', url: null, title: null, publishedAt: now, domains }];
+  const schedule = { ttlMs: null, skipHours: [], skipDays: [] };
   return {
     kind: 'read',
     state: { ...state, nextPollAt: now + 3_600_000 },
-    feed: {
-      format: 'rss',
-      title: null,
-      siteUrl: null,
-      items: [item],
-      skipped: 0,
-      ttlMs: null,
-      skipHours: [],
-      skipDays: [],
-    },
+    feed: { format: 'rss', title: null, siteUrl: null, items, skipped: 0, ...schedule },
   };
 }
 
@@ -60,9 +47,29 @@ export function setUp(
   return { poller, pass: (ms: number) => (now += ms) };
 }
 
-export const subscribe = (store: Store, urls: readonly string[]) =>
+export const subscribe = (store: Store, ...urls: readonly string[]) =>
   store.feeds.add(
     urls.map((url) => ({ url })),
     new Date(T0),
   );
-export const endless = () => new AbortController().signal;
+/** So many feeds; each is on a host of its own by default. */
+export const subscribeTo = (store: Store, count: number, urlOf = (i: number) => `https://h${i}.test/`) =>
+  subscribe(store, ...Array.from({ length: count }, (_, i) => urlOf(i)));
+/** Writes down a poll of one feed that named these domains, each in an item of its own. */
+export async function recordMentions(store: Store, url: string, domains: readonly string[], at = T0): Promise<void> {
+  await store.feeds.add([{ url }], new Date(at));
+  const { id = 0 } = (await store.feeds.find(url)) ?? {};
+  const items = domains.map((domain) => ({
+    ...{ key: `${at} ${domain}`, url: null, title: null, publishedAt: null },
+    domains: [{ domain, kind: 'link' as const }],
+  }));
+  const options = { at: new Date(at), keepFrom: new Date(0) };
+  await store.feeds.record(id, { state: newFeed(url), feed: { items } }, options);
+}
+
+/** Polls what is due, and stops for nothing by default. */
+export const runDue = (
+  poller: FeedPoller,
+  onDone: Parameters<FeedPoller['runDue']>[0]['onDone'] = () => {},
+  signal = new AbortController().signal,
+) => poller.runDue({ onDone, signal });

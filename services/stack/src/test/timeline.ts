@@ -10,6 +10,7 @@ import { evidenceAt, HOUR_MS, recordScan } from './recorded-scans.ts';
 
 export type Row = Record<string, number | string | null>;
 export const DAY_MS = 24 * HOUR_MS;
+export const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** Ten in the morning, UTC, of the day on which every company is scanned for the first time. */
 const BEGIN = Date.parse('2026-03-02T10:00:00Z');
@@ -35,6 +36,12 @@ export interface Timeline extends AsyncDisposable {
   readonly end: number;
   /** Every stored profile, as of the end. */
   readonly profiles: readonly StoredProfile[];
+  /** Those of names that exist. */
+  live(): StoredProfile[];
+  /** Those that use a provider. */
+  users(provider: string): StoredProfile[];
+  /** Providers in use, the most used first. */
+  readonly inUse: readonly string[];
   sql(query: string, ...values: (string | number)[]): Row[];
   /** The only value of the first row. */
   value(query: string, ...values: (string | number)[]): number;
@@ -84,6 +91,8 @@ export const sharedTimeline = shared(async (): Promise<Timeline> => {
   stack.defer(() => database.close());
   const names = [...internet.domains(), ...RECORDED.map(({ domain }) => domain)];
   const found = await Promise.all(names.map((name) => app.store.domain(name)));
+  const profiles = found.filter((profile) => profile !== undefined);
+  const used = profiles.flatMap(({ services }) => [...new Set(services.map(({ provider }) => provider))]);
   const sql = (query: string, ...values: (string | number)[]) => database.prepare(query).all(...values) as Row[];
   const ask = async (target: string) => {
     const answer = await service.get(`/stack/v1/${target}`);
@@ -96,7 +105,10 @@ export const sharedTimeline = shared(async (): Promise<Timeline> => {
     service,
     begin: BEGIN,
     end: END,
-    profiles: found.filter((profile) => profile !== undefined),
+    profiles,
+    live: () => profiles.filter(({ state }) => state === 'active' || state === 'parked'),
+    users: (id) => profiles.filter(({ services }) => services.some(({ provider }) => provider === id)),
+    inUse: [...Map.groupBy(used, (id) => id)].sort(([, a], [, b]) => b.length - a.length).map(([id]) => id),
     sql,
     value: (query, ...values) => Number(Object.values(sql(query, ...values)[0] ?? {})[0]),
     get: async (target) => (await ask(target)).body,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '@strata/store';
+import type { RunParts } from '../run-source.ts';
 import { type NetName, openWorld } from './syncing.ts';
 
 /** Small enough to be stopped at every step, large enough to have several. */
@@ -32,6 +33,17 @@ function dyingAt(writes: number, { advisories, sources }: Store, store: Store): 
   };
 }
 
+/** What ends a sync after its n-th step. */
+export function stoppedAfter(steps: number): Pick<RunParts, 'signal' | 'onStep'> {
+  const stopping = new AbortController();
+  let done = 0;
+  const onStep = () => {
+    done += 1;
+    if (done === steps) stopping.abort();
+  };
+  return { signal: stopping.signal, onStep };
+}
+
 /** As when its time has run out. */
 export function endLeases(directory: string): void {
   const database = new DatabaseSync(path.join(directory, 'strata.db'));
@@ -53,14 +65,10 @@ export async function stopAfterSteps(name: NetName, stops: Iterable<number>): Pr
   for (const stopAt of stops) {
     if (stopAt > steps) break;
     await using ground = await world.ground();
-    let [done, stopped] = [0, 0];
+    let stopped = 0;
     for (;;) {
-      const stopping = new AbortController();
-      const onStep = () => {
-        done += 1;
-        if (done === stopAt || (stopped > 0 && stopped < 3)) stopping.abort();
-      };
-      const end = await ground.run(world.source(name), { signal: stopping.signal, onStep });
+      const stop = stopped === 0 ? stoppedAfter(stopAt) : stopped < 3 ? stoppedAfter(1) : {};
+      const end = await ground.run(world.source(name), stop);
       const { state, finishedAt } = await ground.stored(name);
       assert.equal(state, end.kind);
       if (end.kind === 'complete') break;

@@ -72,7 +72,7 @@ export async function openGround(clock: Clock, fetcher: Fetcher): Promise<Ground
   };
 }
 
-export function dumpOf(file: string): Dump {
+function dumpOf(file: string): Dump {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const rowsOf = (table: string) =>
@@ -86,6 +86,13 @@ export function dumpOf(file: string): Dump {
     database.close();
   }
 }
+
+/** The stored advisories, by id. */
+export const idsOf = (ground: Ground): string[] =>
+  (ground.dump().advisories ?? []).map((row) => JSON.parse(row).id as string).sort();
+
+/** Whether two stores hold the same; a difference would be too long to print. */
+export const isSame = (a: Ground, b: Ground) => JSON.stringify(a.dump()) === JSON.stringify(b.dump());
 
 export interface World extends AsyncDisposable {
   readonly clock: Clock;
