@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fakeService } from './test/mcp-client.ts';
@@ -56,11 +56,9 @@ describe('a process of the command', () => {
     const asked = Promise.withResolvers<void>();
     // A hub that never answers.
     await using hub = await fakeService(() => asked.resolve());
-    const { code, stderr } = await spawnStrata(['inference', 'worker', '--model', 'hf:someone/something'], {
-      env: {
-        ...{ STRATA_DATA: data.path, STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
-        STRATA_HF_ENDPOINT: hub.base,
-      },
+    const near = { STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_HF_ENDPOINT: hub.base };
+    const { code, stderr } = await spawnStrata('inference worker --model hf:someone/something', {
+      env: { STRATA_DATA: data.path, ...near },
       interruptAt: /looking for the model/,
       whileAt: () => asked.promise,
     });
@@ -82,9 +80,6 @@ describe('a process of strata mcp', () => {
     const { command, args, env } = strataProcess(['mcp'], { STRATA_URL: 'http://127.0.0.1:1' });
     const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
     let stdout = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      stdout += chunk;
-    });
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } };
     const lines = [
       { jsonrpc: '2.0', id: 1, method: 'initialize', params },
@@ -93,16 +88,15 @@ describe('a process of strata mcp', () => {
       { jsonrpc: '2.0', id: 3, method: 'no/such/method' },
     ];
     child.stdin.write(`${lines.map((line) => JSON.stringify(line)).join('\n')}\nno json\n`);
-    while (!/"id":3/.test(stdout) || !/"id":2/.test(stdout)) await once(child.stdout, 'data');
-    child.stdin.end();
-    assert.deepEqual(await once(child, 'close'), [0, null]);
-    const messages = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    for await (const chunk of child.stdout.setEncoding('utf8')) {
+      stdout += chunk;
+      if (/"id":3/.test(stdout) && /"id":2/.test(stdout)) child.stdin.end();
+    }
+    if (child.exitCode === null) await once(child, 'close');
+    assert.deepEqual([child.exitCode, child.signalCode], [0, null]);
+    const messages = Array.from(stdout.trim().split('\n'), (line) => JSON.parse(line));
     assert.ok(messages.every(({ jsonrpc }) => jsonrpc === '2.0'));
-    const ids = messages.map(({ id }) => id).filter((id) => id !== null && id !== undefined);
-    assert.deepEqual(ids.toSorted(), [1, 2, 3]);
+    assert.deepEqual(messages.flatMap(({ id }) => id ?? []).toSorted(), [1, 2, 3]);
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)

@@ -4,10 +4,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { Server as HttpServer, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import type { RequestListener } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { until } from '../../../tests/support/until.ts';
+import { fakeService } from './test/mcp-client.ts';
 import { runStrata, spawnStrata, temporaryDirectory } from './test/run-strata.ts';
 
 const SECRETS = {
@@ -27,57 +29,37 @@ function assertNoSecret(text: string, where: string): void {
       assert.equal(text.includes(form), false, `${where} has the secret ${name}`);
 }
 
-interface Listening extends AsyncDisposable {
-  readonly port: number;
-  readonly received: string[];
-}
-
-async function listening(server: Server, received: string[]): Promise<Listening> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    received,
-    port,
-    async [Symbol.asyncDispose]() {
-      if (server instanceof HttpServer) server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
 /** A publisher or model server that repeats in its errors what it was told in confidence. */
-function repeating(answer: RequestListener): Promise<Listening> {
+async function repeating(answer: RequestListener) {
   const received: string[] = [];
-  const server = new HttpServer((request, response) => {
+  const service = await fakeService((request, response) => {
     received.push(JSON.stringify(request.headers));
     answer(request, response);
   });
-  return listening(server, received);
+  return { ...service, received };
 }
 
 /** A database server that asks for the password in clear text, and says in its refusal what it was told. */
-function repeatingDatabase(): Promise<Listening> {
+async function repeatingDatabase() {
   const received: string[] = [];
   const server = createServer((socket) => {
-    let hasStarted = false;
     socket.on('error', () => {});
-    socket.on('data', (bytes) => {
-      if (!hasStarted) {
-        hasStarted = true;
-        // AuthenticationCleartextPassword.
-        socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
-        return;
-      }
-      const text = bytes.subarray(5).toString('latin1').replaceAll('\0', '');
-      received.push(text);
-      const fields = Buffer.from(`SFATAL\0C28P01\0Mthe password ${text} is wrong\0\0`, 'latin1');
-      const head = Buffer.alloc(5);
-      head.write('E', 'latin1');
-      head.writeInt32BE(fields.length + 4, 1);
-      socket.end(Buffer.concat([head, fields]));
+    socket.once('data', () => {
+      // AuthenticationCleartextPassword.
+      socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+      socket.on('data', (bytes) => {
+        const text = bytes.subarray(5).toString('latin1').replaceAll('\0', '');
+        received.push(text);
+        const fields = Buffer.from(`SFATAL\0C28P01\0Mthe password ${text} is wrong\0\0`, 'latin1');
+        const head = Buffer.from('E\0\0\0\0', 'latin1');
+        head.writeInt32BE(fields.length + 4, 1);
+        socket.end(Buffer.concat([head, fields]));
+      });
     });
   });
-  return listening(server, received);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { port, received, [Symbol.asyncDispose]: async () => void server.close() };
 }
 
 /** What every user of the machine may read of every process: its arguments. */
@@ -115,23 +97,19 @@ describe('secrets', { timeout: 120_000 }, () => {
     await using publisher = await repeating((request, response) => {
       response.writeHead(500).end(JSON.stringify(request.headers));
     });
-    const outcome = await spawnStrata(['stack', 'serve'], {
+    const outcome = await spawnStrata('stack serve', {
       env: {
         ...{ ...quiet, STRATA_DATA: data, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'nvd' },
-        ...{ STRATA_NVD_URL: `http://127.0.0.1:${publisher.port}/cves`, STRATA_NVD_API_KEY: SECRETS.nvd },
+        ...{ STRATA_NVD_URL: `${publisher.base}/cves`, STRATA_NVD_API_KEY: SECRETS.nvd },
         ...{ STRATA_JOIN: SECRETS.join, STRATA_UPSTREAM_KEY: SECRETS.upstream },
       },
       interruptAt: /"url":"(http:[^"]+)\/","metricsPort":(\d+)/,
-      async whileAt({ matched }) {
-        const [, base = '', metricsPort] = matched;
+      async whileAt({ matched: [, base = '', metricsPort] }) {
         const targets = ['/nowhere', '/stack/v1/stats', '/stack/v1/domains/x', '/openapi.json', '/site.json', '/keys'];
         await provoke(base, targets);
         const key = (await (await fetch(`${base}/keys`, { method: 'POST' })).json()) as { key: string };
         // What a publisher answered stands in the report for those who have a key.
-        for (const deadline = Date.now() + 60_000; publisher.received.length === 0; ) {
-          assert.ok(Date.now() < deadline, 'the publisher is not asked');
-          await new Promise((resolve) => setTimeout(resolve, 50));
-        }
+        await until(() => publisher.received.length > 0, { what: 'the publisher is asked', limitMs: 60_000 });
         const status = await fetch(`${base}/stack/v1/enrichment/status`, { headers: { 'x-stack-key': key.key } });
         assertNoSecret(await status.text(), 'the state of enrichment');
         assertNoSecret(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(), 'the metrics');
@@ -152,22 +130,15 @@ describe('secrets', { timeout: 120_000 }, () => {
       const error = { message: `bad: ${request.headers.authorization}`, type: 'x', code: 'x' };
       response.end(JSON.stringify(isList ? { object: 'list', data: [{ id: 'model' }] } : { error }));
     });
-    const env = {
-      ...quiet,
-      STRATA_DATA: path.join(directory.path, 'data'),
-      STRATA_INFERENCE_PORT: '0',
-      STRATA_UPSTREAM: `http://127.0.0.1:${upstream.port}/v1`,
-      STRATA_UPSTREAM_KEY: SECRETS.upstream,
-      STRATA_UPSTREAM_MODELS: 'model',
-      STRATA_HF_TOKEN: SECRETS.hub,
-      STRATA_NVD_API_KEY: SECRETS.nvd,
-      STRATA_INFERENCE_FREE_KEYS_PER_DAY: '5',
-    };
-    const outcome = await spawnStrata(['inference', 'gateway'], {
-      env,
+    const outcome = await spawnStrata('inference gateway', {
+      env: {
+        ...{ ...quiet, STRATA_DATA: path.join(directory.path, 'data'), STRATA_INFERENCE_PORT: '0' },
+        ...{ STRATA_UPSTREAM: `${upstream.base}/v1`, STRATA_UPSTREAM_KEY: SECRETS.upstream },
+        ...{ STRATA_UPSTREAM_MODELS: 'model', STRATA_HF_TOKEN: SECRETS.hub, STRATA_NVD_API_KEY: SECRETS.nvd },
+        STRATA_INFERENCE_FREE_KEYS_PER_DAY: '5',
+      },
       interruptAt: /"url":"(http:[^"]+)\/v1"/,
-      async whileAt({ matched }) {
-        const [, base = ''] = matched;
+      async whileAt({ matched: [, base = ''] }) {
         await provoke(base, ['/nowhere', '/v1/models', '/openapi.json', '/site.json', '/network', '/keys']);
         const { key } = (await (await fetch(`${base}/keys`, { method: 'POST' })).json()) as { key: string };
         for (const stream of [false, true]) {
@@ -190,14 +161,13 @@ describe('secrets', { timeout: 120_000 }, () => {
     await using directory = await temporaryDirectory();
     await using database = await repeatingDatabase();
     await using hub = await repeating((request, response) => {
-      response
-        .writeHead(401, { 'x-error-message': String(request.headers.authorization) })
-        .end(JSON.stringify(request.headers));
+      response.setHeader('x-error-message', String(request.headers.authorization));
+      response.writeHead(401).end(JSON.stringify(request.headers));
     });
     const login = `strata:${SECRETS.database}`;
     const databases = [`127.0.0.1:${database.port}`, '127.0.0.1:1', '[bad', 'localhost:99999999'];
     const upstream = { STRATA_UPSTREAM_KEY: SECRETS.upstream };
-    const endpoint = `http://127.0.0.1:${hub.port}`;
+    const token = { STRATA_HF_TOKEN: SECRETS.hub, STRATA_HF_ENDPOINT: hub.base };
     const starts: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
       ...databases.map((at) => ['stack serve', { STRATA_DATABASE_URL: `postgres://${login}@${at}/strata` }] as const),
       ['stack serve', { STRATA_DATABASE_URL: `mysql://${login}@localhost/strata` }],
@@ -206,20 +176,15 @@ describe('secrets', { timeout: 120_000 }, () => {
       ['inference gateway', { STRATA_UPSTREAM: `ftp://${login}@host`, ...upstream }],
       ['inference gateway', { STRATA_UPSTREAM: 'http://127.0.0.1:1/v1', STRATA_UPSTREAM_MODELS: 'm', ...upstream }],
       ['inference gateway', { STRATA_NETWORK: 'on', STRATA_JOIN: SECRETS.join }],
-      [
-        'inference gateway',
-        { STRATA_MODEL: 'hf:owner/repository', STRATA_HF_TOKEN: SECRETS.hub, STRATA_HF_ENDPOINT: endpoint },
-      ],
+      ['inference gateway', { STRATA_MODEL: 'hf:owner/repository', ...token }],
     ];
     for (const [place, [command, env]] of starts.entries()) {
       const own = { STRATA_DATA: path.join(directory.path, String(place)), STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
       const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_INFERENCE_PORT: '0' };
-      const outcome = await runStrata(command.split(' '), {
-        env: { ...quiet, ...own, ...ports, ...env },
-        interruptAt: /"msg":"ready"/,
-      });
-      assertNoSecret(outcome.stdout + outcome.stderr, `${command} with ${Object.keys(env).join(', ')}`);
-      assert.ok(outcome.code === 1 || outcome.code === 2, `${command}: ${outcome.code} ${outcome.stderr.slice(-400)}`);
+      const options = { env: { ...quiet, ...own, ...ports, ...env }, interruptAt: /"msg":"ready"/ };
+      const { code, stdout, stderr } = await runStrata(command, options);
+      assertNoSecret(stdout + stderr, `${command} with ${Object.keys(env).join(', ')}`);
+      assert.ok(code === 1 || code === 2, `${command}: ${code} ${stderr.slice(-400)}`);
     }
     assert.ok(hub.received.join('').includes(SECRETS.hub), 'the hub was asked with its token');
     assert.ok(database.received.join('').includes(SECRETS.database), 'the database was asked with its password');

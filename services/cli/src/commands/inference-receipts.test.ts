@@ -6,70 +6,63 @@ import { before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { tinyChatModel } from '@strata/testnet';
 import { fakeService } from '../test/mcp-client.ts';
-import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
+import { assertEnds, temporaryDirectory } from '../test/run-strata.ts';
 import { model, type TestGateway, testGateway } from '../test/running-gateway.ts';
 
-const strata = (args: string, env: Readonly<Record<string, string>>) =>
-  runStrata(['inference', ...args.split(' ')], { env });
+let service: TestGateway;
+before(async () => {
+  service = await testGateway();
+});
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Runs a command, by default with the key of the gateway. */
+const ends = (args: string, code: number, words: RegExp, env: Environment = service.env) =>
+  assertEnds(`inference ${args}`, code, words, { env });
+const strata = async (args: string, env?: Environment) => (await ends(args, 0, /^/, env)).stdout;
+
+/** Asks the gateway with its key. */
+function gateway(at: string, body?: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${service.env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' };
+  const url = `http://127.0.0.1:${service.running.port}${at}`;
+  return fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body });
+}
+
+/** Asks, and keeps what was sent and what came in files. */
+async function asked(stream = false): Promise<{ id: string; request: string; answer: string }> {
+  const messages = [{ role: 'user', content: 'What is SPF?' }];
+  const body = JSON.stringify({ model, messages, stream, temperature: 0 });
+  const response = await gateway('/v1/chat/completions', body);
+  const request = path.join(service.directory, `request-${stream}.json`);
+  const answer = path.join(service.directory, `answer-${stream}`);
+  await writeFile(request, body);
+  await writeFile(answer, await response.text());
+  return { id: response.headers.get('x-receipt-id') ?? '', request, answer };
+}
 
 describe('the receipt of a completion', () => {
-  let service: TestGateway;
-  let env: Readonly<Record<string, string>>;
-  let base: string;
-  let headers: Record<string, string>;
-  before(async () => {
-    service = await testGateway();
-    env = service.env;
-    base = `http://127.0.0.1:${service.running.port}`;
-    headers = { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' };
-  });
-
-  /** Asks, and keeps what was sent and what came in files. */
-  async function asked(stream: boolean): Promise<{ id: string; request: string; answer: string }> {
-    const body = JSON.stringify({
-      model,
-      messages: [{ role: 'user', content: 'What is SPF?' }],
-      stream,
-      temperature: 0,
-    });
-    const response = await fetch(`${base}/v1/chat/completions`, { method: 'POST', headers, body });
-    const request = path.join(service.directory, `request-${stream}.json`);
-    const answer = path.join(service.directory, `answer-${stream}`);
-    await writeFile(request, body);
-    await writeFile(answer, await response.text());
-    return { id: response.headers.get('x-receipt-id') ?? '', request, answer };
-  }
-
-  it('holds, and is of this request and this answer, whole or streamed', async () => {
+  it('holds, and is of this request and this answer, complete or streamed', async () => {
     for (const stream of [false, true]) {
       const { id, request, answer } = await asked(stream);
-      const { code, stdout, stderr } = await strata(`verify ${id} --request ${request} --answer ${answer}`, env);
-      assert.equal(code, 0, stderr);
+      const stdout = await strata(`verify ${id} --request ${request} --answer ${answer}`);
       for (const step of ['content', 'key', 'signature', 'leaf', 'inclusion', 'checkpoint', 'request', 'answer'])
         assert.match(stdout, new RegExp(`^ok +${step}`, 'm'));
     }
   });
 
   it('is not of another request or answer, and does not hold when it is altered', async () => {
-    const { id, request, answer } = await asked(false);
+    const { id, request, answer } = await asked();
     await writeFile(answer, (await readFile(answer, 'utf8')).replace('SPF', 'SPX'));
-    for (const [args, step] of [
-      [`--answer ${answer} --request ${request}`, 'answer'],
-      [`--request ${answer}`, 'request'],
-    ] as const) {
-      const other = await strata(`verify ${id} ${args}`, env);
-      assert.equal(other.code, 1);
-      assert.match(other.stdout, new RegExp(`^FAILED ${step}`, 'm'));
-    }
+    const others = await ends(`verify ${id} --answer ${answer} --request ${request}`, 1, /^/);
+    assert.match(others.stdout, /^FAILED answer/m);
+    assert.match((await ends(`verify ${id} --request ${answer}`, 1, /^/)).stdout, /^FAILED request/m);
     const saved = path.join(service.directory, 'receipt.json');
-    const receipt = await (await fetch(`${base}/v1/receipts/${id}`, { headers })).text();
+    const receipt = await (await gateway(`/v1/receipts/${id}`)).text();
     await writeFile(saved, receipt);
-    const { STRATA_INFERENCE_KEY: _key, ...open } = env;
-    assert.equal((await strata(`verify ${saved}`, open)).code, 0, 'needs no key');
+    const { STRATA_INFERENCE_KEY: _key, ...open } = service.env;
+    await strata(`verify ${saved}`, open);
     await writeFile(saved, receipt.replace(/"completion_tokens":\d+/, '"completion_tokens":1'));
-    const altered = await strata(`verify ${saved}`, env);
-    assert.equal(altered.code, 1);
-    assert.match(altered.stdout, /^FAILED signature/m);
+    assert.match((await ends(`verify ${saved}`, 1, /^/)).stdout, /^FAILED signature/m);
   });
 
   it('shows which workers of the network made it', async () => {
@@ -83,52 +76,46 @@ describe('the receipt of a completion', () => {
       context?.onSegment?.({ ...part, worker: '\u001b[2J', from: 3, to: 5 });
       return generate(job, signal, context);
     };
-    const { id } = await asked(false);
+    const { id } = await asked();
     engine.generate = generate;
-    const { stdout, code } = await strata(`verify ${id}`, env);
-    assert.equal(code, 0);
+    const stdout = await strata(`verify ${id}`);
     assert.match(stdout, /^- {6}worker {5}choice 0, tokens 0 to 3: 12D3KooWFirst, told by the gateway$/m);
     assert.doesNotMatch(stdout, /^ok +worker/m, 'nothing was checked');
     assert.ok(!stdout.includes('\u001b'), 'what is no peer id is not printed');
   });
 
   it('is not verified where something is missing', async () => {
-    const { STRATA_INFERENCE_KEY: _key, ...without } = env;
+    const { STRATA_INFERENCE_KEY: _key, ...without } = service.env;
     const none = `rwr_${'0'.repeat(26)}`;
-    const { answer } = await asked(false);
-    for (const [args, more, code, words] of [
-      [none, without, 2, /whose receipt is it\?/],
-      [none, env, 3, /404: This key has no such receipt/],
-      [`${none} --key sk-wrong`, env, 3, /401: This API key is unknown/],
-      ['rwr_0', env, 2, /'rwr_0' is no id of a receipt/],
-      ['nowhere.json', env, 2, /nowhere\.json/],
-      [`${none} --base nowhere`, env, 2, /--base is the URL of a gateway/],
-      [answer, env, 2, /holds no receipt.*--answer/],
-    ] as const) {
-      const { code: seen, stderr } = await strata(`verify ${args}`, more);
-      assert.equal(seen, code, stderr);
-      assert.match(stderr, words);
-    }
+    for (const [args, code, words, env] of [
+      [none, 2, /whose receipt is it\?/, without],
+      [none, 3, /404: This key has no such receipt/],
+      [`${none} --key sk-wrong`, 3, /401: This API key is unknown/],
+      ['rwr_0', 2, /'rwr_0' is no id of a receipt/],
+      ['nowhere.json', 2, /nowhere\.json/],
+      [`${none} --base nowhere`, 2, /--base is the URL of a gateway/],
+      [(await asked()).answer, 2, /holds no receipt.*--answer/],
+    ] as const)
+      await ends(`verify ${args}`, code, words, env);
   });
 
   it('stands beside what the key used', async () => {
-    await asked(false);
-    const table = await strata('keys usage', env);
-    assert.match(table.stdout, /day +key +model +requests +prompt +cached +completion +label/);
-    assert.match(table.stdout, /key_\w+ +strata-tiny-chat +\d+ +\d+ +\d+ +\d+ +mine/);
-    const [row] = JSON.parse((await strata('keys usage --json --days 1', env)).stdout);
+    await asked();
+    const table = await strata('keys usage');
+    assert.match(table, /day +key +model +requests +prompt +cached +completion +label/);
+    assert.match(table, /key_\w+ +strata-tiny-chat +\d+ +\d+ +\d+ +\d+ +mine/);
+    const [row] = JSON.parse(await strata('keys usage --json --days 1'));
     assert.ok(row.requests >= 1 && row.completion_tokens > row.requests);
-    assert.equal((await strata('keys usage --days 0', env)).code, 2);
-    assert.match((await strata('keys usage key_none', env)).stdout, /nothing was used since/);
+    await ends('keys usage --days 0', 2, /./);
+    assert.match(await strata('keys usage key_none'), /nothing was used since/);
   });
 
   it('is signed by keys that can be changed while the gateway runs', async () => {
-    const before = await asked(false);
-    assert.equal((await strata('keys rotate-signing', env)).code, 0);
+    const before = await asked();
+    await strata('keys rotate-signing');
     await service.running.gateway.ledger.reload();
-    const after = await asked(false);
-    for (const { id } of [before, after]) assert.equal((await strata(`verify ${id}`, env)).code, 0);
-    const { keys } = (await (await fetch(`${base}/.well-known/inference-keys.json`)).json()) as {
+    for (const { id } of [before, await asked()]) await strata(`verify ${id}`);
+    const { keys } = (await (await gateway('/.well-known/inference-keys.json')).json()) as {
       readonly keys: readonly { readonly status: string }[];
     };
     assert.equal(keys.map(({ status }) => status).join(), 'current,retired');
@@ -149,24 +136,15 @@ describe('strata inference models pull', () => {
           response.writeHead(200, { 'content-type': 'application/json' }).end(list);
         else response.writeHead(404).end();
       });
-      const pulled = await strata('models pull hf:maker/tiny', { ...env, STRATA_HF_ENDPOINT: hub.base });
-      assert.equal(pulled.code, 0, pulled.stderr);
+      const how = /downloaded; serve it: strata inference gateway --model hf:maker\/tiny/;
+      const pulled = await ends('models pull hf:maker/tiny', 0, how, { ...env, STRATA_HF_ENDPOINT: hub.base });
       assert.match(pulled.stdout, /models\/maker\/tiny\/tiny\.gguf\n$/);
-      assert.match(pulled.stderr, /downloaded; serve it: strata inference gateway --model hf:maker\/tiny/);
     }
-    const again = await strata('models pull hf:maker/tiny', env);
-    assert.match(again.stderr, /was here already/);
-    assert.match((await strata('models list --local', env)).stdout, /hf:maker\/tiny\S* .*complete/);
+    await ends('models pull hf:maker/tiny', 0, /was here already/, env);
+    assert.match(await strata('models list --local', env), /hf:maker\/tiny\S* .*complete/);
     const inspected = await strata('models inspect hf:maker/tiny --json', env);
-    assert.equal(JSON.parse(inspected.stdout).sizeBytes, file.length);
-    for (const [reference, words] of [
-      ['hf:../../etc/passwd', /hf:/],
-      ['maker/tiny', /hf:|gguf/],
-    ] as const) {
-      const { code, stderr } = await strata(`models pull ${reference}`, env);
-      assert.equal(code, 2, stderr);
-      assert.match(stderr, words);
-      assert.doesNotMatch(stderr, /unexpected|\n +at /);
-    }
+    assert.equal(JSON.parse(inspected).sizeBytes, file.length);
+    await ends('models pull hf:../../etc/passwd', 2, /hf:/, env);
+    await ends('models pull maker/tiny', 2, /hf:|gguf/, env);
   });
 });

@@ -1,4 +1,4 @@
-// Each trouble that `strata doctor` tells, provoked: with real sockets, files, databases and name servers.
+// Each problem that `strata doctor` reports, provoked: with real sockets, files, databases and name servers.
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { openSignedLedger, rotateSigningKeys } from '@strata/log';
 import { openStore } from '@strata/store';
 import { fakeService } from '../test/mcp-client.ts';
 import { type Manners, nameServer } from '../test/name-server.ts';
-import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
+import { assertEnds, runStrata, temporaryDirectory } from '../test/run-strata.ts';
 import { judgeClock } from './clock.ts';
 import { checkDatabase } from './database.ts';
 import { checkDisk, judgeDisk } from './disk.ts';
@@ -20,8 +20,8 @@ import { checkPort } from './ports.ts';
 import { checkReach } from './reach.ts';
 import { checkResolver } from './resolvers.ts';
 
-/** Whatever is not well says what it means, and mostly what to do. */
-function assertTold({ status, found, means }: Finding, expected: Finding['status'], words: RegExp) {
+/** Whatever is not ok says what it means, and in most cases what to do. */
+function is(expected: Finding['status'], { status, found, means }: Finding, words: RegExp) {
   assert.equal(status, expected, found);
   assert.match(found, words);
   assert.equal(means !== undefined, expected !== 'ok');
@@ -30,31 +30,31 @@ function assertTold({ status, found, means }: Finding, expected: Finding['status
 describe('ports', () => {
   it('are free, held by a running service of ours, or by another program', async () => {
     let body = '{"status":"ok"}';
-    const ours = { path: '/health', words: /"status":"ok"/ };
-    const place = { what: 'API', host: '127.0.0.1', port: 0, setting: 'STRATA_STACK_PORT' };
+    const other = { what: 'API', host: '127.0.0.1', port: 0, setting: 'STRATA_STACK_PORT' };
+    const ours = () => ({ ...other, ours: { path: '/health', words: /"status":"ok"/ } });
     {
       await using server = await fakeService((_request, response) => response.end(body));
-      place.port = Number(new URL(server.base).port);
-      assertTold(await checkPort({ ...place, ours }), 'ok', /held by a running Strata/);
+      other.port = Number(new URL(server.base).port);
+      is('ok', await checkPort(ours()), /held by a running Strata/);
       body = 'something else';
-      const taken = await checkPort({ ...place, ours });
-      assertTold(taken, 'problem', /in use at 127\.0\.0\.1 by another program/);
+      const taken = await checkPort(ours());
+      is('problem', taken, /in use at 127\.0\.0\.1 by another program/);
       assert.match(taken.todo ?? '', /STRATA_STACK_PORT/);
-      assertTold(await checkPort(place), 'problem', /by another program/);
+      is('problem', await checkPort(other), /by another program/);
     }
-    assertTold(await checkPort({ ...place, ours }), 'ok', /free/);
-    assertTold(await checkPort({ ...place, host: '192.0.2.1' }), 'problem', /does not have the address/);
+    is('ok', await checkPort(ours()), /free/);
+    is('problem', await checkPort({ ...ours(), host: '192.0.2.1' }), /does not have the address/);
   });
 });
 
 describe('the clock', () => {
-  const well = { now: new Date('2026-06-01'), installedAt: new Date('2026-01-01'), jumpMs: 0, isSynchronized: true };
-  it('is wrong before the program was installed, and doubtful where it jumps or nobody keeps it', () => {
-    assertTold(judgeClock(well), 'ok', /synchronised as systemd says/);
-    assertTold(judgeClock({ ...well, isSynchronized: undefined }), 'ok', /cannot be known here/);
-    assertTold(judgeClock({ ...well, now: new Date('1970-01-01') }), 'problem', /before this program was installed/);
-    assertTold(judgeClock({ ...well, jumpMs: -4_000 }), 'warning', /jumped by -4000 ms/);
-    assertTold(judgeClock({ ...well, isSynchronized: false }), 'warning', /not synchronised/);
+  const good = { now: new Date('2026-06-01'), installedAt: new Date('2026-01-01'), jumpMs: 0, isSynchronized: true };
+  it('is wrong before the program was installed, and doubtful where it jumps or is not synchronised', () => {
+    is('ok', judgeClock(good), /synchronised as systemd says/);
+    is('ok', judgeClock({ ...good, isSynchronized: undefined }), /cannot be known here/);
+    is('problem', judgeClock({ ...good, now: new Date('1970-01-01') }), /before this program was installed/);
+    is('warning', judgeClock({ ...good, jumpMs: -4_000 }), /jumped by -4000 ms/);
+    is('warning', judgeClock({ ...good, isSynchronized: false }), /not synchronised/);
   });
 });
 
@@ -70,35 +70,32 @@ describe('resolvers', () => {
     ['with two weaknesses', { validates: false, hasTcp: false }, 'warning', /over TCP; does not check DNSSEC/],
   ];
   for (const [what, manners, status, words] of cases)
-    it(`${what} are told`, async () => {
+    it(`${what} are reported`, async () => {
       await using server = await nameServer(manners);
-      assertTold(await checkResolver(server, { timeoutMs: manners.isSilent ? 200 : 10_000 }), status, words);
+      is(status, await checkResolver(server, { timeoutMs: manners.isSilent ? 200 : 10_000 }), words);
     });
 });
 
 describe('the database', () => {
-  it('is told empty, sound with its domains, damaged, or out of reach', async () => {
+  it('is reported empty, sound with its domains, damaged, or out of reach', async () => {
     await using directory = await temporaryDirectory();
-    const file = path.join(directory.path, 'strata.db');
-    const dataDirectory = path.join(directory.path, 'data');
-    const look = async (url = `sqlite:${file}`) =>
-      checkDatabase(url, { connections: 10, needsSession: true, dataDirectory });
-    const isMade = (await look(`sqlite:${path.join(dataDirectory, 'strata.db')}`)).findings[0] as Finding;
-    assertTold(isMade, 'ok', /the first start makes it/);
-    const nowhere = (await look(`sqlite:${path.join(directory.path, 'nowhere', 'strata.db')}`)).findings[0] as Finding;
-    assertTold(nowhere, 'problem', /the folder .+nowhere is not there/);
-    assertTold((await look()).findings[0] as Finding, 'ok', /empty, the first start fills it/);
+    const below = (...names: string[]) => `sqlite:${path.join(directory.path, ...names)}`;
+    const needs = { connections: 10, needsSession: true, dataDirectory: path.join(directory.path, 'data') };
+    const url = below('strata.db');
+    const first = async (at = url) => (await checkDatabase(at, needs)).findings[0] as Finding;
+    is('ok', await first(below('data', 'strata.db')), /the first start makes it/);
+    is('problem', await first(below('nowhere', 'strata.db')), /the folder .+nowhere is not there/);
+    is('ok', await first(), /empty, the first start fills it/);
     {
-      await using store = await openStore(`sqlite:${file}`);
+      await using store = await openStore(url);
       await store.addDomains(['a.test', 'b.test'], { source: 'test' });
     }
-    const sound = await look();
-    assertTold(sound.findings[0] as Finding, 'ok', /schema current, 2 domains, the file is sound/);
-    assert.equal(sound.state?.domains, 2);
-    await writeFile(file, 'no database at all, but a text of some length');
-    assertTold((await look()).findings[0] as Finding, 'problem', /not a Strata database/);
-    const away = await look('postgres://nobody:hidden@127.0.0.1:9/none');
-    assertTold(away.findings[0] as Finding, 'problem', /server/);
+    is('ok', await first(), /schema current, 2 domains, the file is sound/);
+    assert.equal((await checkDatabase(url, needs)).state?.domains, 2);
+    await writeFile(path.join(directory.path, 'strata.db'), 'no database at all, but a text of some length');
+    is('problem', await first(), /not a Strata database/);
+    const away = await checkDatabase('postgres://nobody:hidden@127.0.0.1:9/none', needs);
+    is('problem', away.findings[0] as Finding, /server/);
     assert.doesNotMatch(JSON.stringify(away), /hidden/);
   });
 });
@@ -111,155 +108,136 @@ describe('the disk', () => {
     assert.deepEqual(await readdir(directory.path), []);
     const file = path.join(directory.path, 'file');
     await writeFile(file, '');
-    assertTold(await checkDisk(path.join(file, 'below')), 'problem', /cannot be written/);
+    is('problem', await checkDisk(path.join(file, 'below')), /cannot be written/);
   });
 
-  it('is told nearly full, and slow', () => {
-    assertTold(judgeDisk('/d', { freeBytes: 1e8, syncMs: 1 }), 'problem', /95 MiB free/);
-    assertTold(judgeDisk('/d', { freeBytes: 1e9, syncMs: 1 }), 'warning', /free/);
-    assertTold(judgeDisk('/d', { freeBytes: 1e12, syncMs: 80 }), 'warning', /safe after 80\.0 ms/);
-    assertTold(judgeDisk('/d', { freeBytes: 1e12, syncMs: 1 }), 'ok', /free/);
+  it('is reported nearly full, and slow', () => {
+    is('problem', judgeDisk('/d', { freeBytes: 1e8, syncMs: 1 }), /95 MiB free/);
+    is('warning', judgeDisk('/d', { freeBytes: 1e9, syncMs: 1 }), /free/);
+    is('warning', judgeDisk('/d', { freeBytes: 1e12, syncMs: 80 }), /safe after 80\.0 ms/);
+    is('ok', judgeDisk('/d', { freeBytes: 1e12, syncMs: 1 }), /free/);
   });
 });
 
 describe('signing keys', () => {
-  it('are told open, missing, damaged, and of another ledger', async () => {
+  it('are reported open, missing, damaged, and of another ledger', async () => {
     await using directory = await temporaryDirectory();
     const place = { service: 'stack', directory: directory.path, origin: 'a.test/stack' };
-    assertTold(await checkKeys(place), 'ok', /none yet/);
-    assert.deepEqual(await readdir(directory.path), [], 'a look makes no key');
-    const options = { directory: directory.path, origin: place.origin, keySetPath: '/k', now: () => new Date() };
+    const below = (...names: string[]) => path.join(directory.path, 'keys', ...names);
+    is('ok', await checkKeys(place), /none yet/);
+    assert.deepEqual(await readdir(directory.path), [], 'a check makes no key');
     {
-      await using ledger = await openSignedLedger(options);
+      await using ledger = await openSignedLedger({ ...place, keySetPath: '/k', now: () => new Date() });
       await ledger.log.append(new TextEncoder().encode('{}'));
     }
-    assertTold(await checkKeys(place), 'ok', /private and whole, 0 retired, and those of the ledger/);
+    is('ok', await checkKeys(place), /private and whole, 0 retired, and those of the ledger/);
     await rotateSigningKeys(directory.path, () => new Date());
-    assertTold(await checkKeys(place), 'ok', /1 retired, and those of the ledger/);
-    assertTold(
-      await checkKeys({ ...place, origin: 'b.test/stack' }),
-      'problem',
-      /not signed by them as b\.test\/stack/,
-    );
-    const file = path.join(directory.path, 'keys', 'receipts', 'signing-keys.json');
+    is('ok', await checkKeys(place), /1 retired, and those of the ledger/);
+    is('problem', await checkKeys({ ...place, origin: 'b.test/stack' }), /not signed by them as b\.test\/stack/);
+    const file = below('receipts', 'signing-keys.json');
     await chmod(file, 0o644);
-    assertTold(await checkKeys(place), 'problem', /may be read by others/);
+    is('problem', await checkKeys(place), /may be read by others/);
     await chmod(file, 0o600);
     const kept = await readFile(file);
     await writeFile(file, 'nonsense');
-    assertTold(await checkKeys(place), 'problem', /is not JSON/);
+    is('problem', await checkKeys(place), /is not JSON/);
     await writeFile(file, kept);
-    await rm(path.join(directory.path, 'keys', 'ledger'), { recursive: true });
-    assertTold(await checkKeys(place), 'problem', /hold no key, while a ledger is there/);
-    assert.equal((await readdir(path.join(directory.path, 'keys'))).includes('ledger'), false);
+    await rm(below('ledger'), { recursive: true });
+    is('problem', await checkKeys(place), /hold no key, while a ledger is there/);
+    assert.equal((await readdir(below())).includes('ledger'), false);
   });
 });
 
 describe('the machine', () => {
   it('needs open files and memory', () => {
-    assertTold(judgeOpenFiles({ openFiles: 256 }), 'problem', /at most 256/);
-    assertTold(judgeOpenFiles({ openFiles: 4_096 }), 'warning', /at most 4096/);
-    assertTold(judgeOpenFiles({ openFiles: 65_536 }), 'ok', /65536/);
-    const gib = 1_024 ** 3;
-    assertTold(judgeMemory({ memoryBytes: gib / 4, heapBytes: gib }, 0), 'problem', /256 MiB/);
-    assertTold(
-      judgeMemory({ memoryBytes: gib, heapBytes: gib }, 1_000_000),
-      'problem',
-      /1000000 domains need about 1\.0 GiB/,
-    );
-    assertTold(judgeMemory({ memoryBytes: 1.3 * gib, heapBytes: gib }, 1_000_000), 'warning', /1\.3 GiB/);
-    assertTold(judgeMemory({ memoryBytes: 4 * gib, heapBytes: 2 * gib }, 1_000_000), 'ok', /4\.0 GiB/);
+    is('problem', judgeOpenFiles({ openFiles: 256 }), /at most 256/);
+    is('warning', judgeOpenFiles({ openFiles: 4_096 }), /at most 4096/);
+    is('ok', judgeOpenFiles({ openFiles: 65_536 }), /65536/);
+    const memory = (gib: number, heapGib: number, domains = 1_000_000) =>
+      judgeMemory({ memoryBytes: gib * 1_024 ** 3, heapBytes: heapGib * 1_024 ** 3 }, domains);
+    is('problem', memory(0.25, 1, 0), /256 MiB/);
+    is('problem', memory(1, 1), /1000000 domains need about 1\.0 GiB/);
+    is('warning', memory(1.3, 1), /1\.3 GiB/);
+    is('ok', memory(4, 2), /4\.0 GiB/);
   });
 });
 
 describe('the model', () => {
-  it('is told missing, no model, too large, or not downloaded yet', async () => {
+  it('is reported missing, no model, too large, or not downloaded yet', async () => {
     await using directory = await temporaryDirectory();
     const store = { dir: directory.path, endpoint: 'https://hub.test', token: undefined };
     const file = path.join(directory.path, 'model.gguf');
-    assertTold(await checkModel(file, store, 1e9), 'problem', /cannot be read/);
+    is('problem', await checkModel(file, store, 1e9), /cannot be read/);
     await writeFile(file, 'nothing');
-    assertTold(await checkModel(file, store, 1e9), 'problem', /no GGUF file/);
+    is('problem', await checkModel(file, store, 1e9), /no GGUF file/);
     await writeFile(file, `GGUF${'x'.repeat(10_000)}`);
-    assertTold(await checkModel(file, store, 1_000), 'problem', /has 9\.8 KiB, the memory/);
-    assertTold(await checkModel(file, store, 1e9), 'ok', /9\.8 KiB/);
-    assertTold(
-      await checkModel('hf:a/b', { ...store, dir: path.join(directory.path, 'x') }, 1e9),
-      'warning',
-      /nothing is downloaded/,
-    );
+    is('problem', await checkModel(file, store, 1_000), /has 9\.8 KiB, the memory/);
+    is('ok', await checkModel(file, store, 1e9), /9\.8 KiB/);
+    const empty = { ...store, dir: path.join(directory.path, 'x') };
+    is('warning', await checkModel('hf:a/b', empty, 1e9), /nothing is downloaded/);
   });
 });
 
 describe('other services', () => {
-  it('are told reached, with another clock, or away; what is secret in an address is not repeated', async () => {
+  it('are reported reached, with another clock, or offline; what is secret in an address is not repeated', async () => {
     let date = new Date().toUTCString();
     let url: string;
     {
       await using server = await fakeService((_request, response) => response.writeHead(401, { date }).end());
       url = `${server.base}/v1?key=hidden`;
-      assertTold(await checkReach('STRATA_UPSTREAM', url), 'ok', /\/v1 answers 401/);
+      is('ok', await checkReach('STRATA_UPSTREAM', url), /\/v1 answers 401/);
       date = new Date(Date.now() - 600_000).toUTCString();
-      assertTold(await checkReach('STRATA_UPSTREAM', url), 'warning', /s behind ours/);
+      is('warning', await checkReach('STRATA_UPSTREAM', url), /s behind ours/);
     }
     const away = await checkReach('STRATA_UPSTREAM', url);
-    assertTold(away, 'warning', /cannot be reached: \w+/);
+    is('warning', away, /cannot be reached: \w+/);
     assert.doesNotMatch(JSON.stringify(away), /hidden/);
   });
 });
 
 describe('the names of a service', () => {
   const trial = {
-    contactUrl: 'https://strata.invalid/bot',
-    ledgerOrigin: 'localhost/strata/stack',
-    role: 'all',
-    isScanning: true,
-    isOnDemand: true,
-    host: '127.0.0.1',
-    allowedHosts: [],
+    ...{ contactUrl: 'https://strata.invalid/bot', ledgerOrigin: 'localhost/strata/stack', role: 'all' },
+    ...{ isScanning: true, isOnDemand: true, host: '127.0.0.1', allowedHosts: [] },
   } as const;
-  const told = (more: Partial<Parameters<typeof judgeNames>[0]>) =>
-    judgeNames({ ...trial, ...more }).map(({ check, status }) => `${check} ${status}`);
-
-  it('are its own where it scans, and where others ask it', () => {
-    assert.deepEqual(told({}), ['contact warning']);
-    assert.deepEqual(told({ contactUrl: 'https://example.com/bot' }), ['contact ok']);
-    assert.deepEqual(told({ isScanning: false, isOnDemand: false }), []);
-    assert.deepEqual(told({ host: '0.0.0.0' }), ['contact warning', 'ledger name warning']);
-    assert.deepEqual(told({ role: 'scheduler', allowedHosts: ['stack.example'] }), ['ledger name warning']);
-    assert.deepEqual(told({ role: 'scanner', host: '::' }), ['contact warning'], 'it gives no receipts');
-    const own = { ledgerOrigin: 'stack.example/log', contactUrl: 'https://example.com/bot' };
-    assert.deepEqual(told({ ...own, host: '::' }), ['contact ok', 'ledger name ok']);
-  });
+  const contactUrl = 'https://example.com/bot';
+  const cases: readonly (readonly [why: string, Partial<Parameters<typeof judgeNames>[0]>, findings: string])[] = [
+    ['it scans', {}, 'contact warning'],
+    ['it scans with its own', { contactUrl }, 'contact ok'],
+    ['it does not scan', { isScanning: false, isOnDemand: false }, ''],
+    ['others ask it', { host: '0.0.0.0' }, 'contact warning, ledger name warning'],
+    ['it is the scheduler', { role: 'scheduler', allowedHosts: ['stack.example'] }, 'ledger name warning'],
+    ['it gives no receipts', { role: 'scanner', host: '::' }, 'contact warning'],
+    ['both are its own', { ledgerOrigin: 'a.example/log', contactUrl, host: '::' }, 'contact ok, ledger name ok'],
+  ];
+  for (const [why, more, findings] of cases)
+    it(`are judged where ${why}`, () => {
+      const judged = judgeNames({ ...trial, ...more }).map(({ check, status }) => `${check} ${status}`);
+      assert.equal(judged.join(', '), findings);
+    });
 });
 
 describe('strata doctor', () => {
-  it('tells all of it in words and as JSON, and ends with 1 where there is a problem', async () => {
+  it('prints all of it as text and as JSON, and ends with 1 where there is a problem', async () => {
     await using directory = await temporaryDirectory();
     await using good = await nameServer({});
-    const env = {
-      STRATA_DATA: path.join(directory.path, 'data'),
-      STRATA_RESOLVERS: `127.0.0.1:${good.port}`,
-      STRATA_STACK_PORT: '0',
-      STRATA_METRICS_PORT: '0',
-    };
-    const well = await runStrata(['doctor', '--json'], { env });
-    const { ok, findings } = JSON.parse(well.stdout) as { ok: boolean; findings: Finding[] };
-    assert.deepEqual([well.code, ok], [0, true], well.stdout);
+    const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0' };
+    const data = path.join(directory.path, 'data');
+    const env = { STRATA_DATA: data, STRATA_RESOLVERS: `127.0.0.1:${good.port}`, ...ports };
+    const { code, stdout } = await runStrata('doctor --json', { env });
+    const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
+    assert.deepEqual([code, ok], [0, true], stdout);
+    const checks = findings.map(({ check }) => check);
     for (const check of ['clock', 'database', 'data directory', 'memory', 'open files', 'signing keys (stack)'])
-      assert.ok(
-        findings.some((finding) => finding.check === check),
-        check,
-      );
-    await mkdir(env.STRATA_DATA);
-    await writeFile(path.join(env.STRATA_DATA, 'strata.db'), 'this is no database, however long one looks at it');
-    const ill = await runStrata(['doctor'], { env });
-    assert.equal(ill.code, 1);
-    assert.match(ill.stdout, /^problem {2}database: .+\n {9}The service cannot start\.\n {9}What to do: /m);
-    const wrong = await runStrata(['doctor'], { env: { ...env, STRATA_SCAN: 'perhaps' } });
-    assert.equal(wrong.code, 1);
-    assert.match(wrong.stdout, /^problem {2}settings: STRATA_SCAN: /);
-    const worker = await runStrata(['doctor', '--service', 'worker'], { env: { STRATA_DATA: directory.path } });
-    assert.match(worker.stdout, /^problem {2}model: none is named/m);
+      assert.ok(checks.includes(check), check);
+    await mkdir(data);
+    await writeFile(path.join(data, 'strata.db'), 'this is no database, however long one looks at it');
+    const worker = { STRATA_DATA: directory.path };
+    for (const [args, env_, words] of [
+      ['', env, /^problem {2}database: .+\n {9}The service cannot start\.\n {9}What to do: /m],
+      ['', { ...env, STRATA_SCAN: 'perhaps' }, /^problem {2}settings: STRATA_SCAN: /],
+      [' --service worker', worker, /^problem {2}model: none is named/m],
+    ] as const)
+      assert.match((await assertEnds(`doctor${args}`, 1, /^/, { env: env_ })).stdout, words);
   });
 });

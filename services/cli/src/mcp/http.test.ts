@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
+import { until } from '../../../../tests/support/until.ts';
 import { type LiveService, liveService } from '../test/live-service.ts';
 import { callTool, fakeService, type McpHttpTester, startMcpHttp } from '../test/mcp-client.ts';
 
@@ -15,6 +16,7 @@ after(() => mcp?.[Symbol.asyncDispose]());
 
 const call = (name: string, id = 1) =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } });
+const STATISTICS = call('stack_statistics');
 
 describe('strata mcp --http', () => {
   it('answers several clients, and verifies for each what it gave to any', async () => {
@@ -35,14 +37,14 @@ describe('strata mcp --http', () => {
     const { body } = await callTool(client, 'stack_statistics');
     assert.equal(body.quota.limit, 50);
     await client.close();
-    const wrong = await mcp.post(call('stack_statistics'), { 'x-stack-key': 'nobody' });
+    const wrong = await mcp.post(STATISTICS, { 'x-stack-key': 'nobody' });
     assert.match(wrong.text, /invalid_key/);
   });
 
   it('lends its own key to nobody who comes through a proxy', async () => {
-    assert.doesNotMatch((await mcp.post(call('stack_statistics'), {})).text, /missing_key/);
+    assert.doesNotMatch((await mcp.post(STATISTICS, {})).text, /missing_key/);
     for (const mark of ['X-Forwarded-For', 'x-forwarded-proto', 'via', 'forwarded', 'cf-connecting-ip']) {
-      const through = await mcp.post(call('stack_statistics'), { [mark]: '203.0.113.7' });
+      const through = await mcp.post(STATISTICS, { [mark]: '203.0.113.7' });
       assert.match(through.text, /missing_key/, mark);
     }
   });
@@ -50,7 +52,7 @@ describe('strata mcp --http', () => {
   it('answers nobody whose name for it is another, or who comes from another page', async () => {
     const { port } = mcp.url;
     const good = [{}, { origin: `http://localhost:${port}` }, { host: `localhost:${port}` }];
-    for (const headers of good) assert.equal((await mcp.post(call('stack_statistics'), headers)).status, 200);
+    for (const headers of good) assert.equal((await mcp.post(STATISTICS, headers)).status, 200);
     const bad = [
       { host: 'evil.example' },
       { host: `evil.example:${port}` },
@@ -62,7 +64,7 @@ describe('strata mcp --http', () => {
       { origin: `http://localhost.evil.example:${port}` },
     ];
     for (const headers of bad) {
-      const { status, text } = await mcp.post(call('stack_statistics'), headers);
+      const { status, text } = await mcp.post(STATISTICS, headers);
       assert.ok(status === 403 || status === 400, `${JSON.stringify(headers)}: ${status}`);
       assert.doesNotMatch(text, /domains/);
     }
@@ -72,15 +74,14 @@ describe('strata mcp --http', () => {
     function* endless() {
       for (let at = 0; at < 64; at += 1) yield Buffer.alloc(65_536, 'y');
     }
-    const ask = call('stack_statistics');
     for (const [status, body, headers, target] of [
       [413, `{"x":"${'y'.repeat(1_100_000)}"}`, { 'content-length': '1100008' }],
       [413, Readable.from(endless())],
-      [404, ask, {}, '/'],
-      [404, ask, {}, '//evil.example/mcp'],
-      [415, ask, { 'content-type': 'text/plain' }],
+      [404, STATISTICS, {}, '/'],
+      [404, STATISTICS, {}, '//evil.example/mcp'],
+      [415, STATISTICS, { 'content-type': 'text/plain' }],
       [400, 'no json'],
-      [200, ask],
+      [200, STATISTICS],
     ] as const)
       assert.equal((await mcp.post(body, headers, target)).status, status);
     for (const method of ['GET', 'DELETE']) assert.equal((await fetch(mcp.url, { method })).status, 405);
@@ -90,18 +91,15 @@ describe('strata mcp --http', () => {
 
   it('keeps its own key to itself unless told to lend it, and says at the start which', async () => {
     assert.match(mcp.stderr(), /your key is lent \(--lend-key\)/);
-    await using open = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key }, [
-      '--allow-host',
-      'mcp.example',
-    ]);
+    const env = { STRATA_URL: service.base, STRATA_KEY: service.key };
+    await using open = await startMcpHttp(env, ['--allow-host', 'mcp.example']);
     assert.match(open.stderr(), /your key is not lent: callers send their own as X-Stack-Key/);
-    const unlent = await open.post(call('stack_statistics'));
-    assert.match(unlent.text, /missing_key[\s\S]*header X-Stack-Key/);
+    assert.match((await open.post(STATISTICS)).text, /missing_key[\s\S]*header X-Stack-Key/);
     const host = { host: 'mcp.example' };
-    assert.match((await open.post(call('stack_statistics'), host)).text, /missing_key/);
-    const own = await open.post(call('stack_statistics'), { ...host, 'x-stack-key': service.key });
+    assert.match((await open.post(STATISTICS, host)).text, /missing_key/);
+    const own = await open.post(STATISTICS, { ...host, 'x-stack-key': service.key });
     assert.match(own.text, /rwr_/);
-    assert.equal((await open.post(call('stack_statistics'), { host: 'evil.example' })).status, 403);
+    assert.equal((await open.post(STATISTICS, { host: 'evil.example' })).status, 403);
   });
 
   it('turns away what is more than it can bear, counting the members of a batch, and goes on afterwards', async () => {
@@ -109,13 +107,10 @@ describe('strata mcp --http', () => {
     let asked = 0;
     await using slow = await fakeService((_request, response) => {
       asked += 1;
-      waiting.push(() =>
-        response.writeHead(200, { 'content-type': 'application/json' }).end('{"total":0,"alerts":[]}'),
-      );
+      response.setHeader('content-type', 'application/json');
+      waiting.push(() => response.end('{"total":0,"alerts":[]}'));
     });
-    const areWaiting = async (count: number) => {
-      while (waiting.length < count) await new Promise((done) => setTimeout(done, 5));
-    };
+    const areWaiting = (count: number) => until(() => waiting.length >= count);
     const answerAll = () => waiting.splice(0).map((answer) => answer());
     await using busy = await startMcpHttp({ STRATA_URL: slow.base, STRATA_KEY: 'ssk_x' }, ['--lend-key']);
     const batch = (count: number) => `[${Array.from({ length: count }, (_, id) => call('stack_alerts', id + 1))}]`;

@@ -46,9 +46,8 @@ describe('a shortened answer', () => {
   });
 
   it('fits whatever comes', () => {
-    const deep = Object.fromEntries(
-      numbers(6).map((name) => [`list${name}`, numbers(500).map((id) => ({ id, text: 'y'.repeat(2_000) }))]),
-    );
+    const list = numbers(500).map((id) => ({ id, text: 'y'.repeat(2_000) }));
+    const deep = Object.fromEntries(numbers(6).map((name) => [`list${name}`, list]));
     const page = { lists: ['list0'], limit: 100, offset: 0 };
     for (const options of [{}, { page }]) {
       const { answer, leftOut } = shorten(deep, options);
@@ -59,20 +58,15 @@ describe('a shortened answer', () => {
 
   it('fits also where there is nothing to cut: fields without an end, nesting without an end, numbers', () => {
     const wide = Object.fromEntries(numbers(50_000).map((name) => [`field${name}`, { list: numbers(50) }]));
-    const rows = numbers(200).map((row) => [`row${row}`, Object.fromEntries(numbers(200).map((at) => [`c${at}`, at]))]);
-    const nested = (open: string, inner: string, close: string) =>
-      JSON.parse(open.repeat(3_000) + inner + close.repeat(3_000));
-    for (const answer of [
-      wide,
-      Object.fromEntries(rows),
-      { a: nested('[', 'null', ']') },
-      nested('{"":', 'null', '}'),
-    ]) {
-      const shortened = shorten(answer);
-      assert.ok(JSON.stringify(shortened.answer).length <= MOST_CHARACTERS);
-      assert.ok(JSON.stringify(shortened.leftOut).length <= 4_000);
+    const row = Object.fromEntries(numbers(200).map((at) => [`c${at}`, at]));
+    const rows = Object.fromEntries(numbers(200).map((at) => [`row${at}`, row]));
+    const nested = (open: string, close: string) => JSON.parse(`${open.repeat(3_000)}null${close.repeat(3_000)}`);
+    for (const given of [wide, rows, { a: nested('[', ']') }, nested('{"":', '}')]) {
+      const { answer, leftOut } = shorten(given);
+      assert.ok(JSON.stringify(answer).length <= MOST_CHARACTERS);
+      assert.ok(JSON.stringify(leftOut).length <= 4_000);
     }
-    assert.deepEqual(shorten(Object.fromEntries(rows)).leftOut, [{ at: 'the whole answer', items: 1 }]);
+    assert.deepEqual(shorten(rows).leftOut, [{ at: 'the whole answer', items: 1 }]);
   });
 
   it('survives what is no object, and names that objects inherit', () => {

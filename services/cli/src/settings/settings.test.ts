@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
+import { assertEnds, runStrata, succeed, temporaryDirectory } from '../test/run-strata.ts';
 import { nearest } from './nearest.ts';
 import { findSettings, gatherSettings } from './settings.ts';
 import { parseSettingsFile } from './settings-file.ts';
@@ -11,38 +11,46 @@ import { SECRETS, SERVICES, tableOf } from './tables.ts';
 
 async function folder() {
   const directory = await temporaryDirectory();
+  const write = async (name: string, text: string, mode = 0o644) => {
+    const file = path.join(directory.path, name);
+    await writeFile(file, text, { mode });
+    return file;
+  };
   return {
-    place: directory.path,
-    async write(name: string, text: string, mode = 0o644) {
-      const file = path.join(directory.path, name);
-      await writeFile(file, text, { mode });
-      return file;
-    },
+    write,
+    directory: directory.path,
+    config: (...lines: string[]) => write('strata.yaml', `${lines.join('\n')}\n`),
     [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   };
 }
 
+/** Each is the one problem that matches its pattern, and there are no others. */
+function assertProblems(problems: readonly string[], patterns: readonly RegExp[]) {
+  for (const pattern of patterns)
+    assert.equal(problems.filter((each) => pattern.test(each)).length, 1, `${pattern}\n${problems.join('\n')}`);
+  assert.equal(problems.length, patterns.length, problems.join('\n'));
+}
+
 describe('the settings file', () => {
   it('says what the environment would say', () => {
-    const text =
-      'stack_port: 8080\nscan: off\nfeeds: true\nresolvers: [192.0.2.1, 192.0.2.2]\nsectors:\ncontact_url: "https://x.test/"\n';
-    const { entries, problems } = parseSettingsFile(text);
+    const lines = ['stack_port: 8080', 'scan: off', 'feeds: true', 'resolvers: [192.0.2.1, 192.0.2.2]', 'sectors:'];
+    const { entries, problems } = parseSettingsFile([...lines, 'contact_url: "https://x.test/"', ''].join('\n'));
     assert.deepEqual(problems, []);
     assert.deepEqual(
-      entries.map(({ key, value, line }) => [line, key, value]),
+      entries.map(({ key, value, line }) => `${line} ${key} ${value}`),
       [
-        [1, 'stack_port', '8080'],
-        [2, 'scan', 'off'],
-        [3, 'feeds', 'on'],
-        [4, 'resolvers', '192.0.2.1,192.0.2.2'],
-        [6, 'contact_url', 'https://x.test/'],
+        '1 stack_port 8080',
+        '2 scan off',
+        '3 feeds on',
+        '4 resolvers 192.0.2.1,192.0.2.2',
+        '6 contact_url https://x.test/',
       ],
     );
     assert.deepEqual(parseSettingsFile('{"host": "::1"}').entries, [{ key: 'host', value: '::1', line: 1 }]);
     assert.deepEqual(parseSettingsFile(''), { entries: [], problems: [] });
   });
 
-  it('that cannot be read is told by line', () => {
+  it('that cannot be read is reported by line', () => {
     for (const [text, problem] of [
       ['stack_port: 1\nstack_port: 2\n', /^line 2: Map keys must be unique/],
       ['host: [a\n', /^line \d: /],
@@ -57,7 +65,7 @@ describe('the settings file', () => {
 describe('settings', () => {
   it('come from the environment before the file', async () => {
     await using files = await folder();
-    const file = await files.write('strata.yaml', 'stack_port: 8080\nhost: 192.0.2.1\n');
+    const file = await files.config('stack_port: 8080', 'host: 192.0.2.1');
     const given = await gatherSettings({ STRATA_CONFIG: file, STRATA_STACK_PORT: '9090', STRATA_HOST: ' ' }, 'stack');
     assert.deepEqual(given.get('STRATA_STACK_PORT'), { value: '9090', source: 'environment' });
     assert.deepEqual(given.get('STRATA_HOST'), { value: '192.0.2.1', source: `${file}:2` });
@@ -71,31 +79,24 @@ describe('settings', () => {
       assert.deepEqual(given.get(name), { value: 'of-the-file', source: `file ${secret}` });
       assert.equal(given.has(`${name}_FILE`), false);
     }
-    const config = await files.write('strata.yaml', 'database_url_file: secret\n');
-    assert.equal(
-      (await gatherSettings({ STRATA_CONFIG: config }, 'stack')).get('STRATA_DATABASE_URL')?.value,
-      'of-the-file',
-    );
+    const given = await gatherSettings({ STRATA_CONFIG: await files.config('database_url_file: secret') }, 'stack');
+    assert.equal(given.get('STRATA_DATABASE_URL')?.value, 'of-the-file');
   });
 
-  it('that cannot be used are all told at once', async () => {
+  it('that cannot be used are all reported at once', async () => {
     await using files = await folder();
-    const secret = await files.write('secret', 'x');
-    const config = await files.write('strata.yaml', 'stak_port: 1\nSTRATA_HOST: x\n');
     const { problems } = await findSettings(
       {
-        STRATA_CONFIG: config,
-        STRATA_METRIC_PORT: '1',
-        STRATA_NVD_API_KEY: 'x',
-        STRATA_NVD_API_KEY_FILE: secret,
-        STRATA_HF_TOKEN_FILE: path.join(files.place, 'none'),
-        STRATA_DATABASE_URL_FILE: files.place,
+        ...{ STRATA_CONFIG: await files.config('stak_port: 1', 'STRATA_HOST: x'), STRATA_METRIC_PORT: '1' },
+        ...{ STRATA_NVD_API_KEY: 'x', STRATA_NVD_API_KEY_FILE: await files.write('secret', 'x') },
+        STRATA_HF_TOKEN_FILE: path.join(files.directory, 'none'),
+        STRATA_DATABASE_URL_FILE: files.directory,
         STRATA_JOIN_FILE: await files.write('empty', '\n'),
         STRATA_UPSTREAM_KEY_FILE: await files.write('large', 'x'.repeat(70_000)),
       },
       'stack',
     );
-    for (const expected of [
+    assertProblems(problems, [
       /^STRATA_METRIC_PORT: there is no such setting; did you mean STRATA_METRICS_PORT\?$/,
       /strata\.yaml:1: there is no setting 'stak_port'; did you mean stack_port\?$/,
       /strata\.yaml:2: 'STRATA_HOST': .* without STRATA_: host$/,
@@ -104,27 +105,18 @@ describe('settings', () => {
       /^STRATA_DATABASE_URL_FILE: .* cannot be read: it is a folder$/,
       /^STRATA_JOIN_FILE: .*empty is empty$/,
       /^STRATA_UPSTREAM_KEY_FILE: .*large cannot be read: it is larger than 65536 bytes$/,
-    ])
-      assert.equal(
-        problems.filter((problem) => expected.test(problem)).length,
-        1,
-        `${expected}\n${problems.join('\n')}`,
-      );
-    assert.equal(problems.length, 8);
+    ]);
   });
 
   it('are none by a name that every object has', async () => {
     await using files = await folder();
-    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
-    const lines = names.map((name) => `${name}: 1`);
-    const config = await files.write('strata.yaml', `${lines.join('\n')}\nconstructor.prototype.x: 1\n`);
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'constructor.prototype.x'];
+    const config = await files.config(...names.map((name) => `${name}: 1`));
     const { problems } = await findSettings({ STRATA_CONFIG: config }, 'stack');
-    for (const [i, name] of names.entries())
-      assert.ok(
-        problems.some((each) => each.includes(`strata.yaml:${i + 1}: `)),
-        `${name}: ${problems}`,
-      );
-    assert.equal(problems.length, names.length + 1);
+    assertProblems(
+      problems,
+      names.map((_, i) => new RegExp(`strata\\.yaml:${i + 1}: `)),
+    );
     const nested = parseSettingsFile('__proto__:\n  polluted: 1\n"__proto__": [1]\n');
     assert.notDeepEqual(nested.problems, []);
     assert.equal(Reflect.get({}, 'polluted'), undefined);
@@ -147,25 +139,19 @@ describe('strata config', () => {
 
   it('prints effective values with their sources, and no secret', async () => {
     await using files = await folder();
-    const config = await files.write('strata.yaml', 'stack_port: 8080\nhf_token: hf-hidden\nqueue: 7\n');
-    const env = {
-      STRATA_CONFIG: config,
-      STRATA_DATABASE_URL_FILE: await files.write(
-        'url',
-        `postgres://strata:${password}@db.test/strata?password=${password}`,
-      ),
-    };
-    const { code, stdout, stderr } = await runStrata(['config', 'print', '--json'], { env });
-    assert.deepEqual([code, stderr], [0, '']);
+    const config = await files.config('stack_port: 8080', 'hf_token: hf-hidden', 'queue: 7');
+    const url = await files.write('url', `postgres://strata:${password}@db.test/strata?password=${password}`);
+    const env = { STRATA_CONFIG: config, STRATA_DATABASE_URL_FILE: url };
+    const { stdout } = await assertEnds('config print --json', 0, /^$/, { env });
     assert.doesNotMatch(stdout, new RegExp(`${password}|hf-hidden`));
     const rows = JSON.parse(stdout) as { name: string; value: string; source: string; services: string[] }[];
     const row = (name: string) => rows.find((each) => each.name === name);
-    assert.deepEqual([row('STRATA_STACK_PORT')?.value, row('STRATA_STACK_PORT')?.source], ['8080', `${config}:1`]);
+    assert.partialDeepStrictEqual(row('STRATA_STACK_PORT'), { value: '8080', source: `${config}:1` });
     assert.equal(row('STRATA_DATABASE_URL')?.value, 'postgres://strata:[secret]@db.test/strata');
     assert.equal(row('STRATA_HF_TOKEN')?.value, '[secret]');
     assert.deepEqual(row('STRATA_QUEUE')?.services, ['gateway', 'worker']);
-    assert.deepEqual([row('STRATA_SCAN')?.value, row('STRATA_SCAN')?.source], ['on', 'default']);
-    const table = await runStrata(['config', 'print', '--service', 'stack'], { env });
+    assert.partialDeepStrictEqual(row('STRATA_SCAN'), { value: 'on', source: 'default' });
+    const table = await succeed('config print --service stack', { env });
     assert.match(table.stdout, /STRATA_STACK_PORT +8080 +\S+strata\.yaml:1 +stack/);
     assert.doesNotMatch(table.stdout, /STRATA_MODEL/);
   });
@@ -173,17 +159,16 @@ describe('strata config', () => {
   it('and every command refuse a password that ends the address of a database too early, without repeating it', async () => {
     await using files = await folder();
     const url = `postgres://strata:${password}/x@127.0.0.1:1/strata`;
-    const env = { STRATA_DATA: files.place, STRATA_DATABASE_URL: url, STRATA_INFERENCE_DATABASE_URL: url };
-    for (const [command, name] of [
-      ['config check', 'STRATA_DATABASE_URL'],
-      ['config check', 'STRATA_INFERENCE_DATABASE_URL'],
-      ['doctor', 'STRATA_DATABASE_URL'],
-      ['stack keys list', 'STRATA_DATABASE_URL'],
-      ['inference gateway', 'STRATA_INFERENCE_DATABASE_URL'],
-      [`stack migrate-store ${url}`, 'the address of the new database'],
+    const env = { STRATA_DATA: files.directory, STRATA_DATABASE_URL: url, STRATA_INFERENCE_DATABASE_URL: url };
+    for (const [command, name, given] of [
+      ['config check', 'STRATA_DATABASE_URL', env],
+      ['config check', 'STRATA_INFERENCE_DATABASE_URL', env],
+      ['doctor', 'STRATA_DATABASE_URL', env],
+      ['stack keys list', 'STRATA_DATABASE_URL', env],
+      ['inference gateway', 'STRATA_INFERENCE_DATABASE_URL', env],
+      [`stack migrate-store ${url}`, 'the address of the new database', {}],
     ] as const) {
-      const more = command.includes('migrate-store') ? {} : env;
-      const { code, stdout, stderr } = await runStrata(command.split(' '), { env: more });
+      const { code, stdout, stderr } = await runStrata(command, { env: given });
       const printed = stdout + stderr;
       assert.match(printed, new RegExp(`${name}:? cannot be read as .* percent-encoded`), command);
       assert.ok(code === 1 || code === 2, String(code));
@@ -191,58 +176,49 @@ describe('strata config', () => {
     }
   });
 
-  it('checks the settings of every service, and tells all problems with where they come from', async () => {
+  it('checks the settings of every service, and reports all problems with where they come from', async () => {
     await using files = await folder();
-    const config = await files.write('strata.yaml', 'stack_port: 99999\nmodel_slots: 0\nnonsense_here: 1\n');
+    const config = await files.config('stack_port: 99999', 'model_slots: 0', 'nonsense_here: 1');
     const env = { STRATA_CONFIG: config, STRATA_SCAN: 'perhaps' };
-    const { code, stdout } = await runStrata(['config', 'check'], { env });
-    assert.equal(code, 1);
-    for (const expected of [
-      /^STRATA_STACK_PORT: .+ \(\S+strata\.yaml:1\)$/m,
-      /^STRATA_MODEL_SLOTS: .+ \(\S+strata\.yaml:2\)$/m,
-      /^\S+strata\.yaml:3: there is no setting 'nonsense_here'$/m,
-      /^STRATA_SCAN: /m,
-    ])
-      assert.match(stdout, expected);
-    assert.equal(stdout.trim().split('\n').length, 4, stdout);
-    const good = await runStrata(['config', 'check', '--json'], { env: { STRATA_STACK_PORT: '8080' } });
-    assert.deepEqual([good.code, JSON.parse(good.stdout)], [0, { ok: true, problems: [], warnings: [] }]);
+    const { stdout } = await assertEnds('config check', 1, /^/, { env });
+    assertProblems(stdout.trim().split('\n'), [
+      /^STRATA_STACK_PORT: .+ \(\S+strata\.yaml:1\)$/,
+      /^STRATA_MODEL_SLOTS: .+ \(\S+strata\.yaml:2\)$/,
+      /^\S+strata\.yaml:3: there is no setting 'nonsense_here'$/,
+      /^STRATA_SCAN: /,
+    ]);
+    const good = await succeed('config check --json', { env: { STRATA_STACK_PORT: '8080' } });
+    assert.deepEqual(JSON.parse(good.stdout), { ok: true, problems: [], warnings: [] });
   });
 
   it('refuses what tracing would refuse at the start', async () => {
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
-    for (const [given, code, words] of [
-      [{ ...env, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 1, /^OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not spoken here/m],
-      [{ ...env, OTEL_TRACES_SAMPLER: 'some' }, 1, /^OTEL_TRACES_SAMPLER: there is no sampler 'some'/m],
+    const exporter = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+    for (const [env, code, words] of [
+      [{ ...exporter, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 1, /^OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not spoken/m],
+      [{ ...exporter, OTEL_TRACES_SAMPLER: 'some' }, 1, /^OTEL_TRACES_SAMPLER: there is no sampler 'some'/m],
       [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 0, /^the settings can be used$/m],
-    ] as const) {
-      const outcome = await runStrata(['config', 'check'], { env: given });
-      assert.equal(outcome.code, code);
-      assert.match(outcome.stdout, words);
-    }
+    ] as const)
+      assert.match((await assertEnds('config check', code, /^/, { env })).stdout, words);
   });
 
   it('warns, as doctor does, of a secret that every user of the machine may read', async () => {
     await using files = await folder();
     const file = await files.write('url', `postgres://strata:${password}@127.0.0.1:1/strata\n`);
-    const env = { STRATA_DATA: files.place, STRATA_DATABASE_URL_FILE: file };
+    const env = { STRATA_DATA: files.directory, STRATA_DATABASE_URL_FILE: file };
     const words = new RegExp(`^warning:? .*STRATA_DATABASE_URL_FILE: ${file} may be read by every user`, 'm');
-    for (const [mode, isOpen] of [
-      [0o644, true],
-      [0o640, false],
-    ] as const) {
-      await chmod(file, mode);
-      const { code, stdout } = await runStrata(['config', 'check'], { env });
-      assert.deepEqual([code, words.test(stdout)], [0, isOpen], stdout);
-      const doctor = await runStrata(['doctor', '--service', 'stack'], { env });
-      assert.equal(words.test(doctor.stdout.replaceAll(/ +/g, ' ')), isOpen, doctor.stdout);
-      assert.doesNotMatch(stdout + doctor.stdout, new RegExp(password));
+    for (const isOpen of [true, false]) {
+      await chmod(file, isOpen ? 0o644 : 0o640);
+      const checked = await succeed('config check', { env });
+      const doctor = await runStrata('doctor --service stack', { env });
+      for (const { stdout } of [checked, doctor]) {
+        assert.equal(words.test(stdout.replaceAll(/ +/g, ' ')), isOpen, stdout);
+        assert.doesNotMatch(stdout, new RegExp(password));
+      }
     }
   });
 
   it('stops a service that has a setting which there is not', async () => {
-    const { code, stderr } = await runStrata(['stack', 'serve'], { env: { STRATA_STACK_PROT: '1' } });
-    assert.equal(code, 2);
-    assert.match(stderr, /STRATA_STACK_PROT: there is no such setting; did you mean STRATA_STACK_PORT\?/);
+    const words = /STRATA_STACK_PROT: there is no such setting; did you mean STRATA_STACK_PORT\?/;
+    await assertEnds('stack serve', 2, words, { env: { STRATA_STACK_PROT: '1' } });
   });
 });

@@ -1,31 +1,20 @@
 // A real service on the simulated internet, for commands that ask one; the tests of a run share it.
 import { createLogger } from '@strata/http';
-import { type RunningStack, readConfig, startStack } from '@strata/stack';
-import { createInternet, type Internet } from '@strata/testnet';
+import { readConfig, startStack } from '@strata/stack';
+import { createInternet } from '@strata/testnet';
 import { shared } from '../../../../tests/support/shared.ts';
 import { temporaryDirectory } from './run-strata.ts';
 
-export interface LiveService extends AsyncDisposable {
-  readonly internet: Internet;
-  readonly running: RunningStack;
-  readonly base: string;
-  /** An API key without a limit. */
-  readonly key: string;
-  /** A company that can be scanned. */
-  readonly domain: string;
-  readonly directory: string;
-}
+export type LiveService = Awaited<ReturnType<typeof liveService>>;
 
-export const liveService = shared(async (): Promise<LiveService> => {
+/** With the key of an API without a limit, and a company that can be scanned. */
+export const liveService = shared(async () => {
   await using stack = new AsyncDisposableStack();
   const internet = stack.use(await createInternet({ domains: 60, hasFaults: false }));
   const directory = stack.use(await temporaryDirectory()).path;
   const config = readConfig({
-    STRATA_DATA: directory,
-    STRATA_STACK_PORT: '0',
-    STRATA_METRICS_PORT: '0',
-    STRATA_SCAN: 'off',
-    STRATA_ADVISORIES: 'off',
+    ...{ STRATA_DATA: directory, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0' },
+    ...{ STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off' },
     STRATA_RESOLVERS: `${internet.resolver.address}:${internet.resolver.port}`,
   });
   const world = { dial: (to: { address: string; port: number }) => internet.dial(to), trustedCa: [internet.caPem] };
@@ -33,12 +22,9 @@ export const liveService = shared(async (): Promise<LiveService> => {
   const { key } = await running.service.app.store.keys.create({ tier: 'unlimited' });
   const owned = stack.move();
   return {
-    internet,
-    running,
+    ...{ internet, running, key, directory },
     base: `http://127.0.0.1:${running.port}`,
-    key,
     domain: internet.domains()[1] ?? '',
-    directory,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 });

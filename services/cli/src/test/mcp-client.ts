@@ -1,13 +1,7 @@
 // The SDK's own client at the command's two ends, and a service that answers whatever a test wants.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type RequestListener,
-} from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -16,48 +10,36 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { runCli } from '../run-cli.ts';
 import { TestContext } from './run-strata.ts';
 
-export interface ToolResult {
-  readonly isError: boolean;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
-  readonly body: any;
-}
+export type McpTester = Awaited<ReturnType<typeof startMcp>>;
+export type McpHttpTester = Awaited<ReturnType<typeof startMcpHttp>>;
 
-export interface McpTester extends AsyncDisposable {
-  readonly client: Client;
-  /** What was written to standard error so far. */
-  stderr(): string;
-  call(name: string, given?: Record<string, unknown>, signal?: AbortSignal): Promise<ToolResult>;
-}
+type Environment = Readonly<Record<string, string>>;
+type Given = Record<string, unknown>;
 
-export async function callTool(
-  client: Client,
-  name: string,
-  given: Record<string, unknown> = {},
-  signal?: AbortSignal,
-): Promise<ToolResult> {
+const newClient = () => new Client({ name: 'test', version: '1.0.0' });
+
+export async function callTool(client: Client, name: string, given: Given = {}, signal?: AbortSignal) {
   const result = await client.callTool({ name, arguments: given }, signal ? { signal } : {});
   const [first] = result.content;
   return {
     isError: result.isError === true,
     text: first?.type === 'text' ? first.text : '',
-    body: result.structuredContent,
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
+    body: result.structuredContent as any,
   };
 }
 
 /** Starts the command and connects to its standard input and output. */
-export async function startMcp(
-  env: Readonly<Record<string, string>>,
-  args: readonly string[] = [],
-): Promise<McpTester> {
+export async function startMcp(env: Environment, args: readonly string[] = []) {
   const context = new TestContext(env);
   const ended = runCli(['mcp', ...args], context);
-  const client = new Client({ name: 'test', version: '1.0.0' });
+  const client = newClient();
   await client.connect(new StdioServerTransport(context.stdout, context.stdin));
   return {
     client,
+    /** What was written to standard error so far. */
     stderr: () => context.stderr.text,
-    call: (name, given, signal) => callTool(client, name, given, signal),
+    call: (name: string, given?: Given, signal?: AbortSignal) => callTool(client, name, given, signal),
     async [Symbol.asyncDispose]() {
       await client.close();
       context.stdin.end();
@@ -67,7 +49,7 @@ export async function startMcp(
 }
 
 /** A service of the test's making; its `base` is where it listens. */
-export async function fakeService(answer: RequestListener): Promise<AsyncDisposable & { readonly base: string }> {
+export async function fakeService(answer: RequestListener) {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -86,27 +68,8 @@ export async function closedAddress(): Promise<string> {
   return service.base;
 }
 
-export interface McpHttpTester extends AsyncDisposable {
-  readonly url: URL;
-  /** What was written to standard error so far. */
-  stderr(): string;
-  /** A client of its own, closed by the caller; `headers` go with each of its requests. */
-  connect(headers?: Record<string, string>): Promise<Client>;
-  /** One request as it is, whatever its headers. */
-  post(body: string | Readable, headers?: Record<string, string>, target?: string): Promise<RawAnswer>;
-}
-
-export interface RawAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-}
-
 /** Starts the command with `--http` on a port of the system's choice. */
-export async function startMcpHttp(
-  env: Readonly<Record<string, string>>,
-  args: readonly string[] = [],
-): Promise<McpHttpTester> {
+export async function startMcpHttp(env: Environment, args: readonly string[] = []) {
   const context = new TestContext(env);
   const ended = runCli(['mcp', '--http', '0', ...args], context);
   const found = Promise.withResolvers<string>();
@@ -119,22 +82,20 @@ export async function startMcpHttp(
   const url = new URL(`http://127.0.0.1:${await found.promise}/mcp`);
   return {
     url,
+    /** What was written to standard error so far. */
     stderr: () => context.stderr.text,
-    async connect(headers = {}) {
-      const client = new Client({ name: 'test', version: '1.0.0' });
+    /** A client of its own, closed by the caller; `headers` go with each of its requests. */
+    async connect(headers: Record<string, string> = {}) {
+      const client = newClient();
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
       return client;
     },
-    async post(body, headers = {}, target = url.pathname) {
+    /** One request as it is, whatever its headers. */
+    async post(body: string | Readable, more: Record<string, string> = {}, target = url.pathname) {
       const accept = 'application/json, text/event-stream';
-      const request = httpRequest({
-        host: url.hostname,
-        port: url.port,
-        path: target,
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept, ...headers },
-      });
-      // A server that has heard enough may end the connection while the rest is on its way.
+      const headers = { 'content-type': 'application/json', accept, ...more };
+      const request = httpRequest({ host: url.hostname, port: url.port, path: target, method: 'POST', headers });
+      // A server that has read enough may end the connection before the request is over.
       const answered = once(request, 'response') as Promise<[IncomingMessage]>;
       if (typeof body === 'string') request.end(body);
       else body.pipe(request);

@@ -1,4 +1,5 @@
-// Runs the command: in this process, or as a user does in a process of its own. Neither reaches anything beyond loopback.
+// Runs the command: in this process, or as a user does in a process of its own. Neither reaches anything outside loopback.
+import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,6 +9,9 @@ import { PassThrough, Transform, type TransformCallback } from 'node:stream';
 import type { CommandContext } from '../context.ts';
 import { runCli } from '../run-cli.ts';
 import './loopback-only.ts';
+
+/** Arguments; a string is split at its blanks. */
+export type Args = string | readonly string[];
 
 export interface RunOptions {
   /** Settings; nothing of STRATA_* is inherited. */
@@ -70,8 +74,10 @@ export class TestContext extends EventEmitter implements CommandContext {
     process.listeners(name).filter((listener) => !this.others.includes(listener));
 }
 
+const listOf = (args: Args) => (typeof args === 'string' ? args.split(' ') : args);
+
 /** Runs the command in this process. */
-export async function runStrata(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+export async function runStrata(args: Args, options: RunOptions = {}): Promise<Outcome> {
   const context = new TestContext(options.env);
   const { stdin, stdout, stderr } = context;
   const interrupt = () => context.kill('SIGINT');
@@ -80,9 +86,9 @@ export async function runStrata(args: readonly string[], options: RunOptions = {
   options.interruptOn?.then(interrupt);
   stdin.end(options.input ?? '');
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const limit = setTimeout(() => reject(new Error(`${args.join(' ')} hangs: ${stderr.text}`)), LIMIT_MS);
+  const limit = setTimeout(() => reject(new Error(`${args} hangs: ${stderr.text}`)), LIMIT_MS);
   try {
-    const code = await Promise.race([runCli(args, context), late]);
+    const code = await Promise.race([runCli(listOf(args), context), late]);
     await atMatch.done();
     return { code, stdout: stdout.text, stderr: stderr.text };
   } finally {
@@ -90,6 +96,21 @@ export async function runStrata(args: readonly string[], options: RunOptions = {
     context.exit();
   }
 }
+
+/** What the command printed, which must end with this code, and say in standard error what matches, without a stack. */
+export async function assertEnds(args: Args, code: number, stderr: RegExp, options?: RunOptions): Promise<Outcome> {
+  const outcome = await runStrata(args, options);
+  assert.equal(outcome.code, code, `${args}: ${outcome.stderr}`);
+  assert.match(outcome.stderr, stderr, `${args}`);
+  assert.doesNotMatch(outcome.stderr, /unexpected|\n +at /);
+  return outcome;
+}
+
+/** What the command printed, which must end with 0. */
+export const succeed = (args: Args, options?: RunOptions) => assertEnds(args, 0, /(?:)/, options);
+
+/** The JSON that the command prints, which must end with 0. */
+export const jsonOf = async (args: Args, options?: RunOptions) => JSON.parse((await succeed(args, options)).stdout);
 
 /** Calls `interrupt` once what was printed matches, and `whileAt` has ended. */
 function watchFor({ interruptAt, whileAt }: RunOptions, printed: () => string, interrupt: () => void) {
@@ -113,44 +134,38 @@ export interface ProcessOptions extends RunOptions {
 }
 
 /** How a process of the command is started. */
-export function strataProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+export function strataProcess(args: Args, env: Readonly<Record<string, string>> = {}) {
   const guard = path.join(import.meta.dirname, 'loopback-only.ts');
   const main = path.join(import.meta.dirname, '../main.ts');
   return {
     command: process.execPath,
-    args: ['--import', guard, main, ...args],
+    args: ['--import', guard, main, ...listOf(args)],
     env: { PATH: process.env.PATH ?? '', ...env },
   };
 }
 
 /** Runs the command in a process of its own; `code` is null where a signal ended it. */
-export function spawnStrata(args: readonly string[], options: ProcessOptions = {}): Promise<Outcome> {
+export function spawnStrata(args: Args, options: ProcessOptions = {}): Promise<Outcome> {
   const { command, args: all, env } = strataProcess(args, options.env);
   const child = spawn(command, all, { env, ...(options.uid === undefined ? {} : { uid: options.uid }) });
-  let [stdout, stderr] = ['', ''];
-  const atMatch = watchFor(
-    options,
-    () => stderr + stdout,
-    () => child.kill('SIGINT'),
-  );
+  const printed = { stdout: '', stderr: '' };
+  const interrupt = () => child.kill('SIGINT');
+  const atMatch = watchFor(options, () => printed.stderr + printed.stdout, interrupt);
   if (options.closesOutput) child.stdout.destroy();
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', atMatch.look);
-  options.interruptOn?.then(() => child.kill('SIGINT'));
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text;
+      atMatch.look();
+    });
+  options.interruptOn?.then(interrupt);
   // A command that ends before it has read everything is no failure of the test.
-  child.stdin.on('error', () => {});
-  child.stdin.end(options.input ?? '');
+  child.stdin.on('error', () => {}).end(options.input ?? '');
   const limit = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
       clearTimeout(limit);
-      atMatch.done().then(() => resolve({ code, stdout, stderr }), reject);
+      atMatch.done().then(() => resolve({ code, ...printed }), reject);
     });
   });
 }

@@ -1,6 +1,6 @@
 // A gateway on the demo's model, and the environment of a client with a key to it; the tests of a run share it.
 import path from 'node:path';
-import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
+import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
 import { shared } from '../../../../tests/support/shared.ts';
@@ -8,15 +8,10 @@ import { temporaryDirectory } from './run-strata.ts';
 
 export const model = path.basename(tinyChatModel, '.gguf');
 
-export interface TestGateway extends AsyncDisposable {
-  readonly directory: string;
-  readonly running: RunningGateway;
-  /** `STRATA_DATA`, `STRATA_INFERENCE_URL` and `STRATA_INFERENCE_KEY`. */
-  readonly env: Readonly<Record<string, string>>;
-}
+export type TestGateway = Awaited<ReturnType<typeof testGateway>>;
 
 /** Its key is unlimited, and labelled `mine`. */
-export const testGateway = shared(async (): Promise<TestGateway> => {
+export const testGateway = shared(async () => {
   await using stack = new AsyncDisposableStack();
   const { path: directory } = stack.use(await temporaryDirectory());
   const settings = { STRATA_DATA: directory, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel };
@@ -25,8 +20,7 @@ export const testGateway = shared(async (): Promise<TestGateway> => {
   const url = `http://127.0.0.1:${running.port}/v1`;
   const owned = stack.move();
   return {
-    directory,
-    running,
+    ...{ directory, running },
     env: { STRATA_DATA: directory, STRATA_INFERENCE_URL: url, STRATA_INFERENCE_KEY: key },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
