@@ -18,62 +18,56 @@ const call = { id: 'c1', type: 'function', function: { name: 'look_up', argument
 const optional = `temperature top_p n stop seed stream stream_options logprobs top_logprobs logit_bias tools tool_choice
   response_format user metadata max_tokens max_completion_tokens presence_penalty frequency_penalty parallel_tool_calls
   modalities audio functions function_call prompt_cache_key`.split(/\s+/);
-const upper = { temperature: 2, top_p: 1, presence_penalty: 2, frequency_penalty: 2, min_p: 1 };
 const lower = { temperature: 0, top_p: 0, presence_penalty: -2, frequency_penalty: -2, n: 1, top_k: 0, min_p: 0 };
+const upper = { temperature: 2, top_p: 1, presence_penalty: 2, frequency_penalty: 2, n: 8, top_logprobs: 20, min_p: 1 };
+const unused = {
+  tools: [],
+  functions: [],
+  modalities: ['text'],
+  user: 'u-1',
+  prompt_cache_key: 'k',
+  metadata: { a: 'b' },
+};
+const toolNamed = (name: string) => ({ tool_choice: { type: 'function', function: { name } } });
 
 const accepted: readonly (readonly [name: string, more: object])[] = [
   ['only the required fields', {}],
-  ['every number at its lower bound', lower],
-  ['every number at its upper bound', upper],
+  ['every number at its lower bound', { ...lower, seed: -1, stop: [], logprobs: false, top_logprobs: 0 }],
+  [
+    'every number at its upper bound, more choices than there are slots, and a bias on a token that is not there',
+    {
+      ...{ ...upper, logprobs: true, seed: Number.MAX_SAFE_INTEGER, stop: ['a', 'b', 'c', 'd'] },
+      logit_bias: { 5: -100, 6: 100, 999999: 1 },
+    },
+  ],
   ['null for every optional field', Object.fromEntries(optional.map((name) => [name, null]))],
   ['unknown fields', { verbosity: 'low', store: false, safety_identifier: 'x', 'x-y': [1], prediction: {} }],
+  ['fields that change nothing', { ...unused, tool_choice: 'auto', response_format: { type: 'text' } }],
   ['a system message', say({ role: 'system', content: 'Be brief.' }, user)],
-  ['a developer message', say({ role: 'developer', content: 'Be brief.' }, user)],
-  ['a named user', say({ ...user, name: 'ada' })],
-  ['parts of text', say({ role: 'user', content: texts('What is ', 'DMARC?') })],
-  ['an earlier answer', say(user, { role: 'assistant', content: 'A policy.' }, user)],
-  ['an earlier refusal', say(user, { role: 'assistant', refusal: 'No.' }, user)],
+  ['a developer message and a named user', say({ role: 'developer', content: 'Be brief.' }, { ...user, name: 'ada' })],
+  [
+    'an earlier answer and an earlier refusal',
+    say(user, { role: 'assistant', content: 'A policy.' }, user, { role: 'assistant', refusal: 'No.' }, user),
+  ],
   [
     'an earlier call and its result',
     say(user, { role: 'assistant', tool_calls: [call] }, { role: 'tool', tool_call_id: 'c1', content: 'x' }),
   ],
   ['a null content beside a call', say(user, { role: 'assistant', content: null, tool_calls: [call] }, user)],
   ['the result of a legacy function', say(user, { role: 'function', name: 'f', content: 'x' })],
+  ['parts of text', say({ role: 'user', content: texts('What is ', 'DMARC?') })],
   ['an empty text', say({ role: 'user', content: '' })],
   ['text of all planes', say({ role: 'user', content: 'Grüße, 日本, 🦊, \u0000 and \ud83e' })],
-  ['one stop string', { stop: 'x' }],
-  ['four stop strings', { stop: ['a', 'b', 'c', 'd'] }],
-  ['no stop strings', { stop: [] }],
-  ['a negative seed', { seed: -1 }],
-  ['a large seed', { seed: Number.MAX_SAFE_INTEGER }],
-  ['more choices than there are slots', { n: 8 }],
-  ['a bias, also on a token that is not there', { logit_bias: { 5: -100, 6: 100, 999999: 1 } }],
-  ['log-probabilities alone', { logprobs: true }],
-  ['log-probabilities with twenty alternatives', { logprobs: true, top_logprobs: 20 }],
-  ['no alternatives and no log-probabilities', { logprobs: false, top_logprobs: 0 }],
+  ['one stop string, and log-probabilities alone', { stop: 'x', logprobs: true }],
   ['more tokens than fit', { max_tokens: 100_000 }],
   ['both limits', { max_tokens: 9, max_completion_tokens: 3 }],
-  ['text as format', { response_format: { type: 'text' } }],
   ['JSON as format', { response_format: { type: 'json_object' } }],
   ['a schema as format', { response_format: schema({ type: 'object', properties: { a: { type: 'boolean' } } }) }],
   ['a tool that is not called', { tools: [tool()], tool_choice: 'none' }],
-  ['a tool that may be called', { tools: [tool()] }],
+  ['a tool that may be called, without parallel calls', { tools: [tool()], parallel_tool_calls: false }],
   ['a tool without parameters', { tools: [{ type: 'function', function: { name: 'f' } }] }],
   ['a tool that must be called', { tools: [tool()], tool_choice: 'required', max_tokens: 60 }],
-  [
-    'a named tool',
-    {
-      tools: [tool(), tool({ name: 'g' })],
-      tool_choice: { type: 'function', function: { name: 'g' } },
-      max_tokens: 60,
-    },
-  ],
-  ['an empty list of tools', { tools: [] }],
-  ['the choice "auto" without tools', { tool_choice: 'auto' }],
-  ['no parallel calls', { tools: [tool()], parallel_tool_calls: false }],
-  ['text as modality', { modalities: ['text'] }],
-  ['no legacy functions', { functions: [] }],
-  ['metadata', { metadata: { a: 'b' }, user: 'u-1', prompt_cache_key: 'k' }],
+  ['a named tool', { tools: [tool(), tool({ name: 'g' })], ...toolNamed('g'), max_tokens: 60 }],
 ];
 
 /** Values that are refused as `invalid_value`, by field. */
@@ -132,7 +126,7 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
   [{ tools: [{ type: 'web_search' }] }, INVALID, 'tools[0].type'],
   [{ tools: [{ type: 'function', function: {} }] }, MISSING, 'tools[0].function.name'],
   [{ tools: [tool({ name: 'look up' })] }, INVALID, 'tools[0].function.name'],
-  [{ tools: [tool()], tool_choice: { type: 'function', function: { name: 'g' } } }, INVALID, 'tool_choice'],
+  [{ tools: [tool()], ...toolNamed('g') }, INVALID, 'tool_choice'],
   [{ tools: [tool()], tool_choice: 'maybe' }, INVALID, 'tool_choice'],
   [{ modalities: ['text', 'audio'] }, UNSUPPORTED, 'modalities[1]'],
   [{ audio: { voice: 'x' } }, UNSUPPORTED, 'audio'],

@@ -14,34 +14,26 @@ describe('the pages of the inference service', () => {
     service = await sharedGateway();
   });
 
-  for (const place of ['/', '/machines']) {
+  for (const place of ['/', '/machines'])
     it(`serves ${place}, or says that it is not built`, async () => {
-      const response = await fetch(service.base + place);
-      assert.equal(response.status, isBuilt ? 200 : 503);
-      assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
-      const policy = response.headers.get('content-security-policy') ?? '';
+      const { status, headers, text } = await service.get(place);
+      assert.equal(status, isBuilt ? 200 : 503);
+      const policy = headers.get('content-security-policy') ?? '';
       for (const part of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
         assert.ok(policy.includes(part), part);
       assert.doesNotMatch(policy, /https?:|\*|unsafe/);
-      assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
-      assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
-      const html = await response.text();
-      for (const [, url = ''] of html.matchAll(/<(?:script|link)\b[^>]*?\b(?:src|href)="([^"]+)"/g)) {
+      const others = ['content-type', 'x-content-type-options', 'referrer-policy'].map((name) => headers.get(name));
+      assert.match(others.join(), /^text\/html\b[^,]*,nosniff,no-referrer$/);
+      for (const [, url = ''] of text.matchAll(/<(?:script|link)\b[^>]*?\b(?:src|href)="([^"]+)"/g)) {
         assert.match(url, /^\//);
-        assert.equal((await fetch(service.base + url)).status, 200, url);
+        assert.equal((await service.get(url)).status, 200, url);
       }
     });
-  }
 
   it('answers unknown paths and the files of the build as the API does', async () => {
-    for (const [place, status] of [
-      ['/elsewhere', 404],
-      ['/assets/none.js', 404],
-      ['/assets/..%2f..%2fpackage.json', 404],
-    ] as const) {
-      const response = await fetch(service.base + place);
-      assert.equal(response.status, status, place);
-      assert.match(response.headers.get('content-type') ?? '', /^application\/json/, place);
+    for (const place of ['/elsewhere', '/assets/none.js', '/assets/..%2f..%2fpackage.json']) {
+      const { status, headers } = await service.get(place);
+      assert.match(`${status} ${headers.get('content-type')}`, /^404 application\/json/, place);
     }
   });
 });

@@ -57,8 +57,7 @@ describe('the receipt of an answer', () => {
       assert.equal(receipt.answer_sha256, hash('sha256', canonicalize(readAnswerContent(answer.text))));
       const { outcome, finish_reasons } = receipt;
       assert.deepEqual([outcome, receipt.endpoint, finish_reasons], ['completed', `/v1/${endpoint}`, finish]);
-      const [model] = service.running.gateway.models.list();
-      assert.equal(receipt.model.sha256, model?.backend.facts.sha256);
+      assert.equal(receipt.model.sha256, service.running.gateway.models.get(MODEL).backend.facts.sha256);
       assert.ok(receipt.usage.prompt_tokens > 0);
       assert.ok(Date.parse(receipt.times.received_at) <= Date.parse(receipt.times.finished_at));
       assert.doesNotMatch(JSON.stringify(receipt), /DMARC|receivers/, 'it holds no text');
@@ -87,8 +86,7 @@ describe('the receipt of an answer', () => {
     assert.equal((await service.get(target, bearer(key))).status, 404);
     assert.equal((await fetch(service.base + target)).status, 401);
     assert.equal((await service.get('/v1/receipts/rwr_none')).status, 400);
-    const refused = await service.post(CHAT, { model: MODEL, messages: [] });
-    assert.equal(refused.headers.get('x-receipt-id'), null);
+    assert.equal((await service.post(CHAT, { model: MODEL, messages: [] })).headers.get('x-receipt-id'), null);
   });
 
   it('is in a ledger that is served without a key', async () => {
@@ -116,9 +114,8 @@ describe('the receipt of an answer', () => {
     await receiptOf(service, await ask(), key);
     const [row, ...more] = await service.running.gateway.answers.usage({ since: '2000-01-01', keyId: stored.id });
     assert.deepEqual(more, []);
-    assert.deepEqual([row?.requests, row?.model], [2, MODEL]);
-    assert.equal(row?.promptTokens, 2 * body.usage.prompt_tokens);
-    assert.equal(row?.completionTokens, 2 * body.usage.completion_tokens);
+    const [promptTokens, completionTokens] = [2 * body.usage.prompt_tokens, 2 * body.usage.completion_tokens];
+    assert.partialDeepStrictEqual(row, { requests: 2, model: MODEL, promptTokens, completionTokens });
   });
 });
 
@@ -138,22 +135,19 @@ function twoWorkers(contexts: JobContext[]): Engine {
     async *generate(job, signal, context = {}) {
       contexts.push(context);
       let position = 0;
-      let [worker, from] = ['first', 0];
-      const ended = () => {
+      const ended = (worker: string, from: number) => {
         const nonce = nonceOf(job.sampling.seed + from);
         context.onSegment?.({ worker, nonce, from, to: position, chainHead: HEAD });
       };
       try {
         for await (const event of simulated.generate(job, signal, context)) {
-          if (event.kind === 'token' && position === 3) {
-            ended();
-            [worker, from] = ['second', 3];
-          }
+          if (event.kind === 'token' && position === 3) ended('first', 0);
           if (event.kind === 'token') position += 1;
           yield event;
         }
       } finally {
-        ended();
+        if (position > 3) ended('second', 3);
+        else ended('first', 0);
       }
     },
   };

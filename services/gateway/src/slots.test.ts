@@ -37,15 +37,9 @@ describe('a gateway on sockets', () => {
     assert.match(large, /^HTTP\/1\.1 431 /);
   });
 
-  function raw(request: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const socket = connect(service.running.port, '127.0.0.1', () => socket.write(request));
-      let text = '';
-      socket.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-      });
-      socket.on('close', () => resolve(text));
-      socket.on('error', reject);
-    });
+  async function raw(request: string): Promise<string> {
+    const socket = connect(service.running.port, '127.0.0.1');
+    socket.write(request);
+    return Buffer.concat(await Array.fromAsync<Buffer>(socket)).toString();
   }
 });

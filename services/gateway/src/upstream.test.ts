@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Harness, MODEL, startHarness } from './test/harness.ts';
-import { ENDLESS, MESSAGES as messages, sharedGateway, untilIdle } from './test/shared.ts';
+import { assertRefusal, ENDLESS, MESSAGES as messages, sharedGateway, untilIdle } from './test/shared.ts';
 
 const CHAT = '/v1/chat/completions';
 const asked = { model: MODEL, messages, temperature: 0 };
@@ -38,12 +38,9 @@ describe('an upstream server', () => {
   });
 
   it('calls tools, completes prompts, gives vectors', async () => {
-    const parameters = { type: 'object', properties: { domain: { type: 'string' } }, required: ['domain'] };
-    const tools = [{ type: 'function', function: { name: 'look_up', parameters } }];
+    const tools = [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object' } } }];
     const called = await service.post(CHAT, { ...asked, tools, tool_choice: 'required', max_tokens: 60 });
-    const [call] = called.body.choices[0].message.tool_calls;
-    assert.equal(call.function.name, 'look_up');
-    assert.equal(typeof JSON.parse(call.function.arguments).domain, 'string');
+    assert.equal(called.body.choices[0].message.tool_calls[0].function.name, 'look_up');
     const prompts = { model: MODEL, prompt: ['DMARC', 'SPF'], max_tokens: 3 };
     const { choices } = (await service.post('/v1/completions', prompts)).body;
     assert.deepEqual([choices[0].index, choices[1].index], [0, 1]);
@@ -66,9 +63,7 @@ describe('an upstream server', () => {
       ['/v1/completions', { model: MODEL, prompt: 'a', echo: true }, 'unsupported_value', 'echo'],
       [CHAT, tooLong, 'context_length_exceeded', 'messages'],
     ] as const) {
-      const refused = await service.post(target, body);
-      assert.deepEqual([refused.status, refused.body.error.code], [400, code], refused.text);
-      assert.equal(refused.body.error.param, param);
+      assertRefusal(await service.post(target, body), [400, code, param]);
     }
   });
 

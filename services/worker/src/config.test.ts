@@ -9,9 +9,8 @@ const read = (file: string) => readFileSync(path.join(import.meta.dirname, file)
 
 describe('the settings of a worker', () => {
   it('are told in docs/worker.md in full: every variable with its default, and no other', () => {
-    const rows = [
-      ...read('../../../docs/worker.md').matchAll(/^\| `(STRATA_\w+)` \| (?:`([^`]*)`|([^|]*)) \| (.+) \|$/gm),
-    ];
+    const row = /^\| `(STRATA_\w+)` \| (?:`([^`]*)`|[^|]*) \| .+ \|$/gm;
+    const rows = [...read('../../../docs/worker.md').matchAll(row)];
     assert.deepEqual(rows.map(([, name]) => name).sort(), Object.keys(Environment.shape).sort());
     for (const [, name = '', written = ''] of rows) {
       const given = Environment.shape[name as keyof typeof Environment.shape].safeParse(undefined).data;
@@ -20,12 +19,8 @@ describe('the settings of a worker', () => {
   });
 
   it('that cannot be used are named', () => {
-    for (const [name, value] of Object.entries({
-      STRATA_MODEL_SLOTS: '0',
-      STRATA_QUEUE: '-1',
-      STRATA_P2P_ALLOW: 'somebody',
-      STRATA_LOG_LEVEL: 'loud',
-    }))
+    const limits = { STRATA_MODEL_SLOTS: '0', STRATA_QUEUE: '-1' };
+    for (const [name, value] of Object.entries({ ...limits, STRATA_P2P_ALLOW: 'somebody', STRATA_LOG_LEVEL: 'loud' }))
       assert.throws(
         () => readWorkerConfig({ [name]: value }),
         (error) => error instanceof WorkerConfigError && error.message.startsWith(`${name}: `),
