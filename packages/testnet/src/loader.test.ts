@@ -20,13 +20,11 @@ describe('a loaded world', () => {
 
   it('has unique names and dense ids, about eight services and two changes a domain', () => {
     assert.equal(new Set(domains.map(({ name }) => name)).size, domains.length);
-    assert.deepEqual(
-      domains.map(({ id }) => id),
-      domains.map((_, i) => i + 1),
-    );
-    const mean = (numbers: number[]) => numbers.reduce((sum, n) => sum + n, 0) / numbers.length;
-    assert.ok(Math.abs(mean(domains.map(({ services }) => services.length)) - 8) < 0.5);
-    assert.ok(Math.abs(mean(domains.map(({ changes }) => changes.length)) - 2) < 0.5);
+    for (const [i, { id }] of domains.entries()) assert.equal(id, i + 1);
+    const mean = (of: 'services' | 'changes') =>
+      domains.reduce((sum, domain) => sum + domain[of].length, 0) / domains.length;
+    assert.ok(Math.abs(mean('services') - 8) < 0.5);
+    assert.ok(Math.abs(mean('changes') - 2) < 0.5);
   });
 
   it('has names that look like names: four in ten under com, few with a digit, many other suffixes', () => {
@@ -48,11 +46,7 @@ describe('a loaded world', () => {
         assert.equal(isEntry, to !== null && !before.has(to));
         assert.equal(isExit, from !== null && !providers().has(from));
       }
-      assert.deepEqual(
-        uses,
-        new Set(services.map(({ category, provider }) => `${category} ${provider}`)),
-        'the changes lead to the services of today',
-      );
+      assert.deepEqual(uses, new Set(keysOf(services)), 'the changes lead to the services of today');
     }
     const entries = domains.flatMap(({ changes }) => changes.filter(({ to, isEntry }) => to !== null && !isEntry));
     assert.ok(entries.length > 0, 'some provider came that was there already');
@@ -76,27 +70,26 @@ describe('a loaded world', () => {
         if (to !== null) assert.ok(held.some(({ provider, validFrom }) => provider === to && validFrom === at));
         if (from !== null) assert.ok(held.every(({ provider }) => provider !== from));
       }
-      const keys = services.map(({ category, provider }) => `${category} ${provider}`);
-      assert.equal(new Set(keys).size, keys.length, 'no provider twice in a category');
+      assert.equal(new Set(keysOf(services)).size, services.length, 'no provider twice in a category');
     }
   });
 
   it('gives the first provider of a market about twice the domains of the second', () => {
-    const count = (id: string) =>
-      domains.filter(({ services }) => services.some(({ category, provider }) => category === 'dns' && provider === id))
-        .length;
-    const [first = '', second = ''] = world.providers
-      .filter(({ categories }) => categories.includes('dns'))
-      .map(({ id }) => id);
+    const uses = domains.flatMap(({ services }) => keysOf(services));
+    const count = (id: string) => uses.filter((key) => key === `dns ${id}`).length;
+    const market = world.providers.filter(({ categories }) => categories.includes('dns'));
+    const [first = '', second = ''] = market.map(({ id }) => id);
     const ratio = count(first) / count(second);
     assert.ok(ratio > 1.5 && ratio < 2.7, String(ratio));
   });
 });
 
+const keysOf = (services: readonly LoadedService[]) =>
+  services.map(({ category, provider }) => `${category} ${provider}`);
+
 /** Keys of category and provider: those of today that no change brought, and those that some change took away. */
 function servicesAtFirst(services: readonly LoadedService[], changes: readonly LoadedChange[]): Set<string> {
   const came = new Set(changes.map(({ category, to }) => `${category} ${to}`));
-  const stayed = services.map(({ category, provider }) => `${category} ${provider}`).filter((key) => !came.has(key));
   const went = changes.filter(({ from }) => from !== null).map(({ category, from }) => `${category} ${from}`);
-  return new Set([...stayed, ...went]);
+  return new Set([...keysOf(services).filter((key) => !came.has(key)), ...went]);
 }

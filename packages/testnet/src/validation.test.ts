@@ -5,27 +5,20 @@ import packet, { type RecordType } from 'dns-packet';
 import type { Question, Reply } from './dns-server.ts';
 import type { Plan } from './plan.ts';
 import { sendRaw } from './test/dig.ts';
-import { useInternet } from './test/use.ts';
+import { inState, useInternet } from './test/use.ts';
 import { validating } from './validation.ts';
 
 const internet = useInternet({ domains: 200, hasFaults: false });
 
-const ask = (name: string, type: RecordType, flags: number) =>
-  sendRaw(
+const ask = (name: string, type: RecordType, flags: number) => {
+  const questions = [{ name, type, class: 'IN' as const }];
+  return sendRaw(
     internet.resolver,
-    packet.encode({
-      type: 'query',
-      id: 7,
-      flags: packet.RECURSION_DESIRED | flags,
-      questions: [{ name, type, class: 'IN' }],
-    }),
+    packet.encode({ type: 'query', id: 7, flags: packet.RECURSION_DESIRED | flags, questions }),
   );
+};
 const someone = (isSigned: boolean) =>
-  internet
-    .domains()
-    .find(
-      (domain) => internet.truth(domain).state === 'active' && internet.truth(domain).security.isSigned === isSigned,
-    ) ?? '';
+  inState(internet, 'active').find((domain) => internet.truth(domain).security.isSigned === isSigned) ?? '';
 
 it('vouches for signed zones, to those who ask', async () => {
   for (const [name, type, flags, isVouchedFor] of [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createInternet } from './internet.ts';
 import { dig, digOverTcp } from './test/dig.ts';
+import { inState } from './test/use.ts';
 import { STRANGER, vantageOf } from './vantage.ts';
 
 const ASKED = 300;
@@ -9,7 +10,7 @@ const ASKED = 300;
 describe('the way between the resolver and whoever asks it', () => {
   it('loses its share of questions over UDP, and none over TCP', async () => {
     await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { lossShare: 0.3 } });
-    const [domain = ''] = internet.domains().filter((each) => internet.truth(each).state === 'active');
+    const [domain = ''] = inState(internet, 'active');
     const overUdp = await Promise.all(
       Array.from({ length: ASKED }, () => dig(internet.resolver, domain, 'NS', { timeoutMs: 700 })),
     );
@@ -20,7 +21,7 @@ describe('the way between the resolver and whoever asks it', () => {
 
   it('has others answer first, or add records of names that nobody asked for', async () => {
     await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { poisonShare: 1 } });
-    const [domain = ''] = internet.domains().filter((each) => internet.truth(each).state === 'active');
+    const [domain = ''] = inState(internet, 'active');
     const kinds = new Set<string>();
     for (let i = 0; i < 40; i += 1) {
       const answer = await dig(internet.resolver, domain, 'MX');

@@ -3,30 +3,29 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ask } from './test/ask.ts';
 import { dig } from './test/dig.ts';
-import { useInternet } from './test/use.ts';
+import { inState, useInternet } from './test/use.ts';
 
 const internet = useInternet({ domains: 400, hasFaults: false });
 
 it('policies are served where a record says that there is one, with the exchanges of the domain', async () => {
   let policies = 0;
-  for (const domain of internet.domains()) {
-    const { state, security } = internet.truth(domain);
-    if (state !== 'active' || !security.hasMtaSts) continue;
+  for (const domain of inState(internet, 'active')) {
+    if (!internet.truth(domain).security.hasMtaSts) continue;
     const [record] = (await dig(internet.resolver, `_mta-sts.${domain}`, 'TXT'))?.answers ?? [];
     const [address] = (await dig(internet.resolver, `mta-sts.${domain}`, 'A'))?.answers ?? [];
     assert.equal(address?.type, record === undefined ? undefined : 'A', domain);
     if (record === undefined || policies >= 3) continue;
-    const { status, headers, body } = await ask(internet, `https://mta-sts.${domain}/.well-known/mta-sts.txt`).catch(
-      () => ({ status: 0, headers: {} as Readonly<Record<string, string>>, body: Buffer.alloc(0) }),
-    );
+    const url = `https://mta-sts.${domain}/`;
     // A company without HTTPS has none for its policy either.
-    if (status === 0) continue;
+    const answer = await ask(internet, `${url}.well-known/mta-sts.txt`).catch(() => undefined);
+    if (answer === undefined) continue;
+    const { headers, body } = answer;
     assert.equal(headers['content-type'], 'text/plain');
     const [first] = (await dig(internet.resolver, domain, 'MX'))?.answers ?? [];
     const exchange = first?.type === 'MX' ? first.data.exchange : '';
     assert.match(body.toString(), /^version: STSv1\r\nmode: (?:enforce|testing)\r\n/);
     assert.ok(body.toString().includes(`\r\nmx: ${exchange}\r\n`), domain);
-    assert.equal((await ask(internet, `https://mta-sts.${domain}/`)).status, 404);
+    assert.equal((await ask(internet, url)).status, 404);
     policies += 1;
   }
   assert.equal(policies, 3);
@@ -34,7 +33,7 @@ it('policies are served where a record says that there is one, with the exchange
 
 it('security.txt is kept by some, denied by most, and answered with a page by others', async () => {
   const seen = new Map(['text/plain', '404', '301', 'text/html; charset=utf-8'].map((kind) => [kind, 0]));
-  for (const domain of internet.domains().filter((name) => internet.truth(name).state === 'active')) {
+  for (const domain of inState(internet, 'active')) {
     if ([...seen.values()].every((count) => count >= 3)) break;
     const found = await ask(internet, `https://${domain}/.well-known/security.txt`).catch(() => undefined);
     if (found === undefined) continue;

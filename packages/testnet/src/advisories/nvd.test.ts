@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { page, START } from '../test/reading.ts';
-import { useSources } from '../test/use.ts';
-import { createAdvisorySources } from './sources.ts';
+import { page } from '../test/reading.ts';
+import { openSources, useSources } from '../test/use.ts';
 
 describe('the NVD', () => {
   const sources = useSources();
+  const cve = async (cveId: string) => (await page(sources, { cveId })).vulnerabilities[0]?.cve;
 
   it('pages through everything, the oldest first, each once', async () => {
     const ids: string[] = [];
@@ -19,34 +19,28 @@ describe('the NVD', () => {
     }
     assert.ok(total >= 60);
     assert.equal(new Set(ids).size, total);
-    assert.equal(ids.filter((id) => !id.startsWith('CVE-')).length, 0);
-    const beyond = await page(sources, { startIndex: '5000' });
-    assert.equal(beyond.resultsPerPage, 0);
+    for (const id of ids) assert.match(id, /^CVE-/);
+    assert.equal((await page(sources, { startIndex: '5000' })).resultsPerPage, 0);
   });
 
   it('joins software to its platform by AND, and leaves what it has not analysed without configurations', async () => {
-    const [found] = (await page(sources, { cveId: 'CVE-2024-4577' })).vulnerabilities;
-    const [configuration] = found?.cve.configurations ?? [];
-    assert.equal(configuration?.operator, 'AND');
-    const [vulnerable, platform] = configuration?.nodes ?? [];
-    assert.equal(vulnerable?.cpeMatch[0]?.criteria, 'cpe:2.3:a:php:php:*:*:*:*:*:*:*:*');
-    assert.equal(vulnerable?.cpeMatch[0]?.versionEndExcluding, '8.1.29');
-    assert.equal(platform?.cpeMatch[0]?.criteria, 'cpe:2.3:o:microsoft:windows:-:*:*:*:*:*:*:*');
-    assert.equal(platform?.cpeMatch[0]?.vulnerable, false);
-    const [awaiting] = (await page(sources, { cveId: 'CVE-2025-53859' })).vulnerabilities;
-    assert.equal(awaiting?.cve.vulnStatus, 'Awaiting Analysis');
-    assert.equal(awaiting?.cve.configurations, undefined);
-    const [rejected] = (await page(sources, { cveId: 'CVE-2025-66478' })).vulnerabilities;
-    assert.equal(rejected?.cve.vulnStatus, 'Rejected');
+    const php = { criteria: 'cpe:2.3:a:php:php:*:*:*:*:*:*:*:*', versionEndExcluding: '8.1.29' };
+    const windows = { criteria: 'cpe:2.3:o:microsoft:windows:-:*:*:*:*:*:*:*', vulnerable: false };
+    assert.partialDeepStrictEqual(await cve('CVE-2024-4577'), {
+      configurations: [{ operator: 'AND', nodes: [{ cpeMatch: [php] }, { cpeMatch: [windows] }] }],
+    });
+    const awaiting = await cve('CVE-2025-53859');
+    assert.deepEqual([awaiting?.vulnStatus, 'configurations' in (awaiting ?? {})], ['Awaiting Analysis', false]);
+    assert.equal((await cve('CVE-2025-66478'))?.vulnStatus, 'Rejected');
   });
 
   it("scores with the versions of CVSS that there were, and with the CNA's second", async () => {
-    const metricsOf = async (cveId: string) => (await page(sources, { cveId })).vulnerabilities[0]?.cve.metrics ?? {};
-    const heartbleed = await metricsOf('CVE-2014-0160');
-    assert.deepEqual(Object.keys(heartbleed), ['cvssMetricV2', 'cvssMetricV31']);
-    assert.equal(heartbleed.cvssMetricV31?.[0]?.cvssData.baseScore, 7.5);
-    const [second] = (await metricsOf('CVE-2025-23419')).cvssMetricV40 ?? [];
-    assert.deepEqual([second?.type, second?.cvssData.baseScore], ['Secondary', 5.3]);
+    const { metrics } = (await cve('CVE-2014-0160')) as unknown as { metrics: object };
+    assert.deepEqual(Object.keys(metrics), ['cvssMetricV2', 'cvssMetricV31']);
+    assert.partialDeepStrictEqual(metrics, { cvssMetricV31: [{ cvssData: { baseScore: 7.5 } }] });
+    assert.partialDeepStrictEqual(await cve('CVE-2025-23419'), {
+      metrics: { cvssMetricV40: [{ type: 'Secondary', cvssData: { baseScore: 5.3 } }] },
+    });
   });
 
   it('answers a window of modification, and says what is wrong with others in a header', async () => {
@@ -74,17 +68,15 @@ describe('the NVD', () => {
   });
 
   it('refuses the sixth request in half a minute, with a key the fifty-first', async () => {
-    await using limited = await createAdvisorySources({ seed: 's', now: () => new Date(START), rateLimits: true });
-    const ask = async (headers: Record<string, string> = {}) =>
-      (await fetch(`${limited.nvdUrl}?cveId=CVE-2021-23017`, { headers })).status;
-    const without: number[] = [];
-    for (let i = 0; i < 6; i += 1) without.push(await ask());
-    assert.deepEqual(without, [200, 200, 200, 200, 200, 403]);
-    const apiKey = '12345678-1234-4234-8234-123456789abc';
-    const withKey: number[] = [];
-    for (let i = 0; i < 51; i += 1) withKey.push(await ask({ apiKey }));
-    assert.deepEqual([withKey.filter((status) => status === 200).length, withKey.at(-1)], [50, 429]);
-    assert.equal(await ask({ apiKey: 'none' }), 404);
+    await using limited = await openSources({ rateLimits: true });
+    const statuses = async (count: number, headers: Record<string, string> = {}) => {
+      const url = `${limited.nvdUrl}?cveId=CVE-2021-23017`;
+      return Array.fromAsync({ length: count }, async () => (await fetch(url, { headers })).status);
+    };
+    const allowed = (count: number) => Array.from({ length: count }, () => 200);
+    assert.deepEqual(await statuses(6), [...allowed(5), 403]);
+    assert.deepEqual(await statuses(51, { apiKey: '12345678-1234-4234-8234-123456789abc' }), [...allowed(50), 429]);
+    assert.deepEqual(await statuses(1, { apiKey: 'none' }), [404]);
     assert.equal(limited.requests('nvd'), 58);
   });
 });

@@ -1,64 +1,46 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { baselineUrl, DAY, epssLines, json, page, START } from '../test/reading.ts';
-import { useSources } from '../test/use.ts';
-import { createAdvisorySources } from './sources.ts';
+import { clockAt, openSources, useSources } from '../test/use.ts';
 
 describe('the advisory publishers', () => {
-  let now = START;
-  const sources = useSources({ now: () => new Date(now) });
+  const sources = useSources();
 
-  it('all tell what a test publishes, exploits and withdraws', async () => {
-    await using own = await createAdvisorySources({ seed: 's', now: () => new Date(now), records: [] });
-    now += DAY;
-    own.publish({
-      id: 'CVE-2999-70000',
-      ghsa: 'GHSA-2345-6789-cfgh',
-      title: 'Published by a test',
-      vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
-      affected: [
-        {
-          cpe: 'ghost:ghost',
-          vendor: 'TryGhost',
-          product: 'Ghost',
-          package: { ecosystem: 'npm', name: 'ghost' },
-          versions: [{ from: '5.0.0', below: '5.99.0' }],
-        },
-      ],
-      nvd: 'awaiting',
-    });
-    const statusOf = async () =>
+  it('all publish what a test publishes, exploits and withdraws', async () => {
+    await using own = await openSources({ now: () => new Date(START + DAY), records: [] });
+    const id = 'CVE-2999-70000';
+    const vector = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
+    const versions = [{ from: '5.0.0', below: '5.99.0' }];
+    const ghost = { cpe: 'ghost:ghost', vendor: 'TryGhost', product: 'Ghost', versions };
+    const affected = [{ ...ghost, package: { ecosystem: 'npm', name: 'ghost' } }] as const;
+    own.publish({ id, ghsa: 'GHSA-2345-6789-cfgh', title: 'Published by a test', vector, affected, nvd: 'awaiting' });
+    const statuses = async () =>
       (await page(own)).vulnerabilities.map(({ cve }) => [cve.id, cve.vulnStatus, cve.lastModified]);
     const changed = '2026-03-02T08:00:00.000';
-    assert.deepEqual(await statusOf(), [['CVE-2999-70000', 'Awaiting Analysis', changed]]);
-    const delta = () =>
-      json<{ new: { cveId: string; githubLink: string }[]; updated: { cveId: string }[] }>(
-        `${own.rawUrl}/cves/delta.json`,
-      );
+    assert.deepEqual(await statuses(), [[id, 'Awaiting Analysis', changed]]);
+    const delta = () => json<Record<'new' | 'updated', Record<string, string>[]>>(`${own.rawUrl}/cves/delta.json`);
     const [fresh] = (await delta()).new;
-    assert.equal(fresh?.cveId, 'CVE-2999-70000');
-    const record = await json<{ cveMetadata: { dateUpdated: string } }>(fresh?.githubLink ?? '');
-    assert.equal(record.cveMetadata.dateUpdated, `${changed}Z`);
-    assert.match(
-      await (await fetch(`${own.osvUrl}/npm/modified_id.csv`)).text(),
-      /^2026-03-02T08:00:00.000Z,GHSA-2345-6789-cfgh\n$/,
-    );
+    assert.equal(fresh?.cveId, id);
+    const record = await json(fresh?.githubLink ?? '');
+    assert.partialDeepStrictEqual(record, { cveMetadata: { dateUpdated: `${changed}Z` } });
+    const csv = await (await fetch(`${own.osvUrl}/npm/modified_id.csv`)).text();
+    assert.equal(csv, `${changed}Z,GHSA-2345-6789-cfgh\n`);
 
-    own.exploit('CVE-2999-70000');
-    const { vulnerabilities } = await json<{ vulnerabilities: { cveID: string; dateAdded: string }[] }>(own.kevUrl);
+    own.exploit(id);
+    const { vulnerabilities } = await json<{ vulnerabilities: Record<string, string>[] }>(own.kevUrl);
     assert.deepEqual(
       vulnerabilities.map(({ cveID, dateAdded }) => [cveID, dateAdded]),
-      [['CVE-2999-70000', '2026-03-02']],
+      [[id, '2026-03-02']],
     );
     assert.deepEqual(
       (await delta()).updated.map(({ cveId }) => cveId),
-      ['CVE-2999-70000'],
+      [id],
     );
 
-    own.withdraw('CVE-2999-70000');
-    assert.deepEqual(await statusOf(), [['CVE-2999-70000', 'Rejected', changed]]);
-    const withdrawn = await json<{ withdrawn: string }>(`${own.osvUrl}/npm/GHSA-2345-6789-cfgh.json`);
-    assert.equal(withdrawn.withdrawn, `${changed}Z`);
+    own.withdraw(id);
+    assert.deepEqual(await statuses(), [[id, 'Rejected', changed]]);
+    const withdrawn = await json(`${own.osvUrl}/npm/GHSA-2345-6789-cfgh.json`);
+    assert.partialDeepStrictEqual(withdrawn, { withdrawn: `${changed}Z` });
     assert.equal((await json<unknown[]>(`${own.rawUrl}/cves/deltaLog.json`)).length, 4);
     assert.throws(() => own.exploit('CVE-1999-0001'), RangeError);
     const [known] = own.records();
@@ -66,22 +48,22 @@ describe('the advisory publishers', () => {
     assert.deepEqual(own.records(), [known]);
   });
 
-  it('fail as often as they are told to, and then answer again', async () => {
+  it('fail as often as a test sets, and then answer again', async () => {
     const ask = () => fetch(sources.kevUrl, { signal: AbortSignal.timeout(300) });
     sources.fail('kev', { status: 503, times: 2 });
     assert.deepEqual([(await ask()).status, (await ask()).status, (await ask()).status], [503, 503, 200]);
-    sources.fail('kev', { kind: 'hang', times: 1 });
-    await assert.rejects(ask(), { name: 'TimeoutError' });
-    sources.fail('kev', { kind: 'cut', times: 1 });
-    await assert.rejects(
-      ask().then((response) => response.text()),
-      TypeError,
-    );
-    sources.fail('kev', { kind: 'garbage', times: 1 });
-    await assert.rejects(
-      ask().then((response) => response.json()),
-      SyntaxError,
-    );
+    for (const [kind, error] of [
+      ['hang', { name: 'TimeoutError' }],
+      ['cut', TypeError],
+      ['garbage', SyntaxError],
+    ] as const) {
+      sources.fail('kev', { kind, times: 1 });
+      await assert.rejects(
+        ask().then((response) => response.json()),
+        error,
+        kind,
+      );
+    }
     assert.equal((await ask()).status, 200);
     const url = await baselineUrl(sources);
     const before = sources.requests('cve-list');
@@ -96,11 +78,11 @@ describe('the advisory publishers', () => {
 
 describe('the days of the advisory publishers', () => {
   const after60Days = async (seed: string) => {
-    let now = START;
-    await using sources = await createAdvisorySources({ seed, now: () => new Date(now), records: [] });
+    const clock = clockAt(START);
+    await using sources = await openSources({ seed, now: clock.now, records: [] });
     const days: number[] = [];
     for (let day = 0; day < 60; day += 1) {
-      now += DAY;
+      clock.at += DAY;
       const before = sources.records().length;
       sources.advance(1);
       days.push(sources.records().length - before);
@@ -124,16 +106,13 @@ describe('the days of the advisory publishers', () => {
   });
 
   it('move every score a little', async () => {
-    let now = START;
-    await using sources = await createAdvisorySources({ seed: 'a', now: () => new Date(now) });
-    const scores = async () => {
-      const text = (await epssLines(sources)).join('\n');
-      return Number(/^CVE-2021-23017,([\d.]+)/m.exec(text)?.[1]);
-    };
-    const before = await scores();
-    now += DAY;
-    sources.advance(1);
-    const moved = await scores();
+    const clock = clockAt(START);
+    await using own = await openSources({ seed: 'a', now: clock.now });
+    const score = async () => Number(/^CVE-2021-23017,([\d.]+)/m.exec((await epssLines(own)).join('\n'))?.[1]);
+    const before = await score();
+    clock.at += DAY;
+    own.advance(1);
+    const moved = await score();
     assert.notEqual(moved, before);
     assert.ok(Math.abs(moved - before) <= 0.06 * before);
   });

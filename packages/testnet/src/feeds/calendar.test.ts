@@ -6,52 +6,54 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOON = Date.parse('2026-03-10T12:00:00Z');
 
-function calendarAt(at: number) {
-  const state = { at, day: 0 };
+/** A calendar whose clock and day a test sets. */
+function calendarAt(start: number) {
+  const state = { at: start, day: 0 };
   const calendar = createCalendar({ now: () => new Date(state.at), today: () => state.day });
-  return { state, calendar };
+  return { calendar, set: (day: number, at: number) => Object.assign(state, { day, at }) };
 }
 
 describe('the calendar of feeds', () => {
   it('dates a day when it is first asked about, within that day of the clock', () => {
-    const { state, calendar } = calendarAt(NOON - DAY);
-    state.at = NOON;
-    assert.deepEqual(calendar.spanOf(0), { from: NOON - 12 * HOUR, to: NOON });
-    state.day = 1;
-    state.at = NOON + DAY;
-    assert.deepEqual(calendar.spanOf(1), { from: NOON + 12 * HOUR, to: NOON + DAY });
-    state.at = NOON + DAY + HOUR;
-    assert.deepEqual(calendar.spanOf(1), { from: NOON + 12 * HOUR, to: NOON + DAY });
-    assert.deepEqual(calendar.spanOf(0), { from: NOON - 12 * HOUR, to: NOON });
+    const { set, calendar } = calendarAt(NOON - DAY);
+    set(0, NOON);
+    const first = { from: NOON - 12 * HOUR, to: NOON };
+    assert.deepEqual(calendar.spanOf(0), first);
+    for (const at of [NOON + DAY, NOON + DAY + HOUR]) {
+      set(1, at);
+      assert.deepEqual(calendar.spanOf(1), { from: NOON + 12 * HOUR, to: NOON + DAY });
+    }
+    assert.deepEqual(calendar.spanOf(0), first);
   });
 
-  it('has whole days before day 0', () => {
+  it('has full days before day 0', () => {
     const { calendar } = calendarAt(NOON);
-    assert.deepEqual(calendar.spanOf(-1), { from: NOON - 36 * HOUR, to: NOON - 12 * HOUR - 1 });
-    assert.deepEqual(calendar.spanOf(-30), { from: NOON - 12 * HOUR - 30 * DAY, to: NOON - 12 * HOUR - 29 * DAY - 1 });
+    for (const day of [1, 30])
+      assert.deepEqual(calendar.spanOf(-day), {
+        from: NOON - 12 * HOUR - day * DAY,
+        to: NOON - 12 * HOUR - (day - 1) * DAY - 1,
+      });
   });
 
-  it('lays days that nobody asked about evenly between', () => {
-    const { state, calendar } = calendarAt(NOON);
+  it('lays days that were not asked about evenly between', () => {
+    const { set, calendar } = calendarAt(NOON);
     calendar.today();
-    state.day = 4;
-    state.at = NOON + 4 * DAY;
+    set(4, NOON + 4 * DAY);
     for (const day of [1, 2, 3, 4]) assert.equal(calendar.spanOf(day).to, NOON + day * DAY);
   });
 
   it('keeps order and stays behind the clock when days pass faster than it, or it is set back', () => {
-    const { state, calendar } = calendarAt(NOON);
+    const { set, calendar } = calendarAt(NOON);
     for (const [day, at] of [
+      [0, NOON],
       [1, NOON],
       [2, NOON + 60_000],
       [5, NOON + 60_000],
       [6, NOON - DAY],
     ] as const) {
+      set(day, at);
       calendar.today();
-      state.day = day;
-      state.at = at;
     }
-    calendar.today();
     for (let day = 1; day <= 6; day += 1) {
       const { from, to } = calendar.spanOf(day);
       assert.ok(from <= to && from >= calendar.spanOf(day - 1).to && to <= NOON + 60_000, `day ${day}`);

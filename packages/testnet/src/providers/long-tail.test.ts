@@ -6,40 +6,30 @@ import { longTailOf } from './long-tail.ts';
 
 const mint = mintFor('seed', 'company.example');
 
+const dkim = { label: 'b1._domainkey', target: 'dkim.bulk.test' };
+const rack = { name: 'x-rack' };
+const pressPage = {
+  generator: [{ start: 'Press ' }],
+  asset: ['/press-files/', 'cdn.press.test'],
+  marker: ['press-root'],
+};
 const catalog = [
   { id: 'nameco', rules: [{ category: 'dns', ns: ['nameco-dns.test'] }] },
   { id: 'starry', rules: [{ category: 'dns', ns: ['*.starry-*.test'] }] },
   { id: 'seller', rules: [{ category: 'dns', ns: ['seller.test'], parking: true }] },
   { id: 'postbox', rules: [{ category: 'email', mx: ['postbox.test'], spf: ['_spf.postbox.test'] }] },
   { id: 'guard', rules: [{ category: 'email_security', mx: ['guard.test'], dmarc: ['rua.guard.test'] }] },
-  {
-    id: 'bulk',
-    rules: [
-      {
-        category: 'email_sending',
-        spf: ['spf.bulk.test'],
-        named: [{ label: 'b1._domainkey', target: 'dkim.bulk.test' }],
-      },
-    ],
-  },
+  { id: 'bulk', rules: [{ category: 'email_sending', spf: ['spf.bulk.test'], named: [dkim] }] },
   { id: 'club', rules: [{ category: 'verified_service', txt: ['club-verification='] }] },
   {
     id: 'rack',
     rules: [
-      { category: 'hosting', asn: [64500], header: [{ name: 'x-rack' }] },
-      { category: 'web_platform', header: [{ name: 'x-rack' }] },
+      { category: 'hosting', asn: [64500], header: [rack] },
+      { category: 'web_platform', header: [rack] },
     ],
   },
   { id: 'edge', rules: [{ category: 'cdn', cname: ['edge.test'], asn: [64501] }] },
-  {
-    id: 'press',
-    rules: [
-      {
-        category: 'web_platform',
-        html: { generator: [{ start: 'Press ' }], asset: ['/press-files/', 'cdn.press.test'], marker: ['press-root'] },
-      },
-    ],
-  },
+  { id: 'press', rules: [{ category: 'web_platform', html: pressPage }] },
   { id: 'seal', rules: [{ category: 'certificate_authority', tls: ['Seal Trust'], caa: ['seal.test'] }] },
   { id: 'cloudflare', rules: [{ category: 'dns', ns: ['other.test'] }] },
 ];
@@ -52,14 +42,12 @@ describe('the long tail', () => {
     assert.deepEqual(templates.mailbox.of('postbox').mx(mint)[0], [10, 'mx1.postbox.test']);
     assert.equal(templates.mailbox.of('postbox').spf?.(mint), 'include:_spf.postbox.test');
     assert.match(templates.reports.of('guard').address(mint), /@rua\.guard\.test$/);
-    assert.deepEqual(templates.sender.of('bulk').customer?.(mint), [
-      { label: 'b1._domainkey', cname: 'company-example.dkim.bulk.test' },
-    ]);
+    const customer = [{ label: 'b1._domainkey', cname: 'company-example.dkim.bulk.test' }];
+    assert.deepEqual(templates.sender.of('bulk').customer?.(mint), customer);
     assert.match(templates.token.of('club').txt(mint), /^club-verification=\w+$/);
     assert.equal(templates.authority.of('seal').organisation, 'Seal Trust');
-    assert.deepEqual(templates.hosting.of('rack').also, [
-      { category: 'web_platform', provider: 'rack', isVisible: false },
-    ]);
+    const hidden = { category: 'web_platform', provider: 'rack', isVisible: false };
+    assert.deepEqual(templates.hosting.of('rack').also, [hidden]);
     assert.ok(templates.platform.of('press').body?.(mint).includes('id="press-root"'));
     assert.equal(templates.widget.of('press').asset(mint), 'https://cdn.press.test/loader.js');
   });
@@ -79,18 +67,8 @@ describe('the long tail', () => {
   });
 
   it('takes of any JSON what fits', () => {
-    const odd = [
-      null,
-      1,
-      'x',
-      [],
-      {},
-      { id: 1 },
-      { id: 'a' },
-      { id: 'b', rules: 'none' },
-      { id: 'c', rules: [null, { category: 'dns', ns: [1, {}] }] },
-    ];
-    const tail = longTailOf(odd);
+    const odd = [null, 1, 'x', [], {}, { id: 1 }, { id: 'a' }, { id: 'b', rules: 'none' }];
+    const tail = longTailOf([...odd, { id: 'c', rules: [null, { category: 'dns', ns: [1, {}] }] }]);
     for (const rows of Object.values(tail)) assert.equal(rows.length, 0);
   });
 });

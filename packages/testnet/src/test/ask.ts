@@ -3,7 +3,7 @@ import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Internet } from '../internet.ts';
-import { digOverTcp } from './dig.ts';
+import { records as recordsOf } from './dig.ts';
 
 export interface AskOptions {
   readonly method?: 'GET' | 'HEAD';
@@ -26,8 +26,8 @@ export interface Asked {
 export async function ask(internet: Internet, url: string, options: AskOptions = {}): Promise<Asked> {
   const { protocol, hostname, host, pathname, search } = new URL(url);
   const isSecure = protocol === 'https:';
-  const records = (await digOverTcp(internet.resolver, hostname, 'A')).answers ?? [];
-  const address = records.flatMap((record) => (record.type === 'A' ? [record.data] : []))[0];
+  const { records } = await recordsOf<string>(internet.resolver, hostname, 'A');
+  const address = records.find(({ type }) => type === 'A')?.data;
   if (address === undefined) throw new Error(`no address of '${hostname}'`);
   const to = internet.dial({ address, port: isSecure ? 443 : 80 });
   return new Promise((resolve, reject) => {

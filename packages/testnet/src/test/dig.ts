@@ -21,22 +21,14 @@ export type Answer = DecodedPacket & {
   readonly flag_ra: boolean;
 };
 
-export function encodeQuestion(name: string, type: RecordType | string, payload?: number): Buffer {
-  const opt = {
-    type: 'OPT',
-    name: '.',
-    extendedRcode: 0,
-    ednsVersion: 0,
-    flags: 0,
-    flag_do: false,
-    options: [],
-  } as const;
+function encodeQuestion(name: string, type: RecordType | string, udpPayloadSize?: number): Buffer {
+  const opt = { type: 'OPT', name: '.', extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false } as const;
   return packet.encode({
     type: 'query',
     id: 4_711,
     flags: packet.RECURSION_DESIRED,
     questions: [{ name, type: type as RecordType, class: 'IN' }],
-    additionals: payload === undefined ? [] : [{ ...opt, udpPayloadSize: payload, options: [] }],
+    additionals: udpPayloadSize === undefined ? [] : [{ ...opt, udpPayloadSize, options: [] }],
   });
 }
 
@@ -77,8 +69,22 @@ export function digOverTcp(server: Server, name: string, type: RecordType | stri
       resolve(packet.decode(received.subarray(2)) as Answer);
     });
     const question = encodeQuestion(name, type);
-    const length = Buffer.alloc(2);
-    length.writeUInt16BE(question.length);
-    socket.write(Buffer.concat([length, question]));
+    socket.write(Buffer.concat([Buffer.from([question.length >> 8, question.length & 0xff]), question]));
   });
+}
+
+/** The code of an answer over TCP, and its records with the data that a test reads. */
+export async function records<Data = unknown>(server: Server, name: string, type: string) {
+  const { rcode, answers = [] } = await digOverTcp(server, name, type);
+  return { rcode, records: answers as unknown as readonly { type: string; name: string; data: Data }[] };
+}
+
+/** The data of the records of a name. */
+export async function dataOf<Data = string>(server: Server, name: string, type: string): Promise<Data[]> {
+  return (await records<Data>(server, name, type)).records.map(({ data }) => data);
+}
+
+/** The texts of a name, each joined from its character strings. */
+export async function textsOf(server: Server, name: string): Promise<string[]> {
+  return (await dataOf<Buffer[]>(server, name, 'TXT')).map((parts) => Buffer.concat(parts).toString());
 }

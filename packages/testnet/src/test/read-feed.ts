@@ -22,26 +22,11 @@ export function decodeFeed(body: Buffer, charset?: string): string {
   return new TextDecoder(charset ?? marked ?? declared ?? 'utf-8', { fatal: true }).decode(body);
 }
 
-interface JsonItem {
-  readonly id: string;
-  readonly url: string;
-  readonly external_url?: string;
-  readonly content_html: string;
-  readonly date_published?: string;
-}
-
 function readJson(text: string, publisher: string): ReadItem[] {
+  type JsonItem = Record<'id' | 'url' | 'content_html', string> & { external_url?: string; date_published?: string };
   const { items } = JSON.parse(text) as { items: JsonItem[] };
-  return items.map((item) =>
-    itemOf(
-      {
-        id: item.id,
-        url: item.external_url ?? item.url,
-        date: item.date_published,
-        html: item.content_html,
-      },
-      publisher,
-    ),
+  return items.map(({ id, url, external_url, date_published: date, content_html: html }) =>
+    itemOf({ id, url: external_url ?? url, date, html }, publisher),
   );
 }
 
@@ -56,15 +41,9 @@ function readXml(text: string, publisher: string): ReadItem[] {
     const raw = /<(content:encoded|content|description)(?: [^>]*)?>(.*)<\/\1>/s.exec(
       item.replace('<description>What it is about, in short.</description>', ''),
     )?.[2];
-    return itemOf(
-      {
-        id: of(/<guid.*?>(.*?)<\/guid>/s) ?? of(/<id>(.*?)<\/id>/s) ?? url,
-        url,
-        date: of(/<(?:pubDate|dc:date|updated)>(.*?)</s),
-        html: isXhtml ? (raw ?? '') : textOf(raw ?? ''),
-      },
-      publisher,
-    );
+    const id = of(/<guid.*?>(.*?)<\/guid>/s) ?? of(/<id>(.*?)<\/id>/s) ?? url;
+    const date = of(/<(?:pubDate|dc:date|updated)>(.*?)</s);
+    return itemOf({ id, url, date, html: isXhtml ? (raw ?? '') : textOf(raw ?? '') }, publisher);
   });
 }
 
@@ -73,14 +52,8 @@ function textOf(raw: string): string {
   return raw.replace(/<!\[CDATA\[(.*?)\]\]>/gs, '$1');
 }
 
-function unescaped(text: string): string {
-  return text
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#34;', '"')
-    .replaceAll('&amp;', '&');
-}
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#34': '"', amp: '&' };
+const unescaped = (text: string) => text.replace(/&(lt|gt|quot|#34|amp);/g, (_, name) => ENTITIES[name] ?? '');
 
 interface Raw {
   readonly id: string;

@@ -6,28 +6,15 @@ import type { AdvisorySources } from '../advisories/sources.ts';
 export const DAY = 86_400_000;
 export const START = Date.parse('2026-03-01T08:00:00.000Z');
 
-/** Parts of what the publishers answer that the tests look at. */
+/** The properties of an answer that the tests read with their types. */
 export interface NvdPage {
   readonly resultsPerPage: number;
-  readonly startIndex: number;
   readonly totalResults: number;
   readonly format: string;
   readonly timestamp: string;
   readonly vulnerabilities: readonly { readonly cve: NvdCve }[];
 }
-export interface NvdCve {
-  readonly id: string;
-  readonly published: string;
-  readonly lastModified: string;
-  readonly vulnStatus: string;
-  readonly metrics: Readonly<
-    Record<string, readonly { readonly type: string; readonly cvssData: { readonly baseScore: number } }[]>
-  >;
-  readonly configurations?: readonly {
-    readonly operator?: string;
-    readonly nodes: readonly { readonly cpeMatch: readonly Record<string, unknown>[] }[];
-  }[];
-}
+export type NvdCve = Readonly<Record<'id' | 'published' | 'lastModified' | 'vulnStatus', string>>;
 
 export async function page(sources: AdvisorySources, query: Record<string, string> = {}, init?: RequestInit) {
   const response = await fetch(`${sources.nvdUrl}?${new URLSearchParams(query)}`, init);
@@ -35,7 +22,7 @@ export async function page(sources: AdvisorySources, query: Record<string, strin
   return (await response.json()) as NvdPage;
 }
 
-export async function json<T>(url: string): Promise<T> {
+export async function json<T = unknown>(url: string): Promise<T> {
   const response = await fetch(url);
   assert.equal(response.status, 200, url);
   return (await response.json()) as T;
@@ -69,10 +56,8 @@ export function unzip(file: Buffer): Map<string, () => Buffer> {
 }
 
 export async function baselineUrl(sources: AdvisorySources): Promise<string> {
-  const release = await json<{ assets: { name: string; browser_download_url: string; size: number }[] }>(
-    `${sources.cveListUrl}/releases/latest`,
-  );
-  const [asset] = release.assets;
-  assert.match(asset?.name ?? '', /^\d{4}-\d\d-\d\d_all_CVEs_at_midnight\.zip\.zip$/);
-  return asset?.browser_download_url ?? '';
+  const url = `${sources.cveListUrl}/releases/latest`;
+  const { assets } = await json<{ assets: { name: string; browser_download_url: string }[] }>(url);
+  assert.match(assets[0]?.name ?? '', /^\d{4}-\d\d-\d\d_all_CVEs_at_midnight\.zip\.zip$/);
+  return assets[0]?.browser_download_url ?? '';
 }

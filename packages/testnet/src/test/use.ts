@@ -4,11 +4,27 @@ import { type AdvisorySourcesOptions, createAdvisorySources } from '../advisorie
 import { createInternet, type Internet, type InternetOptions } from '../internet.ts';
 import { START } from './reading.ts';
 
+/** A clock that a test sets. */
+export function clockAt(at: number) {
+  const clock = { at, now: () => new Date(clock.at) };
+  return clock;
+}
+
 export const useInternet = (options: InternetOptions): Internet => useDisposable(() => createInternet(options));
 
+/** The companies of an internet in a state. */
+export const inState = (internet: Internet, state: string): readonly string[] =>
+  internet.domains().filter((domain) => internet.truth(domain).state === state);
+
+/** Whether a company has a service of a category, visible or not. */
+export const hasService = (internet: Internet, domain: string, category: string, isVisible = true): boolean =>
+  internet.truth(domain).services.some((each) => each.category === category && each.isVisible === isVisible);
+
 /** Publishers with the seed `strata`, at the time `START`. */
-export const useSources = (options: Partial<AdvisorySourcesOptions> = {}) =>
-  useDisposable(() => createAdvisorySources({ seed: 'strata', now: () => new Date(START), ...options }));
+export const openSources = (options: Partial<AdvisorySourcesOptions> = {}) =>
+  createAdvisorySources({ seed: 'strata', now: () => new Date(START), ...options });
+
+export const useSources = () => useDisposable(() => openSources());
 
 /** A stand-in: its properties can be read once the tests run. */
 function useDisposable<T extends AsyncDisposable>(make: () => Promise<T>): T {
