@@ -16,32 +16,16 @@ const right = { name, architecture, quantisation, sizeBytes, parameters, engine,
 
 describe('model groups', () => {
   it('puts those together that have the same file and the same vocabulary', () => {
-    const groups = modelGroups(
-      [
-        worker('a', [{ sha256: digest('1') }, { sha256: digest('2') }]),
-        worker('b', [{ sha256: digest('2') }]),
-        worker('liar', [{ sha256: digest('2'), vocabularySha256: digest('f') }]),
-      ],
-      { weigh },
-    );
-    assert.deepEqual(
-      groups.map(({ sha256, peers, weight }) => [sha256[0], peers, weight]),
-      [
-        ['2', ['a', 'b'], 2],
-        ['1', ['a'], 1],
-        ['2', ['liar'], 1],
-      ],
-    );
+    const [one, two] = [{ sha256: digest('1') }, { sha256: digest('2') }];
+    const liar = worker('liar', [{ ...two, vocabularySha256: digest('f') }]);
+    const groups = modelGroups([worker('a', [one, two]), worker('b', [two]), liar], { weigh });
+    const found = groups.map(({ sha256, peers, weight }) => `${sha256[0]} ${peers} ${weight}`);
+    assert.deepEqual(found, ['2 a,b 2', '1 a 1', '2 liar 1']);
   });
 
   it('shows of a file what most say, whatever one of them says; each has its own context', () => {
-    const lies: readonly Partial<OfferedModel>[] = [
-      { name: 'evil' },
-      { contextLength: 1 },
-      { architecture: 'x', engine: 'y', quantisation: 'z' },
-      { sizeBytes: 0, parameters: 0 },
-    ];
-    for (const lie of lies) {
+    const texts = { name: 'evil', architecture: 'x', engine: 'y', quantisation: 'z' };
+    for (const lie of [texts, { contextLength: 1 }, { sizeBytes: 0, parameters: 0 }]) {
       const [group] = modelGroups([worker('liar', [lie]), worker('a', [{}]), worker('b', [{}])], { weigh });
       assert.deepEqual(group?.model, right);
     }
@@ -131,32 +115,27 @@ describe('names of models', () => {
   });
 
   it('are kept for so many who are away at most', () => {
-    const many = Array.from({ length: 20_000 }, (_, i) => ({
-      ...group('1', `m${i}`, 1),
-      sha256: i.toString(16).padStart(64, '0'),
-    }));
-    const { bound } = bind(many);
+    const numbered = (i: number) => ({ ...group('1', `m${i}`, 1), sha256: i.toString(16).padStart(64, '0') });
+    const { bound } = bind(Array.from({ length: 20_000 }, (_, i) => numbered(i)));
     assert.equal(bind([], { bound, nowMs: 1 }).bound.size, 10_000);
   });
 
   it('mean what the operator says, also where nobody has that file', () => {
     const pinned = new Map([['chat', digest('1')]]);
-    assert.deepEqual(bind([group('1', 'other', 1), group('2', 'chat', 9)], { pinned }).ids, {
-      chat: '1',
-      'chat@222222222222': '2',
-      other: '1',
-    });
+    const { ids } = bind([group('1', 'other', 1), group('2', 'chat', 9)], { pinned });
+    assert.deepEqual(ids, { chat: '1', 'chat@222222222222': '2', other: '1' });
     assert.deepEqual(bind([group('2', 'chat', 9)], { pinned }).ids, { 'chat@222222222222': '2' });
   });
 
   it('are not given to who has no name, nor twice to one file, whose vocabulary stays what it was', () => {
     assert.deepEqual(bind([group('1', '', 3)]).ids, {});
     const liar = { ...group('1', 'chat', 1), vocabularySha256: digest('f') };
-    const { bound } = bindNames([group('1', 'chat', 0.8)], { pinned: none, bound: new Map(), nowMs: 0 });
+    const [two, few] = [group('1', 'chat', 2), group('1', 'chat', 0.8)];
+    const { bound } = bindNames([few], { pinned: none, bound: new Map(), nowMs: 0 });
     for (const groups of [
-      [liar, group('1', 'chat', 2)],
-      [group('1', 'chat', 2), liar],
-      [liar, group('1', 'chat', 0.8)],
+      [liar, two],
+      [two, liar],
+      [liar, few],
     ]) {
       const { models } = bindNames(groups, { pinned: none, bound, nowMs: 0 });
       assert.deepEqual([...models.keys()], ['chat']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { seededRandom } from '../test/simulated-fleet.ts';
+import { randomFrom } from '../../../../tests/support/random.ts';
 import { type Candidate, type CandidateField, choosePlacement, expectedFirstTokenMs } from './placement.ts';
 import { weightedDraw } from './weighted-draw.ts';
 
@@ -24,7 +24,7 @@ function fieldOf(candidates: readonly Candidate[], holders: readonly number[] = 
   return { field, looked };
 }
 
-const random = seededRandom(11);
+const random = randomFrom(11);
 const choose = (candidates: readonly Candidate[], holders?: readonly number[]) =>
   choosePlacement(fieldOf(candidates, holders).field, request, random);
 

@@ -11,14 +11,9 @@ describe('prefix map', () => {
     const conversation = counting(1_000);
     map.note('some', MODEL, conversation.slice(0, 300));
     map.note('all', MODEL, conversation);
-    assert.deepEqual(
-      [...map.cachedTokens(MODEL, [...conversation, 7, 8, 9])],
-      [
-        ['all', 960],
-        ['some', 256],
-      ],
-    );
-    assert.deepEqual([...map.cachedTokens(MODEL, conversation.slice(0, 63))], []);
+    const cached = [...map.cachedTokens(MODEL, [...conversation, 7, 8, 9])].map(([peer, count]) => `${peer} ${count}`);
+    assert.deepEqual(cached, ['all 960', 'some 256']);
+    assert.equal(map.cachedTokens(MODEL, conversation.slice(0, 63)).size, 0);
   });
 
   it('takes a block for known only where all before it is the same, in the same model', () => {

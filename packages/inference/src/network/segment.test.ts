@@ -6,17 +6,9 @@ import { bytesSha256, type SeenSegment, segmentProblems, TokenChain, tokensSha25
 
 const utf8 = new TextEncoder();
 const seen: SeenSegment = {
-  nonce: new Uint8Array(16).fill(7),
-  worker: 'worker',
-  gateway: 'gateway',
-  modelSha256: 'a'.repeat(64),
-  promptSha256: tokensSha256([1, 2, 3]),
-  requestSha256: bytesSha256(utf8.encode('request')),
-  from: 2,
-  to: 5,
-  chainHead: 'b'.repeat(64),
-  promptTokens: 3,
-  reason: 'stop',
+  ...{ nonce: new Uint8Array(16).fill(7), worker: 'worker', gateway: 'gateway', modelSha256: 'a'.repeat(64) },
+  ...{ promptSha256: tokensSha256([1, 2, 3]), requestSha256: bytesSha256(utf8.encode('request')) },
+  ...{ from: 2, to: 5, chainHead: 'b'.repeat(64), promptTokens: 3, reason: 'stop' },
 };
 const times = { startedAtMs: 10, firstTokenAtMs: 20, endedAtMs: 20 };
 const right: SegmentReceipt = { version: 1, ...seen, cachedTokens: 3, engine: 'engine', ...times };

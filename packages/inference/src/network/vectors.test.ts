@@ -4,7 +4,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { gumbel, uniform } from '../sampling.ts';
-import { decodeFrame, decodeOffer, decodeSegmentReceipt, encodeFrame, FrameError } from './frame-codec.ts';
+import { decodeFrame, decodeOffer, decodeSegmentReceipt, encodeFrame } from './frame-codec.ts';
 import { bytesSha256, fromHex, segmentProblems, TokenChain, toHex, tokensSha256 } from './segment.ts';
 import { networkVectors, plain } from './test/vectors.ts';
 
@@ -43,11 +43,7 @@ describe('the network vectors', () => {
 
   it('of what is no frame are refused for their reasons', () => {
     for (const { name, hex, code } of vector('refused.json'))
-      assert.throws(
-        () => decodeFrame(fromHex(hex)),
-        (error) => error instanceof FrameError && error.code === code,
-        name,
-      );
+      assert.throws(() => decodeFrame(fromHex(hex)), { name: 'FrameError', code }, name);
   });
 
   it('of a segment hold from the request to both signatures', () => {
@@ -64,15 +60,9 @@ describe('the network vectors', () => {
       chain.push(token);
       assert.equal(chain.head, it.chainHeads[i + 1]);
     }
-    const seen = {
-      ...{
-        ...start,
-        worker: it.worker.peer,
-        gateway: it.gateway.peer,
-        requestSha256: bytesSha256(fromHex(it.request)),
-      },
-      ...{ to: given.length + it.tokens.length, chainHead: chain.head, promptTokens: prompt.length },
-    };
+    const peers = { worker: it.worker.peer, gateway: it.gateway.peer };
+    const made = { to: given.length + it.tokens.length, chainHead: chain.head, promptTokens: prompt.length };
+    const seen = { ...start, ...peers, ...made, requestSha256: bytesSha256(fromHex(it.request)) };
     assert.deepEqual(segmentProblems(receipt, { ...seen, reason: 'length' }), []);
     assert.ok(isSigned(it.workerSigns, it.workerSignature, it.worker));
     assert.ok(isSigned(it.gatewaySigns, it.gatewaySignature, it.gateway));

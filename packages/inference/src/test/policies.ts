@@ -51,20 +51,10 @@ const ours: PolicyOf = (next) => {
         draw,
         holders: [...cached.keys()].map((peer) => peers.get(peer) ?? 0),
         at: (index: number) => {
-          const { peer, slots, jobs, prefillTokensPerSecond, decodeTokensPerSecond, rttMs } = workers[
-            index
-          ] as WorkerView;
-          return {
-            peer,
-            slots,
-            jobs,
-            prefillTokensPerSecond,
-            decodeTokensPerSecond,
-            rttMs,
-            cachedTokens: cached.get(peer) ?? 0,
-            standing: 1,
-            isOpen: false,
-          };
+          const worker = workers[index] as WorkerView;
+          const { peer, slots, jobs, prefillTokensPerSecond, decodeTokensPerSecond, rttMs } = worker;
+          const speeds = { prefillTokensPerSecond, decodeTokensPerSecond, rttMs };
+          return { peer, slots, jobs, ...speeds, cachedTokens: cached.get(peer) ?? 0, standing: 1, isOpen: false };
         },
       };
       return choosePlacement(field, { promptTokens: tokens.length, replayTokens }, next)?.index ?? 0;

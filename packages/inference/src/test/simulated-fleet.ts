@@ -1,4 +1,5 @@
 // Workers, gateways and conversations in simulated time, to compare ways of choosing a worker. Everything follows from the seed.
+import { randomFrom } from '../../../../tests/support/random.ts';
 import { EventQueue } from './event-queue.ts';
 import {
   type Conversation,
@@ -60,9 +61,10 @@ const MEAN_THOUGHT_MS = 10_000;
 
 /** The same world for each policy of the same seed, as far as what they choose does not change it. */
 export function simulateFleet(policyOf: PolicyOf, options: FleetOptions): FleetOutcome {
-  const fleet = new SimulatedFleet(policyOf, options);
-  return fleet.run();
+  return new SimulatedFleet(policyOf, options).run();
 }
+
+export { randomFrom as seededRandom };
 
 class SimulatedFleet {
   readonly #options: Required<FleetOptions>;
@@ -80,8 +82,8 @@ class SimulatedFleet {
   constructor(policyOf: PolicyOf, options: FleetOptions) {
     this.#options = { load: 0.7, gateways: 4, workerLifeSeconds: 300, continued: 0.7, ...options };
     const { gateways, seed, workers } = this.#options;
-    this.#random = seededRandom(seed);
-    this.#policies = Array.from({ length: gateways }, (_, i) => policyOf(seededRandom(seed * 1_000 + i + 1)));
+    this.#random = randomFrom(seed);
+    this.#policies = Array.from({ length: gateways }, (_, i) => policyOf(randomFrom(seed * 1_000 + i + 1)));
     this.#workers = Array.from({ length: workers }, () => this.#newWorker(randomKind(this.#random)));
     this.#systems = Array.from({ length: 5 }, () => this.#newTokens(SYSTEM_TOKENS));
   }
@@ -203,15 +205,4 @@ class SimulatedFleet {
   #between(from: number, to: number): number {
     return from + Math.floor(this.#random() * (to - from + 1));
   }
-}
-
-/** From 0 to below 1, the same in each run: mulberry32. */
-export function seededRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,5 +1,6 @@
 // Margins as audits find them, from a seed: a model of many logits, drawn from by one who has them a little wrong.
 // The draw is the product's own; only the logits are made up.
+import { randomFrom } from '../../../../../tests/support/random.ts';
 import { gumbel } from '../../sampling.ts';
 
 export interface MarginOptions {
@@ -16,19 +17,10 @@ export interface MarginOptions {
 const CANDIDATES = 32;
 const SEED = 7;
 
-/** Numbers above 0 and below 1, the same for the same seed. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x9e3779b9) >>> 0;
-    let hash = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-    return (((hash ^ (hash >>> 16)) >>> 0) + 0.5) / 2 ** 32;
-  };
-}
+export { randomFrom as seeded };
 
 export function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
 /** Margins of one answer. */

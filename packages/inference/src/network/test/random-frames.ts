@@ -1,174 +1,65 @@
-// Valid frames of every kind, drawn from a seed.
-import { seededRandom } from '../../test/simulated-fleet.ts';
-import { FAILURE_CODES, type Frame, type Offer, type SegmentReceipt } from '../frame.ts';
+// Valid values of the wire's schemas, drawn from a seed.
+import type { z } from 'zod';
+import { randomFrom } from '../../../../../tests/support/random.ts';
+import { Frame } from '../frame.ts';
 
 export type Draw = (below: number) => number;
 
 /** Whole numbers from 0 to below the bound. */
 export function seeded(seed: number): Draw {
-  const random = seededRandom(seed);
+  const random = randomFrom(seed);
   return (below) => Math.floor(random() * below);
 }
 
-const MOST_UINT32 = 2 ** 32 - 1;
+const HEX = '0123456789abcdef';
 const TEXTS = ['', 'a', 'llama.cpp', 'Grüße', '日本', '\u{1f600}', '\ufeffmark', 'line\nline'];
+const EDGES = [0, 1, 127, 128, 2 ** 21 - 1, 2 ** 32 - 1, 2 ** 32, Number.MAX_SAFE_INTEGER, -0.5, -1e-300];
 
-class Drawn {
-  readonly #draw: Draw;
-
-  constructor(draw: Draw) {
-    this.#draw = draw;
+/** Draws one value after the other, until the schema allows one. */
+export function drawn<Schema extends z.ZodType>(schema: Schema, draw: Draw): z.infer<Schema> {
+  for (let tries = 0; tries < 10_000; tries += 1) {
+    const { success, data } = schema.safeParse(candidate(schema as unknown as z.core.$ZodTypes, draw));
+    if (success) return data;
   }
-
-  one<T>(...of: readonly T[]): T {
-    return of[this.#draw(of.length)] as T;
-  }
-  list<T>(most: number, make: () => T): T[] {
-    return Array.from({ length: this.one(0, 1, this.#draw(most + 1)) }, make);
-  }
-  bytes(length: number): Uint8Array {
-    return Uint8Array.from({ length }, () => this.#draw(256));
-  }
-  upTo(most: number): Uint8Array {
-    return this.bytes(this.#draw(most + 1));
-  }
-  hex(): string {
-    return Array.from({ length: 64 }, () => this.#draw(16).toString(16)).join('');
-  }
-  whole(): number {
-    return this.one(0, 1, 127, 128, MOST_UINT32, this.#draw(MOST_UINT32));
-  }
-  id(): number {
-    return Math.max(1, this.whole());
-  }
-  large(): number {
-    return this.one(0, 2 ** 32, Number.MAX_SAFE_INTEGER, this.#draw(2 ** 52));
-  }
-  text(): string {
-    return this.one(...TEXTS);
-  }
-  share(): number {
-    return this.one(0, 1, this.#draw(1_000) / 1_000);
-  }
-  /** Of 32 bits. */
-  float(): number {
-    return Math.fround(this.one(0, 1, 100, this.#draw(100_000) / 1_001));
-  }
-  token(): number {
-    return this.one(0, 1, 2 ** 21 - 1, this.#draw(2 ** 21));
-  }
-  tokens(): number[] {
-    return this.list(50, () => this.token());
-  }
-  choice() {
-    return { token: this.token(), text: this.upTo(8), logprob: this.one(0, -0.5, -1e-300, -this.#draw(1_000) / 7) };
-  }
-  sampling() {
-    return {
-      temperature: this.share() * 2,
-      topP: this.share(),
-      topK: this.whole(),
-      minP: this.share(),
-      presencePenalty: this.share() - 0.5,
-      frequencyPenalty: this.one(0, -2, 2),
-      logitBias: this.list(5, () => ({ token: this.token(), bias: this.one(-100, 0, 100) })),
-      seed: this.whole(),
-    };
-  }
-  grammar() {
-    return this.one({}, { grammar: '' }, { grammar: 'root ::= "日"' });
-  }
+  throw new Error(`nothing was drawn that a schema of kind ${schema.type} allows`);
 }
 
 export function randomFrame(draw: Draw, kind: Frame['kind']): Frame {
-  const some = new Drawn(draw);
-  const id = some.id();
-  switch (kind) {
-    case 'hello':
-      return { kind, version: some.whole(), software: some.text(), role: some.one('gateway', 'worker') };
-    case 'request':
-      return {
-        ...{ kind, id, nonce: some.bytes(16), modelSha256: some.hex(), prompt: some.tokens(), given: some.tokens() },
-        ...{ replay: some.one('exact', 'fast'), maxTokens: 1 + draw(1_000_000), sampling: some.sampling() },
-        ...some.grammar(),
-        ...some.one({}, { cacheKey: '' }, { cacheKey: some.text() }),
-        ...some.one({}, { topLogprobs: 0 }, { topLogprobs: 20 }),
-        credit: some.whole(),
-        ...some.one({}, { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }),
-      };
-    case 'cancel':
-      return { kind, id };
-    case 'credit':
-      return { kind, id, tokens: some.whole() };
-    case 'begin':
-      return { kind, id, cachedTokens: some.whole() };
-    case 'tokens': {
-      const tokens = [some.choice(), ...some.list(10, () => some.choice())];
-      return {
-        ...{ kind, id, position: some.whole() },
-        tokens: tokens.map((choice) => ({ ...choice, top: some.list(4, () => some.choice()) })),
-      };
+  const schema = Frame.options.find(({ shape }) => shape.kind.value === kind) as z.ZodType<Frame>;
+  const frame = drawn(schema, draw);
+  // The only doubles that are written in 32 bits.
+  return frame.kind === 'embedded' ? { ...frame, vector: frame.vector.map(Math.fround) } : frame;
+}
+
+function candidate(schema: z.core.$ZodTypes, draw: Draw): unknown {
+  const one = <T>(...of: readonly T[]) => of[draw(of.length)] as T;
+  const list = (most: number, make: () => unknown) => Array.from({ length: one(0, 1, draw(most + 1)) }, make);
+  const { def } = schema._zod;
+  switch (def.type) {
+    case 'object': {
+      const shape = Object.entries(def.shape as Record<string, z.ZodType>);
+      const kept = shape.filter(([, each]) => each.type !== 'optional' || draw(2) === 0);
+      return Object.fromEntries(kept.map(([name, each]) => [name, drawn(each, draw)]));
     }
-    case 'done':
-      return {
-        ...{ kind, id, reason: some.one('stop', 'length', 'cancelled') },
-        ...{ receipt: some.upTo(300), signature: some.bytes(64) },
-      };
-    case 'failed':
-      return { kind, id: some.whole(), code: some.one(...FAILURE_CODES), message: some.text() };
-    case 'pulse':
-      return {
-        ...{ kind, running: some.whole(), waiting: some.whole() },
-        jobs: some.list(9, () => ({ id: some.id(), phase: some.one('waiting', 'reading', 'writing') })),
-      };
-    case 'score':
-      return {
-        ...{ kind, id, modelSha256: some.hex(), prompt: some.tokens(), answer: some.tokens() },
-        ...{ hasEnd: some.one(true, false), sampling: some.sampling(), ...some.grammar() },
-        ...some.one({}, { maxTokens: 1 + draw(1_000_000) }),
-      };
-    case 'scored':
-      return { kind, id, margins: some.list(50, () => some.float()) };
-    case 'embed':
-      return { kind, id, modelSha256: some.hex(), tokens: some.tokens() };
-    case 'embedded':
-      return { kind, id, vector: some.list(50, () => some.float()) };
-    case 'vocabularyAsk':
-      return { kind, id, vocabularySha256: some.hex(), from: some.whole() };
-    case 'vocabularyPart':
-      return { kind, id, from: some.whole(), sizeBytes: some.whole(), part: some.upTo(100) };
-    case 'settle':
-      return { kind, nonce: some.bytes(16), signature: some.bytes(64) };
-    case 'offer':
-      return { kind, offer: some.upTo(300), signature: some.bytes(64) };
-    default:
-      throw kind satisfies never;
+    case 'optional':
+    case 'readonly':
+      return drawn(def.innerType as z.ZodType, draw);
+    case 'array':
+      return list(10, () => drawn(def.element as z.ZodType, draw));
+    case 'enum':
+      return one(...Object.values(def.entries));
+    case 'literal':
+      return one(...def.values);
+    case 'boolean':
+      return draw(2) === 0;
+    case 'string':
+      return one(one(...TEXTS), Array.from({ length: 64 }, () => HEX[draw(16)]).join(''));
+    case 'number':
+      return one(one(...EDGES), draw(2 ** 21), draw(2 ** 32), draw(2 ** 52), draw(1_000) / 1_000 - 0.5);
+    default: {
+      const bytes = Uint8Array.from({ length: one(16, 64, draw(300)) }, () => draw(256));
+      const numbers = [() => draw(2 ** 21), () => draw(101), () => Math.fround(draw(100_000) / 1_001)];
+      return one<unknown>(bytes, list(50, one(...numbers)));
+    }
   }
-}
-
-export function randomOffer(draw: Draw): Offer {
-  const some = new Drawn(draw);
-  return {
-    ...{ peer: `peer-${draw(100)}`, sequence: some.large(), issuedAtMs: some.large(), expiresAtMs: some.large() },
-    software: some.text(),
-    models: some.list(3, () => ({
-      ...{ name: `model ${draw(9)}`, sha256: some.hex(), vocabularySha256: some.hex(), templateSha256: some.hex() },
-      ...{ architecture: some.text(), quantisation: some.text(), sizeBytes: some.large(), parameters: some.large() },
-      ...{ contextLength: 1 + draw(100_000), vocabularySize: 1 + draw(2 ** 21), longestToken: 1 + draw(16_384) },
-      ...{ slots: 1 + draw(10_000), prefillTokensPerSecond: some.share(), decodeTokensPerSecond: some.share() },
-      engine: some.text(),
-    })),
-    ...{ running: some.whole(), waiting: some.whole() },
-  };
-}
-
-export function randomReceipt(draw: Draw): SegmentReceipt {
-  const some = new Drawn(draw);
-  return {
-    ...{ version: 1, nonce: some.bytes(16), worker: 'worker', gateway: 'gateway', modelSha256: some.hex() },
-    ...{ promptSha256: some.hex(), requestSha256: some.hex(), from: some.whole(), to: some.whole() },
-    ...{ chainHead: some.hex(), promptTokens: some.whole(), cachedTokens: some.whole() },
-    ...{ reason: some.one('stop', 'length', 'cancelled'), engine: some.text(), startedAtMs: some.large() },
-    ...{ firstTokenAtMs: some.large(), endedAtMs: some.large() },
-  };
 }
