@@ -1,33 +1,33 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import { openStore, type StoredAlert, type StoredAnomaly } from './index.ts';
+import type { ChangeFilter, StoredAlert } from './index.ts';
 import { ListTable } from './lists.ts';
-import { exec, kept, onEach, type Place } from './test/places.ts';
+import { alert, anomaly } from './test/notifications.ts';
+import { exec, kept, onEach } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 
 const DAY = 86_400_000;
+const SINCE = new Date(55);
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
-/** A store with changes of every kind, many of them at one moment, and what they should read as. */
-async function filled(place: Place) {
-  const url = await place.fresh();
-  await (await openStore(url))[Symbol.asyncDispose]();
-  const providers = ['x', 'y', 'z'];
-  const changes = Array.from({ length: 400 }, (_, i) => ({
-    domain: 1 + (i % 2),
-    at: Math.floor((i * 7) % 40),
-    // What was seen first need not be confirmed first.
-    confirmedAt: 40 + Math.floor((i * 11) % 37),
-    category: i % 3 === 0 ? 'email' : 'dns',
-    type: i % 5 === 0 ? 'added' : 'migrated',
-    from: i % 5 === 0 ? null : (providers[i % 3] as string),
-    to: providers[(i + 1 + (i % 2)) % 3] as string,
-  }));
-  const values = changes.map(({ domain, at, confirmedAt, category, type, from, to }) => {
+/** Of every kind, many of them at one moment; what was observed first need not be confirmed first. */
+const CHANGES = Array.from({ length: 400 }, (_, i) => ({
+  id: `ch_${String(i + 1).padStart(10, '0')}`,
+  domain: 1 + (i % 2),
+  at: (i * 7) % 40,
+  confirmedAt: 40 + ((i * 11) % 37),
+  category: i % 3 === 0 ? 'email' : 'dns',
+  type: i % 5 === 0 ? 'added' : 'migrated',
+  from: i % 5 === 0 ? null : ['x', 'y', 'z'][i % 3],
+  to: ['x', 'y', 'z'][(i + 1 + (i % 2)) % 3],
+}));
+
+/** Fills the tables with them. */
+function insertChanges(url: string): Promise<void> {
+  const values = CHANGES.map(({ domain, at, confirmedAt, category, type, from, to }) => {
     const left = from === null ? 'null' : `'${from}'`;
     return `(${domain}, 1, ${at}, ${confirmedAt}, '${category}', 'dns', '${type}', ${left}, '${to}', 'high', 'high')`;
   });
-  await exec(
+  return exec(
     url,
     `INSERT INTO domains (id, name, source, created_at, next_due_at)
        VALUES (1, 'a.com', 't', 0, 0), (2, 'b.com', 't', 0, 0);
@@ -36,169 +36,134 @@ async function filled(place: Place) {
      INSERT INTO changes (domain_id, scan_id, at, confirmed_at, category, role, type, from_provider, to_provider, confidence, importance)
        VALUES ${values.join(',')}`,
   );
-  return { url, changes: changes.map((row, i) => ({ ...row, id: `ch_${String(i + 1).padStart(10, '0')}` })) };
 }
 
-onEach(kept, 'the list of changes', (place) => {
-  it('is newest first and total, for each filter, in pages that neither skip nor repeat', async () => {
-    const { url, changes } = await filled(place);
-    await using store = await openStore(url);
-    const domains = new Map(changes.map(({ id, domain }) => [id, domain]));
-    for (const type of ['migrated', 'added'] as const)
-      for (const provider of [undefined, 'x', 'nobody'])
-        for (const direction of [undefined, 'in', 'out'] as const)
-          for (const [category, since, other] of [
-            [undefined, undefined, undefined],
-            ['email', undefined, undefined],
-            [undefined, 55, undefined],
-            ['email', 55, 'y'],
-            [undefined, undefined, 'y'],
-          ] as const) {
-            const time = since === undefined ? 'at' : 'confirmedAt';
-            const fits = changes
-              .filter((row) => row.type === type && (!category || row.category === category))
-              .filter((row) => since === undefined || row.confirmedAt >= since)
-              .filter(
-                (row) =>
-                  !provider ||
-                  (direction !== 'out' && row.to === provider && (other ?? row.from) === row.from) ||
-                  (direction !== 'in' && row.from === provider && (other ?? row.to) === row.to),
-              )
-              .sort((a, b) => b[time] - a[time] || (a.id < b.id ? 1 : -1))
-              .map(({ id }) => id);
-            const filter = {
-              type,
-              ...(provider ? { provider } : {}),
-              ...(direction ? { direction } : {}),
-              ...(category ? { category } : {}),
-              ...(since ? { since: new Date(since) } : {}),
-              ...(other ? { other } : {}),
-            };
-            const found = [];
-            for (let offset = 0; offset < 400; offset += 37)
-              found.push(...(await store.lists.changes(filter, { limit: 37, offset })));
-            assert.deepEqual(idsOf(found), fits, JSON.stringify(filter));
-            assert.ok(found.every(({ id, domainId }) => domainId === domains.get(id)));
-          }
+/** What the filter should give. */
+function expectedOf({ type, provider, direction, other, category, since }: ChangeFilter): string[] {
+  const isBetween = (from: string | null | undefined, to: string | null | undefined) =>
+    (direction !== 'out' && to === provider && (other ?? from) === from) ||
+    (direction !== 'in' && from === provider && (other ?? to) === to);
+  const time = since === undefined ? 'at' : 'confirmedAt';
+  const fits = CHANGES.filter((row) => row.type === type && (category ?? row.category) === row.category)
+    .filter((row) => since === undefined || row.confirmedAt >= since.getTime())
+    .filter(({ from, to }) => provider === undefined || isBetween(from, to));
+  return idsOf(fits.sort((a, b) => b[time] - a[time] || (a.id < b.id ? 1 : -1)));
+}
+
+onEach(kept, 'the list of changes', (place, test) => {
+  test('is newest first and total, for each filter, in pages that neither skip nor repeat', async ({ lists }, url) => {
+    await insertChanges(url);
+    const domains = new Map(CHANGES.map(({ id, domain }) => [id, domain]));
+    const sides = [undefined, 'x', 'unknown'].flatMap((provider) =>
+      [undefined, 'in', 'out'].map((direction) => ({ ...(provider && { provider }), ...(direction && { direction }) })),
+    );
+    const email = { category: 'email' };
+    for (const type of ['migrated', 'added'])
+      for (const side of sides)
+        for (const more of [{}, email, { since: SINCE }, { ...email, since: SINCE, other: 'y' }, { other: 'y' }]) {
+          const filter = { type, ...side, ...more } as ChangeFilter;
+          const found = [];
+          for (let offset = 0; offset < 400; offset += 37)
+            found.push(...(await lists.changes(filter, { limit: 37, offset })));
+          assert.deepEqual(idsOf(found), expectedOf(filter), JSON.stringify(filter));
+          assert.ok(found.every(({ id, domainId }) => domainId === domains.get(id)));
+        }
+    assert.deepEqual(Object.fromEntries(await lists.namesOf([2, 1, 2, 77])), { 1: 'a.com', 2: 'b.com' });
+    assert.equal((await lists.namesOf([])).size, 0);
   });
 
-  it('is read from an index, without sorting more than a page of each side', async () => {
-    const { url } = await filled(place);
+  test('is read from an index, without sorting more than a page of each side', async (_store, url) => {
+    await insertChanges(url);
+    const [x, both] = [{ provider: 'x' }, ['changes_to', 'changes_from']] as const;
+    const expected: (readonly [Partial<ChangeFilter>, readonly string[]])[] = [
+      [{}, ['changes_type']],
+      [{ category: 'cdn' }, ['changes_category']],
+      [{ ...x, direction: 'in' }, ['changes_to']],
+      [{ ...x, direction: 'out' }, ['changes_from']],
+      [x, both],
+      [{ since: SINCE }, ['changes_confirmed']],
+      [{ since: SINCE, category: 'cdn' }, ['changes_category_confirmed']],
+      [{ since: SINCE, ...x, direction: 'out' }, ['changes_from_confirmed']],
+    ];
+    const indexesOf = [...expected.map(([, indexes]) => indexes), ['changes_exits'], ['changes_entries']];
     const plans = await plansOf(url, async (db) => {
       const lists = new ListTable(db);
       const page = { limit: 50, offset: 0 };
-      const since = new Date(55);
-      for (const filter of [
-        ...[{}, { category: 'cdn' }, { provider: 'x', direction: 'in' }, { provider: 'x', direction: 'out' }],
-        ...[{ provider: 'x' }, { since }, { since, category: 'cdn' }, { since, provider: 'x', direction: 'out' }],
-      ] as const)
-        await lists.changes({ type: 'migrated', ...filter }, page);
-      for (const direction of ['out', 'in'] as const) await lists.customers({ provider: 'x', direction, since }, page);
+      for (const [filter] of expected) await lists.changes({ type: 'migrated', ...filter }, page);
+      for (const direction of ['out', 'in'] as const) await lists.customers({ ...x, direction, since: SINCE }, page);
     });
-    const both = ['changes_to', 'changes_from'];
-    const expected = [
-      ...[['changes_type'], ['changes_category'], ['changes_to'], ['changes_from'], both],
-      ...[['changes_confirmed'], ['changes_category_confirmed'], ['changes_from_confirmed']],
-      ...[['changes_exits'], ['changes_entries']],
-    ];
-    assert.equal(plans.length, 2 * expected.length);
+    assert.equal(plans.length, 2 * indexesOf.length);
     for (const [at, { sql, scans, indexes, isSorted, text }] of plans.entries()) {
-      assert.ok(!scans.includes('changes'), `${sql}\n${text}`);
-      const uses = expected[at % expected.length] ?? [];
-      if (uses !== both) assert.equal(isSorted, false, `${sql}\n${text}`);
-      assert.ok(indexes.length > 0, `${sql}\n${text}`);
+      const uses = indexesOf[at % indexesOf.length] ?? [];
+      const why = `${uses}: ${sql}\n${text}`;
+      assert.ok(!scans.includes('changes') && indexes.length > 0, why);
+      if (uses !== both) assert.equal(isSorted, false, why);
       // Of several that fit a window PostgreSQL takes the one that its statistics favour.
-      if (place.name === 'PostgreSQL' && at % expected.length >= 5) continue;
-      for (const index of uses) assert.ok(indexes.includes(index), `${index}: ${sql}\n${text}`);
+      if (place.name === 'PostgreSQL' && at % indexesOf.length >= 5) continue;
+      assert.ok(
+        uses.every((index) => indexes.includes(index)),
+        why,
+      );
     }
   });
-
-  it('has the names of the domains apart', async () => {
-    const { url } = await filled(place);
-    await using store = await openStore(url);
-    assert.deepEqual(Object.fromEntries(await store.lists.namesOf([2, 1, 2, 77])), { 1: 'a.com', 2: 'b.com' });
-    assert.equal((await store.lists.namesOf([])).size, 0);
-  });
 });
 
-const anomaly = (id: string, at: number, domain?: string): StoredAnomaly => ({
-  ...{ id, at: new Date(at), metric: 'losses', severity: 'high' },
-  ...{ subjectKind: domain ? 'domain' : 'provider', subject: domain ?? 'x' },
-  facts: { value: 9, mean: 1, stddev: 1, sigma: 8, direction: 'up', window_days: 28, samples: 20, chance: 1e-6 },
-});
-
-const alert = (subject: string, at: number, more: Partial<StoredAlert> = {}): StoredAlert => ({
-  ...{ id: `al_${subject}_${at}`, at: new Date(at), kind: 'anomaly', severity: 'medium', subject },
-  ...{ domain: null, provider: 'x', title: subject, detail: 'd', ref: '/' },
-  ...more,
-});
-
-onEach(kept, 'what stands out', (place) => {
-  it('is an anomaly written once, with one event', async () => {
-    await using store = await openStore(await place.fresh());
-    assert.equal(await store.signals.addAnomaly(anomaly('an_1', 5)), true);
-    assert.equal(await store.signals.addAnomaly(anomaly('an_1', 5)), false);
-    assert.equal(await store.signals.addAnomaly(anomaly('an_2', 7, 'a.com')), true);
-    const published = (await store.eventsSince(0, 10)).map(({ kind, domain, payload }) => ({
-      kind,
-      domain,
-      ...payload,
-    }));
+onEach(kept, 'signals', (_place, test) => {
+  test('store an anomaly once, with one event', async (store) => {
+    const { signals } = store;
+    assert.equal(await signals.addAnomaly(anomaly('an_1', 5)), true);
+    assert.equal(await signals.addAnomaly(anomaly('an_1', 5)), false);
+    assert.equal(await signals.addAnomaly(anomaly('an_2', 7, 'a.com')), true);
+    const events = await store.eventsSince(0, 10);
+    const published = events.map(({ kind, domain, payload }) => ({ kind, domain, ...payload }));
     const found = (domain: string, anomalyId: string) => ({ kind: 'anomaly-found', domain, anomalyId });
     assert.deepEqual(published, [found('', 'an_1'), found('a.com', 'an_2')]);
-    assert.deepEqual(idsOf((await store.signals.anomalies({}, 10)).anomalies), ['an_2', 'an_1']);
+    assert.deepEqual(idsOf((await signals.anomalies({}, 10)).anomalies), ['an_2', 'an_1']);
     const ofDomain = { total: 1, anomalies: [anomaly('an_2', 7, 'a.com')] };
-    assert.deepEqual(await store.signals.anomalies({ domain: 'a.com' }, 10), ofDomain);
-    assert.deepEqual(idsOf(await store.signals.anomaliesSince(new Date(6))), ['an_2']);
-    assert.equal(await store.signals.anomaly('an_3'), undefined);
+    assert.deepEqual(await signals.anomalies({ domain: 'a.com' }, 10), ofDomain);
+    assert.deepEqual(idsOf(await signals.anomaliesSince(new Date(6))), ['an_2']);
+    assert.equal(await signals.anomaly('an_3'), undefined);
   });
 
-  it('is an alert told once for its subject, with its latest figures, and again when it has been quiet', async () => {
-    await using store = await openStore(await place.fresh());
+  test('raise an alert once for its subject, with its latest figures, and again after quiet time', async ({
+    signals,
+  }) => {
     const quiet = { quietMs: 7 * DAY };
-    const add = (more: Partial<StoredAlert>, at: number) => store.signals.addAlert(alert('s', at, more), quiet);
-    assert.equal(await add({}, DAY), true);
-    assert.equal(await add({}, 2 * DAY), false, 'nothing else is known');
-    assert.equal(await add({ detail: 'more', severity: 'high' }, 3 * DAY), true);
-    assert.equal(await add({ detail: 'less', severity: 'low' }, 3 * DAY), false, 'it does not become milder');
+    const add = (day: number, more: Partial<StoredAlert> = {}) => signals.addAlert(alert('s', day * DAY, more), quiet);
+    assert.equal(await add(1), true);
+    assert.equal(await add(2), false, 'nothing else is known');
+    assert.equal(await add(3, { detail: 'more', severity: 'high' }), true);
+    assert.equal(await add(3, { detail: 'less', severity: 'low' }), false, 'it does not become milder');
     const merged = alert('s', DAY, { detail: 'more', severity: 'high' });
-    assert.deepEqual(await store.signals.alerts(10), { total: 1, alerts: [merged] });
-    assert.equal(await add({}, 9 * DAY), true);
-    assert.equal((await store.signals.alerts(10)).total, 2);
+    assert.deepEqual(await signals.alerts(10), { total: 1, alerts: [merged] });
+    assert.equal(await add(9), true);
+    assert.equal((await signals.alerts(10)).total, 2);
   });
 
-  it('lists alerts by day, within it by kind, then gravity; whatever the limit', async () => {
-    await using store = await openStore(await place.fresh());
-    const kinds = ['security', 'anomaly', 'migration'] as const;
-    const severities = ['low', 'medium', 'high', 'critical'] as const;
-    for (let i = 0; i < 60; i += 1) {
-      const more = { kind: kinds[i % 3] ?? 'anomaly', severity: severities[i % 4] ?? 'low' };
-      await store.signals.addAlert(alert(`s${i}`, Math.floor(i / 12) * DAY + i, more), { quietMs: 0 });
-    }
-    const { alerts: all } = await store.signals.alerts(1_000);
-    const rank = ({ at, kind, severity, id }: StoredAlert) => [
-      -Math.floor(at.getTime() / DAY),
-      ['migration', 'anomaly', 'security'].indexOf(kind),
-      -severities.indexOf(severity as 'low'),
-      -at.getTime(),
-      id,
-    ];
-    const sorted = all.toSorted((a, b) => {
-      const [x, y] = [rank(a), rank(b)];
-      const at = x.findIndex((value, i) => value !== y[i]);
-      return at < 0 ? 0 : (x[at] as number) < (y[at] as number) ? -1 : 1;
+  test('list alerts by day, within it by kind, then severity; whatever the limit', async ({ signals }) => {
+    const kinds = ['migration', 'anomaly', 'security'] as const;
+    const severities = ['critical', 'high', 'medium', 'low'] as const;
+    const added = Array.from({ length: 60 }, (_, i) => {
+      const more = { kind: kinds[2 - (i % 3)] ?? 'anomaly', severity: severities[3 - (i % 4)] ?? 'low' };
+      return alert(`s${i}`, Math.floor(i / 12) * DAY + i, more);
     });
-    assert.deepEqual(idsOf(all), idsOf(sorted));
-    for (const limit of [1, 5, 12, 13, 59, 60])
-      assert.deepEqual(await store.signals.alerts(limit), { total: 60, alerts: all.slice(0, limit) });
+    for (const each of added) await signals.addAlert(each, { quietMs: 0 });
+    const sorted = added.toSorted(
+      (a, b) =>
+        Math.floor(b.at.getTime() / DAY) - Math.floor(a.at.getTime() / DAY) ||
+        kinds.indexOf(a.kind as 'anomaly') - kinds.indexOf(b.kind as 'anomaly') ||
+        severities.indexOf(a.severity as 'low') - severities.indexOf(b.severity as 'low') ||
+        b.at.getTime() - a.at.getTime(),
+    );
+    for (const limit of [1, 5, 12, 13, 59, 60, 1_000])
+      assert.deepEqual(await signals.alerts(limit), { total: 60, alerts: sorted.slice(0, limit) });
   });
 
-  it('remembers how far the watch came', async () => {
-    await using store = await openStore(await place.fresh());
-    assert.equal(await store.signals.watched(), undefined);
+  test('remember the position of the watch', async ({ signals }) => {
+    assert.equal(await signals.watched(), undefined);
     for (const seq of [1, 3]) {
-      await store.signals.setWatched({ seq, day: seq + 1 });
-      assert.deepEqual(await store.signals.watched(), { seq, day: seq + 1 });
+      await signals.setWatched({ seq, day: seq + 1 });
+      assert.deepEqual(await signals.watched(), { seq, day: seq + 1 });
     }
   });
 });

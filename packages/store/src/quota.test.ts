@@ -13,18 +13,16 @@ import { kept, onEach, postgres } from './test/places.ts';
 const DAY = '2026-01-01';
 const LIMIT = 10_000;
 
-const keysOf = async (store: Store, count: number) =>
-  Promise.all(Array.from({ length: count }, async () => (await store.keys.create({ tier: 'free' })).stored.id));
+const createKeys = async ({ keys }: Store, count: number) =>
+  Promise.all(Array.from({ length: count }, async () => (await keys.create({ tier: 'free' })).stored.id));
 
-onEach(kept, 'requests that are counted together', ({ fresh }) => {
-  it('are counted to the last one of each key, in two processes at once, whatever their limits', async () => {
-    const url = await fresh();
-    await using one = await openStore(url);
+onEach(kept, 'requests that are counted together', (_place, test) => {
+  test('are counted to the last one of each key, in two processes at once, whatever their limits', async (one, url) => {
     await using other = await openStore(url);
-    const keys = await keysOf(one, 60);
-    const limitOf = (key: number) => [3, 50, 7][key % 3] ?? 0;
+    const keys = await createKeys(one, 60);
+    const limitOf = (key: number) => [3, 50, 7, 0][key % 4] ?? 0;
     const asked = keys.flatMap((id, key) =>
-      Array.from({ length: 12 }, (_, turn) => ({ id, key, store: turn % 2 ? one : other })),
+      Array.from({ length: 12 }, (_, request) => ({ id, key, store: request % 2 ? one : other })),
     );
     // In no order that any of them shares.
     asked.sort((a, b) => ((a.key * 31 + 7) % 61) - ((b.key * 17 + 3) % 61));
@@ -37,14 +35,15 @@ onEach(kept, 'requests that are counted together', ({ fresh }) => {
       assert.deepEqual(new Set(allowed), new Set(Array.from({ length: expected }, (_, i) => i + 1)));
       assert.deepEqual([allowed.length, await one.quota.used(id, DAY)], [expected, expected]);
     }
+    assert.deepEqual(await one.quota.take(keys[0] ?? '', '2026-01-02', 3), { isAllowed: true, used: 1 });
+    assert.deepEqual(await one.quota.take(keys[0] ?? '', '2026-01-03', 0), { isAllowed: false, used: 0 });
   });
 
-  it('fail with their statement, and those that come after it do not', async () => {
-    await using store = await openStore(await fresh());
-    const [alone = '', other = ''] = await keysOf(store, 2);
+  test('fail with their statement, and those that come after it do not', async (store) => {
+    const [alone = '', other = ''] = await createKeys(store, 2);
     const take = (id: string) => store.quota.take(id, DAY, 50);
-    // The first goes at once, the next two together; there is no such key as one of them, so that their statement fails.
-    const taken = await Promise.allSettled([alone, 'nobody', other].map(take));
+    // The first is sent at once, the next two together; one of them is not a key, so that their statement fails.
+    const taken = await Promise.allSettled([alone, 'no-key', other].map(take));
     assert.equal(taken.map(({ status }) => status).join(), 'fulfilled,rejected,rejected');
     assert.deepEqual(await take(other), { isAllowed: true, used: 1 });
     assert.deepEqual(await take(alone), { isAllowed: true, used: 2 });
@@ -54,22 +53,20 @@ onEach(kept, 'requests that are counted together', ({ fresh }) => {
 /** Stores of one database, and a key of theirs. */
 async function openMany(url: string, count: number) {
   const stores = await Promise.all(Array.from({ length: count }, () => openStore(url, { poolSize: 4 })));
-  const [first] = stores as [Store];
-  const { stored } = await first.keys.create({ tier: 'standard' });
+  const { stored } = await (stores[0] as Store).keys.create({ tier: 'standard' });
   return { stores, keyId: stored.id };
 }
 
-/** Asks until it is refused, so many at once; how many were allowed. */
-async function takeAll(store: Pick<Store, 'quota'>, keyId: string, most = Number.POSITIVE_INFINITY): Promise<number> {
+/** Sends requests until one is refused, several at once; how many were allowed. */
+async function takeAll(store: Pick<Store, 'quota'>, keyId: string, max = Number.POSITIVE_INFINITY): Promise<number> {
   let allowed = 0;
   let isOver = false;
   const taker = async () => {
-    while (!isOver && allowed < most) {
+    while (!isOver && allowed < max) {
       const { isAllowed, used } = await store.quota.take(keyId, DAY, LIMIT);
       if (isAllowed) allowed += 1;
       else isOver = true;
-      assert.ok(used >= allowed, 'no fewer are told than were answered');
-      assert.ok(used <= LIMIT);
+      assert.ok(used >= allowed && used <= LIMIT, 'at least as many are reported as were allowed');
     }
   };
   await Promise.all(Array.from({ length: 16 }, taker));
@@ -77,15 +74,13 @@ async function takeAll(store: Pick<Store, 'quota'>, keyId: string, most = Number
 }
 
 onEach([postgres], 'a large quota', ({ fresh }) => {
-  it('is spent by several processes to the last request and not beyond, and is exact when they have stopped', async () => {
+  it('is spent by several processes to the last request only, and is exact when they have stopped', async () => {
     const url = await fresh();
     const { stores, keyId } = await openMany(url, 3);
     const counts = await Promise.all(stores.map((store) => takeAll(store, keyId)));
-    // Whoever was refused knows nothing of what others had still to spend; they have spent it by now.
-    assert.equal(
-      counts.reduce((sum, count) => sum + count, 0),
-      LIMIT,
-    );
+    // A process that was refused does not know what the others had still to spend; they have spent it by now.
+    const allowed = counts.reduce((sum, count) => sum + count, 0);
+    assert.equal(allowed, LIMIT);
     assert.deepEqual(await stores[0]?.quota.take(keyId, DAY, LIMIT), { isAllowed: false, used: LIMIT });
     for (const store of stores) await store[Symbol.asyncDispose]();
     assert.deepEqual((await checkStore(url)).findings, []);
@@ -103,10 +98,10 @@ onEach([postgres], 'a large quota', ({ fresh }) => {
     await killed[Symbol.asyncDispose]();
     await using again = await openStore(url);
     const used = await again.quota.used(keyId, DAY);
-    assert.equal(used, before + after, 'what it held is there again when it stops in order');
+    assert.equal(used, before + after, 'what it held is returned when it stops in order');
   });
 
-  it('goes back when its key asks elsewhere, another day begins anew, and few statements are needed', async () => {
+  it('is returned when its key is idle, another day begins anew, and few statements are needed', async () => {
     const url = await fresh();
     const { stores, keyId } = await openMany(url, 1);
     for (const store of stores) await store[Symbol.asyncDispose]();
@@ -126,7 +121,7 @@ onEach([postgres], 'a large quota', ({ fresh }) => {
     now += 4_000;
     await blocks.returnIdle();
     assert.ok((await table.used(keyId, DAY)) > 20);
-    // What another process counted meanwhile is told.
+    // What another process has counted by now is included.
     for (let i = 0; i < 7; i += 1) await table.take(keyId, DAY, LIMIT);
     assert.deepEqual(await take(), { isAllowed: true, used: 28 });
     now += 6_000;

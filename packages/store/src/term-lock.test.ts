@@ -1,69 +1,54 @@
-// Who does what must be done once: one process at a time, another as soon as that one is gone, and nothing of the one before after that.
+// Work that one process at a time does: another one continues as soon as that one ends, and nothing of the previous one is written then.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Kysely } from 'kysely';
-import { openStore, type StoredAlert, type StoredAnomaly } from './index.ts';
+import { openStore } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { sessionLock } from './term-lock.ts';
-import { backends, connect, untilWaiting } from './test/connections.ts';
+import { connect, terminate, untilWaiting } from './test/connections.ts';
 import { failsWith } from './test/fails-with.ts';
 import { taken, untilLost } from './test/locks.ts';
-import { exec, kept, onEach, postgres, rows } from './test/places.ts';
+import { alert, anomaly, streamEvent } from './test/notifications.ts';
+import { exec, kept, onEach, postgres } from './test/places.ts';
 import { dialectOf } from './test/plans.ts';
 import { freePort } from './test/postgres.ts';
 
-const alert = (id: string): StoredAlert => ({
-  ...{ id, at: new Date(0), subject: id, domain: null, provider: null, title: id, detail: id, ref: '/' },
-  kind: 'anomaly',
-  severity: 'low',
-});
-const facts = { value: 1, mean: 1, stddev: 1, sigma: 1, window_days: 1, samples: 1, chance: 1 };
-const anomaly = (id: string): StoredAnomaly => ({
-  ...{ id, at: new Date(0), subject: 'a.com', metric: 'm', severity: 'low' },
-  subjectKind: 'domain',
-  facts: { ...facts, direction: 'up' },
-});
-const streamed = (publishedUs: number) => ({
-  ...{ publishedUs, type: 'migration', domain: null, providers: [], category: null },
-  body: '{}',
-});
 const receipt = (id: string) => ({ id, keyId: 'key', body: '{}' });
 const superseded = { code: 'superseded' };
 
-onEach(kept, 'the scheduler', ({ fresh }) => {
-  it('of an earlier term writes nothing more, whatever it writes', async () => {
-    await using store = await openStore(await fresh());
+onEach(kept, 'the scheduler', (_place, test) => {
+  test('of an earlier term writes nothing more, whatever it writes', async (store) => {
+    const quiet = { quietMs: 1 };
     await store.stream.begin(0, 1);
     const first = await taken(store.schedulerLock);
     const early = store.inTerm(first.term);
-    assert.ok(await early.signals.addAlert(alert('al_1'), { quietMs: 1 }));
-    await early.stream.append([streamed(5)], { from: 0, to: 1 });
+    assert.ok(await early.signals.addAlert(alert('one'), quiet));
+    await early.stream.append([streamEvent(5)], { from: 0, to: 1 });
     await first[Symbol.asyncDispose]();
     await using second = await taken(store.schedulerLock);
     assert.ok(second.term > first.term);
-    const told = { kind: 'advisory-touched', at: new Date(0), domain: '' } as const;
+    const payload = { advisoryId: 'CVE-1', reason: 'published' } as const;
     for (const write of [
-      () => early.signals.addAlert(alert('al_2'), { quietMs: 1 }),
+      () => early.signals.addAlert(alert('two'), quiet),
       () => early.signals.addAnomaly(anomaly('an_1')),
       () => early.signals.setWatched({ seq: 1, day: 1 }),
-      () => early.stream.append([streamed(6)], { from: 1, to: 2 }),
+      () => early.stream.append([streamEvent(6)], { from: 1, to: 2 }),
       () => early.stream.prune(100, 10),
-      () => early.advisories.tell('x', { ...told, payload: { advisoryId: 'CVE-1', reason: 'published' } }),
+      () => early.advisories.tell('x', { kind: 'advisory-touched', at: new Date(0), domain: '', payload }),
       () => early.advisories.putExploited([]),
       () => early.advisories.putScores([{ cve: 'CVE-1', epss: 1, percentile: 1 }]),
     ])
       await assert.rejects(write(), superseded, String(write));
     assert.deepEqual([await store.stream.cursor(), (await store.stream.since(0, 10)).length], [1, 1]);
     assert.deepEqual([(await store.signals.alerts(9)).total, await store.signals.watched()], [1, undefined]);
-    assert.ok(await store.inTerm(second.term).signals.addAlert(alert('al_2'), { quietMs: 1 }));
+    assert.ok(await store.inTerm(second.term).signals.addAlert(alert('two'), quiet));
   });
 
-  it('tells followers of what no log tells: alerts, revoked keys, feeds', async () => {
-    await using store = await openStore(await fresh());
+  test('counts for followers what no log contains: alerts, revoked keys, feeds', async (store) => {
     const before = await store.heads();
     assert.deepEqual(new Set(Object.values(before)), new Set([0]), 'of an empty store');
-    for (let times = 0; times < 2; times += 1) await store.signals.addAlert(alert('al_1'), { quietMs: 1 });
+    for (let times = 0; times < 2; times += 1) await store.signals.addAlert(alert('one'), { quietMs: 1 });
     await store.signals.addAnomaly(anomaly('an_1'));
     const { stored } = await store.keys.create({ tier: 'free' });
     for (let times = 0; times < 2; times += 1) await store.keys.revoke(stored.id);
@@ -72,10 +57,8 @@ onEach(kept, 'the scheduler', ({ fresh }) => {
   });
 });
 
-onEach(kept, 'the lock of the gateway', ({ fresh }) => {
-  it('is held by one, whatever else is done with the store, and by another when that one stops', async () => {
-    const url = await fresh();
-    await using one = await openStore(url);
+onEach(kept, 'the lock of the gateway', (_place, test) => {
+  test('is held by one, whatever else the stores do, and by another when that one stops', async (one, url) => {
     await using two = await openStore(url);
     const held = await taken(one.gatewayLock);
     assert.deepEqual([held.term, held.lost.aborted], [1, false]);
@@ -90,42 +73,30 @@ onEach(kept, 'the lock of the gateway', ({ fresh }) => {
   });
 });
 
-onEach([postgres], 'a lock on a server', ({ fresh }) => {
-  it('is taken by one of those that ask at once, and is no lock of another schema', async () => {
-    const url = await fresh();
+onEach([postgres], 'a lock on a server', ({ fresh }, test) => {
+  test('is taken by one of those that ask at once, and is independent of other schemas', async (one, url) => {
     await exec(url, 'create schema other');
-    await using one = await openStore(url);
     await using two = await openStore(url);
     const [a, b] = await Promise.all([one, two].map((store) => store.schedulerLock.tryTake()));
-    assert.deepEqual(
-      [a ?? b, a && b].map((hold) => hold?.term),
-      [1, undefined],
-      'one of them has it',
-    );
+    assert.deepEqual([(a ?? b)?.term, a && b], [1, undefined], 'one of them has it');
     await using _held = a ?? b;
     await using apart = await openStore(`${url}?options=-c%20search_path%3Dother`);
     await using hold = await taken(apart.schedulerLock);
     assert.equal(hold.term, 1);
   });
 
-  it('is known to be lost when the server ends the session, and another has it then', async () => {
-    const url = await fresh();
-    await using one = await openStore(url);
+  test('is reported as lost when the server ends the session, and another has it then', async (one, url) => {
     await using two = await openStore(url);
     const held = await taken(one.schedulerLock);
     assert.equal(await two.schedulerLock.tryTake(), undefined);
-    await rows(
-      url,
-      `select pg_terminate_backend(pid) from pg_locks join pg_database on pg_database.oid = database
-       where locktype = 'advisory' and granted and datname = current_database()`,
-    );
+    await terminate(url, "pid in (select pid from pg_locks where locktype = 'advisory' and granted)");
     await untilLost(held);
     await using next = await taken(two.schedulerLock);
     assert.ok(next.term > held.term);
     assert.equal(await one.schedulerLock.tryTake(), undefined, 'it asks again on a new connection');
   });
 
-  it('is no lock where the server cannot be reached, or ends what it is asked', async () => {
+  it('cannot be taken where the server is unreachable, or ends the connection', async () => {
     const url = await fresh();
     await using db = new Kysely<Database>({ dialect: dialectOf(url) });
     await using nowhere = sessionLock(db, 'scheduler', `postgres://strata@127.0.0.1:${await freePort()}/x`);
@@ -135,26 +106,19 @@ onEach([postgres], 'a lock on a server', ({ fresh }) => {
     await other.query(BEGIN_WRITING);
     const taking = assert.rejects(lock.tryTake(), failsWith('connection-lost'));
     await untilWaiting(url);
-    const [pid = 0] = await backends(url, "wait_event_type = 'Lock'");
-    await exec(url, `select pg_terminate_backend(${pid})`);
+    await terminate(url, "wait_event_type = 'Lock'");
     await taking;
     await other.query('rollback');
     await using hold = await taken(lock);
     assert.equal(hold.term, 1, 'a term that did not begin is not counted');
   });
 
-  it('that a gateway has lost lets it write until another begins, and nothing more after that', async () => {
-    const url = await fresh();
-    await using one = await openStore(url);
+  test('that a gateway has lost lets it write until another begins, and nothing more after that', async (one, url) => {
     await using two = await openStore(url);
     let { term } = await taken(one.gatewayLock);
     const early = one.inGatewayTerm(() => term);
     const first = await early.answers.keep([receipt('rcp_1')]);
-    await rows(
-      url,
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where application_name = 'strata gateway' and datname = current_database()`,
-    );
+    await terminate(url, "application_name = 'strata gateway'");
     await early.answers.enter(first, []);
     await using next = await taken(two.gatewayLock);
     await assert.rejects(early.answers.keep([receipt('rcp_2')]), superseded);

@@ -1,8 +1,8 @@
-// Connections to a PostgreSQL server beside those of a store, and what they see of them.
+// Connections to a PostgreSQL server beside those of a store, and what the server reports of all.
 import pg from 'pg';
-import { rows } from './places.ts';
+import { exec, rows } from './places.ts';
 
-/** A connection of nobody's store. */
+/** A connection of no store. */
 export async function connect(url: string): Promise<pg.Client & AsyncDisposable> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
@@ -16,7 +16,12 @@ export async function backends(url: string, condition: string): Promise<number[]
   return (await rows(url, query)).map(({ pid }) => Number(pid));
 }
 
-/** Until so many statements wait for somebody's lock. */
+/** Ends these processes, or only what they do now. */
+export async function terminate(url: string, condition: string, how: 'terminate' | 'cancel' = 'terminate') {
+  for (const pid of await backends(url, condition)) await exec(url, `select pg_${how}_backend(${pid})`);
+}
+
+/** Until so many statements wait for a lock. */
 export async function untilWaiting(url: string, count = 1): Promise<void> {
   while ((await backends(url, "wait_event_type = 'Lock'")).length < count);
 }
