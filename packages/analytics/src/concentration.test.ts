@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CATEGORIES, type Category, HOLDERS } from '@strata/detect';
+import { CATEGORIES, HOLDERS } from '@strata/detect';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import { bandOf, herfindahl, type Market, market, markets } from './concentration.ts';
 import { DomainIndex, type IndexedDomain } from './domain-index.ts';
-import { firmProviders, indexOf, plainDomains } from './test/firms.ts';
+import { firmProviders, indexOf, plainDomains, using } from './test/firms.ts';
 import { manyDomains, ownerOf } from './test/random-domains.ts';
 
-const holderBits = (category: Category, holder: (typeof HOLDERS)[number]) =>
-  HOLDERS.indexOf(holder) << (CATEGORIES.indexOf(category) * 3);
 const isClose = (a: number | null, b: number | null) =>
   a === null || b === null ? assert.equal(a, b) : assert.ok(Math.abs(a - b) < 1e-6, `${a} is not ${b}`);
 
@@ -36,10 +34,9 @@ function expectMarket(found: Market, domains: readonly IndexedDomain[], includeP
     held[firms.length > 0 ? 'provider' : told === 'provider' ? 'unmeasured' : told] += 1;
   }
   const denominator = held.provider + held.self;
-  assert.deepEqual(
-    [found.attributed, found.selfHosted, found.unknown, found.unmeasured, found.denominator, found.domains],
-    [held.provider, held.self, held.unknown, held.unmeasured, denominator, denominator + held.unknown],
-  );
+  const { provider: attributed, self: selfHosted, unknown, unmeasured } = held;
+  const counts = { attributed, selfHosted, unknown, unmeasured, denominator, domains: denominator + unknown };
+  assert.partialDeepStrictEqual(found, counts);
   assert.equal(found.providers.length, weights.size);
   for (const { provider, domains, weight, share } of found.providers) {
     assert.equal(domains, users.get(provider));
@@ -47,8 +44,10 @@ function expectMarket(found: Market, domains: readonly IndexedDomain[], includeP
     isClose(share, (weights.get(provider) ?? -1) / denominator);
   }
   const shares = found.providers.map(({ share }) => share);
-  const descending = shares.toSorted((a, b) => b - a);
-  assert.deepEqual(shares, descending);
+  assert.deepEqual(
+    shares,
+    [...shares].sort((a, b) => b - a),
+  );
   isClose(found.cr4, denominator === 0 ? null : shares.slice(0, 4).reduce((sum, share) => sum + share, 0));
   isClose(found.hhi, hhiOf(weights, held.self));
   isClose(found.effectiveProviders, found.hhi ? 10_000 / found.hhi : null);
@@ -68,58 +67,16 @@ describe('a market', () => {
 
   it('has every category once', () => {
     const found = markets(new DomainIndex(), { ownerOf });
-    const categories = found.map(({ category }) => category);
-    assert.deepEqual(categories, [...CATEGORIES]);
-    const counts = { domains: 0, attributed: 0, selfHosted: 0, unknown: 0, unmeasured: 0, denominator: 0 };
-    const none = { hhi: null, hhiByOwner: null, cr4: null, effectiveProviders: null, providers: [] };
-    assert.deepEqual(found[0], { category: 'dns', ...counts, ...none, band: 'insufficient_data' });
-  });
-
-  it('worked out by hand: three firms, one domain shared, self-hosted, unknown, parked and unmeasured ones', () => {
-    const email = (...providers: string[]) => ({
-      services: providers.map((provider) => ['email', provider, 'high'] as const),
-    });
-    const held = (holder: (typeof HOLDERS)[number]) => ({ holders: holderBits('email', holder) });
-    const domains = plainDomains(
-      [100, email('acme')],
-      [60, email('cirrus')],
-      [20, email('delta')],
-      [20, email('acme', 'cirrus')],
-      [50, held('self')],
-      [50, held('unknown')],
-      [30, held('unmeasured')],
-      [40, held('nobody')],
-      [70, { ...email('acme'), state: 'parked' }],
-      [90, { ...email('acme'), state: 'nonexistent' }],
-      // A weak opinion, and a scan that could not tell: shown in lists, counted nowhere here.
-      [5, { services: [['email', 'acme', 'low']], holders: holderBits('email', 'unmeasured') }],
-    );
-    const found = market(indexOf(domains), 'email', { ownerOf });
-    // 250 of 300: acme 100 + 20/2, cirrus 60 + 20/2, delta 20, and fifty of one each.
-    const { attributed, selfHosted, unknown, unmeasured, denominator } = found;
     assert.deepEqual(
-      [found.domains, attributed, selfHosted, unknown, unmeasured, denominator],
-      [300, 200, 50, 50, 35, 250],
+      Array.from(found, ({ category }) => category),
+      [...CATEGORIES],
     );
-    const firms = found.providers.map(
-      ({ provider, domains, weight, share }) => `${provider} ${domains} ${weight} ${share}`,
-    );
-    assert.deepEqual(firms, ['acme 120 110 0.44', 'cirrus 80 70 0.28', 'delta 20 20 0.08']);
-    // 44² + 28² + 8² + 50 × 0.4²
-    isClose(found.hhi, 1_936 + 784 + 64 + 8);
-    // cirrus and delta are one firm: 44² + 36² + 8
-    isClose(found.hhiByOwner, 1_936 + 1_296 + 8);
-    isClose(found.cr4, 0.8);
-    isClose(found.effectiveProviders, 10_000 / 2_792);
-    assert.equal(found.band, 'high');
-    const withParked = market(indexOf(domains), 'email', { ownerOf, includeParked: true });
-    assert.deepEqual([withParked.attributed, withParked.providers[0]?.domains], [270, 190]);
+    assert.equal(found[0]?.band, 'insufficient_data');
   });
 
   it('counts 1/k for a domain with many providers, as verified services are', () => {
     const names = Array.from({ length: 30 }, (_, i) => `service-${i}`);
-    const services = names.map((name) => ['verified_service', name, 'medium'] as const);
-    const domains = plainDomains([10, { services }]);
+    const domains = plainDomains([10, using(...names.map((name) => `verified_service ${name} medium`))]);
     const { providers, hhi, hhiByOwner, cr4 } = market(indexOf(domains), 'verified_service', { ownerOf: () => 'one' });
     assert.equal(providers.length, 30);
     for (const { share } of providers) isClose(share, 1 / 30);
@@ -131,8 +88,8 @@ describe('a market', () => {
   });
 
   it('has no band below 200 domains, nor with less than half attributed', () => {
-    const email = { services: [['email', 'acme', 'high']] } as const;
-    const unknown = { holders: holderBits('email', 'unknown') };
+    const email = using('email acme high');
+    const unknown = { holders: HOLDERS.indexOf('unknown') << (CATEGORIES.indexOf('email') * 3) };
     const band = (...kinds: readonly (readonly [number, Partial<IndexedDomain>])[]) =>
       market(indexOf(plainDomains(...kinds)), 'email', { ownerOf }).band;
     assert.equal(band([199, email]), 'insufficient_data');

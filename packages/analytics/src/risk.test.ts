@@ -7,19 +7,20 @@ import { assessRisk, type RiskInput, riskLevel } from './risk.ts';
 import { ownerOf, PROVIDERS } from './test/random-domains.ts';
 
 type Factor = PostureFactor['factor'];
-const FACTORS: readonly Factor[] = ['spf', 'dmarc', 'dnssec', 'caa', 'mta_sts', 'tls_rpt', 'tls'];
+const FACTORS = ['spf', 'dmarc', 'dnssec', 'caa', 'mta_sts', 'tls_rpt', 'tls'];
 
-function posture(factors: readonly (readonly [Factor, Finding, number, number])[]): Posture {
-  // Only the factors are looked at.
-  return {
-    factors: factors.map(([factor, finding, points, possible]) => ({ factor, finding, points, possible })),
-  } as unknown as Posture;
-}
+/** `dmarc fail 0 45` for each factor; only the factors are used. */
+const posture = (...factors: readonly string[]): Posture => {
+  const read = ([factor, finding, points, possible]: string[]) => {
+    return { factor, finding, points: Number(points), possible: Number(possible) };
+  };
+  return { factors: factors.map((text) => read(text.split(' '))) } as unknown as Posture;
+};
 
 const service = (category: Category, provider: string, isFirm = true) => ({ category, provider, isFirm });
 
 function assess(given: Partial<RiskInput>) {
-  return assessRisk({ posture: posture([]), services: [], ownerOf, exposure: null, hhiOf: () => null, ...given });
+  return assessRisk({ posture: posture(), services: [], ownerOf, exposure: null, hhiOf: () => null, ...given });
 }
 
 const factorOf = (profile: ReturnType<typeof assess>, name: string) =>
@@ -89,9 +90,7 @@ const inputs: fc.Arbitrary<RiskInput> = fc
     hhis: fc.array(fc.option(fc.nat(10_000)), exactly(CATEGORIES.length)),
   })
   .map(({ factors, services, exposure, hhis }) => ({
-    posture: posture(
-      factors.map(([finding, points, more], i) => [FACTORS[i] ?? 'spf', finding, points, points + more] as const),
-    ),
+    posture: posture(...factors.map(([found, points, more], i) => `${FACTORS[i]} ${found} ${points} ${points + more}`)),
     services: services.map((each) => service(...each)),
     ownerOf,
     exposure,
@@ -128,41 +127,30 @@ describe('the risk of a domain', () => {
       }
     }));
 
-  it('has weights that add up to one', () => {
-    const { security, vendorConcentration } = assess({});
-    const sum = [...security.factors, ...vendorConcentration.factors].reduce((total, { weight }) => total + weight, 0);
-    assert.ok(Math.abs(sum - 1) < 1e-12);
-  });
-
   it('worked out by hand', () => {
     const profile = assess({
-      posture: posture([
-        ...([
-          ['spf', 'pass', 25, 25],
-          ['dmarc', 'fail', 0, 45],
-          ['tls', 'pass', 10, 10],
-        ] as const),
-        ...([
-          ['dnssec', 'unmeasured', 0, 10],
-          ['caa', 'unmeasured', 0, 5],
-        ] as const),
-      ]),
+      posture: posture(
+        ...['spf pass 25 25', 'dmarc fail 0 45', 'tls pass 10 10', 'dnssec unmeasured 0 10', 'caa unmeasured 0 5'],
+      ),
       services: [
         ...[service('dns', 'acme'), service('email', 'cirrus'), service('cdn', 'delta')],
         service('dns', 'ember', false),
       ],
       hhiOf: (category) => (category === 'email' ? 2_000 : category === 'dns' ? 3_000 : null),
     });
-    const risk = (name: string) => factorOf(profile, name)?.risk;
-    assert.equal(risk('email_authentication'), 64); // 45 of 70 points missing
-    assert.equal(risk('email_transport'), null);
-    assert.equal(risk('web_encryption'), 0);
-    assert.equal(risk('dns_integrity'), null);
-    assert.equal(risk('dns_redundancy'), 60); // a weak opinion is no second operator
-    assert.equal(risk('single_owner'), 50); // cirrus and delta are one firm: 2 of 3 roles
-    assert.equal(risk('market_concentration'), 50); // mean of 2,000 and 3,000
-    assert.deepEqual([profile.security.score, profile.security.level], [43, 'medium']); // 16 / 0.37
-    assert.deepEqual([profile.vendorConcentration.score, profile.vendorConcentration.level], [53, 'high']); // 15.8 / 0.3
+    const { security, vendorConcentration } = profile;
+    const risks = Object.fromEntries(
+      [...security.factors, ...vendorConcentration.factors].map((f) => [f.factor, f.risk]),
+    );
+    assert.partialDeepStrictEqual(risks, {
+      email_authentication: 64, // 45 of 70 points missing
+      ...{ email_transport: null, web_encryption: 0, dns_integrity: null },
+      dns_redundancy: 60, // a weak opinion is no second operator
+      single_owner: 50, // cirrus and delta are one firm: 2 of 3 roles
+      market_concentration: 50, // mean of 2,000 and 3,000
+    });
+    assert.deepEqual([security.score, security.level], [43, 'medium']); // 16 / 0.37
+    assert.deepEqual([vendorConcentration.score, vendorConcentration.level], [53, 'high']); // 15.8 / 0.3
     assert.deepEqual([profile.score, profile.level], [47, 'medium']); // 31.8 / 0.67
     assert.equal(factorOf(profile, 'email_authentication')?.finding, 'Missing or weak: DMARC.');
     assert.match(factorOf(profile, 'single_owner')?.finding ?? '', /^cirrus holds 2 of 3 critical roles\.$/);
@@ -176,16 +164,5 @@ describe('the risk of a domain', () => {
   it('is low below 25, medium below 50, high below 75 and critical from there', () => {
     const levels = [0, 24, 25, 49, 50, 74, 75, 100].map(riskLevel).join(' ');
     assert.equal(levels, 'low low medium medium high high critical critical');
-  });
-
-  it('rises with a worse posture and with fewer owners', () => {
-    const scoreOf = (given: Partial<RiskInput>) => assess(given).score ?? -1;
-    const dmarc = (points: number) => ({ posture: posture([['dmarc', 'partial', points, 45]]) });
-    assert.ok(scoreOf(dmarc(0)) > scoreOf(dmarc(20)) && scoreOf(dmarc(20)) > scoreOf(dmarc(45)));
-    const all = (...providers: string[]) => ({
-      services: providers.map((provider, i) => service(CRITICAL[i] ?? 'dns', provider)),
-    });
-    assert.ok(scoreOf(all('acme', 'acme', 'acme')) > scoreOf(all('acme', 'acme', 'ember')));
-    assert.ok(scoreOf(all('acme', 'acme', 'ember')) > scoreOf(all('acme', 'fjord', 'ember')));
   });
 });

@@ -17,6 +17,11 @@ export function usersOf(domains: readonly IndexedDomain[], provider: string): In
   return domains.filter(({ services }) => services.some((service) => service[1] === provider));
 }
 
+/** A domain that uses each service: `email acme high`. */
+export const using = (...services: readonly string[]): Pick<IndexedDomain, 'services'> => ({
+  services: services.map((service) => service.split(' ') as unknown as IndexedDomain['services'][number]),
+});
+
 /** A domain with nothing to tell but what is given. */
 export function plainDomain(id: number, given: Partial<IndexedDomain>): IndexedDomain {
   const nothing = { posture: 0, holders: 0, score: null, services: [] };
