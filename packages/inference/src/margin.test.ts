@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { endMarginOf, MOST_MARGIN_NATS, marginOf } from './margin.ts';
 import { type Candidate, chooseToken, GREEDY, type Sampling, type Step } from './sampling.ts';
 
 const start: Step = { position: 0, given: new Map() };
 const candidates = (...logits: number[]): Candidate[] => logits.map((logit, token) => ({ token, logit }));
-const near = (found: number, expected: number) =>
-  assert.ok(Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);
 
 const anySampling: fc.Arbitrary<Sampling> = fc.record({
   temperature: fc.constantFrom(0, 1e-310, 0.01, 0.3, 1, 1, 2),
@@ -32,58 +31,48 @@ const stepOf = ({ position, given, forbidden }: Draw): Step => {
 };
 
 describe('the margin of a token', () => {
-  it('is exactly 0 for the token that is drawn, whatever is asked', () => {
-    fc.assert(
-      fc.property(anyDraw, (asked) => {
-        const [list, step] = [candidates(...asked.logits), stepOf(asked)];
-        const token = chooseToken(list, asked.sampling, step);
-        fc.pre(token !== undefined);
-        assert.equal(marginOf(token, list, { sampling: asked.sampling, step }), 0);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
+  const drawOf = (asked: Draw, list = candidates(...asked.logits)) => {
+    const step = stepOf(asked);
+    return { list, context: { sampling: asked.sampling, step }, token: chooseToken(list, asked.sampling, step) };
+  };
 
-  it('is above 0 for another token that could have been drawn, and never more than the most', () => {
-    fc.assert(
-      fc.property(anyDraw, (asked) => {
-        const [list, step] = [candidates(...asked.logits), stepOf(asked)];
-        const drawn = chooseToken(list, asked.sampling, step);
-        for (const { token } of list) {
-          const margin = marginOf(token, list, { sampling: asked.sampling, step });
-          assert.ok(margin >= 0 && margin <= MOST_MARGIN_NATS, `${margin}`);
-          // At an edge of a cut two may be equally near.
-          const { temperature, topK, topP, minP } = asked.sampling;
-          if (token !== drawn && temperature === 1 && topK === 0 && topP === 1 && minP === 0)
-            assert.ok(margin > 0, `token ${token} beside ${drawn}`);
-        }
-      }),
-      { numRuns: 2_000 },
-    );
-  });
+  it('is exactly 0 for the token that is drawn, whatever is asked', () =>
+    holds(2_000, [anyDraw], (asked) => {
+      const { list, context, token } = drawOf(asked);
+      fc.pre(token !== undefined);
+      assert.equal(marginOf(token, list, context), 0);
+    }));
+
+  it('is above 0 for another token that could have been drawn, and never more than the most', () =>
+    holds(2_000, [anyDraw], (asked) => {
+      const { list, context, token: drawn } = drawOf(asked);
+      for (const { token } of list) {
+        const margin = marginOf(token, list, context);
+        assert.ok(margin >= 0 && margin <= MOST_MARGIN_NATS, `${margin}`);
+        // At an edge of a cut two may be equally near.
+        const { temperature, topK, topP, minP } = asked.sampling;
+        if (token !== drawn && temperature === 1 && topK === 0 && topP === 1 && minP === 0)
+          assert.ok(margin > 0, `token ${token} beside ${drawn}`);
+      }
+    }));
 
   it('is small for the token drawn from logits that were a little others: at most twice their error, cuts or not', () => {
     const error = fc.constantFrom(1e-6, 1e-3, 0.05, 0.5);
     const signs = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 });
-    fc.assert(
-      fc.property(anyDraw, error, signs, (asked, most, wobble) => {
-        const [list, step] = [candidates(...asked.logits), stepOf(asked)];
-        const theirs = list.map(({ token, logit }) => ({ token, logit: logit + most * (wobble[token] as number) }));
-        const token = chooseToken(theirs, asked.sampling, step);
-        fc.pre(token !== undefined);
-        const margin = marginOf(token, list, { sampling: asked.sampling, step });
-        assert.ok(margin <= 2 * most + 1e-9, `${margin} nats for errors of ${most}`);
-      }),
-      { numRuns: 4_000 },
-    );
+    holds(4_000, [anyDraw, error, signs], (asked, most, wobble) => {
+      const { list, context } = drawOf(asked);
+      const theirs = list.map(({ token, logit }) => ({ token, logit: logit + most * (wobble[token] as number) }));
+      const { token } = drawOf(asked, theirs);
+      fc.pre(token !== undefined);
+      const margin = marginOf(token, list, context);
+      assert.ok(margin <= 2 * most + 1e-9, `${margin} nats for errors of ${most}`);
+    });
   });
 
   it('is the lead of the likeliest at temperature 0', () => {
     const list = candidates(1, 3.5, 3, -200);
-    assert.deepEqual(
-      list.map(({ token }) => marginOf(token, list, { sampling: GREEDY, step: start })),
-      [2.5, 0, 0.5, MOST_MARGIN_NATS],
-    );
+    const margins = list.map(({ token }) => marginOf(token, list, { sampling: GREEDY, step: start }));
+    assert.deepEqual(margins, [2.5, 0, 0.5, MOST_MARGIN_NATS]);
     const step = { ...start, isAllowed: (token: number) => token !== 1 };
     assert.equal(marginOf(2, list, { sampling: GREEDY, step }), 0);
   });
@@ -100,16 +89,18 @@ describe('the margin of a token', () => {
   it('tells how far beyond an edge a token was cut away', () => {
     // Cold: the draw itself decides for the likeliest, and the cut is what stands before the others.
     const list = candidates(5, 4.99, 4.9, 2);
-    const cold = (more: Partial<Sampling>) => ({ ...GREEDY, temperature: 1, seed: 3, ...more });
-    const margin = (token: number, more: Partial<Sampling>) =>
-      marginOf(token, list, { sampling: cold(more), step: start });
-    const [first, last] = [margin(0, { topK: 1 }), margin(1, { topK: 1 })];
-    assert.equal(first, 0);
-    near(last, 0.01);
-    near(margin(2, { topK: 1 }), 0.1);
-    near(margin(2, { minP: 1 }), 0.1);
-    near(margin(1, { topP: 0 }), 0.01);
-    near(margin(3, { topK: 1 }), 3);
+    for (const [token, cut, expected] of [
+      [0, { topK: 1 }, 0],
+      [1, { topK: 1 }, 0.01],
+      [2, { topK: 1 }, 0.1],
+      [2, { minP: 1 }, 0.1],
+      [1, { topP: 0 }, 0.01],
+      [3, { topK: 1 }, 3],
+    ] as const) {
+      const sampling = { ...GREEDY, temperature: 1, seed: 3, ...cut };
+      const found = marginOf(token, list, { sampling, step: start });
+      assert.ok(expected === 0 ? found === 0 : Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);
+    }
   });
 
   it('of an end is that of the nearest token that ends, and 0 where nothing may come', () => {

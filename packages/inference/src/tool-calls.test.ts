@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { ToolCallReader, type ToolDelta } from './tool-calls.ts';
 
 const tools = [{ name: 'look_up' }, { name: 'add' }];
@@ -39,56 +40,36 @@ const cut = (text: string) =>
   });
 
 describe('calls of tools', () => {
+  const mark = (text: string) => `<tool_call>${text}</tool_call>`;
+  const braces = '{"a":"</tool_call><tool_call>{\\"","b":[{}]}';
   const table: [why: string, text: string, sent: string, calls: readonly Found[]][] = [
     ['an object alone', call, '', [found]],
     ['white space around it', `\n ${call}\n`, '\n', [found]],
-    ['marks', `<tool_call>\n${call}\n</tool_call>`, '', [found]],
-    ['words before marks', `Let me see.\n<tool_call>${call}</tool_call>`, 'Let me see.\n', [found]],
-    ['words after marks', `<tool_call>${call}</tool_call> Done.`, 'Done.', [found]],
+    ['marks', mark(`\n${call}\n`), '', [found]],
+    ['words before marks', `Let me see.\n${mark(call)}`, 'Let me see.\n', [found]],
+    ['words after marks', `${mark(call)} Done.`, 'Done.', [found]],
     ['a mark that is not closed', `<tool_call>${call}`, '', [found]],
-    [
-      'two with marks',
-      `<tool_call>${call}</tool_call>\n<tool_call>${add('arguments', '{"a":1}')}</tool_call>`,
-      '',
-      [found, added({ a: 1 })],
-    ],
+    ['two with marks', `${mark(call)}\n${mark(add('arguments', '{"a":1}'))}`, '', [found, added({ a: 1 })]],
     ['two objects on two lines', `${call}\n${call}`, '', [found, found]],
-    [
-      'marks within its arguments',
-      add('arguments', '{"a":"</tool_call><tool_call>{\\"","b":[{}]}'),
-      '',
-      [added({ a: '</tool_call><tool_call>{"', b: [{}] })],
-    ],
+    ['marks within its arguments', add('arguments', braces), '', [added(JSON.parse(braces))]],
     ['parameters instead of arguments', add('parameters', '{}'), '', [added({})]],
     ['arguments before the name', '{"arguments":{"a":2},"name":"add"}', '', [added({ a: 2 })]],
     ['more after the arguments', '{"name":"add","arguments":{},"id":"}x"}', '', [added({})]],
     ['arguments as a text', add('arguments', '"{\\"a\\":1}"'), '', [added({ a: 1 })]],
-    ['arguments as a text that is no JSON', add('arguments', '"no"'), add('arguments', '"no"'), []],
+    ['arguments as a text that is not JSON', add('arguments', '"no"'), add('arguments', '"no"'), []],
     ['no tool of that name', OTHER, OTHER, []],
-    [
-      'a good call before a mark around none',
-      `<tool_call>${call}</tool_call><tool_call>none</tool_call>`,
-      '<tool_call>none</tool_call>',
-      [found],
-    ],
-    ['an object that is none before a call', `{"x":1}<tool_call>${call}</tool_call>`, '{"x":1}', [found]],
-    ['a mark around none before one', `<tool_call>no <tool_call>${call}</tool_call>`, '<tool_call>no ', [found]],
-    [
-      'a mark around another object before one',
-      `<tool_call>${OTHER}</tool_call><tool_call>${call}</tool_call>`,
-      `<tool_call>${OTHER}</tool_call>`,
-      [found],
-    ],
+    ['a good call before a mark around none', mark(call) + mark('none'), mark('none'), [found]],
+    ['another object before a call', `{"x":1}${mark(call)}`, '{"x":1}', [found]],
+    ['a mark around none before one', `<tool_call>no ${mark(call)}`, '<tool_call>no ', [found]],
+    ['a mark around another object before one', mark(OTHER) + mark(call), mark(OTHER), [found]],
     ['half an object', '{"name":"add"', '{"name":"add"', []],
     ['words', 'Two < three, <tool> and {"name":"add"}', 'Two < three, <tool> and {"name":"add"}', []],
     ['half a mark at the end', 'so <tool_', 'so <tool_', []],
     ['nothing', '', '', []],
   ];
-  for (const [why, text, sent, calls] of table) {
-    it(`are found, or not, in ${why}, however it comes`, () => {
-      fc.assert(fc.property(cut(text), (pieces) => assert.deepEqual(read(pieces), { text: sent, calls })));
-    });
-  }
+  for (const [why, text, sent, calls] of table)
+    it(`are found, or not, in ${why}, however it comes`, () =>
+      holds(100, [cut(text)], (pieces) => assert.deepEqual(read(pieces), { text: sent, calls })));
 
   it('come as they are written', () => {
     const reader = new ToolCallReader(tools);
@@ -112,11 +93,8 @@ describe('calls of tools', () => {
 
   it('hold back no text that cannot be one', () => {
     const reader = new ToolCallReader(tools);
-    const told = (text: string) => gathered(reader.push(text)).text;
-    assert.equal(told('Hello '), 'Hello ');
-    assert.equal(told('<b>x'), '<b>x');
-    assert.equal(told('<tool'), '');
-    assert.equal(told('s>'), '<tools>');
+    const texts = ['Hello ', '<b>x', '<tool', 's>'].map((text) => gathered(reader.push(text)).text);
+    assert.deepEqual(texts, ['Hello ', '<b>x', '', '<tools>']);
   });
 
   it('do not hold back without end', () => {

@@ -13,7 +13,7 @@ import {
   TOLERATED_DEVIATION,
   trust,
 } from './standing.ts';
-import { audited } from './test/audited-life.ts';
+import { audited, type LifeOptions } from './test/audited-life.ts';
 import { type MarginOptions, marginsOf, seeded } from './test/margins.ts';
 
 const HOUR_MS = 3_600_000;
@@ -70,9 +70,8 @@ describe('standing', () => {
 
   it('quarantines at once on proof, for a day, and for longer than on evidence', () => {
     const proven = afterFinding(GOOD, PROOF, NOW);
-    assert.equal(proven.state, 'quarantined');
-    assert.equal(proven.reason, 'forged receipt');
-    assert.equal(proven.untilMs, NOW + DAY_MS);
+    const { state, reason, untilMs } = proven;
+    assert.deepEqual([state, reason, untilMs], ['quarantined', 'forged receipt', NOW + DAY_MS]);
     assert.equal(trust(proven), 0);
     assert.equal(after(GOOD, times(4, WRONG)).untilMs, NOW + HOUR_MS);
   });
@@ -85,17 +84,15 @@ describe('standing', () => {
   });
 
   it('counts many proofs of one quarantine as one strike', () => {
-    const proven = after(GOOD, times(40, PROOF));
-    assert.equal(proven.strikes, 1);
-    assert.equal(proven.untilMs, NOW + DAY_MS);
+    const { strikes, untilMs } = after(GOOD, times(40, PROOF));
+    assert.deepEqual([strikes, untilMs], [1, NOW + DAY_MS]);
   });
 
   it('comes back on probation, with little work and half of it audited, and recovers by clean audits', () => {
     const convicted = after(GOOD, times(4, WRONG));
     assert.equal(atTime(convicted, NOW + HOUR_MS - 1).state, 'quarantined');
     const back = atTime(convicted, NOW + HOUR_MS);
-    assert.equal(back.state, 'suspect');
-    assert.equal(back.untilMs, undefined);
+    assert.deepEqual([back.state, back.untilMs], ['suspect', undefined]);
     assert.ok(trust(back) > 0 && trust(back) < 0.2);
     assert.equal(auditShare(back, 0.02), 0.5);
     assert.equal(after(back, times(2, WRONG), NOW + HOUR_MS).state, 'quarantined', 'sooner than the first time');
@@ -149,6 +146,15 @@ describe('standing', () => {
   });
 });
 
+/** Lives of workers that begin with the same seed: after how many answers each was caught. */
+function caught(count: number, draw: (random: () => number) => LifeOptions['deviationOf'], more: Partial<LifeOptions>) {
+  const random = seeded(5);
+  const deviationOf = draw(random);
+  const life = () => audited({ deviationOf, requests: 500, random, ...more }).caughtAfter;
+  return Array.from({ length: count }, life);
+}
+const isCaught = (caughtAfter: number | undefined) => caughtAfter !== undefined;
+
 describe('an honest worker', () => {
   it('is convicted in less than 0.1 % of lives of 10,000 audits, by the bound and by simulation', () => {
     assert.ok(2 * 10_000 * Math.exp(-CONVICTION) < 0.001);
@@ -159,12 +165,8 @@ describe('an honest worker', () => {
       ['short answers', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 3 }, random)],
       ['wild bursts', (random) => () => (random() < TOLERATED_DEVIATION ? 1 : 0)],
     ];
-    for (const [what, draw] of kinds) {
-      const random = seeded(11);
-      const deviationOf = draw(random);
-      const lives = Array.from({ length: 20 }, () => audited({ deviationOf, requests: 10_000, share: 1, random }));
-      assert.equal(lives.filter(({ caughtAfter }) => caughtAfter !== undefined).length, 0, what);
-    }
+    for (const [what, draw] of kinds)
+      assert.equal(caught(20, draw, { requests: 10_000, share: 1 }).filter(isCaught).length, 0, what);
   });
 });
 
@@ -177,32 +179,27 @@ describe('a cheat that was honest until it was trusted', () => {
     ['a seed of its own', { error: 0.02, tokens: 64, drawnAt: { seed: 99 } }],
     ['answers of a few tokens by another model', { error: 3, tokens: 4 }],
   ];
-  for (const [what, options] of cheats) {
+  for (const [what, options] of cheats)
     it(`is caught within 500 requests at 2 %: ${what}`, () => {
-      const random = seeded(5);
-      const deviationOf = deviations(options, random);
-      const lives = Array.from({ length: 500 }, () => audited({ deviationOf, requests: 500, from: GOOD, random }));
-      assert.equal(lives.filter(({ caughtAfter }) => caughtAfter === undefined).length, 0);
+      const lives = caught(500, (random) => deviations(options, random), { from: GOOD });
+      assert.ok(lives.every(isCaught));
     });
-  }
 
-  for (const [what, isWrong, caught] of [
+  const wrong = (random: () => number) => deviations({ error: 3, tokens: 64 }, random);
+  for (const [what, isWrong, min] of [
     ['only while nothing is held against it', ({ state }: Standing) => state !== 'suspect', 200],
     ['in one answer of three', (_: Standing, random: () => number) => random() < 1 / 3, 190],
   ] as const)
     it(`is caught when it cheats ${what}`, () => {
-      const random = seeded(5);
-      const wrong = deviations({ error: 3, tokens: 64 }, random);
-      const deviationOf = (standing: Standing) => (isWrong(standing, random) ? wrong() : 0);
-      const lives = Array.from({ length: 200 }, () => audited({ deviationOf, requests: 500, from: GOOD, random }));
-      assert.ok(lives.filter(({ caughtAfter }) => caughtAfter !== undefined).length >= caught);
+      const draw = (random: () => number) => {
+        const next = wrong(random);
+        return (standing: Standing) => (isWrong(standing, random) ? next() : 0);
+      };
+      assert.ok(caught(200, draw, { from: GOOD }).filter(isCaught).length >= min);
     });
 
   it('gains a dozen answers by a new key, and not more', () => {
-    const random = seeded(5);
-    const deviationOf = deviations({ error: 3, tokens: 64 }, random);
-    const lives = Array.from({ length: 200 }, () => audited({ deviationOf, requests: 500, random }));
-    const answered = lives.map(({ caughtAfter }) => caughtAfter ?? 500);
-    assert.ok(answered.reduce((sum, count) => sum + count, 0) / answered.length < 16);
+    const answered = caught(200, wrong, {}).reduce<number>((sum, caughtAfter = 500) => sum + caughtAfter, 0);
+    assert.ok(answered / 200 < 16);
   });
 });
