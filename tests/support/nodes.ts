@@ -5,8 +5,8 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { rotateSigningKeys } from '@strata/log';
+import { untilAnswer } from './until.ts';
 
 export type NodeRole = 'all' | 'api' | 'scanner' | 'scheduler';
 
@@ -52,31 +52,19 @@ export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: N
       await cp(path.join(keys, 'keys'), path.join(own, 'keys'), { recursive: true });
       const env = {
         ...process.env,
-        STRATA_DATA: own,
-        STRATA_DATABASE_URL: databaseUrl,
-        STRATA_DATABASE_CONNECTIONS: '5',
-        STRATA_ROLE: role,
-        STRATA_STACK_PORT: '0',
-        STRATA_METRICS_PORT: '0',
-        STRATA_ADVISORIES: 'off',
-        STRATA_FEEDS: 'off',
-        STRATA_LOG_LEVEL: 'info',
-        ...settings,
+        ...{ STRATA_DATA: own, STRATA_DATABASE_URL: databaseUrl, STRATA_DATABASE_CONNECTIONS: '5', STRATA_ROLE: role },
+        ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
+        ...{ STRATA_LOG_LEVEL: 'info', ...settings },
       };
       const isSeeing = role === 'scanner' || role === 'all' || (role === 'api' && isApiSeeing);
-      const child = spawn(process.execPath, [PROGRAM, ...(isSeeing ? [String(domains)] : [])], {
-        env,
-        stdio: 'pipe',
-      });
+      const child = spawn(process.execPath, [PROGRAM, isSeeing ? String(domains) : '0'], { env, stdio: 'pipe' });
       const exited = once(child, 'exit');
       let log = '';
       child.stderr.on('data', (chunk) => {
         log += chunk;
       });
-      const [line] = (await Promise.race([
-        once(createInterface({ input: child.stdout }), 'line'),
-        exited,
-      ])) as unknown[];
+      const lines = createInterface({ input: child.stdout });
+      const [line] = (await Promise.race([once(lines, 'line'), exited])) as unknown[];
       if (typeof line !== 'string') throw new Error(`the ${role} did not start: ${log}`);
       const { port, metricsPort } = JSON.parse(line) as { readonly port?: number; readonly metricsPort: number };
       const node: TestNode = {
@@ -91,53 +79,29 @@ export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: N
         },
         async stop() {
           child.kill('SIGTERM');
-          const [code] = (await exited) as [number | null];
-          return code;
+          return ((await exited) as [number | null])[0];
         },
       };
       nodes.push(node);
       return node;
     },
     async [Symbol.asyncDispose]() {
-      for (const { child } of nodes) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-      await Promise.all(
-        nodes.map(({ child }) =>
-          child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined,
-        ),
-      );
+      // One that has ended is not signalled.
+      await Promise.all(nodes.map((node) => node.kill()));
       await rm(directory, { recursive: true, force: true });
     },
   };
 }
 
-/** Real time, for a machine whose cores are busy. */
-const DEADLINE_MS = 300_000;
-
-/** Asks until the answer is as wanted. */
-export async function until<T>(what: string, ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
-  let seen: T | undefined;
-  for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await delay(10)) {
-    seen = await ask();
-    if (isSo(seen)) return seen;
-  }
-  throw new Error(`${what}: not within ${DEADLINE_MS} ms; last ${JSON.stringify(seen)}`);
-}
-
-/** Waits until a condition holds. */
-export async function untilTrue(what: string, condition: () => Promise<boolean>): Promise<void> {
-  await until(what, condition, Boolean);
-}
-
 /** The scheduler that works. */
 export function working(schedulers: readonly TestNode[]): Promise<TestNode> {
-  const ask = async () => {
-    const states = await Promise.all(
-      schedulers.map(async (node) => {
-        const state = await fetch(`${node.metricsBase}/ready`).then((response) => response.json());
-        return (state as { readonly is_working?: boolean }).is_working ? [node] : [];
-      }),
-    );
-    return states.flat();
+  const isWorking = async ({ metricsBase }: TestNode) => {
+    const state = (await (await fetch(`${metricsBase}/ready`)).json()) as { readonly is_working?: boolean };
+    return state.is_working === true;
   };
-  return until('one scheduler works', ask, ({ length }) => length === 1).then(([node]) => node as TestNode);
+  const ask = async () => {
+    const states = await Promise.all(schedulers.map(isWorking));
+    return schedulers.filter((_, i) => states[i]);
+  };
+  return untilAnswer('one scheduler works', ask, ({ length }) => length === 1).then(([node]) => node as TestNode);
 }

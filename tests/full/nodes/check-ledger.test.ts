@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { issueReceipt } from '@strata/receipts';
 import { readConfig } from '@strata/stack';
 import { openStore } from '@strata/store';
-import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
+import { exec, postgres } from '../../../packages/store/src/test/places.ts';
 import { checkLedger } from '../../../services/cli/src/commands/check-ledger.ts';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger.ts';
+import { altered } from '../../support/shared-log/database.ts';
+import { succeeds } from '../../support/strata-stack.ts';
 
 /** More than two tiles, so that there is a subtree to spoil. */
 const LEAVES = 600;
@@ -33,6 +34,8 @@ async function fill(env: Env, beside: () => Promise<void> = async () => {}): Pro
 }
 
 const findingsOf = async (env: Env) => (await checkLedger(readConfig(env))).findings.map(({ what }) => what);
+const assertFound = async (env: Env, expected: RegExp, why?: string) =>
+  assert.match((await findingsOf(env)).join(), expected, why);
 const UNKNOWN = `insert into stream_events (seq, published_us, type, providers, body)
   select max(seq) + 1, 99, 'migration', '[]', '{"ledger_receipt_id":"cr_${'a'.repeat(32)}"}' from stream_events`;
 
@@ -41,51 +44,38 @@ describe('a ledger in a folder', () => {
     await using place = await temporaryDirectory();
     const env = { STRATA_DATA: place.path };
     await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
-    const passed = await runStrata(['stack', 'check-store'], { env });
-    assert.equal(passed.code, 0, passed.stdout + passed.stderr);
-    assert.match(passed.stdout, new RegExp(`ledger of ${LEAVES} leaves`));
+    assert.match(await succeeds(['check-store'], env), new RegExp(`ledger of ${LEAVES} leaves`));
 
     const journal = path.join(place.path, 'ledger/journal', '0'.repeat(16));
     const whole = await readFile(journal);
     const spoilt = Buffer.from(whole);
     spoilt[1_000] = (spoilt[1_000] ?? 0) ^ 1;
     await writeFile(journal, spoilt);
-    assert.match(
-      (await findingsOf(env)).join(),
-      /^The ledger: (?:.*damaged at byte|the checkpoint is of 600 leaves, there are \d+)/,
-    );
+    await assertFound(env, /^The ledger: (?:.*damaged at byte|the checkpoint is of 600 leaves, there are \d+)/);
     await writeFile(journal, whole);
 
     const checkpoint = path.join(place.path, 'ledger/checkpoint');
     const note = await readFile(checkpoint, 'utf8');
     await writeFile(checkpoint, note.replace(`\n${LEAVES}\n`, `\n${LEAVES - 1}\n`));
-    assert.match(
-      (await findingsOf(env)).join(),
-      /^The ledger: the checkpoint is not signed by a key of this directory/,
-    );
+    await assertFound(env, /^The ledger: the checkpoint is not signed by a key of this directory/);
     await rm(checkpoint);
-    assert.match((await findingsOf(env)).join(), /^The ledger: there are leaves, and no checkpoint that covers them/);
+    await assertFound(env, /^The ledger: there are leaves, and no checkpoint that covers them/);
     await writeFile(checkpoint, note);
 
     assert.deepEqual(await findingsOf(env), []);
     const folder = path.join(place.path, 'ledger');
     await rename(folder, `${folder}.away`);
-    assert.match((await findingsOf(env)).join(), /^The ledger lacks 1 of the 1 receipts/, 'all of it is lost');
+    await assertFound(env, /^The ledger lacks 1 of the 1 receipts/, 'all of it is lost');
     await rename(`${folder}.away`, folder);
     await exec(`sqlite:${path.join(place.path, 'strata.db')}`, UNKNOWN);
-    assert.match((await findingsOf(env)).join(), /^The ledger lacks 1 of the 2 receipts .* cr_a{32} among them/);
+    await assertFound(env, /^The ledger lacks 1 of the 2 receipts .* cr_a{32} among them/);
   });
 });
 
-describe('a ledger in PostgreSQL', { skip: binaries ? false : notice }, () => {
-  let server: PostgresCluster;
-  before(async () => {
-    server = await postgresServer();
-  });
-
+describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
   it('passes while it is written to, and each kind of damage is found', async () => {
     await using place = await temporaryDirectory();
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     const env = { STRATA_DATA: place.path, STRATA_DATABASE_URL: url };
     await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
     for (const [damage, expected] of [
@@ -93,21 +83,15 @@ describe('a ledger in PostgreSQL', { skip: binaries ? false : notice }, () => {
       ["update ledger_leaves set hash = sha256('other') where leaf_index = 599", /hashes from leaf 512 on are not/],
       ['delete from ledger_leaves where leaf_index = 10', /leaves from 0 on are missing/],
       ["update ledger_subtrees set hash = sha256('other') where subtree_index = 1", /the hash of subtree 1\/1 is not/],
-      [
-        "update ledger_head set root = sha256('other')",
-        /the head of the log in the database is not what its checkpoint/,
-      ],
+      ["update ledger_head set root = sha256('other')", /the head of the log in the database is not what its checkp/],
       ["update ledger_head set note = replace(note, '600', '601')", /the checkpoint of the log .* was altered/],
       ["update ledger_head set origin = 'other.example/log'", /the database holds the log other\.example/],
       [UNKNOWN, /lacks 1 of the 2 receipts/],
       ['delete from ledger_head', /the checkpoint is of 600 leaves, there are 0/],
     ] as const) {
-      const names = ['ledger_leaves', 'ledger_subtrees', 'ledger_head', 'stream_events'];
-      await exec(url, names.map((name) => `create table kept_${name} as select * from ${name};`).join(''));
-      await exec(url, damage);
-      assert.match((await findingsOf(env)).join(), expected, damage);
-      for (const name of names)
-        await exec(url, `delete from ${name}; insert into ${name} select * from kept_${name}; drop table kept_${name}`);
+      const tables = ['ledger_leaves', 'ledger_subtrees', 'ledger_head', 'stream_events'];
+      await using _altered = await altered(url, tables, damage);
+      await assertFound(env, expected, damage);
     }
     assert.deepEqual(await findingsOf(env), []);
     await exec(url, "update ledger_leaves set leaf = leaf || 'x'::bytea where leaf_index = 300");
@@ -118,7 +102,7 @@ describe('a ledger in PostgreSQL', { skip: binaries ? false : notice }, () => {
 
   it('is nothing to find fault with before its first leaf', async () => {
     await using place = await temporaryDirectory();
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     await (await openStore(url))[Symbol.asyncDispose]();
     assert.deepEqual(await findingsOf({ STRATA_DATA: place.path, STRATA_DATABASE_URL: url }), []);
   });
@@ -126,7 +110,7 @@ describe('a ledger in PostgreSQL', { skip: binaries ? false : notice }, () => {
   it('is not judged without the keys that signed it', async () => {
     await using place = await temporaryDirectory();
     await using other = await temporaryDirectory();
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     await fill({ STRATA_DATA: place.path, STRATA_DATABASE_URL: url });
     const found = await checkLedger(readConfig({ STRATA_DATA: other.path, STRATA_DATABASE_URL: url }));
     assert.match(found.findings[0]?.advice ?? '', /Run this where the newest keys folder/);

@@ -1,7 +1,8 @@
 // `strata doctor` and PostgreSQL: connections under every limit that a server knows, and poolers that break the locks of sessions.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgres } from '../../../packages/store/src/test/places.ts';
+import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { startTransactionPooler } from '../../../packages/store/src/test/transaction-pooler.ts';
 import { checkDatabase, needsOf } from '../../../services/cli/src/doctor/database.ts';
 import type { Finding } from '../../../services/cli/src/doctor/finding.ts';
@@ -11,7 +12,7 @@ function told(finding: Finding, status: Finding['status'], words: RegExp): void 
   assert.match(finding.found, words);
 }
 
-describe('the database server', { skip: binaries ? false : notice }, () => {
+describe('the database server', { skip: postgres.skip }, () => {
   it('is told short of connections by the limit that is nearest, with pools and locks counted', async () => {
     const config = { databaseConnections: 10, dataDirectory: '/' };
     assert.deepEqual(

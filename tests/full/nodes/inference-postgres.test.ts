@@ -1,33 +1,26 @@
 // The inference service with its keys, counts and receipts in PostgreSQL: the same answers, and nothing lost with the server.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
-import { postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresCluster, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgres } from '../../../packages/store/src/test/places.ts';
+import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { type Harness, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
+import { untilAnswer } from '../../support/until.ts';
 
-const CHAT = '/v1/chat/completions';
-const messages = [{ role: 'user', content: 'What is DMARC?' }];
-const PATIENCE_MS = 60_000;
+const question = { model: MODEL, messages: [{ role: 'user', content: 'What is DMARC?' }], max_tokens: 4 };
 
-describe('the inference service on PostgreSQL', { skip: binaries ? false : notice }, () => {
-  let server: PostgresCluster;
-  before(async () => {
-    server = await postgresServer();
-  });
-
+describe('the inference service on PostgreSQL', { skip: postgres.skip }, () => {
   const start = (url: string) => startHarness({ STRATA_INFERENCE_DATABASE_URL: url });
+  const ask = (service: Harness) => service.post('/v1/chat/completions', question);
+  const isOk = ({ status }: { readonly status: number }) => status === 200;
   const receiptOf = (service: Harness, id: string) => service.get(`/v1/receipts/${id}`);
 
   it('answers many at once, and has a receipt and a count of each', async () => {
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     const receipts: string[] = [];
     {
       await using service = await start(url);
-      const answers = await Promise.all(
-        Array.from({ length: 24 }, () => service.post(CHAT, { model: MODEL, messages, max_tokens: 4 })),
-      );
+      const answers = await Promise.all(Array.from({ length: 24 }, () => ask(service)));
       for (const { status, headers, text: body } of answers) {
         assert.equal(status, 200, body);
         const id = headers.get('x-receipt-id') ?? '';
@@ -48,35 +41,19 @@ describe('the inference service on PostgreSQL', { skip: binaries ? false : notic
     // Its own server: this one is killed.
     await using own = await startPostgres();
     await using service = await start(await own.fresh());
-    const first = await service.post(CHAT, { model: MODEL, messages, max_tokens: 4 });
+    const first = await ask(service);
     assert.equal(first.status, 200);
     await own.kill();
-    const away = await service.post(CHAT, { model: MODEL, messages, max_tokens: 4 });
+    const away = await ask(service);
     assert.deepEqual([away.status, away.body.error.code], [503, 'storage_unavailable'], away.text);
     assert.ok(Number(away.headers.get('retry-after')) > 0);
     assert.doesNotMatch(away.text, /postgres|ECONN|127\.0\.0\.1/);
     await own.start();
-    const back = await until(async () => {
-      const answer = await service.post(CHAT, { model: MODEL, messages, max_tokens: 4 });
-      return answer.status === 200 ? answer : undefined;
-    });
+    const back = await untilAnswer('an answer', () => ask(service), isOk);
     for (const { headers } of [first, back]) {
       const id = headers.get('x-receipt-id') ?? '';
-      const receipt = await until(async () => {
-        const found = await receiptOf(service, id);
-        return found.status === 200 ? found : undefined;
-      });
+      const receipt = await untilAnswer('its receipt', () => receiptOf(service, id), isOk);
       assert.equal(receipt.body.provenance.receipt_id, id);
     }
   });
 });
-
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const end = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    assert.ok(Date.now() < end, 'it did not come back');
-    await sleep(100);
-  }
-}

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openStore, type Store } from '@strata/store';
 import { createInternet, type Internet } from '@strata/testnet';
-import { postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
+import { postgres } from '../../../packages/store/src/test/places.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../../packages/store/src/test/scans.ts';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { contentOf, everyEvent, follow, get } from '../../support/node-answers.ts';
-import { type TestNode, type TestNodes, testNodes, until, untilTrue, working } from '../../support/nodes.ts';
+import { type TestNode, type TestNodes, testNodes, working } from '../../support/nodes.ts';
+import { fails } from '../../support/strata-stack.ts';
+import { untilAnswer } from '../../support/until.ts';
 
 const DOMAINS = 30;
 
@@ -19,11 +20,9 @@ async function said(node: TestNode, target: string, key: string): Promise<string
   return `${status} ${isJson ? JSON.stringify(contentOf(JSON.parse(body))) : body}`;
 }
 
-describe('processes in roles on one PostgreSQL', { skip: binaries ? false : notice }, () => {
-  let server: PostgresCluster;
+describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => {
   let internet: Internet;
   before(async () => {
-    server = await postgresServer();
     internet = await createInternet({ domains: DOMAINS, hasFaults: false });
   });
   after(async () => {
@@ -33,7 +32,7 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
   /** A database, its store for the test itself, and nodes on it. */
   async function ground(): Promise<AsyncDisposable & { databaseUrl: string; store: Store; nodes: TestNodes }> {
     await using stack = new AsyncDisposableStack();
-    const databaseUrl = await server.fresh();
+    const databaseUrl = await postgres.fresh();
     const store = stack.use(await openStore(databaseUrl, { poolSize: 3 }));
     const nodes = stack.use(await testNodes({ databaseUrl, domains: DOMAINS }));
     const owned = stack.move();
@@ -73,11 +72,7 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
       const states = ['/health', '/ready', '/'].map((target) => fetch(node.base + target).then(({ status }) => status));
       assert.deepEqual(await Promise.all(states), [200, 200, 404], `a ${node.role} says that it lives, and no more`);
     }
-    await until(
-      'all domains are scanned',
-      () => store.counts(),
-      ({ scannedDomains }) => scannedDomains === DOMAINS,
-    );
+    await untilAnswer('all domains are scanned', async () => (await store.counts()).scannedDomains === DOMAINS);
 
     const paths = [
       ...names.slice(0, 5).flatMap((name) => [`/stack/v1/domains/${name}`, `/stack/v1/domains/${name}/changes`]),
@@ -88,7 +83,7 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
     ].map((each) => (each.startsWith('/') ? each : `/stack/v1/${each}`));
     for (const each of paths) {
       const ask = () => Promise.all([one, two].map((node) => said(node, each, key)));
-      const [answer] = await until(each, ask, ([first, second]) => first === second);
+      const [answer] = await untilAnswer(each, ask, ([first, second]) => first === second);
       assert.match(String(answer), /^200 /, each);
     }
 
@@ -97,7 +92,7 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
     assert.deepEqual(await Promise.all(started.filter(isScanner).map((node) => node.stop())), [0, 0]);
     // A change that is confirmed, an alert of it, a scan that saw nothing new, a new domain: in every answer that they touch.
     const seenByBoth = (what: string, target: string, isSo: (answer: string) => boolean) =>
-      Promise.all([one, two].map((node) => until(`${what} at ${target}`, () => said(node, target, key), isSo)));
+      Promise.all([one, two].map((node) => untilAnswer(`${what} at ${target}`, () => said(node, target, key), isSo)));
     const ask = (target: string) => said(one, target, key);
     const stats = await ask('/stack/v1/stats');
     await store.recordScan(scanOf('moving.com', day(0), GOOGLE), confirm);
@@ -150,20 +145,20 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
     let left: readonly TestNode[] = schedulers;
     for (let kills = 0; kills < 2; kills += 1) {
       const target = first.events.length + 40;
-      await untilTrue('events are emitted', async () => first.events.length >= target);
+      await untilAnswer('events are emitted', () => first.events.length >= target);
       const killed = await working(left);
       await killed.kill();
       left = left.filter((node) => node !== killed);
       await working(left);
     }
     const target = first.events.length + 40;
-    await untilTrue('events are emitted after the last kill', async () => first.events.length >= target);
+    await untilAnswer('events are emitted after the last kill', () => first.events.length >= target);
     isOver = true;
     await writing;
     const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
     const ids = changes.map(({ seq }) => `ev_${String(seq).padStart(10, '0')}`);
     for (const { events } of [first, second]) {
-      await untilTrue('all events are emitted', async () => events.length >= changes.length);
+      await untilAnswer('all events are emitted', () => events.length >= changes.length);
       const told = events.map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
       assert.deepEqual(told, ids, 'each change once, in the order in which it was confirmed');
       assert.ok(events.every(({ seq }, i) => i === 0 || seq > (events[i - 1]?.seq ?? 0)));
@@ -173,35 +168,28 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
     const middle = first.events[Math.floor(first.events.length / 2)];
     await using third = await follow(two, key, String(middle?.seq));
     const rest = first.events.filter(({ seq }) => seq > (middle?.seq ?? 0));
-    await untilTrue('the rest comes', async () => third.events.length >= rest.length);
+    await untilAnswer('the rest comes', () => third.events.length >= rest.length);
     assert.deepEqual(third.events, rest);
   });
 });
 
-describe('a role that cannot be', () => {
-  const run = (options: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-    runStrata(['stack', 'serve', ...options], { env });
-
-  it('is refused in words: one that there is not', async () => {
-    const byOption = await run(['--role', 'janitor']);
-    assert.equal(byOption.code, 2);
-    assert.match(byOption.stderr, /'janitor' is invalid.*all, api, scanner, scheduler/);
-    const bySetting = await run([], { STRATA_ROLE: 'janitor' });
-    assert.equal(bySetting.code, 2);
-    assert.match(bySetting.stderr, /STRATA_ROLE: .*"api"/);
-  });
-
-  it('is refused in words: one of several on SQLite, and a scanner that may not scan', async () => {
-    for (const role of ['api', 'scanner', 'scheduler']) {
-      const { code, stderr } = await run(['--role', role]);
-      assert.deepEqual([code, /STRATA_ROLE: .* need PostgreSQL/.test(stderr)], [2, true], stderr);
-    }
-    const { code, stderr } = await run(['--role', 'scanner'], {
-      STRATA_SCAN: 'off',
-      STRATA_DATABASE_URL: 'postgres://u:secret@127.0.0.1:9/none',
-    });
-    assert.equal(code, 2);
-    assert.match(stderr, /STRATA_ROLE: a scanner has nothing to do while STRATA_SCAN is off/);
+it('a role that cannot be is refused with a reason', async () => {
+  const STRATA_DATABASE_URL = 'postgres://u:secret@127.0.0.1:9/none';
+  const needs = /STRATA_ROLE: .* need PostgreSQL/;
+  for (const [options, env, reason] of [
+    [['--role', 'janitor'], {}, /'janitor' is invalid.*all, api, scanner, scheduler/],
+    [[], { STRATA_ROLE: 'janitor' }, /STRATA_ROLE: .*"api"/],
+    [['--role', 'api'], {}, needs],
+    [['--role', 'scanner'], {}, needs],
+    [['--role', 'scheduler'], {}, needs],
+    [
+      ['--role', 'scanner'],
+      { STRATA_SCAN: 'off', STRATA_DATABASE_URL },
+      /a scanner has nothing to do while STRATA_SCAN/,
+    ],
+  ] as const) {
+    const stderr = await fails(['serve', ...options], env, 2);
+    assert.match(stderr, reason);
     assert.doesNotMatch(stderr, /secret/);
-  });
+  }
 });

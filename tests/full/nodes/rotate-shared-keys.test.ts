@@ -7,30 +7,22 @@ import { createLogger } from '@strata/http';
 import { rotateSigningKeys, writeKeysFile } from '@strata/log';
 import { readConfig, sharedLedgerOf, startStack } from '@strata/stack';
 import { openStore } from '@strata/store';
-import { postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
-import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { postgres } from '../../../packages/store/src/test/places.ts';
+import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger.ts';
-import { untilTrue } from '../../support/nodes.ts';
+import { doctorOnKeys, fails, succeeds } from '../../support/strata-stack.ts';
+import { until } from '../../support/until.ts';
 
-const rotateWith = (data: string, url: string) =>
-  runStrata(['stack', 'keys', 'rotate-signing'], { env: { STRATA_DATA: data, STRATA_DATABASE_URL: url } });
+const untilSo = (what: string, holds: () => Promise<boolean>) => until(holds, { what, limitMs: 300_000 });
+const ROTATE = ['keys', 'rotate-signing'];
 
-describe('strata stack keys rotate-signing', () => {
-  it('leaves a node with the old folder whole: what is read and copied there holds, and doctor tells which folder is old', {
-    skip: binaries ? false : notice,
-  }, async () => {
+describe('strata stack keys rotate-signing', { skip: postgres.skip }, () => {
+  it('leaves a node with the old folder whole: what is read and copied there holds, and doctor tells which folder is old', async () => {
     await using one = await temporaryDirectory();
     await using two = await temporaryDirectory();
-    const server = await postgresServer();
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     const envOf = (data: string) => ({ STRATA_DATA: data, STRATA_DATABASE_URL: url, STRATA_ROLE: 'api' });
-    const keysHere = async (data: string) => {
-      const { stdout } = await runStrata(['doctor', '--service', 'stack', '--json'], { env: envOf(data) });
-      const { findings } = JSON.parse(stdout) as { findings: { check: string; status: string; found: string }[] };
-      const { status, found } = findings.find(({ check }) => check === 'signing keys (stack)') ?? {};
-      return `${status}: ${found}`;
-    };
+    const keysHere = (data: string) => doctorOnKeys(envOf(data));
     await using store = await openStore(url);
     const { ledgerOrigin: origin } = readConfig(envOf(one.path));
     const options = { dataDirectory: one.path, origin, now: () => new Date(), store };
@@ -38,57 +30,35 @@ describe('strata stack keys rotate-signing', () => {
       await using ledger = await openLedger(options);
       await ledger.notary.sign({ said: 'before' });
     }
-    assert.match(
-      await keysHere(two.path),
-      /^problem: .+ holds none, while the database holds the ledger of other nodes/,
-    );
-    const refused = await runStrata(['stack', 'keys', 'rotate-signing'], { env: envOf(two.path) });
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /give every node the same keys folder/);
+    const lacks = /^problem: .+ holds none, while the database holds the ledger of other nodes/;
+    assert.match(await keysHere(two.path), lacks);
+    assert.match(await fails(ROTATE, envOf(two.path)), /give every node the same keys folder/);
     assert.deepEqual(await readdir(two.path), []);
     await cp(path.join(one.path, 'keys'), path.join(two.path, 'keys'), { recursive: true });
     assert.match(await keysHere(two.path), /^ok: .+ and those of the ledger/);
 
-    assert.equal((await rotateWith(one.path, url)).code, 0);
+    await succeeds(ROTATE, envOf(one.path));
     {
       await using ledger = await openLedger(options);
       await ledger.notary.sign({ said: 'after' });
     }
     assert.match(await keysHere(two.path), /^problem: they were retired on .+ by a rotation on another node/);
     assert.match(await keysHere(one.path), /^ok: .+ 1 retired, and those of the ledger/);
-    const checked = await runStrata(['stack', 'check-store'], { env: envOf(two.path) });
-    assert.equal(checked.code, 0, checked.stdout + checked.stderr);
-    assert.match(checked.stdout, /ledger of 2 leaves/);
+    assert.match(await succeeds(['check-store'], envOf(two.path)), /ledger of 2 leaves/);
     const set = path.join(two.path, 'set');
-    for (const more of [[], ['--verify']]) {
-      const { code, stderr } = await runStrata(['stack', 'backup', set, ...more], { env: envOf(two.path) });
-      assert.equal(code, 0, stderr);
-    }
-    const withKeys = ['stack', 'backup', path.join(two.path, 'again'), '--keys', path.join(two.path, 'old.json')];
-    const refusedKeys = await runStrata(withKeys, { env: envOf(two.path) });
-    assert.equal(refusedKeys.code, 1);
-    assert.match(refusedKeys.stderr, /were retired on .+ newest keys folder/);
-    assert.ok(!(await readdir(two.path)).some((name) => /again|old/.test(name)), 'nothing is left of it');
-    const logged = await rotateWith(two.path, url);
-    assert.equal(logged.code, 1);
-    assert.match(logged.stderr, /was retired on .+ newest keys folder/);
+    for (const more of [[], ['--verify']]) await succeeds(['backup', set, ...more], envOf(two.path));
+    assert.match(await fails(ROTATE, envOf(two.path)), /was retired on .+ newest keys folder/);
 
     // Its private keys would restore to a service that cannot sign: they are in no backup, and given all the same they are refused.
     const file = path.join(two.path, 'private.json');
-    const kept = await runStrata(['stack', 'backup', `${set}-2`, '--keys', file], { env: envOf(two.path) });
-    assert.equal(kept.code, 1);
-    assert.match(kept.stderr, /the signing keys of receipts here were retired on .+ leave --keys out/);
-    assert.deepEqual(
-      (await readdir(two.path)).filter((name) => /^private|^set-2/.test(name)),
-      [],
-    );
+    const kept = await fails(['backup', `${set}-2`, '--keys', file], envOf(two.path));
+    assert.match(kept, /the signing keys of receipts here were retired on .+ newest keys folder.+ leave --keys out/);
+    assert.ok(!(await readdir(two.path)).some((name) => /^private|^set-2/.test(name)), 'nothing is left of it');
     await writeKeysFile(two.path, file);
     await using empty = await temporaryDirectory();
-    const env = { ...envOf(empty.path), STRATA_DATABASE_URL: await server.fresh() };
-    const restored = await runStrata(['stack', 'restore', set, '--keys', file], { env });
-    assert.equal(restored.code, 1);
-    assert.match(restored.stderr, /the private key of receipts was retired on/);
-    assert.equal((await runStrata(['stack', 'restore', set], { env })).code, 0, 'with new ones it goes on');
+    const env = { ...envOf(empty.path), STRATA_DATABASE_URL: await postgres.empty() };
+    assert.match(await fails(['restore', set, '--keys', file], env), /the private key of receipts was retired on/);
+    await succeeds(['restore', set], env);
 
     // One ring of two is as good as none.
     await cp(path.join(one.path, 'keys/ledger'), path.join(two.path, 'keys/ledger'), { recursive: true });
@@ -98,13 +68,10 @@ describe('strata stack keys rotate-signing', () => {
     assert.match(await keysHere(two.path), /^ok: /);
   });
 
-  it('is told by a node that lacks the new keys: in its log, by its metrics, and by 503 once the old ones are of no use', {
-    skip: binaries ? false : notice,
-  }, async () => {
+  it('is told by a node that lacks the new keys: in its log, by its metrics, and by 503 once the old ones are of no use', async () => {
     await using one = await temporaryDirectory();
     await using two = await temporaryDirectory();
-    const server = await postgresServer();
-    const url = await server.fresh();
+    const url = await postgres.fresh();
     const config = readConfig({
       ...{ STRATA_DATA: one.path, STRATA_DATABASE_URL: url, STRATA_ROLE: 'api' },
       ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
@@ -137,15 +104,15 @@ describe('strata stack keys rotate-signing', () => {
       });
     await give(one.path, two.path);
     await rotated(1);
-    await untilTrue('a warning', async () => logged(/were rotated on another node/).length > 0);
+    await untilSo('a warning', async () => logged(/were rotated on another node/).length > 0);
     assert.equal((await ask()).status, 200);
     assert.deepEqual(await figures(), ['1', '0']);
     await give(two.path, one.path);
-    await untilTrue('new keys', async () => logged(/new signing keys are taken up/).length > 0);
+    await untilSo('new keys', async () => logged(/new signing keys are taken up/).length > 0);
     assert.deepEqual(await figures(), ['0', '0']);
 
     await rotated(10);
-    await untilTrue('a refusal', async () => (await ask()).status === 503);
+    await untilSo('a refusal', async () => (await ask()).status === 503);
     const refused = await Promise.all(Array.from({ length: 200 }, ask));
     assert.deepEqual([...new Set(refused.map(({ status }) => status))], [503]);
     assert.equal(refused[0]?.headers.get('retry-after'), '30');
@@ -153,7 +120,7 @@ describe('strata stack keys rotate-signing', () => {
     assert.ok(logged(/request failed|could not be signed/).length < 20, 'not a stack for each');
     assert.equal(logged(/were rotated on another node/).length, 2, 'once for each rotation');
     await give(two.path, one.path);
-    await untilTrue('an answer', async () => (await ask()).status === 200);
+    await untilSo('an answer', async () => (await ask()).status === 200);
     assert.deepEqual(await figures(), ['0', '0']);
   });
 });

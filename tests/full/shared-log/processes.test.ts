@@ -7,11 +7,12 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkSharedLog, type SharedLog } from '@strata/log';
+import { checkSharedLog } from '@strata/log';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency } from '@strata/receipts';
 import { headOf, idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { postgres } from '../../../packages/store/src/test/places.ts';
 import { keysOf, openNode, openShared } from '../../support/shared-log/database.ts';
+import { repeatDuring } from '../../support/until.ts';
 
 const LEAVES = 3_000;
 /** Far apart, so that numbers of leaves that were written and never acknowledged are not used again. */
@@ -63,20 +64,13 @@ async function runAndKill(url: string, told: Told): Promise<number> {
   return kills;
 }
 
-/** Every checkpoint that a node serves until the work is over. */
-async function collect(log: SharedLog, told: Told, work: Promise<unknown>): Promise<void> {
-  for (const over = work.then(() => true); !(await Promise.race([over, delay(10)])); )
-    told.checkpoints.add(log.checkpoint());
-}
-
 describe('a log that two processes write', { skip: postgres.skip }, () => {
   it('keeps every acknowledged leaf once, and one history, while one of them is killed', async (t) => {
     const url = await postgres.fresh();
     const told = new Told();
     await using reader = await openNode(url);
     const writing = Promise.all([runAndKill(url, told), run(url, told, { first: 0, count: LEAVES })]);
-    await collect(reader, told, writing);
-    const [kills] = await writing;
+    const [kills] = await repeatDuring(writing, () => delay(10, told.checkpoints.add(reader.checkpoint())));
     assert.equal(told.acks.size, 2 * LEAVES);
     assert.ok(kills >= 4, `${kills} kills`);
 
