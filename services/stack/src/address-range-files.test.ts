@@ -8,7 +8,6 @@ import { loadCatalog } from '@strata/detect';
 import { describeRanges, readAddressRanges } from './address-range-files.ts';
 import { readConfig } from './config.ts';
 import { openRulebook } from './open-rulebook.ts';
-import { StartError } from './start-error.ts';
 
 const catalog = loadCatalog(entries);
 const read = (...paths: string[]) => readAddressRanges(paths, catalog);
@@ -28,25 +27,19 @@ describe('STRATA_ADDRESS_RANGES', () => {
   }
 
   it('is none by default, and a list of files and folders', async () => {
-    assert.deepEqual(readConfig({}).addressRanges, []);
     assert.deepEqual(readConfig({ STRATA_ADDRESS_RANGES: '/a/ips-v4, /b' }).addressRanges, ['/a/ips-v4', '/b']);
     assert.equal(await read(), undefined);
   });
 
   it('reads files, and all of a folder but hidden files and folders', async () => {
-    const some = await folderWith({
-      'ips-v4': '192.0.2.0/24',
-      '.ranges.swp': 'x',
-      'linode.csv': '198.51.100.0/24,DE,,,',
-    });
+    const files = { 'ips-v4': '192.0.2.0/24', '.ranges.swp': 'x', 'linode.csv': '198.51.100.0/24,DE,,,' };
+    const some = await folderWith(files);
     await mkdir(path.join(some, 'older'));
     const one = await folderWith({ 'own.csv': 'hetzner,203.0.113.0/24' });
     const ranges = await read(some, path.join(one, 'own.csv'));
     assert.ok(ranges);
-    assert.deepEqual(
-      ['192.0.2.1', '198.51.100.1', '203.0.113.1'].map((address) => ranges.find(address)?.provider),
-      ['cloudflare', 'linode', 'hetzner'],
-    );
+    const found = ['192.0.2.1', '198.51.100.1', '203.0.113.1'].map((address) => ranges.find(address)?.provider);
+    assert.deepEqual(found, ['cloudflare', 'linode', 'hetzner']);
     assert.deepEqual(describeRanges(ranges), {
       files: [
         { name: 'ips-v4', format: 'list', ranges: 1, ignored: 0 },
@@ -70,14 +63,9 @@ describe('STRATA_ADDRESS_RANGES', () => {
 
   it('stops the start with every problem of the files', async () => {
     const some = await folderWith({ 'a.csv': 'hetzner,203.0.113.1/24', 'b.json': '{}' });
-    await assert.rejects(read(some), (error) => {
-      assert.ok(error instanceof StartError);
-      assert.match(
-        error.message,
-        /2 problem\(s\):\n {2}a\.csv line 1: '203\.0\.113\.1\/24' has bits.*\n {2}b\.json is of no/,
-      );
-      assert.match(error.message, /see STRATA_ADDRESS_RANGES$/);
-      return true;
+    await assert.rejects(read(some), {
+      name: 'StartError',
+      message: /2 problem\(s\):\n {2}a\.csv line 1: '203\.0\.113\.1\/24' has bits.*\n {2}b\.json is of no.*_RANGES$/s,
     });
   });
 

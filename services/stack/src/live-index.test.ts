@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { type DomainIndex, searchDomains } from '@strata/analytics';
@@ -49,42 +49,33 @@ async function record(store: Store, look: Look, at: number): Promise<void> {
   await recordScan(store, evidence, look.hasOtherRules ? otherRulebook : rulebook);
 }
 
-const FIRST: Look = {
-  ...{ domain: 1, hours: 1, exchange: 0, server: 0, dmarc: 0, webServer: 3 },
-  ...{ isFailed: false, hasOtherRules: false },
-};
+const FOUND = { domain: 1, hours: 1, exchange: 0, server: 0, dmarc: 0, webServer: 3 };
+const FIRST: Look = { ...FOUND, isFailed: false, hasOtherRules: false };
 
-/** Everything that answers are made of, in words. */
-function told(index: DomainIndex) {
-  const numbers = [...index.names.order()];
+/** Everything that answers are made of. */
+function contentsOf(index: DomainIndex) {
+  const { names, columns } = index;
   const providers = index.vocabulary.providers.words().toSorted();
+  const usersOf = (provider: string) => searchDomains(index, { provider }, { limit: 100, offset: 0 });
+  const buildsOf = (provider: string) =>
+    index
+      .buildsOf(provider)
+      .map(({ version, platform, domains }) => `${provider} ${version} ${platform} ${[...domains.toArray()]}`);
   return {
     position: index.position,
-    domains: numbers.map((number) => [
-      number,
-      index.names.name(number),
-      index.columns.facts(number),
-      index.services(number),
-    ]),
+    domains: [...names.order()].map((at) => [at, names.name(at), columns.facts(at), index.services(at)]),
     history: index.history.describe(),
     // A provider that was and is no more leaves an empty set behind in the index that followed.
-    providers: providers
-      .map((provider) => [provider, searchDomains(index, { provider }, { limit: 100, offset: 0 })] as const)
-      .filter(([, found]) => found.total > 0),
-    builds: providers.flatMap((provider) =>
-      index
-        .buildsOf(provider)
-        .map(({ version, platform, domains }) => `${provider} ${version} ${platform} ${[...domains.toArray()]}`)
-        .toSorted(),
-    ),
+    providers: providers.map(usersOf).filter(({ total }) => total > 0),
+    builds: providers.flatMap(buildsOf).toSorted(),
     services: index.tallies.services,
     states: index.domainsByState(),
   };
 }
 
-async function openIndex(store: Store, file: string): Promise<LiveIndex> {
-  return await LiveIndex.open({ store, file, logger, onEvent: () => {}, onScans: () => {} });
-}
+type Parts = Parameters<typeof LiveIndex.open>[0];
+const openIndex = (store: Store, file: string, more: Partial<Parts> = {}) =>
+  LiveIndex.open({ ...{ store, file, logger, onEvent: () => {}, onScans: () => {} }, ...more });
 
 describe('the live index', () => {
   it('that followed the log through restarts equals one built anew, whatever was scanned', async () => {
@@ -116,7 +107,7 @@ describe('the live index', () => {
           }
           await live.catchUp();
           await using built = await openIndex(store, path.join(directory.path, 'none'));
-          assert.deepEqual(told(live.index), told(built.index));
+          assert.deepEqual(contentsOf(live.index), contentsOf(built.index));
         },
       ),
       { numRuns: 25 },
@@ -128,49 +119,42 @@ describe('the live index', () => {
     const file = path.join(directory.path, 'index.snapshot');
     const lines: string[] = [];
     const logging = createLogger({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-    const open = async (store: Store) =>
-      await LiveIndex.open({ store, file, logger: logging, onEvent: () => {}, onScans: () => {} });
-    const lastStart = () => JSON.parse(lines.at(-1) ?? '{}') as { from: string; snapshot?: string; domains: number };
-    const look = FIRST;
+    /** What a start logs. */
+    const start = async (store: Store) => {
+      await (await openIndex(store, file, { logger: logging }))[Symbol.asyncDispose]();
+      return JSON.parse(lines.at(-1) ?? '{}') as { from: string; snapshot?: string; domains: number };
+    };
 
     await using store = await openStore(`sqlite:${directory.path}/strata.db`);
-    await record(store, look, START);
-    await (await open(store))[Symbol.asyncDispose]();
-    assert.equal(lastStart().from, 'store');
-    await record(store, { ...look, domain: 2 }, START + HOUR_MS);
-    await (await open(store))[Symbol.asyncDispose]();
-    assert.deepEqual([lastStart().from, lastStart().domains, lastStart().snapshot], ['snapshot', 2, undefined]);
+    await record(store, FIRST, START);
+    assert.equal((await start(store)).from, 'store');
+    await record(store, { ...FIRST, domain: 2 }, START + HOUR_MS);
+    const { from, domains, snapshot } = await start(store);
+    assert.deepEqual([from, domains, snapshot], ['snapshot', 2, undefined]);
 
     const good = await readFile(file);
-    await truncate(file, (await stat(file)).size - 1);
-    await (await open(store))[Symbol.asyncDispose]();
-    assert.match(lastStart().snapshot ?? '', /cut off/);
     const damaged = Buffer.from(good);
     damaged.writeUInt8(damaged.readUInt8(good.length - 9) ^ 1, good.length - 9);
-    await writeFile(file, damaged);
-    await (await open(store))[Symbol.asyncDispose]();
-    assert.match(lastStart().snapshot ?? '', /damaged/);
-    await writeFile(file, 'something else altogether');
-    await (await open(store))[Symbol.asyncDispose]();
-    assert.match(lastStart().snapshot ?? '', /no snapshot/);
+    for (const [bytes, problem] of [
+      [good.subarray(0, -1), /cut off/],
+      [damaged, /damaged/],
+      ['something else altogether', /no snapshot/],
+    ] as const) {
+      await writeFile(file, bytes);
+      assert.match((await start(store)).snapshot ?? '', problem);
+    }
 
     await writeFile(file, good);
     await using foreign = await openStore(`sqlite:${directory.path}/other.db`);
-    await (await open(foreign))[Symbol.asyncDispose]();
-    assert.deepEqual([lastStart().from, lastStart().domains], ['store', 0]);
+    assert.partialDeepStrictEqual(await start(foreign), { from: 'store', domains: 0 });
   });
 
   it('names what an event touches', async () => {
     await using directory = await temporaryDirectory();
     await using store = await openStore(`sqlite:${directory.path}/strata.db`);
     const touched: string[][] = [];
-    await using live = await LiveIndex.open({
-      store,
-      file: path.join(directory.path, 'index.snapshot'),
-      logger,
-      onEvent: (_event, taken) => void touched.push([...taken.tags].sort()),
-      onScans: () => {},
-    });
+    const onEvent: Parts['onEvent'] = (_event, { tags }) => void touched.push([...tags].sort());
+    await using live = await openIndex(store, path.join(directory.path, 'index.snapshot'), { onEvent });
     const look: Look = { ...FIRST, exchange: 3 };
     await record(store, look, START);
     await live.catchUp();
@@ -179,7 +163,12 @@ describe('the live index', () => {
     await record(store, { ...look, server: 1 }, START + 10 * HOUR_MS);
     await record(store, { ...look, server: 1 }, START + 20 * HOUR_MS);
     await live.catchUp();
-    const all = new Set(touched.flat());
-    assert.deepEqual([...all].sort(), ['category:dns', 'changes', 'domains', 'provider:cloudflare', 'provider:ns1']);
+    assert.deepEqual([...new Set(touched.flat())].sort(), [
+      'category:dns',
+      'changes',
+      'domains',
+      'provider:cloudflare',
+      'provider:ns1',
+    ]);
   });
 });

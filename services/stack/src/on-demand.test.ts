@@ -1,15 +1,24 @@
 // A domain that was never scanned: what the first request for it gets.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
-import { company, type Harness, smallInternet, startHarness, temporaryDirectory } from './test/harness.ts';
+import { until } from '../../../tests/support/until.ts';
+import { type Answer, company, type Harness, smallInternet, startHarness, temporaryDirectory } from './test/harness.ts';
 
 const profilePath = (name: string) => `/stack/v1/domains/${name}`;
 /** Of requests by a caller of their own: scans on demand are limited for each. */
 const callerOf = async (service: Harness) => ({ headers: { 'x-stack-key': await service.newKey() } });
+
+function assertProblem({ status, body, headers }: Answer, expected: readonly unknown[], detail = /./): void {
+  assert.deepEqual([status, body.code, headers.get('retry-after')], expected);
+  assert.match(body.detail ?? '', detail);
+}
+const UNKNOWN = [404, 'unknown_domain', null];
+const UNAVAILABLE = [503, 'unavailable', '60'];
 
 describe('a domain that was never scanned', () => {
   const resources = new AsyncDisposableStack();
@@ -36,15 +45,12 @@ describe('a domain that was never scanned', () => {
   });
 
   it('is scanned for its history too, once for all who ask at the same time', async () => {
-    const domain = company(internet, 2);
     const { scans } = await counts();
     const caller = await callerOf(service);
-    const paths = [`${profilePath(domain)}/changes`, profilePath(domain), `${profilePath(domain)}/changes?limit=5`];
-    const answers = await Promise.all(paths.map((each) => service.get(each, caller)));
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 200, 200],
+    const asked = ['/changes', '', '/changes?limit=5'].map((suffix) =>
+      service.get(`${profilePath(company(internet, 2))}${suffix}`, caller),
     );
+    for (const { status } of await Promise.all(asked)) assert.equal(status, 200);
     assert.equal((await counts()).scans, scans + 1);
   });
 
@@ -54,14 +60,9 @@ describe('a domain that was never scanned', () => {
     const { prober } = service.running.service.app;
     let sent = 0;
     for (const suffix of ['', '/changes', '']) {
-      const { status, body, headers } = await service.get(
-        `${profilePath('no-such-company-at-all.com')}${suffix}`,
-        caller,
-      );
-      assert.deepEqual([status, body.code], [404, 'unknown_domain']);
-      assert.match(body.detail ?? '', /does not exist/);
+      const answer = await service.get(`${profilePath('no-such-company-at-all.com')}${suffix}`, caller);
       // Coming back at once is of no use: NXDOMAIN is remembered for its negative TTL.
-      assert.equal(headers.get('retry-after'), null);
+      assertProblem(answer, UNKNOWN, /does not exist/);
       sent ||= prober.stats().sent;
     }
     assert.equal(prober.stats().sent, sent);
@@ -72,10 +73,8 @@ describe('a domain that was never scanned', () => {
     const domain = company(internet, 4);
     const caller = await callerOf(service);
     internet.fail(domain, { type: '*', status: 'servfail' });
-    for (const suffix of ['', '/changes']) {
-      const { status, body, headers } = await service.get(`${profilePath(domain)}${suffix}`, caller);
-      assert.deepEqual([status, body.code, headers.get('retry-after')], [503, 'unavailable', '60']);
-    }
+    for (const suffix of ['', '/changes'])
+      assertProblem(await service.get(`${profilePath(domain)}${suffix}`, caller), UNAVAILABLE);
   });
 
   it('is limited for each key by the hour, and what is known already does not count', async () => {
@@ -83,37 +82,31 @@ describe('a domain that was never scanned', () => {
     for (const index of [6, 7, 8, 6, 7])
       assert.equal((await service.get(profilePath(company(internet, index)), caller)).status, 200);
     const path = profilePath(company(internet, 9));
-    const { status, body, headers } = await service.get(path, caller);
-    assert.deepEqual([status, body.code], [404, 'unknown_domain']);
-    assert.match(body.detail ?? '', /used up/);
-    const wait = Number(headers.get('retry-after'));
+    const refused = await service.get(path, caller);
+    const wait = Number(refused.headers.get('retry-after'));
     assert.ok(wait > 3_000 && wait <= 3_600, `retry-after ${wait}`);
+    assertProblem(refused, [404, 'unknown_domain', String(wait)], /used up/);
     assert.equal((await service.get(path, await callerOf(service))).status, 200);
   });
 
   it('is left alone where it opted out, subdomains and all', async () => {
     const { scans } = await counts();
     const domain = company(internet, 10);
-    for (const name of [domain, `shop.${domain}`]) {
-      const { status, body } = await service.get(profilePath(name));
-      assert.deepEqual([status, body.code], [404, 'unknown_domain']);
-      assert.match(body.detail ?? '', /asked not to be scanned/);
-    }
+    for (const name of [domain, `shop.${domain}`])
+      assertProblem(await service.get(profilePath(name)), UNKNOWN, /asked not to be scanned/);
     await service.scan(domain);
     assert.equal((await counts()).scans, scans);
   });
 
   it('is unknown where scanning on demand is off, and 503 when DNS is dead, while what is stored is served', async () => {
     const { scans } = await counts();
+    const path = profilePath(company(internet, 12));
     await service.restart({ STRATA_ON_DEMAND: 'off' });
-    const off = await service.get(profilePath(company(internet, 12)));
-    assert.deepEqual([off.status, off.body.code], [404, 'unknown_domain']);
-    assert.match(off.body.detail ?? '', /off here/);
+    assertProblem(await service.get(path), UNKNOWN, /off here/);
     assert.equal((await counts()).scans, scans);
 
     await service.restart({ STRATA_RESOLVERS: `127.0.0.1:${await closedPort()}` });
-    const { status, body, headers } = await service.get(profilePath(company(internet, 12)));
-    assert.deepEqual([status, body.code, headers.get('retry-after')], [503, 'unavailable', '60']);
+    assertProblem(await service.get(path), UNAVAILABLE);
     assert.equal((await service.get(profilePath(company(internet, 1)))).status, 200);
   });
 
@@ -121,23 +114,16 @@ describe('a domain that was never scanned', () => {
     await using slow = await startHarness({ internet, world: { onDemandWaitMs: 20, dnsTryTimeoutMs: 100 } });
     const domain = company(internet, 5);
     internet.fail(domain, { type: 'CAA', status: 'timeout' });
-    const { status, body, headers } = await slow.get(profilePath(domain));
-    assert.deepEqual([status, body.code, headers.get('retry-after')], [404, 'unknown_domain', '5']);
-    assert.match(body.detail ?? '', /is being scanned/);
-    const deadline = Date.now() + 30_000;
-    let later = await slow.get(profilePath(domain));
-    while (later.status !== 200 && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      later = await slow.get(profilePath(domain));
-    }
-    assert.equal(later.status, 200);
+    assertProblem(await slow.get(profilePath(domain)), [404, 'unknown_domain', '5'], /is being scanned/);
+    await until(async () => (await slow.get(profilePath(domain))).status === 200);
   });
 });
 
 async function closedPort(): Promise<number> {
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
   const { port } = socket.address();
-  await new Promise<void>((resolve) => socket.close(resolve));
+  socket.close();
+  await once(socket, 'close');
   return port;
 }

@@ -69,8 +69,7 @@ describe('the share of the schedule that a process has', () => {
   it('does not come back at once with what is not to be scanned', async () => {
     await using opened = await open();
     const { store, claims } = opened;
-    const running = new AbortController();
-    claims.putOff((await claims.take(running.signal)) ?? '');
+    claims.putOff((await claims.take(new AbortController().signal)) ?? '');
     await claims[Symbol.asyncDispose]();
     assert.deepEqual(await store.due(new Date(T0), 5), ['b.com', 'c.com', 'd.com']);
   });

@@ -24,16 +24,12 @@ describe('scans on their way into the store', () => {
       },
     };
     const recorder = new ScanRecorder(counting, options);
-    const told = await Promise.all(
-      Array.from({ length: 100 }, async (_, n) => {
-        await recorder.record(scanOf(`d${n}.com`), { isAwaited: false });
-        return (await store.domain(`d${n}.com`))?.domain;
-      }),
-    );
-    assert.deepEqual(
-      told,
-      Array.from({ length: 100 }, (_, n) => `d${n}.com`),
-    );
+    const names = Array.from({ length: 100 }, (_, n) => `d${n}.com`);
+    const recorded = names.map(async (name) => {
+      await recorder.record(scanOf(name), { isAwaited: false });
+      return (await store.domain(name))?.domain;
+    });
+    assert.deepEqual(await Promise.all(recorded), names);
     assert.deepEqual(sizes, [64, 36]);
     await recorder.record(scanOf('alone.com'), { isAwaited: false });
     assert.ok(await store.domain('alone.com'));
@@ -59,13 +55,9 @@ describe('scans on their way into the store', () => {
     const store = await openStore('sqlite::memory:');
     const recorder = new ScanRecorder(store, options);
     const bad = { ...scanOf('b.com'), startedAt: new Date(Number.NaN) };
-    const settled = await Promise.allSettled(
-      [scanOf('a.com'), bad, scanOf('c.com')].map((scan) => recorder.record(scan, { isAwaited: false })),
-    );
-    assert.deepEqual(
-      settled.map(({ status }) => status),
-      ['fulfilled', 'rejected', 'fulfilled'],
-    );
+    const asked = [scanOf('a.com'), bad, scanOf('c.com')].map((scan) => recorder.record(scan, { isAwaited: false }));
+    const settled = (await Promise.allSettled(asked)).map(({ status }) => status);
+    assert.deepEqual(settled, ['fulfilled', 'rejected', 'fulfilled']);
     await store[Symbol.asyncDispose]();
     for (let times = 0; times < 2; times += 1)
       await assert.rejects(recorder.record(scanOf('d.com'), { isAwaited: true }));

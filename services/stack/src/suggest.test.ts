@@ -1,4 +1,4 @@
-// Suggestions while one types: the right names in the right order, nothing but names, bounded and limited.
+// Suggestions while a user types: the right names in the right order, nothing but names, bounded and limited.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Suggestions } from './suggest.ts';
@@ -44,9 +44,12 @@ describe('suggestions', () => {
   });
 
   it('are providers by name, id and alias, whatever the case', async () => {
-    assert.equal(idsOf(await suggest('CloudFlare'))[0], 'cloudflare');
-    assert.equal(idsOf(await suggest('  google workspace '))[0], 'google-workspace');
-    assert.equal(idsOf(await suggest('google-workspace'))[0], 'google-workspace');
+    for (const [q, id] of [
+      ['CloudFlare', 'cloudflare'],
+      ['  google workspace ', 'google-workspace'],
+      ['google-workspace', 'google-workspace'],
+    ] as const)
+      assert.equal(idsOf(await suggest(q))[0], id);
     assert.ok(idsOf(await suggest('workspace')).includes('google-workspace'));
     assert.ok((await suggest('a')).providers.length <= 5);
     const { rulebook } = service.running.service.app;
@@ -55,7 +58,7 @@ describe('suggestions', () => {
     for (const { id, aliases } of aliased) assert.ok(idsOf(await suggest(aliases[0] ?? '')).includes(id), aliases[0]);
   });
 
-  it('are names alone: no evidence, no receipt, kept by no shared cache, and no request of anybody’s day', async () => {
+  it('are names alone: no evidence, no receipt, kept by no shared cache, and not counted as a request of the day', async () => {
     const { headers, body } = await ask('q=cloud', { 'x-stack-key': await service.newKey('free') });
     assert.deepEqual(Object.keys(body), ['domains', 'providers']);
     assert.equal(headers.get('cache-control'), 'private, max-age=30');
@@ -72,11 +75,7 @@ describe('suggestions', () => {
   it('refuse what is longer than any name, and two texts at once', async () => {
     for (const query of [`q=${'x'.repeat(254)}`, 'q=a&q=b']) {
       const { status, body } = await ask(query);
-      assert.deepEqual(
-        [status, body.code, body.errors?.[0]?.field],
-        [400, 'invalid_parameter', 'q'],
-        query.slice(0, 20),
-      );
+      assert.deepEqual([status, body.code, body.errors?.[0]?.field], [400, 'invalid_parameter', 'q']);
     }
   });
 });
@@ -84,23 +83,21 @@ describe('suggestions', () => {
 describe('suggestions asked too often', () => {
   before(open);
 
-  it('are refused to that address, and to no other, until the time that Retry-After tells', async () => {
+  it('are refused to that address, and to no other, until the time in Retry-After', async () => {
     const one = { 'x-forwarded-for': '192.0.2.1' };
     const answers = await Promise.all(Array.from({ length: 120 }, () => ask('q=a', one)));
-    assert.equal(answers.filter(({ status }) => status === 200).length, 100);
-    const refused = answers.filter(({ status }) => status === 429);
+    const refused = answers.filter(({ status }) => status !== 200);
     assert.equal(refused.length, 20);
-    for (const { body, headers } of refused) {
-      assert.equal(body.code, 'quota_exceeded');
-      const seconds = Number(headers.get('retry-after'));
-      assert.ok(seconds >= 1 && seconds <= 10, String(seconds));
+    for (const { status, body, headers } of refused) {
+      assert.deepEqual([status, body.code], [429, 'quota_exceeded']);
+      assert.match(headers.get('retry-after') ?? '', /^([1-9]|10)$/);
     }
     assert.equal((await ask('q=a', { 'x-forwarded-for': '192.0.2.2' })).status, 200);
   });
 
-  it('are refused to a whole line of IPv6, whose addresses cost nothing', async () => {
-    const line = (at: number) => ask('q=a', { 'x-forwarded-for': `2001:db8:ffff:1::${at.toString(16)}` });
-    const answers = await Promise.all(Array.from({ length: 101 }, (_, at) => line(at)));
+  it('are refused to a network of IPv6, whose addresses cost nothing', async () => {
+    const from = (_: unknown, at: number) => ask('q=a', { 'x-forwarded-for': `2001:db8:ffff:1::${at.toString(16)}` });
+    const answers = await Promise.all(Array.from({ length: 101 }, from));
     assert.equal(answers.filter(({ status }) => status === 429).length, 1);
   });
 });

@@ -87,16 +87,15 @@ describe('the watch', () => {
     assert.deepEqual(await town.anomalies(), [], 'a day is judged when it is over');
     await town.day(22);
     const found = await town.anomalies();
-    assert.ok(found.includes('an_2026-03-22_provider_cloudflare_losses'), found.join());
-    assert.ok(found.includes('an_2026-03-22_provider_ns1_gains'), found.join());
-    assert.ok(found.includes('an_2026-03-22_category_dns_migrations'), found.join());
+    for (const series of ['provider_cloudflare_losses', 'provider_ns1_gains', 'category_dns_migrations'])
+      assert.ok(found.includes(`an_2026-03-22_${series}`), found.join());
     const alerts = await town.alerts();
     assert.equal(new Set(alerts.map(({ subject }) => subject)).size, alerts.length, 'no subject twice');
     await town.watch();
     await town.days(23, 25);
     assert.equal((await town.alerts()).filter(({ kind }) => kind === 'migration').length, 1);
     const events = (await town.store.eventsSince(0, 100_000)).filter(({ kind }) => kind === 'anomaly-found');
-    assert.equal(events.length, (await town.anomalies()).length, 'each is told once');
+    assert.equal(events.length, (await town.anomalies()).length, 'each is published once');
   });
 
   it('weighs those who left against those who used the provider for the same', async () => {
@@ -107,30 +106,25 @@ describe('the watch', () => {
     for (const company of town.companies.slice(0, 10)) company.ns = NS.ns1;
     await town.days(2, 3);
     const alerts = (await town.alerts()).filter(({ kind }) => kind === 'migration');
-    assert.deepEqual(
-      alerts.map(({ provider, severity }) => [provider, severity]),
-      [['ovhcloud', 'high']],
-    );
-    assert.match(
-      alerts[0]?.detail ?? '',
-      /^33\.3 % of those who used OVHcloud for dns moved away; most to NS1 \(10\)\.$/,
-    );
+    const [alert, ...others] = alerts;
+    assert.deepEqual([alert?.provider, alert?.severity, others.length], ['ovhcloud', 'high', 0]);
+    const expected = '33.3 % of those who used OVHcloud for dns moved away; most to NS1 (10).';
+    assert.equal(alert?.detail, expected);
   });
 
-  it('takes a new rulebook for no movement of anybody', async () => {
+  it('takes a new rulebook for no movement', async () => {
     await using town = await openTown(40);
     town.rules = rulebookWithout('cloudflare');
     await town.days(0, 16, [18]);
     town.rules = rulebook;
     await town.days(17, 20);
-    assert.deepEqual(await town.anomalies(), []);
-    assert.deepEqual(await town.alerts(), []);
+    assert.deepEqual([await town.anomalies(), await town.alerts()], [[], []]);
   });
 
   it('takes days without scanning, and new domains by the dozen, for nothing', async () => {
     await using town = await openTown(30);
     await town.days(0, 15, [18]);
-    // Somebody moves each day of the gap; all of it is seen on the day after.
+    // Companies move each day of the gap; all of it is observed on the day after.
     for (const company of town.companies.slice(0, 7)) company.ns = NS.ns1;
     await town.day(20);
     await town.day(21);
@@ -139,7 +133,7 @@ describe('the watch', () => {
     assert.deepEqual(await town.anomalies(), []);
   });
 
-  it('tells a security regression once, and none where a look-up failed', async () => {
+  it('reports a security regression once, and none where a look-up failed', async () => {
     await using town = await openTown(3);
     const [removes, weakens, fails] = town.companies as [Company, Company, Company];
     for (const company of town.companies) company.dmarc = 'v=DMARC1; p=reject; rua=mailto:x@vali.email';
@@ -160,24 +154,21 @@ describe('the watch', () => {
     assert.equal(alerts[0]?.ref, `/stack/v1/domains/${alerts[0]?.domain}`);
   });
 
-  it('finds a domain whose stack grows out of all measure', async () => {
+  it('finds a domain whose stack grows far beyond the usual', async () => {
     await using town = await openTown(2);
     await town.days(0, 18, [18]);
     const [grown] = town.companies as [Company];
-    const tokens =
-      'google-site-verification MS=ms12345678 facebook-domain-verification atlassian-domain-verification apple-domain-verification docusign adobe-idp-site-verification stripe-verification zoom-domain-verification';
+    const senders = '_spf.google.com sendgrid.net mailgun.org amazonses.com servers.mcsv.net mail.zendesk.com';
+    const tokens = 'google-site facebook-domain atlassian-domain apple-domain adobe-idp-site stripe zoom-domain';
     grown.txt = [
-      'v=spf1 include:_spf.google.com include:sendgrid.net include:mailgun.org include:amazonses.com include:servers.mcsv.net include:mail.zendesk.com -all',
-      ...tokens.split(' ').map((token) => (token.includes('=') ? token : `${token}=a`)),
+      `v=spf1 ${senders.replaceAll(/\S+/g, 'include:$&')} -all`,
+      ...['MS=ms12345678', 'docusign=a', ...tokens.split(' ').map((token) => `${token}-verification=a`)],
       ...Array.from({ length: 30 }, (_, i) => `note-${i}`),
     ];
     await town.days(19, 20);
     const found = await town.anomalies();
-    assert.ok(
-      found.some((id) => id.endsWith('domain_company-0.com_records')),
-      found.join(),
-    );
-    const { total } = await town.store.signals.anomalies({ domain: 'company-1.com' }, 10);
-    assert.equal(total, 0);
+    const isOfGrown = (id: string) => id.endsWith('domain_company-0.com_records');
+    assert.ok(found.some(isOfGrown), found.join());
+    assert.equal((await town.store.signals.anomalies({ domain: 'company-1.com' }, 10)).total, 0);
   });
 });
