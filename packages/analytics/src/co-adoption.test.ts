@@ -10,17 +10,15 @@ import { manyDomains, ownerOf, PROVIDERS } from './test/random-domains.ts';
 
 describe('co-adoption', () => {
   /** Enough copies of every domain that some pairs pass the least support and others do not. */
-  const manyAlike = fc
-    .tuple(manyDomains(25), fc.integer({ min: 1, max: 9 }))
-    .map(([domains, copies]) =>
-      Array.from({ length: copies }, (_, copy) =>
-        domains.map(({ id, name, ...rest }) => ({
-          ...rest,
-          id: id * 10 + copy,
-          name: `${copy}.${name.slice(0, 200)}`,
-        })),
-      ).flat(),
-    );
+  const manyAlike = fc.tuple(manyDomains(25), fc.integer({ min: 1, max: 9 })).map(([domains, copies]) =>
+    Array.from({ length: copies }, (_, copy) =>
+      domains.map(({ id, name, ...rest }) => ({
+        ...rest,
+        id: id * 10 + copy,
+        name: `${copy}.${name.slice(0, 200)}`,
+      })),
+    ).flat(),
+  );
 
   it('counts the domains of two providers, with Jaccard and lift, and leaves out brands of one owner', () =>
     holds(25, [manyAlike, fc.integer({ min: 1, max: 6 })], (domains, limit) => {

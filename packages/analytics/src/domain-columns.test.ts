@@ -56,13 +56,10 @@ describe('the columns', () => {
 
   it('keep every fact to its limits', () => {
     const columns = new DomainColumns();
-    const facts = { scannedAt: 2 ** 43, state: 3, sector: 17, posture: 2 ** 32 - 1, holders: 2 ** 30 - 1, score: 100 };
-    columns.set(5_000, facts, []);
-    columns.set(4_999, { ...facts, score: null }, []);
-    columns.set(5_001, { ...facts, score: 0 }, []);
-    assert.deepEqual(columns.facts(5_000), facts);
-    assert.deepEqual(columns.facts(4_999), { ...facts, score: null });
-    assert.deepEqual(columns.facts(5_001), { ...facts, score: 0 });
+    const facts = { scannedAt: 2 ** 43, state: 3, sector: 17, posture: 2 ** 32 - 1, holders: 2 ** 30 - 1 };
+    const scores = [null, 100, 0].map((score, i) => ({ id: 4_999 + i, given: { ...facts, score } }));
+    for (const { id, given } of scores) columns.set(id, given, []);
+    for (const { id, given } of scores) assert.deepEqual(columns.facts(id), given);
   });
 
   it('take a later scan and no earlier one', () => {
@@ -74,11 +71,11 @@ describe('the columns', () => {
     assert.equal(columns.scannedAt(1), 60);
   });
   it('pack placement and confidence into one number and out of it', () => {
-    for (const placement of [0, 1, 2 ** 20]) {
-      for (const level of [0, 1, 2]) {
-        const service = packService(placement, level);
-        assert.deepEqual([placementOf(service), levelOf(service)], [placement, level]);
-      }
+    for (const [placement, level] of [0, 1, 2 ** 20].flatMap((each) =>
+      [0, 1, 2].map((level) => [each, level] as const),
+    )) {
+      const service = packService(placement, level);
+      assert.deepEqual([placementOf(service), levelOf(service)], [placement, level]);
     }
   });
 });

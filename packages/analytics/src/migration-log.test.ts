@@ -14,29 +14,23 @@ interface Move {
   readonly from: string;
   readonly to: string;
 }
-const provider = fc.constantFrom('acme', 'borealis', 'cirrus', 'delta');
+const PROVIDERS = ['acme', 'borealis', 'cirrus', 'delta'];
+const provider = fc.constantFrom(...PROVIDERS);
+const maybe = <T>(...values: T[]) => fc.option(fc.constantFrom<T[]>(...values), { nil: undefined });
+const midnight = fc.nat(DAYS).map((day) => day * DAY_MS);
+const moment = fc.oneof(fc.nat(DAYS * DAY_MS), midnight).map((ms) => FIRST_DAY * DAY_MS + ms);
 const moves: fc.Arbitrary<Move[]> = fc.array(
-  fc.record({
-    at: fc
-      .oneof(
-        fc.nat(DAYS * DAY_MS),
-        fc.nat(DAYS).map((day) => day * DAY_MS),
-      )
-      .map((ms) => FIRST_DAY * DAY_MS + ms),
-    category: fc.constantFrom('dns', 'email'),
-    from: provider,
-    to: provider,
-  }),
+  fc.record({ at: moment, category: fc.constantFrom('dns', 'email'), from: provider, to: provider }),
   { maxLength: 120, size: 'max' },
 );
 const questions = fc.array(
   fc.record({
     from: fc.nat(DAYS).map((day) => FIRST_DAY + day),
     days: fc.nat(DAYS),
-    category: fc.option(fc.constantFrom('dns' as const, 'email' as const, 'cdn' as const), { nil: undefined }),
-    provider: fc.option(fc.oneof(provider, fc.constant('nobody')), { nil: undefined }),
-    direction: fc.option(fc.constantFrom('in' as const, 'out' as const), { nil: undefined }),
-    other: fc.option(fc.oneof(provider, fc.constant('nobody')), { nil: undefined }),
+    category: maybe<Category>('dns', 'email', 'cdn'),
+    provider: maybe(...PROVIDERS, 'nobody'),
+    direction: maybe<'in' | 'out'>('in', 'out'),
+    other: maybe(...PROVIDERS, 'nobody'),
     limit: fc.integer({ min: 1, max: 40 }),
   }),
   { minLength: 1, maxLength: 6 },
@@ -65,15 +59,13 @@ describe('the log of migrations', () => {
       const ask = (moved: readonly Move[]) => {
         for (const { from, days, limit, category, provider, direction, other } of asked) {
           const to = from + days;
-          const fitting = moved.filter(
-            (move) =>
-              move.at >= from * DAY_MS &&
-              move.at < (to + 1) * DAY_MS &&
-              (category ?? move.category) === move.category &&
-              (provider === undefined ||
-                (direction !== 'out' && move.to === provider && (other ?? move.from) === move.from) ||
-                (direction !== 'in' && move.from === provider && (other ?? move.to) === move.to)),
-          );
+          const isMeant = (move: Move) =>
+            provider === undefined ||
+            (direction !== 'out' && move.to === provider && (other ?? move.from) === move.from) ||
+            (direction !== 'in' && move.from === provider && (other ?? move.to) === move.to);
+          const fitting = moved
+            .filter(({ at }) => at >= from * DAY_MS && at < (to + 1) * DAY_MS)
+            .filter((move) => (category ?? move.category) === move.category && isMeant(move));
           const names = { ...(provider && { provider }), ...(other && { other }) };
           const filter = { ...names, ...(category && { category }), ...(direction && { direction }), limit };
           const all = flowsByHand(fitting);

@@ -56,18 +56,6 @@ describe('the table of names', () => {
       check(table, new Map(entries), parts);
     }));
 
-  it('is the same after its columns were written and read, and goes on growing', () =>
-    holds(40, [tables], ({ entries, parts }) => {
-      const half = entries.length >> 1;
-      const table = new NameTable();
-      for (const [number, name] of entries.slice(0, half)) table.add(number, name);
-      const again = NameTable.from(structuredClone(table.columns()));
-      check(again, new Map(entries.slice(0, half)), parts);
-      for (const [number, name] of entries.slice(half)) again.add(number, name);
-      check(again, new Map(entries), parts);
-      check(table, new Map(entries.slice(0, half)), parts);
-    }));
-
   it('keeps the name that a number got first', () => {
     const table = new NameTable();
     table.add(4, 'first.com');

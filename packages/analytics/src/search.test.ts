@@ -38,18 +38,13 @@ const fewConditions = (domains: readonly IndexedDomain[]) =>
   );
 
 const many = { minLength: 10, maxLength: 25, size: 'max' } as const;
-const worlds = manyDomains(90).chain((domains) =>
-  fc.record({
-    domains: fc.constant(domains),
-    filters: fc.array(fc.oneof(filtersOf(domains), fewConditions(domains)), many),
-  }),
-);
+const worlds = manyDomains(90).chain((domains) => {
+  const filters = fc.array(fc.oneof(filtersOf(domains), fewConditions(domains)), many);
+  return fc.record({ domains: fc.constant(domains), filters });
+});
 
-const numbered = (count: number) =>
-  plainDomains([count, {}]).map((domain, i) => ({
-    ...domain,
-    name: `${(i * 7_919) % 2_000}${i % 3 === 0 ? '-shop' : ''}.com`,
-  }));
+const nameOf = (i: number) => `${(i * 7_919) % 2_000}${i % 3 === 0 ? '-shop' : ''}.com`;
+const numbered = (count: number) => plainDomains([count, {}]).map((domain, i) => ({ ...domain, name: nameOf(i) }));
 
 function matches(domain: IndexedDomain, filter: DomainFilter): boolean {
   const { part, provider, category, confidence, minConfidence, sector, state, score } = filter;
@@ -126,11 +121,8 @@ describe('search', () => {
         const expected = [...begins, ...rest].map(({ id }) => id).filter((id) => id % every === 0);
         for (const offset of [0, 1, 5, begins.length, expected.length - 1]) {
           const found = inNameOrder(index, set, { limit: 7, offset }, prefix);
-          assert.deepEqual(
-            found,
-            expected.slice(offset, offset + 7),
-            `every ${every}, prefix ${prefix}, offset ${offset}`,
-          );
+          const what = `every ${every}, prefix ${prefix}, offset ${offset}`;
+          assert.deepEqual(found, expected.slice(offset, offset + 7), what);
         }
       }
     }
@@ -151,25 +143,18 @@ describe('search', () => {
 });
 
 describe('the worst scores', () => {
+  const sectors = fc.option(fc.constantFrom(...SECTORS.slice(0, 4)), { nil: undefined });
+  const questions = fc.record({ sector: sectors, scoreAtMost: fc.integer({ min: 0, max: 120 }) });
+
   it('are those of domains that exist, worst first, then by name', () =>
-    holds(
-      80,
-      [
-        manyDomains(90),
-        fc.option(fc.constantFrom(...SECTORS.slice(0, 4)), { nil: undefined }),
-        fc.integer({ min: 0, max: 120 }),
-        fc.integer({ min: 1, max: 60 }),
-      ],
-      (domains, sector, scoreAtMost, limit) => {
-        const expected = domains
-          .filter(({ state, score }) => (state === 'active' || state === 'parked') && score !== null)
-          .filter((domain) => (domain.score ?? 0) <= scoreAtMost && matches(domain, { sector }))
-          .toSorted((a, b) => (a.score ?? 0) - (b.score ?? 0) || compareText(a.name, b.name))
-          .map(({ id }) => id);
-        assert.deepEqual(worstScores(indexOf(domains), { sector, scoreAtMost }, limit), {
-          total: expected.length,
-          domains: expected.slice(0, limit),
-        });
-      },
-    ));
+    holds(80, [manyDomains(90), questions, fc.integer({ min: 1, max: 60 })], (domains, question, limit) => {
+      const { sector, scoreAtMost } = question;
+      const expected = domains
+        .filter((domain) => domain.score !== null && matches(domain, { sector, state: 'live' }))
+        .filter(({ score }) => (score ?? 0) <= scoreAtMost)
+        .toSorted((a, b) => (a.score ?? 0) - (b.score ?? 0) || compareText(a.name, b.name))
+        .map(({ id }) => id);
+      const found = worstScores(indexOf(domains), question, limit);
+      assert.deepEqual(found, { total: expected.length, domains: expected.slice(0, limit) });
+    }));
 });

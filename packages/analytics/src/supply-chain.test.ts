@@ -16,38 +16,33 @@ describe('the supply chain', () => {
         const chain = supplyChain(index, provider, { ownerOf, limit });
         const own = usersOf(domains, provider);
         assert.equal(chain.dependentDomains, own.length);
+        const isSole = (firms: readonly string[]) => firms.length === 1 && firms[0] === provider;
         const sole = own.filter((domain) =>
-          domain.services.some(([category]) => {
-            const firms = firmProviders(domain, category);
-            return firms.length === 1 && firms[0] === provider;
-          }),
+          domain.services.some(([category]) => isSole(firmProviders(domain, category))),
         );
         assert.equal(chain.soleSourceDomains, sole.length);
         const others = PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider))
-          .map((other) => ({
-            provider: other,
-            domains: usersOf(own, other).length,
-            all: usersOf(domains, other).length,
-          }))
+          .map((other) => ({ provider: other, domains: usersOf(own, other).length }))
           .filter((other) => other.domains >= LEAST_SUPPORT);
-        const ranked = (shareOf: (other: (typeof others)[number]) => number) =>
+        const ranked = (sizeOf: (other: string) => number) =>
           others
-            .map((other) => ({ provider: other.provider, domains: other.domains, share: shareOf(other) }))
+            .map((other) => ({ ...other, share: other.domains / sizeOf(other.provider) }))
             .sort((a, b) => b.share - a.share || b.domains - a.domains || compareText(a.provider, b.provider))
             .slice(0, limit);
-        const upstream = ranked((other) => other.domains / own.length);
-        assert.deepEqual(chain.upstream, upstream);
-        const downstream = ranked((other) => other.domains / other.all);
-        assert.deepEqual(chain.downstream, downstream);
-        const active = own.filter(({ state }) => state === 'active');
-        const held = new Set(
-          active.flatMap((domain) =>
-            domain.services
-              .filter(([, each, confidence]) => each === provider && confidence !== 'low')
-              .map(([category]) => category),
-          ),
+        assert.deepEqual(
+          chain.upstream,
+          ranked(() => own.length),
         );
-        assert.deepEqual(new Set(chain.markets.map(({ market }) => market.category)), held);
+        assert.deepEqual(
+          chain.downstream,
+          ranked((other) => usersOf(domains, other).length),
+        );
+        const active = own.filter(({ state }) => state === 'active');
+        const held = active
+          .flatMap(({ services }) => services)
+          .filter(([, each, confidence]) => each === provider && confidence !== 'low');
+        const markets = new Set(chain.markets.map(({ market }) => market.category));
+        assert.deepEqual(markets, new Set(held.map(([category]) => category)));
         for (const { market, share } of chain.markets) {
           const weight = active.reduce((sum, domain) => {
             const firms = firmProviders(domain, market.category);

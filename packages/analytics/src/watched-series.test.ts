@@ -7,7 +7,7 @@ import { WINDOW_DAYS } from './anomaly.ts';
 import { readableDays } from './anomaly-days.ts';
 import type { IndexedChange } from './change-history.ts';
 import { DAY_MS, dayOf } from './daily-series.ts';
-import { indexOf, plainDomains } from './test/firms.ts';
+import { indexOf, plainDomains, using } from './test/firms.ts';
 import { changes, DAYS, FIRST_DAY } from './test/random-changes.ts';
 import { type WatchedSeries, watchedSeries } from './watched-series.ts';
 
@@ -18,7 +18,7 @@ const DOMAINS = 60;
 
 /** Sixty users of acme, a hundred scans a day but on the days of a gap, all by one rulebook. */
 function worldOf(all: readonly IndexedChange[], gaps: readonly number[]) {
-  const index = indexOf(plainDomains([DOMAINS, { services: [['email', 'acme', 'high']] }]));
+  const index = indexOf(plainDomains([DOMAINS, using('email acme high')]));
   for (const change of all) index.history.add(change);
   for (let day = FIRST_DAY - 5; day <= NOW; day += 1) {
     if (!gaps.includes(day)) index.history.addScans(day, { scans: SCANS, measured: SCANS, rulebook: 'r1' });
@@ -51,21 +51,28 @@ describe('the watched series', () => {
       const on = (day: number) => all.filter(({ confirmedAt }) => dayOf(confirmedAt) === day);
       const isCalm = (day: number, provider: string) =>
         !on(day).some(({ type, from, to }) => type === 'reclassified' && [from, to].includes(provider));
+      const expectSamples = (
+        subject: string,
+        metric: WatchedSeries['metric'],
+        kept: readonly number[],
+        sampleOn: (day: number) => readonly [value: number, exposure: number],
+      ) => {
+        const found = find(series, subject, metric);
+        if (!kept.includes(DAY)) return assert.equal(found, undefined);
+        const samples = kept.map((day) => ({ day, value: sampleOn(day)[0], exposure: sampleOn(day)[1] }));
+        assert.deepEqual([...(found?.samples ?? []), found?.today], samples);
+        return found;
+      };
       for (const provider of index.history.providers()) {
-        const gained = (day: number) =>
-          on(day).filter(({ type, to, isEntry }) => type !== 'reclassified' && to === provider && isEntry).length;
-        const lost = (day: number) =>
-          on(day).filter(({ type, from, isExit }) => type !== 'reclassified' && from === provider && isExit).length;
+        const real = (day: number) => on(day).filter(({ type }) => type !== 'reclassified');
+        const gained = (day: number) => real(day).filter(({ to, isEntry }) => to === provider && isEntry).length;
+        const lost = (day: number) => real(day).filter(({ from, isExit }) => from === provider && isExit).length;
         const sampled = days.filter((day) => readable.isReadable(day) && isCalm(day, provider));
         const expect = (metric: 'domains' | 'gains' | 'losses', valueOn: (day: number) => number) => {
           const isCount = metric !== 'domains';
           const kept = sampled.filter((day) => !isCount || !readable.followsGap(day));
-          const found = find(series, provider, metric);
-          if (!kept.includes(DAY)) return assert.equal(found, undefined);
-          assert.equal(found?.kind, isCount ? 'count' : 'level');
-          const exposure = isCount ? DOMAINS : 1;
-          const samples = kept.map((day) => ({ day, value: valueOn(day), exposure }));
-          assert.deepEqual([...(found?.samples ?? []), found?.today], samples);
+          const found = expectSamples(provider, metric, kept, (day) => [valueOn(day), isCount ? DOMAINS : 1]);
+          if (found) assert.equal(found.kind, isCount ? 'count' : 'level');
         };
         let level = provider === 'acme' ? DOMAINS : 0;
         const levels = new Map<number, number>();
@@ -78,15 +85,10 @@ describe('the watched series', () => {
         expect('losses', lost);
       }
       for (const category of CATEGORIES) {
-        const found = find(series, category, 'migrations');
         const kept = days.filter((day) => readable.isReadable(day) && !readable.followsGap(day));
-        if (!kept.includes(DAY)) assert.equal(found, undefined);
-        else {
-          const migrated = (day: number) =>
-            on(day).filter((change) => change.type === 'migrated' && change.category === category).length;
-          const samples = kept.map((day) => ({ day, value: migrated(day), exposure: DOMAINS }));
-          assert.deepEqual([...(found?.samples ?? []), found?.today], samples);
-        }
+        const migrated = (day: number) =>
+          on(day).filter((change) => change.type === 'migrated' && change.category === category).length;
+        expectSamples(category, 'migrations', kept, (day) => [migrated(day), DOMAINS]);
       }
     }));
 

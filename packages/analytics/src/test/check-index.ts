@@ -7,17 +7,18 @@ import type { DomainIndex } from '../domain-index.ts';
 import type { DomainSet } from '../domain-set.ts';
 import { LEVELS, LOW, SCORES, STATES } from '../terms.ts';
 
+interface Service {
+  readonly category: number;
+  readonly provider: number;
+  readonly placement: number;
+  readonly level: number;
+}
 interface Row {
   readonly id: number;
   readonly name: string;
   readonly facts: DomainFacts;
   readonly builds: readonly number[];
-  readonly services: readonly {
-    readonly category: number;
-    readonly provider: number;
-    readonly placement: number;
-    readonly level: number;
-  }[];
+  readonly services: readonly Service[];
 }
 
 /** Throws when anything in the index is not what its columns say. */
@@ -57,7 +58,7 @@ function checkNames(index: DomainIndex, rows: readonly Row[]): void {
 }
 
 function checkServiceSets({ sets, vocabulary }: DomainIndex, rows: readonly Row[]): void {
-  const expect = (what: string, set: DomainSet, isSo: (service: Row['services'][number]) => boolean) =>
+  const expect = (what: string, set: DomainSet, isSo: (service: Service) => boolean) =>
     expectSet(what, set, rows, uses(isSo));
   for (let id = 0; id < vocabulary.providers.size; id += 1)
     expect(`provider ${id}`, sets.provider(id), ({ provider }) => provider === id);
@@ -67,19 +68,23 @@ function checkServiceSets({ sets, vocabulary }: DomainIndex, rows: readonly Row[
     expect(`category ${number}`, sets.category(number), ({ category }) => category === number);
   for (const at of LEVELS.keys()) {
     expect(`level ${at}`, sets.level(at), ({ level }) => level === at);
-    for (const { number } of vocabulary.placements) {
-      const isSo = ({ placement, level }: Row['services'][number]) => placement === number && level === at;
-      expect(`placement ${number} at ${at}`, sets.placement(number, at), isSo);
-    }
-    for (const number of CATEGORIES.keys()) {
-      const isSo = ({ category, level }: Row['services'][number]) => category === number && level === at;
-      expect(`category ${number} at ${at}`, sets.categoryLevel(number, at), isSo);
-    }
+    for (const { number } of vocabulary.placements)
+      expect(
+        `placement ${number} at ${at}`,
+        sets.placement(number, at),
+        (s) => s.placement === number && s.level === at,
+      );
+    for (const number of CATEGORIES.keys())
+      expect(
+        `category ${number} at ${at}`,
+        sets.categoryLevel(number, at),
+        (s) => s.category === number && s.level === at,
+      );
   }
 }
 
 const uses =
-  (isSo: (service: Row['services'][number]) => boolean) =>
+  (isSo: (service: Service) => boolean) =>
   ({ services }: Row) =>
     services.some(isSo);
 
@@ -99,8 +104,9 @@ function checkFactSets({ sets }: DomainIndex, rows: readonly Row[]): void {
 
 function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void {
   for (const state of STATES.keys()) {
+    const inState = rows.filter(({ facts }) => facts.state === state);
     for (const sector of [undefined, ...SECTORS.keys()]) {
-      const among = rows.filter(({ facts }) => facts.state === state && (sector ?? facts.sector) === facts.sector);
+      const among = inState.filter(({ facts }) => (sector ?? facts.sector) === facts.sector);
       assert.equal(tallies.domains([state], sector), among.length);
       for (const flag of POSTURE_FLAGS.keys())
         assert.equal(tallies.flag(flag, [state], sector), among.filter((row) => hasFlag(row, flag)).length);
@@ -108,14 +114,12 @@ function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void 
         assert.equal(tallies.score(score, [state], sector), among.filter((row) => hasScore(row, score)).length);
     }
     for (const role of CATEGORIES.keys()) {
-      const among = rows.filter(({ facts }) => facts.state === state).map((row) => holderOf(row, role));
-      for (const [number, holder] of HOLDERS.entries()) {
-        assert.equal(tallies.holders(role, number, [state]), among.filter((each) => each === holder).length);
-      }
+      const found = inState.map((row) => holderOf(row, role));
+      for (const [number, holder] of HOLDERS.entries())
+        assert.equal(tallies.holders(role, number, [state]), found.filter((each) => each === holder).length);
     }
   }
-  const all = [...STATES.keys()];
-  assert.equal(tallies.domains(all), rows.length);
+  assert.equal(tallies.domains([...STATES.keys()]), rows.length);
 }
 
 /** What each domain's build numbers say is what the lists of builds say, and none is kept that nobody shows. */
@@ -155,19 +159,14 @@ function checkServiceTallies({ tallies, vocabulary }: DomainIndex, rows: readonl
       if (a === b) continue;
       assert.equal(tallies.together(a, b), own.filter(uses((service) => service.provider === b)).length);
     }
-    const sole = own.filter((row) =>
-      [...CATEGORIES.keys()].some((category) => {
-        const firm = firmIn(row, category);
-        return firm.length === 1 && firm[0]?.provider === a;
-      }),
-    );
+    const isSole = (firm: readonly Service[]) => firm.length === 1 && firm[0]?.provider === a;
+    const sole = own.filter((row) => [...CATEGORIES.keys()].some((category) => isSole(firmIn(row, category))));
     assert.equal(tallies.soleSource(a), sole.length);
   }
   for (const { number, category } of vocabulary.placements) {
     for (const state of [STATES.indexOf('active'), STATES.indexOf('parked')]) {
-      const among = rows.filter(
-        (row) => row.facts.state === state && firmIn(row, category).some(({ placement }) => placement === number),
-      );
+      const isUser = (row: Row) => firmIn(row, category).some(({ placement }) => placement === number);
+      const among = rows.filter((row) => row.facts.state === state && isUser(row));
       const { domains, weight } = tallies.users(number, [state]);
       assert.equal(domains, among.length);
       const expected = among.reduce((sum, row) => sum + 1 / firmIn(row, category).length, 0);

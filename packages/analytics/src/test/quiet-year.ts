@@ -80,9 +80,7 @@ export function withLoss(series: QuietSeries, loss: { readonly day: number; read
   if (series.metric === 'gains') return series;
   const change = series.metric === 'losses' ? loss.domains : -loss.domains;
   const isTouched = (day: number) => (series.metric === 'losses' ? day === loss.day : day >= loss.day);
-  const samples = series.samples.map((sample) =>
-    isTouched(sample.day) ? { ...sample, value: sample.value + change } : sample,
-  );
+  const samples = series.samples.map((each) => (isTouched(each.day) ? { ...each, value: each.value + change } : each));
   return { ...series, samples };
 }
 

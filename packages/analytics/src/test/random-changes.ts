@@ -10,14 +10,12 @@ export const DAYS = 40;
 
 const provider = fc.constantFrom(...PROVIDERS.slice(0, 3));
 const moment = fc.nat(DAYS * DAY_MS - 1).map((ms) => FIRST_DAY * DAY_MS + ms);
+const midnight = fc.nat(DAYS - 1).map((day) => (FIRST_DAY + day) * DAY_MS);
 
 export const change: fc.Arbitrary<IndexedChange> = fc
   .record({
     at: moment,
-    confirmedAt: fc.oneof(
-      moment,
-      fc.nat(DAYS - 1).map((day) => (FIRST_DAY + day) * DAY_MS),
-    ),
+    confirmedAt: fc.oneof(moment, midnight),
     category: fc.constantFrom(...CATEGORIES.slice(0, 2), 'verified_service' as const),
     type: fc.constantFrom('added', 'removed', 'migrated', 'reclassified'),
     left: provider,
@@ -28,11 +26,8 @@ export const change: fc.Arbitrary<IndexedChange> = fc
   })
   .map(({ left, chosen, hasBoth, ...rest }) => {
     const isBoth = rest.type === 'migrated' || (rest.type === 'reclassified' && hasBoth);
-    return {
-      ...rest,
-      from: isBoth || rest.type === 'removed' ? left : null,
-      to: isBoth || rest.type !== 'removed' ? chosen : null,
-    };
+    const from = isBoth || rest.type === 'removed' ? left : null;
+    return { ...rest, from, to: isBoth || rest.type !== 'removed' ? chosen : null };
   });
 
 export const changes: fc.Arbitrary<IndexedChange[]> = fc.array(change, { maxLength: 150, size: 'max' });
