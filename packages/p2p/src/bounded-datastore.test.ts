@@ -16,11 +16,10 @@ const names = (store: BoundedDatastore, prefix = '') => [...store.queryKeys({ pr
 describe('bounded datastore', () => {
   it('forgets what was used least recently, of the same kind', () => {
     const store = storeOf(2);
-    store.put(key('/peers/me'), Uint8Array.of(0));
-    store.put(key('/dht/a'), Uint8Array.of(1));
-    store.put(key('/dht/b'), Uint8Array.of(2));
-    assert.deepEqual(store.get(key('/dht/a')), Uint8Array.of(1));
-    store.put(key('/dht/c'), Uint8Array.of(3));
+    const put = (name: string) => store.put(key(name), Buffer.from(name.slice(-2)));
+    for (const name of ['/peers/me', '/dht/a', '/dht/b']) put(name);
+    assert.equal(String(store.get(key('/dht/a'))), '/a');
+    put('/dht/c');
     assert.deepEqual(names(store), ['/peers/me', '/dht/a', '/dht/c']);
     assert.equal(store.has(key('/dht/b')), false);
     assert.throws(() => store.get(key('/dht/b')), { name: 'NotFoundError' });
@@ -38,14 +37,11 @@ describe('bounded datastore', () => {
     const byName = (a: { key: Key }, b: { key: Key }) => (a.key.toString() < b.key.toString() ? -1 : 1);
     const query = { prefix: '/x', filters: [], orders: [byName], offset: 1, limit: 1 };
     assert.deepEqual(
-      [...store.query(query)].map((pair) => pair.key.toString()),
+      [...store.query(query)].map(({ key }) => `${key}`),
       ['/x/2'],
     );
-    assert.deepEqual(
-      [...store.query({ filters: [({ value }: { value: Uint8Array }) => Buffer.from(value).toString() === '/y/1'] })]
-        .length,
-      1,
-    );
+    const isY = ({ value }: { value: Uint8Array }) => Buffer.from(value).toString() === '/y/1';
+    assert.equal([...store.query({ filters: [isY] })].length, 1);
   });
 
   it('does a batch all at once, and many one after the other', async () => {
@@ -66,19 +62,21 @@ describe('bounded datastore', () => {
     assert.deepEqual(names(store), ['/b']);
   });
 
-  it('keeps a bounded number of providers of a key, and of keys of a provider, those told last', () => {
+  it('keeps a bounded number of providers of a key, and of keys of a provider, the last ones announced', () => {
     const store = storeOf(100, { mostProvidersPerKey: 2, mostKeysPerProvider: 3 });
-    const tell = (cid: string, peer: string) => store.put(key(`/dht/provider/${cid}/${peer}`), Uint8Array.of(1));
-    for (const peer of ['a', 'b', 'c']) tell('model', peer);
-    assert.deepEqual(names(store, '/dht/provider/model'), ['/dht/provider/model/b', '/dht/provider/model/c']);
-    for (const cid of ['1', '2', '3', '4']) tell(cid, 'greedy');
-    tell('1', 'modest');
+    const announce = (...records: string[]) => {
+      for (const record of records) store.put(key(`/dht/provider/${record}`), Uint8Array.of(1));
+    };
+    const namesIn = (prefix = '') => names(store, `/dht/provider/${prefix}`).map((name) => name.slice(14));
+    announce('model/a', 'model/b', 'model/c');
+    assert.deepEqual(namesIn('model'), ['model/b', 'model/c']);
+    announce('1/greedy', '2/greedy', '3/greedy', '4/greedy', '1/modest');
     assert.deepEqual(
-      names(store, '/dht/provider').filter((name) => name.endsWith('/greedy')),
-      ['2', '3', '4'].map((cid) => `/dht/provider/${cid}/greedy`),
+      namesIn().filter((name) => name.endsWith('/greedy')),
+      ['2/greedy', '3/greedy', '4/greedy'],
     );
     store.delete(key('/dht/provider/1/modest'));
-    assert.deepEqual(names(store, '/dht/provider/1'), []);
+    assert.deepEqual(namesIn('1'), []);
   });
 
   it('answers who has a key without a look at all the others', () => {

@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { multiaddr } from '@multiformats/multiaddr';
 import { until } from '../../../tests/support/until.ts';
-import { ByteBudget } from './byte-budget.ts';
-import { type Channel, type ChannelBounds, openChannel } from './channel.ts';
+import type { Channel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
 import { STREAMS } from './limits.ts';
 import { MOST_MESSAGE_BYTES } from './message-reader.ts';
@@ -12,12 +11,6 @@ import type { PeerNode } from './peer-node.ts';
 import { addressOf, startStranger, useHosts, within } from './test/hosts.ts';
 
 let protocols = 0;
-
-const boundsOf = (mostBytes: number, messageTimeoutMs = 60_000): ChannelBounds => ({
-  unread: new ByteBudget({ mostBytes, mostBytesPerPeer: mostBytes }),
-  unsent: new ByteBudget({ mostBytes: 2 ** 30, mostBytesPerPeer: 2 ** 30 }),
-  messageTimeoutMs,
-});
 
 /** A channel and its other end. */
 async function pair(from: PeerNode, to: PeerNode): Promise<{ near: Channel; far: Channel }> {
@@ -30,10 +23,11 @@ async function pair(from: PeerNode, to: PeerNode): Promise<{ near: Channel; far:
   return { near, far: await far };
 }
 
-async function all(channel: Channel): Promise<Uint8Array[]> {
-  const messages: Uint8Array[] = [];
-  for await (const message of channel.messages) messages.push(message);
-  return messages;
+const all = (channel: Channel): Promise<Uint8Array[]> => Array.fromAsync(channel.messages);
+
+async function sendAll(channel: Channel, messages: Iterable<Uint8Array>): Promise<void> {
+  for (const message of messages) await channel.send(message);
+  await channel.close();
 }
 
 describe('channel', () => {
@@ -47,30 +41,19 @@ describe('channel', () => {
 
   it('gives each message once, whole and in order, and ends after the last one', async () => {
     const { near, far } = await pair(a, b);
-    assert.equal(near.peer, b.id);
-    assert.equal(far.peer, a.id);
+    assert.deepEqual([near.peer, far.peer], [b.id, a.id]);
     const sizes = [1, 127, 128, 16_383, 16_384, 300_000, MOST_MESSAGE_BYTES, 2];
     const sent = sizes.map((size) => randomBytes(size));
-    const received = all(far);
-    for (const message of sent) await near.send(message);
-    await near.close();
-    assert.deepEqual(
-      (await received).map((message) => Buffer.from(message).toString('hex').slice(0, 64)),
-      [...sent.map((message) => message.toString('hex').slice(0, 64))],
-    );
-    assert.deepEqual(
-      (await received).map(({ byteLength }) => byteLength),
-      sizes,
-    );
+    const [received] = await Promise.all([all(far), sendAll(near, sent)]);
+    assert.equal(received.length, sent.length);
+    for (const [at, message] of received.entries()) assert.ok(sent[at]?.equals(message), `message ${at}`);
   });
 
   it('speaks both ways, and one side may end before the other', async () => {
     const { near, far } = await pair(a, b);
-    await near.send(Buffer.from('question'));
-    await near.close();
+    await sendAll(near, [Buffer.from('question')]);
     assert.equal((await all(far)).length, 1);
-    await far.send(Buffer.from('answer'));
-    await far.close();
+    await sendAll(far, [Buffer.from('answer')]);
     assert.deepEqual((await all(near)).map(String), ['answer']);
     await assert.rejects(near.send(Buffer.from('late')), ChannelError);
   });
@@ -101,18 +84,12 @@ describe('channel', () => {
 
   it('carries a long answer in small pieces past the first time that it is full', async () => {
     const { near, far } = await pair(a, b);
-    const count = 20_000;
-    const sending = (async () => {
-      for (let at = 0; at < count; at += 1) await near.send(Buffer.from(`token ${at}`));
-      await near.close();
-    })();
-    let at = 0;
-    for await (const message of far.messages) {
-      assert.equal(Buffer.from(message).toString(), `token ${at}`);
-      at += 1;
-    }
-    await sending;
-    assert.equal(at, count);
+    const sent = Array.from({ length: 20_000 }, (_, at) => Buffer.from(`token ${at}`));
+    const [received] = await Promise.all([all(far), sendAll(near, sent)]);
+    assert.deepEqual(
+      received.map((message) => Buffer.from(message).toString()),
+      sent.map(String),
+    );
   });
 
   it('throws when the other side aborts, after what had come', async () => {
@@ -150,10 +127,8 @@ describe('channel', () => {
 
   it('has one listener for a protocol, also after the start', async () => {
     await b.channels.handle('/test/one', () => {});
-    await assert.rejects(
-      b.channels.handle('/test/one', () => {}),
-      ChannelError,
-    );
+    const again = b.channels.handle('/test/one', () => {});
+    await assert.rejects(again, ChannelError);
     await assert.rejects(a.channels.open(b.id, '/test/nobody', within()), ChannelError);
   });
 
@@ -177,7 +152,6 @@ describe('channel', () => {
       const connection = await stranger.dial(multiaddr(addressOf(b)));
       const cases: [string, Uint8Array, boolean][] = [
         ['a length beyond the longest', Uint8Array.of(0x81, 0x80, 0x80, 0x02), false],
-        ['a length that does not end', new Uint8Array(9).fill(0xff), false],
         ['half a message', Uint8Array.of(5, 1, 2), true],
         ['no last word', Uint8Array.of(1, 7), true],
       ];
@@ -192,11 +166,6 @@ describe('channel', () => {
         assert.ok(channel);
         await assert.rejects(all(channel), ChannelError, name);
       }
-      const stream = await connection.newStream('/test/hostile');
-      const bounded = openChannel(stream, b.id, boundsOf(1_000));
-      await until(() => channels.length > 0);
-      await channels[0]?.send(new Uint8Array(2_000));
-      await assert.rejects(all(bounded), ChannelError);
     } finally {
       await stranger.stop();
     }

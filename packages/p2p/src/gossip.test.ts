@@ -6,118 +6,109 @@ import { Conduct } from './conduct.ts';
 import type { Gate } from './gate.ts';
 import { createGossip, GossipError } from './gossip.ts';
 import { GOSSIP } from './limits.ts';
-import type { PeerNode } from './peer-node.ts';
+import type { PeerNode, Verdict } from './peer-node.ts';
 import { RateLimit } from './rate-limit.ts';
 import { useHosts } from './test/hosts.ts';
 
 const TOPIC = 'strata/test/1';
 
-/** Says it again under a new number until all have heard one of them: a mesh takes a moment to grow. */
-async function sayUntil(from: PeerNode, isHeard: (text: string) => boolean): Promise<void> {
+interface Received {
+  readonly text: string;
+  readonly from: string;
+}
+
+/** Subscribes a host to the topic; lists the messages that it receives. */
+async function listen(node: PeerNode, judge: (text: string) => Verdict = () => 'accept'): Promise<Received[]> {
+  const received: Received[] = [];
+  await node.gossip.subscribe(TOPIC, (message, from) => {
+    const text = Buffer.from(message).toString();
+    received.push({ text, from });
+    return judge(text);
+  });
+  return received;
+}
+
+/** Publishes under a new number until one of the messages is received: a mesh takes a moment to grow. */
+async function publishUntilReceived(from: PeerNode, received: readonly Received[]): Promise<void> {
   let count = 0;
   await until(async () => {
     count += 1;
-    const text = `${from.id} ${count}`;
+    const text = `${from.id} ${count} ${received.length}`;
     await from.gossip.publish(TOPIC, Buffer.from(text));
     await new Promise((resolve) => setTimeout(resolve, 200));
-    return isHeard(text);
+    return received.some((each) => each.text === text);
   });
 }
 
 describe('gossip', { concurrency: true }, () => {
   const hosts = useHosts();
 
-  it('reaches who is not connected to its sender, once, with the name of who signed it', async () => {
-    // A line: each knows its neighbour alone.
-    const middle = await hosts.start('middle');
-    const left = await hosts.start('left', { allow: [middle.id], join: [middle.joinToken()] });
-    const right = await hosts.start('right', { join: [middle.joinToken()] });
-    const heard: string[] = [];
-    await left.gossip.subscribe(TOPIC, () => 'accept');
-    await middle.gossip.subscribe(TOPIC, () => 'accept');
-    await right.gossip.subscribe(TOPIC, (message, from) => {
-      if (from === left.id) heard.push(Buffer.from(message).toString());
-      return 'accept';
-    });
+  /** Three hosts in a line: each is connected to its neighbour alone. */
+  async function startLine(name: string) {
+    const middle = await hosts.start(`${name}-middle`);
+    const join = [middle.joinToken()];
+    const left = await hosts.start(`${name}-left`, { allow: [middle.id], join });
+    const right = await hosts.start(`${name}-right`, { join });
     await until(() => middle.peers.connected().length === 2);
-    await sayUntil(left, (text) => heard.includes(text));
+    return { left, middle, right };
+  }
+
+  it('reaches a host that is not connected to its sender, once, with the name of who signed it', async () => {
+    const { left, middle, right } = await startLine('reach');
+    const received = await listen(right);
+    for (const node of [left, middle]) await listen(node);
+    await publishUntilReceived(left, received);
     // A dial that the allow-list of the other end refuses may be under way.
     await until(() => !right.peers.connected().some(({ id }) => id === left.id));
-    assert.deepEqual(heard, [...new Set(heard)]);
-    assert.ok(heard.every((text) => text.startsWith(left.id)));
+    const texts = received.map(({ text }) => text);
+    assert.deepEqual(texts, [...new Set(texts)]);
+    for (const { text, from } of received) assert.ok(from === left.id && text.startsWith(left.id));
   });
 
   it('is not passed on when the listener in between ignores or rejects it', async () => {
-    const middle = await hosts.start('judge');
-    const left = await hosts.start('speaker', { allow: [middle.id], join: [middle.joinToken()] });
-    const right = await hosts.start('hearer', { join: [middle.joinToken()] });
-    const judged: string[] = [];
-    const heard: string[] = [];
-    await left.gossip.subscribe(TOPIC, () => 'accept');
-    await middle.gossip.subscribe(TOPIC, (message) => {
-      const text = Buffer.from(message).toString();
-      judged.push(text);
-      return text.startsWith('reject') ? 'reject' : text.startsWith('ignore') ? 'ignore' : 'accept';
-    });
-    await right.gossip.subscribe(TOPIC, (message) => {
-      heard.push(Buffer.from(message).toString());
-      return 'accept';
-    });
-    await until(() => middle.peers.connected().length === 2);
-    await sayUntil(left, (text) => heard.includes(text));
-    await left.gossip.publish(TOPIC, Buffer.from('reject this'));
-    await left.gossip.publish(TOPIC, Buffer.from('ignore this'));
-    await until(() => judged.includes('reject this') && judged.includes('ignore this'));
-    await sayUntil(left, (text) => heard.includes(text));
-    assert.deepEqual(
-      heard.filter((text) => /reject|ignore/.test(text)),
-      [],
-    );
+    const { left, middle, right } = await startLine('judge');
+    await listen(left);
+    const judged = await listen(middle, (text) => (text === 'reject' || text === 'ignore' ? text : 'accept'));
+    const received = await listen(right);
+    await publishUntilReceived(left, received);
+    for (const verdict of ['reject', 'ignore']) await left.gossip.publish(TOPIC, Buffer.from(verdict));
+    const has = (list: readonly Received[], verdict: string) => list.some(({ text }) => text === verdict);
+    await until(() => has(judged, 'reject') && has(judged, 'ignore'));
+    await publishUntilReceived(left, received);
+    assert.deepEqual([has(received, 'reject'), has(received, 'ignore')], [false, false]);
   });
 
-  it('of who is not on the allow-list is not heard, whoever brings it', async () => {
+  it('of a signer that is not on the allow-list is not received, whichever neighbour passes it on', async () => {
     const middle = await hosts.start('open');
-    const stranger = await hosts.start('stranger', { join: [middle.joinToken()] });
-    const friend = await hosts.start('friend', { join: [middle.joinToken()] });
-    const strict = await hosts.start('strict', { allow: [middle.id, friend.id], join: [middle.joinToken()] });
-    const heard: string[] = [];
-    for (const node of [middle, stranger, friend]) await node.gossip.subscribe(TOPIC, () => 'accept');
-    await strict.gossip.subscribe(TOPIC, (_, from) => {
-      heard.push(from);
-      return 'accept';
-    });
+    const join = [middle.joinToken()];
+    const stranger = await hosts.start('stranger', { join });
+    const friend = await hosts.start('friend', { join });
+    const strict = await hosts.start('strict', { allow: [middle.id, friend.id], join });
+    for (const node of [middle, stranger, friend]) await listen(node);
+    const received = await listen(strict);
     await until(() => middle.peers.connected().length === 3);
-    await Promise.all([
-      sayUntil(friend, () => heard.includes(friend.id)),
-      stranger.gossip.publish(TOPIC, Buffer.from('from a stranger')),
-    ]);
-    await stranger.gossip.publish(TOPIC, Buffer.from('from a stranger, again'));
-    await sayUntil(friend, () => heard.includes(friend.id));
-    assert.ok(!heard.includes(stranger.id));
+    for (let round = 0; round < 2; round += 1) {
+      await stranger.gossip.publish(TOPIC, Buffer.from(`from a stranger, ${round}`));
+      await publishUntilReceived(friend, received);
+    }
+    assert.ok(received.every(({ from }) => from !== stranger.id));
   });
 
-  it('is bounded in length and for each signer, has one listener, and needs nobody to listen', async () => {
+  it('is bounded in length and for each signer, has one listener, and needs no subscriber', async () => {
     const a = await hosts.start('busy');
-    await a.gossip.publish(TOPIC, Buffer.from('nobody is here'));
+    await a.gossip.publish(TOPIC, Buffer.from('no host is connected'));
     await assert.rejects(a.gossip.publish(TOPIC, new Uint8Array(GOSSIP.mostMessageBytes + 1)), GossipError);
-    await a.gossip.subscribe(TOPIC, () => 'accept');
-    await assert.rejects(
-      a.gossip.subscribe(TOPIC, () => 'accept'),
-      GossipError,
-    );
+    await listen(a);
+    await assert.rejects(listen(a), GossipError);
     const b = await hosts.start('quiet', { join: [a.joinToken()] });
-    let heard = 0;
-    await b.gossip.subscribe(TOPIC, () => {
-      heard += 1;
-      return 'accept';
-    });
+    const received = await listen(b);
     await until(() => b.peers.connected().length === 1);
-    await sayUntil(a, () => heard > 0);
+    await publishUntilReceived(a, received);
     const beganAt = Date.now();
     for (let count = 0; count < 500; count += 1) await a.gossip.publish(TOPIC, Buffer.from(`flood ${count}`));
     await new Promise((resolve) => setTimeout(resolve, 500));
     const most = GOSSIP.signerBurst + ((Date.now() - beganAt) / 1_000) * GOSSIP.signerPerSecond + 2;
-    assert.ok(heard <= most, `${heard} heard, ${most} allowed`);
+    assert.ok(received.length <= most, `${received.length} received, ${most} allowed`);
   });
 });
 
@@ -163,36 +154,29 @@ describe('a neighbour', () => {
 describe('rate limit', () => {
   it('allows a burst, and then so many a second, for each alone', () => {
     const limit = new RateLimit({ burst: 3, perSecond: 2, most: 10 });
-    const taken = (name: string, nowMs: number, times: number) =>
-      Array.from({ length: times }, () => limit.take(name, nowMs)).filter(Boolean).length;
-    assert.equal(taken('a', 0, 10), 3);
-    assert.equal(taken('b', 0, 10), 3);
-    assert.equal(taken('a', 1_000, 10), 2);
-    assert.equal(taken('a', 500, 10), 0);
-    assert.equal(taken('a', 60_000, 10), 3);
+    for (const [name, nowMs, taken] of [
+      ['a', 0, 3],
+      ['b', 0, 3],
+      ['a', 1_000, 2],
+      ['a', 500, 0],
+      ['a', 60_000, 3],
+    ] as const)
+      assert.equal(Array.from({ length: 10 }, () => limit.take(name, nowMs)).filter(Boolean).length, taken);
   });
 
   it('remembers a bounded number of names', () => {
     const limit = new RateLimit({ burst: 1, perSecond: 0.001, most: 2 });
-    assert.equal(limit.take('a', 0), true);
-    assert.equal(limit.take('b', 0), true);
-    assert.equal(limit.take('a', 0), false);
-    assert.equal(limit.take('c', 0), true);
-    assert.equal(limit.take('a', 0), false);
-    assert.equal(limit.take('b', 0), true);
+    const taken = [...'abacab'].map((name) => limit.take(name, 0));
+    assert.deepEqual(taken, [true, true, false, true, false, true]);
   });
 });
 
-describe('conduct', () => {
-  it('counts against a neighbour, up to a bound, and fades', () => {
-    const conduct = new Conduct();
-    assert.equal(conduct.points('a', 0), 0);
-    conduct.add('a', 10, 0);
-    conduct.add('a', 10, 0);
-    assert.equal(conduct.points('a', 0), 20);
-    assert.equal(conduct.points('a', 30_000), 10);
-    conduct.add('a', 1e9, 30_000);
-    assert.ok(conduct.points('a', 30_000) <= 1_000);
-    assert.equal(conduct.points('b', 0), 0);
-  });
+it('conduct counts against a neighbour, up to a bound, and fades', () => {
+  const conduct = new Conduct();
+  assert.equal(conduct.points('a', 0), 0);
+  for (let i = 0; i < 2; i += 1) conduct.add('a', 10, 0);
+  assert.deepEqual([conduct.points('a', 0), conduct.points('a', 30_000)], [20, 10]);
+  conduct.add('a', 1e9, 30_000);
+  assert.ok(conduct.points('a', 30_000) <= 1_000);
+  assert.equal(conduct.points('b', 0), 0);
 });

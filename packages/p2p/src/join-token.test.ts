@@ -22,10 +22,12 @@ function sealed(body: Uint8Array): string {
 }
 
 describe('join token', () => {
-  it('says again what it was made of', () => {
-    assert.deepEqual(readJoinToken(createJoinToken({ peer, addresses })), { peer, addresses });
-    const networkKey = new Uint8Array(randomBytes(32));
-    assert.deepEqual(readJoinToken(createJoinToken({ peer, addresses, networkKey })), { peer, addresses, networkKey });
+  it('reads back as it was made, with a network key or without', () => {
+    for (const token of [
+      { peer, addresses },
+      { peer, addresses, networkKey: new Uint8Array(randomBytes(32)) },
+    ])
+      assert.deepEqual(readJoinToken(createJoinToken(token)), token);
   });
 
   it('is short, and one word to select', () => {

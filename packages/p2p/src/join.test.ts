@@ -28,8 +28,7 @@ describe('joining', { concurrency: true }, () => {
       const worker = await hosts.start(`worker-${index}`, { listen: [] });
       assert.deepEqual(await worker.peers.join(target, within()), [gateway.id]);
       const [connected] = worker.peers.connected();
-      assert.equal(connected?.direction, 'outbound');
-      assert.equal(connected?.isLimited, false);
+      assert.partialDeepStrictEqual(connected, { direction: 'outbound', isLimited: false });
       assert.equal(connected?.address.includes('/ws/'), index === 1);
     }
   });
@@ -50,19 +49,12 @@ describe('joining', { concurrency: true }, () => {
       assert.equal(error.message.split(other.id).length, 2, 'the peer id is said once');
       return true;
     });
-    const unreadable = [
-      'nonsense',
-      '127.0.0.1:9788',
-      'http://127.0.0.1:9788',
-      '/ip4/127.0.0.1/tcp/1',
-      '/ip4/127/tcp/x',
-    ];
-    for (const target of [...unreadable, '/ip4/127.0.0.1/tcp/1/p2p/12D3', 'strata1xyz'])
-      await assert.rejects(third.peers.join(target, within()), (error) => {
-        assert.ok(error instanceof JoinError);
-        assert.match(error.message, /^join takes an address with a peer id .* or a join token/);
-        assert.doesNotMatch(error.message, /multiaddr|strata1xyz/i);
-        return true;
+    const unreadable = `nonsense 127.0.0.1:9788 http://127.0.0.1:9788 /ip4/127.0.0.1/tcp/1 /ip4/127/tcp/x
+      /ip4/127.0.0.1/tcp/1/p2p/12D3 strata1xyz`.split(/\s+/);
+    for (const target of unreadable)
+      await assert.rejects(third.peers.join(target, within()), {
+        name: 'JoinError',
+        message: /^join takes an address with a peer id (?!.*(?:multiaddr|Multiaddr|strata1xyz)).* or a join token/s,
       });
     await assert.rejects(hosts.start('fourth', { join: ['nonsense'] }), JoinError);
   });

@@ -12,11 +12,11 @@ describe('lock of a key', () => {
   it('has one holder, the first of many, and is free after it', async () => {
     const file = path.join(directory.path, 'deep', 'peer.key');
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => lockKey(file)));
-    const [held, ...others] = outcomes.filter(({ status }) => status === 'fulfilled');
-    assert.deepEqual(others, []);
-    for (const outcome of outcomes)
-      if (outcome.status === 'rejected') assert.ok(outcome.reason instanceof KeyFileError);
-    if (held?.status === 'fulfilled') held.value[Symbol.dispose]();
+    const held = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    assert.equal(held.length, 1);
+    for (const error of errors) assert.ok(error instanceof KeyFileError);
+    held[0]?.[Symbol.dispose]();
     (await lockKey(file))[Symbol.dispose]();
   });
 

@@ -32,23 +32,20 @@ describe('known peers', { concurrency: true }, () => {
     assert.equal(back.id, four.id);
     await until(() => back.peers.connected().length > 0);
 
-    const heard: string[] = [];
+    const received = new Set<string>();
     for (const node of [one, two, three])
       await node.gossip.subscribe('t', (_, from) => {
-        if (from === back.id) heard.push(node.id);
+        if (from === back.id) received.add(node.id);
         return 'accept';
       });
     await back.gossip.subscribe('t', () => 'accept');
     await until(async () => {
       await back.gossip.publish('t', Buffer.from(`${Date.now()}`));
       await new Promise((resolve) => setTimeout(resolve, 200));
-      return [one, two, three].every(({ id }) => heard.includes(id));
+      return received.size === 3;
     });
     await back.peers.provide(KEY);
-    await until(async () => {
-      const finders = await Array.fromAsync(three.peers.find(KEY, within(5_000)));
-      return finders.includes(back.id);
-    });
+    await until(async () => (await Array.fromAsync(three.peers.find(KEY, within(5_000)))).includes(back.id));
   });
 
   it('begin anew from a file that is damaged or hostile', async () => {
@@ -65,32 +62,38 @@ describe('known peers', { concurrency: true }, () => {
     await Promise.all(contents.map(begin));
   });
 
-  it('are bounded, and who was seen last comes first', async () => {
+  const atPort = (host: string, port: number) => `/ip4/${host}/tcp/${port}`;
+  const isKnown = (known: KnownPeers, peer: string) => known.list().some(({ id }) => id === peer);
+
+  it('are bounded, and the last one observed comes first', async () => {
     const known = await KnownPeers.load(undefined);
     for (let at = 0; at < KNOWN_PEERS.most + 5; at += 1)
-      known.add(`peer-${at}`, { reached: `/ip4/192.0.2.1/tcp/${at + 1}`, told: [] }, new Date(at));
+      known.add(`peer-${at}`, { reached: atPort('192.0.2.1', at + 1), told: [] }, new Date(at));
     assert.equal(known.list().length, KNOWN_PEERS.most);
     assert.equal(known.list()[0]?.id, `peer-${KNOWN_PEERS.most + 4}`);
     for (let at = 0; at < 10; at += 1)
-      known.add('peer-100', { told: [`/ip4/192.0.2.2/tcp/${at + 1}`, 'x'.repeat(999)] }, new Date());
-    assert.equal(known.list()[0]?.id, 'peer-100');
-    assert.equal(known.list()[0]?.addresses.length, KNOWN_PEERS.mostAddresses);
-    assert.equal(known.list()[0]?.addresses[0], '/ip4/192.0.2.2/tcp/10');
+      known.add('peer-100', { told: [atPort('192.0.2.2', at + 1), 'x'.repeat(999)] }, new Date());
+    const [first] = known.list();
+    assert.equal(first?.id, 'peer-100');
+    assert.deepEqual(
+      [first.addresses.length, first.addresses[0]],
+      [KNOWN_PEERS.mostAddresses, atPort('192.0.2.2', 10)],
+    );
     known.add('silent', { told: [] }, new Date());
-    assert.ok(!known.list().some(({ id }) => id === 'silent'));
+    assert.ok(!isKnown(known, 'silent'));
   });
 
-  it('that only told where they are do not take the place of those that were reached', async () => {
+  it('that only announced an address do not displace those that were reached', async () => {
     const known = await KnownPeers.load(undefined);
-    known.add('gateway', { reached: '/ip4/192.0.2.1/tcp/4001', told: [] }, new Date());
-    const tell = (id: string) => known.add(id, { told: ['/ip4/203.0.113.7/tcp/80'] }, new Date());
-    for (let at = 0; at < 2 * KNOWN_PEERS.most; at += 1) tell(`stranger-${at}`);
+    known.add('gateway', { reached: atPort('192.0.2.1', 4001), told: [] }, new Date());
+    const announce = (id: string) => known.add(id, { told: [atPort('203.0.113.7', 80)] }, new Date());
+    for (let at = 0; at < 2 * KNOWN_PEERS.most; at += 1) announce(`stranger-${at}`);
     assert.equal(known.list()[0]?.id, 'gateway');
     assert.equal(known.list().length, 1 + KNOWN_PEERS.mostTold);
     for (let at = 0; at < KNOWN_PEERS.most; at += 1)
-      known.add(`friend-${at}`, { reached: `/ip4/192.0.2.2/tcp/${at + 1}`, told: [] }, new Date());
-    tell('newcomer');
+      known.add(`friend-${at}`, { reached: atPort('192.0.2.2', at + 1), told: [] }, new Date());
+    announce('newcomer');
     assert.equal(known.list().length, KNOWN_PEERS.most);
-    assert.ok(!known.list().some(({ id }) => id === 'newcomer'));
+    assert.ok(!isKnown(known, 'newcomer'));
   });
 });

@@ -11,23 +11,19 @@ const ANYWHERE = { listen: ['/ip4/0.0.0.0/tcp/0'], isMdnsOn: true };
 /** Whether what is sent to a group comes back to this machine: containers often have no multicast. */
 async function hasMulticast(): Promise<boolean> {
   const socket = createSocket({ type: 'udp4', reuseAddr: true });
-  try {
-    return await new Promise((resolve) => {
-      setTimeout(() => resolve(false), 1_000).unref();
-      socket.on('error', () => resolve(false));
-      socket.on('message', () => resolve(true));
-      socket.bind(0, () => {
-        try {
-          socket.addMembership(GROUP);
-          socket.send('strata', socket.address().port, GROUP);
-        } catch {
-          resolve(false);
-        }
-      });
-    });
-  } finally {
-    socket.close();
-  }
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  setTimeout(() => resolve(false), 1_000).unref();
+  socket.on('error', () => resolve(false));
+  socket.on('message', () => resolve(true));
+  socket.bind(0, () => {
+    try {
+      socket.addMembership(GROUP);
+      socket.send('strata', socket.address().port, GROUP);
+    } catch {
+      resolve(false);
+    }
+  });
+  return promise.finally(() => socket.close());
 }
 
 const isPossible = await hasMulticast();

@@ -1,24 +1,20 @@
 // Hosts as processes: killed, and ended in good order.
 import assert from 'node:assert/strict';
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { until } from '../../../tests/support/until.ts';
 import type { Channel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
 import { KeyFileError } from './key-file.ts';
-import { addressOf, useHosts } from './test/hosts.ts';
+import { addressOf, useHosts, within } from './test/hosts.ts';
 
-/** Runs `program` in a process with `startPeerNode` in scope; what it prints is `printed`. */
+/** Runs `program` in a process with `startPeerNode` in scope; its output is `printed`. */
 function run(program: string) {
   const source = `import { startPeerNode } from ${JSON.stringify(path.join(import.meta.dirname, 'start-peer-node.ts'))};`;
-  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
-    process.execPath,
-    ['--input-type=module', '-e', source + program],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const args = ['--input-type=module', '-e', source + program];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const result = { child, printed: '' };
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (bytes) => {
@@ -82,9 +78,7 @@ describe('a host', () => {
       await b.peers.provide(new Uint8Array(3));
       await Promise.all([a[Symbol.asyncDispose](), b[Symbol.asyncDispose]()]);
       console.log('closed');`);
-    const limit = setTimeout(() => closing.child.kill(), 60_000);
-    const [code] = await once(closing.child, 'close');
-    clearTimeout(limit);
+    const [code] = await once(closing.child, 'close', within(60_000));
     assert.deepEqual([code, closing.printed], [0, 'closed\n']);
   });
 });

@@ -23,14 +23,14 @@ describe('settings of a host', () => {
   });
 
   it('takes lists apart by commas and spaces, each value once', () => {
-    const { join, listen, isMdnsOn } = read({
+    const settings = read({
       STRATA_JOIN: '/ip4/192.0.2.1/tcp/4001, token-a token-a',
       STRATA_P2P_LISTEN: '/ip4/0.0.0.0/tcp/4001,/ip4/0.0.0.0/tcp/4002/ws',
       STRATA_MDNS: 'off',
     });
-    assert.deepEqual(join, ['/ip4/192.0.2.1/tcp/4001', 'token-a']);
-    assert.deepEqual(listen, ['/ip4/0.0.0.0/tcp/4001', '/ip4/0.0.0.0/tcp/4002/ws']);
-    assert.equal(isMdnsOn, false);
+    assert.deepEqual(settings.join, ['/ip4/192.0.2.1/tcp/4001', 'token-a']);
+    assert.deepEqual(settings.listen, ['/ip4/0.0.0.0/tcp/4001', '/ip4/0.0.0.0/tcp/4002/ws']);
+    assert.equal(settings.isMdnsOn, false);
   });
 
   for (const [name, value] of [
@@ -46,9 +46,9 @@ describe('settings of a host', () => {
 
 describe('the key of a private network', () => {
   const directory = useDirectory();
-  const optionsWith = async (text: string) => {
-    const file = path.join(directory.path, 'network.key');
-    await writeFile(file, text, { mode: 0o600 });
+  const optionsWith = async (text: string, mode = 0o600) => {
+    const file = path.join(directory.path, `network-${mode}.key`);
+    if (text !== '') await writeFile(file, text, { mode });
     return peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: file }));
   };
 
@@ -57,21 +57,14 @@ describe('the key of a private network', () => {
       assert.deepEqual((await optionsWith(text)).networkKey, Buffer.from(key, 'hex'));
   });
 
-  it('is refused when others may read it, with the command that mends it', async () => {
-    const file = path.join(directory.path, 'open.key');
-    await writeFile(file, key, { mode: 0o644 });
-    await assert.rejects(peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: file })), (error) => {
-      assert.ok(error instanceof NetworkKeyError);
-      assert.equal(error.message, `others may use the key file ${file}: run "chmod 600 ${file}"`);
-      return true;
-    });
+  it('is refused when others may read it, with the command that repairs it', async () => {
+    const file = path.join(directory.path, `network-${0o644}.key`);
+    const message = `others may use the key file ${file}: run "chmod 600 ${file}"`;
+    await assert.rejects(optionsWith(key, 0o644), { name: 'NetworkKeyError', message });
   });
 
-  it('is refused when it is too short, or not there', async () => {
+  it('is refused when it is too short, or missing', async () => {
     await assert.rejects(optionsWith(key.slice(2)), NetworkKeyError);
-    await assert.rejects(
-      peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: path.join(directory.path, 'none') })),
-      NetworkKeyError,
-    );
+    await assert.rejects(optionsWith('', 0o400), NetworkKeyError);
   });
 });

@@ -6,7 +6,6 @@ import { describe, it } from 'node:test';
 import { noise } from '@libp2p/noise';
 import { multiaddr } from '@multiformats/multiaddr';
 import { until } from '../../../tests/support/until.ts';
-import { KeyFileError } from './key-file.ts';
 import { CONNECTIONS } from './limits.ts';
 import { verifyPeerSignature } from './peer-signature.ts';
 import { addressOf, portOf, startStranger, useHosts, within } from './test/hosts.ts';
@@ -26,11 +25,9 @@ describe('host', { concurrency: true }, () => {
 
   it('is the only one with its key, until it is gone', async () => {
     const keyFile = path.join(hosts.directory, 'only.key');
-    const isTaken = (error: unknown) =>
-      error instanceof KeyFileError &&
-      error.message.includes(`another process runs with the key file ${keyFile}: stop it`);
+    const message = new RegExp(`^another process runs with the key file ${keyFile}: stop it`);
     const first = await hosts.start('only');
-    await assert.rejects(hosts.start('only'), isTaken);
+    await assert.rejects(hosts.start('only'), { name: 'KeyFileError', message });
     await first[Symbol.asyncDispose]();
     assert.equal((await hosts.start('only')).id, first.id);
   });
@@ -38,13 +35,10 @@ describe('host', { concurrency: true }, () => {
   it('prefers TLS, and speaks Noise with who has no TLS', async () => {
     const node = await hosts.start('both');
     const other = await startStranger({ connectionEncrypters: [noise()] });
-    try {
-      const connection = await other.dial(multiaddr(addressOf(node)));
-      assert.equal(connection.encryption, '/noise');
-      await until(() => node.peers.connected().length === 1);
-    } finally {
-      await other.stop();
-    }
+    const connection = await other.dial(multiaddr(addressOf(node)));
+    assert.equal(connection.encryption, '/noise');
+    await until(() => node.peers.connected().length === 1);
+    await other.stop();
   });
 
   it('says where it is, or what it was told to say, and keeps private addresses to itself when asked', async () => {
@@ -77,18 +71,13 @@ describe('host', { concurrency: true }, () => {
     await until(() => node.peers.connected().length <= CONNECTIONS.mostPerPeer);
     await other.stop();
 
-    const port = portOf(node);
     let refused = 0;
-    const sockets = await Promise.all(
-      Array.from({ length: 2 * CONNECTIONS.mostInboundPerHostPerSecond }, async () => {
-        const socket = connect(port, '127.0.0.1');
-        socket.on('error', () => {});
-        socket.on('close', () => {
+    const sockets = Array.from({ length: 2 * CONNECTIONS.mostInboundPerHostPerSecond }, () =>
+      connect(portOf(node), '127.0.0.1')
+        .on('error', () => {})
+        .on('close', () => {
           refused += 1;
-        });
-        await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
-        return socket;
-      }),
+        }),
     );
     await until(() => refused >= CONNECTIONS.mostInboundPerHostPerSecond);
     for (const socket of sockets) socket.destroy();
