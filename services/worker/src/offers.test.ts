@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
-import { decodeFrame, decodeOffer, OFFERS_TOPIC } from '@strata/inference';
+import { decodeFrame, decodeOffer, type FrameOf, OFFERS_TOPIC } from '@strata/inference';
 import pino from 'pino';
 import { Offers } from './offers.ts';
 import { simulatedModel } from './test/running-worker.ts';
@@ -33,12 +33,7 @@ describe('offers', () => {
       ...{ places, model: simulatedModel({ slots: 2 }), logger: pino({ level: 'silent' }), nowMs: () => Date.now() },
       isFit: () => state.isFit,
     });
-    const announced = () =>
-      gossiped.map((message) => {
-        const frame = decodeFrame(message);
-        assert.ok(frame.kind === 'offer');
-        return decodeOffer(frame.offer);
-      });
+    const announced = () => gossiped.map((message) => decodeOffer((decodeFrame(message) as FrameOf<'offer'>).offer));
     /** How many models each offer had. */
     const models = () => announced().map((offer) => offer.models.length);
     return { offers, places, state, announced, models, [Symbol.asyncDispose]: () => offers[Symbol.asyncDispose]() };
@@ -75,8 +70,10 @@ describe('offers', () => {
     await passing(3, 30_000);
     const all = scene.announced();
     assert.equal(all.length, 4);
-    assert.ok(all.every(({ sequence }, i) => i === 0 || sequence > (all[i - 1]?.sequence ?? 0)));
-    assert.ok(all.every(({ issuedAtMs }, i) => issuedAtMs < (all[i - 1]?.expiresAtMs ?? Number.POSITIVE_INFINITY)));
+    for (const [i, before] of all.slice(0, -1).entries()) {
+      const { sequence, issuedAtMs } = all[i + 1] ?? assert.fail();
+      assert.ok(sequence > before.sequence && issuedAtMs < before.expiresAtMs);
+    }
   });
 
   it('have the load when it changes, at most every five seconds', async () => {
@@ -90,9 +87,11 @@ describe('offers', () => {
     }
     assert.equal(announced().length, 1, 'not at once');
     await passing(1, 5_000);
-    assert.deepEqual(
-      announced().map(({ running }) => running),
-      [0, 2],
+    assert.equal(
+      announced()
+        .map(({ running }) => running)
+        .join(),
+      '0,2',
     );
     offers.noteLoad();
     await passing(1, 5_000);

@@ -15,11 +15,14 @@ import {
   tokensSha256,
 } from '@strata/inference';
 import { verifyPeerSignature } from '@strata/p2p';
-import { simulatedAnswer } from '@strata/testnet';
-import { PROMPT, requestOf, SEED, startTestWorker, type TestWorker, vocabularyBytes } from './test/running-worker.ts';
-import { type ScriptedChannel, type ScriptedGateway, startScriptedGateway } from './test/scripted-gateway.ts';
-
-const truth = (count: number) => simulatedAnswer(PROMPT, { seed: SEED, count });
+import { until } from '../../../tests/support/until.ts';
+import { PROMPT, requestOf, startTestWorker, type TestWorker, truth, vocabularyBytes } from './test/running-worker.ts';
+import {
+  outcomeOf,
+  type ScriptedChannel,
+  type ScriptedGateway,
+  startScriptedGateway,
+} from './test/scripted-gateway.ts';
 
 describe('a worker, asked by a gateway', () => {
   let gateway: ScriptedGateway;
@@ -68,15 +71,17 @@ describe('a worker, asked by a gateway', () => {
     const request = await sent({ maxTokens: 100 });
     const { tokens, receipt, signature, signed } = await endOf(request);
     assert.deepEqual(tokens, truth(100));
-    let position = 0;
-    let frames = 0;
-    for (const frame of channel.frames)
-      if (frame.kind === 'tokens' && frame.id === request.id) {
-        assert.equal(frame.position, position);
-        position += frame.tokens.length;
-        frames += 1;
-      }
-    assert.ok(frames < 100, 'tokens that come fast are sent together');
+    const frames = channel.frames.filter((frame) => frame.kind === 'tokens' && frame.id === request.id);
+    const counts = (frames as FrameOf<'tokens'>[]).map((frame) => ({
+      from: frame.position,
+      count: frame.tokens.length,
+    }));
+    for (const [i, { from }] of counts.entries())
+      assert.equal(
+        from,
+        counts.slice(0, i).reduce((sum, { count }) => sum + count, 0),
+      );
+    assert.ok(frames.length < 100, 'tokens that come fast are sent together');
     assert.ok(await verifyPeerSignature(tested.worker.id, segmentSignedBytes(receipt), signature));
     const start = { nonce: request.nonce, modelSha256: request.modelSha256, promptSha256: tokensSha256(PROMPT) };
     const chain = new TokenChain({ ...start, from: 0 });
@@ -135,10 +140,7 @@ describe('a worker, asked by a gateway', () => {
     const requests = Array.from({ length: 6 }, () => requestOf(channel.nextId(), { maxTokens: 200 }));
     for (const request of requests) await channel.send(request);
     const ends = await Promise.all(requests.map(({ id }) => channel.endOf(id)));
-    assert.deepEqual(
-      ends.map((end) => (end.kind === 'failed' ? end.code : end.reason)),
-      ['length', 'length', 'length', 'length', 'busy', 'busy'],
-    );
+    assert.equal(ends.map(outcomeOf).join(), 'length,length,length,length,busy,busy');
   });
 
   it('refuses a request whose nonce it has served, and what its model cannot answer', async () => {
@@ -151,8 +153,7 @@ describe('a worker, asked by a gateway', () => {
       [{ prompt: [4_096] }, 'unusable'],
       [{ prompt: Array.from({ length: 131_072 }, () => 1) }, 'unusable'],
     ] as const) {
-      const end = await channel.ask(requestOf(channel.nextId(), change));
-      assert.equal(end.kind === 'failed' ? end.code : end.kind, code);
+      assert.equal(outcomeOf(await channel.ask(requestOf(channel.nextId(), change))), code);
     }
   });
 
@@ -169,10 +170,7 @@ describe('a worker, asked by a gateway', () => {
     const parts: Uint8Array[] = [];
     for (let from = 0; from < vocabularyBytes.length; ) {
       await channel.send({ kind: 'vocabularyAsk', id: vocabulary, vocabularySha256, from });
-      const { sizeBytes, part } = await channel.until(
-        'vocabularyPart',
-        (frame) => frame.id === vocabulary && frame.from === from,
-      );
+      const { sizeBytes, part } = await channel.until('vocabularyPart', (frame) => frame.from === from);
       assert.equal(sizeBytes, vocabularyBytes.length);
       assert.ok(part.byteLength <= 1024 * 1024);
       parts.push(part);
@@ -200,7 +198,7 @@ describe('a worker, asked by a gateway', () => {
     await settle(new Uint8Array(16), signature);
     assert.equal((await kept())?.gatewaySignature, undefined);
     await settle(request.nonce, signature);
-    while ((await kept())?.gatewaySignature === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(async () => (await kept())?.gatewaySignature !== undefined);
     assert.deepEqual(Buffer.from((await kept())?.gatewaySignature ?? []), Buffer.from(signature));
     const [totals] = await segments.totals({ by: 'gateway' });
     assert.deepEqual([totals?.key, totals?.settled], [gateway.node.id, 1]);

@@ -1,13 +1,12 @@
 // A worker on a simulated engine, and requests to it, for tests.
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Engine } from '@strata/engine';
 import type { FrameOf } from '@strata/inference';
-import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/testnet';
+import { createSimulatedEngine, type SimulatedEngineOptions, simulatedAnswer } from '@strata/testnet';
 import pino from 'pino';
-import { readWorkerConfig } from '../config.ts';
+import { readWorkerConfig, type WorkerConfig } from '../config.ts';
 import type { LentModel } from '../lent-model.ts';
 import type { WorkerNews } from '../news.ts';
 import { type RunningWorker, startWorker } from '../run-worker.ts';
@@ -15,15 +14,16 @@ import { type RunningWorker, startWorker } from '../run-worker.ts';
 export const vocabularyBytes = randomBytes(2_500_000);
 
 export function simulatedModel(options: SimulatedEngineOptions = {}): LentModel {
-  const engine: Engine = createSimulatedEngine(options);
-  const sha256 = createHash('sha256').update(vocabularyBytes).digest('hex');
+  const sha256 = hash('sha256', vocabularyBytes);
   return {
-    name: 'simulated',
-    engine,
+    ...{ name: 'simulated', engine: createSimulatedEngine(options), speed: { prefill: 1_000, decode: 100 } },
     vocabulary: { bytes: vocabularyBytes, sha256, templateSha256: sha256 },
-    speed: { prefill: 1_000, decode: 100 },
   };
 }
+
+/** On loopback alone. */
+export const configOf = (settings: Readonly<Record<string, string | undefined>>): WorkerConfig =>
+  readWorkerConfig({ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', ...settings });
 
 export interface TestWorker extends AsyncDisposable {
   readonly worker: RunningWorker;
@@ -45,13 +45,9 @@ export async function startTestWorker(options: TestWorkerOptions = {}): Promise<
   await using stack = new AsyncDisposableStack();
   const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), 'strata-worker-')));
   if (options.directory === undefined) stack.defer(() => rm(directory, { recursive: true, force: true }));
-  const config = readWorkerConfig({
-    STRATA_DATA: directory,
-    STRATA_JOIN: options.join?.join(' '),
-    STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
-    STRATA_MDNS: 'off',
-    STRATA_QUEUE: String(options.queue ?? 16),
-    ...(options.metrics ? { STRATA_WORKER_METRICS_PORT: '0' } : {}),
+  const config = configOf({
+    ...{ STRATA_DATA: directory, STRATA_JOIN: options.join?.join(' '), STRATA_QUEUE: String(options.queue ?? 16) },
+    STRATA_WORKER_METRICS_PORT: options.metrics ? '0' : undefined,
   });
   const news: WorkerNews[] = [];
   const model = options.model ?? simulatedModel(options);
@@ -62,24 +58,20 @@ export async function startTestWorker(options: TestWorkerOptions = {}): Promise<
 }
 
 export const PROMPT = [11, 22, 33];
-export const SEED = 7;
+const SEED = 7;
+
+/** The first tokens of the true answer to `requestOf`. */
+export const truth = (count: number): readonly number[] => simulatedAnswer(PROMPT, { seed: SEED, count });
 
 /** A request that the simulated model can answer. */
 export function requestOf(id: number, change: Partial<FrameOf<'request'>> = {}): FrameOf<'request'> {
   return {
-    kind: 'request',
-    id,
-    nonce: randomBytes(16),
-    modelSha256: '1'.padStart(64, '0'),
-    prompt: PROMPT,
-    given: [],
-    replay: 'exact',
-    maxTokens: 40,
+    ...{ kind: 'request', id, nonce: randomBytes(16), modelSha256: '1'.padStart(64, '0'), prompt: PROMPT, given: [] },
+    ...{ replay: 'exact', maxTokens: 40, credit: 100_000 },
     sampling: {
       ...{ temperature: 1, topP: 1, topK: 0, minP: 0, presencePenalty: 0, frequencyPenalty: 0, logitBias: [] },
       seed: SEED,
     },
-    credit: 100_000,
     ...change,
   };
 }

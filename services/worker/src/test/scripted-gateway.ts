@@ -1,9 +1,14 @@
-// A gateway for tests that says exactly what it is told to, over a host of its own on a loopback port.
+// A gateway for tests that sends exactly what it is told to, over a host of its own on a loopback port.
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeFrame, encodeFrame, type Frame, type FrameOf, PROTOCOL, PROTOCOL_VERSION } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
+import { until } from '../../../../tests/support/until.ts';
+
+/** The code of a failure, or the reason for the end. */
+export const outcomeOf = (end: FrameOf<'done' | 'failed'>): string => (end.kind === 'failed' ? end.code : end.reason);
 
 export class ScriptedChannel {
   readonly frames: Frame[] = [];
@@ -11,7 +16,6 @@ export class ScriptedChannel {
   /** Resolves when the worker has ended it, or the connection. */
   readonly ended: Promise<void>;
   #isOver = false;
-  #waiting = new Set<() => void>();
   #lastId = 0;
 
   constructor(channel: Channel) {
@@ -27,19 +31,12 @@ export class ScriptedChannel {
     return this.send({ kind: 'hello', version: PROTOCOL_VERSION, software: 'test/1', role: 'gateway', ...change });
   }
 
-  /** The first frame that is so, come already or to come; rejects when the channel is over without it. */
+  /** The first frame that is so, received already or later; rejects when the channel is over without it. */
   async until<Kind extends Frame['kind']>(
     kind: Kind,
     isIt: (frame: FrameOf<Kind>) => boolean = () => true,
   ): Promise<FrameOf<Kind>> {
-    for (;;) {
-      const found = this.frames.find(
-        (frame): frame is FrameOf<Kind> => frame.kind === kind && isIt(frame as FrameOf<Kind>),
-      );
-      if (found) return found;
-      if (this.#isOver) throw new Error(`the channel is over, and no ${kind} came`);
-      await new Promise<void>((resolve) => this.#waiting.add(resolve));
-    }
+    return (await this.#received((frame) => frame.kind === kind && isIt(frame as FrameOf<Kind>))) as FrameOf<Kind>;
   }
 
   nextId(): number {
@@ -47,25 +44,20 @@ export class ScriptedChannel {
     return this.#lastId;
   }
 
-  /** How it ended: `done` or `failed`. */
-  async endOf(id: number): Promise<FrameOf<'done'> | FrameOf<'failed'>> {
-    const done = this.until('done', (frame) => frame.id === id);
-    const failed = this.until('failed', (frame) => frame.id === id);
-    done.catch(() => {});
-    failed.catch(() => {});
-    return Promise.race([done, failed]);
+  async endOf(id: number): Promise<FrameOf<'done' | 'failed'>> {
+    const isEnd = (frame: Frame) => (frame.kind === 'done' || frame.kind === 'failed') && frame.id === id;
+    return (await this.#received(isEnd)) as FrameOf<'done' | 'failed'>;
   }
 
   /** Sends a request; how it ended. */
-  async ask(request: FrameOf<'request'>): Promise<FrameOf<'done'> | FrameOf<'failed'>> {
+  async ask(request: FrameOf<'request'>): Promise<FrameOf<'done' | 'failed'>> {
     await this.send(request);
     return this.endOf(request.id);
   }
 
   tokensOf(id: number): readonly number[] {
-    return this.frames.flatMap((frame) =>
-      frame.kind === 'tokens' && frame.id === id ? frame.tokens.map(({ token }) => token) : [],
-    );
+    const frames = this.frames.filter((frame) => frame.kind === 'tokens' && frame.id === id) as FrameOf<'tokens'>[];
+    return frames.flatMap(({ tokens }) => tokens.map(({ token }) => token));
   }
 
   /** Resolves when so many tokens have come. */
@@ -73,25 +65,20 @@ export class ScriptedChannel {
     await this.until('tokens', (frame) => frame.id === id && this.tokensOf(id).length >= count);
   }
 
+  async #received(isIt: (frame: Frame) => boolean): Promise<Frame> {
+    await until(() => this.#isOver || this.frames.some(isIt), { what: `a frame for which ${isIt}` });
+    return this.frames.find(isIt) ?? assert.fail(`the channel is over, and no frame came for which ${isIt}`);
+  }
+
   async #read(): Promise<void> {
     try {
-      for await (const bytes of this.channel.messages) {
-        this.frames.push(decodeFrame(bytes));
-        this.#wake();
-      }
+      for await (const bytes of this.channel.messages) this.frames.push(decodeFrame(bytes));
     } catch {
       // A broken connection is an end like another.
     } finally {
       this.#isOver = true;
-      this.#wake();
       await this.channel.close();
     }
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = new Set();
-    for (const resolve of waiting) resolve();
   }
 }
 
@@ -107,42 +94,23 @@ export interface ScriptedGateway extends AsyncDisposable {
   readonly opened: number;
 }
 
-/** `keyFile` and `port`: of a gateway that was there before. */
-export async function startScriptedGateway(
-  options: { readonly keyFile?: string; readonly port?: number } = {},
-): Promise<ScriptedGateway> {
+export async function startScriptedGateway(): Promise<ScriptedGateway> {
   await using stack = new AsyncDisposableStack();
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-gateway-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
-  const node = stack.use(
-    await startPeerNode({
-      keyFile: options.keyFile ?? path.join(directory, 'peer.key'),
-      listen: [`/ip4/127.0.0.1/tcp/${options.port ?? 0}`],
-      isMdnsOn: false,
-    }),
-  );
-  const ready: ScriptedChannel[] = [];
-  let opened = 0;
-  let wake = () => {};
-  await node.channels.handle(PROTOCOL, (channel) => {
-    opened += 1;
-    ready.push(new ScriptedChannel(channel));
-    wake();
-  });
+  const listen = ['/ip4/127.0.0.1/tcp/0'];
+  const node = stack.use(await startPeerNode({ keyFile: path.join(directory, 'key'), listen, isMdnsOn: false }));
+  const channels: ScriptedChannel[] = [];
+  let taken = 0;
+  await node.channels.handle(PROTOCOL, (channel) => void channels.push(new ScriptedChannel(channel)));
   const nextChannel = async () => {
-    for (;;) {
-      const channel = ready.shift();
-      if (channel) return channel;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
+    await until(() => channels.length > taken);
+    taken += 1;
+    return channels[taken - 1] as ScriptedChannel;
   };
   const owned = stack.move();
   return {
-    node,
-    address: node.addresses()[0] ?? '',
-    nextChannel,
+    ...{ node, address: node.addresses()[0] ?? '', nextChannel },
     async greeted() {
       const channel = await nextChannel();
       await channel.hello();
@@ -150,7 +118,7 @@ export async function startScriptedGateway(
       return channel;
     },
     get opened() {
-      return opened;
+      return channels.length;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
