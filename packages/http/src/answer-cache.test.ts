@@ -5,19 +5,16 @@ import { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 const answerOf = (text: string): ReadyAnswer => ({ bytes: Buffer.from(text), etag: `"${text}"`, status: 200 });
 
 const makes = (text: string) => async () => answerOf(text);
+const textOf = (answer: ReadyAnswer | undefined) => answer?.bytes.toString();
+const A = { key: 'a', tags: ['t'] };
 
 describe('the cache of ready answers', () => {
   it('computes an answer once, however many ask at the same time', async () => {
     const cache = new AnswerCache();
     let computed = 0;
-    const ask = () =>
-      cache.compute({ key: 'a', tags: ['t'] }, async () => {
-        computed += 1;
-        return answerOf('a');
-      });
+    const ask = () => cache.compute(A, async () => answerOf(`${++computed}`));
     const answers = await Promise.all([ask(), ask(), ask()]);
-    assert.equal(computed, 1);
-    assert.equal(new Set(answers).size, 1);
+    assert.deepEqual([computed, new Set(answers).size], [1, 1]);
     assert.equal(cache.get('a'), answers[0]);
   });
 
@@ -33,20 +30,18 @@ describe('the cache of ready answers', () => {
   it('does not keep an answer that was invalidated while it was computed, and the next asker computes anew', async () => {
     const cache = new AnswerCache();
     const first = Promise.withResolvers<ReadyAnswer>();
-    const asked = cache.compute({ key: 'a', tags: ['t'] }, () => first.promise);
+    const asked = cache.compute(A, () => first.promise);
     cache.invalidate('t');
-    const fresh = cache.compute({ key: 'a', tags: ['t'] }, makes('new'));
+    const fresh = cache.compute(A, makes('new'));
     first.resolve(answerOf('old'));
-    assert.equal((await asked).bytes.toString(), 'old');
-    assert.equal((await fresh).bytes.toString(), 'new');
-    assert.equal(cache.get('a')?.bytes.toString(), 'new');
+    assert.deepEqual([textOf(await asked), textOf(await fresh), textOf(cache.get('a'))], ['old', 'new', 'new']);
     cache.invalidate('t');
     assert.equal(cache.get('a'), undefined, 'the tag still leads to it');
   });
 
   it('keeps an answer whose maker says that it read everything after the invalidation', async () => {
     const cache = new AnswerCache();
-    await cache.compute({ key: 'a', tags: ['t'] }, async (readsAnew) => {
+    await cache.compute(A, async (readsAnew) => {
       cache.invalidate('t');
       readsAnew();
       return answerOf('a');
@@ -58,39 +53,40 @@ describe('the cache of ready answers', () => {
     for (const readsAgainAfter of [false, true]) {
       const cache = new AnswerCache();
       const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const early = cache.compute({ key: 'a', tags: ['t'] }, async (readsAnew) => {
+      const early = cache.compute(A, async (readsAnew) => {
         await first.promise;
         readsAnew();
         return answerOf('early');
       });
       cache.invalidate('t');
-      const late = cache.compute({ key: 'a', tags: ['t'] }, async () => {
-        await second.promise;
-        return answerOf('late');
-      });
+      const late = cache.compute(A, () => second.promise.then(makes('late')));
       if (readsAgainAfter) cache.invalidate('t');
       first.resolve();
       await early;
       assert.equal(cache.get('a'), undefined, 'an answer that no invalidation reaches is not kept');
       second.resolve();
       await late;
-      assert.equal(cache.get('a')?.bytes.toString(), readsAgainAfter ? undefined : 'late');
+      assert.equal(textOf(cache.get('a')), readsAgainAfter ? undefined : 'late');
       cache.invalidate('t');
       assert.equal(cache.get('a'), undefined, 'the tag still leads to it');
     }
   });
 
-  it('does not keep a failure', async () => {
+  it('does not keep a failure, even of a maker that throws before it has a promise', async () => {
     const cache = new AnswerCache();
-    const failing = cache.compute({ key: 'a', tags: ['t'] }, () => Promise.reject(new Error('no')));
-    await assert.rejects(failing, /no/);
-    assert.equal((await cache.compute({ key: 'a', tags: ['t'] }, makes('yes'))).bytes.toString(), 'yes');
+    const fails = () => {
+      throw new Error('at once');
+    };
+    for (const make of [fails, () => Promise.reject(new Error('at once'))])
+      await assert.rejects(cache.compute(A, make), /at once/);
+    assert.equal(textOf(await cache.compute(A, makes('yes'))), 'yes');
+    cache.invalidate('t');
+    assert.deepEqual([cache.size, cache.tagCount], [0, 0]);
   });
 
   it('keeps no trace of a tag that leads nowhere any more', async () => {
     const cache = new AnswerCache({ maxBytes: 4_000 });
-    for (let i = 0; i < 50; i += 1)
-      await cache.compute({ key: `k${i}`, tags: [`t${i}`] }, async () => answerOf('x'.repeat(500)));
+    for (let i = 0; i < 50; i += 1) await cache.compute({ key: `k${i}`, tags: [`t${i}`] }, makes('x'.repeat(500)));
     assert.ok(cache.size <= 4, 'the least recently used are evicted');
     assert.ok(cache.get('k49') && !cache.get('k0'));
     assert.equal(cache.tagCount, cache.size, 'tags of what was evicted');
@@ -99,20 +95,9 @@ describe('the cache of ready answers', () => {
       cache.invalidate('stale');
       return answerOf('stale');
     });
-    await cache.compute({ key: 'huge', tags: ['huge'] }, async () => answerOf('x'.repeat(5_000)));
+    await cache.compute({ key: 'huge', tags: ['huge'] }, makes('x'.repeat(5_000)));
     assert.equal(cache.tagCount, cache.size, 'tags of a failure, of a stale answer, of one too large to keep');
     for (let i = 0; i < 50; i += 1) cache.invalidate(`t${i}`);
-    assert.deepEqual([cache.size, cache.tagCount], [0, 0]);
-  });
-
-  it('does not lose its way when the maker throws before it has a promise', async () => {
-    const cache = new AnswerCache();
-    const make = () => {
-      throw new Error('at once');
-    };
-    await assert.rejects(cache.compute({ key: 'a', tags: ['t'] }, make), /at once/);
-    await cache.compute({ key: 'a', tags: ['t'] }, makes('a'));
-    cache.invalidate('t');
     assert.deepEqual([cache.size, cache.tagCount], [0, 0]);
   });
 
@@ -132,8 +117,7 @@ describe('the cache of ready answers', () => {
     let now = 0;
     let made = 0;
     const cache = new AnswerCache({ now: () => now });
-    const place = { key: 'a', tags: ['t'], maxStaleMs: 1_000 };
-    const ask = async () => (await cache.compute(place, async () => answerOf(String(++made)))).bytes.toString();
+    const ask = async () => textOf(await cache.compute({ ...A, maxStaleMs: 1_000 }, async () => answerOf(`${++made}`)));
     assert.equal(await ask(), '1');
     for (now = 100; now < 1_000; now += 300) {
       cache.invalidate('t');
@@ -151,14 +135,10 @@ describe('the cache of ready answers', () => {
     let now = 0;
     let made = 0;
     const cache = new AnswerCache({ now: () => now });
-    for (const [at, expected] of [
-      [0, '1'],
-      [59_999, '1'],
-      [60_000, '2'],
-    ] as const) {
+    const ask = async (at: number) => {
       now = at;
-      const answer = await cache.compute({ key: 'a', tags: [], maxAgeMs: 60_000 }, async () => answerOf(`${++made}`));
-      assert.equal(answer.bytes.toString(), expected);
-    }
+      return textOf(await cache.compute({ key: 'a', tags: [], maxAgeMs: 60_000 }, async () => answerOf(`${++made}`)));
+    };
+    assert.deepEqual([await ask(0), await ask(59_999), await ask(60_000)], ['1', '1', '2']);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { contentDisposition, csvBytes } from './csv.ts';
 import { route } from './index.ts';
 import { serverOf } from './test/test-server.ts';
@@ -57,14 +58,7 @@ describe('a table as CSV', () => {
 
   it('gives back whatever text was put in', () => {
     const harmless = fc.string({ unit: 'binary' }).filter((cell) => !/^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(cell));
-    fc.assert(
-      fc.property(fc.array(fc.tuple(harmless, harmless)), (rows) => {
-        assert.deepEqual(
-          parse(text(rows)).slice(1),
-          rows.map((row) => [...row]),
-        );
-      }),
-    );
+    holds(100, [fc.array(fc.tuple(harmless, harmless))], (rows) => assert.deepEqual(parse(text(rows)).slice(1), rows));
   });
 
   it('names a file that every system can keep', () => {
@@ -74,30 +68,18 @@ describe('a table as CSV', () => {
 
 describe('a CSV route', () => {
   const rows = Array.from({ length: 200 }, (_, i) => [`company-${i}.com`, i]);
+  const output = { kind: 'csv', columns, description: 'Rows.' } as const;
+  const contract = { method: 'GET', path: '/table.csv', tag: 'Exports', summary: 'A table', output } as const;
   const table = route(
-    {
-      method: 'GET',
-      path: '/table.csv',
-      tag: 'Exports',
-      summary: 'A table',
-      output: { kind: 'csv', columns, description: 'Rows.' },
-      errors: [],
-      access: 'open',
-      cache: () => ({ key: 'table', tags: [] }),
-    },
+    { ...contract, errors: [], access: 'open', cache: () => ({ key: 'table', tags: [] }) },
     (_app: object) => ({ filename: 'table.csv', rows, isTruncated: true }),
   );
   let signed = 0;
-  const server = () =>
-    serverOf([table], {
-      notary: {
-        sign: async (body) => body,
-        signBytes: async (content, contentType) => {
-          signed += 1;
-          return { length: content.length, contentType };
-        },
-      },
-    });
+  const signBytes = async (content: Uint8Array, contentType: string) => {
+    signed += 1;
+    return { length: content.length, contentType };
+  };
+  const server = () => serverOf([table], { notary: { sign: async (body) => body, signBytes } });
 
   it('carries its receipt in a header, says that it is cut, and is signed once', async () => {
     await using http = server();
@@ -151,11 +133,8 @@ describe('a CSV route', () => {
     }
     for (const none of ['', 'identity', 'br;q=0', 'deflate', '*;q=0', 'nonsense;;q=x']) {
       const reply = await ask(none);
-      assert.deepEqual(
-        [reply.headers['content-encoding'], reply.rawPayload.length],
-        [undefined, plain.rawPayload.length],
-        none,
-      );
+      assert.equal(reply.headers['content-encoding'], undefined, none);
+      assert.equal(reply.rawPayload.length, plain.rawPayload.length, none);
     }
     const head = await http.fastify.inject({ method: 'HEAD', url: '/table.csv' });
     assert.deepEqual([head.statusCode, head.body, head.headers.etag], [200, '', plain.headers.etag]);

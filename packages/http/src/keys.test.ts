@@ -22,14 +22,8 @@ interface GateState {
 /** A gate over a map that counts its look-ups, and clocks that the test sets. */
 function createGate({ publishesRevocations = false } = {}) {
   const state: GateState = {
-    keys: new Map([
-      ['ssk_good', key],
-      ['ssk_unlimited', uncounted],
-    ]),
-    finds: 0,
-    used: 0,
-    monotonicMs: 1,
-    revision: 0,
+    keys: new Map(Object.entries({ ssk_good: key, ssk_unlimited: uncounted })),
+    ...{ finds: 0, used: 0, monotonicMs: 1, revision: 0 },
     find: async (presented) => state.keys.get(presented),
   };
   const gate = {
@@ -50,11 +44,14 @@ function createGate({ publishesRevocations = false } = {}) {
   );
   const identify = async (header: string | string[] | undefined, from?: string) => check.identify(header, from);
   const rejects = (header: string | string[] | undefined, code: ErrorCode | RegExp, from?: string) =>
-    assert.rejects(identify(header, from), code instanceof RegExp ? code : (error) => isRefusal(error, code));
+    assert.rejects(identify(header, from), code instanceof RegExp ? code : refusedAs(code));
   return { state, check, identify, rejects };
 }
 
-const isRefusal = (error: unknown, code: ErrorCode) => error instanceof Refusal && error.code === code;
+const refusedAs = (code: ErrorCode, retryAfter?: string) => (error: unknown) =>
+  error instanceof Refusal &&
+  error.code === code &&
+  (retryAfter === undefined || error.headers['retry-after'] === retryAfter);
 const fails = () => {
   throw new Error('the database is gone');
 };
@@ -65,10 +62,8 @@ describe('the key check', () => {
     for (const missing of [undefined, '']) await rejects(missing, 'missing_key');
     for (const wrong of ['ssk_good, ssk_good', ['ssk_good', 'ssk_good'], 'x'.repeat(201), 'ssk_other'])
       await rejects(wrong, 'invalid_key');
-    await assert.rejects(
-      async () => check.identify('ssk_other'),
-      (error: Refusal) => /X-Stack-Key/.test(error.headers['www-authenticate'] ?? ''),
-    );
+    const namesHeader = ({ headers }: Refusal) => /X-Stack-Key/.test(headers['www-authenticate'] ?? '');
+    await assert.rejects(async () => check.identify('ssk_other'), namesHeader);
   });
 
   it('asks the gate once for requests that arrive together, and remembers the key for two seconds', async () => {
@@ -133,10 +128,7 @@ describe('the key check', () => {
     await identify('ssk_good', '192.0.2.1');
     await Promise.allSettled(Array.from({ length: 150 }, (_, i) => identify(`ssk_${i}`, '192.0.2.1')));
     assert.equal(state.finds, 101, 'concurrent guesses are counted one by one');
-    await assert.rejects(
-      identify('ssk_200', '192.0.2.1'),
-      (error: Refusal) => isRefusal(error, 'quota_exceeded') && error.headers['retry-after'] === '60',
-    );
+    await assert.rejects(identify('ssk_200', '192.0.2.1'), refusedAs('quota_exceeded', '60'));
     assert.equal(state.finds, 101);
     state.monotonicMs += 3_000;
     assert.equal(await identify('ssk_good', '192.0.2.1'), key, 'no longer remembered, and yet looked up');
@@ -236,10 +228,7 @@ describe('the key check', () => {
       'x-ratelimit-reset': '30',
     });
     await check.count(key);
-    await assert.rejects(
-      check.count(key),
-      (error: Refusal) => isRefusal(error, 'quota_exceeded') && error.headers['retry-after'] === '30',
-    );
+    await assert.rejects(check.count(key), refusedAs('quota_exceeded', '30'));
     assert.deepEqual(await check.count(uncounted), {});
   });
 });

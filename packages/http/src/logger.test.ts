@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createLogger } from './logger.ts';
 
-function logged(write: (logger: ReturnType<typeof createLogger>) => void, level = 'info'): string {
+type Logger = ReturnType<typeof createLogger>;
+
+function logged(write: (logger: Logger) => void, level = 'info'): string {
   const lines: string[] = [];
   write(createLogger({ level }, { write: (line: string) => void lines.push(line) }));
   return lines.join('');
@@ -19,22 +21,15 @@ it('logs one JSON object a line, with an ISO time, and nothing below its level',
 });
 
 it('shows no header that is a secret', () => {
-  const headers = {
-    'x-stack-key': 'other-0123',
-    authorization: 'Bearer 0123',
-    cookie: 'a=0123',
-    'set-cookie': 'a=0123',
-    host: 'seen',
-  };
+  const hidden = { 'x-stack-key': 'other-0123', authorization: 'Bearer 0123', cookie: 'a=0123' };
+  const headers = { ...hidden, 'set-cookie': 'a=0123', host: 'seen' };
   const values = [headers, { headers }, { req: { headers } }, { request: { headers } }, { key: 'ssk_0123' }];
   for (const value of values) {
     const text = logged((logger) => logger.info(value, 'request'));
     assert.ok(text.includes('[secret]') && !text.includes('0123'), text);
   }
-  assert.match(
-    logged((logger) => logger.info({ headers }, 'x')),
-    /"host":"seen"/,
-  );
+  const text = logged((logger) => logger.info({ headers }, 'x'));
+  assert.match(text, /"host":"seen"/);
 });
 
 it('shows no API key in messages, errors, URLs or deep values, and stays JSON', () => {
@@ -45,7 +40,7 @@ it('shows no API key in messages, errors, URLs or deep values, and stays JSON', 
     (logger) => logger.warn({ path: `/x?key=${secret}` }, 'path'),
     (logger) => logger.info({ a: { b: { c: [{ d: secret }] } } }, 'deep'),
     (logger) => logger.child({ of: secret }).info('child'),
-  ] as ((logger: ReturnType<typeof createLogger>) => void)[]) {
+  ] as ((logger: Logger) => void)[]) {
     const text = logged(write);
     assert.ok(!text.includes('AbC-12_x9') && text.includes('[secret]'), text);
     JSON.parse(text);
@@ -57,17 +52,11 @@ it('logs as text what a terminal or an editor would obey, on one line, and loses
   const codes = [...Array.from({ length: 0xa0 }, (_, code) => code), ...marks];
   const controls = String.fromCharCode(...codes.filter((code) => code < 0x20 || code > 0x7e));
   const evil = `a${controls}\x1b[2J\x9b31m\r\n{"level":60,"msg":"forged"}`;
-  const cases: readonly [
-    (logger: ReturnType<typeof createLogger>) => void,
-    (line: Record<string, unknown>) => unknown,
-  ][] = [
+  const cases: readonly [write: (logger: Logger) => void, read: (line: Record<string, unknown>) => unknown][] = [
     [(logger) => logger.info(evil), ({ msg }) => msg],
     [(logger) => logger.info({ path: evil }, 'path'), ({ path }) => path],
     [(logger) => logger.info({ [evil]: 1 }, 'name'), (line) => Object.keys(line).find((name) => name.startsWith('a'))],
-    [
-      (logger) => logger.info({ deep: [{ title: evil }] }, 'deep'),
-      ({ deep }) => (deep as { title: string }[])[0]?.title,
-    ],
+    [(logger) => logger.info({ deep: [evil] }, 'deep'), ({ deep }) => (deep as string[])[0]],
     [(logger) => logger.error({ err: new Error(evil) }, 'failed'), ({ err }) => (err as Error).message],
     [(logger) => logger.child({ of: evil }).info('child'), ({ of }) => of],
   ];

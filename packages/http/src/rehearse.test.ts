@@ -11,18 +11,13 @@ const query = z.object({ limit: z.coerce.number().int().max(10).default(5) });
 const things = route(
   { ...contract, path: '/things', query, output: { kind: 'signed', schema: z.object({ limit: z.int() }) } },
   (app: App, { limit }, { key }) => {
-    app.asked.push([limit, key]);
+    app.asked.push(`${limit} ${key}`);
     return { limit };
   },
 );
-const table = route(
-  {
-    ...contract,
-    path: '/table.csv',
-    output: { kind: 'csv', columns: [{ name: 'a', description: 'A' }], description: 'Rows.' },
-  },
-  (_app: App) => ({ filename: 'a.csv', rows: [['x']], isTruncated: false }),
-);
+const output = { kind: 'csv', columns: [{ name: 'a', description: 'A' }], description: 'Rows.' } as const;
+const cells = { filename: 'a.csv', rows: [['x']], isTruncated: false };
+const table = route({ ...contract, path: '/table.csv', output }, (_app: App) => cells);
 const file = route(
   { ...contract, path: '/file', output: { kind: 'bytes', contentType: 'text/plain', description: 'A file.' } },
   (_app: App) => ({ bytes: 'x' }),
@@ -48,15 +43,9 @@ async function tried(...rehearsals: { route: Route<App>; query?: Record<string, 
 
 describe('a rehearsal', () => {
   it('does all that an answer takes, for nobody', async () => {
-    const { asked, signed } = await tried(
-      { route: things, query: { limit: '7' } },
-      { route: things },
-      { route: table },
-    );
-    assert.deepEqual(asked, [
-      [7, undefined],
-      [5, undefined],
-    ]);
+    const seven = { route: things, query: { limit: '7' } };
+    const { asked, signed } = await tried(seven, { route: things }, { route: table });
+    assert.deepEqual(asked, ['7 undefined', '5 undefined']);
     assert.match(signed[0] ?? '', /^\{"_alpha":true,.*"limit":7\}$/);
     assert.equal(signed[2], 'a\r\nx\r\n');
   });

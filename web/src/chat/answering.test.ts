@@ -21,20 +21,34 @@ const receiptOf = (worker: string) =>
 type Answers = (request: ChatRequest, options: AnswerOptions) => AsyncGenerator<AnswerEvent>;
 
 /** A tab with one question, whose service answers so. */
-function tabWith(answers: Answers, receipt: (id: string) => Promise<Receipt> = async () => receiptOf('w')) {
+function tabWith(answer: Answers, receipt: (id: string) => Promise<Receipt> = async () => receiptOf('w')) {
   const storage = new MemoryStorage();
   const store = storage.open(1);
   store.add({ ...withTurn(newConversation({}, 'Hi', 1), question('q1', null, 1, 'Hi'), 1), id: 'c' });
   let at = 100;
-  const answering = new Answering({
-    store,
-    client: { answer: answers, receipt: async (id: string) => ({ body: await receipt(id), text: '' }) } as never,
-    now: () => (at += 1),
-    sleep: async () => {},
-  });
+  const client = { answer, receipt: async (id: string) => ({ body: await receipt(id), text: '' }) } as never;
+  const answering = new Answering({ store, client, now: () => (at += 1), sleep: async () => {} });
   const path = () => pathOf(store.find('c') ?? newConversation({}, '', 0));
   const last = () => path().at(-1) as Answer;
-  return { storage, store, answering, path, last };
+  const ask = async () => {
+    await answering.answer('c', 'm');
+    return last();
+  };
+  /** All tabs write what they have, and read it; this one also stops what another one has stopped. */
+  const meet = () => {
+    storage.settle();
+    answering.tellAlive();
+  };
+  /** Another tab of the same conversation. */
+  const otherTab = (nowMs: number) => {
+    const other = storage.open(1);
+    storage.settle();
+    return {
+      other,
+      stranger: new Answering({ store: other, client: {} as never, now: () => nowMs, sleep: async () => {} }),
+    };
+  };
+  return { storage, store, answering, path, last, ask, meet, otherTab };
 }
 
 const whole = async function* (): AsyncGenerator<AnswerEvent> {
@@ -44,26 +58,23 @@ const whole = async function* (): AsyncGenerator<AnswerEvent> {
 
 describe('an answer', () => {
   it('is written as it comes, with what the service counted and who made it', async () => {
-    const { answering, last, path } = tabWith(whole);
-    await answering.answer('c', 'm');
-    const { state, text, finishReason, tokens, reasoningTokens, receiptId, requestSha256, segments, problem } = last();
-    assert.deepEqual([state, text, finishReason, problem], ['whole', 'Half and half', 'stop', null]);
-    assert.deepEqual([tokens, reasoningTokens, receiptId, requestSha256], [9, 2, 'rwr_1', 'abc']);
-    assert.deepEqual(segments, [{ worker: 'w', from: 0, to: 2 }]);
+    const { ask, path } = tabWith(whole);
+    const expected = { state: 'whole', text: 'Half and half', finishReason: 'stop', problem: null, tokens: 9 };
+    const ids = { reasoningTokens: 2, receiptId: 'rwr_1', requestSha256: 'abc' };
+    assert.partialDeepStrictEqual(await ask(), { ...expected, ...ids, segments: [{ worker: 'w', from: 0, to: 2 }] });
     assert.equal(path().length, 2);
   });
 
   it('that is asked for anew stays beside the new one, which is also true when the new one fails at once', async () => {
     let isDown = false;
-    const { answering, store, last, path } = tabWith(async function* () {
+    const { ask, store, last, path } = tabWith(async function* () {
       if (isDown) throw new InferenceProblem({ status: 0, code: 'network', type: 'network', message: 'Gone.' });
       yield* whole();
     });
-    await answering.answer('c', 'm');
-    const first = last();
+    const first = await ask();
     isDown = true;
     store.change('c', (one) => asked(one, first, 50));
-    await answering.answer('c', 'm');
+    await ask();
     assert.deepEqual([last().state, last().problem?.code, last().text], ['broken', 'network', '']);
     const versions = versionsOf(store.find('c') ?? assert.fail(), last());
     assert.equal(versions.map((version) => version.text).join('|'), 'Half and half|');
@@ -95,15 +106,13 @@ describe('an answer', () => {
   });
 
   it('that is stopped keeps what had come; the service has its count from the receipt', async () => {
-    const { answering, last } = tabWith(async function* (_request, { signal }) {
+    const { answering, ask } = tabWith(async function* (_request, { signal }) {
       yield* [begunWith('rwr_1'), text('Half')];
       answering.stop('c');
       signal?.throwIfAborted();
       yield text(' too much');
     });
-    await answering.answer('c', 'm');
-    const { state, text: words, tokens, problem } = last();
-    assert.deepEqual([state, words, tokens, problem], ['stopped', 'Half', 7, null]);
+    assert.partialDeepStrictEqual(await ask(), { state: 'stopped', text: 'Half', tokens: 7, problem: null });
   });
 
   it('is stopped from another tab, and where its conversation is deleted there', async () => {
@@ -115,15 +124,12 @@ describe('an answer', () => {
         tab.storage.settle();
         if (end === 'stop') stranger.stop('c');
         else other.remove(['c']);
-        tab.storage.settle();
-        tab.answering.tellAlive();
+        tab.meet();
         isAborted = signal?.aborted ?? false;
         signal?.throwIfAborted();
         yield text(' too much');
       });
-      const other = tab.storage.open(1);
-      tab.storage.settle();
-      const stranger = new Answering({ store: other, client: {} as never, now: () => 1_000, sleep: async () => {} });
+      const { other, stranger } = tab.otherTab(1_000);
       await tab.answering.answer('c', 'm');
       assert.equal(isAborted, true, end);
       if (end === 'stop') assert.deepEqual([tab.last().state, tab.last().text], ['stopped', 'Half']);
@@ -133,7 +139,7 @@ describe('an answer', () => {
 
   it('that does not end is stopped where the page can keep no more of it', async () => {
     let isStopped = false;
-    const { answering, last } = tabWith(async function* () {
+    const { ask } = tabWith(async function* () {
       yield begunWith(null);
       try {
         for (;;) yield text('x'.repeat(500_000));
@@ -141,8 +147,7 @@ describe('an answer', () => {
         isStopped = true;
       }
     });
-    await answering.answer('c', 'm');
-    const { state, problem, text: words } = last();
+    const { state, problem, text: words } = await ask();
     assert.deepEqual([state, problem?.code, words.length, isStopped], ['broken', 'answer_too_long', 2_500_000, true]);
   });
 
@@ -156,14 +161,11 @@ describe('an answer', () => {
       // Said later than the stop, and written before it was heard of.
       tab.answering.tellAlive();
       tab.store.write();
-      tab.storage.settle();
-      tab.answering.tellAlive();
+      tab.meet();
       signal?.throwIfAborted();
       yield text(' too much');
     });
-    const other = tab.storage.open(1);
-    tab.storage.settle();
-    const stranger = new Answering({ store: other, client: {} as never, now: () => 103, sleep: async () => {} });
+    const { other, stranger } = tab.otherTab(103);
     await tab.answering.answer('c', 'm');
     tab.storage.settle();
     for (const store of [tab.store, other, tab.storage.open(9)]) {
@@ -191,23 +193,18 @@ describe('an answer', () => {
   it('that is refused says why, in the words of the service, and when to come back', async () => {
     const limit = { status: 429, code: 'rate_limit_exceeded', type: 'x', message: 'Used up.', requestId: 'r' };
     const failed = { code: 'failed', requestId: null, isLater: false };
+    const long = { status: 500, code: null, type: 'x', message: 'x'.repeat(5_000) };
+    const used = { code: 'rate_limit_exceeded', message: 'Used up.', requestId: 'r', isLater: true };
     for (const [error, problem] of [
-      [
-        new InferenceProblem({ ...limit, retryAfterSeconds: 30 }),
-        { code: 'rate_limit_exceeded', message: 'Used up.', requestId: 'r', isLater: true },
-      ],
-      [
-        new InferenceProblem({ status: 500, code: null, type: 'x', message: 'x'.repeat(5_000) }),
-        { ...failed, message: 'x'.repeat(1_000) },
-      ],
+      [new InferenceProblem({ ...limit, retryAfterSeconds: 30 }), used],
+      [new InferenceProblem(long), { ...failed, message: 'x'.repeat(1_000) }],
       [new Error('a secret'), { ...failed, message: 'The answer cannot be read.' }],
     ] as const) {
       // biome-ignore lint/correctness/useYield: it fails before
-      const { answering, last } = tabWith(async function* () {
+      const { ask } = tabWith(async function* () {
         throw error;
       });
-      await answering.answer('c', 'm');
-      const { code, message, requestId, retryAt } = last().problem ?? assert.fail('no problem');
+      const { code, message, requestId, retryAt } = (await ask()).problem ?? assert.fail('no problem');
       assert.deepEqual({ code, message, requestId, isLater: (retryAt ?? 0) > 30_000 }, problem);
     }
   });

@@ -5,6 +5,8 @@ import { ConversationStore } from './conversation-store.ts';
 import { MemoryStorage } from './test/memory-storage.ts';
 import { answer, question } from './test/turns.ts';
 
+const asks = (store: ConversationStore, id: string, at: number, parent = 'a1') =>
+  store.change('c', (one) => withTurn(one, question(id, parent, at), at));
 const begun = (id = 'c'): Conversation => withTurn({ ...newConversation({}, 'Hi', 1), id }, question('q1', null, 1), 1);
 const idsOf = (store: ConversationStore, id = 'c') => {
   const ids = (store.find(id)?.turns ?? []).map((turn) => turn.id);
@@ -25,9 +27,9 @@ describe('conversations of two tabs', () => {
   for (const isClosed of [false, true])
     it(`keep the questions of both, though one ${isClosed ? 'was closed' : 'had not received the other'}`, () => {
       const { storage, first, second } = twoTabs();
-      first.change('c', (one) => withTurn(one, question('here', 'a1', 10), 10));
+      asks(first, 'here', 10);
       if (isClosed) first.write();
-      second.change('c', (one) => withTurn(one, question('there', 'a1', 11), 11));
+      asks(second, 'there', 11);
       if (!isClosed) first.write();
       second.write();
       if (!isClosed) storage.settle();
@@ -57,9 +59,8 @@ describe('conversations of two tabs', () => {
     const { storage, first, second } = twoTabs();
     second.remove(['c']);
     storage.settle();
-    assert.equal(first.find('c'), undefined);
     const isChanged = first.changeAnswer('c', 'a1', (one) => one);
-    assert.equal(isChanged, false);
+    assert.deepEqual([first.find('c'), isChanged], [undefined, false]);
     storage.settle();
     assert.deepEqual(storage.texts, []);
   });
@@ -80,7 +81,7 @@ describe('conversations of two tabs', () => {
   it('are read anew after a time in which nothing was heard', () => {
     const { storage, first } = twoTabs();
     const frozen = storage.open(1);
-    first.change('c', (one) => withTurn(one, question('late', 'a1', 30), 30));
+    asks(first, 'late', 30);
     first.write();
     assert.equal(idsOf(frozen), 'a1 q1');
     frozen.refresh(31);
@@ -104,12 +105,12 @@ describe('a browser', () => {
     let told = 0;
     first.subscribe(() => (told += 1));
     storage.isFull = true;
-    first.change('c', (one) => withTurn(one, question('q2', 'a1', 10), 10));
+    asks(first, 'q2', 10);
     told = 0;
     first.write();
     assert.deepEqual([first.isKept(), told, idsOf(first)], [false, 1, 'a1 q1 q2']);
     storage.isFull = false;
-    first.change('c', (one) => withTurn(one, question('q3', 'q2', 11), 11));
+    asks(first, 'q3', 11, 'q2');
     first.write();
     assert.equal(first.isKept(), true);
     assert.equal(idsOf(storage.open(12)), 'a1 q1 q2 q3');

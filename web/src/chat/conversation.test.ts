@@ -1,29 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import * as conversation from './conversation.ts';
 import {
   type Conversation,
-  isBehind,
   isRunning,
   merged,
-  newConversation,
-  newestFirst,
   pathOf,
-  sentPart,
-  settled,
   showing,
   type Turn,
-  titleOf,
   versionsOf,
-  withinBounds,
   withTurn,
 } from './conversation.ts';
 import { answer, question } from './test/turns.ts';
 
 const begun = (turns: readonly Turn[], more: Partial<Conversation> = {}): Conversation => ({
-  ...newConversation({}, 'Title', 1),
-  id: 'c',
-  turns,
-  head: turns.at(-1)?.id ?? null,
+  ...conversation.newConversation({}, 'Title', 1),
+  ...{ id: 'c', turns, head: turns.at(-1)?.id ?? null },
   ...more,
 });
 const ids = (turns: readonly Turn[]) => turns.map(({ id }) => id).join(' ');
@@ -58,33 +50,30 @@ describe('a conversation', () => {
 
   it('sends from the turn that was chosen, and all where that is on another path', () => {
     const path = pathOf(tree);
-    assert.equal(ids(sentPart(path, null)), 'q1 a1 q2 a2');
-    assert.equal(ids(sentPart(path, 'q2')), 'q2 a2');
-    assert.equal(ids(sentPart(path, 'q2b')), 'q1 a1 q2 a2');
+    assert.equal(ids(conversation.sentPart(path, null)), 'q1 a1 q2 a2');
+    assert.equal(ids(conversation.sentPart(path, 'q2')), 'q2 a2');
+    assert.equal(ids(conversation.sentPart(path, 'q2b')), 'q1 a1 q2 a2');
   });
 
   it('runs while its path ends in an answer that is being written', () => {
     const running = withTurn(tree, { ...answer('a3', 'q2', 7), state: 'running' }, 7);
-    assert.equal(isRunning(running), true);
-    assert.equal(isRunning(showing(running, 'a2', 8)), false);
-    assert.equal(isRunning(tree), false);
+    assert.deepEqual([running, showing(running, 'a2', 8), tree].map(isRunning), [true, false, false]);
   });
 
   it('keeps no answer running whose page is gone, and lets a page that lives after all go on', () => {
-    const running = begun([question('q', null, 1), { ...answer('a', 'q', 1_000), state: 'running', text: 'Ha' }]);
-    assert.equal(settled(running, 60_000), running);
-    const given = settled(running, 100_000);
-    const [, stopped] = given.turns;
-    assert.ok(stopped?.role === 'assistant' && stopped.state === 'stopped' && stopped.text === 'Ha');
-    const alive = begun([question('q', null, 1), { ...answer('a', 'q', 101_000), state: 'running', text: 'Hal' }]);
-    assert.equal(isRunning(merged(given, alive)), true);
+    const runningAt = (at: number) =>
+      begun([question('q', null, 1), { ...answer('a', 'q', at), state: 'running', text: 'Ha' }]);
+    const running = runningAt(1_000);
+    assert.equal(conversation.settled(running, 60_000), running);
+    const given = conversation.settled(running, 100_000);
+    assert.partialDeepStrictEqual(given.turns[1], { role: 'assistant', state: 'stopped', text: 'Ha' });
+    assert.equal(isRunning(merged(given, runningAt(101_000))), true);
     assert.equal(isRunning(merged(given, running)), false);
   });
 });
 
 describe('two tabs with one conversation', () => {
-  const ask = (conversation: Conversation, id: string, at: number) =>
-    withTurn(conversation, question(id, conversation.head, at), at);
+  const ask = (of: Conversation, id: string, at: number) => withTurn(of, question(id, of.head, at), at);
   const here = ask(tree, 'q3', 20);
   const there = { ...ask(tree, 'q4', 21), title: 'Renamed', setAt: 22 };
 
@@ -112,7 +101,10 @@ describe('two tabs with one conversation', () => {
 
   it('know when the other lacks something', () => {
     const both = merged(here, there);
-    assert.deepEqual([isBehind(here, both), isBehind(there, both), isBehind(both, both)], [true, true, false]);
+    assert.deepEqual(
+      [conversation.isBehind(here, both), conversation.isBehind(there, both), conversation.isBehind(both, both)],
+      [true, true, false],
+    );
   });
 });
 
@@ -120,16 +112,16 @@ describe('the list of conversations', () => {
   it('keeps the newest that there is room for, and the first in any case', () => {
     const big = (id: string, changedAt: number) =>
       begun([question('q', null, 1, 'x'.repeat(2_000_000))], { id, changedAt });
-    const [newest, ...others] = withinBounds(newestFirst([big('old', 1), big('new', 3), big('mid', 2)]));
-    assert.deepEqual([newest?.id, others], ['new', []]);
+    const kept = conversation.withinBounds(conversation.newestFirst([big('old', 1), big('new', 3), big('mid', 2)]));
+    assert.equal(kept.map(({ id }) => id).join(), 'new');
     const many = Array.from({ length: 100 }, (_, i) => begun([], { id: `${i}`, changedAt: i }));
-    assert.equal(withinBounds(newestFirst(many)).length, 60);
-    assert.equal(withinBounds([begun([question('q', null, 1, 'x'.repeat(4_000_000))])]).length, 1);
+    assert.equal(conversation.withinBounds(conversation.newestFirst(many)).length, 60);
+    assert.equal(conversation.withinBounds([begun([question('q', null, 1, 'x'.repeat(4_000_000))])]).length, 1);
   });
 
   it('names a conversation by its first words, cut between letters', () => {
-    assert.equal(titleOf('  What\n is\t this? '), 'What is this?');
-    const long = titleOf('🐎'.repeat(40));
+    assert.equal(conversation.titleOf('  What\n is\t this? '), 'What is this?');
+    const long = conversation.titleOf('🐎'.repeat(40));
     assert.ok(long.length <= 60 && long.isWellFormed(), long);
   });
 });

@@ -10,33 +10,24 @@ const second = withTurn(answered, question('q2', 'a1', 3, 'And?'), 3);
 
 describe('a request', () => {
   it('has the path, instructions and what was set, and nothing that was not', () => {
-    assert.deepEqual(requestOf(second, 'm'), {
-      model: 'm',
-      messages: [
-        { role: 'user', content: 'Hi' },
-        { role: 'assistant', content: 'Hello' },
-        { role: 'user', content: 'And?' },
-      ],
-      stream_options: { include_usage: true },
-    });
+    const fixed = { model: 'm', stream_options: { include_usage: true } };
+    const message = (role: string, content: string) => ({ role, content });
+    const path = [message('user', 'Hi'), message('assistant', 'Hello'), message('user', 'And?')];
+    assert.deepEqual(requestOf(second, 'm'), { ...fixed, messages: path });
     const settings = { system: 'Be short.', temperature: 0, maxTokens: 5, stop: '', seed: 1 };
-    const { messages, ...rest } = requestOf({ ...second, settings, sentFrom: 'q2' }, 'm');
-    assert.deepEqual(messages, [
-      { role: 'system', content: 'Be short.' },
-      { role: 'user', content: 'And?' },
-    ]);
-    assert.deepEqual(rest, {
-      ...{ model: 'm', stream_options: { include_usage: true } },
-      ...{ temperature: 0, max_tokens: 5, seed: 1 },
-    });
+    const messages = [message('system', 'Be short.'), message('user', 'And?')];
+    const expected = { ...fixed, messages, temperature: 0, max_tokens: 5, seed: 1 };
+    assert.deepEqual(requestOf({ ...second, settings, sentFrom: 'q2' }, 'm'), expected);
   });
 
   it('leaves out another version, and answers without a word', () => {
     const other = withTurn({ ...second, head: 'q1' }, { ...answer('a1b', 'q1', 5), text: '' }, 5);
     const third = withTurn(other, question('q3', 'a1b', 6, 'Well?'), 6);
-    assert.deepEqual(
-      requestOf(third, 'm').messages.map(({ content }) => content),
-      ['Hi', 'Well?'],
+    assert.equal(
+      requestOf(third, 'm')
+        .messages.map(({ content }) => content)
+        .join(),
+      'Hi,Well?',
     );
   });
 

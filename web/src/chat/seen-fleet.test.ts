@@ -12,21 +12,21 @@ const worker = (peer: string, part: Partial<Peer> = {}): Peer => ({
 /** After these reports, a second apart. */
 const after = (...reports: readonly (readonly Peer[])[]): Fleet | undefined =>
   reports.reduce<Fleet | undefined>((fleet, peers, i) => seenFleet(fleet, { peers: [...peers] }, i * 1_000), undefined);
-const told = (fleet: Fleet | undefined) => fleet?.events.map(({ kind, peer, at }) => `${kind} ${peer} ${at}`);
+const eventsOf = (fleet: Fleet | undefined) => fleet?.events.map(({ kind, peer, at }) => `${kind} ${peer} ${at}`);
 
 describe('the fleet', () => {
   it('begins with whoever is there, as nobody new; only workers that are connected count', () => {
     const fleet = after([worker('a'), worker('b', { connected_since: null }), worker('c', { role: 'other' })]);
     assert.equal(fleet?.peers.map(({ peer }) => peer).join(), 'a');
-    assert.deepEqual(told(fleet), []);
+    assert.deepEqual(eventsOf(fleet), []);
   });
 
   it('tells who came and who went, newest first, and that one is back', () => {
     const gone = after([worker('a'), worker('b')], [worker('b')]);
-    assert.deepEqual(told(gone), ['gone a 1000']);
+    assert.deepEqual(eventsOf(gone), ['gone a 1000']);
     assert.equal(gone?.gone.map(({ peer }) => peer.peer).join(), 'a');
     const back = after([worker('a'), worker('b')], [worker('b')], [worker('a'), worker('b')]);
-    assert.deepEqual(told(back), ['joined a 2000', 'gone a 1000']);
+    assert.deepEqual(eventsOf(back), ['joined a 2000', 'gone a 1000']);
     assert.deepEqual(back?.gone, []);
   });
 

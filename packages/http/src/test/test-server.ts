@@ -2,16 +2,7 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
-import {
-  decodeBase64Url,
-  issueDetachedReceipt,
-  issueReceipt,
-  keyIdOf,
-  keySetDocument,
-  ledgerEntry,
-  publicKeyEntry,
-  verifyAnswer,
-} from '@strata/receipts';
+import * as receipts from '@strata/receipts';
 import pino from 'pino';
 import { z } from 'zod';
 import { until as untilSo } from '../../../../tests/support/until.ts';
@@ -32,18 +23,16 @@ export interface TestApp {
   readonly slow: EventEmitter;
 }
 
+const thing = z.object({ id: z.string(), limit: z.int(), calls: z.int() });
+const common = { tag: 'Things', summary: 'A thing' } as const;
+
 export const routes: readonly Route<TestApp>[] = [
   route(
     {
-      method: 'GET',
-      path: '/things/{id}',
-      tag: 'Things',
-      summary: 'A thing',
+      ...{ ...common, method: 'GET', path: '/things/{id}', errors: ['unknown_domain'], access: 'key' },
       params: z.object({ id: z.string().max(40) }),
       query: z.object({ limit: z.coerce.number().int().min(1).max(1_000).default(50) }),
-      output: { kind: 'signed', schema: z.object({ id: z.string(), limit: z.int(), calls: z.int() }) },
-      errors: ['unknown_domain'],
-      access: 'key',
+      output: { kind: 'signed', schema: thing },
       cache: (_app: TestApp, { id, limit }) => ({ key: `${id} ${limit}`, tags: [`thing:${id}`] }),
     },
     async (app, { id, limit }, context) => {
@@ -58,26 +47,16 @@ export const routes: readonly Route<TestApp>[] = [
   ),
   route(
     {
-      method: 'POST',
-      path: '/things',
-      tag: 'Things',
-      summary: 'Make',
+      ...{ ...common, method: 'POST', path: '/things', errors: [], access: 'open' },
       output: { kind: 'signed', status: 201, schema: z.object({ made: z.boolean() }) },
-      errors: [],
-      access: 'open',
     },
     (_app: TestApp) => ({ made: true }),
   ),
   route(
     {
-      method: 'GET',
-      path: '/files/{rest*}',
-      tag: 'Things',
-      summary: 'File',
+      ...{ ...common, method: 'GET', path: '/files/{rest*}', errors: [], access: 'open' },
       params: z.object({ rest: z.string().max(100) }),
       output: { kind: 'bytes', contentType: 'text/plain', description: 'The path.' },
-      errors: [],
-      access: 'open',
     },
     (_app: TestApp, { rest }) => ({ bytes: rest, maxAgeSeconds: Number.POSITIVE_INFINITY }),
   ),
@@ -86,42 +65,40 @@ export const routes: readonly Route<TestApp>[] = [
 export const LIMITED_KEY = 'ssk_limited';
 export const UNLIMITED_KEY = 'ssk_unlimited';
 
+/** Answers `keyId` as often a day as `limit` says. */
+function countUses() {
+  const used = new Map<string, number>();
+  return async (keyId: string, day: string, limit: number) => {
+    const count = used.get(`${keyId} ${day}`) ?? 0;
+    if (count >= limit) return { isAllowed: false, used: limit };
+    used.set(`${keyId} ${day}`, count + 1);
+    return { isAllowed: true, used: count + 1 };
+  };
+}
+
 export function createTestServer(
-  options: { readonly dailyLimit?: number; readonly notary?: Notary; readonly log?: pino.DestinationStream } = {},
+  options: { readonly notary?: Notary; readonly log?: pino.DestinationStream } = {},
 ): HttpServer & {
   readonly app: TestApp;
   readonly answers: AnswerCache;
   /** Whether a body's content, key and signature are right; there is no ledger here. */
   verify(body: unknown): Promise<boolean>;
 } {
-  const { dailyLimit = 3 } = options;
-  const used = new Map<string, number>();
   const app: TestApp = { calls: 0, slow: new EventEmitter() };
   const { notary, keySet } = createNotary();
   const answers = new AnswerCache();
+  const find = async (presented: string) => {
+    if (presented === LIMITED_KEY) return { id: 'limited', tier: 'free', dailyLimit: 3 };
+    return presented === UNLIMITED_KEY ? { id: 'unlimited', tier: 'unlimited', dailyLimit: null } : undefined;
+  };
   const server = createHttpServer({
-    app,
-    routes,
-    notary: options.notary ?? notary,
-    keys: {
-      async find(presented) {
-        if (presented === LIMITED_KEY) return { id: 'limited', tier: 'free', dailyLimit };
-        return presented === UNLIMITED_KEY ? { id: 'unlimited', tier: 'unlimited', dailyLimit: null } : undefined;
-      },
-      async take(keyId, day, limit) {
-        const count = used.get(`${keyId} ${day}`) ?? 0;
-        if (count >= limit) return { isAllowed: false, used: limit };
-        used.set(`${keyId} ${day}`, count + 1);
-        return { isAllowed: true, used: count + 1 };
-      },
-    },
-    answers,
+    ...{ app, routes, answers, notary: options.notary ?? notary, keys: { find, take: countUses() } },
     logger: pino({ level: options.log ? 'info' : 'silent' }, options.log ?? pino.destination(2)),
     metrics: new Metrics(),
     now: () => new Date('2026-05-01T18:00:00Z'),
   });
   const verify = async (body: unknown) => {
-    const { steps } = await verifyAnswer(body, { keySet, ledgerReceipt: undefined });
+    const { steps } = await receipts.verifyAnswer(body, { keySet, ledgerReceipt: undefined });
     return steps.some(({ step, ok }) => step === 'signature' && ok);
   };
   return { ...server, app, answers, verify };
@@ -154,14 +131,14 @@ export const until = (isSo: () => boolean | Promise<boolean>, what: string) => u
 
 function createNotary() {
   const { privateKey } = generateKeyPairSync('ed25519');
-  const publicKey = decodeBase64Url(privateKey.export({ format: 'jwk' }).x ?? '') ?? new Uint8Array();
-  const signer = { keyId: keyIdOf(publicKey), sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
-  const keys = [publicKeyEntry(publicKey, { status: 'current', not_before: '2026-01-01T00:00:00Z' })];
-  const ledger = ledgerEntry(keys, { origin: 'ledger.test', url: '/ledger/' });
+  const publicKey = receipts.decodeBase64Url(privateKey.export({ format: 'jwk' }).x ?? '') ?? new Uint8Array();
+  const signer = { keyId: receipts.keyIdOf(publicKey), sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
+  const keys = [receipts.publicKeyEntry(publicKey, { status: 'current', not_before: '2026-01-01T00:00:00Z' })];
+  const ledger = receipts.ledgerEntry(keys, { origin: 'ledger.test', url: '/ledger/' });
   const issuing = () => ({ signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' });
   const notary: Notary = {
-    sign: async (body) => issueReceipt(body, issuing()).body,
-    signBytes: async (content, type) => issueDetachedReceipt(content, type, issuing()).provenance,
+    sign: async (body) => receipts.issueReceipt(body, issuing()).body,
+    signBytes: async (content, type) => receipts.issueDetachedReceipt(content, type, issuing()).provenance,
   };
-  return { notary, keySet: keySetDocument(keys, ledger) };
+  return { notary, keySet: receipts.keySetDocument(keys, ledger) };
 }

@@ -7,12 +7,9 @@ const ROOT = '2w30CDteGEZ6oQdXDzVF3/3OkUTqc9lw73znwqoJewM=';
 
 test('a checkpoint is read with all who signed it', () => {
   const text = `localhost/strata/stack\n301\n${ROOT}\n\n— localhost/strata/stack uy092U2w5ES=\n— witness.example/w AAAA\n`;
-  assert.deepEqual(readCheckpoint(text), {
-    origin: 'localhost/strata/stack',
-    size: '301',
-    root: ROOT,
-    signers: ['localhost/strata/stack', 'witness.example/w'],
-  });
+  const origin = 'localhost/strata/stack';
+  const expected = { origin, size: '301', root: ROOT, signers: [origin, 'witness.example/w'] };
+  assert.deepEqual(readCheckpoint(text), expected);
 });
 
 test('what is no checkpoint is not taken for one', () => {
