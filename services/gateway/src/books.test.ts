@@ -1,6 +1,6 @@
 // Receipts between database and ledger: entered soon, entered once after a kill, and forgotten after their time.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -13,44 +13,40 @@ import { KEY_SET_PATH } from './ledger-routes.ts';
 import { until } from './test/network/answers.ts';
 
 const now = () => new Date();
-const usage = { promptTokens: 1, completionTokens: 1, cachedTokens: 0 };
 const end = {
-  outcome: 'completed',
-  content: [],
-  finishReasons: [],
-  usage,
-  firstTokenAt: undefined,
-  segments: [],
-} as const;
+  ...({ outcome: 'completed', content: [], finishReasons: [], firstTokenAt: undefined, segments: [] } as const),
+  usage: { promptTokens: 1, completionTokens: 1, cachedTokens: 0 },
+};
 const start = {
   ...{ answerId: 'chatcmpl-1', requestId: 'req_1', keyId: 'key_1', endpoint: '/v1/chat/completions' },
   ...{ model: { id: 'm', sha256: null, engine: 'e' }, requestSha256: '00', receivedAt: new Date() },
 };
 
+/** The object with something else in place of one of its methods. */
+function replaced<T extends object>(of: T, name: keyof T, method: unknown): T {
+  const own = (key: string | symbol) => {
+    const value = Reflect.get(of, key, of);
+    return typeof value === 'function' ? value.bind(of) : value;
+  };
+  return new Proxy(of, { get: (_of, key) => (key === name ? method : own(key)) });
+}
+
 type Append = (leaf: Uint8Array) => Promise<unknown>;
 
 async function scene() {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-books-'));
-  const store = await openStore('sqlite::memory:', { keyPrefix: 'sk-' });
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(await mkdtempDisposable(path.join(tmpdir(), 'strata-books-'))).path;
+  const store = stack.use(await openStore('sqlite::memory:', { keyPrefix: 'sk-' }));
+  const owned = stack.move();
   return {
     store,
     openLedger: () => openSignedLedger({ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now }),
-    /** `append` takes the place of the ledger's own. */
-    open: (
-      ledger: SignedLedger,
-      { append, answers = store.answers }: { append?: Append; answers?: typeof store.answers } = {},
-    ) => {
-      const get = (of: SignedLedger['log'], name: string | symbol) =>
-        name === 'append' ? append : Reflect.get(of, name, of);
-      const log = append ? new Proxy(ledger.log, { get }) : ledger.log;
+    /** `append` is called in place of the ledger's own. */
+    open(ledger: SignedLedger, append?: Append, answers = store.answers) {
+      const log = append ? replaced(ledger.log, 'append', append) : ledger.log;
       const { segments } = store;
-      return Books.open({
-        ledger: { ...ledger, log },
-        answers,
-        segments,
-        logger: createLogger({ level: 'silent' }),
-        now,
-      });
+      const logger = createLogger({ level: 'silent' });
+      return Books.open({ ledger: { ...ledger, log }, answers, segments, logger, now });
     },
     async keep(books: Books): Promise<string> {
       const id = books.newId();
@@ -59,10 +55,7 @@ async function scene() {
     },
     /** Receipts that are not in the ledger. */
     unentered: async () => (await store.answers.unentered(99)).length,
-    async [Symbol.asyncDispose]() {
-      await store[Symbol.asyncDispose]();
-      await rm(directory, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
@@ -72,12 +65,11 @@ describe('receipts', () => {
     await using ledger = await world.openLedger();
     const held = Promise.withResolvers<void>();
     let appended = 0;
-    const append: Append = async (leaf) => {
+    await using books = await world.open(ledger, async (leaf) => {
       appended += 1;
       await held.promise;
       return ledger.log.append(leaf);
-    };
-    await using books = await world.open(ledger, { append });
+    });
     await world.keep(books);
     await until(() => appended === 1);
     for (let i = 0; i < 5; i += 1) await world.keep(books);
@@ -99,11 +91,11 @@ describe('receipts', () => {
       let appended = 0;
       const append: Append = (leaf) => (++appended > 1 ? new Promise(() => {}) : ledger.log.append(leaf));
       // The first is in the ledger, but not marked as entered: the kill came between.
-      const answers = new Proxy(store.answers, {
-        get: (table, name) =>
-          name === 'enter' ? async () => {} : (Reflect.get(table, name, table) as () => unknown).bind(table),
-      });
-      const books = await world.open(ledger, { append, answers });
+      const books = await world.open(
+        ledger,
+        append,
+        replaced(store.answers, 'enter', async () => {}),
+      );
       for (const count of [1, 2]) {
         ids.push(await world.keep(books));
         await until(() => appended === count);

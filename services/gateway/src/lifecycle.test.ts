@@ -1,7 +1,7 @@
 // A gateway that is stopped: while it starts, and while answers are made and awaited.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -30,13 +30,11 @@ describe('a gateway that is stopped', () => {
     await assert.rejects(startHarness(settings, { signal: stopping.signal }), stopping.signal.reason);
   });
 
-  it('refuses what waits, then ends what takes too long, and keeps receipts of it', async (context) => {
-    const directory = await mkdtemp(path.join(tmpdir(), 'strata-stopping-'));
-    context.after(() => rm(directory, { recursive: true, force: true }));
+  it('refuses what waits, then ends what takes too long, and keeps receipts of it', async () => {
+    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-stopping-'));
     const engine = createSimulatedEngine({ slots: 2, tokensPerSecond: 50, answerTokens: 100_000 });
-    const settings = { STRATA_MODEL: '', STRATA_DATA: directory };
-    const world = { engines: { m: engine as unknown as Engine }, shutdownMs: 300 };
-    const service = await startHarness(settings, world);
+    const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
+    const service = await startHarness(settings, { engines: { m: engine as unknown as Engine }, shutdownMs: 300 });
     const order: string[] = [];
     const ask = async (stream: boolean) => {
       const answer = await service.post('/v1/chat/completions', { model: 'm', messages, stream });
@@ -54,7 +52,7 @@ describe('a gateway that is stopped', () => {
       assert.doesNotMatch(text, /\[DONE\]/);
     }
     assert.deepEqual(order, ['refused', 'refused', 'cut off', 'cut off']);
-    await using store = await openGatewayStore(readGatewayConfig({ STRATA_DATA: directory }));
+    await using store = await openGatewayStore(readGatewayConfig({ STRATA_DATA: directory.path }));
     assert.deepEqual(await store.answers.unentered(10), [], 'they are in the ledger');
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { type Harness, type Json, MODEL, startHarness } from '../test/harness.ts';
+import { type Harness, MODEL, startHarness } from '../test/harness.ts';
 import { sharedGateway, startOnSharedEngine } from '../test/shared.ts';
 
 const ON = { STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off' };
@@ -18,8 +18,8 @@ describe('GET /network', () => {
     const { status, body, headers } = await service.get('/network', { authorization: '' });
     assert.equal(status, 200);
     assert.equal(headers.get('cache-control'), 'public, max-age=1');
-    const described = await (await fetch(`${service.base}/openapi.json`)).json();
-    const ajv = new Ajv2020({ strict: false }).addSchema(described as Json, 'api');
+    const described = (await service.get('/openapi.json')).body;
+    const ajv = new Ajv2020({ strict: false }).addSchema(described, 'api');
     const isValid = ajv.getSchema('api#/components/schemas/Network');
     assert.ok(isValid?.(body), ajv.errorsText(isValid?.errors));
     assert.equal(body.self.peer, service.running.gateway.network?.node.id);

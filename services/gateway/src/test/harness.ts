@@ -1,5 +1,5 @@
 // A running gateway on the demo's model, its key, and plain requests to it.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLogger } from '@strata/http';
@@ -33,14 +33,10 @@ export type Json = any;
 /** `world.engines` replace the model of the demo where `settings` name none: `STRATA_MODEL: ''`. */
 export async function startHarness(settings: Record<string, string> = {}, world: GatewayWorld = {}): Promise<Harness> {
   await using stack = new AsyncDisposableStack();
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-gateway-'));
-  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = stack.use(await mkdtempDisposable(path.join(tmpdir(), 'strata-gateway-')));
   const config = readGatewayConfig({
-    STRATA_DATA: directory,
-    STRATA_INFERENCE_PORT: '0',
-    STRATA_MODEL: tinyChatModel,
-    STRATA_MODEL_SLOTS: '2',
-    ...settings,
+    ...{ STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0' },
+    ...{ STRATA_MODEL: tinyChatModel, STRATA_MODEL_SLOTS: '2', ...settings },
   });
   const running = stack.use(await startGateway(config, createLogger({ level: 'silent' }), world));
   const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
@@ -52,24 +48,15 @@ export async function startHarness(settings: Record<string, string> = {}, world:
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : undefined, text };
   };
   const own = { authorization: `Bearer ${key}` };
+  const posting = (body: unknown, headers: Record<string, string> = {}) => ({
+    ...{ method: 'POST', headers: { ...own, 'content-type': 'application/json', ...headers } },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
   const owned = stack.move();
   return {
-    running,
-    base,
-    key,
-    post: (target, body, headers = {}) =>
-      ask(target, {
-        method: 'POST',
-        headers: { ...own, 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
-    open: (target, body, signal) =>
-      fetch(base + target, {
-        method: 'POST',
-        headers: { ...own, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        ...(signal ? { signal } : {}),
-      }),
+    ...{ running, base, key },
+    post: (target, body, headers) => ask(target, posting(body, headers)),
+    open: (target, body, signal) => fetch(base + target, { ...posting(body), ...(signal ? { signal } : {}) }),
     get: (target, headers = {}) => ask(target, { headers: { ...own, ...headers } }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

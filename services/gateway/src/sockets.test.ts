@@ -1,9 +1,9 @@
-// Slots come back however an answer ends; and requests are identified by their route, however a path is written.
+// What clients send on sockets: requests are identified by their route, however a path is written.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { type Harness, MODEL } from './test/harness.ts';
-import { ENDLESS, MESSAGES as messages, sharedGateway, untilIdle } from './test/shared.ts';
+import { MESSAGES as messages, sharedGateway } from './test/shared.ts';
 
 const CHAT = '/v1/chat/completions';
 
@@ -11,14 +11,6 @@ describe('a gateway on sockets', () => {
   let service: Harness;
   before(async () => {
     service = await sharedGateway();
-  });
-
-  it('releases the slots of a client that leaves while its choices wait', async () => {
-    const leaving = new AbortController();
-    const response = await service.open(CHAT, { ...ENDLESS, n: 8, stream: true }, leaving.signal);
-    await response.body?.getReader().read();
-    leaving.abort();
-    await untilIdle(service);
   });
 
   it('asks for a key however the path is written', async () => {
