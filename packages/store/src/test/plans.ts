@@ -1,25 +1,25 @@
-// How a database goes about the queries of the store: what it reads from one end to the other, and what it sorts.
+// How a database executes the queries of the store: what it reads from one end to the other, and what it sorts.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type CompiledQuery, type Dialect, Kysely } from 'kysely';
-import pg from 'pg';
 import { openPool, postgresDialect } from '../postgres-dialect.ts';
 import type { Database } from '../schema.ts';
 import { openDatabase, sqliteDialect } from '../sqlite-dialect.ts';
+import { connect } from './connections.ts';
 import { pathOf } from './places.ts';
 
 export interface QueryPlan {
   readonly sql: string;
-  /** What is read whole, or from an end on: `feeds`, or `feeds by feeds_due`. */
+  /** What is read completely, or from an end on: `feeds`, or `feeds by feeds_due`. */
   readonly scans: readonly string[];
   /** The indexes in which something is looked up. */
   readonly indexes: readonly string[];
-  /** Whether the order asked for is made by sorting. */
+  /** Whether the requested order is made by sorting. */
   readonly isSorted: boolean;
-  /** As the database tells it. */
+  /** The database's own description. */
   readonly text: string;
 }
 
-/** The plans of all that `work` asks: of a database that knows nothing of its tables' sizes, then of one that has counted. */
+/** The plans of all queries of `work`: of a database without statistics of its tables, then of one that has them. */
 export async function plansOf(url: string, work: (db: Kysely<Database>) => Promise<void>): Promise<QueryPlan[]> {
   const path = pathOf(url);
   const queries: CompiledQuery[] = [];
@@ -31,7 +31,7 @@ export async function plansOf(url: string, work: (db: Kysely<Database>) => Promi
   return path === undefined ? postgresPlans(url, asked) : sqlitePlans(path, asked);
 }
 
-/** The store's own way to a place, for what is below its tables. */
+/** The store's own dialect for a place, for what is below its tables. */
 export function dialectOf(url: string): Dialect {
   const path = pathOf(url);
   return path === undefined ? postgresDialect(openPool(url)) : sqliteDialect(openDatabase(path));
@@ -44,49 +44,43 @@ function sqlitePlans(path: string, queries: readonly CompiledQuery[]): QueryPlan
     return queries.map(({ sql, parameters }) => {
       const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters as SQLInputValue[]));
       const details = steps.map(({ detail }) => String(detail));
+      const text = details.join('\n');
+      const scans = text.matchAll(/^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?/gm);
+      const lookups = text.matchAll(/^SEARCH .* USING (?:COVERING )?INDEX (\w+)/gm);
       return {
         sql,
-        scans: details.flatMap((detail) => {
-          const [, table, index] = /^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?/.exec(detail) ?? [];
-          return table === undefined ? [] : [index === undefined ? table : `${table} by ${index}`];
-        }),
-        indexes: details.flatMap((detail) => /^SEARCH .* USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1] ?? []),
-        isSorted: details.some((detail) => detail.startsWith('USE TEMP B-TREE FOR ORDER BY')),
-        text: details.join('; '),
+        scans: [...scans].map(([, table = '', index]) => nameOf(table, index)),
+        indexes: [...lookups].map(([, index = '']) => index),
+        isSorted: /^USE TEMP B-TREE FOR ORDER BY/m.test(text),
+        text,
       };
     });
   });
 }
 
-/** A node of `EXPLAIN (FORMAT JSON)`. */
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly 'Index Cond'?: string;
-  readonly Plans?: readonly PlanNode[];
-}
+const nameOf = (table: string, index: string | undefined) => (index === undefined ? table : `${table} by ${index}`);
 
-/** What these would do for a few rows is no better than an index, and hides that there is none. */
+/** A node of `EXPLAIN (FORMAT JSON)`. */
+type PlanNode = Readonly<Partial<Record<'Relation Name' | 'Index Name' | 'Index Cond', string>>> & {
+  readonly 'Node Type': string;
+  readonly Plans?: readonly PlanNode[];
+};
+
+/** For a few rows these are no better than an index, and hide that there is none. */
 const WITHOUT = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin', 'material', 'memoize'];
 
 async function postgresPlans(url: string, queries: readonly CompiledQuery[]): Promise<QueryPlan[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    for (const way of WITHOUT) await client.query(`set enable_${way} = off`);
-    const plans: QueryPlan[] = [];
-    for (const statistics of ['select 1', 'analyze']) {
-      await client.query(statistics);
-      for (const { sql } of queries) {
-        const { rows } = await client.query(`explain (generic_plan, format json) ${sql}`);
-        plans.push(planOf(sql, rows[0]['QUERY PLAN'][0].Plan));
-      }
+  await using client = await connect(url);
+  for (const method of WITHOUT) await client.query(`set enable_${method} = off`);
+  const plans: QueryPlan[] = [];
+  for (const statistics of ['select 1', 'analyze']) {
+    await client.query(statistics);
+    for (const { sql } of queries) {
+      const { rows } = await client.query(`explain (generic_plan, format json) ${sql}`);
+      plans.push(planOf(sql, rows[0]['QUERY PLAN'][0].Plan));
     }
-    return plans;
-  } finally {
-    await client.end();
   }
+  return plans;
 }
 
 function planOf(sql: string, root: PlanNode): QueryPlan {
@@ -94,9 +88,8 @@ function planOf(sql: string, root: PlanNode): QueryPlan {
   return {
     sql,
     scans: nodes.flatMap((node) => {
-      const { 'Relation Name': table, 'Index Name': index, 'Index Cond': condition } = node;
-      if (!node['Node Type'].includes('Scan') || table === undefined || condition !== undefined) return [];
-      return [index === undefined ? table : `${table} by ${index}`];
+      const { 'Node Type': type, 'Relation Name': table, 'Index Name': index, 'Index Cond': condition } = node;
+      return type.includes('Scan') && table !== undefined && condition === undefined ? nameOf(table, index) : [];
     }),
     indexes: nodes.flatMap((node) => (node['Index Cond'] === undefined ? [] : (node['Index Name'] ?? []))),
     isSorted: nodes.some((node) => node['Node Type'].endsWith('Sort')),
@@ -104,6 +97,4 @@ function planOf(sql: string, root: PlanNode): QueryPlan {
   };
 }
 
-function withAllBelow(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(withAllBelow)];
-}
+const withAllBelow = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(withAllBelow)];

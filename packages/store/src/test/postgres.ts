@@ -1,6 +1,6 @@
 // PostgreSQL for tests, from the binaries that come as a development dependency: no service to install. A run of several processes
 // shares one cluster; a test that kills or configures its server starts its own.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, realpathSync, statSync } from 'node:fs';
@@ -12,6 +12,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { until } from '../../../../tests/support/until.ts';
 import { openStore } from '../store.ts';
 
 /** A cluster that others may use at the same time: no server settings, no restarts. */
@@ -55,10 +56,7 @@ const SETTINGS = {
   unix_socket_directories: '',
 };
 
-interface Binaries {
-  readonly initdb: string;
-  readonly postgres: string;
-}
+type Binaries = Readonly<Record<'initdb' | 'postgres', string>>;
 
 /** Undefined where there are none for this system; `notice` says so in a test's skip. */
 async function findBinaries(): Promise<Binaries | undefined> {
@@ -85,15 +83,13 @@ function withinReach({ initdb, postgres }: Binaries, directory: string): Binarie
   return { initdb: copyOf(initdb), postgres: copyOf(postgres) };
 }
 
-export interface PostgresPlace {
-  /** An empty directory for its tables, of the caller's own; its log of transactions is elsewhere. */
-  readonly data?: string;
-}
-
-/** Makes a cluster in a directory of its own and starts it; both are gone afterwards. */
+/**
+ * Makes a cluster in a directory of its own and starts it; both are removed afterwards. `data` is an empty directory for its tables, of
+ * the caller's own; its log of transactions is elsewhere.
+ */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
-  place: PostgresPlace = {},
+  place: { readonly data?: string } = {},
 ): Promise<PostgresServer> {
   if (!binaries) throw new Error(notice);
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-postgres-'));
@@ -118,7 +114,17 @@ export async function startPostgres(
   const kill = () => running.server.kill('SIGKILL');
   process.once('exit', kill);
   const cluster = clusterAt(`postgres://${USER}@127.0.0.1:${port}/postgres`);
-  const ready = () => untilReady(() => cluster.sql('select 1'), running.server);
+  const ready = () =>
+    until(
+      async () => {
+        if (running.server.exitCode !== null) throw new Error('start PostgreSQL');
+        return cluster.sql('select 1').then(
+          () => true,
+          () => false,
+        );
+      },
+      { intervalMs: 50 },
+    );
   await ready();
   return {
     ...cluster,
@@ -160,34 +166,33 @@ export async function startPostgres(
 /** A cluster that already runs. Its databases stay: the process that started the cluster removes it with all its files. */
 export function clusterAt(url: string): PostgresCluster {
   const urlOf = (database: string) => Object.assign(new URL(url), { pathname: `/${database}` }).href;
-  const connected = async <T>(database: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const connect = async (database: string) => {
     const client = new pg.Client({ connectionString: urlOf(database) });
     await client.connect();
-    try {
-      return await work(client);
-    } finally {
-      await client.end();
-    }
+    return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
   };
-  const sql = (text: string, database = 'postgres') => connected(database, (client) => client.query(text));
+  const sql = async (text: string, database = 'postgres') => {
+    await using client = await connect(database);
+    return await client.query(text);
+  };
   const createFrom = async (template: string) => {
     const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`;
     // Copied as files: nothing of the template needs to be written twice.
     await sql(`create database ${name} template ${template} strategy file_copy`);
     return name;
   };
-  const makeTemplate = () =>
-    connected('postgres', async (client) => {
-      // The lock is held until the client ends: one process makes the template, the others find it.
-      await client.query(`select pg_advisory_lock(hashtext('${TEMPLATE}'))`);
-      const made = await client.query(`select from pg_database where datname = '${TEMPLATE}'`);
-      if (made.rowCount) return;
-      // Named when it is complete: what a killed process left half-made is made anew.
-      await client.query(`drop database if exists ${TEMPLATE}_draft`);
-      await client.query(`create database ${TEMPLATE}_draft`);
-      await (await openStore(urlOf(`${TEMPLATE}_draft`)))[Symbol.asyncDispose]();
-      await client.query(`alter database ${TEMPLATE}_draft rename to ${TEMPLATE}`);
-    });
+  const makeTemplate = async () => {
+    await using client = await connect('postgres');
+    // The lock is held until the client ends: one process makes the template, the others find it.
+    await client.query(`select pg_advisory_lock(hashtext('${TEMPLATE}'))`);
+    const made = await client.query(`select from pg_database where datname = '${TEMPLATE}'`);
+    if (made.rowCount) return;
+    // Named when it is complete: what a killed process left half-made is made anew.
+    await client.query(`drop database if exists ${TEMPLATE}_draft`);
+    await client.query(`create database ${TEMPLATE}_draft`);
+    await (await openStore(urlOf(`${TEMPLATE}_draft`)))[Symbol.asyncDispose]();
+    await client.query(`alter database ${TEMPLATE}_draft rename to ${TEMPLATE}`);
+  };
   let template: Promise<void> | undefined;
   return {
     url,
@@ -205,18 +210,7 @@ export function clusterAt(url: string): PostgresCluster {
   };
 }
 
-async function untilReady(ask: () => Promise<unknown>, server: ChildProcess): Promise<void> {
-  for (const deadline = Date.now() + 30_000; ; await delay(50)) {
-    try {
-      await ask();
-      return;
-    } catch (error) {
-      if (Date.now() > deadline || server.exitCode !== null) throw new Error('start PostgreSQL', { cause: error });
-    }
-  }
-}
-
-/** One on which nobody listens. */
+/** A port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

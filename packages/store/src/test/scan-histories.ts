@@ -2,43 +2,28 @@
 import assert from 'node:assert/strict';
 import { detect, type Evidence, type Rulebook } from '@strata/detect';
 import { randomFrom } from '../../../../tests/support/random.ts';
-import { openStore, type RecordedScan, type RecordOptions, type ScanRecord, type Store } from '../index.ts';
+import { openStore, type RecordedScan, type ScanRecord } from '../index.ts';
 import { type Place, rows } from './places.ts';
-import {
-  confirm,
-  day,
-  GOOGLE,
-  HOUR,
-  MICROSOFT,
-  rulebook,
-  rulebookWithout,
-  scanOf,
-  withServer,
-  withTxt,
-} from './scans.ts';
+import * as scans from './scans.ts';
 
+const { confirm, day, GOOGLE, HOUR, MICROSOFT, rulebook, scanOf, withServer, withTxt } = scans;
 const TABLES = ['domains', 'services', 'scans', 'changes', 'events', 'evidence'] as const;
-const OTHER_RULES = rulebookWithout('google-workspace');
+const OTHER_RULES = scans.rulebookWithout('google-workspace');
 
-interface Batch {
-  readonly scans: readonly ScanRecord[];
-  readonly options: RecordOptions;
-}
-
-/** Weeks of looks at a few domains: they move, cannot be measured, are late, come twice, and are read by changing rules. */
-function historyOf(seed: number): Batch[] {
+/** Weeks of scans of a few domains: they move, cannot be measured, are late, come twice, and are read by changing rules. */
+function historyOf(seed: number) {
   const next = randomFrom(seed);
   const random = (below: number) => Math.floor(next() * below);
   return Array.from({ length: 14 }, (_, n) => {
     const rules = random(4) === 0 ? OTHER_RULES : rulebook;
     const redetect = (evidence: Evidence) => detect(evidence, rules);
     const options = { ...confirm, ...(random(5) > 0 ? { redetect } : {}) };
-    const scans = Array.from({ length: 1 + random(24) }, () => lookAt(`d${random(9 + n)}.com`, n, rules, random));
-    return { scans: random(3) === 0 ? [...scans, ...scans.slice(0, 2)] : scans, options };
+    const batch = Array.from({ length: 1 + random(24) }, () => randomScan(`d${random(9 + n)}.com`, n, rules, random));
+    return { batch: random(3) === 0 ? [...batch, ...batch.slice(0, 2)] : batch, options };
   });
 }
 
-function lookAt(domain: string, n: number, rules: Rulebook, random: (below: number) => number): ScanRecord {
+function randomScan(domain: string, n: number, rules: Rulebook, random: (below: number) => number): ScanRecord {
   const lateHours = random(6) === 0 ? 40 : random(10);
   const at = new Date(Date.parse(day(n)) - lateHours * HOUR).toISOString();
   const exchange = [GOOGLE, GOOGLE, MICROSOFT, null][random(4)] ?? null;
@@ -52,34 +37,26 @@ function lookAt(domain: string, n: number, rules: Rulebook, random: (below: numb
 
 const everyTable = (url: string) => Promise.all(TABLES.map((table) => rows(url, `select * from ${table} order by 1`)));
 
-async function oneByOne(store: Store, batches: readonly Batch[]): Promise<RecordedScan[]> {
-  const results = [];
-  for (const { scans, options } of batches)
-    for (const scan of scans) results.push(await store.recordScan(scan, options));
-  return results;
-}
-
-async function inBatches(store: Store, batches: readonly Batch[]): Promise<RecordedScan[]> {
-  const results = [];
-  for (const { scans, options } of batches)
-    for (const result of await store.recordScans(scans, options)) {
-      if (result.status === 'rejected') throw result.reason;
-      results.push(result.value);
-    }
-  return results;
-}
-
-/** Fails unless batches leave every table as the same scans do one by one; gives how many changes were confirmed. */
+/** Fails unless batches leave every table as the same scans do one by one; returns how many changes were confirmed. */
 export async function compareBatches(place: Place, seed: number): Promise<number> {
-  const batches = historyOf(seed);
   const [url, other] = [await place.fresh(), await place.fresh()];
   await using single = await openStore(url);
   await using bulk = await openStore(other);
   for (const store of [single, bulk]) await store.addDomains(['d1.com', 'd20.com'], { source: 'list' });
-  const results = await oneByOne(single, batches);
-  assert.deepEqual(await inBatches(bulk, batches), results, `seed ${seed}`);
-  // When a listed domain was added is by the clock.
+  let changes = 0;
+  for (const { batch, options } of historyOf(seed)) {
+    const expected: RecordedScan[] = [];
+    for (const scan of batch) expected.push(await single.recordScan(scan, options));
+    const results = await bulk.recordScans(batch, options);
+    assert.deepEqual(
+      results,
+      expected.map((value) => ({ status: 'fulfilled', value })),
+      `seed ${seed}`,
+    );
+    changes += expected.flatMap((each) => each.changes).length;
+  }
+  // The time at which a listed domain was added is the clock's.
   for (const each of [url, other]) await rows(each, "update domains set created_at = 0 where source = 'list'");
   assert.deepEqual(await everyTable(other), await everyTable(url), `seed ${seed}`);
-  return results.flatMap((each) => each.changes).length;
+  return changes;
 }

@@ -5,21 +5,22 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
-import { type Dialect, Kysely } from 'kysely';
-import { checkStore, openStore } from '../index.ts';
+import { Kysely } from 'kysely';
+import { checkStore, openStore, type Store } from '../index.ts';
 import { MIGRATIONS, migrateTo } from '../migrations/index.ts';
-import { isPostgres, openPool, postgresDialect } from '../postgres-dialect.ts';
+import { isPostgres } from '../postgres-dialect.ts';
 import type { Database } from '../schema.ts';
-import { openDatabase, sqliteDialect } from '../sqlite-dialect.ts';
-import { exec, kept, onEach, pathOf, rows } from './places.ts';
+import { exec, kept, onEach, rows } from './places.ts';
+import { dialectOf } from './plans.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './scans.ts';
 
 const KEY = `ssk_${'a'.repeat(43)}`;
 const KEY_ID = 'key_0000000000000001';
+const PAGE = { limit: 10, offset: 0 } as const;
 /** Released with rows of their time; a later migration brings its own text, or needs none. */
 export const RELEASED = MIGRATIONS.filter((name) => name <= '014-zzz');
 
-/** Some tables have rows on PostgreSQL only: their text is one of its own. */
+/** Some tables have rows on PostgreSQL only: their text is a separate one. */
 function rowsOf(number: string, isOnPostgres: boolean): string {
   const texts = [`${number}.sql`, ...(isOnPostgres ? [`${number}.postgres.sql`] : [])].map((name) => {
     const file = path.join(import.meta.dirname, 'upgrade', name);
@@ -33,17 +34,15 @@ function rowsOf(number: string, isOnPostgres: boolean): string {
 
 /** The store of a URL as the migration of this name left it. */
 export async function makeOld(url: string, last: string): Promise<void> {
-  const file = pathOf(url);
-  const dialect: Dialect = file === undefined ? postgresDialect(openPool(url)) : sqliteDialect(openDatabase(file));
-  await using db = new Kysely<Database>({ dialect });
+  await using db = new Kysely<Database>({ dialect: dialectOf(url) });
   for (const name of RELEASED.filter((each) => each <= last)) {
     await db.transaction().execute((tx) => migrateTo(tx, name));
     await exec(url, rowsOf(name.slice(0, 3), isPostgres(db)));
-    // A scan takes time; it counts as made when it began.
+    // A scan takes time; its time is that of its start.
     if (name === RELEASED[0]) await exec(url, 'update scans set finished_at = finished_at + 1');
   }
   if (!isPostgres(db)) return;
-  // The texts bring their numbers along; those that come next follow them, as when a service had written them.
+  // The texts contain their numbers; the next numbers follow them, as when a service had written them.
   for (const { table, key } of await rows(
     url,
     `select table_name as table, column_name as key from information_schema.columns
@@ -55,58 +54,58 @@ export async function makeOld(url: string, last: string): Promise<void> {
     );
 }
 
+/** What was stored is read. */
+async function assertRead(store: Store, url: string, number: number): Promise<void> {
+  const profile = await store.domain('a.com');
+  const mail = profile?.services.find(({ category }) => category === 'email');
+  assert.deepEqual([mail?.provider, profile?.scannedAt.toISOString()], ['microsoft-365', day(2)]);
+  const { changes, total } = await store.changes('a.com', PAGE);
+  assert.deepEqual([total, changes[0]?.type, changes[0]?.to], [1, 'migrated', 'microsoft-365']);
+  assert.deepEqual(await store.due(new Date(day(1)), 10), ['waiting.com']);
+  assert.partialDeepStrictEqual(await store.counts(), { domains: 3, scans: 6, changes: 2 });
+  const events = await store.eventsSince(0, 100);
+  assert.equal(events.filter(({ kind }) => kind === 'change-confirmed').length, 2, 'they had another name once');
+  assert.partialDeepStrictEqual(await store.keys.find(KEY), { id: KEY_ID, tier: 'free' });
+  assert.equal((await store.quota.take(KEY_ID, '2026-01-01', 50)).used, 8);
+  assert.match(await store.feed.storeId(), /^[0-9a-f-]{36}$/);
+  assert.equal((await store.feed.scansSince(0, 1))[0]?.at, Date.parse(day(0)));
+  if (number >= 2) {
+    assert.equal((await store.stream.since(0, 10))[0]?.publishedUs, 1_767_225_600_000_001);
+    assert.equal((await store.signals.anomaly('an_1'))?.facts.value, 1);
+  }
+  if (number >= 6)
+    assert.match(JSON.stringify(await store.feeds.list({ after: 0, limit: 5 })), /https:\/\/a\.com\/feed/);
+  if (number >= 7) assert.equal((await store.segments.list({ limit: 5 })).length, 1);
+  if (number >= 11) {
+    const row = { revision: 3, tracked_ms: 172_800_000, changes_seen: 1 };
+    assert.deepEqual(await rows(url, `select ${Object.keys(row)} from domains where id = 1`), [row]);
+    // The lease of then has ended long ago.
+    const claim = { holder: 'now', limit: 10, leaseMs: 1_000 };
+    assert.deepEqual(await store.work.claimDue(claim, new Date(day(1))), ['waiting.com']);
+  }
+  if (number >= 12) assert.equal((await store.heads()).keys, 2);
+  if (number >= 13 && store.ledger) {
+    const { log, keys } = store.ledger;
+    assert.partialDeepStrictEqual(await log.head(), { origin: 'old.example/stack', size: 1 });
+    assert.equal(Buffer.from((await log.leaves(0, 10))[0] ?? []).toString(), 'a leaf of then');
+    assert.equal((await log.hashes(0, 0, 1)).length, 32);
+    assert.deepEqual([...(await keys.all()).keys()], ['old']);
+  }
+}
+
 /** Tests for each of these schemas. */
 export function upgradesFrom(schemas: readonly string[]): void {
-  onEach(kept, 'a store of before', (place) => {
+  onEach(kept, 'a store of an older version', (place) => {
     for (const last of schemas) {
-      it(`with the schema ${last} is read, whole, and goes on`, async () => {
+      it(`with the schema ${last} is read completely, and goes on`, async () => {
         const url = await place.empty();
         await makeOld(url, last);
-        const number = Number(last.slice(0, 3));
         await using store = await openStore(url);
-        const profile = await store.domain('a.com');
-        const mail = profile?.services.find(({ category }) => category === 'email');
-        assert.equal(mail?.provider, 'microsoft-365');
-        assert.equal(profile?.scannedAt.toISOString(), day(2));
-        const { changes, total } = await store.changes('a.com', { limit: 10, offset: 0 });
-        assert.deepEqual([total, changes[0]?.type, changes[0]?.to], [1, 'migrated', 'microsoft-365']);
-        assert.deepEqual(await store.due(new Date(day(1)), 10), ['waiting.com']);
-        const counts = await store.counts();
-        assert.deepEqual([counts.domains, counts.scans, counts.changes], [3, 6, 2]);
-        const events = await store.eventsSince(0, 100);
-        assert.equal(events.filter(({ kind }) => kind === 'change-confirmed').length, 2, 'they had another name once');
-        const found = await store.keys.find(KEY);
-        assert.deepEqual([found?.id, found?.tier], [KEY_ID, 'free']);
-        assert.equal((await store.quota.take(KEY_ID, '2026-01-01', 50)).used, 8);
-        assert.match(await store.feed.storeId(), /^[0-9a-f-]{36}$/);
-        assert.equal((await store.feed.scansSince(0, 1))[0]?.at, Date.parse(day(0)));
-        if (number >= 2) {
-          assert.equal((await store.stream.since(0, 10))[0]?.publishedUs, 1_767_225_600_000_001);
-          assert.equal((await store.signals.anomaly('an_1'))?.facts.value, 1);
-        }
-        if (number >= 6)
-          assert.match(JSON.stringify(await store.feeds.list({ after: 0, limit: 5 })), /https:\/\/a\.com\/feed/);
-        if (number >= 7) assert.equal((await store.segments.list({ limit: 5 })).length, 1);
-        if (number >= 11) {
-          assert.deepEqual(await rows(url, 'select revision, tracked_ms, changes_seen from domains where id = 1'), [
-            { revision: 3, tracked_ms: 172_800_000, changes_seen: 1 },
-          ]);
-          // The lease of then has ended long ago.
-          const claimed = await store.work.claimDue({ holder: 'now', limit: 10, leaseMs: 1_000 }, new Date(day(1)));
-          assert.deepEqual(claimed, ['waiting.com']);
-        }
-        if (number >= 12) assert.equal((await store.heads()).keys, 2);
-        if (number >= 13 && store.ledger) {
-          const head = await store.ledger.log.head();
-          assert.deepEqual([head?.origin, head?.size], ['old.example/stack', 1]);
-          assert.equal(Buffer.from((await store.ledger.log.leaves(0, 10))[0] ?? []).toString(), 'a leaf of then');
-          assert.equal((await store.ledger.log.hashes(0, 0, 1)).length, 32);
-          assert.deepEqual([...(await store.ledger.keys.all()).keys()], ['old']);
-        }
+        await assertRead(store, url, Number(last.slice(0, 3)));
 
-        // It goes on: what comes back is told as the change that it is, and confirmed a second time.
+        // It goes on: a service that comes back is the change that it is, and confirmed a second time.
         for (const at of [3, 4]) await store.recordScan(scanOf('a.com', day(at), GOOGLE), confirm);
-        const later = await store.changes('a.com', { limit: 10, offset: 0 });
+        const later = await store.changes('a.com', PAGE);
         assert.deepEqual([later.total, later.changes[0]?.to], [2, 'google-workspace']);
         await store.recordScan(scanOf('new.com', day(4), MICROSOFT), confirm);
         const marked = (await store.eventsSince(0, 100)).findLast(({ kind }) => kind === 'domain-changed');
@@ -115,11 +114,7 @@ export function upgradesFrom(schemas: readonly string[]): void {
         const read: { readonly name: string }[] = [];
         await store.feed.readAll({ domains: (batch) => read.push(...batch), changes: () => {}, scanDays: () => {} });
         const report = read.find(({ name }) => name === 'new.com');
-        assert.deepEqual(
-          report,
-          { id: domainId, name: 'new.com', ...payload },
-          'the event tells what a fresh reading would',
-        );
+        assert.deepEqual(report, { id: domainId, name: 'new.com', ...payload }, 'the event equals a fresh reading');
         assert.deepEqual((await checkStore(url)).findings, []);
       });
     }
