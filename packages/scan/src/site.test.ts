@@ -1,8 +1,17 @@
 // The web part of a probe as a whole: what its parts may cost each other, and where it stops asking.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { visitedSite } from './test/visited.ts';
-import { withoutRobots } from './test/web-server.ts';
+import { visitSite } from './site.ts';
+import { type VisitOptions, visiting } from './test/visited.ts';
+import { type WebScript, withoutRobots } from './test/web-server.ts';
+
+/** The evidence of the web part of a probe, its policy host included. */
+async function visitedSite(script: WebScript, options: VisitOptions = {}) {
+  const { value: site, server } = await visiting(script, options, (_, parts) =>
+    visitSite(parts, 'example.com', { hasMtaSts: Promise.resolve(true) }),
+  );
+  return { site, server };
+}
 
 it('a policy host that is silent takes no time from the home page', async () => {
   const { promise: givenUp, resolve } = Promise.withResolvers<void>();

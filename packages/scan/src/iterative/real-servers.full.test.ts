@@ -92,7 +92,8 @@ async function freePort(address: string): Promise<number> {
   socket.bind(0, address);
   await once(socket, 'listening');
   const { port } = socket.address();
-  await new Promise<void>((resolve) => socket.close(resolve));
+  socket.close();
+  await once(socket, 'close');
   return port;
 }
 
@@ -110,8 +111,8 @@ ns.nic.beta. A ${TOP}
   await using _top = await startNsd(TOP, { alpha: topLevel('alpha'), beta: topLevel('beta') });
   const zones: [Record<string, string>, Record<string, string>] = [{}, {}];
   for (let i = 0; i < ZONES; i++) {
-    zones[i % 2 === 0 ? 0 : 1][nameOf(i)] = leafZone(i);
-    zones[i % 2 === 0 ? 1 : 0][`sub.${nameOf(i)}`] = subZone(i);
+    zones[i % 2 ? 1 : 0][nameOf(i)] = leafZone(i);
+    zones[i % 2 ? 0 : 1][`sub.${nameOf(i)}`] = subZone(i);
   }
   for (const tld of ['alpha', 'beta']) zones[0][`hosts.${tld}`] = hostsZone(tld);
   await using _one = await startNsd(LEAVES[0], zones[0]);

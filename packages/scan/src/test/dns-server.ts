@@ -2,7 +2,7 @@
 
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import dnsPacket, { type Answer, type DecodedPacket } from 'dns-packet';
 
 export interface DnsQuestion {
@@ -15,10 +15,7 @@ export interface DnsQuestion {
   readonly from?: RemoteInfo;
 }
 
-/**
- * Messages to send, in order; an empty list is silence. Over TCP `raw` is sent as it stands, without a
- * length, and `drip` so too, a byte at a time and never to an end.
- */
+/** Messages to send, in order; none is silence. Over TCP `raw` has no length, nor has `drip`: a byte at a time, without an end. */
 export type DnsReply =
   | readonly Buffer[]
   | { readonly raw: Buffer }
@@ -33,16 +30,11 @@ export interface DnsServer extends AsyncDisposable {
   readonly asked: string[];
 }
 
-export interface ListenOptions {
-  /** On loopback. */
-  readonly address?: string;
-  /** 0 lets the system choose. */
-  readonly port?: number;
-}
-
-/** @throws EADDRINUSE when a port that was asked for is taken. */
-export async function startDnsServer(script: DnsScript, where: ListenOptions = {}): Promise<DnsServer> {
-  const { address = '127.0.0.1' } = where;
+/** On loopback; port 0 lets the system choose. @throws EADDRINUSE when a port that was asked for is taken. */
+export async function startDnsServer(
+  script: DnsScript,
+  { address = '127.0.0.1', port: wanted = 0 } = {},
+): Promise<DnsServer> {
   const asked: string[] = [];
   const read = (bytes: Buffer, transport: 'udp' | 'tcp'): DnsQuestion => {
     const packet = dnsPacket.decode(bytes) as DecodedPacket & { id: number };
@@ -62,14 +54,15 @@ export async function startDnsServer(script: DnsScript, where: ListenOptions = {
         let sent = 0;
         const timer = setInterval(() => socket.write(reply.drip.subarray(sent, ++sent)), 20);
         socket.on('close', () => clearInterval(timer));
-      } else for (const message of reply) socket.write(Buffer.concat([lengthOf(message), message]));
+      } else
+        for (const message of reply)
+          socket.write(Buffer.concat([Buffer.from([message.length >> 8, message.length & 255]), message]));
     });
   });
-  const { port, udp } = await listen(tcp, address, where.port ?? 0);
+  const { port, udp } = await listen(tcp, address, wanted);
   udp.on('message', async (bytes: Buffer, from: RemoteInfo) => {
     const reply = await script({ ...read(bytes, 'udp'), from });
-    for (const message of 'raw' in reply ? [reply.raw] : 'drip' in reply ? [reply.drip] : reply)
-      udp.send(message, from.port, from.address);
+    if ('length' in reply) for (const message of reply) udp.send(message, from.port, from.address);
   });
   return {
     address,
@@ -88,8 +81,7 @@ async function listen(tcp: Server, address: string, wanted: number) {
   for (let attempt = 0; ; attempt++) {
     tcp.listen(wanted, address);
     await once(tcp, 'listening');
-    const bound = tcp.address();
-    const port = typeof bound === 'object' && bound ? bound.port : 0;
+    const { port } = tcp.address() as AddressInfo;
     const udp = createSocket('udp4');
     udp.bind(port, address);
     try {
@@ -101,12 +93,6 @@ async function listen(tcp: Server, address: string, wanted: number) {
       await once(tcp, 'close');
     }
   }
-}
-
-function lengthOf(message: Buffer): Buffer {
-  const length = Buffer.alloc(2);
-  length.writeUInt16BE(message.length);
-  return length;
 }
 
 export interface ReplyParts {

@@ -1,32 +1,11 @@
 // A fetcher whose names and web are scripted: an internet of its own on loopback.
 import assert from 'node:assert/strict';
 import type { Answer } from 'dns-packet';
-import {
-  createFetcher,
-  type Downloaded,
-  type Fetched,
-  type Fetcher,
-  type FetcherOptions,
-  type FetchRequest,
-} from '../fetcher.ts';
-import { a, type DnsScript, type DnsServer, startDnsServer, zone } from './dns-server.ts';
-import {
-  startWebServer,
-  usualCertificate,
-  type WebScript,
-  type WebServer,
-  type WebServerOptions,
-} from './web-server.ts';
+import { createFetcher, type Downloaded, type Fetched, type FetcherOptions, type FetchRequest } from '../fetcher.ts';
+import { a, type DnsScript, startDnsServer, zone } from './dns-server.ts';
+import { startWebServer, usualCertificate, type WebScript, type WebServerOptions } from './web-server.ts';
 
 export const PUBLIC = '93.184.216.34';
-
-export interface Internet extends AsyncDisposable {
-  readonly fetcher: Fetcher;
-  readonly web: WebServer;
-  readonly dns: DnsServer;
-  /** A fetch with bounds that suit a test. */
-  fetch(url: string, request?: Partial<FetchRequest>): Promise<Fetched>;
-}
 
 export interface InternetOptions extends WebServerOptions {
   readonly records?: readonly Answer[];
@@ -34,11 +13,13 @@ export interface InternetOptions extends WebServerOptions {
   readonly fetcher?: Partial<FetcherOptions>;
 }
 
+export type Internet = Awaited<ReturnType<typeof startInternet>>;
+
 const usualRecords = ['example.com', 'www.example.com', 'other.example.com', 'other.test'].map((name) =>
   a(name, PUBLIC),
 );
 
-export async function startInternet(script: WebScript, options: InternetOptions = {}): Promise<Internet> {
+export async function startInternet(script: WebScript, options: InternetOptions = {}) {
   const web = await startWebServer(script, options);
   const dns = await startDnsServer(options.dnsScript ?? zone([...usualRecords, ...(options.records ?? [])]));
   const fetcher = createFetcher({
@@ -52,7 +33,9 @@ export async function startInternet(script: WebScript, options: InternetOptions 
     fetcher,
     web,
     dns,
-    fetch: (url, request = {}) => fetcher.fetch(url, { maxBytes: 65_536, timeoutMs: 5_000, ...request }),
+    /** A fetch with bounds that suit a test. */
+    fetch: (url: string, request: Partial<FetchRequest> = {}): Promise<Fetched> =>
+      fetcher.fetch(url, { maxBytes: 65_536, timeoutMs: 5_000, ...request }),
     async [Symbol.asyncDispose]() {
       await fetcher[Symbol.asyncDispose]();
       await web[Symbol.asyncDispose]();
@@ -82,6 +65,6 @@ export const redirects =
 
 /** The body of a fetch that must have been answered. */
 export function textOf(fetched: Fetched): string {
-  assert.equal(fetched.kind, 'answered', 'detail' in fetched ? fetched.detail : '');
-  return fetched.kind === 'answered' ? fetched.body.toString() : '';
+  assert.ok(fetched.kind === 'answered', 'detail' in fetched ? fetched.detail : '');
+  return fetched.body.toString();
 }

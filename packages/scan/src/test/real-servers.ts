@@ -19,7 +19,7 @@ export async function whyNotHere(address: string, programs: readonly string[]): 
     await once(socket, 'listening');
     return undefined;
   } catch (error) {
-    return `port 53 cannot be had: ${(error as Error).message}`;
+    return `port 53 is not available: ${(error as Error).message}`;
   } finally {
     socket.close();
   }
@@ -87,9 +87,9 @@ async function start(
 ): Promise<RealServer> {
   const directory = await mkdtemp(path.join(tmpdir(), `strata-${program}-`));
   const child = spawn(program, await prepare(directory), { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
+  let output = '';
   child.stderr?.on('data', (chunk) => {
-    said = (said + chunk).slice(-2_000);
+    output = (output + chunk).slice(-2_000);
   });
   const server = {
     ...where,
@@ -105,7 +105,7 @@ async function start(
     if (status !== 'timeout') return server;
     if (child.exitCode !== null || Date.now() > until) {
       await server[Symbol.asyncDispose]();
-      throw new Error(`${program} does not answer: ${said}`);
+      throw new Error(`${program} does not answer: ${output}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

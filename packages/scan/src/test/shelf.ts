@@ -2,26 +2,18 @@
 import type { Socket } from 'node:net';
 import type { WebScript } from './web-server.ts';
 
-export interface Shelf {
-  content: Buffer;
-  headers: Record<string, string>;
-  /** The connection breaks after so many bytes, once `onProgress` has reported them: what a client has not read by then is lost. */
-  cutAfter: number | undefined;
-  /** What was asked for, as `range | if-range`. */
-  readonly asked: string[];
-  readonly script: WebScript;
-  /** For the downloads from it. */
-  readonly onProgress: (doneBytes: number) => void;
-}
+export type Shelf = ReturnType<typeof shelf>;
 
-export function shelf(content: Buffer, headers: Record<string, string> = { etag: '"v1"' }): Shelf {
+export function shelf(content: Buffer, headers: Record<string, string> = { etag: '"v1"' }) {
   let cut: { readonly socket: Socket; readonly at: number } | undefined;
-  const self: Shelf = {
+  const self = {
     content,
     headers,
-    cutAfter: undefined,
-    asked: [],
-    script: (request, response) => {
+    /** The connection breaks after so many bytes, once `onProgress` has reported them: the rest is lost. */
+    cutAfter: undefined as number | undefined,
+    /** The requests, as `range | if-range`. */
+    asked: [] as string[],
+    script: ((request, response) => {
       const { range, 'if-range': condition } = request.headers;
       self.asked.push(`${range ?? '-'} | ${condition ?? '-'}`);
       const isSame = condition === self.headers.etag || condition === self.headers['last-modified'];
@@ -36,8 +28,9 @@ export function shelf(content: Buffer, headers: Record<string, string> = { etag:
       if (self.cutAfter === undefined) return void response.end(body);
       cut = { socket: request.socket, at: (from ?? 0) + self.cutAfter };
       response.write(body.subarray(0, self.cutAfter));
-    },
-    onProgress: (doneBytes) => {
+    }) satisfies WebScript,
+    /** For the downloads from it. */
+    onProgress: (doneBytes: number) => {
       if (doneBytes === cut?.at) cut.socket.destroy();
     },
   };

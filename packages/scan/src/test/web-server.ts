@@ -71,9 +71,12 @@ export async function startWebServer(script: WebScript, options: WebServerOption
     asked.push(`${scheme} ${request.headers.host} ${request.url}`);
     script(request, response);
   };
-  const plain = http.createServer(answer('http'));
-  const secure = https.createServer({ ...(options.certificate ?? usualCertificate) }, answer('https'));
-  for (const server of [plain, secure]) {
+  const servers = {
+    http: http.createServer(answer('http')),
+    https: https.createServer({ ...(options.certificate ?? usualCertificate) }, answer('https')),
+  };
+  const portOf = async (scheme: 'http' | 'https') => {
+    const server: Server = servers[scheme];
     server.on('connection', (socket: Socket) => {
       connections += 1;
       sockets.add(socket);
@@ -81,10 +84,13 @@ export async function startWebServer(script: WebScript, options: WebServerOption
       socket.on('close', () => sockets.delete(socket));
     });
     server.on('tlsClientError', () => {});
-  }
-  const ports = { http: await listen(plain), https: await listen(secure) };
-  if (options.only === 'http') await close(secure);
-  if (options.only === 'https') await close(plain);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    if ((options.only ?? scheme) !== scheme) await close(server);
+    return port;
+  };
+  const ports = { http: await portOf('http'), https: await portOf('https') };
   return {
     asked,
     dialled,
@@ -95,15 +101,9 @@ export async function startWebServer(script: WebScript, options: WebServerOption
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
-      await Promise.all([plain, secure].map((server) => (server.listening ? close(server) : undefined)));
+      await Promise.all(Object.values(servers).map((server) => (server.listening ? close(server) : undefined)));
     },
   };
-}
-
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
 }
 
 async function close(server: Server): Promise<void> {
@@ -113,38 +113,31 @@ async function close(server: Server): Promise<void> {
 
 export const hello: WebScript = (_request, response) => void response.end('hello');
 
-/** An HTML page for any path but robots.txt, which is not there. */
-export const page =
-  (html: string, headers: http.OutgoingHttpHeaders = {}): WebScript =>
-  (request, response) => {
-    if (request.url === '/robots.txt') return void response.writeHead(404).end();
-    response.writeHead(200, { 'content-type': 'text/html', ...headers }).end(html);
-  };
-
-/** The script for pages, with a robots.txt that is not there. */
+/** The script for pages, with a robots.txt that does not exist. */
 export const withoutRobots =
   (script: WebScript): WebScript =>
   (request, response) =>
     request.url === '/robots.txt' ? void response.writeHead(404).end() : script(request, response);
 
-/** A redirect to `location` for any path but robots.txt. */
-export const redirectTo = (location: string): WebScript =>
-  withoutRobots((_request, response) => void response.writeHead(302, { location }).end());
+/** One answer for any path but robots.txt. */
+export const respond = (
+  status: number,
+  headers: http.OutgoingHttpHeaders = {},
+  body: string | Buffer = '',
+): WebScript => withoutRobots((_request, response) => void response.writeHead(status, headers).end(body));
 
-/** Sends `begin`, then `chunk` until the connection breaks or 100 MB are sent; `sent.bytes` counts. */
-export const endless = (begin: string, contentType: string, sent: { bytes: number }): WebScript =>
-  withoutRobots((_request, response) => {
-    const chunk = Buffer.alloc(65_536, '<p>x</p>');
-    response.writeHead(200, { 'content-type': contentType }).write(begin);
-    const pour = () => {
-      while (!response.destroyed && sent.bytes < 100_000_000) {
-        sent.bytes += chunk.length;
-        if (!response.write(chunk)) return void response.once('drain', pour);
-      }
-      response.end();
-    };
-    pour();
-  });
+/** An HTML page for any path but robots.txt. */
+export const page = (html: string, headers: http.OutgoingHttpHeaders = {}): WebScript =>
+  respond(200, { 'content-type': 'text/html', ...headers }, html);
+
+/** A redirect to `location` for any path but robots.txt. */
+export const redirectTo = (location: string): WebScript => respond(302, { location });
+
+/** Redirects from path to path without an end. */
+export const endlessRedirects = (): WebScript => {
+  let count = 0;
+  return withoutRobots((_request, response) => void response.writeHead(302, { location: `/${count++}` }).end());
+};
 
 /** Certificates that must not be trusted, with Node's code for the reason. */
 export const badCertificates = (
