@@ -24,9 +24,8 @@ const refused = [
 
 describe('CVSS', () => {
   for (const [vector, score] of scores) it(`${vector} is ${score}`, () => assert.equal(scoreOf(vector), score));
-  for (const vector of refused) {
+  for (const vector of refused)
     it(`'${vector.slice(0, 50)}' has no score`, () => assert.equal(scoreOf(vector), undefined));
-  }
   it('keeps the published score', () => {
     const vector = 'CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:L/I:L/A:H';
     assert.deepEqual(cvssOf({ vector, score: 7.7, by: 'nvd' }), { version: '3.1', vector, score: 7.7, by: 'nvd' });

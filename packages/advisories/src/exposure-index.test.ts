@@ -32,8 +32,9 @@ function advisoryOf(id: string, more: Partial<Advisory> = {}): Advisory {
   return { id, state: 'published', ...times, ...nothing, claims: [claimOf('cpe:a:alpha', '2.0')], ...more };
 }
 
-const assess = (advisory: Advisory, more: Partial<Assessed> = {}): Assessed => {
-  return { advisory, exploited: null, score: null, ...more };
+/** What is known of an advisory that differs so from the ordinary one. */
+const assessed = (id: string, differs: Partial<Advisory> = {}, more: Partial<Assessed> = {}): Assessed => {
+  return { advisory: advisoryOf(id, differs), exploited: null, score: null, ...more };
 };
 const EXPLOITED = { cve: 'CVE-1', dateAdded: '2024-02-01', dueDate: null, isRansomware: false, requiredAction: '' };
 
@@ -43,7 +44,7 @@ const build: fc.Arbitrary<Build> = fc.record({
   platform: fc.option(fc.constantFrom('ubuntu', 'win64', '')),
 });
 const claim = fc.tuple(fc.constantFrom(...KEYS), version).map(([key, below]) => claimOf(key, below));
-const assessed: fc.Arbitrary<Assessed> = fc
+const anyAssessed: fc.Arbitrary<Assessed> = fc
   .record({
     id: fc.constantFrom(...Array.from({ length: 8 }, (_, i) => `CVE-2024-${i}`)),
     state: fc.constantFrom<Advisory['state']>('published', 'published', 'published', 'rejected'),
@@ -54,10 +55,11 @@ const assessed: fc.Arbitrary<Assessed> = fc
     isExploited: fc.boolean(),
   })
   .map(({ id, state, severity, published, claims, epss, isExploited }) =>
-    assess(advisoryOf(id, { state, severity, published, claims }), {
-      exploited: isExploited ? EXPLOITED : null,
-      score: epss === null ? null : { epss, percentile: 0.5 },
-    }),
+    assessed(
+      id,
+      { state, severity, published, claims },
+      { exploited: isExploited ? EXPLOITED : null, score: epss === null ? null : { epss, percentile: 0.5 } },
+    ),
   );
 
 type Step =
@@ -69,7 +71,7 @@ const kindOf = <Kind extends Step['kind']>(kind: Kind) => ({ kind: fc.constant<K
 const id = fc.constantFrom('CVE-2024-0', 'CVE-2024-1', 'no');
 const product = fc.constantFrom(...PRODUCTS.map((each) => each.id), 'none');
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ ...kindOf('put'), assessed }) },
+  { weight: 4, arbitrary: fc.record({ ...kindOf('put'), assessed: anyAssessed }) },
   { weight: 1, arbitrary: fc.record({ ...kindOf('delete'), id }) },
   { weight: 3, arbitrary: fc.record({ ...kindOf('build'), product, build }) },
 );
@@ -150,8 +152,8 @@ describe('the index of exposures', () => {
 
   it('tells of every product that an advisory names or named', () => {
     const index = new ExposureIndex(PRODUCTS);
-    assert.deepEqual(index.put(assess(advisoryOf('CVE-1'))), ['alpha']);
-    const moved = assess(advisoryOf('CVE-1', { claims: [claimOf('cpe:b:beta', '2.0')] }));
+    assert.deepEqual(index.put(assessed('CVE-1')), ['alpha']);
+    const moved = assessed('CVE-1', { claims: [claimOf('cpe:b:beta', '2.0')] });
     assert.deepEqual([...index.put(moved)].sort(), ['alpha', 'beta', 'beta-too']);
     const rejected = { ...moved, advisory: { ...moved.advisory, state: 'rejected' as const } };
     assert.deepEqual([...index.put(rejected)], ['beta', 'beta-too']);
@@ -161,10 +163,10 @@ describe('the index of exposures', () => {
   it('keeps place and verdicts of one that only came to be exploited, and moves it to the front', () => {
     const index = new ExposureIndex(PRODUCTS);
     index.addBuild('alpha', { version: '1.0', platform: null });
-    index.put(assess(advisoryOf('CVE-1')));
-    index.put(assess(advisoryOf('CVE-2'), { score: { epss: 0.9, percentile: 1 } }));
+    index.put(assessed('CVE-1'));
+    index.put(assessed('CVE-2', {}, { score: { epss: 0.9, percentile: 1 } }));
     const { number } = index.find('CVE-1') ?? assert.fail();
-    index.put(assess(advisoryOf('CVE-1', { title: 'in other words' }), { exploited: EXPLOITED }));
+    index.put(assessed('CVE-1', { title: 'in other words' }, { exploited: EXPLOITED }));
     assert.equal(index.find('CVE-1')?.number, number);
     assert.deepEqual(idsOf(index), ['CVE-1', 'CVE-2']);
     assert.equal(index.verdictsOf('alpha', { version: '1.0', platform: null }).length, 2);
@@ -173,9 +175,9 @@ describe('the index of exposures', () => {
   it('finds by any id in any case, and all that share one', () => {
     const index = new ExposureIndex(PRODUCTS);
     const shared = 'GHSA-9QR9-H5GF-34MP';
-    index.put(assess(advisoryOf('CVE-1', { aliases: [shared] })));
-    index.put(assess(advisoryOf('CVE-2', { aliases: [shared] })));
-    index.put(assess(advisoryOf('GHSA-aaaa-bbbb-cccc')));
+    index.put(assessed('CVE-1', { aliases: [shared] }));
+    index.put(assessed('CVE-2', { aliases: [shared] }));
+    index.put(assessed('GHSA-aaaa-bbbb-cccc'));
     const named = (text: string) => index.named(text).map(({ advisory }) => advisory.id);
     assert.deepEqual(named('cve-1'), ['CVE-1']);
     assert.deepEqual(named('ghsa-9qr9-h5gf-34mp'), ['CVE-1', 'CVE-2']);
@@ -185,7 +187,7 @@ describe('the index of exposures', () => {
 
   it('tells builds apart that read alike', () => {
     const index = new ExposureIndex(PRODUCTS);
-    index.put(assess(advisoryOf('CVE-1')));
+    index.put(assessed('CVE-1'));
     index.addBuild('alpha', { version: '1.0', platform: 'ubuntu' });
     index.addBuild('alpha', { version: '1.0 ubuntu', platform: null });
     const verdict = (shown: Build) => verdictOf(index.verdictsOf('alpha', shown).codeAt(0)).reason;
@@ -200,22 +202,20 @@ describe('the index of exposures', () => {
   it('orders by exploitation, then EPSS, then CVSS, then the day, then the id', () => {
     const cvss = (score: number) => ({ version: '3.1', score, vector: '', by: 'nvd' }) as const;
     const ranked = [
-      assess(advisoryOf('CVE-9'), { exploited: EXPLOITED }),
-      assess(advisoryOf('CVE-8'), { score: { epss: 0.00002, percentile: 1 } }),
-      assess(advisoryOf('CVE-7', { cvss: cvss(10) }), { score: { epss: 0.00001, percentile: 1 } }),
-      assess(advisoryOf('CVE-6', { cvss: cvss(9.9), published: '2025-06-01T00:00:00.000Z' })),
-      assess(advisoryOf('CVE-5', { cvss: cvss(9.8), published: '2025-06-02T00:00:00.000Z' })),
-      assess(advisoryOf('CVE-4', { cvss: cvss(9.8), published: '2025-06-01T00:00:00.000Z' })),
-      assess(advisoryOf('CVE-2')),
-      assess(advisoryOf('CVE-3')),
+      assessed('CVE-9', {}, { exploited: EXPLOITED }),
+      assessed('CVE-8', {}, { score: { epss: 0.00002, percentile: 1 } }),
+      assessed('CVE-7', { cvss: cvss(10) }, { score: { epss: 0.00001, percentile: 1 } }),
+      assessed('CVE-6', { cvss: cvss(9.9), published: '2025-06-01T00:00:00.000Z' }),
+      assessed('CVE-5', { cvss: cvss(9.8), published: '2025-06-02T00:00:00.000Z' }),
+      assessed('CVE-4', { cvss: cvss(9.8), published: '2025-06-01T00:00:00.000Z' }),
+      assessed('CVE-2'),
+      assessed('CVE-3'),
     ];
     const ids = ranked.map(({ advisory }) => advisory.id);
-    fc.assert(
-      fc.property(fc.shuffledSubarray(ranked, { minLength: ranked.length }), (shuffled) => {
-        const index = new ExposureIndex(PRODUCTS);
-        for (const each of shuffled) index.put(each);
-        assert.deepEqual(idsOf(index), ids);
-      }),
-    );
+    holds(100, [fc.shuffledSubarray(ranked, { minLength: ranked.length })], (shuffled) => {
+      const index = new ExposureIndex(PRODUCTS);
+      for (const each of shuffled) index.put(each);
+      assert.deepEqual(idsOf(index), ids);
+    });
   });
 });

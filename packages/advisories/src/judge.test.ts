@@ -16,17 +16,13 @@ const file = path.join(import.meta.dirname, '../../../vectors/advisory-matching.
 const vectors: MatchingVectors = JSON.parse(readFileSync(file, 'utf8'));
 
 describe('judge says of', () => {
-  for (const { advisory, keys, version, platform, releaseParts, why, ...expected } of vectors.cases) {
-    const { verdict, reason, rangeSource, range } = expected;
-    it(`${advisory} and ${keys[0]} ${version} ${platform ?? ''}: ${verdict}, ${reason}: ${why}`, () => {
-      const claims = vectors.advisories[advisory];
-      assert.ok(claims !== undefined, advisory);
-      const said = { verdict, reason, rangeSource, range };
+  for (const { advisory, keys, version, platform, releaseParts, why, ...expected } of vectors.cases)
+    it(`${advisory} and ${keys[0]} ${version} ${platform ?? ''}: ${expected.verdict}, ${expected.reason}: ${why}`, () => {
+      const claims = vectors.advisories[advisory] ?? assert.fail(advisory);
       const product = { keys, version, platform, releaseParts };
-      assert.deepEqual(judge({ claims }, product), said);
-      assert.deepEqual(judgeCompiled(compileAdvisory({ claims }), product), said, 'compiled');
+      assert.deepEqual(judge({ claims }, product), expected);
+      assert.deepEqual(judgeCompiled(compileAdvisory({ claims }), product), expected, 'compiled');
     });
-  }
 });
 
 const nginx: SeenProduct = { keys: ['cpe:f5:nginx'], version: '1.18.0', platform: null };
@@ -64,12 +60,10 @@ describe('configurations', () => {
   it('never affect a product by criteria that are not vulnerable', () => {
     const tame = (child: ConfigurationNode | CpeCriterion): ConfigurationNode | CpeCriterion =>
       child.kind === 'cpe' ? { ...child, isVulnerable: false } : { ...child, children: child.children.map(tame) };
-    fc.assert(
-      fc.property(tree, (root) => {
-        const claims = advisoryOf(nodeOf('OR', false, [tame(root)]));
-        assert.equal(judge(claims, nginx).reason, 'other_product');
-      }),
-    );
+    holds(100, [tree], (root) => {
+      const claims = advisoryOf(nodeOf('OR', false, [tame(root)]));
+      assert.equal(judge(claims, nginx).reason, 'other_product');
+    });
   });
 
   it('are affected no more by another product in an OR', () =>
@@ -151,11 +145,8 @@ describe('judge', () => {
 describe('productKeysOf', () => {
   it('names every product once', () => {
     const claims = vectors.advisories['CVE-2021-41773'] ?? [];
-    assert.deepEqual(productKeysOf({ claims }), [
-      'cpe:apache:http_server',
-      'cpe:fedoraproject:fedora',
-      'cna:apache software foundation/apache http server',
-    ]);
+    const cna = 'cna:apache software foundation/apache http server';
+    assert.deepEqual(productKeysOf({ claims }), ['cpe:apache:http_server', 'cpe:fedoraproject:fedora', cna]);
     assert.deepEqual(productKeysOf({ claims: [] }), []);
   });
 });

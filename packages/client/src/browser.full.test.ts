@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import type { VerifiedAnswer } from './index.ts';
+import { STREAM } from './test/http-server.ts';
 import { GOOD_PAGES, PATHS, vector } from './test/service.ts';
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -28,7 +28,7 @@ const server = createServer((request, response) => {
   const name = new URL(request.url ?? '/', 'http://localhost').pathname;
   const page = name === '/' ? { body: home, headers: { 'content-type': 'text/html' } } : GOOD_PAGES[name];
   if (name === '/stack/v1/stream') {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.writeHead(200, STREAM);
     const id = Number(request.headers['last-event-id'] ?? 0) + 1;
     // Each line breaks after one event.
     return response.end(`retry: 1\nid: ${id}\nevent: migration\ndata: {"type":"migration","id":"ev_${id}"}\n\n`);
@@ -62,16 +62,16 @@ describe('in a browser', { skip }, () => {
     server.close();
   });
 
-  const verifyText = (text: string): Promise<VerifiedAnswer> =>
-    page.evaluate((body) => window.client.verifyBody(body, { baseUrl: location.origin }), text);
-
   it('a good answer verifies, saved or fetched', async () => {
-    const saved = await verifyText(vector('answer.json'));
-    assert.ok(saved.ok, JSON.stringify(saved.steps));
-    const fetched = await page.evaluate((url) => window.client.verifyUrl(location.origin + url), PATHS.answer);
-    assert.ok(fetched.ok, JSON.stringify(fetched.steps));
-    const csv = await page.evaluate((url) => window.client.verifyUrl(location.origin + url), PATHS.csv);
-    assert.ok(csv.ok, JSON.stringify(csv.steps));
+    const saved = await page.evaluate(
+      (body) => window.client.verifyBody(body, { baseUrl: location.origin }),
+      vector('answer.json'),
+    );
+    const fetched = await page.evaluate(
+      (paths) => Promise.all(paths.map((at) => window.client.verifyUrl(location.origin + at))),
+      [PATHS.answer, PATHS.csv],
+    );
+    for (const { ok, steps } of [saved, ...fetched]) assert.ok(ok, JSON.stringify(steps));
   });
 
   it('the client asks, verifies, and follows events over a line that breaks', async () => {
@@ -94,10 +94,5 @@ describe('in a browser', { skip }, () => {
       return error instanceof window.client.StackProblem ? [error.status, error.code] : [];
     });
     assert.deepEqual([status, code], [404, 'invalid_answer']);
-  });
-
-  it('an altered answer fails at the signature', async () => {
-    const altered = await verifyText(vector('answer.json').replace('Cloudflare', 'Cloudflair'));
-    assert.equal(altered.failedStep, 'signature');
   });
 });

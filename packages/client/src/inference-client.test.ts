@@ -1,21 +1,15 @@
 // Chats with servers that break off, stand still or say nonsense; tests/full/clients/client.test.ts has the real gateway.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { type AnswerEvent, type AnswerOptions, InferenceClient, InferenceProblem } from './index.ts';
-import { type Answering, rejectionOf, startHttpServer } from './test/http-server.ts';
+import { type Answering, rejectionOf, STREAM, sends, startHttpServer } from './test/http-server.ts';
 
 const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
-const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
-const streams =
-  (text: string, isCut = false): Answering =>
-  (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-receipt-id': 'rwr_1' });
-    if (!isCut) return void response.end(text);
-    response.write(text);
-    setTimeout(() => response.socket?.destroy(), 20);
-  };
+const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+const delta = (part: object, more: object = {}) => data({ choices: [{ index: 0, delta: part, ...more }] });
+const chunk = (content: string) => delta({ content });
+const streams = (text: string, more: object = {}) => sends(text, 200, { ...STREAM, 'x-receipt-id': 'rwr_1', ...more });
 
 /** What was written until the chat failed, and why it did. */
 async function failedChat(answering: Answering, timeoutMs = 20_000) {
@@ -23,93 +17,86 @@ async function failedChat(answering: Answering, timeoutMs = 20_000) {
   let text = '';
   let ends = 0;
   const reading = (async () => {
-    for await (const { choices } of new InferenceClient({ ...server, timeoutMs }).chat(request, {
-      onEnd: () => (ends += 1),
-    }))
-      text += choices[0]?.delta.content ?? '';
+    const chat = new InferenceClient({ ...server, timeoutMs }).chat(request, { onEnd: () => (ends += 1) });
+    for await (const { choices } of chat) text += choices[0]?.delta.content ?? '';
   })();
-  const problem = await rejectionOf(reading, InferenceProblem);
+  const { status, code, param, type, retryAfterSeconds } = await rejectionOf(reading, InferenceProblem);
   assert.equal(ends, 0);
-  return { text, problem };
+  return { text, status, code, ...(param && { param, type, retryAfterSeconds }) };
 }
 
 describe('a chat', () => {
   it('is asked as a stream, with the key, and ends at [DONE] whatever follows', async () => {
-    const bodies: string[] = [];
+    let body = '';
     await using server = await startHttpServer((asked, response, count) => {
-      asked.setEncoding('utf8').on('data', (part: string) => bodies.push(part));
+      asked.setEncoding('utf8').on('data', (part: string) => {
+        body += part;
+      });
       asked.on('end', () => streams(`: wait\n\n${chunk('a')}data: [DONE]\n\n${chunk('b')}`)(asked, response, count));
     });
-    const texts: unknown[] = [];
-    for await (const { choices } of new InferenceClient({ ...server, key: ' sk-1\n' }).chat(request))
-      texts.push(choices[0]?.delta.content);
-    assert.deepEqual(texts, ['a']);
-    assert.deepEqual(JSON.parse(bodies.join('')), { ...request, stream: true });
+    const chunks = await Array.fromAsync(new InferenceClient({ ...server, key: ' sk-1\n' }).chat(request));
+    assert.deepEqual(
+      chunks.map(({ choices }) => choices[0]?.delta.content),
+      ['a'],
+    );
+    assert.deepEqual(JSON.parse(body), { ...request, stream: true });
     assert.equal(server.requests[0]?.headers.authorization, 'Bearer sk-1');
   });
 
   it('that breaks off is a problem after what was written, cut, ended early, or with an error inside', async () => {
-    const cut = await failedChat(streams(chunk('a') + chunk('b').slice(0, -1), true));
-    assert.deepEqual([cut.text, cut.problem.status, cut.problem.code], ['a', 0, 'network']);
-    const early = await failedChat(streams(chunk('a')));
-    assert.deepEqual([early.text, early.problem.code], ['a', 'network']);
-    const error = { error: { message: 'Lost.', type: 'server_error', param: null, code: 'engine_lost' } };
-    const told = await failedChat(streams(`${chunk('a')}data: ${JSON.stringify(error)}\n\n`));
-    assert.deepEqual([told.text, told.problem.status, told.problem.code], ['a', 200, 'engine_lost']);
-    assert.equal(told.problem.message, 'Lost.');
+    const cut = await failedChat((_request, response) => {
+      response.writeHead(200, STREAM).write(chunk('a') + chunk('b').slice(0, -1));
+      setTimeout(() => response.socket?.destroy(), 20);
+    });
+    assert.deepEqual(cut, { text: 'a', status: 0, code: 'network' });
+    assert.partialDeepStrictEqual(await failedChat(streams(chunk('a'))), { text: 'a', code: 'network' });
+    const error = { message: 'Lost.', type: 'server_error', param: null, code: 'engine_lost' };
+    const inside = await failedChat(streams(chunk('a') + data({ error })));
+    assert.deepEqual(inside, { text: 'a', status: 200, code: 'engine_lost' });
   });
 
-  const chunkWith = (delta: string) => `{"choices":[{"index":0,"delta":${delta}}]}`;
+  const chunkWith = (part: string) => `{"choices":[{"index":0,"delta":${part}}]}`;
   const nonsense = ['nonsense', '[]', '{}', '{"choices":{}}', '{"choices":[null]}', '{"choices":"ab"}'];
-  nonsense.push(chunkWith('{"tool_calls":7}'), chunkWith('{"content":{"a":1}}'));
-  for (const data of nonsense)
-    it(`with the chunk ${data} is a problem`, async () => {
-      const { problem } = await failedChat(streams(`data: ${data}\n\n`));
-      assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
+  for (const odd of [...nonsense, chunkWith('{"tool_calls":7}'), chunkWith('{"content":{"a":1}}')])
+    it(`with the chunk ${odd} is a problem`, async () => {
+      const failed = await failedChat(streams(`data: ${odd}\n\n`));
+      assert.deepEqual(failed, { text: '', status: 200, code: 'invalid_answer' });
     });
 
-  it('with places out of the world costs nothing', async () => {
-    await using server = await startHttpServer(
-      streams(`data: {"choices":[{"index":4000000000,"delta":{}},{"index":-1,"delta":{}}]}\n\ndata: [DONE]\n\n`),
-    );
+  it('with impossible indexes costs nothing', async () => {
+    const choices = [4_000_000_000, -1].map((index) => ({ index, delta: {} }));
+    await using server = await startHttpServer(streams(`${data({ choices })}data: [DONE]\n\n`));
     let digest = '';
     const onEnd = ({ answerSha256 }: { answerSha256: string }) => {
       digest = answerSha256;
     };
-    for await (const _chunk of new InferenceClient(server).chat(request, { onEnd }));
+    await Array.fromAsync(new InferenceClient(server).chat(request, { onEnd }));
     // Of the empty list `[]`.
     assert.equal(digest, '4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945');
   });
 
-  it('that is refused tells the field and when to come back', async () => {
-    const error = { message: 'Too many.', type: 'requests', param: 'messages', code: 'rate_limit_exceeded' };
-    const { problem } = await failedChat((_request, response) =>
-      response.writeHead(429, { 'retry-after': '3' }).end(JSON.stringify({ error })),
-    );
-    assert.deepEqual([problem.status, problem.code, problem.param], [429, 'rate_limit_exceeded', 'messages']);
-    assert.deepEqual([problem.type, problem.retryAfterSeconds], ['requests', 3]);
-    for (const body of ['<html>', '{"error":"no"}', '{"error":null}', '']) {
-      const odd = await failedChat((_request, response) => response.writeHead(502).end(body));
-      assert.deepEqual([odd.problem.status, odd.problem.code], [502, 'invalid_answer']);
-    }
+  it('that is refused has the field and when to come back', async () => {
+    const code = 'rate_limit_exceeded';
+    const error = JSON.stringify({ error: { message: 'Too many.', type: 'requests', param: 'messages', code } });
+    const problem = { status: 429, code, param: 'messages', type: 'requests', retryAfterSeconds: 3 };
+    assert.deepEqual(await failedChat(sends(error, 429, { 'retry-after': '3' })), { text: '', ...problem });
+    for (const body of ['<html>', '{"error":"no"}', '{"error":null}', ''])
+      assert.deepEqual(await failedChat(sends(body, 502)), { text: '', status: 502, code: 'invalid_answer' });
   });
 
   it('that is never answered, or not with a stream, is a problem', async () => {
-    const never = await failedChat(() => {}, 100);
-    assert.deepEqual([never.problem.status, never.problem.code], [0, 'network']);
-    const whole = await failedChat((_request, response) => response.writeHead(200).end('{}'));
-    assert.equal(whole.problem.code, 'invalid_answer');
-    const half = await failedChat((_asked, response) => response.writeHead(503).write('{'), 200);
-    assert.deepEqual([half.problem.status, half.problem.code], [0, 'network']);
-    const gone = await failedChat((asked) => asked.socket.destroy());
-    assert.equal(gone.problem.code, 'network');
+    const lost = { text: '', status: 0, code: 'network' };
+    assert.deepEqual(await failedChat(() => {}, 100), lost);
+    assert.equal((await failedChat(sends('{}'))).code, 'invalid_answer');
+    assert.deepEqual(await failedChat((_asked, response) => response.writeHead(503).write('{'), 200), lost);
+    assert.equal((await failedChat((asked) => asked.socket.destroy())).code, 'network');
   });
 
   it('stops at the server when the loop is left or the signal aborts', async () => {
     let closed = Promise.withResolvers<void>();
     await using server = await startHttpServer((asked, response, count) => {
       asked.socket.on('close', () => closed.resolve());
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk(String(count)));
+      response.writeHead(200, STREAM).write(chunk(String(count)));
     });
     const client = new InferenceClient(server);
     for await (const _chunk of client.chat(request)) break;
@@ -126,16 +113,15 @@ describe('a chat', () => {
 });
 
 describe('an answer', () => {
-  const delta = (part: object, more: object = {}) =>
-    `data: ${JSON.stringify({ choices: [{ index: 0, delta: part, ...more }] })}\n\n`;
   const eventsOf = async (answering: Answering, options: AnswerOptions = {}) => {
     await using server = await startHttpServer(answering);
     const events: AnswerEvent[] = [];
-    const reading = (async () => {
+    try {
       for await (const event of new InferenceClient(server).answer(request, options)) events.push(event);
-    })();
-    const problem = await reading.then(() => null).catch((error: unknown) => error as InferenceProblem);
-    return { events, problem };
+      return { events, problem: null };
+    } catch (error) {
+      return { events, problem: error as InferenceProblem };
+    }
   };
 
   it('is told as it comes: begun, reasoning apart from text, why it ended, what it counted, its record', async () => {
@@ -143,17 +129,14 @@ describe('an answer', () => {
     const stream = [
       delta({ role: 'assistant', content: '' }),
       delta({ reasoning_content: 'hm' }),
-      `data: {"choices":[{"index":1,"delta":{"content":"another choice"}}]}\n\n`,
+      delta({ content: 'another choice' }, { index: 1 }),
       delta({ content: 'Yes' }, { finish_reason: null }),
       delta({}, { finish_reason: 'stop' }),
-      `data: ${JSON.stringify({ choices: [], usage })}\n\n`,
-      `data: {"choices":[],"usage":{"prompt_tokens":-1,"completion_tokens":"x"}}\n\n`,
+      data({ choices: [], usage }),
+      data({ choices: [], usage: { prompt_tokens: -1, completion_tokens: 'x' } }),
       'data: [DONE]\n\n',
     ].join('');
-    const { events, problem } = await eventsOf((_asked, response) => {
-      const headers = { 'content-type': 'text/event-stream', 'x-receipt-id': 'rwr_1', 'x-request-id': 'r1' };
-      response.writeHead(200, headers).end(stream);
-    });
+    const { events, problem } = await eventsOf(streams(stream, { 'x-request-id': 'r1' }));
     assert.equal(problem, null);
     const record = events.at(-1)?.kind === 'whole' ? events.pop() : undefined;
     assert.ok(record?.kind === 'whole' && record.record?.receiptId === 'rwr_1');
@@ -171,7 +154,7 @@ describe('an answer', () => {
 
   it('is bounded in one event, in all of them, in silence and in time', async () => {
     const endless: Answering = (_asked, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.writeHead(200, STREAM);
       const timer = setInterval(() => response.write(`: heartbeat\n\n${chunk('ab')}`), 2);
       response.on('close', () => clearInterval(timer));
     };
@@ -182,8 +165,7 @@ describe('an answer', () => {
     assert.equal(many.problem?.code, 'invalid_answer');
     const slow = await eventsOf(endless, { totalMs: 50 });
     assert.match(slow.problem?.message ?? '', /not over after 0\.05 s/);
-    const still = (_asked: unknown, response: ServerResponse) =>
-      void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('a'));
+    const still: Answering = (_asked, response) => response.writeHead(200, STREAM).write(chunk('a'));
     const silent = await eventsOf(still, { silentMs: 30 });
     assert.match(silent.problem?.message ?? '', /nothing came for 0\.03 s/);
   });
@@ -195,9 +177,10 @@ describe('an answer', () => {
       [200, chunk('a'), 'network'],
       [503, error, 'engine_failed'],
     ] as const) {
-      const headers = { 'content-type': 'text/event-stream', 'x-request-id': `r-${body.length}` };
-      const { problem } = await eventsOf((_asked, response) => response.writeHead(status, headers).end(body));
-      assert.deepEqual([problem?.code, problem?.requestId], [code, headers['x-request-id']]);
+      const id = `r-${body.length}`;
+      const { problem } = await eventsOf(sends(body, status, { ...STREAM, 'x-request-id': id }));
+      assert.deepEqual([problem?.code, problem?.requestId], [code, id]);
+      if (code !== 'network') assert.equal(problem?.message, 'Lost.');
     }
   });
 
@@ -220,7 +203,7 @@ describe('an answer', () => {
 describe('the lists of the inference service', () => {
   it('are refused when they are none', async () => {
     for (const body of ['{}', '[]', 'x', '{"data":{}}']) {
-      await using server = await startHttpServer((_request, response) => response.end(body));
+      await using server = await startHttpServer(sends(body));
       const problem = await rejectionOf(new InferenceClient(server).models(), InferenceProblem);
       assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
     }
@@ -232,20 +215,21 @@ describe('the lists of the inference service', () => {
       [201, '{"key":7}', 'invalid_answer'],
       [429, '{"error":{"code":"rate_limit_exceeded","message":"Enough."}}', 'rate_limit_exceeded'],
     ] as const) {
-      await using server = await startHttpServer((_request, response) =>
-        response.writeHead(status, { 'retry-after': '9' }).end(body),
-      );
+      await using server = await startHttpServer(sends(body, status, { 'retry-after': '9' }));
       const asked = InferenceClient.createKey(server.baseUrl);
-      if (status === 201 && outcome === 'sk-1') assert.equal((await asked).key, outcome);
-      else assert.equal((await rejectionOf(asked, InferenceProblem)).code, outcome);
+      assert.equal(
+        await asked.then(
+          ({ key }) => key,
+          ({ code }: InferenceProblem) => code,
+        ),
+        outcome,
+      );
       assert.deepEqual([server.requests[0]?.method, server.requests[0]?.url], ['POST', '/keys']);
     }
   });
 
   it('a receipt that the service makes up is not of these words, and does not verify', async () => {
-    await using server = await startHttpServer((_request, response) =>
-      response.end('{"request_sha256":"a","answer_sha256":"b"}'),
-    );
+    await using server = await startHttpServer(sends('{"request_sha256":"a","answer_sha256":"b"}'));
     const record = { receiptId: 'rwr_1', requestSha256: 'a', answerSha256: 'b' };
     const { verification, isOfThese } = await new InferenceClient(server).verify(record);
     assert.deepEqual([verification.ok, isOfThese], [false, false]);

@@ -6,34 +6,18 @@ const text = (words: string): AnswerEvent => ({ kind: 'text', text: words });
 const reasoning = (words: string): AnswerEvent => ({ kind: 'reasoning', text: words });
 
 describe('the pace of an answer', () => {
+  const pieces = { 250: text('A'), 260: text('b'), 300: text('c') };
+  const stop: AnswerEvent = { kind: 'finished', reason: 'stop' };
   for (const [what, events, figures] of [
-    ['no event', [], [null, null, null]],
-    ['reasoning is no visible text', [[150, reasoning('hm')]], [null, null, null]],
-    [
-      'the first token is the first visible one, after reasoning and blanks',
-      [
-        [120, reasoning('hm')],
-        [200, text('\n')],
-        [250, text('A')],
-        [260, text('b')],
-        [300, text('c')],
-      ],
-      [150, 50, 40],
-    ],
-    ['one piece has no pace', [[130, text('all')]], [30, 0, null]],
-    [
-      'blanks within an answer are text',
-      [
-        [110, text('a')],
-        [150, text(' ')],
-        [160, { kind: 'finished', reason: 'stop' }],
-      ],
-      [10, 40, 40],
-    ],
-  ] as [string, [number, AnswerEvent][], (number | null)[]][])
+    ['no event', {}, [null, null, null]],
+    ['reasoning is no visible text', { 150: reasoning('hm') }, [null, null, null]],
+    ['the first token is visible', { 120: reasoning('hm'), 200: text('\n'), ...pieces }, [150, 50, 40]],
+    ['one piece has no pace', { 130: text('all') }, [30, 0, null]],
+    ['blanks within an answer are text', { 110: text('a'), 150: text(' '), 160: stop }, [10, 40, 40]],
+  ] as [string, Record<number, AnswerEvent>, (number | null)[]][])
     it(what, () => {
       const pace = new AnswerPace(100);
-      for (const [at, event] of events) pace.see(event, at);
+      for (const [at, event] of Object.entries(events)) pace.see(event, Number(at));
       const { firstTokenMs, writingMs, pauseMs } = pace.figures();
       assert.deepEqual([firstTokenMs, writingMs, pauseMs], figures);
     });

@@ -1,21 +1,28 @@
 // Following the stream of servers that break off, stand still, refuse or say nonsense.
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { type FollowOptions, StackClient, StackProblem, type StreamState } from './index.ts';
 import { type FollowComponents, followEvents } from './stack-events.ts';
-import { type Answering, type HttpServer, rejectionOf, startHttpServer } from './test/http-server.ts';
+import { type Answering, type HttpServer, rejectionOf, STREAM, sends, startHttpServer } from './test/http-server.ts';
 
-const HEADERS = { 'content-type': 'text/event-stream' };
-const RETRY = 'retry: 1\n\n';
 const eventText = (id: number) => `id: ${id}\nevent: migration\ndata: {"type":"migration","id":"ev_${id}"}\n\n`;
 
-/** Follows until so many events have come; the states on the way. */
+/** Begins a stream on each request; each of these continues one, the last one all that come after. */
+const streaming =
+  (...streams: ((response: ServerResponse) => unknown)[]): Answering =>
+  (_request, response, count) => {
+    response.writeHead(200, STREAM).write('retry: 1\n\n');
+    streams[Math.min(count, streams.length) - 1]?.(response);
+  };
+const streams = (...texts: string[]) => streaming((response) => response.write(texts.join('')));
+
+/** Follows until so many events have come; the states until then. */
 async function follow(server: HttpServer, count: number, options: Partial<FollowOptions & FollowComponents> = {}) {
   const states: StreamState[] = [];
   const eventIds: string[] = [];
   const ids: string[] = [];
-  const url = new URL('/stack/v1/stream', server.baseUrl);
-  const events = followEvents(url, {
+  const events = followEvents(new URL('/stack/v1/stream', server.baseUrl), {
     fetch: globalThis.fetch,
     headers: () => ({}),
     ...options,
@@ -25,62 +32,52 @@ async function follow(server: HttpServer, count: number, options: Partial<Follow
   for await (const { id } of events) if (ids.push(id) === count) break;
   return { ids, eventIds, states };
 }
-/** Streams this text on each request. */
-const streams =
-  (text: string): Answering =>
-  (_request, response) =>
-    void response.writeHead(200, HEADERS).write(text);
 const pausesOf = (states: readonly StreamState[]) =>
   states.flatMap((state) => (state.kind === 'waiting' ? [state.retryInMs] : []));
 const askedFrom = ({ requests }: HttpServer) => requests.map(({ headers }) => headers['last-event-id']);
 
 describe('following events', () => {
-  it('goes on after the last whole event when one is cut in the middle', async () => {
-    await using server = await startHttpServer((_request, response, count) => {
-      response.writeHead(200, HEADERS).write(RETRY);
-      if (count === 1) {
-        response.write(eventText(1) + eventText(2).slice(0, -1));
-        setTimeout(() => response.socket?.destroy(), 20);
-      } else response.write(eventText(2) + eventText(3));
-    });
+  it('goes on after the last complete event when one is cut in the middle', async () => {
+    const cut = (response: ServerResponse) => {
+      response.write(eventText(1) + eventText(2).slice(0, -1));
+      setTimeout(() => response.socket?.destroy(), 20);
+    };
+    await using server = await startHttpServer(
+      streaming(cut, (response) => response.write(eventText(2) + eventText(3))),
+    );
     const { ids, eventIds, states } = await follow(server, 3);
     assert.deepEqual(ids, ['ev_1', 'ev_2', 'ev_3']);
     assert.deepEqual(eventIds, ['1', '2']);
     assert.deepEqual(askedFrom(server), [undefined, '1']);
-    assert.deepEqual(
-      states.map(({ kind }) => kind),
-      ['connecting', 'open', 'waiting', 'connecting', 'open'],
-    );
+    assert.equal(states.map(({ kind }) => kind).join(' '), 'connecting open waiting connecting open');
   });
 
   it('goes on where it joined when the line breaks before the first event', async () => {
-    await using server = await startHttpServer((_request, response, count) => {
-      response.writeHead(200, HEADERS).write(RETRY);
-      if (count === 1) response.end('id: 41\n\n');
-      else response.write(eventText(42) + eventText(43));
-    });
+    await using server = await startHttpServer(
+      streaming(
+        (response) => response.end('id: 41\n\n'),
+        (response) => response.write(eventText(42) + eventText(43)),
+      ),
+    );
     const { ids, eventIds } = await follow(server, 2);
     assert.deepEqual(ids, ['ev_42', 'ev_43']);
     assert.deepEqual(askedFrom(server), [undefined, '41']);
     assert.deepEqual(eventIds, ['41', '42']);
   });
 
-  it('tells a place only once the loop is done with its event, so that none is lost with a loop that dies', async () => {
-    await using server = await startHttpServer((request, response) => {
+  it('reports a position only once the loop is done with its event, so that none is lost with a loop that dies', async () => {
+    await using server = await startHttpServer((request, response, count) => {
       const from = Number(request.headers['last-event-id'] ?? 0);
-      response.writeHead(200, HEADERS).write(RETRY + [1, 2, 3].map((step) => eventText(from + step)).join(''));
+      streams(...[1, 2, 3].map((step) => eventText(from + step)))(request, response, count);
     });
     const client = new StackClient(server);
     const handled: string[] = [];
     let kept: string | undefined;
+    const onEventId = (id: string) => {
+      kept = id;
+    };
     const run = async (diesAt: string) => {
-      const options = {
-        lastEventId: kept,
-        onEventId: (id: string) => {
-          kept = id;
-        },
-      };
-      for await (const { id } of client.events({}, options)) {
+      for await (const { id } of client.events({}, { lastEventId: kept, onEventId })) {
         if (id === diesAt) throw new Error(`died at ${id}`);
         handled.push(id);
       }
@@ -92,7 +89,7 @@ describe('following events', () => {
   });
 
   it('asks no second time where the caller is at fault', async () => {
-    await using server = await startHttpServer(streams(RETRY + eventText(1) + eventText(2)));
+    await using server = await startHttpServer(streams(eventText(1), eventText(2)));
     const client = new StackClient(server);
     const oops = () => {
       throw new TypeError('oops');
@@ -105,12 +102,9 @@ describe('following events', () => {
       [() => client.events({}, { onState: oops }), /oops/],
       [() => new StackClient({ ...server, key: oops }).events(), /oops/],
     ];
-    for (const [begin, words] of faults) {
+    for (const [begin, message] of faults) {
       const before = server.requests.length;
-      const follow = async () => {
-        for await (const _event of begin());
-      };
-      await assert.rejects(follow(), (error) => error instanceof TypeError && words.test(error.message));
+      await assert.rejects(Array.fromAsync(begin()), { name: 'TypeError', message });
       assert.ok(server.requests.length <= before + 1, `${server.requests.length - before} requests`);
     }
     const thrown = client.events();
@@ -122,86 +116,79 @@ describe('following events', () => {
   });
 
   it('leaves a line on which nothing comes, and one on which heartbeats come it keeps', async () => {
-    await using server = await startHttpServer((_request, response, count) => {
-      response.writeHead(200, HEADERS).write(RETRY);
-      if (count === 1) return;
-      // Heartbeats for longer than the silence that is allowed, then an event.
+    // Heartbeats for longer than the silence that is allowed, then an event.
+    const beating = (response: ServerResponse) => {
       let beats = 0;
       const beat = setInterval(() => response.write(beats++ < 24 ? ':\n\n' : eventText(1)), 25);
       response.on('close', () => clearInterval(beat));
-    });
+    };
+    await using server = await startHttpServer(streaming(() => {}, beating));
     const { ids, states } = await follow(server, 1, { silentMs: 500 });
     assert.deepEqual([ids, server.requests.length], [['ev_1'], 2]);
     const [waiting] = states.filter((state) => state.kind === 'waiting');
     assert.match(waiting?.reason ?? '', /nothing came for 0\.5 s/);
   });
 
-  it('neither storms nor sleeps for ever, whatever pause a server asks for', async () => {
-    const pauses: number[][] = [];
-    for (const retry of ['0', '1', '99999999999999999999', '-5', 'soon']) {
+  for (const [retry, min, max] of [
+    ['0', 125, 250],
+    ['1', 125, 250],
+    ['99999999999999999999', 30_000, 60_000],
+    ['-5', 1_500, 3_000],
+    ['soon', 1_500, 3_000],
+  ] as const)
+    it(`neither storms nor sleeps for ever, when a server asks to retry after ${retry}`, async () => {
       const stop = new AbortController();
-      await using server = await startHttpServer((_request, response) =>
-        response.writeHead(200, HEADERS).end(`retry: ${retry}\n\n`),
-      );
-      const states: StreamState[] = [];
+      await using server = await startHttpServer(sends(`retry: ${retry}\n\n`, 200, STREAM));
+      const pauses: number[] = [];
       const onState = (state: StreamState) => {
-        states.push(state);
+        pauses.push(...pausesOf([state]));
         if (state.kind === 'waiting') stop.abort(new Error('seen'));
       };
       const events = new StackClient(server).events({}, { signal: stop.signal, onState });
       await assert.rejects(events.next(), /seen/);
-      pauses.push(pausesOf(states));
-    }
-    const [none, one, huge, negative, word] = pauses.map(([first = Number.NaN]) => first);
-    for (const short of [none, one]) assert.ok(short !== undefined && short >= 125 && short <= 250, String(short));
-    assert.ok(huge !== undefined && huge >= 30_000 && huge <= 60_000, String(huge));
-    for (const ignored of [negative, word]) assert.ok(ignored !== undefined && ignored >= 1_500 && ignored <= 3_000);
-  });
+      assert.ok((pauses[0] ?? 0) >= min && (pauses[0] ?? max + 1) <= max, String(pauses));
+    });
 
   it('waits longer after each failure in a row, and as before once events come again', async () => {
     await using server = await startHttpServer((_request, response, count) => {
-      if (count === 1) return void response.writeHead(200, HEADERS).end(RETRY);
-      if (count === 2) return void response.writeHead(503).end();
-      if (count === 3) return void response.socket?.destroy();
-      response.writeHead(200, HEADERS).end(eventText(count));
+      if (count === 1) return response.writeHead(200, STREAM).end('retry: 1\n\n');
+      if (count === 2) return response.writeHead(503).end();
+      if (count === 3) return response.socket?.destroy();
+      return response.writeHead(200, STREAM).end(eventText(count));
     });
-    const [first = 0, second = 0, third = 0, fourth = 0] = pausesOf(
-      (await follow(server, 2, { wait: async () => {} })).states,
-    );
+    const { states } = await follow(server, 2, { wait: async () => {} });
+    const [first = 0, second = 0, third = 0, fourth = 0] = pausesOf(states);
     assert.ok(first <= 250 && second > 250 && second <= 500 && third > 500 && third <= 1_000 && fourth <= 250);
   });
 
-  it('gives up where asking again would not help, and tells why', async () => {
-    const refusal =
-      (status: number, code: string): Answering =>
-      (_request, response) => {
-        const body = JSON.stringify({ status, title: 'No', code, detail: 'No.' });
-        response.writeHead(status, { 'retry-after': '3600' }).end(body);
-      };
+  it('gives up where asking again would not help, and reports why', async () => {
+    const refused = async (answering: Answering) => {
+      await using server = await startHttpServer(answering);
+      const problem = await rejectionOf(new StackClient(server).events().next(), StackProblem);
+      assert.equal(server.requests.length, 1);
+      return problem;
+    };
     for (const [status, code] of [
       [401, 'invalid_key'],
       [400, 'invalid_domain'],
       [429, 'quota_exceeded'],
     ] as const) {
-      await using server = await startHttpServer(refusal(status, code));
-      const problem = await rejectionOf(new StackClient(server).events().next(), StackProblem);
-      assert.deepEqual([problem.status, problem.code, server.requests.length], [status, code, 1]);
-      assert.equal(problem.retryAfterSeconds, 3_600);
+      const body = JSON.stringify({ status, title: 'No', code, detail: 'No.' });
+      const problem = await refused(sends(body, status, { 'retry-after': '3600' }));
+      assert.deepEqual([problem.status, problem.code, problem.retryAfterSeconds], [status, code, 3_600]);
     }
-    await using page = await startHttpServer((_request, response) => response.writeHead(200).end('<html>'));
-    assert.equal((await rejectionOf(new StackClient(page).events().next(), StackProblem)).code, 'invalid_answer');
-    for (const data of ['nonsense', '[]', '{']) {
-      await using odd = await startHttpServer(streams(`event: anomaly\ndata: ${data}\n\n`));
-      assert.equal((await rejectionOf(new StackClient(odd).events().next(), StackProblem)).code, 'invalid_answer');
-    }
+    const nonsense = ['nonsense', '[]', '{'].map((data) => streams(`event: anomaly\ndata: ${data}\n\n`));
+    for (const odd of [sends('<html>'), ...nonsense]) assert.equal((await refused(odd)).code, 'invalid_answer');
   });
 
-  it('tells of a reset, asks with the refused id no more, and leaves out kinds that it does not know', async () => {
-    await using server = await startHttpServer((_request, response, count) => {
-      response.writeHead(200, HEADERS).write(RETRY);
-      if (count === 1) response.end('event: reset\ndata: {"reason":"gone"}\n\n');
-      else response.write(`event: weather\ndata: {}\n\nevent: __proto__\ndata: {}\n\n${eventText(9)}`);
-    });
+  it('reports a reset, asks with the refused id no more, and leaves out kinds that it does not know', async () => {
+    const unknown = 'event: weather\ndata: {}\n\nevent: __proto__\ndata: {}\n\n';
+    await using server = await startHttpServer(
+      streaming(
+        (response) => response.end('event: reset\ndata: {"reason":"gone"}\n\n'),
+        (response) => response.write(unknown + eventText(9)),
+      ),
+    );
     const { ids, states } = await follow(server, 1, { lastEventId: '5' });
     assert.deepEqual(ids, ['ev_9']);
     assert.deepEqual(askedFrom(server), ['5', undefined]);
@@ -210,32 +197,32 @@ describe('following events', () => {
 
   it('goes on after a reset whose reason is no text', async () => {
     const reset = 'id: 6\nevent: reset\ndata: {"reason":{"toString":1,"valueOf":1}}\n\n';
-    await using server = await startHttpServer(streams(reset + eventText(7)));
+    await using server = await startHttpServer(streams(reset, eventText(7)));
     const { ids, states } = await follow(server, 1);
     assert.deepEqual([ids, states.at(-1)], [['ev_7'], { kind: 'reset', reason: 'events were missed' }]);
   });
 
-  it('gives nothing more after an abort, though more had come, nor tells that it was done with', async () => {
-    await using server = await startHttpServer(streams(eventText(1) + eventText(2) + eventText(3)));
+  it('gives nothing more after an abort, though more had come, nor reports that it was done with', async () => {
+    await using server = await startHttpServer(streams(eventText(1), eventText(2), eventText(3)));
     const stop = new AbortController();
-    const told: string[] = [];
-    const seen: string[] = [];
-    const following = (async () => {
-      const events = new StackClient(server).events({}, { signal: stop.signal, onEventId: (id) => told.push(id) });
+    const done: string[] = [];
+    const received: string[] = [];
+    const following = async () => {
+      const events = new StackClient(server).events({}, { signal: stop.signal, onEventId: (id) => done.push(id) });
       for await (const { id } of events) {
-        seen.push(id);
+        received.push(id);
         stop.abort(new Error('enough'));
       }
-    })();
+    };
     await assert.rejects(following, /enough/);
-    assert.deepEqual([seen, told], [['ev_1'], ['1']]);
+    assert.deepEqual([received, done], [['ev_1'], ['1']]);
   });
 
   it('stops at once, with the reason, whether it reads, waits or has not begun; leaving the loop closes the line', async () => {
     let closed = Promise.withResolvers<void>();
     await using server = await startHttpServer((request, response) => {
       request.socket.on('close', () => closed.resolve());
-      response.writeHead(200, HEADERS).write(eventText(1));
+      response.writeHead(200, STREAM).write(eventText(1));
     });
     const client = new StackClient(server);
     const stop = new AbortController();
@@ -251,7 +238,7 @@ describe('following events', () => {
     await closed.promise;
 
     const later = new AbortController();
-    await using away = await startHttpServer((_request, response) => response.writeHead(503).end());
+    await using away = await startHttpServer(sends('', 503));
     const onState = ({ kind }: StreamState) =>
       kind === 'waiting' && setImmediate(() => later.abort(new Error('later')));
     const waiting = new StackClient(away).events({}, { signal: later.signal, onState });
@@ -263,10 +250,8 @@ describe('following events', () => {
     const client = new StackClient({ ...server, key: 'ssk_1' });
     await client.events({ types: ['migration', 'anomaly'], domain: 'a.test', provider: undefined }).next();
     await client.events({ types: [] }).next();
-    assert.deepEqual(
-      server.requests.map(({ url }) => url),
-      ['/stack/v1/stream?domain=a.test&types=migration%2Canomaly', '/stack/v1/stream'],
-    );
+    const urls = server.requests.map(({ url }) => url);
+    assert.deepEqual(urls, ['/stack/v1/stream?domain=a.test&types=migration%2Canomaly', '/stack/v1/stream']);
     assert.equal(server.requests[0]?.headers['x-stack-key'], 'ssk_1');
   });
 });

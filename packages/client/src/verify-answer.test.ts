@@ -6,6 +6,7 @@ import { BASE_URL, detached, GOOD_PAGES, PATHS, serviceOf, vector } from './test
 const answer = vector('answer.json');
 const answerUrl = BASE_URL + PATHS.answer;
 const { fetch } = serviceOf();
+const against = { baseUrl: BASE_URL, fetch };
 
 describe('an answer fetched by URL', () => {
   it('verifies, and the key goes to the answer only', async () => {
@@ -26,6 +27,7 @@ describe('an answer fetched by URL', () => {
     assert.equal((await verifyUrl(BASE_URL + PATHS.csv, altered)).failedStep, 'signature');
   });
 
+  const broken = { 'content-type': 'text/csv', 'stack-provenance': '{' };
   const ledgerReceipt = vector('ledger-receipt.json');
   const answerWith = (from: string, to: string) => ({ [PATHS.answer]: { body: answer.replace(from, to) } });
   const keySet = (body: string, status = 200) => ({ [PATHS.keySet]: { body, status } });
@@ -35,11 +37,7 @@ describe('an answer fetched by URL', () => {
     ['the answer names a member twice', 'content', answerWith('{', '{"domain":"example.org",')],
     ['the answer is not JSON', 'content', { [PATHS.answer]: { body: '<html>' } }],
     ['the answer has no receipt', 'content', { [PATHS.answer]: { body: '{}' } }],
-    [
-      'the header is not JSON',
-      'content',
-      { [PATHS.answer]: { body: '', headers: { 'content-type': 'text/csv', 'stack-provenance': '{' } } },
-    ],
+    ['the header is not JSON', 'content', { [PATHS.answer]: { body: '', headers: broken } }],
     ['the key set is missing', 'key', keySet('', 404)],
     ['the key set is not JSON', 'key', keySet('no')],
     ['the key set is endless', 'key', keySet(' '.repeat(1_048_577))],
@@ -55,26 +53,16 @@ describe('an answer fetched by URL', () => {
       assert.equal(result.failedStep, step, JSON.stringify(result.steps));
     });
 
-  it('fails at the content when there is no connection or no address', async () => {
-    const offline = async () => Promise.reject(new TypeError('fetch failed'));
-    assert.equal((await verifyUrl(answerUrl, { fetch: offline })).failedStep, 'content');
-    for (const url of ['', 'strata.test', 'file:///etc/passwd']) {
-      assert.equal((await verifyUrl(url, { fetch })).failedStep, 'content');
-    }
-  });
-
   it('stops when told to', async () => {
-    const stop = new AbortController();
-    stop.abort(new Error('enough'));
-    await assert.rejects(verifyUrl(answerUrl, { fetch, signal: stop.signal }), /enough/);
+    const signal = AbortSignal.abort(new Error('enough'));
+    await assert.rejects(verifyUrl(answerUrl, { fetch, signal }), /enough/);
   });
 
   it('trusts a ledger key given in place of the published one', async () => {
-    const [published = ''] = (JSON.parse(vector('key-set.json')) as { ledger: { verifier_keys: string[] } }).ledger
-      .verifier_keys;
-    assert.ok((await verifyUrl(answerUrl, { fetch, ledgerKey: published })).ok);
-    const result = await verifyUrl(answerUrl, { fetch, ledgerKey: 'other+00000000+AAAA' });
-    assert.equal(result.failedStep, 'checkpoint');
+    const { ledger } = JSON.parse(vector('key-set.json')) as { ledger: { verifier_keys: string[] } };
+    const failedStep = async (ledgerKey = '') => (await verifyUrl(answerUrl, { fetch, ledgerKey })).failedStep;
+    assert.equal(await failedStep(ledger.verifier_keys[0]), undefined);
+    assert.equal(await failedStep('other+00000000+AAAA'), 'checkpoint');
   });
 });
 
@@ -82,15 +70,14 @@ describe('a saved answer', () => {
   it('verifies as bytes, as text and as a value, pretty-printed or not', async () => {
     const value: unknown = JSON.parse(answer);
     for (const body of [answer, JSON.stringify(value), new TextEncoder().encode(answer), value]) {
-      const result = await verifyBody(body, { baseUrl: BASE_URL, fetch });
-      assert.ok(result.ok, JSON.stringify(result.steps));
+      const { ok, steps } = await verifyBody(body, against);
+      assert.ok(ok, JSON.stringify(steps));
     }
   });
 
   it('fails at the content for anything that is not an answer', async () => {
-    for (const body of ['', 'null', '[]', Uint8Array.of(0xff), undefined, 7, { provenance: {} }]) {
-      assert.equal((await verifyBody(body, { baseUrl: BASE_URL, fetch })).failedStep, 'content');
-    }
+    for (const body of ['', 'null', '[]', Uint8Array.of(0xff), undefined, 7, { provenance: {} }])
+      assert.equal((await verifyBody(body, against)).failedStep, 'content');
     assert.equal((await verifyBody(answer, { baseUrl: 'nowhere', fetch })).failedStep, 'key');
   });
 
@@ -100,10 +87,8 @@ describe('a saved answer', () => {
       contentType: detached.content_type,
       provenance: JSON.stringify(detached.provenance),
     };
-    assert.ok((await verifyDetached(input, { baseUrl: BASE_URL, fetch })).ok);
-    assert.equal(
-      (await verifyDetached({ ...input, contentType: 'text/csv' }, { baseUrl: BASE_URL, fetch })).failedStep,
-      'signature',
-    );
+    assert.ok((await verifyDetached(input, against)).ok);
+    const retyped = { ...input, contentType: 'text/csv' };
+    assert.equal((await verifyDetached(retyped, against)).failedStep, 'signature');
   });
 });

@@ -29,10 +29,8 @@ describe('the feeds that a page announces', () => {
 
   it('are few and of the web, whatever the page says, and found within a moment', () => {
     const link = (href: string) => `<link rel="alternate" type="application/rss+xml" href="${href}">`;
-    assert.deepEqual(
-      announcedFeeds(['javascript:1', 'file:///etc/passwd', 'http://', 'data:,x'].map(link).join(''), PAGE),
-      [],
-    );
+    const others = ['javascript:1', 'file:///etc/passwd', 'http://', 'data:,x'];
+    assert.deepEqual(announcedFeeds(others.map(link).join(''), PAGE), []);
     assert.equal(announcedFeeds(Array.from({ length: 1_000 }, (_, i) => link(`/${i}`)).join(''), PAGE).length, 10);
     assert.deepEqual(announcedFeeds('', PAGE), []);
     const startedAt = performance.now();

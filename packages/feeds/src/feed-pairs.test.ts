@@ -23,9 +23,8 @@ describe('pairs of feed and domain', () => {
   it('are bounded in all and for each feed, and have room again when some grew old', () => {
     const pairs = new FeedPairs({ most: 30, mostOfFeed: 20 });
     const add = (domain: number, feed: number, day: number, oldest = 0) => pairs.add({ domain, feed, day, oldest });
-    const refused = (feed: number, day: number, oldest?: number) =>
-      Array.from({ length: 25 }, (_, domain) => add(domain, feed, day, oldest)).filter((each) => each === NO_ROOM)
-        .length;
+    const refused = (feed: number, day: number) =>
+      Array.from({ length: 25 }, (_, domain) => add(domain, feed, day)).filter((each) => each === NO_ROOM).length;
     assert.deepEqual([refused(1, 5), refused(2, 6)], [5, 15]);
     assert.equal(add(0, 1, 7), 5, 'what is known is still kept up');
     assert.equal(add(99, 3, 7, 5), NO_ROOM);

@@ -22,10 +22,9 @@ const FRESH: readonly (readonly [Record<string, string>, number | null])[] = [
   [{ expires: '0' }, null],
 ];
 
-for (const [headers, expected] of FRESH) {
+for (const [headers, expected] of FRESH)
   test(`${JSON.stringify(headers).slice(0, 90)} is fresh for ${expected} ms`, () =>
     assert.equal(freshMs(headers, NOW), expected));
-}
 
 const RETRY: readonly (readonly [string, number | null])[] = [
   ['120', 120_000],
@@ -38,10 +37,9 @@ const RETRY: readonly (readonly [string, number | null])[] = [
   ['soon', null],
 ];
 
-for (const [value, expected] of RETRY) {
+for (const [value, expected] of RETRY)
   test(`retry-after ${value} is ${expected} ms`, () =>
     assert.equal(retryAfterMs({ 'retry-after': value }, NOW), expected));
-}
 
 test('a header is not found among what objects inherit, and none is sent back that is endless', () => {
   assert.equal(headerOf({}, 'constructor'), undefined);

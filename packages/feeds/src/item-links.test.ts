@@ -12,94 +12,69 @@ const TARGET = 'https://www.target.com/a?b=c';
 const namesIn = (url: string | null, html: readonly string[] = [], reader = createLinkReader(FEED, [])) =>
   namedDomains({ url, related: [], html: html.map((text) => ({ text, base: FEED })) }, { base: FEED, reader });
 
-const ADDRESSES: readonly (readonly [string, string | null])[] = [
-  ['https://www.target.com/', 'target.com'],
+/** Each leads to `TARGET`, which stands behind it. */
+const BEFORE_ESCAPED = [
+  ...['https://www.google.com/url?sa=t&url=', 'https://www.google.de/url?q=', 'https://www.google.se/url?q='],
+  ...['https://news.google.com/news/url?url=', 'https://news.google.co.nz/news/url?url='],
+  ...['https://l.facebook.com/l.php?h=x&u=', 'https://t.umblr.com/redirect?t=x&z=', 'https://out.reddit.com/t3_x?url='],
+  ...['https://click.linksynergy.com/deeplink?id=x&murl=', 'https://www.awin1.com/cread.php?awinmid=1&ued='],
+  ...['https://prf.hn/click/camref:1/destination:', 'https://go.redirectingat.com/?id=1&url='],
+  ...[
+    'https://nam02.safelinks.protection.outlook.com/?data=x&url=',
+    'https://medium.com/m/global-identity-2?redirectUrl=',
+  ],
+  `https://l.facebook.com/l.php?u=${esc('https://www.google.com/url?q=')}`,
+];
+const BEFORE_PLAIN = ['https://web.archive.org/web/2020/', 'https://href.li/?', 'https://archive.ph/'];
+
+const NAMES: readonly (readonly [address: string, domain: string])[] = [
+  ...['https://www.target.com/', 'https://www.target.com./'].map((address) => [address, 'target.com'] as const),
+  ...BEFORE_PLAIN.map((before) => [before + TARGET, 'target.com'] as const),
+  ...BEFORE_ESCAPED.map((before) => [before + esc(before.includes('%') ? esc(TARGET) : TARGET), 'target.com'] as const),
   ['https://me.github.io/x', 'me.github.io'],
-  [`https://www.google.com/url?sa=t&url=${esc(TARGET)}`, 'target.com'],
-  [`https://www.google.de/url?q=${esc(TARGET)}`, 'target.com'],
-  [`https://news.google.com/news/url?url=${esc(TARGET)}`, 'target.com'],
-  ['https://news.google.com/rss/articles/CBMiabc', null],
   ['https://news.google.com/topics/abc', 'google.com'],
-  [`https://l.facebook.com/l.php?u=${esc(TARGET)}&h=x`, 'target.com'],
-  [`https://t.umblr.com/redirect?z=${esc(TARGET)}&t=x`, 'target.com'],
-  [`https://out.reddit.com/t3_x?url=${esc(TARGET)}`, 'target.com'],
-  [`https://click.linksynergy.com/deeplink?id=x&murl=${esc(TARGET)}`, 'target.com'],
-  [`https://www.awin1.com/cread.php?awinmid=1&ued=${esc(TARGET)}`, 'target.com'],
-  [`https://prf.hn/click/camref:1/destination:${esc(TARGET)}`, 'target.com'],
-  [`https://nam02.safelinks.protection.outlook.com/?url=${esc(TARGET)}&data=x`, 'target.com'],
-  [`https://go.redirectingat.com/?id=1&url=${esc(TARGET)}`, 'target.com'],
-  [`https://web.archive.org/web/2020/${TARGET}`, 'target.com'],
-  [`https://href.li/?${TARGET}`, 'target.com'],
-  [`https://l.facebook.com/l.php?u=${esc(`https://www.google.com/url?q=${esc(TARGET)}`)}`, 'target.com'],
-  [`https://l.facebook.com/l.php?u=${esc('https://bit.ly/x')}`, null],
-  ['https://l.facebook.com/l.php?u=javascript:alert(1)', null],
-  ['https://l.facebook.com/l.php', null],
-  [`https://www.google.se/url?q=${esc(TARGET)}`, 'target.com'],
-  [`https://news.google.co.nz/news/url?url=${esc(TARGET)}`, 'target.com'],
   ['https://www.google.com.evil.org/url?q=x', 'evil.org'],
-  [`https://medium.com/m/global-identity-2?redirectUrl=${esc(TARGET)}`, 'target.com'],
-  [`https://archive.ph/${TARGET}`, 'target.com'],
-  ['https://archive.ph/AbCdE', null],
-  ['https://lnkd.in/abc', null],
-  ['https://bit.ly./abc', null],
-  ['https://www.target.com./', 'target.com'],
-  ['https://www.site.org./', null],
-  ['https://www.facebook.com/sharer.php?u=x', null],
-  ['https://www.facebook.com/tr?id=1', null],
+  ['https://bit.ly.evil.com/abc', 'evil.com'],
+  ['https://notbit.ly/abc', 'notbit.ly'],
   ['https://www.facebook.com/travelchannel', 'facebook.com'],
+  ['https://www.facebook.com/somebody', 'facebook.com'],
   ['https://twitter.com/homedepot', 'twitter.com'],
   ['https://x.com/sharepoint', 'x.com'],
-  ['https://x.com/Share?url=x', null],
-  ['https://t.me/sharesnews', 't.me'],
-  ['https://i0.wp.com/www.site.org/x.jpg', null],
-  ['https://substackcdn.com/image/fetch/x', null],
-  ['https://1.bp.blogspot.com/-a/b.png', null],
-  ['https://dts.podtrac.com/redirect.mp3/traffic.megaphone.fm/a.mp3', null],
-  ['https://d111111abcdef8.cloudfront.net/a.js', null],
-  ['https://aws.amazon.com/cloudfront/', 'amazon.com'],
-  [`https://${'a.'.repeat(200)}com/`, null],
-  [`https://${'a.'.repeat(100)}com/`, 'a.com'],
-  ['https://t.co/abc', null],
-  ['https://notbit.ly/abc', 'notbit.ly'],
-  ['https://bit.ly.evil.com/abc', 'evil.com'],
-  ['https://feedproxy.google.com/~r/x/~3/y/', null],
-  ['https://www.facebook.com/sharer/sharer.php?u=x', null],
-  ['https://www.facebook.com/somebody', 'facebook.com'],
-  ['https://twitter.com/intent/tweet?text=x', null],
   ['https://x.com/somebody/status/1', 'x.com'],
-  ['https://www.addtoany.com/share', null],
-  ['https://ad.doubleclick.net/x', null],
-  ['https://feeds.host.com/other', null],
-  ['https://www.HOST.com/', null],
-  ['https://www.site.org/', null],
-  ['/relative', null],
-  ['http://localhost:8080/', null],
-  ['http://192.168.0.1/', null],
-  ['http://0x7f.1/', null],
-  ['http://[fe80::1]/', null],
-  ['http://name/', null],
-  ['http://name.test/', null],
-  ['http://name.invalid/', null],
-  ['http://name.local/', null],
-  ['http://1.0.0.127.in-addr.arpa/', null],
-  ['http://abc.onion/', null],
-  ['http://co.uk/', null],
+  ['https://t.me/sharesnews', 't.me'],
+  ['https://aws.amazon.com/cloudfront/', 'amazon.com'],
+  [`https://${'a.'.repeat(100)}com/`, 'a.com'],
   ['http://münchen.de/', 'xn--mnchen-3ya.de'],
-  ['mailto:a@target.com', null],
-  ['javascript:alert(1)', null],
-  ['data:text/html,x', null],
-  ['http://', null],
-  [`http://target.com/${'x'.repeat(10_000)}`, null],
-  ['http://__proto__/', null],
 ];
 
-for (const [address, expected] of ADDRESSES) {
-  test(`${address.slice(0, 80)} names ${expected ?? 'nobody'}`, () => {
+const NAMELESS = [
+  ...['https://news.google.com/rss/articles/CBMiabc', `https://l.facebook.com/l.php?u=${esc('https://bit.ly/x')}`],
+  ...['https://l.facebook.com/l.php?u=javascript:alert(1)', 'https://l.facebook.com/l.php', 'https://archive.ph/AbCdE'],
+  ...['https://lnkd.in/abc', 'https://bit.ly./abc', 'https://t.co/abc', 'https://feedproxy.google.com/~r/x/~3/y/'],
+  ...['https://www.site.org./', 'https://www.site.org/', 'https://feeds.host.com/other', 'https://www.HOST.com/'],
+  ...['https://www.facebook.com/sharer.php?u=x', 'https://www.facebook.com/sharer/sharer.php?u=x'],
+  ...['https://www.facebook.com/tr?id=1', 'https://twitter.com/intent/tweet?text=x', 'https://x.com/Share?url=x'],
+  ...['https://www.addtoany.com/share', 'https://ad.doubleclick.net/x', 'https://i0.wp.com/www.site.org/x.jpg'],
+  ...['https://substackcdn.com/image/fetch/x', 'https://1.bp.blogspot.com/-a/b.png'],
+  ...['https://dts.podtrac.com/redirect.mp3/traffic.megaphone.fm/a.mp3', 'https://d111111abcdef8.cloudfront.net/a.js'],
+  ...[`https://${'a.'.repeat(200)}com/`, `http://target.com/${'x'.repeat(10_000)}`, '/relative', 'http://co.uk/'],
+  ...[
+    'http://localhost:8080/',
+    'http://192.168.0.1/',
+    'http://0x7f.1/',
+    'http://[fe80::1]/',
+    'http://',
+    'http://name/',
+  ],
+  ...['http://name.test/', 'http://name.invalid/', 'http://name.local/', 'http://1.0.0.127.in-addr.arpa/'],
+  ...['http://abc.onion/', 'http://__proto__/', 'mailto:a@target.com', 'javascript:alert(1)', 'data:text/html,x'],
+];
+
+for (const [address, domain] of [...NAMES, ...NAMELESS.map((each) => [each, null] as const)])
+  test(`${address.slice(0, 80)} names ${domain ?? 'no domain'}`, () => {
     const reader = createLinkReader(FEED, [FEED, 'https://www.site.org/']);
-    const named = namesIn(address, [], reader);
-    assert.deepEqual(named, expected === null ? [] : [{ domain: expected, kind: 'link' }]);
+    assert.deepEqual(namesIn(address, [], reader), domain === null ? [] : [{ domain, kind: 'link' }]);
   });
-}
 
 test('three redirectors are followed, four are not', () => {
   const wrap = (depth: number, url: string): string =>
@@ -109,11 +84,10 @@ test('three redirectors are followed, four are not', () => {
 });
 
 test('a domain that an item both leads to and names in its text is a link', () => {
-  const html = [
-    '<A HREF=http://a.com/x>a</A> <a title="x" href=" http://b.com?x=1&amp;y=2 ">',
-    '<a href="http://b.com">',
-  ];
-  const found = namesIn('https://a.com', html).map(({ domain, kind }) => `${kind} ${domain}`);
+  const html = '<A HREF=http://a.com/x>a</A> <a title="x" href=" http://b.com?x=1&amp;y=2 ">';
+  const found = namesIn('https://a.com', [html, '<a href="http://b.com">']).map(
+    ({ domain, kind }) => `${kind} ${domain}`,
+  );
   assert.deepEqual(found, ['link a.com', 'content b.com']);
 });
 
@@ -138,9 +112,7 @@ test('the table of redirectors has each entry once, in lower case, and no entry 
     const { host, path = '/', kind, parameters = [] } = entry;
     assert.equal(`${host}${path}`, `${host}${path}`.toLowerCase());
     assert.equal(kind === 'unwrap', parameters.length > 0, host);
-    const earlier = REDIRECTORS.slice(0, index).find(
-      (other) => other.host === host && path.startsWith(other.path ?? '/'),
-    );
-    assert.equal(earlier, undefined, `${host}${path}`);
+    const covers = (other: (typeof REDIRECTORS)[0]) => other.host === host && path.startsWith(other.path ?? '/');
+    assert.equal(REDIRECTORS.slice(0, index).find(covers), undefined, `${host}${path}`);
   }
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { type Mention, MentionTally, type MentionWindow, TALLY_DAYS, WINDOW_NAMES, WINDOWS } from './mention-tally.ts';
 
 const DAY_MS = 86_400_000;
@@ -21,12 +22,11 @@ function naive(mentions: readonly Mention[], now: number, window: MentionWindow)
   const sums = domains.map((domain) => count(current, domain));
   const leaders = domains
     .map((domain) => {
-      const sum = count(current, domain);
+      const mentions = count(current, domain);
       const held = count(before, domain);
       return {
-        rank: 1 + sums.filter((other) => other > sum).length,
-        domain,
-        mentions: sum,
+        rank: 1 + sums.filter((other) => other > mentions).length,
+        ...{ domain, mentions },
         feeds: new Set(current.filter((each) => each.domain === domain).map(({ feedId }) => feedId)).size,
         previousRank: held === 0 ? null : 1 + previous.filter((other) => other > held).length,
       };
@@ -36,62 +36,57 @@ function naive(mentions: readonly Mention[], now: number, window: MentionWindow)
 }
 
 const names = ['a.com', 'b.com', 'c.com', 'd.com', '__proto__', 'constructor', 'e.com', 'f.com'];
-const mentionArbitrary = fc.record({
+const mention = fc.record({
+  kind: fc.constant('mention' as const),
   domain: fc.constantFrom(...names),
   feedId: fc.integer({ min: 1, max: 4 }),
   age: fc.integer({ min: 0, max: 70 * 24 }),
 });
-const stepsArbitrary = fc.array(
-  fc.oneof(
-    { weight: 12, arbitrary: mentionArbitrary.map((mention) => ({ kind: 'mention' as const, ...mention })) },
-    { weight: 1, arbitrary: fc.integer({ min: 1, max: 24 * 80 }).map((hours) => ({ kind: 'sleep' as const, hours })) },
-  ),
-  { maxLength: 120 },
-);
+const sleep = fc.record({ kind: fc.constant('sleep' as const), hours: fc.integer({ min: 1, max: 24 * 80 }) });
+const step = fc.oneof({ weight: 12, arbitrary: mention }, { weight: 1, arbitrary: sleep });
+
+/** A tally that begins at `BEGIN`. */
+const tallyOf = (options: { mostDomains?: number } = {}) => new MentionTally({ now: BEGIN, ...options });
 
 describe('the tally of mentions', () => {
   it('says of every window, domain and day what a plain count says', () =>
-    fc.assert(
-      fc.property(stepsArbitrary, fc.integer({ min: 1, max: 10 }), (steps, limit) => {
-        let now = BEGIN;
-        const tally = new MentionTally({ now });
-        const mentions: Mention[] = [];
-        for (const step of steps) {
-          if (step.kind === 'sleep') {
-            now += step.hours * 3_600_000;
-            tally.moveTo(now);
-            continue;
-          }
-          const mention = { domain: step.domain, feedId: step.feedId, at: now - step.age * 3_600_000 };
-          tally.add(mention);
-          mentions.push(mention);
+    holds(150, [fc.array(step, { maxLength: 120 }), fc.integer({ min: 1, max: 10 })], (steps, limit) => {
+      let now = BEGIN;
+      const tally = tallyOf();
+      const mentions: Mention[] = [];
+      for (const each of steps) {
+        if (each.kind === 'sleep') {
+          now += each.hours * 3_600_000;
+          tally.moveTo(now);
+          continue;
         }
-        const kept = mentions.filter(({ at }) => dayOf(at) > dayOf(now) - TALLY_DAYS);
-        assert.equal(tally.size, new Set(kept.map(({ domain }) => domain)).size);
+        const { domain, feedId, age } = each;
+        mentions.push({ domain, feedId, at: now - age * 3_600_000 });
+        tally.add({ domain, feedId, at: now - age * 3_600_000 });
+      }
+      const kept = mentions.filter(({ at }) => dayOf(at) > dayOf(now) - TALLY_DAYS);
+      assert.equal(tally.size, new Set(kept.map(({ domain }) => domain)).size);
+      for (const window of WINDOW_NAMES) {
+        const expected = naive(kept, now, window);
+        assert.deepEqual(tally.leaderboard(window, limit), { ...expected, leaders: expected.leaders.slice(0, limit) });
+      }
+      for (const domain of names) {
+        const { windows, days } = tally.domain(domain, 30);
         for (const window of WINDOW_NAMES) {
-          const expected = naive(kept, now, window);
-          const leaders = expected.leaders.slice(0, limit);
-          assert.deepEqual(tally.leaderboard(window, limit), { ...expected, leaders });
+          const found = naive(kept, now, window).leaders.find((leader) => leader.domain === domain);
+          const { mentions: count, feeds } = windows[window];
+          assert.deepEqual([count, feeds], [found?.mentions ?? 0, found?.feeds ?? 0]);
         }
-        for (const domain of names) {
-          const { windows, days } = tally.domain(domain, 30);
-          for (const window of WINDOW_NAMES) {
-            const found = naive(kept, now, window).leaders.find((leader) => leader.domain === domain);
-            const { mentions: count, feeds } = windows[window];
-            assert.deepEqual([count, feeds], [found?.mentions ?? 0, found?.feeds ?? 0]);
-          }
-          const ofDay = (age: number) =>
-            kept.filter((each) => each.domain === domain && dayOf(each.at) === dayOf(now) - age).length;
-          for (const [i, count] of days.entries()) assert.equal(count, ofDay(29 - i));
-        }
-        const total = tally.perDay(30).reduce((sum, day) => sum + day.mentions, 0);
-        assert.equal(total, naive(kept, now, '30d').mentions);
-      }),
-      { numRuns: 150 },
-    ));
+        const ofDay = (age: number) =>
+          kept.filter((each) => each.domain === domain && dayOf(each.at) === dayOf(now) - age).length;
+        for (const [i, count] of days.entries()) assert.equal(count, ofDay(29 - i));
+      }
+      const total = tally.perDay(30).reduce((sum, day) => sum + day.mentions, 0);
+      assert.equal(total, naive(kept, now, '30d').mentions);
+    }));
 
   it('counts days that hold more than a byte does', () => {
-    const tally = new MentionTally({ now: BEGIN });
+    const tally = tallyOf();
     for (let i = 0; i < 1_000; i += 1) tally.add({ domain: 'a.com', feedId: i % 7, at: BEGIN });
     tally.moveTo(BEGIN + DAY_MS);
     for (let i = 0; i < 5_000; i += 1) tally.add({ domain: 'b.com', feedId: 1, at: BEGIN + DAY_MS });
@@ -104,7 +99,7 @@ describe('the tally of mentions', () => {
   });
 
   it('is bounded in its domains, says what it left out, and has room again when some fall silent', () => {
-    const tally = new MentionTally({ now: BEGIN, mostDomains: 3 });
+    const tally = tallyOf({ mostDomains: 3 });
     for (const [feedId, domain] of ['a.com', 'b.com', 'c.com', 'd.com', 'a.com'].entries())
       tally.add({ domain, feedId, at: BEGIN });
     assert.deepEqual([tally.size, tally.leftOut, tally.domain('d.com', 1).days], [3, 1, [0]]);
@@ -115,7 +110,7 @@ describe('the tally of mentions', () => {
   });
 
   it('is moved by the clock alone: a mention of a day to come counts as today’s', () => {
-    const tally = new MentionTally({ now: BEGIN });
+    const tally = tallyOf();
     tally.add({ domain: 'today.com', feedId: 1, at: BEGIN });
     assert.equal(tally.hasEarly, false);
     tally.add({ domain: 'a.com', feedId: 1, at: BEGIN + 40 * DAY_MS });
@@ -129,7 +124,7 @@ describe('the tally of mentions', () => {
   });
 
   it('leaves room to the others when one feed names domains without end', () => {
-    const tally = new MentionTally({ now: BEGIN, mostDomains: 160 });
+    const tally = tallyOf({ mostDomains: 160 });
     for (let i = 0; i < 500; i += 1) tally.add({ domain: `junk${i}.com`, feedId: 1, at: BEGIN - 2 * DAY_MS });
     assert.deepEqual([tally.size, tally.leftOut], [10, 490]);
     tally.add({ domain: 'real.com', feedId: 2, at: BEGIN });
@@ -144,7 +139,7 @@ describe('the tally of mentions', () => {
   });
 
   it('begins a day of very many domains, and keeps the first of equal ones in the order of their names', () => {
-    const tally = new MentionTally({ now: BEGIN });
+    const tally = tallyOf();
     const many = 200_000;
     for (let i = 0; i < many; i += 1) tally.add({ domain: `d${(i * 7_919) % many}.com`, feedId: i % 50, at: BEGIN });
     const startedAt = performance.now();

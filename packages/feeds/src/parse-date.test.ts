@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { parseDate } from './parse-date.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
-const DATES: readonly (readonly [string, string | null])[] = [
+const DATES: readonly (readonly [string, string])[] = [
   ['Tue, 03 Jun 2003 09:39:21 GMT', '2003-06-03T09:39:21Z'],
   ['Tue, 3 Jun 2003 9:39:21 GMT', '2003-06-03T09:39:21Z'],
   ['03 Jun 03 09:39 EST', '2003-06-03T14:39:00Z'],
@@ -37,53 +38,37 @@ const DATES: readonly (readonly [string, string | null])[] = [
   ['2003-06-03 09:39:21 UTC', '2003-06-03T09:39:21Z'],
   ['20030603T093921Z', '2003-06-03T09:39:21Z'],
   ['2026-11-22T11:59:59Z', '2026-11-22T11:59:59Z'],
-  ['2026-11-22T12:00:01Z', null],
   ['1994-12-31T23:59:59Z', '1994-12-31T23:59:59Z'],
   ['Wed, 04 Feb 1948 10:00:00 GMT', '1948-02-04T10:00:00Z'],
   ['1970-01-03T00:00:00Z', '1970-01-03T00:00:00Z'],
-  ['1970-01-01T02:00:00+02:00', null],
-  ['Wed, 31 Dec 1969 19:00:00 EST', null],
-  ['1900-01-01T00:00:00Z', null],
-  ['0001-01-01T00:00:00Z', null],
   ['Mar, 17 Nov 2026 10:00:00 +0100', '2026-11-17T09:00:00Z'],
   ['mar. 17 nov. 2026 10:00', '2026-11-17T10:00:00Z'],
   ['Mar, 17 Mar 2026 10:00:00 GMT', '2026-03-17T10:00:00Z'],
   ['Mar Nov 17 10:00:00 2026', '2026-11-17T10:00:00Z'],
   ['Mar 17, 2026', '2026-03-17T00:00:00Z'],
   ['17 Mar 2026 10:00 NOVT', '2026-03-17T10:00:00Z'],
-  ['Thu, 01 Jan 1970 00:00:00 GMT', null],
-  ['0000-00-00 00:00:00', null],
-  ['2003-02-29', null],
-  ['2003-13-01', null],
-  ['2003-06-03T25:00:00Z', null],
-  ['Tue, 31 Feb 2003 00:00:00 GMT', null],
-  ['Tue, 03 Jun 2003 09:39:21 +9900', null],
-  ['03/06/2003', null],
-  ['1054633161', null],
-  ['', null],
-  ['yesterday', null],
-  ['constructor 3 __proto__ 2003', null],
+];
+const NONE = [
+  ...['2026-11-22T12:00:01Z', '1970-01-01T02:00:00+02:00', 'Wed, 31 Dec 1969 19:00:00 EST', '1900-01-01T00:00:00Z'],
+  ...['0001-01-01T00:00:00Z', 'Thu, 01 Jan 1970 00:00:00 GMT', '0000-00-00 00:00:00', '2003-02-29', '2003-13-01'],
+  ...['2003-06-03T25:00:00Z', 'Tue, 31 Feb 2003 00:00:00 GMT', 'Tue, 03 Jun 2003 09:39:21 +9900', '03/06/2003'],
+  ...['1054633161', '', 'yesterday', 'constructor 3 __proto__ 2003'],
 ];
 
-for (const [text, expected] of DATES) {
+for (const [text, expected] of [...DATES, ...NONE.map((each) => [each, null] as const)])
   test(`the date "${text}" is ${expected ?? 'none'}`, () => {
     const time = parseDate(text, NOW);
     assert.equal(time === null ? null : new Date(time).toISOString().replace('.000Z', 'Z'), expected);
   });
-}
 
 test('random text never throws and never gives a time that cannot be believed', () => {
   const words = fc.constantFrom('Tue,', '3', '03', '2003', 'Jun', '09:39', '-0500', 'PM', 'Z', '-', '99', 'T');
-  const texts = fc.oneof(
-    fc.string(),
-    fc.array(words).map((list) => list.join(' ')),
-  );
-  fc.assert(
-    fc.property(texts, (text) => {
-      const time = parseDate(text, NOW);
-      return time === null || (Number.isInteger(time) && time >= Date.UTC(1901, 0) && time <= NOW + 86_400_000);
-    }),
-  );
+  const rows = fc.array(words).map((list) => list.join(' '));
+  const texts = fc.oneof(fc.string(), rows);
+  holds(100, [texts], (text) => {
+    const time = parseDate(text, NOW);
+    return time === null || (Number.isInteger(time) && time >= Date.UTC(1901, 0) && time <= NOW + 86_400_000);
+  });
 });
 
 test('a date of a million characters is none at once', () =>

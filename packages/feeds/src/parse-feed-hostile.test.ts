@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../../../tests/support/property.ts';
 import { MAX_FEED_BYTES, parseFeed } from './parse-feed.ts';
 
 /** Each takes some hundred milliseconds on an idle machine; a quadratic reader would take minutes. */
@@ -60,7 +61,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   'JSON of many keys': json(`{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":1`).join(',')}}`),
 };
 
-for (const [name, text] of Object.entries(DOCUMENTS)) {
+for (const [name, text] of Object.entries(DOCUMENTS))
   test(`${name}: answered in time, with a thousand items at most`, () => {
     const started = performance.now();
     const reading = parseFeed(Buffer.from(text), OPTIONS);
@@ -68,7 +69,6 @@ for (const [name, text] of Object.entries(DOCUMENTS)) {
     assert.ok(tookMs < MAX_MS, `${tookMs} ms`);
     if (reading.ok) assert.ok(reading.feed.items.length <= 1_000);
   });
-}
 
 test('of a hundred megabytes the first items are read', () => {
   const body = Buffer.from(`<rss version="2.0"><channel><title>T</title>${manyItems('<description>x</description>')}`);
@@ -80,9 +80,8 @@ test('of a hundred megabytes the first items are read', () => {
 test('a list that claims to have four thousand million entries fills no memory', () => {
   const before = process.memoryUsage().heapUsed;
   const evil = '<length>4294967295</length>';
-  for (const text of [item(evil), item(`<enclosure>${evil}</enclosure>`), rss(`<item>${evil}</item>${evil}`)]) {
-    assert.ok(parseFeed(Buffer.from(text), OPTIONS).ok);
-  }
+  for (const text of [item(evil), item(`<enclosure>${evil}</enclosure>`), rss(`<item>${evil}</item>${evil}`)])
+    read(text);
   assert.ok(process.memoryUsage().heapUsed - before < 100_000_000);
 });
 
@@ -92,18 +91,13 @@ test('all links of a feed together are bounded', () => {
     return `<item><guid>${i}</guid>${description(links.join(''))}</item>`;
   });
   const { items: found } = read(rss(items.join('')));
-  const named = found.reduce((sum, { domains }) => sum + domains.length, 0);
-  assert.equal(named, 20_000);
+  assert.equal(found.flatMap(({ domains }) => domains).length, 20_000);
 });
 
-test('random bytes never throw', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 2_000 }), fc.boolean(), (bytes, isTruncated) => {
-      parseFeed(bytes, { ...OPTIONS, isTruncated });
-    }),
-    { numRuns: 500 },
-  );
-});
+test('random bytes never throw', () =>
+  holds(500, [fc.uint8Array({ maxLength: 2_000 }), fc.boolean()], (bytes, isTruncated) => {
+    parseFeed(bytes, { ...OPTIONS, isTruncated });
+  }));
 
 const PIECES = fc.constantFrom(
   ...[
@@ -114,28 +108,20 @@ const PIECES = fc.constantFrom(
   ].flatMap((row) => row.split('|')),
 );
 
-test('random text that looks like XML never throws, cut or whole, and gives what the contract says', () => {
-  fc.assert(
-    fc.property(fc.array(PIECES, { maxLength: 80 }), fc.boolean(), fc.boolean(), (pieces, isTruncated, hasRoot) => {
-      const text = (hasRoot ? '<rss version="2.0"><channel><item>' : '') + pieces.join('');
-      const reading = parseFeed(Buffer.from(text), { ...OPTIONS, isTruncated });
-      if (!reading.ok) return reading.problem.length > 0;
-      return reading.feed.items.every(({ key, title, url }) => {
-        return /^[0-9a-f]{64}$/.test(key) && (title?.length ?? 0) <= 300 && (url === null || URL.canParse(url));
-      });
-    }),
-    { numRuns: 3_000 },
-  );
-});
+test('random text that looks like XML never throws, cut or complete, and gives what the contract says', () =>
+  holds(3_000, [fc.array(PIECES, { maxLength: 80 }), fc.boolean(), fc.boolean()], (pieces, isTruncated, hasRoot) => {
+    const text = (hasRoot ? '<rss version="2.0"><channel><item>' : '') + pieces.join('');
+    const reading = parseFeed(Buffer.from(text), { ...OPTIONS, isTruncated });
+    if (!reading.ok) return reading.problem.length > 0;
+    return reading.feed.items.every(({ key, title, url }) => {
+      return /^[0-9a-f]{64}$/.test(key) && (title?.length ?? 0) <= 300 && (url === null || URL.canParse(url));
+    });
+  }));
 
-test('random JSON in the place of items never throws', () => {
-  fc.assert(
-    fc.property(fc.json(), fc.json(), (first, second) => {
-      parseFeed(Buffer.from(json(`${first},{"id":${second},"attachments":${first}}`)), OPTIONS);
-    }),
-    { numRuns: 500 },
-  );
-});
+test('random JSON in the place of items never throws', () =>
+  holds(500, [fc.json(), fc.json()], (first, second) => {
+    parseFeed(Buffer.from(json(`${first},{"id":${second},"attachments":${first}}`)), OPTIONS);
+  }));
 
 test('channels without end are refused, within an item or without', () => {
   for (const text of [rss(fill('<channel></channel>')), item(fill('<channel/>'))]) {

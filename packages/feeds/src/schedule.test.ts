@@ -26,12 +26,11 @@ const INTERVALS: readonly (readonly [string, number | null, number | null, numbe
   ['new a day ago, asks for an hour', DAY, HOUR, null, 6 * HOUR],
 ];
 
-for (const [name, ago, ttlMs, freshMs, expected] of INTERVALS) {
+for (const [name, ago, ttlMs, freshMs, expected] of INTERVALS)
   test(`${name}: asked after ${expected / MINUTE} minutes`, () => {
     const lastNewAt = ago === null ? null : NOW - ago;
     assert.equal(nextPollAt({ ...QUIET, lastNewAt, freshMs, wishes: { ...NO_WISHES, ttlMs } }) - NOW, expected);
   });
-}
 
 test('hours and days in which a feed need not be asked are passed over', () => {
   const at = (skipHours: number[], skipDays: number[]) => {
@@ -43,27 +42,24 @@ test('hours and days in which a feed need not be asked are passed over', () => {
   assert.equal(at([], [0, 1, 2, 3, 4, 5, 6]), '2026-11-21T12:15:00.000Z');
 });
 
+/** How long a feed waits after a failure, by default the first one. */
+const after = (more: Partial<Parameters<typeof retryAt>[0]>) =>
+  retryAt({ now: 0, random: () => 0, failures: 1, retryAfterMs: null, ...more });
+
 test('back-off doubles from an hour to seven days and is spread by a tenth', () => {
-  const after = (failures: number, random = 0) =>
-    retryAt({ now: 0, random: () => random, failures, retryAfterMs: null }) / HOUR;
-  assert.deepEqual(
-    [1, 2, 3, 8, 9, 16, 1_000].map((failures) => after(failures)),
-    [1, 2, 4, 128, 168, 168, 168],
-  );
-  assert.equal(after(1, 0.5), 1.05);
+  const hours = [1, 2, 3, 8, 9, 16, 1_000].map((failures) => after({ failures }) / HOUR);
+  assert.deepEqual(hours, [1, 2, 4, 128, 168, 168, 168]);
+  assert.equal(after({ random: () => 0.5 }), 1.05 * HOUR);
 });
 
 test('a feed that fails is given up after sixty days at the earliest', () => {
   let waited = 0;
-  for (let failures = 1; failures <= MAX_FAILURES; failures++) {
-    waited += retryAt({ now: 0, random: () => 0, failures, retryAfterMs: null });
-  }
+  for (let failures = 1; failures <= MAX_FAILURES; failures++) waited += after({ failures });
   assert.ok(waited >= 60 * DAY && waited < 90 * DAY);
 });
 
 test('what the server asks for counts when it is longer, up to seven days', () => {
-  const after = (retryAfterMs: number) => retryAt({ now: 0, random: () => 0, failures: 1, retryAfterMs });
-  assert.equal(after(MINUTE), HOUR);
-  assert.equal(after(5 * HOUR), 5 * HOUR);
-  assert.equal(after(365 * DAY), MAX_BACK_OFF_MS);
+  assert.equal(after({ retryAfterMs: MINUTE }), HOUR);
+  assert.equal(after({ retryAfterMs: 5 * HOUR }), 5 * HOUR);
+  assert.equal(after({ retryAfterMs: 365 * DAY }), MAX_BACK_OFF_MS);
 });

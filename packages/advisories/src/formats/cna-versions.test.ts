@@ -3,119 +3,108 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import type { VersionRange } from '../advisory.ts';
+import { written } from '../test/written.ts';
 import { versionsOf } from './cna-versions.ts';
 
 type Entry = Parameters<typeof versionsOf>[0][number];
 const read = (entries: Entry[], otherwise?: 'affected' | 'unaffected') => versionsOf(entries, otherwise, undefined);
 const affected = (version: string, more: Partial<Entry> = {}): Entry => ({ version, status: 'affected', ...more });
-const inclusive = (version: string) => ({ version, isInclusive: true });
-const exclusive = (version: string) => ({ version, isInclusive: false });
+const change = (at: string, status: 'affected' | 'unaffected' = 'unaffected') => ({ at, status });
+
+/** What a claim says, such as `affected [1.0, 2.0) 2.4; unaffected [2.6, 2.6]; else unknown`. */
+function shown({ affected, affectedVersions, unaffected, otherwise }: ReturnType<typeof read>): string {
+  const lists = { affected: [...affected.map(written), ...affectedVersions], unaffected: unaffected.map(written) };
+  const claims = Object.entries(lists).flatMap(([status, versions]) =>
+    versions.length > 0 ? [`${status} ${versions.join(' ')}; `] : [],
+  );
+  return `${claims.join('')}else ${otherwise}`;
+}
 
 describe('versions of a CVE record', () => {
   it('0, unspecified and n/a below a bound are no lower bound', () => {
     for (const version of ['0', 'unspecified', 'n/a', 'N/A', '']) {
       const claim = read([affected(version, { lessThan: '1.2.3', versionType: 'custom' })], 'unaffected');
-      assert.deepEqual(claim.affected, [{ to: exclusive('1.2.3') }], version);
-      assert.equal(claim.otherwise, 'unaffected');
+      assert.equal(shown(claim), 'affected (, 1.2.3); else unaffected', version);
     }
   });
   it('0, unspecified and n/a alone say nothing, so no version is called unaffected', () => {
-    for (const version of ['0', 'unspecified', 'n/a', '-', 'unknown']) {
-      const claim = read([affected(version)], 'unaffected');
-      assert.deepEqual([claim.affected, claim.affectedVersions, claim.otherwise], [[], [], 'unknown'], version);
-    }
+    for (const version of ['0', 'unspecified', 'n/a', '-', 'unknown'])
+      assert.equal(shown(read([affected(version)], 'unaffected')), 'else unknown', version);
   });
   it('an infinity is no upper bound, or the end of its series', () => {
-    const upper = (lessThan: string) => read([affected('1.0', { lessThan })]).affected;
-    assert.deepEqual(upper('*'), [{ from: inclusive('1.0') }]);
-    assert.deepEqual(upper('2.*'), [{ from: inclusive('1.0'), to: exclusive('3') }]);
-    assert.deepEqual(upper('2.1.*'), [{ from: inclusive('1.0'), to: exclusive('2.2') }]);
-    assert.deepEqual(upper('log4j-core*'), [{ from: inclusive('1.0') }]);
-  });
-  it('lessThanOrEqual includes its version', () => {
-    const claim = read([affected('1.0', { lessThanOrEqual: '1.5', versionType: 'semver' })]);
-    assert.deepEqual(claim.affected, [{ from: inclusive('1.0'), to: inclusive('1.5') }]);
-    assert.equal(claim.scheme, 'semver');
+    for (const [lessThan, range] of [
+      ['*', '[1.0, )'],
+      ['2.*', '[1.0, 3)'],
+      ['2.1.*', '[1.0, 2.2)'],
+      ['log4j-core*', '[1.0, )'],
+    ])
+      assert.equal(shown(read([affected('1.0', { lessThan })])), `affected ${range}; else unknown`);
   });
 
-  it('changes break a range up, whatever order they are given in', () => {
-    const changes: Entry['changes'] = [
-      { at: '2.10.0', status: 'unaffected' },
-      { at: '2.5.2', status: 'unaffected' },
-      { at: '2.6.0', status: 'affected' },
-    ];
-    const claim = read([affected('2.0.0', { lessThan: '2.*', versionType: 'semver', changes })], 'unaffected');
-    assert.deepEqual(claim.affected, [
-      { from: inclusive('2.0.0'), to: exclusive('2.5.2') },
-      { from: inclusive('2.6.0'), to: exclusive('2.10.0') },
-    ]);
-    assert.deepEqual(claim.unaffected, [
-      { from: inclusive('2.5.2'), to: exclusive('2.6.0') },
-      { from: inclusive('2.10.0'), to: exclusive('3') },
-    ]);
-  });
+  const versionType = 'semver';
+  const experimental = '16.0.0-experimental.1';
+  const unordered = [change('2.10.0'), change('2.5.2'), change('2.6.0', 'affected')];
+  const outer = [change('1.0', 'affected'), change('9.0', 'affected')];
+  const commit = affected('2f75300', { lessThan: '2c6c9d4', versionType: 'git' });
+  for (const [why, entries, expected] of [
+    [
+      'lessThanOrEqual includes its version',
+      [affected('1.0', { lessThanOrEqual: '1.5', versionType })],
+      'affected [1.0, 1.5]; else unaffected',
+    ],
+    [
+      'changes break a range up, whatever order they are given in',
+      [affected('2.0.0', { lessThan: '2.*', versionType, changes: unordered })],
+      'affected [2.0.0, 2.5.2) [2.6.0, 2.10.0); unaffected [2.5.2, 2.6.0) [2.10.0, 3); else unaffected',
+    ],
+    [
+      'a change at the lower bound holds from the start, one beyond the upper never',
+      [{ version: '1.0', status: 'unaffected', lessThan: '2.0', changes: outer }],
+      'affected [1.0, 2.0); else unaffected',
+    ],
+    [
+      'bounds stand in the order of the scheme that is named',
+      [affected(experimental, { lessThan: '16.0.0', versionType })],
+      `affected [${experimental}, 16.0.0); else unaffected`,
+    ],
+    [
+      'changes stand in the order of the scheme that is named',
+      [affected(experimental, { lessThan: '17.0.0', versionType, changes: [change('16.0.0')] })],
+      `affected [${experimental}, 16.0.0); unaffected [16.0.0, 17.0.0); else unaffected`,
+    ],
+    [
+      'unaffected versions are ranges of one',
+      [affected('2.4'), { version: '2.6', status: 'unaffected' }],
+      'affected 2.4; unaffected [2.6, 2.6]; else unaffected',
+    ],
+    [
+      'commits are passed over beside versions',
+      [commit, affected('1.0', { lessThan: '1.5' })],
+      'affected [1.0, 1.5); else unaffected',
+    ],
+    ['commits alone leave everything open', [commit], 'else unknown'],
+    ['without entries the default stands for all', [], 'else unaffected'],
+  ] as [string, Entry[], string][])
+    it(why, () => assert.equal(shown(read(entries, 'unaffected')), expected));
 
-  it('a change at the lower bound holds from the start, one beyond the upper never', () => {
-    const changes: Entry['changes'] = [
-      { at: '1.0', status: 'affected' },
-      { at: '9.0', status: 'affected' },
-    ];
-    const entry: Entry = { version: '1.0', status: 'unaffected', lessThan: '2.0', changes };
-    const claim = read([entry]);
-    assert.deepEqual(claim.affected, [{ from: inclusive('1.0'), to: exclusive('2.0') }]);
-    assert.deepEqual(claim.unaffected, []);
-  });
-
-  it('bounds and changes stand in the order of the scheme that is named', () => {
-    const changes: Entry['changes'] = [{ at: '16.0.0', status: 'unaffected' }];
-    const versionType = 'semver';
-    const before = affected('16.0.0-experimental.1', { lessThan: '16.0.0', versionType });
-    const until = affected('16.0.0-experimental.1', { lessThan: '17.0.0', versionType, changes });
-    for (const entry of [before, until]) {
-      const claim = read([entry], 'unaffected');
-      assert.deepEqual(claim.affected, [{ from: inclusive('16.0.0-experimental.1'), to: exclusive('16.0.0') }]);
-      assert.equal(claim.otherwise, 'unaffected');
-    }
-  });
-
-  it('unaffected versions are ranges of one', () => {
-    const claim = read([affected('2.4'), { version: '2.6', status: 'unaffected' }]);
-    assert.deepEqual(claim.affectedVersions, ['2.4']);
-    assert.deepEqual(claim.unaffected, [{ from: inclusive('2.6'), to: inclusive('2.6') }]);
-    assert.equal(claim.otherwise, 'unknown');
-  });
-  it('commits are passed over beside versions, and leave everything open alone', () => {
-    const commit = affected('2f75300', { lessThan: '2c6c9d4', versionType: 'git' });
-    const beside = read([commit, affected('1.0', { lessThan: '1.5' })], 'unaffected');
-    assert.deepEqual(beside.affected, [{ from: inclusive('1.0'), to: exclusive('1.5') }]);
-    assert.equal(beside.otherwise, 'unaffected');
-    assert.equal(read([commit], 'unaffected').otherwise, 'unknown');
+  it('without a default the rest is unknown', () => {
+    assert.equal(shown(read([])), 'else unknown');
+    assert.equal(shown(read([], 'affected')), 'else affected');
+    assert.equal(shown(read([affected('2.4')])), 'affected 2.4; else unknown');
   });
 
   it('a range that no version is in, and text that cannot be read, make the rest unknown', () => {
-    const unreadable: Entry[] = [
+    for (const entry of [
       affected('1.2.3', { lessThan: '1.2.3' }),
       affected('2.0', { lessThan: '1.0' }),
       affected('1.0', { lessThan: 'unspecified' }),
       affected('FortiOS', { lessThan: '7.2' }),
       affected('see advisory'),
-      affected('1.0', { changes: [{ at: '1.1', status: 'unaffected' }] }),
-      affected('1.0', { lessThan: '2.0', changes: [{ at: 'later', status: 'unaffected' }] }),
-      { version: '1.0', status: 'unknown' },
-    ];
-    for (const entry of unreadable) {
-      const claim = read([affected('3.1'), entry], 'unaffected');
-      assert.deepEqual(
-        [claim.affectedVersions, claim.affected, claim.otherwise],
-        [['3.1'], [], 'unknown'],
-        entry.version,
-      );
-    }
-  });
-
-  it('without entries the default stands for all', () => {
-    assert.equal(read([], 'affected').otherwise, 'affected');
-    assert.equal(read([]).otherwise, 'unknown');
+      affected('1.0', { changes: [change('1.1')] }),
+      affected('1.0', { lessThan: '2.0', changes: [change('later')] }),
+      { version: '1.0', status: 'unknown' } as const,
+    ])
+      assert.equal(shown(read([affected('3.1'), entry], 'unaffected')), 'affected 3.1; else unknown', entry.version);
   });
 
   it('an order is believed where all name it and their versions have its form', () => {
@@ -127,9 +116,9 @@ describe('versions of a CVE record', () => {
       ['1.2.3.4', 'semver', 'dotted'],
       ['1.0', 'maven', 'dotted'],
       ['1.0', '__proto__', 'dotted'],
-    ] as const) {
+    ] as const)
       assert.equal(scheme(affected(version, { versionType })), expected, versionType);
-    }
+    assert.equal(scheme(affected('1.0', { lessThanOrEqual: '1.5', versionType })), versionType);
     assert.equal(scheme(affected('1.0', { versionType: 'rpm' }), affected('1.1', { versionType: 'semver' })), 'dotted');
   });
 

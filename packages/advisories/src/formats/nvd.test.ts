@@ -10,19 +10,12 @@ const documentOf = (name: string) => JSON.parse(readFileSync(path.join(root, `${
 const log4shell = documentOf('log4shell');
 const nginx = documentOf('nginx-resolver');
 
-function pageOf(vulnerabilities: unknown) {
-  const figures = {
-    resultsPerPage: 2000,
-    startIndex: 4000,
-    totalResults: 310_000,
-    timestamp: '2025-08-25T00:00:00.000',
-  };
-  return { ...figures, format: 'NVD_CVE', version: '2.0', vulnerabilities };
-}
-
-function withCve(change: object) {
-  return { cve: { ...nginx.cve, ...change } };
-}
+const timestamp = '2025-08-25T00:00:00.000';
+const figures = { resultsPerPage: 2000, startIndex: 4000, totalResults: 310_000 };
+const pageOf = (vulnerabilities: unknown) => {
+  return { ...figures, timestamp, format: 'NVD_CVE', version: '2.0', vulnerabilities };
+};
+const withCve = (change: object) => ({ cve: { ...nginx.cve, ...change } });
 
 const criterion = { vulnerable: true, criteria: 'cpe:2.3:a:f5:nginx:*:*:*:*:*:*:*:*' };
 const configurationOf = (size: number) => ({
@@ -37,9 +30,8 @@ describe('a page of NVD', () => {
     assert.equal(recognise(page), 'nvd');
     const read = readNvdPage(page);
     assert.ok(read.ok);
-    assert.deepEqual([read.page.startIndex, read.page.resultsPerPage, read.page.totalResults], [4000, 2000, 310_000]);
-    const ids = read.page.records.map(({ id }) => id);
-    assert.deepEqual([ids, read.page.skipped], [['CVE-2021-44228', 'CVE-2021-23017'], 5]);
+    assert.partialDeepStrictEqual(read.page, { ...figures, skipped: 5 });
+    assert.equal(read.page.records.map(({ id }) => id).join(), 'CVE-2021-44228,CVE-2021-23017');
     assert.deepEqual(read.page.problems.slice(2), [
       'CVE-2021-23017: cve.published: expected an ISO 8601 time',
       'CVE-1: cve.id: Invalid string: must match pattern /^CVE-\\d{4}-\\d{4,19}$/',
@@ -49,8 +41,7 @@ describe('a page of NVD', () => {
 
   it('that is none is refused as a whole', () => {
     const pages = [pageOf({}), { ...pageOf([]), version: '1.1' }, { ...pageOf([]), startIndex: -1 }];
-    const others = [null, [], 'page', {}, ...pages];
-    for (const other of others) assert.equal(readNvdPage(other).ok, false);
+    for (const other of [null, [], 'page', {}, ...pages]) assert.equal(readNvdPage(other).ok, false);
   });
 });
 
@@ -64,16 +55,14 @@ describe('a record of NVD', () => {
     const cvssMetricV31 = [null, { source: 'x' }, ...nginx.cve.metrics.cvssMetricV31];
     const { record } = readNvdRecord(withCve({ metrics: { cvssMetricV31, cvssMetricV2: 'none' } }));
     const scores = record?.cvss.map(({ by, version }) => `${by} ${version}`);
-    assert.deepEqual(scores, ['nvd 3.1']);
-    assert.equal(record?.claims.length, 1);
+    assert.deepEqual([scores, record?.claims.length], [['nvd 3.1'], 1]);
   });
   it('says whose a scoring is', () => {
     const [metric] = nginx.cve.metrics.cvssMetricV31;
     const sources = ['nvd@nist.gov', 'f5sirt@f5.com', '134c704f-9b21-4f2e-91b3-4a353353bcc0', 'Other@Example.org'];
     const metrics = { cvssMetricV31: sources.map((source) => ({ ...metric, source })) };
     const { record } = readNvdRecord(withCve({ metrics }));
-    const publishers = record?.cvss.map(({ by }) => by);
-    assert.deepEqual(publishers, ['nvd', 'cna', 'cisa-adp', 'other@example.org']);
+    assert.equal(record?.cvss.map(({ by }) => by).join(), 'nvd,cna,cisa-adp,other@example.org');
   });
   it('leaves out whole configurations beyond 5,000 criteria, and says so', () => {
     const configurations = [configurationOf(4_999), configurationOf(2)];
@@ -100,17 +89,14 @@ describe('a record of NVD', () => {
       const [child] = claim?.kind === 'configuration' ? claim.root.children : [];
       return child?.kind === 'cpe' ? child.range : undefined;
     };
-    const both = (including: string, excluding: string) =>
-      rangeOf({ versionEndIncluding: including, versionEndExcluding: excluding })?.to;
-    for (const [including, excluding, version, isInclusive] of [
+    for (const [versionEndIncluding, versionEndExcluding, version, isInclusive] of [
       ['1.5', '1.2', '1.2', false],
       ['1.2', '1.10', '1.2', true],
       ['1.2', '1.2', '1.2', false],
       [' ', '1.2', '1.2', false],
       ['1.2', ' ', '1.2', true],
-    ] as const) {
-      assert.deepEqual(both(including, excluding), { version, isInclusive }, `${including}, ${excluding}`);
-    }
+    ] as const)
+      assert.deepEqual(rangeOf({ versionEndIncluding, versionEndExcluding })?.to, { version, isInclusive });
     const start = rangeOf({ versionStartIncluding: '1.5', versionStartExcluding: '1.2' });
     assert.deepEqual(start, { from: { version: '1.5', isInclusive: true } });
   });

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
+import { written } from '../test/written.ts';
 import { readOsvRecord } from './osv.ts';
 import { rangesOfEvents as rangesUnder } from './osv-events.ts';
 
-const rangesOfEvents = (events: Parameters<typeof rangesUnder>[0]) => rangesUnder(events, 'dotted');
-
-const inclusive = (version: string) => ({ version, isInclusive: true });
-const exclusive = (version: string) => ({ version, isInclusive: false });
+type Events = Parameters<typeof rangesUnder>[0];
+const rangesOfEvents = (events: Events) => rangesUnder(events, 'dotted');
+const shown = (events: Events, scheme: Parameters<typeof rangesUnder>[1] = 'dotted') =>
+  rangesUnder(events, scheme).map(written).join(' ');
 
 function claimOf(affected: unknown, more: object = {}) {
   const { record, problem } = readOsvRecord({ id: 'OSV-1', modified: '2024-01-01T00:00:00Z', affected, ...more });
@@ -18,74 +19,54 @@ function claimOf(affected: unknown, more: object = {}) {
 
 describe('events of a range', () => {
   const open = [{ introduced: '0' }, { fixed: '1.0' }, { introduced: '2.0' }];
-  const untilOne = { to: exclusive('1.0') };
   for (const [why, events, expected] of [
-    ['an introduction at 0 that nothing fixes is open at both ends', [{ introduced: '0' }], [{}]],
-    ['an introduction that nothing fixes is open', [{ introduced: '1.0' }], [{ from: inclusive('1.0') }]],
-    [
-      'a last affected version is affected',
-      [{ introduced: '0' }, { last_affected: '2.1' }],
-      [{ to: inclusive('2.1') }],
-    ],
-    ['a fixed version is not', [{ introduced: '0' }, { fixed: '2.1' }], [{ to: exclusive('2.1') }]],
-    [
-      'one version may be all',
-      [{ introduced: '2' }, { last_affected: '2' }],
-      [{ from: inclusive('2'), to: inclusive('2') }],
-    ],
-    [
-      'the largest limit ends what is open',
-      [...open, { limit: '3.0' }, { limit: '2.5' }],
-      [untilOne, { from: inclusive('2.0'), to: exclusive('3.0') }],
-    ],
-    ['a limit cuts what goes beyond', [...open, { limit: '1.5' }], [untilOne]],
-    ['an infinite limit does neither', [...open, { limit: '*' }], [untilOne, { from: inclusive('2.0') }]],
-  ] as const) {
-    it(why, () => assert.deepEqual(rangesOfEvents([...events]), expected));
-  }
+    ['an introduction at 0 that nothing fixes is open at both ends', [{ introduced: '0' }], '(, )'],
+    ['an introduction that nothing fixes is open', [{ introduced: '1.0' }], '[1.0, )'],
+    ['a last affected version is affected', [{ introduced: '0' }, { last_affected: '2.1' }], '(, 2.1]'],
+    ['a fixed version is not', [{ introduced: '0' }, { fixed: '2.1' }], '(, 2.1)'],
+    ['one version may be all', [{ introduced: '2' }, { last_affected: '2' }], '[2, 2]'],
+    ['the largest limit ends what is open', [...open, { limit: '3.0' }, { limit: '2.5' }], '(, 1.0) [2.0, 3.0)'],
+    ['a limit cuts what goes beyond', [...open, { limit: '1.5' }], '(, 1.0)'],
+    ['an infinite limit does neither', [...open, { limit: '*' }], '(, 1.0) [2.0, )'],
+  ] as const)
+    it(why, () => assert.equal(shown([...events]), expected));
 
-  it('a distribution mends within a revision, or with an epoch', () => {
-    const mended = [{ introduced: '1.18.0-6' }, { fixed: '1.18.0-6+deb11u1' }];
-    assert.equal(rangesUnder(mended, 'deb').length, 1);
-    assert.equal(rangesUnder([{ introduced: '9.0' }, { fixed: '1:1.0' }], 'deb').length, 1);
-    assert.equal(rangesUnder([{ introduced: '9.0' }, { fixed: '1:1.0' }], 'dotted').length, 1);
+  it('a distribution fixes within a revision, or with an epoch', () => {
+    assert.equal(
+      shown([{ introduced: '1.18.0-6' }, { fixed: '1.18.0-6+deb11u1' }], 'deb'),
+      '[1.18.0-6, 1.18.0-6+deb11u1)',
+    );
+    for (const scheme of ['deb', 'dotted'] as const)
+      assert.equal(shown([{ introduced: '9.0' }, { fixed: '1:1.0' }], scheme), '[9.0, 1:1.0)');
   });
 
   it('are in the order of their scheme, whatever words it has for what comes before a release', () => {
     for (const word of ['canary', 'experimental', 'insiders', 'edge', 'zzz']) {
       const events = [{ fixed: '16.0.0' }, { introduced: `16.0.0-${word}.1` }];
-      const expected = [{ from: inclusive(`16.0.0-${word}.1`), to: exclusive('16.0.0') }];
-      assert.deepEqual(rangesUnder(events, 'semver'), expected, word);
+      assert.equal(shown(events, 'semver'), `[16.0.0-${word}.1, 16.0.0)`);
     }
     // A post-release comes after its release, a local version after that.
     const post = [{ fixed: '1.0.post1' }, { introduced: '1.0.post1+a' }];
     const python = [{ introduced: '1.0' }, ...post, { fixed: '1.1.dev1' }];
-    assert.deepEqual(rangesUnder(python.toReversed(), 'python'), [
-      { from: inclusive('1.0'), to: exclusive('1.0.post1') },
-      { from: inclusive('1.0.post1+a'), to: exclusive('1.1.dev1') },
-    ]);
+    assert.equal(shown(python.toReversed(), 'python'), '[1.0, 1.0.post1) [1.0.post1+a, 1.1.dev1)');
   });
 
-  it('at one version are a mending, then an introduction, then a last one', () => {
-    for (const [events, expected] of [
-      [[{ last_affected: '1.0.0' }, { introduced: '1.0.0' }], [{ from: inclusive('1.0.0'), to: inclusive('1.0.0') }]],
-      [
-        [{ introduced: '0' }, { fixed: '1.0' }, { introduced: '1.0' }, { fixed: '2.0' }],
-        [{ to: exclusive('1.0') }, { from: inclusive('1.0'), to: exclusive('2.0') }],
-      ],
-      // Fixed where it was introduced: nowhere, and not everywhere from there on.
-      [[{ introduced: '1.0' }, { fixed: '1.0.0' }], []],
-    ] as const) {
-      assert.deepEqual(rangesOfEvents([...events]), expected);
-      assert.deepEqual(rangesOfEvents(events.toReversed()), expected, 'reversed');
-    }
-  });
+  const again = [{ introduced: '0' }, { fixed: '1.0' }, { introduced: '1.0' }, { fixed: '2.0' }];
+  for (const [events, expected] of [
+    [[{ last_affected: '1.0.0' }, { introduced: '1.0.0' }], '[1.0.0, 1.0.0]'],
+    [again, '(, 1.0) [1.0, 2.0)'],
+    // Fixed where it was introduced: nowhere, and not everywhere from there on.
+    [[{ introduced: '1.0' }, { fixed: '1.0.0' }], ''],
+  ] as const)
+    it(`at one version are a fix, then an introduction, then a last one: ${expected || 'none'}`, () => {
+      assert.equal(shown([...events]), expected);
+      assert.equal(shown(events.toReversed()), expected, 'reversed');
+    });
 
   it('the order in which they are written does not matter', () => {
     const events = [{ introduced: '0' }, { fixed: '1.9' }, { introduced: '1.10.0-rc1' }, { fixed: '1.10.2' }];
-    const expected = [{ to: exclusive('1.9') }, { from: inclusive('1.10.0-rc1'), to: exclusive('1.10.2') }];
     holds(100, [fc.shuffledSubarray(events, { minLength: 4 })], (shuffled) =>
-      assert.deepEqual(rangesOfEvents(shuffled), expected),
+      assert.equal(shown(shuffled), '(, 1.9) [1.10.0-rc1, 1.10.2)'),
     );
   });
 });

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { VersionRange } from '../advisory.ts';
+import { written } from '../test/written.ts';
 import { plainVersion, readVersionText, seriesOf } from './version-text.ts';
-
-/** `[1.0, 2.0)` as mathematics writes it. */
-function written({ from, to }: VersionRange): string {
-  const start = from ? `${from.isInclusive ? '[' : '('}${from.version}` : '(';
-  return `${start}, ${to ? `${to.version}${to.isInclusive ? ']' : ')'}` : ')'}`;
-}
 
 const ranges: readonly (readonly [string, string])[] = [
   ['< 1.2.3', '(, 1.2.3)'],
@@ -55,19 +49,16 @@ const unknown = [
 ];
 
 describe('versions as text', () => {
-  for (const [text, range] of ranges) {
+  for (const [text, range] of ranges)
     it(`'${text}' is the range ${range}`, () => {
       const read = readVersionText(text);
       assert.deepEqual([read?.ranges.map(written), read?.versions], [[range], []]);
     });
-  }
-  for (const [text, versions] of singles) {
+  for (const [text, versions] of singles)
     it(`'${text}' is ${versions}`, () =>
       assert.deepEqual(readVersionText(text), { ranges: [], versions: versions.split(' ') }));
-  }
-  for (const text of unknown) {
+  for (const text of unknown)
     it(`'${text.slice(0, 30)}' is not guessed`, () => assert.equal(readVersionText(text), undefined));
-  }
   it('a series ends before the next one, also at many digits', () =>
     assert.equal(seriesOf(`1.${'9'.repeat(30)}.x`)?.to.version, `1.1${'0'.repeat(30)}`));
   it('any text is read or not, in little time', () => {

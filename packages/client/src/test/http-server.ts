@@ -7,7 +7,15 @@ export interface HttpServer extends AsyncDisposable {
   readonly requests: readonly IncomingMessage[];
 }
 
-export type Answering = (request: IncomingMessage, response: ServerResponse, count: number) => void;
+export type Answering = (request: IncomingMessage, response: ServerResponse, count: number) => unknown;
+
+export const STREAM = { 'content-type': 'text/event-stream' };
+
+/** Answers so. */
+export const sends =
+  (body: string | Uint8Array = '', status = 200, headers: Record<string, string> = {}): Answering =>
+  (_request, response) =>
+    response.writeHead(status, headers).end(body);
 
 /** `count` is 1 for the first request. */
 export async function startHttpServer(answering: Answering): Promise<HttpServer> {
@@ -25,14 +33,8 @@ export async function startHttpServer(answering: Answering): Promise<HttpServer>
 }
 
 /** The error that something rejects with. */
-export async function rejectionOf<E extends Error>(
-  asked: Promise<unknown>,
-  kind: new (...args: never[]) => E,
-): Promise<E> {
-  const error = await asked.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+export async function rejectionOf<E extends Error>(asked: Promise<unknown>, kind: new (...args: never[]) => E) {
+  const error = await asked.catch((reason: unknown) => reason);
   if (error instanceof kind) return error;
   throw new Error(`expected a ${kind.name}`, { cause: error });
 }

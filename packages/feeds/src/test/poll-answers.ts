@@ -1,6 +1,7 @@
 // Answers of a server that has one small feed, for tests of polls.
-import type { Ask, FeedAnswer, FeedState, PollOutcome } from '../feed.ts';
-import { pollFeed } from '../poll-feed.ts';
+import assert from 'node:assert/strict';
+import type { Ask, FeedAnswer, FeedState } from '../feed.ts';
+import { newFeed, pollFeed } from '../poll-feed.ts';
 
 type Answered = Extract<FeedAnswer, { kind: 'answered' }>;
 
@@ -16,7 +17,17 @@ export function answer(changes: Partial<Answered> = {}, text = RSS): Answered {
   return { ...fixed, headers: {}, redirects: [], body: Buffer.from(text), ...changes };
 }
 
-export function poll(state: FeedState, given: FeedAnswer | Ask, signal?: AbortSignal): Promise<PollOutcome> {
-  const ask: Ask = typeof given === 'function' ? given : async () => given;
-  return pollFeed(state, { ask, now: NOW, random: () => 0, ...(signal && { signal }) });
+/** That was never polled. */
+export const FEED = newFeed(URL_OF_FEED);
+
+/** The outcome of a poll, and the request that was sent. */
+export async function poll(state: FeedState, given: FeedAnswer | Ask, signal?: AbortSignal) {
+  const requests: Parameters<Ask>[] = [];
+  const ask: Ask = async (...request) => {
+    requests.push(request);
+    return typeof given === 'function' ? given(...request) : given;
+  };
+  const outcome = await pollFeed(state, { ask, now: NOW, random: () => 0, ...(signal && { signal }) });
+  const [url, { headers, maxBytes }] = requests[0] ?? assert.fail('no request');
+  return { ...outcome, url, headers, maxBytes };
 }

@@ -197,8 +197,9 @@ describe('other services', () => {
 
 describe('the names of a service', () => {
   const trial = {
-    ...{ contactUrl: 'https://strata.invalid/bot', ledgerOrigin: 'localhost/strata/stack', role: 'all' },
-    ...{ isScanning: true, isOnDemand: true, host: '127.0.0.1', allowedHosts: [] },
+    ...{ contactUrl: 'https://strata.invalid/bot', ledgerOrigin: 'localhost/strata/stack', allowedHosts: [] },
+    ...{ isScanning: true, isOnDemand: true, host: '127.0.0.1' },
+    role: 'all',
   } as const;
   const contactUrl = 'https://example.com/bot';
   const cases: readonly (readonly [why: string, Partial<Parameters<typeof judgeNames>[0]>, findings: string])[] = [
