@@ -3,29 +3,21 @@ import { writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { createFetcher } from '@strata/scan';
 import { kevSource } from './kev.ts';
 import { nvdSource } from './nvd.ts';
 import { osvSource } from './osv.ts';
-import type { AdvisorySource } from './source.ts';
 import { stoppedAfter } from './test/cut-off.ts';
-import { publisherThat } from './test/publisher.ts';
-import { HOUR, isSame, NET_NAMES, openGround, openWorld, publisherOf, START } from './test/syncing.ts';
+import { openPublisher, publisherThat, type SourceAt } from './test/publisher.ts';
+import { HOUR, isSame, NET_NAMES, openWorld, publisherOf, START } from './test/syncing.ts';
 
 const nvdAt = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey: undefined, everyMs: HOUR, gapMs: 0 });
 
-type SourceAt = (origin: string) => AdvisorySource;
-
 /** How a sync with such a publisher ends, and how long we then wait. */
 async function endWith(answers: RequestListener, sourceAt: SourceAt, others: readonly string[] = []) {
-  await using publisher = await publisherThat(answers);
-  const trustedOrigins = [publisher.origin, ...others];
-  await using fetcher = createFetcher({ trustedOrigins, userAgent: 'StrataBot/test' });
-  await using ground = await openGround({ at: START }, fetcher);
-  const source = sourceAt(publisher.origin);
-  const end = await ground.run(source);
-  const { nextAt, state } = await ground.stored(source.name);
-  return { end, state, waitMs: (nextAt?.getTime() ?? 0) - START, error: end.kind === 'failed' ? end.error : null };
+  await using publisher = await openPublisher(answers, sourceAt, others);
+  const end = await publisher.sync();
+  const { nextAt, state } = await publisher.ground.stored(publisher.source.name);
+  return { end, state, waitMs: (nextAt?.getTime() ?? 0) - START, error: end.kind === 'failed' ? end.error : '' };
 }
 
 const kevAt = (origin: string) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR });
@@ -110,7 +102,7 @@ describe('publishers that fail', () => {
   it('is not led elsewhere', async () => {
     const answers: RequestListener = (_, response) =>
       void response.writeHead(302, { location: 'http://127.0.0.1:9/kev.json' }).end();
-    assert.match((await endWith(answers, kevAt)).error ?? '', /cannot be had/);
+    assert.match((await endWith(answers, kevAt)).error, /cannot be had/);
   });
 
   it('refuses pages that are not JSON, and JSON that is not a page', async () => {
@@ -143,7 +135,7 @@ describe('publishers that fail', () => {
     const answers: RequestListener = ({ url }, response) =>
       void response.end(url?.endsWith('.csv') ? list : 'PK\x03\x04 and no more');
     const osvAt = (origin: string) => osvSource({ baseUrl: origin, ecosystems: ['npm'], everyMs: HOUR });
-    assert.match((await endWith(answers, osvAt)).error ?? '', /damaged or no zip/);
+    assert.match((await endWith(answers, osvAt)).error, /damaged or no zip/);
   });
 });
 

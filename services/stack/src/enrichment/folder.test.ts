@@ -17,19 +17,19 @@ async function filesOf({ publishers, fetcher }: World, directory: string): Promi
     return got.body;
   };
   const { assets } = JSON.parse((await bytesOf(`${cveListUrl}/releases/latest`)).toString());
+  const list = (await bytesOf(`${osvUrl}/Packagist/modified_id.csv`)).toString().trim().split('\n');
+  const ids = list.map((line) => line.split(',')[1] ?? '');
   await mkdir(path.join(directory, 'osv/npm'), { recursive: true });
-  const put = async (name: string, body: Buffer | string) => writeFile(path.join(directory, name), body);
-  const nvd = await bytesOf(nvdUrl);
-  await put('nvdcve-2.0-2020.json', nvd);
-  await put('nvdcve-2.0-modified.json.gz', gzipSync(nvd));
-  await put('all_CVEs_at_midnight.zip.zip', await bytesOf(assets[0].browser_download_url));
-  await put('kev.json', await bytesOf(kevUrl));
-  await put('epss_scores-current.csv.gz', await bytesOf(epssUrl));
-  await put('osv/npm/all.zip', await bytesOf(`${osvUrl}/npm/all.zip`));
-  for (const line of (await bytesOf(`${osvUrl}/Packagist/modified_id.csv`)).toString().trim().split('\n')) {
-    const id = line.split(',')[1] ?? '';
-    await put(`osv/${id}.json`, await bytesOf(`${osvUrl}/Packagist/${id}.json`));
-  }
+  await writeFile(path.join(directory, 'nvdcve-2.0-modified.json.gz'), gzipSync(await bytesOf(nvdUrl)));
+  for (const [name, url] of [
+    ['nvdcve-2.0-2020.json', nvdUrl],
+    ['all_CVEs_at_midnight.zip.zip', assets[0].browser_download_url],
+    ['kev.json', kevUrl],
+    ['epss_scores-current.csv.gz', epssUrl],
+    ['osv/npm/all.zip', `${osvUrl}/npm/all.zip`],
+    ...ids.map((id) => [`osv/${id}.json`, `${osvUrl}/Packagist/${id}.json`]),
+  ])
+    await writeFile(path.join(directory, name), await bytesOf(url));
 }
 
 async function openFolder() {
@@ -61,7 +61,7 @@ const osv = (id: string, more: object = {}) =>
   JSON.stringify({ id, modified: '2024-01-01T00:00:00Z', published: '2024-01-01T00:00:00Z', summary: id, ...more });
 
 describe('a folder of publishers files', () => {
-  it('holds the same as the net', async () => {
+  it('holds the same as the publishers serve', async () => {
     await using folder = await openFolder();
     const { world, ground, directory } = folder;
     await filesOf(world, directory);
@@ -77,18 +77,19 @@ describe('a folder of publishers files', () => {
   it('reads a file again only when it has changed, or is back', async () => {
     await using folder = await openFolder();
     const { put, sync, directory } = folder;
+    const [inside, outside] = [path.join(directory, 'a.json'), path.join(directory, '../a.json')];
+    const storedRead = async () => (await folder.ground.stored('folder')).read;
     await put('a.json', osv('GHSA-2222-2222-2222'));
     await put('b.json', osv('GHSA-3333-3333-3333'));
     assert.equal((await sync()).read, 2);
-    const { changes } = await sync();
-    assert.deepEqual([changes, (await folder.ground.stored('folder')).read], [0, 2]);
+    assert.deepEqual([(await sync()).changes, await storedRead()], [0, 2]);
     await put('b.json', osv('GHSA-3333-3333-3333', { summary: 'changed' }));
-    assert.deepEqual([(await sync()).read, (await folder.ground.stored('folder')).read], [1, 1]);
-    await utimes(path.join(directory, 'a.json'), 1, 1);
-    assert.deepEqual([(await sync()).changes, (await folder.ground.stored('folder')).read], [0, 1]);
-    await rename(path.join(directory, 'a.json'), path.join(directory, '../a.json'));
+    assert.deepEqual([(await sync()).read, await storedRead()], [1, 1]);
+    await utimes(inside, 1, 1);
+    assert.deepEqual([(await sync()).changes, await storedRead()], [0, 1]);
+    await rename(inside, outside);
     await sync();
-    await rename(path.join(directory, '../a.json'), path.join(directory, 'a.json'));
+    await rename(outside, inside);
     assert.equal((await sync()).read, 1);
   });
 
@@ -113,25 +114,21 @@ describe('a folder of publishers files', () => {
     ] as const)
       await put(name, body);
     const end = await sync();
-    assert.equal((await folder.ground.store.advisories.counts()).advisories, 1);
-    assert.equal(end.read - end.skipped, 1);
+    const { advisories, knownExploited } = await folder.ground.store.advisories.counts();
+    assert.deepEqual([advisories, knownExploited, end.read - end.skipped], [1, 0, 1]);
     assert.ok(end.skipped >= 10, String(end.skipped));
     assert.match(end.example ?? '', /^a\.json is damaged or no JSON/);
-    assert.equal((await folder.ground.store.advisories.counts()).knownExploited, 0);
   });
 
   it('is not harmed by archives', async () => {
     await using folder = await openFolder();
     const { put, sync, ground } = folder;
     const of = (id: string) => [`${id}.json`, osv(id)] as const;
-    const [, evil] = of('GHSA-3333-3333-3333');
-    const inner = zipOf([of('GHSA-5555-5555-5555')]);
     const spaces = Buffer.alloc(17 * 1024 * 1024, 0x20);
-    await put('a.zip', zipOf([of('GHSA-2222-2222-2222'), ['../../evil.json', evil]]));
+    await put('a.zip', zipOf([of('GHSA-2222-2222-2222'), ['../../evil.json', osv('GHSA-3333-3333-3333')]]));
     await put('b.zip', zipOf([['bomb.json', spaces], of('GHSA-4444-4444-4444')]));
-    await put('c.zip', zipOf([['../../x.zip', inner]]));
-    const passedOver = [of('MAL-2024-1'), ['delta.json', '{}'], ['x/GHSA-6666-6666-6666.json', '{']] as const;
-    await put('d.zip', zipOf(passedOver));
+    await put('c.zip', zipOf([['../../x.zip', zipOf([of('GHSA-5555-5555-5555')])]]));
+    await put('d.zip', zipOf([of('MAL-2024-1'), ['delta.json', '{}'], ['x/GHSA-6666-6666-6666.json', '{']]));
     const lying = zipOf([of('GHSA-7777-7777-7777')]);
     // Says in its directory that it is one byte long.
     lying.writeUInt32LE(1, lying.lastIndexOf('PK\x01\x02') + 24);
@@ -141,13 +138,10 @@ describe('a folder of publishers files', () => {
     assert.ok(ids.includes('GHSA-4444-4444-4444'));
     assert.ok(!ids.some((id) => /7777|MAL/.test(id)), ids.join());
     assert.ok(end.skipped >= 3, JSON.stringify(end));
-    assert.deepEqual(
-      (await readdir(ground.directory)).filter((name) => /evil|^x/.test(name)),
-      [],
-    );
+    assert.doesNotMatch((await readdir(ground.directory)).join('\n'), /evil|^x/m);
   });
 
-  it('of many files is gone on with where it was stopped', async () => {
+  it('of many files is continued where it was stopped', async () => {
     await using folder = await openFolder();
     const { put, ground, source } = folder;
     const ids = Array.from({ length: 450 }, (_, i) => `GHSA-2222-2222-${String(i).padStart(4, '0')}`);

@@ -1,148 +1,117 @@
 // Publishers whose clocks, dates and lists mislead: nothing is lost, and nothing is called complete that is not.
 import assert from 'node:assert/strict';
-import type { RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { createFetcher } from '@strata/scan';
 import { epssSource } from './epss.ts';
 import { kevSource } from './kev.ts';
 import { nvdSource } from './nvd.ts';
 import { osvSource } from './osv.ts';
-import type { AdvisorySource } from './source.ts';
-import { publisherThat } from './test/publisher.ts';
-import { DAY, type Ground, HOUR, idsOf, openGround, START } from './test/syncing.ts';
+import { openPublisher, type SourceAt } from './test/publisher.ts';
+import { DAY, type Ground, HOUR, idsOf, START } from './test/syncing.ts';
 
-type Answers = Record<string, unknown>;
-
-/** Syncs with a publisher whose answers, by path, may be changed between two syncs. */
-async function withPublisher(
-  sourceAt: (origin: string) => AdvisorySource,
-  work: (stage: {
-    readonly answers: Answers;
-    readonly ground: Ground;
-    readonly clock: { at: number };
-    sync(): Promise<string>;
-  }) => Promise<void>,
-): Promise<void> {
-  const answers: Answers = {};
-  const listener: RequestListener = (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://publisher');
-    const given = answers[pathname];
-    const answer = typeof given === 'function' ? given(new URL(request.url ?? '/', 'http://publisher')) : given;
+/** A publisher whose answers, by path, may be changed between two syncs. */
+async function openAnswers(sourceAt: SourceAt) {
+  const answers: Record<string, unknown> = {};
+  const publisher = await openPublisher((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://publisher');
+    const given = answers[url.pathname];
+    const answer = typeof given === 'function' ? given(url) : given;
     if (answer === undefined) return void response.writeHead(404).end();
     response.end(Buffer.isBuffer(answer) || typeof answer === 'string' ? answer : JSON.stringify(answer));
-  };
-  await using publisher = await publisherThat(listener);
-  await using fetcher = createFetcher({ trustedOrigins: [publisher.origin], userAgent: 'StrataBot/test' });
-  const clock = { at: START };
-  await using ground = await openGround(clock, fetcher);
-  const source = sourceAt(publisher.origin);
-  await work({ answers, ground, clock, sync: async () => (await ground.run(source)).kind });
+  }, sourceAt);
+  return { ...publisher, answers, sync: async () => (await publisher.sync()).kind };
 }
 
 const iso = (time: number) => new Date(time).toISOString();
 
 describe('NVD', () => {
-  const vulnerability = (id: string, at: number) => ({
-    cve: { id, published: iso(at).slice(0, -1), lastModified: iso(at).slice(0, -1), descriptions: [] },
+  const page = (all: readonly object[], total: number) => ({
+    ...{ resultsPerPage: all.length, startIndex: 0, totalResults: total, format: 'NVD_CVE', version: '2.0' },
+    ...{ timestamp: iso(START).slice(0, -1), vulnerabilities: all },
   });
-  const page = (all: readonly object[], total: number, timestamp = START) => ({
-    resultsPerPage: all.length,
-    startIndex: 0,
-    totalResults: total,
-    format: 'NVD_CVE',
-    version: '2.0',
-    timestamp: iso(timestamp).slice(0, -1),
-    vulnerabilities: all,
+  const nvd: SourceAt = (origin) => nvdSource({ url: `${origin}/cves`, apiKey: undefined, everyMs: HOUR, gapMs: 0 });
+
+  it('is not complete when a page in the middle holds nothing', async () => {
+    await using publisher = await openAnswers(nvd);
+    const time = iso(START).slice(0, -1);
+    const cve = { id: 'CVE-2026-0001', published: time, lastModified: time, descriptions: [] };
+    publisher.answers['/cves'] = (url: URL) =>
+      url.searchParams.get('startIndex') === '0' ? page([{ cve }], 3) : page([], 3);
+    assert.equal(await publisher.sync(), 'failed');
   });
-  const nvd = (origin: string) => nvdSource({ url: `${origin}/cves`, apiKey: undefined, everyMs: HOUR, gapMs: 0 });
 
-  it('is not read whole when a page in the midst holds nothing', () =>
-    withPublisher(nvd, async ({ answers, sync }) => {
-      answers['/cves'] = (url: URL) =>
-        url.searchParams.get('startIndex') === '0' ? page([vulnerability('CVE-2026-0001', START)], 3) : page([], 3);
-      assert.equal(await sync(), 'failed');
-    }));
-
-  it('is asked from its own clock on, where ours is ahead', () =>
-    withPublisher(nvd, async ({ answers, ground, clock, sync }) => {
-      clock.at = START + 3 * HOUR;
-      answers['/cves'] = page([], 0);
-      assert.equal(await sync(), 'complete');
-      const { since } = (await ground.stored('nvd')).cursor as { readonly since: string };
-      assert.ok(Date.parse(since) < START, since);
-    }));
+  it('is asked from its own clock on, where ours is ahead', async () => {
+    await using publisher = await openAnswers(nvd);
+    publisher.clock.at = START + 3 * HOUR;
+    publisher.answers['/cves'] = page([], 0);
+    assert.equal(await publisher.sync(), 'complete');
+    const { since } = (await publisher.ground.stored('nvd')).cursor as { readonly since: string };
+    assert.ok(Date.parse(since) < START, since);
+  });
 });
 
 describe('OSV', () => {
-  const record = (id: string, at: number) => ({ id, modified: iso(at), published: iso(at), affected: [] });
-  const osv = (origin: string) => osvSource({ baseUrl: origin, ecosystems: ['npm'], everyMs: HOUR });
-  const list = (...rows: readonly (readonly [id: string, at: number])[]) =>
-    rows.map(([id, at]) => `${iso(at)},${id}`).join('\n');
-  /** A zip of nothing. */
+  const osv: SourceAt = (origin) => osvSource({ baseUrl: origin, ecosystems: ['npm'], everyMs: HOUR });
+  const LIST = '/npm/modified_id.csv';
   const EMPTY_ZIP = Buffer.from('504b0506000000000000000000000000000000000000', 'hex');
 
-  it('is followed past a date that lies ahead, and in what is listed late', () =>
-    withPublisher(osv, async ({ answers, ground, clock, sync }) => {
-      answers['/npm/all.zip'] = EMPTY_ZIP;
-      answers['/npm/modified_id.csv'] = list(['GHSA-aaaa-aaaa-aaaa', START + 400 * DAY]);
+  it('is followed past a date that lies ahead, and in what is listed late', async () => {
+    await using publisher = await openAnswers(osv);
+    const { answers, clock, ground, sync } = publisher;
+    answers['/npm/all.zip'] = EMPTY_ZIP;
+    answers[LIST] = `${iso(START + 400 * DAY)},GHSA-aaaa-aaaa-aaaa`;
+    assert.equal(await sync(), 'complete');
+    clock.at += DAY;
+    for (const [id, at] of [
+      ['GHSA-bbbb-bbbb-bbbb', clock.at - HOUR],
+      ['GHSA-cccc-cccc-cccc', clock.at - 2 * HOUR],
+    ] as const) {
+      answers[`/npm/${id}.json`] = { id, modified: iso(at), published: iso(at), affected: [] };
+      answers[LIST] = `${answers[LIST]}\n${iso(at)},${id}`;
       assert.equal(await sync(), 'complete');
-      clock.at += DAY;
-      for (const [id, at] of [
-        ['GHSA-bbbb-bbbb-bbbb', clock.at - HOUR],
-        ['GHSA-cccc-cccc-cccc', clock.at - 2 * HOUR],
-      ] as const) {
-        answers[`/npm/${id}.json`] = record(id, at);
-        answers['/npm/modified_id.csv'] = `${answers['/npm/modified_id.csv']}\n${list([id, at])}`;
-        assert.equal(await sync(), 'complete');
-        assert.ok(idsOf(ground).includes(id), id);
-      }
-    }));
+      assert.ok(idsOf(ground).includes(id), id);
+    }
+  });
 
-  it('is not complete where there is no list, or another page in its place', () =>
-    withPublisher(osv, async ({ answers, sync }) => {
-      assert.equal(await sync(), 'failed', 'no ecosystem at all');
-      answers['/npm/modified_id.csv'] = '<!doctype html><title>Please log in</title>';
-      assert.equal(await sync(), 'failed', 'a page');
-      answers['/npm/modified_id.csv'] = '';
-      assert.equal(await sync(), 'failed', 'nothing');
-    }));
+  it('is not complete where there is no list, or another page in its place', async () => {
+    await using publisher = await openAnswers(osv);
+    for (const list of [undefined, '<!doctype html><title>Please log in</title>', '']) {
+      publisher.answers[LIST] = list;
+      assert.equal(await publisher.sync(), 'failed', list);
+    }
+  });
 });
 
 describe('CISA', () => {
-  const entry = (cveID: string) => ({ cveID, dateAdded: '2026-01-31', requiredAction: 'Apply updates.' });
-  const catalogue = (...vulnerabilities: readonly object[]) => ({ catalogVersion: '2026.01.31', vulnerabilities });
-  const kev = (origin: string) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR });
-  const kept = (ground: Ground) => (ground.dump().known_exploited ?? []).length;
-
-  it('takes back what it no longer lists, and not what we cannot read any more', () =>
-    withPublisher(kev, async ({ answers, ground, sync }) => {
-      answers['/kev.json'] = catalogue(entry('CVE-2026-0001'), entry('CVE-2026-0002'), entry('CVE-2026-0003'));
-      assert.equal(await sync(), 'complete');
-      const { dateAdded: _, ...broken } = entry('CVE-2026-0002');
-      answers['/kev.json'] = catalogue(entry('CVE-2026-0001'), broken);
-      assert.equal(await sync(), 'complete');
-      assert.equal(kept(ground), 2);
-      answers['/kev.json'] = catalogue({ id: 'CVE-2026-0001', added: '2026-01-31' });
-      assert.equal(await sync(), 'failed', 'another form');
-      assert.equal(kept(ground), 2);
-    }));
+  it('takes back what it no longer lists, and not what we cannot read any more', async () => {
+    await using publisher = await openAnswers((origin) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR }));
+    const entry = (cveID: string) => ({ cveID, dateAdded: '2026-01-31', requiredAction: 'Apply updates.' });
+    const kept = (ground: Ground) => ground.dump().known_exploited?.length;
+    const [one, two, three] = ['CVE-2026-0001', 'CVE-2026-0002', 'CVE-2026-0003'].map(entry);
+    const { dateAdded: _, ...broken } = entry('CVE-2026-0002');
+    for (const [vulnerabilities, end, left] of [
+      [[one, two, three], 'complete', 3],
+      [[one, broken], 'complete', 2],
+      // Another form.
+      [[{ id: 'CVE-2026-0001', added: '2026-01-31' }], 'failed', 2],
+    ] as const) {
+      publisher.answers['/kev.json'] = { catalogVersion: '2026.01.31', vulnerabilities };
+      assert.deepEqual([await publisher.sync(), kept(publisher.ground)], [end, left]);
+    }
+  });
 });
 
 describe('FIRST', () => {
-  it('is not believed when its scores are of a day to come', () =>
-    withPublisher(
-      (origin) => epssSource({ url: `${origin}/epss.csv.gz`, everyMs: HOUR }),
-      async ({ answers, ground, sync }) => {
-        const file = (at: number) =>
-          gzipSync(
-            `#model_version:v2026.01.01,score_date:${iso(at).slice(0, 19)}+0000\ncve,epss,percentile\nCVE-2026-0001,0.5,0.9\n`,
-          );
-        answers['/epss.csv.gz'] = file(START + 90 * DAY);
-        assert.equal(await sync(), 'failed');
-        answers['/epss.csv.gz'] = file(START);
-        assert.equal(await sync(), 'complete');
-        assert.equal((ground.dump().exploit_scores ?? []).length, 1);
-      },
-    ));
+  it('is not believed when its scores are of a day to come', async () => {
+    await using publisher = await openAnswers((origin) => epssSource({ url: `${origin}/epss.csv.gz`, everyMs: HOUR }));
+    for (const [at, end] of [
+      [START + 90 * DAY, 'failed'],
+      [START, 'complete'],
+    ] as const) {
+      const head = `#model_version:v2026.01.01,score_date:${iso(at).slice(0, 19)}+0000`;
+      publisher.answers['/epss.csv.gz'] = gzipSync(`${head}\ncve,epss,percentile\nCVE-2026-0001,0.5,0.9\n`);
+      assert.equal(await publisher.sync(), end);
+    }
+    assert.equal((publisher.ground.dump().exploit_scores ?? []).length, 1);
+  });
 });

@@ -45,8 +45,7 @@ describe('syncing with the publishers', () => {
     await using follower = await world.ground();
     for (const name of NET_NAMES) await requestsOf(name, world, follower);
     const { publishers } = world;
-    const [known] = publishers.records().filter(({ kev, isMalformed }) => !kev && !isMalformed);
-    assert.ok(known);
+    const known = publishers.records().find(({ kev, isMalformed }) => !kev && !isMalformed) ?? assert.fail();
     for (let day = 0; day < 6; day += 1) {
       world.pass(1);
       if (day === 1) publishers.publish({ ...known, id: 'CVE-2997-12345', ghsa: 'GHSA-2345-2345-2345' });
@@ -75,14 +74,6 @@ describe('syncing with the publishers', () => {
     // 320 days and an hour; NVD refuses a longer window.
     assert.equal(await requestsOf('nvd', world, ground), 3);
     assert.equal((await ground.stored('nvd')).read, 1);
-  });
-
-  it('pages through more than one page', async () => {
-    await using world = await openWorld({ bulk: 4_500 });
-    await using ground = await world.ground();
-    assert.equal(await requestsOf('nvd', world, ground), 4);
-    const { bySource } = await ground.store.advisories.counts();
-    assert.ok((bySource.nvd ?? 0) > 4_500);
   });
 
   it('takes the archive again when the log of the CVE List no longer reaches back', async () => {

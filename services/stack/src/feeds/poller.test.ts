@@ -1,4 +1,5 @@
-// The poller against a store and an asker that answers at once: bounds, back-off, stops, thousands of feeds.
+// The poller against a store and an asker that answers at once: bounds, backoff, stops. Kills, and thousands of feeds:
+// poller.full.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -64,25 +65,6 @@ describe('the poller', () => {
     await poller.run(AbortSignal.abort());
   });
 
-  it('goes on after a kill with what was not recorded', async () => {
-    await using store = await openStore('sqlite::memory:');
-    await subscribeTo(store, 50);
-    const stopping = new AbortController();
-    let asked = 0;
-    const ask: Ask = async () => {
-      asked += 1;
-      if (asked === 20) stopping.abort();
-      return NOTHING;
-    };
-    const first = setUp(store, { concurrency: 4, ask }).poller;
-    await runDue(first, () => {}, stopping.signal);
-    const recorded = first.counts().polls;
-    assert.ok(recorded > 0 && recorded < 50);
-    const second = setUp(store).poller;
-    await runDue(second);
-    assert.deepEqual([second.counts().polls, (await store.feeds.summary()).items], [50 - recorded, 50]);
-  });
-
   it('goes on when a poll or the store fails, and does not ask again at once', async () => {
     await using store = await openStore('sqlite::memory:');
     await subscribe(store, 'https://bad.test/', 'https://again.test/', 'https://good.test/');
@@ -118,15 +100,5 @@ describe('the poller', () => {
     await until(() => poller.counts().polls === 1);
     stopping.abort();
     await running;
-  });
-
-  it('polls thousands of feeds in one go, more than are read at once', async () => {
-    await using store = await openStore('sqlite::memory:');
-    await subscribeTo(store, 3_500, (i) => `https://h${i % 1_200}.test/${i}`);
-    const { poller } = setUp(store, { concurrency: 64 });
-    let done = 0;
-    await runDue(poller, () => (done += 1));
-    assert.deepEqual([done, poller.counts().items], [3_500, 3_500]);
-    assert.equal(await store.feeds.countDue(new Date(T0)), 0);
   });
 });

@@ -7,25 +7,20 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
-import { type Harness, smallInternet, startHarness, temporaryDirectory } from '../test/harness.ts';
+import { until } from '../../../../tests/support/until.ts';
+import { type Harness, scanTwice, smallInternet, startHarness, temporaryDirectory } from '../test/harness.ts';
 import { openStream } from '../test/stream-reader.ts';
 
 const hasNginx = spawnSync('nginx', ['-v']).error === undefined;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** nginx before an address, until disposed. */
 async function startNginx(upstream: string): Promise<AsyncDisposable & { readonly base: string }> {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory()).path;
-  const port = await freePort();
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  await probe[Symbol.asyncDispose]();
   const file = path.join(directory, 'nginx.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (what) => `${what}_temp_path ${path.join(directory, what)};`,
@@ -48,12 +43,11 @@ async function startNginx(upstream: string): Promise<AsyncDisposable & { readonl
     await exited;
   });
   const base = `http://127.0.0.1:${port}`;
-  for (const deadline = Date.now() + 5_000; ; ) {
-    const response = await fetch(`${base}/health`).catch(() => undefined);
-    if (response?.ok) break;
-    assert.ok(Date.now() < deadline && nginx.exitCode === null, 'nginx does not answer');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const isServing = async () => {
+    assert.equal(nginx.exitCode, null, 'nginx has ended');
+    return (await fetch(`${base}/health`).catch(() => undefined))?.ok === true;
+  };
+  await until(isServing);
   const owned = stack.move();
   return { base, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -85,37 +79,27 @@ describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed', ti
       await using stream = await openStream(`${nginx.base}/stack/v1/stream`, { key: await service.newKey() });
       for (const to of ['ns1', 'dnsimple']) {
         internet.migrate(domain, { category: 'dns', to });
-        for (let look = 0; look < 2; look += 1) {
-          await service.scan(domain);
-          // The second look has to be a later moment than the first.
-          await new Promise((resolve) => setTimeout(resolve, 5));
-        }
+        await scanTwice(service, domain);
         await pulse.now();
         const { data } = await stream.next('migration');
         assert.equal(JSON.parse(data).change.to_id, to);
       }
       assert.equal(hub.subscribers, 1);
     }
-    for (const deadline = Date.now() + 5_000; hub.subscribers > 0; ) {
-      assert.ok(Date.now() < deadline, 'the subscriber is still here');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await until(() => hub.subscribers === 0);
   });
 
   it('answers arrive as they left, validators and receipts too', async () => {
     const headers = { 'x-stack-key': await service.newKey(), 'accept-encoding': 'identity' };
     for (const target of ['/stack/v1/search?limit=1000', '/stack/v1/security/export.csv']) {
-      const [direct, through] = await Promise.all(
-        [service.base, nginx.base].map(async (base) => {
-          const response = await fetch(base + target, { headers });
-          return { response, text: await response.text() };
-        }),
-      );
-      assert.equal(through?.text, direct?.text);
-      for (const name of ['etag', 'content-type', 'stack-provenance', 'cache-control']) {
-        assert.equal(through?.response.headers.get(name), direct?.response.headers.get(name), name);
-      }
-      const etag = String(direct?.response.headers.get('etag'));
+      const ask = async (base: string) => {
+        const response = await fetch(base + target, { headers });
+        const kept = ['etag', 'content-type', 'stack-provenance', 'cache-control'];
+        return [await response.text(), ...kept.map((name) => response.headers.get(name))];
+      };
+      const direct = await ask(service.base);
+      assert.deepEqual(await ask(nginx.base), direct);
+      const etag = String(direct[1]);
       const again = await fetch(nginx.base + target, { headers: { ...headers, 'if-none-match': etag } });
       assert.equal(again.status, 304);
     }

@@ -67,9 +67,6 @@ export async function recordMentions(store: Store, url: string, domains: readonl
   await store.feeds.record(id, { state: newFeed(url), feed: { items } }, options);
 }
 
-/** Polls what is due, and stops for nothing by default. */
-export const runDue = (
-  poller: FeedPoller,
-  onDone: Parameters<FeedPoller['runDue']>[0]['onDone'] = () => {},
-  signal = new AbortController().signal,
-) => poller.runDue({ onDone, signal });
+/** Polls what is due. */
+export const runDue = (poller: FeedPoller, onDone: Parameters<FeedPoller['runDue']>[0]['onDone'] = () => {}) =>
+  poller.runDue({ onDone, signal: new AbortController().signal });

@@ -12,7 +12,7 @@ export const BULK = 700;
 class Killed extends Error {}
 
 /** A store whose process dies at its n-th write: that one and all after it are not made. */
-function dyingAt(writes: number, { advisories, sources }: Store, store: Store): Store {
+function dyingAt(writes: number, store: Store): Store {
   let left = writes;
   const mortal = <T extends object>(table: T, names: readonly (keyof T)[]): T =>
     new Proxy(table, {
@@ -26,11 +26,8 @@ function dyingAt(writes: number, { advisories, sources }: Store, store: Store): 
         };
       },
     });
-  return {
-    ...store,
-    advisories: mortal(advisories, ['putRecords', 'putExploited', 'putScores']),
-    sources: mortal(sources, ['step', 'finish', 'stop']),
-  };
+  const advisories = mortal(store.advisories, ['putRecords', 'putExploited', 'putScores']);
+  return { ...store, advisories, sources: mortal(store.sources, ['step', 'finish', 'stop']) };
 }
 
 /** What ends a sync after its n-th step. */
@@ -51,17 +48,26 @@ export function endLeases(directory: string): void {
   database.close();
 }
 
+/** Publishers, and what one of their sources comes to when nothing stops it. */
+async function openCutOff(name: NetName) {
+  const world = await openWorld({ bulk: BULK });
+  await using complete = await world.ground();
+  const steps: unknown[] = [];
+  await complete.run(world.source(name), { onStep: (step) => void steps.push(step) });
+  const { cursor } = await complete.stored(name);
+  return {
+    steps: steps.length,
+    expected: complete.dump(),
+    cursor,
+    world,
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
+
 /** Syncs with a stop after each of these steps, and at some of those that follow; the result is the same. Returns the steps of a sync. */
 export async function stopAfterSteps(name: NetName, stops: Iterable<number>): Promise<number> {
-  await using world = await openWorld({ bulk: BULK });
-  await using whole = await world.ground();
-  let steps = 0;
-  await whole.run(world.source(name), {
-    onStep: () => {
-      steps += 1;
-    },
-  });
-  const expected = whole.dump();
+  await using cutOff = await openCutOff(name);
+  const { steps, expected, world } = cutOff;
   for (const stopAt of stops) {
     if (stopAt > steps) break;
     await using ground = await world.ground();
@@ -83,20 +89,16 @@ export async function stopAfterSteps(name: NetName, stops: Iterable<number>): Pr
 
 /** Syncs with a store that dies at each of these writes; the result is the same. Returns how often it died. */
 export async function dieAtWrites(name: NetName, writes: Iterable<number>): Promise<number> {
-  await using world = await openWorld({ bulk: BULK });
-  await using whole = await world.ground();
-  await whole.run(world.source(name));
-  const expected = whole.dump();
-  const cursor = JSON.stringify((await whole.stored(name)).cursor);
+  await using cutOff = await openCutOff(name);
+  const { expected, cursor, world } = cutOff;
   let deaths = 0;
   for (const count of writes) {
     await using ground = await world.ground();
-    const dying = dyingAt(count, ground.store, ground.store);
-    const isDead = await ground.run(world.source(name), { store: dying }).then(
-      () => false,
-      (error) => error instanceof Killed,
-    );
-    if (!isDead) break;
+    const [result] = await Promise.allSettled([
+      ground.run(world.source(name), { store: dyingAt(count, ground.store) }),
+    ]);
+    if (result.status === 'fulfilled') break;
+    assert.ok(result.reason instanceof Killed, result.reason);
     deaths += 1;
     assert.equal((await ground.stored(name)).state, 'syncing');
     assert.deepEqual(await ground.run(world.source(name)), { kind: 'busy' });
@@ -105,7 +107,7 @@ export async function dieAtWrites(name: NetName, writes: Iterable<number>): Prom
     assert.deepEqual([state, finishedAt], ['interrupted', null]);
     assert.equal((await ground.run(world.source(name))).kind, 'complete');
     assert.deepEqual(ground.dump(), expected, `${name} killed at ${count}`);
-    assert.equal(JSON.stringify((await ground.stored(name)).cursor), cursor);
+    assert.deepEqual((await ground.stored(name)).cursor, cursor);
   }
   return deaths;
 }
