@@ -11,21 +11,15 @@ const catalog = loadCatalog([
   provider('both', { category: 'cdn', cname: ['both.test'] }, { category: 'hosting', cname: ['app.both.test'] }),
   provider('mailer', { category: 'email', mx: ['mailer.test'] }),
 ]);
-const [edge, host] = [
-  { provider: 'edge', category: 'cdn' },
-  { provider: 'host', category: 'hosting' },
-];
+const CATEGORY: Readonly<Record<string, string>> = { edge: 'cdn', host: 'hosting' };
+const means = (meaning: string) => {
+  const [format, tag, provider = ''] = meaning.split(' ');
+  return { format, tag, provider, category: CATEGORY[provider] };
+};
 const meanings = [
-  { format: 'aws', tag: 'FRONT', ...edge },
-  { format: 'aws', tag: 'COMPUTE', ...host },
-  { format: 'azure', tag: 'Front.Door', ...edge },
-  { format: 'google', tag: 'Cloud', ...host },
-  { format: 'google', tag: '*', ...edge },
-  { format: 'oracle', tag: 'OCI', ...host },
-  { format: 'fastly', tag: '*', ...edge },
-  { format: 'github', tag: 'pages', ...host },
-  { format: 'list', tag: 'ips-v4', ...edge },
-];
+  ...['aws FRONT edge', 'aws COMPUTE host', 'azure Front.Door edge', 'google Cloud host', 'google * edge'],
+  ...['oracle OCI host', 'fastly * edge', 'github pages host', 'list ips-v4 edge'],
+].map(means);
 
 const load = (...files: RangeFile[]): AddressRanges => loadAddressRanges(files, { meanings, catalog });
 const loadText = (text: string, name = 'ranges.csv') => load({ name, text });
@@ -46,16 +40,11 @@ const problemsOf = (...files: RangeFile[]): readonly string[] => {
 
 describe('the published formats', () => {
   it('of AWS: a service each, of one prefix in two services the first of the table', () => {
-    const ranges = loadJson({
-      syncToken: '1700000000',
-      prefixes: [
-        { ip_prefix: '192.0.2.0/24', region: 'GLOBAL', service: 'AMAZON', network_border_group: 'GLOBAL' },
-        { ip_prefix: '198.51.100.0/24', region: 'eu-west-1', service: 'COMPUTE' },
-        { ip_prefix: '203.0.113.0/24', region: 'GLOBAL', service: 'COMPUTE' },
-        { ip_prefix: '203.0.113.0/24', region: 'GLOBAL', service: 'FRONT' },
-      ],
-      ipv6_prefixes: [{ ipv6_prefix: '2001:db8::/40', region: 'eu-west-1', service: 'COMPUTE' }],
-    });
+    const entry = (ip_prefix: string, service: string) => ({ ip_prefix, region: 'GLOBAL', service });
+    const [other, compute] = [entry('192.0.2.0/24', 'AMAZON'), entry('198.51.100.0/24', 'COMPUTE')];
+    const both = ['COMPUTE', 'FRONT'].map((service) => entry('203.0.113.0/24', service));
+    const ipv6_prefixes = [{ ipv6_prefix: '2001:db8::/40', region: 'eu-west-1', service: 'COMPUTE' }];
+    const ranges = loadJson({ syncToken: '1700000000', prefixes: [other, compute, ...both], ipv6_prefixes });
     finds(ranges, {
       '192.0.2.1': '',
       '198.51.100.9': 'host hosting 198.51.100.0/24',
@@ -66,11 +55,12 @@ describe('the published formats', () => {
   });
 
   it('of Azure: service tags', () => {
-    const front = { region: '', addressPrefixes: ['192.0.2.0/25', '2001:db8::/32'] };
-    const values = [
-      { name: 'Front.Door', id: 'x', properties: front },
-      { name: 'Other', id: 'y', properties: { addressPrefixes: ['198.51.100.0/24'] } },
-    ];
+    const tagged = (name: string, ...addressPrefixes: string[]) => ({
+      name,
+      id: name,
+      properties: { addressPrefixes },
+    });
+    const values = [tagged('Front.Door', '192.0.2.0/25', '2001:db8::/32'), tagged('Other', '198.51.100.0/24')];
     finds(loadJson({ changeNumber: 1, cloud: 'Public', values }), {
       '192.0.2.127': 'edge cdn 192.0.2.0/25',
       '192.0.2.128': '',
@@ -80,14 +70,11 @@ describe('the published formats', () => {
   });
 
   it('of Google: its cloud within all of it', () => {
-    const goog = { prefixes: [{ ipv4Prefix: '10.0.0.0/8' }] };
-    const service = { service: 'Cloud', scope: 'europe-west1' };
-    const prefixes = [
-      { ipv4Prefix: '10.1.0.0/16', ...service },
-      { ipv6Prefix: '2001:db8::/44', ...service },
-    ];
-    const cloud = { name: 'cloud.json', text: JSON.stringify({ syncToken: '1', prefixes }) };
-    finds(load(cloud, { name: 'goog.json', text: JSON.stringify(goog) }), {
+    const goog = '{ "prefixes": [{ "ipv4Prefix": "10.0.0.0/8" }] }';
+    const prefixes = [{ ipv4Prefix: '10.1.0.0/16' }, { ipv6Prefix: '2001:db8::/44' }];
+    const scoped = prefixes.map((prefix) => ({ ...prefix, service: 'Cloud', scope: 'europe-west1' }));
+    const cloud = { name: 'cloud.json', text: JSON.stringify({ syncToken: '1', prefixes: scoped }) };
+    finds(load(cloud, { name: 'goog.json', text: goog }), {
       '10.1.2.3': 'host hosting 10.1.0.0/16',
       '10.2.2.3': 'edge cdn 10.0.0.0/8',
       '2001:db8::8': 'host hosting 2001:db8::/44',
@@ -188,9 +175,8 @@ describe('what is wrong with the files', () => {
   });
   it('includes more ranges than 500,000, and no more than those are kept', () => {
     const text = Array.from({ length: 500_001 }, (_, i) => `host,10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`);
-    assert.deepEqual(problemsOf({ name: 'own.csv', text: text.join('\n') }), [
-      'own.csv line 500001: more than 500000 ranges',
-    ]);
+    const problems = problemsOf({ name: 'own.csv', text: text.join('\n') });
+    assert.deepEqual(problems, ['own.csv line 500001: more than 500000 ranges']);
   });
   it('includes a table that names nobody, or one tag twice', () => {
     const [first] = meanings;

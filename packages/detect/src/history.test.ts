@@ -7,12 +7,8 @@ import { type Category, type Measurement, type Profile, ROLES, type Service, SOU
 
 const HOUR = 3_600_000;
 const START = Date.parse('2026-01-01T00:00:00Z');
-const MAIL_SOURCES = { email: 'mx', email_sending: 'spf' } as const;
 const SOURCE_OF: Partial<Record<Category, Source>> = {
-  ...MAIL_SOURCES,
-  dns: 'ns',
-  hosting: 'asn',
-  verified_service: 'txt',
+  ...{ dns: 'ns', email: 'mx', email_sending: 'spf', hosting: 'asn', verified_service: 'txt' },
 };
 
 /** `email:google` -> a service that rests on the category's source. */
@@ -53,7 +49,6 @@ function profileOf(hour: number, services: string, options: ProfileOptions = {})
     roles: Object.fromEntries(roles) as Profile['roles'],
     holders: {} as Profile['holders'],
     ...{ sector: 'unknown', sectorSource: null, redirectsTo: null },
-    // Posture plays no part in history.
     security: {} as Profile['security'],
   };
 }
@@ -68,27 +63,35 @@ const sorted = (open: readonly KnownService[]) => open.toSorted((a, b) => (keyOf
 const changesOf = (result: Reconciliation) =>
   result.changes.map((c) => `${c.type} ${c.category} ${c.from ?? '-'}>${c.to ?? '-'}`);
 
-/** Scans in turn from a first one; the result of the last. */
-function scans(...profiles: readonly Profile[]): Reconciliation {
+/** `24 dns:a email:b !mx` -> what a scan after 24 hours sees, while MX cannot be looked up. */
+function scanOf(text: string): Profile {
+  const [hour, ...words] = text.split(' ');
+  const failed = words.flatMap((word) => (word.startsWith('!') ? [word.slice(1) as Source] : []));
+  return profileOf(Number(hour), words.filter((word) => !word.startsWith('!')).join(' '), { failed });
+}
+
+/** Scans one after another, the first of which begins the history; the result of the last. */
+function scans(...given: readonly (string | Profile)[]): Reconciliation {
   let result: Reconciliation = { open: [], ended: [], dropped: [], changes: [], isPending: false };
-  profiles.forEach((profile, i) => {
+  for (const [i, each] of given.entries()) {
+    const profile = typeof each === 'string' ? scanOf(each) : each;
     result = reconcile(result.open, profile, i === 0 ? { ...options, measuredBefore: new Set() } : options);
-  });
+  }
   return result;
 }
+const changesAfter = (...given: readonly (string | Profile)[]) => changesOf(scans(...given));
 
 describe('the history of services', () => {
   it('begins with what the first scan sees, without a change', () => {
-    const result = scans(profileOf(0, 'dns:a email:b'));
+    const result = scans('0 dns:a email:b');
     assert.deepEqual([confirmed(result), result.changes, result.isPending], [['dns/a', 'email/b'], [], false]);
   });
 
-  it('believes a newcomer when it is seen a second time, six hours later at the least, and dates it by the first', () => {
-    const seen = (hour: number) => profileOf(hour, 'dns:a verified_service:x');
-    const first = scans(profileOf(0, 'dns:a'), seen(24));
+  it('confirms a new service when it is seen again after six hours or more, and dates it by the first scan', () => {
+    const first = scans('0 dns:a', '24 dns:a verified_service:x');
     assert.deepEqual([confirmed(first), changesOf(first), first.isPending], [['dns/a'], [], true]);
-    assert.deepEqual(changesOf(scans(profileOf(0, 'dns:a'), seen(24), seen(29))), []);
-    const late = scans(profileOf(0, 'dns:a'), seen(24), seen(30));
+    assert.deepEqual(changesAfter('0 dns:a', '24 dns:a verified_service:x', '29 dns:a verified_service:x'), []);
+    const late = scans('0 dns:a', '24 dns:a verified_service:x', '30 dns:a verified_service:x');
     assert.deepEqual(changesOf(late), ['added verified_service ->x']);
     assert.deepEqual([late.changes[0]?.at, late.changes[0]?.confirmedAt], [START + 24 * HOUR, START + 30 * HOUR]);
   });
@@ -113,64 +116,60 @@ describe('the history of services', () => {
     }
     assert.deepEqual(shown(scans(showing(0, '1.0', ['tls']), showing(1, null, ['mx']))), ['null null']);
   });
-  it('forgets a newcomer that is not seen again', () => {
-    const result = scans(profileOf(0, 'dns:a'), profileOf(24, 'dns:a email:x'), profileOf(48, 'dns:a'));
+  it('forgets a new service that is not seen again', () => {
+    const result = scans('0 dns:a', '24 dns:a email:x', '48 dns:a');
     assert.deepEqual([changesOf(result), result.dropped.map(keyOf), result.isPending], [[], ['email/x'], false]);
   });
-  it('ends a service after two successful looks without it, as of the first', () => {
-    const once = scans(profileOf(0, 'dns:a verified_service:b'), profileOf(24, 'dns:a'));
+  it('ends a service after two successful scans without it, as of the first', () => {
+    const once = scans('0 dns:a verified_service:b', '24 dns:a');
     assert.deepEqual([confirmed(once), changesOf(once)], [['dns/a', 'verified_service/b'], []]);
-    const twice = scans(profileOf(0, 'dns:a verified_service:b'), profileOf(24, 'dns:a'), profileOf(48, 'dns:a'));
+    const twice = scans('0 dns:a verified_service:b', '24 dns:a', '48 dns:a');
     assert.deepEqual([confirmed(twice), changesOf(twice)], [['dns/a'], ['removed verified_service b>-']]);
     assert.equal(twice.ended[0]?.validTo, START + 24 * HOUR);
   });
   it('takes a service back that was only missed once', () => {
-    const result = scans(profileOf(0, 'email:b'), profileOf(24, ''), profileOf(48, 'email:b'), profileOf(72, ''));
+    const result = scans('0 email:b', '24', '48 email:b', '72');
     assert.deepEqual([confirmed(result), changesOf(result)], [['email/b'], []]);
   });
   it('never ends a service by failed look-ups, and lets them neither confirm nor reset a miss', () => {
-    const failing = (hour: number) => profileOf(hour, 'dns:a email:b', { failed: ['mx'] });
-    const failed = scans(profileOf(0, 'dns:a email:b'), failing(24), failing(48), failing(72));
+    const failed = scans('0 dns:a email:b', '24 dns:a email:b !mx', '48 dns:a email:b !mx', '72 dns:a email:b !mx');
     assert.deepEqual(confirmed(failed), ['dns/a', 'email/b']);
-    const between = scans(profileOf(0, 'dns:a email:b'), profileOf(24, 'dns:a'), failing(48), profileOf(72, 'dns:a'));
-    assert.deepEqual(changesOf(between), ['removed email b>-']);
-    assert.equal(between.changes[0]?.at, START + 24 * HOUR);
+    const between = scans('0 dns:a email:b', '24 dns:a', '48 dns:a email:b !mx', '72 dns:a');
+    assert.deepEqual([changesOf(between), between.changes[0]?.at], [['removed email b>-'], START + 24 * HOUR]);
   });
-  it('tells a change of holder in an exclusive role as one migration, and of a set as two changes', () => {
-    const move = (from: string, to: string) => scans(profileOf(0, from), profileOf(24, to), profileOf(48, to));
+  it('reports a change of holder in an exclusive role as one migration, and of a set as two changes', () => {
+    const move = (from: string, to: string) => scans(`0 ${from}`, `24 ${to}`, `48 ${to}`);
     assert.deepEqual(changesOf(move('email:a', 'email:b')), ['migrated email a>b']);
     assert.equal(move('email:a', 'email:b').changes[0]?.importance, 'high');
     const set = ['added email_sending ->b', 'removed email_sending a>-'];
     assert.deepEqual(changesOf(move('email_sending:a', 'email_sending:b')).sort(), set);
     assert.deepEqual(changesOf(move('dns:a dns:b', 'dns:c dns:d')).length, 4, 'which went where cannot be known');
   });
-  it('lets a newcomer wait while the one before it is still being missed', () => {
-    const result = scans(profileOf(0, 'email:a'), profileOf(24, 'email:a email:b'), profileOf(48, 'email:b'));
+  it('lets a new service wait while the one before it is still being missed', () => {
+    const result = scans('0 email:a', '24 email:a email:b', '48 email:b');
     assert.deepEqual(changesOf(result), []);
-    const later = reconcile(result.open, profileOf(72, 'email:b'), options);
-    assert.deepEqual(changesOf(later), ['migrated email a>b']);
+    assert.deepEqual(changesOf(reconcile(result.open, scanOf('72 email:b'), options)), ['migrated email a>b']);
   });
   it('makes no change of what a source shows that never worked before', () => {
-    const none = { ...options, measuredBefore: new Set<Source>() };
-    const first = reconcile([], profileOf(0, 'dns:a email:b', { failed: ['mx'] }), none);
+    const first = reconcile([], scanOf('0 dns:a email:b !mx'), { ...options, measuredBefore: new Set() });
     const measuredBefore = new Set<Source>(['ns']);
-    const second = reconcile(first.open, profileOf(24, 'dns:a email:b'), { ...options, measuredBefore });
+    const second = reconcile(first.open, scanOf('24 dns:a email:b'), { ...options, measuredBefore });
     assert.deepEqual([confirmed(second), changesOf(second)], [['dns/a', 'email/b'], []]);
   });
   it('learns nothing from a scan that resolved nothing', () => {
     const nothing = (hour: number) => profileOf(hour, '', { state: 'unmeasured' });
-    const result = scans(profileOf(0, 'dns:a email:b'), nothing(24), nothing(48));
+    const result = scans('0 dns:a email:b', nothing(24), nothing(48));
     assert.deepEqual([confirmed(result), changesOf(result), result.isPending], [['dns/a', 'email/b'], [], false]);
   });
-  it('needs two looks to believe that a domain is gone', () => {
+  it('needs two scans to believe that a domain is gone', () => {
     const gone = (hour: number) => profileOf(hour, '', { state: 'nonexistent' });
-    assert.deepEqual(changesOf(scans(profileOf(0, 'dns:a'), gone(24))), []);
-    assert.deepEqual(changesOf(scans(profileOf(0, 'dns:a'), gone(24), gone(48))), ['removed dns a>-']);
+    assert.deepEqual(changesAfter('0 dns:a', gone(24)), []);
+    assert.deepEqual(changesAfter('0 dns:a', gone(24), gone(48)), ['removed dns a>-']);
   });
 
   const under2 = (hour: number, services: string) => profileOf(hour, services, { rulebook: '2' });
   const afterRules = (services: string) => {
-    const before = scans(profileOf(0, 'email:old dns:a'));
+    const before = scans('0 email:old dns:a');
     return reconcile(before.open, under2(24, services), { ...options, previous: under2(0, 'email:new dns:a') });
   };
 
@@ -179,14 +178,14 @@ describe('the history of services', () => {
     assert.deepEqual([changesOf(result), confirmed(result)], [['reclassified email old>new'], ['dns/a', 'email/new']]);
     assert.equal(result.isPending, false);
   });
-  it('tells a real move apart from a change of rules made in the same scan', () => {
+  it('separates a real move from a change of rules made in the same scan', () => {
     const result = afterRules('email:new dns:b');
     assert.deepEqual(changesOf(result), ['reclassified email old>new']);
     assert.deepEqual(changesOf(reconcile(result.open, under2(48, 'email:new dns:b'), options)), ['migrated dns a>b']);
   });
 
   it('does not take new rules for a migration when the old evidence lacks the look-up they read', () => {
-    const before = scans(profileOf(0, 'email:old dns:a'));
+    const before = scans('0 email:old dns:a');
     const rules = { rulebook: '2' };
     const previous = profileOf(1, 'email:new dns:a', { ...rules, failed: ['mx'] });
     const measured = new Set(SOURCES.filter((source) => previous.sources[source] !== 'unmeasured'));
@@ -197,34 +196,31 @@ describe('the history of services', () => {
     assert.deepEqual([changesOf(result), confirmed(result)], [['reclassified email old>new'], ['dns/a', 'email/new']]);
   });
 
-  it('lets a newcomer wait through a passing failure, but not for ever', () => {
-    const start = scans(profileOf(0, 'email:a'), profileOf(24, 'email:a email:b'), profileOf(28, 'email:b'));
+  it('lets a new service wait through a passing failure, but not for ever', () => {
+    const start = scans('0 email:a', '24 email:a email:b', '28 email:b');
     // The evidence of the first mailbox cannot be looked up any more; the second one is seen without it.
     const evidence = [{ source: 'tls', value: 'a', rule: 'a/tls/x' } as const];
     const known = start.open.map((service) => (service.provider === 'a' ? { ...service, evidence } : service));
-    const without = (hour: number) => profileOf(hour, 'email:b', { failed: ['tls'] });
-    const soon = reconcile(known, without(36), options);
+    const soon = reconcile(known, scanOf('36 email:b !tls'), options);
     assert.deepEqual(changesOf(soon), []);
-    assert.deepEqual(changesOf(reconcile(soon.open, profileOf(40, 'email:b'), options)), ['migrated email a>b']);
-    assert.deepEqual(changesOf(reconcile(soon.open, without(24 + 24), options)), ['added email ->b']);
+    assert.deepEqual(changesOf(reconcile(soon.open, scanOf('40 email:b'), options)), ['migrated email a>b']);
+    assert.deepEqual(changesOf(reconcile(soon.open, scanOf('48 email:b !tls'), options)), ['added email ->b']);
   });
 
   it('takes a parked domain for measured: what it had ends after two looks', () => {
     const parked = (hour: number) => profileOf(hour, 'hosting:sedo', { state: 'parked' });
-    assert.deepEqual(changesOf(scans(profileOf(0, 'hosting:h'), parked(24), parked(48))), ['migrated hosting h>sedo']);
+    assert.deepEqual(changesAfter('0 hosting:h', parked(24), parked(48)), ['migrated hosting h>sedo']);
   });
   it('is not moved by the same observation given twice', () => {
-    const profile = profileOf(24, 'dns:b');
-    const once = scans(profileOf(0, 'dns:a'), profile);
-    const twice = reconcile(once.open, profile, options);
+    const once = scans('0 dns:a', '24 dns:b');
+    const twice = reconcile(once.open, scanOf('24 dns:b'), options);
     assert.deepEqual([twice.open, twice.changes], [once.open, []]);
   });
 });
 
 describe('any history', () => {
-  const universe = 'dns:a dns:b email:a email:b email_sending:x email_sending:y verified_service:t hosting:h'.split(
-    ' ',
-  );
+  const mail = ['email:a', 'email:b', 'email_sending:x', 'email_sending:y'];
+  const universe = ['dns:a', 'dns:b', ...mail, 'verified_service:t', 'hosting:h'];
   const step = fc.record({
     services: fc.subarray(universe),
     failed: fc.subarray<Source>(['ns', 'mx', 'spf', 'txt', 'asn']),
@@ -249,8 +245,7 @@ describe('any history', () => {
         }
         for (const { service, validTo } of result.ended) {
           const list = intervals.get(keyOf(service)) ?? [];
-          const overlaps = list.some(([, end]) => service.validFrom < end);
-          assert.ok(!overlaps, `${keyOf(service)} overlaps`);
+          assert.ok(!list.some(([, end]) => service.validFrom < end), `${keyOf(service)} overlaps`);
           assert.ok(validTo > service.validFrom);
           intervals.set(keyOf(service), [...list, [service.validFrom, validTo]]);
         }

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { detect } from './detect.ts';
 import type { Profile } from './profile.ts';
 import { aliasTo, type EvidenceParts, everyRecord, evidenceOf } from './test/evidence-of.ts';
+import { rows } from './test/rows.ts';
 import { noLabels, testRulebook } from './test/rulebook-of.ts';
 
 const seen = { named: noLabels, addresses: [{ asn: 64511 }], http: {}, tls: { issuer: 'Nobody known' } };
@@ -20,11 +21,7 @@ describe('a domain where every look-up was answered', () => {
 });
 
 describe('a failed look-up', () => {
-  const table: [
-    parts: EvidenceParts,
-    sources: (keyof Profile['sources'])[],
-    roles: (keyof Profile['roles'] | Profile['services'][number]['role'])[],
-  ][] = [
+  const table: [parts: EvidenceParts, sources: (keyof Profile['sources'])[], roles: (keyof Profile['roles'])[]][] = [
     [{ ns: 'timeout' }, ['ns'], ['dns']],
     [{ soa: 'servfail' }, ['soa'], ['dns']],
     [{ mx: 'servfail' }, ['mx'], ['mailbox', 'gateway']],
@@ -46,18 +43,14 @@ describe('a failed look-up', () => {
     it(`${JSON.stringify(parts).slice(0, 60)} leaves ${sources} unmeasured`, () => {
       const profile = profileOf(parts);
       for (const source of sources) assert.equal(profile.sources[source], 'unmeasured', source);
-      for (const role of roles) assert.equal(profile.roles[role as keyof Profile['roles']], 'unmeasured', role);
+      for (const role of roles) assert.equal(profile.roles[role], 'unmeasured', role);
     });
   }
 
   it('does not take away what other evidence shows', () => {
-    const { sources, roles, services } = profileOf({
-      named: { ...noLabels, support: 'timeout' },
-      www: aliasTo('x.deploy.test'),
-    });
-    assert.equal(sources.cname, 'unmeasured');
-    assert.equal(roles.origin, 'observed');
-    assert.equal(services[0]?.provider, 'deploy');
+    const named = { ...noLabels, support: 'timeout' } as const;
+    const { sources, roles, services } = profileOf({ named, www: aliasTo('x.deploy.test') });
+    assert.deepEqual([sources.cname, roles.origin, services[0]?.provider], ['unmeasured', 'observed', 'deploy']);
   });
 
   it('of a label that the rulebook does not ask for takes nothing away, and its alias gives nothing', () => {
@@ -77,23 +70,21 @@ describe('policies that SPF leads to', () => {
   const wide = Array.from({ length: 25 }, (_, i) => `n${i}.test`);
   const wideRecord = `v=spf1 ${wide.map((name) => `include:${name}`).join(' ')} -all`;
   const asked = Object.fromEntries(wide.slice(0, 20).map((name) => [name, 'empty' as const]));
-  const table: [what: string, parts: EvidenceParts, measurement: 'observed' | 'unmeasured'][] = [
-    ['all seen', { txt: ['v=spf1 include:n0.test -all'], spf: { 'n0.test': ['v=spf1 -all'] } }, 'observed'],
-    ['of which one failed', { txt: ['v=spf1 include:n0.test -all'], spf: { 'n0.test': 'timeout' } }, 'unmeasured'],
-    ['of which the first was not asked for', { txt: ['v=spf1 include:n0.test -all'], spf: {} }, 'unmeasured'],
-    ['of which the third was not asked for', { txt: ['v=spf1 redirect=n0.test'], spf: chain(2) }, 'unmeasured'],
-    ['of which nobody asked, as of old', { txt: ['v=spf1 include:n0.test -all'] }, 'observed'],
-    ['deeper than anybody asks', { txt: ['v=spf1 include:n0.test -all'], spf: chain(10) }, 'observed'],
-    ['more than anybody asks', { txt: [wideRecord], spf: asked }, 'observed'],
-    ['that depend on the mail', { txt: ['v=spf1 include:%{d}.n0.test include:local -all'], spf: {} }, 'observed'],
-  ];
-  for (const [what, parts, measurement] of table) {
-    it(`${what}: SPF is ${measurement}`, () => {
-      const { sources, roles } = profileOf(parts);
-      assert.equal(sources.spf, measurement);
-      assert.equal(roles.sender, measurement === 'observed' ? 'absent' : 'unmeasured');
-    });
-  }
+  const include = { txt: ['v=spf1 include:n0.test -all'] };
+  const spfIs = (measurement: 'observed' | 'unmeasured', parts: EvidenceParts) => {
+    const { sources, roles } = profileOf(parts);
+    assert.deepEqual([sources.spf, roles.sender], [measurement, measurement === 'observed' ? 'absent' : 'unmeasured']);
+  };
+  rows(spfIs, [
+    ['all seen', 'observed', { ...include, spf: { 'n0.test': ['v=spf1 -all'] } }],
+    ['of which one failed', 'unmeasured', { ...include, spf: { 'n0.test': 'timeout' } }],
+    ['of which the first was not asked for', 'unmeasured', { ...include, spf: {} }],
+    ['of which the third was not asked for', 'unmeasured', { txt: ['v=spf1 redirect=n0.test'], spf: chain(2) }],
+    ['of which nobody asked, as of old', 'observed', include],
+    ['deeper than anybody asks', 'observed', { ...include, spf: chain(10) }],
+    ['more than anybody asks', 'observed', { txt: [wideRecord], spf: asked }],
+    ['that depend on the mail', 'observed', { txt: ['v=spf1 include:%{d}.n0.test include:local -all'], spf: {} }],
+  ]);
 });
 
 const noWeb: EvidenceParts = { http: { status: 'failed' }, tls: { status: 'failed', issuer: null } };
@@ -110,15 +101,13 @@ describe('measured absence', () => {
   });
   it('is the web platform of a domain that redirects to another owner', () => {
     const { sources, roles } = profileOf({ http: { url: 'https://other.test/' } });
-    assert.equal(sources.html, 'absent');
-    assert.equal(roles.platform, 'absent');
+    assert.deepEqual([sources.html, roles.platform], ['absent', 'absent']);
   });
   it('is everything under a name that does not exist', () => {
     const profile = profileOf({ ...everyRecord('nxdomain'), addresses: [], http: { status: 'failed' } });
-    assert.equal(profile.state, 'nonexistent');
-    assert.deepEqual(new Set(Object.values(profile.sources)), new Set(['absent']));
-    assert.deepEqual(new Set(Object.values(profile.roles)), new Set(['absent']));
-    assert.equal(profile.security.score, null);
+    assert.deepEqual([profile.state, profile.security.score], ['nonexistent', null]);
+    const measurements = [...Object.values(profile.sources), ...Object.values(profile.roles)];
+    assert.deepEqual(new Set(measurements), new Set(['absent']));
   });
 });
 
