@@ -1,4 +1,4 @@
-// A log read while it is written to, and made again from its leaves; keys that come back without their private halves.
+// A log read while it is written to, and made again from its leaves; keys that are restored without their private halves.
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -23,8 +23,9 @@ import {
   writeLog,
 } from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
+import { appendAll, upTo } from './test/conformance.ts';
 import { idOf, leafOf, temporaryDirectory, VERIFIERS } from './test/fixture.ts';
-import { alter, failsWith, logOf, newestSegment, openIn } from './test/log-on-disk.ts';
+import { alter, failsWith, inDirectory, logOf, newestSegment, openIn } from './test/log-on-disk.ts';
 
 /** The bytes of a stream, in pieces that end anywhere. */
 async function* inPieces(batches: LeafBatches, bytes: number): AsyncGenerator<Uint8Array> {
@@ -36,51 +37,43 @@ async function* stream<T>(piece: T): AsyncGenerator<T> {
   yield piece;
 }
 
-async function drained(batches: LeafBatches): Promise<Uint8Array[]> {
-  const all: Uint8Array[] = [];
-  for await (const batch of batches) all.push(...batch);
-  return all;
-}
+const collect = async (batches: LeafBatches) => (await Array.fromAsync(batches)).flat();
+/** Leaves read from a directory, checked against its checkpoint. */
+const checkedLeaves = async (directory: string) =>
+  collect(new CheckedLeaves(await readCheckpoint(directory)).through(readLeaves(directory)));
 
 describe('a copy of a log', () => {
-  for (const size of [0, 1, 256, SEGMENT_LEAVES, SEGMENT_LEAVES + 1, 2 * SEGMENT_LEAVES + 300]) {
-    it(`of ${size} leaves is the same log and goes on`, async () => {
-      await using from = await temporaryDirectory();
+  for (const size of [0, 1, 256, SEGMENT_LEAVES, SEGMENT_LEAVES + 1, 2 * SEGMENT_LEAVES + 300])
+    inDirectory(`of ${size} leaves is the same log and goes on`, async (from) => {
       await using to = await temporaryDirectory();
-      await logOf(from.path, size);
-      const note = await readCheckpoint(from.path);
-      const copied = await writeLog(to.path, decodeLeaves(inPieces(readLeaves(from.path), 1_000)), note);
-      const report = await checkLog(from.path, VERIFIERS);
+      await logOf(from, size);
+      const note = await readCheckpoint(from);
+      const copied = await writeLog(to.path, decodeLeaves(inPieces(readLeaves(from), 1_000)), note);
+      const report = await checkLog(from, VERIFIERS);
       assert.deepEqual([copied.leaves, copied.root], [report.size, encodeHex(report.root)]);
-      await using log = await openIn(to.path);
-      assert.equal(log.size, size);
-      if (size > 0) assert.equal((await log.receipt(idOf(leafOf(size - 1))))?.index, size - 1);
-      await Promise.all(Array.from({ length: 300 }, (_, more) => log.append(leafOf(size + more))));
-      await log[Symbol.asyncDispose]();
+      {
+        await using log = await openIn(to.path);
+        assert.equal(log.size, size);
+        if (size > 0) assert.equal((await log.receipt(idOf(leafOf(size - 1))))?.index, size - 1);
+        await appendAll(log, upTo(size + 300).slice(size));
+      }
       assert.equal((await checkLog(to.path, VERIFIERS)).size, size + 300);
     });
-  }
 
-  it('holds every leaf that was acknowledged before it began, while more are written', {
-    timeout: 120_000,
-  }, async () => {
+  it('has every leaf that was acknowledged before it began, while more are written', { timeout: 120_000 }, async () => {
     await using from = await temporaryDirectory();
     await using log = await openIn(from.path);
     let acknowledged = 0;
     const writing = new AbortController();
     const work = (async () => {
-      for (let number = 0; !writing.signal.aborted; number += 1_000) {
-        await Promise.all(Array.from({ length: 1_000 }, (_, at) => log.append(leafOf(number + at))));
-        acknowledged = number + 1_000;
-      }
+      for (; !writing.signal.aborted; acknowledged += 1_000)
+        await appendAll(log, upTo(acknowledged + 1_000).slice(acknowledged));
     })();
     try {
-      // Over several segments, so that some go from the journal to tiles while they are read.
+      // Over several segments, so that some are moved from the journal to tiles while they are read.
       for (let size = 0; size < 3 * SEGMENT_LEAVES; ) {
         const before = acknowledged;
-        const note = await readCheckpoint(from.path);
-        const checked = new CheckedLeaves(note);
-        const leaves = await drained(checked.through(readLeaves(from.path)));
+        const leaves = await checkedLeaves(from.path);
         assert.ok(leaves.length >= before, `${leaves.length} of ${before}`);
         const last = leaves.at(-1);
         if (last) assert.equal(idOf(last), idOf(leafOf(leaves.length - 1)));
@@ -93,38 +86,31 @@ describe('a copy of a log', () => {
     }
   });
 
-  it('is refused where the leaves do not lead to the checkpoint', async () => {
-    await using from = await temporaryDirectory();
-    await logOf(from.path, 600);
-    const note = await readCheckpoint(from.path);
-    const leaves = await drained(readLeaves(from.path));
-    const over = async (changed: readonly Uint8Array[]) => {
+  inDirectory('is refused where the leaves do not lead to the checkpoint', async (from) => {
+    await logOf(from, 600);
+    const note = await readCheckpoint(from);
+    const leaves = await collect(readLeaves(from));
+    const writeOver = async (changed: readonly Uint8Array[]) => {
       await using to = await temporaryDirectory();
       return await writeLog(to.path, stream(changed), note);
     };
-    assert.equal((await over(leaves)).leaves, 600);
-    await assert.rejects(over(leaves.slice(0, -1)), failsWith('lost-leaves'));
-    await assert.rejects(over([leafOf(9), ...leaves.slice(1)]), failsWith('corrupt-checkpoint'));
-    await assert.rejects(drained(decodeLeaves(stream(new Uint8Array([0, 9, 1])))), failsWith('lost-leaves'));
+    assert.equal((await writeOver(leaves)).leaves, 600);
+    await assert.rejects(writeOver(leaves.slice(0, -1)), failsWith('lost-leaves'));
+    await assert.rejects(writeOver([leafOf(9), ...leaves.slice(1)]), failsWith('corrupt-checkpoint'));
+    await assert.rejects(collect(decodeLeaves(stream(new Uint8Array([0, 9, 1])))), failsWith('lost-leaves'));
     assert.deepEqual(receiptIdsOf([leafOf(5)]), [idOf(leafOf(5))]);
   });
 
-  it('is refused where the log that is read is damaged or lacks what the checkpoint covers', async () => {
-    await using from = await temporaryDirectory();
+  inDirectory('is refused where the log is damaged or lacks what the checkpoint covers', async (from) => {
     for (const round of [0, 1]) {
-      await using log = await openIn(from.path);
+      await using log = await openIn(from);
       await log.append(leafOf(round));
     }
-    const reading = async () => {
-      const checked = new CheckedLeaves(await readCheckpoint(from.path));
-      await drained(checked.through(readLeaves(from.path)));
-    };
-    const segment = newestSegment(from.path);
-    await alter(segment, 30);
-    await assert.rejects(reading, failsWith('corrupt-journal'));
-    await rm(path.join(from.path, 'journal'), { recursive: true });
-    assert.deepEqual(readdirSync(from.path).includes('checkpoint'), true);
-    await assert.rejects(reading, failsWith('lost-leaves'));
+    await alter(newestSegment(from), 30);
+    await assert.rejects(checkedLeaves(from), failsWith('corrupt-journal'));
+    await rm(path.join(from, 'journal'), { recursive: true });
+    assert.ok(readdirSync(from).includes('checkpoint'));
+    await assert.rejects(checkedLeaves(from), failsWith('lost-leaves'));
   });
 });
 
@@ -138,34 +124,32 @@ describe('copied keys', () => {
     return { receipts, ledger: await ring(directory, 'ledger') };
   };
 
-  it('are public unless asked for, and then in a file of its owner alone', async () => {
-    await using from = await temporaryDirectory();
+  inDirectory('are public unless all are requested, and then in a file of its owner alone', async (from) => {
     await using to = await temporaryDirectory();
-    const before = await filled(from.path);
-    const published = await readPublicKeys(from.path);
+    const before = await filled(from);
+    const published = await readPublicKeys(from);
     assert.doesNotMatch(JSON.stringify(published), /"d"/);
-    const file = path.join(from.path, 'keys.json');
-    await writeKeysFile(from.path, file);
+    const file = path.join(from, 'keys.json');
+    await writeKeysFile(from, file);
     assert.equal(statSync(file).mode & 0o777, 0o600);
-    await assert.rejects(writeKeysFile(from.path, file), { code: 'EEXIST' });
+    await assert.rejects(writeKeysFile(from, file), { code: 'EEXIST' });
     assert.deepEqual(await restoreKeys(to.path, { published, given: await readKeysFile(file), now }), []);
     assert.deepEqual((await ring(to.path, 'receipts')).keys, before.receipts.keys);
     assert.deepEqual((await ring(to.path, 'ledger')).keys, before.ledger.keys);
   });
 
-  it('come back as retired beside new ones where the private halves are not given', async () => {
-    await using from = await temporaryDirectory();
+  inDirectory('are restored as retired beside new ones without the private halves', async (from) => {
     await using to = await temporaryDirectory();
-    const before = await filled(from.path);
-    const published = publicKeysFrom(JSON.stringify(await readPublicKeys(from.path)), 'set');
+    const before = await filled(from);
+    const published = publicKeysFrom(JSON.stringify(await readPublicKeys(from)), 'set');
     assert.deepEqual(await restoreKeys(to.path, { published, now }), ['receipts', 'ledger']);
     const after = await ring(to.path, 'receipts');
-    const [first, ...retired] = after.keys;
-    const kids = before.receipts.keys.map(({ kid }) => `${kid} retired`);
-    assert.deepEqual([first?.status, retired.map(({ kid, status }) => `${kid} ${status}`)], ['current', kids]);
-    // Once more: the key that is there stays the current one.
+    const statuses = after.keys.map(({ kid, status }) => `${kid} ${status}`);
+    const retired = before.receipts.keys.map(({ kid }) => `${kid} retired`);
+    assert.deepEqual(statuses, [`${after.signer.keyId} current`, ...retired]);
+    // Once more: the current key stays.
     assert.deepEqual(await restoreKeys(to.path, { published, now }), []);
-    assert.equal((await ring(to.path, 'receipts')).signer.keyId, after.signer.keyId);
-    assert.equal((await ring(to.path, 'receipts')).keys.length, 3);
+    const again = await ring(to.path, 'receipts');
+    assert.deepEqual([again.signer.keyId, again.keys.length], [after.signer.keyId, 3]);
   });
 });

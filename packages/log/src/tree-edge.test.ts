@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { leafHash } from '@strata/receipts';
 import { GrowingTree } from './growing-tree.ts';
+import { upTo } from './test/conformance.ts';
 import { leafOf } from './test/fixture.ts';
 import { TreeEdge } from './tree-edge.ts';
 
+const hashesOf = (count: number) => upTo(count).map((number) => leafHash(leafOf(number)));
+
 describe('the edge of a tree', () => {
-  it('has the root of the whole tree at every size, from its bytes alone', () => {
+  it('has the root of the complete tree at every size, from its bytes alone', () => {
     const tree = GrowingTree.empty();
     let edge = TreeEdge.empty;
     for (let number = 0; number < 1_100; number++) {
@@ -16,17 +19,12 @@ describe('the edge of a tree', () => {
     }
   });
 
-  it('tells the subtrees that leaves complete, however many come at once', () => {
-    const hashes = Array.from({ length: 65_536 + 300 }, (_, number) => leafHash(leafOf(number)));
+  it('gives the subtrees that leaves complete, however many are added at once', () => {
+    const hashes = hashesOf(65_536 + 300);
     const { edge, sealed } = TreeEdge.empty.grow(hashes.slice(0, 700));
-    const more = edge.grow(hashes.slice(700));
-    const all = [...sealed, ...more.sealed];
+    const all = [...sealed, ...edge.grow(hashes.slice(700)).sealed];
     const indexesAt = (asked: number) => all.filter(({ level }) => level === asked).map(({ index }) => index);
-    assert.deepEqual(
-      indexesAt(1),
-      Array.from({ length: 257 }, (_, index) => index),
-    );
-    assert.deepEqual([indexesAt(2), indexesAt(3)], [[0], []]);
+    assert.deepEqual([1, 2, 3].map(indexesAt), [upTo(257), [0], []]);
     for (const { level, index, hash } of all) {
       const width = 256 ** level;
       const { edge: alone } = TreeEdge.empty.grow(hashes.slice(index * width, (index + 1) * width));
@@ -34,18 +32,18 @@ describe('the edge of a tree', () => {
     }
   });
 
-  it('is none for another number of hashes than its size has', () => {
-    const { edge } = TreeEdge.empty.grow([leafHash(leafOf(0)), leafHash(leafOf(1)), leafHash(leafOf(2))]);
-    assert.equal(edge.bytes().length, 64);
-    for (const [size, bytes] of [
-      [3, edge.bytes().subarray(32)],
-      [4, edge.bytes()],
-      [-1, new Uint8Array()],
-      [0.5, new Uint8Array()],
-      [Number.NaN, new Uint8Array()],
-      [2 ** 53, new Uint8Array(32)],
-    ] as const) {
-      assert.equal(TreeEdge.of(size, bytes), undefined, String(size));
-    }
+  it('is undefined for another number of hashes than its size has', () => {
+    const { edge } = TreeEdge.empty.grow(hashesOf(3));
+    const [bytes, none] = [edge.bytes(), new Uint8Array()];
+    assert.equal(bytes.length, 64);
+    const wrong = [
+      [3, bytes.subarray(32)],
+      [4, bytes],
+      [-1, none],
+      [0.5, none],
+      [Number.NaN, none],
+    ] as const;
+    for (const [size, hashes] of [...wrong, [2 ** 53, new Uint8Array(32)] as const])
+      assert.equal(TreeEdge.of(size, hashes), undefined, String(size));
   });
 });

@@ -1,5 +1,4 @@
-// A directory that goes away, a signer with a fixed key, leaves of the usual form.
-
+// A directory that is removed, a signer with a fixed key, leaves of the usual form.
 import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -3,10 +3,19 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { it, type TestContext } from 'node:test';
 import { LogError, type LogErrorCode, openLog, type TileLog } from '../index.ts';
-import { leafOf, ORIGIN, testSigner } from './fixture.ts';
+import { appendAll, upTo } from './conformance.ts';
+import { ORIGIN, temporaryDirectory, testSigner } from './fixture.ts';
 
 const signer = testSigner();
+
+/** A test with a directory of its own. */
+export const inDirectory = (name: string, check: (directory: string, t: TestContext) => unknown) =>
+  it(name, async (t) => {
+    await using directory = await temporaryDirectory();
+    await check(directory.path, t);
+  });
 
 export const openIn = (directory: string, origin = ORIGIN): Promise<TileLog> => openLog({ directory, origin, signer });
 
@@ -16,7 +25,7 @@ export const failsWith = (code: LogErrorCode) => (error: unknown) => error insta
 /** A closed log of so many leaves. */
 export async function logOf(directory: string, leaves: number): Promise<void> {
   await using log = await openIn(directory);
-  await Promise.all(Array.from({ length: leaves }, (_, number) => log.append(leafOf(number))));
+  await appendAll(log, upTo(leaves));
 }
 
 /** Flips one bit of a file. */
