@@ -19,7 +19,10 @@ describe('a network that cannot be joined', () => {
   const start = (name: string, listen: readonly string[]) =>
     startPeerNode({ keyFile: path.join(directory, name), listen, isMdnsOn: false });
   const problemOf = async (...listen: readonly string[]): Promise<string> => {
-    const cause = await start('second', listen).then(assert.fail, (error: Error) => error);
+    const cause = await start('second', listen).then(
+      () => assert.fail('it started'),
+      (error: Error) => error,
+    );
     return networkStartError(cause, listen).message;
   };
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Harness, MODEL, startHarness } from './test/harness.ts';
-import { assertRefusal, ENDLESS, MESSAGES as messages, sharedGateway, untilIdle } from './test/shared.ts';
+import { assertRefusal, MESSAGES as messages, sharedGateway } from './test/shared.ts';
 
 const CHAT = '/v1/chat/completions';
 const asked = { model: MODEL, messages, temperature: 0 };
@@ -65,14 +65,6 @@ describe('an upstream server', () => {
     ] as const) {
       assertRefusal(await service.post(target, body), [400, code, param]);
     }
-  });
-
-  it('stops when the client leaves', async () => {
-    const leaving = new AbortController();
-    const response = await service.open(CHAT, { ...ENDLESS, stream: true }, leaving.signal);
-    await response.body?.getReader().read();
-    leaving.abort();
-    await untilIdle(upstream, service);
   });
 
   it('that refuses the key of the gateway is reported in general terms', async (context) => {

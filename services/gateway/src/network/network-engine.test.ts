@@ -80,26 +80,36 @@ describe('an answer whose worker has a smaller context', () => {
 });
 
 describe('an answer whose worker is killed', () => {
-  it('is the same at whichever token that is', async () => {
-    for (let position = 0; position < COUNT; position += 1) {
-      await using net = await networkOf([at(position, killed), {}]);
-      const cuts: (readonly number[])[] = [];
-      const answer = await net.answer(job(), { onSegment: ({ from, to }) => cuts.push([from, to]) });
-      assert.deepEqual(answer, UNDISTURBED, `killed at ${position}`);
-      assert.deepEqual(net.lost(), ['0 gone']);
-      const second = [position, COUNT];
-      assert.deepEqual(cuts, position === 0 ? [second] : [[0, position], second]);
-    }
-  });
-
-  it('is the same when the next one is killed too, at whichever tokens', async () => {
-    for (const positions of ['0 0', '0 1', '4 4', '4 5', '7 29', '28 29']) {
-      const [first = 0, second = 0] = positions.split(' ').map(Number);
-      await using net = await networkOf([at(first, killed), at(second, killed), {}]);
-      assert.deepEqual(await net.answer(), UNDISTURBED, `killed at ${positions}`);
-      assert.deepEqual(net.lost(), ['0 gone', '1 gone']);
-    }
-  });
+  const alone = Array.from({ length: COUNT }, (_, position) => [position]);
+  const twice = [
+    [0, 0],
+    [0, 1],
+    [4, 4],
+    [4, 5],
+    [7, 29],
+    [28, 29],
+  ];
+  for (const [which, positions] of [
+    ['a worker is', alone],
+    ['the next one is, too,', twice],
+  ] as const)
+    it(`is the same at whichever tokens ${which} killed`, async () => {
+      for (const killedAt of positions) {
+        await using net = await networkOf([...killedAt.map((position) => at(position, killed)), {}]);
+        const parts: string[] = [];
+        const answer = await net.answer(job(), { onSegment: ({ from, to }) => parts.push(`${from}-${to}`) });
+        assert.deepEqual(answer, UNDISTURBED, `killed at ${killedAt}`);
+        assert.deepEqual(
+          net.lost(),
+          killedAt.map((_, host) => `${host} gone`),
+        );
+        const cuts = [...new Set([0, ...killedAt, COUNT])];
+        assert.deepEqual(
+          parts,
+          cuts.slice(1).map((to, i) => `${cuts[i]}-${to}`),
+        );
+      }
+    });
 
   it('is the same when the next one is killed while it reads the given tokens', async () => {
     // It reads 15 tokens in 300 ms, and is killed before.
