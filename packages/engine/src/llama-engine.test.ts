@@ -19,12 +19,10 @@ import {
 
 describe('llama.cpp', () => {
   it('describes the model that it has loaded', async () => {
-    const { sha256, parameters, ...info } = (await tinyEngine()).info;
-    const { name, contextLength, vocabularySize, slots, quantisation, architecture } = info;
-    assert.deepEqual(
-      [name, contextLength, vocabularySize, slots, quantisation, architecture],
-      ['strata-tiny-chat', 256, 1_024, 2, 'F16', 'llama'],
-    );
+    const { info } = await tinyEngine();
+    const { sha256, parameters } = info;
+    const expected = { name: 'strata-tiny-chat', contextLength: 256, vocabularySize: 1_024, slots: 2 };
+    assert.partialDeepStrictEqual(info, { ...expected, quantisation: 'F16', architecture: 'llama' });
     assert.match(sha256, /^[0-9a-f]{64}$/);
     assert.ok(parameters > 2e6 && parameters < 3e6);
   });
@@ -35,32 +33,12 @@ describe('llama.cpp', () => {
     assert.deepEqual(end, { kind: 'end', reason: 'stop' });
   });
 
-  it('reads a prompt that a slot has read only once', async () => {
-    const job = await jobFor('What is an MX record?');
-    await run(job);
-    assert.equal((await run(job)).cachedTokens, job.prompt.length - 1);
-  });
-
-  it('ends at the limit of tokens', async () => {
-    const { tokens, end } = await run(await jobFor('What is DMARC?', { maxTokens: 5 }));
-    assert.deepEqual([tokens.length, end], [5, { kind: 'end', reason: 'length' }]);
-  });
-
   it('samples the same answer with the same seed, and another with another seed', async () => {
     const sampled = async (seed: number) =>
       (await run(await jobFor('Who are you?', { sampling: { ...GREEDY, temperature: 2, seed } }))).tokens;
     const first = await sampled(1);
     assert.deepEqual(await sampled(1), first);
     assert.notDeepEqual(await sampled(2), first);
-  });
-
-  it('follows a grammar, and refuses one that it cannot read', async () => {
-    const sampling = { ...GREEDY, temperature: 1, seed: 3 };
-    const grammar = 'root ::= "{" "\\"a\\": " [0-9] [0-9] [0-9] "}"';
-    const { text, end } = await run(await jobFor('Count.', { grammar, sampling }));
-    assert.match(text, /^\{"a": \d{3}\}$/);
-    assert.deepEqual(end, { kind: 'end', reason: 'stop' });
-    await assert.rejects(run(await jobFor('Count.', { grammar: 'root ::= nothing' })), { code: 'grammar-unusable' });
   });
 
   it('closes an answer with a grammar before its limit, and reports where it was cut', async () => {
@@ -152,6 +130,7 @@ describe('an engine that considers few candidates', () => {
     // Its last tokens are those that close an answer before its limit.
     const { text, end } = await answered('root ::= "{" "\\"abc" "\\"}"', 12);
     assert.deepEqual([text, end], ['{"abc"}', { kind: 'end', reason: 'stop' }]);
-    await assert.rejects(answered('root ::= root "a" | root', 5), { code: 'grammar-unusable' });
+    for (const endless of ['root ::= root "a" | root', 'root ::= nothing'])
+      await assert.rejects(answered(endless, 5), { code: 'grammar-unusable' });
   });
 });

@@ -17,8 +17,8 @@ describe('the bytes of tokens', () => {
   it('are read from the pieces of SentencePiece', () => {
     const bytes = tokenBytes({ model: 'llama', tokens: ['▁hello', '<0xC3>', '<0x0A>', 'ü'], types: [1, 6, 6, 1] });
     assert.deepEqual(
-      bytes?.map((each) => [...each]),
-      [[...Buffer.from(' hello')], [0xc3], [0x0a], [...Buffer.from('ü')]],
+      bytes?.map((each) => Buffer.from(each).toString('hex')),
+      ['2068656c6c6f', 'c3', '0a', 'c3bc'],
     );
   });
 
@@ -27,9 +27,7 @@ describe('the bytes of tokens', () => {
   });
 
   it('leave out what steers the model, which is told apart', () => {
-    assert.deepEqual(controlTexts({ model: 'gpt2', tokens: ['a', '<x>', '<longer>', ''], types: [1, 3, 4, 3] }), [
-      '<longer>',
-      '<x>',
-    ]);
+    const texts = controlTexts({ model: 'gpt2', tokens: ['a', '<x>', '<longer>', ''], types: [1, 3, 4, 3] });
+    assert.deepEqual(texts, ['<longer>', '<x>']);
   });
 });

@@ -127,11 +127,8 @@ describe('an invalid chunk', () => {
       assert.rejects(answer([says('x'), chunk, ends('stop')]), failedAs('upstream-failed', /cannot be read/)));
 
   it('is reported by the path of its error, without its values', async () => {
-    await assert.rejects(answer([{ choices: [{ delta: { content: { secret: 1 } } }] }]), (error: EngineError) => {
-      assert.match(error.message, /choices\.0\.delta\.content/);
-      assert.doesNotMatch(error.message, /secret/);
-      return true;
-    });
+    const message = /^(?!.*secret).*choices\.0\.delta\.content/s;
+    await assert.rejects(answer([{ choices: [{ delta: { content: { secret: 1 } } }] }]), { message });
   });
 
   it('is not one with unknown fields', async () => {
@@ -142,21 +139,21 @@ describe('an invalid chunk', () => {
 });
 
 describe('an error in a stream', () => {
+  const tooBig = { message: 'too big', type: 'BadRequestError', code: 400 };
+  const tooLong = { message: 'it is 300', type: 'exceed_context_size_error', code: 400 };
+  const failed = failedAs('upstream-failed');
   for (const [event, expected] of [
-    [{ error: { message: 'out of memory', type: 'server_error', code: 500 } }, 'upstream-failed'],
-    [{ error: { message: 'something' } }, 'upstream-failed'],
-    [{ error: 'something' }, 'upstream-failed'],
-    [{ message: 'something', type: 'internal', code: 500 }, 'upstream-failed'],
-    [{ choices: [{ finish_reason: 'error' }], error: { message: 'gone', code: 502 } }, 'upstream-failed'],
-    [{ error: { message: 'too big', type: 'BadRequestError', code: 400 } }, 'invalid_request'],
-    [{ error: { message: 'no', type: 'invalid_request_error', code: null } }, 'invalid_request'],
-    [{ error: { message: 'it is 300', type: 'exceed_context_size_error', code: 400 } }, 'context_length'],
+    [{ error: { message: 'out of memory', type: 'server_error', code: 500 } }, failed],
+    [{ error: { message: 'something' } }, failed],
+    [{ error: 'something' }, failed],
+    [{ message: 'something', type: 'internal', code: 500 }, failed],
+    [{ choices: [{ finish_reason: 'error' }], error: { message: 'gone', code: 502 } }, failed],
+    [{ error: tooBig }, refusedAs('invalid_request')],
+    [{ error: { message: 'no', type: 'invalid_request_error', code: null } }, refusedAs('invalid_request')],
+    [{ error: tooLong }, refusedAs('context_length')],
   ] as const)
-    it(`is ${expected} after ${JSON.stringify(event)}`, () =>
-      assert.rejects(
-        answer([says('x'), event, '[DONE]']),
-        expected === 'upstream-failed' ? failedAs(expected) : refusedAs(expected),
-      ));
+    it(`is reported after ${JSON.stringify(event)}`, () =>
+      assert.rejects(answer([says('x'), event, '[DONE]']), expected));
 
   it('may be one by its name alone', async () => {
     async function* events() {

@@ -54,10 +54,8 @@ describe('an upstream that is opened', () => {
     await assert.rejects(world.open(), failedAs('upstream-failed', /no list of models/));
     const baseUrl = `http://127.0.0.1:${await unusedPort()}/v1`;
     const retries: unknown[] = [];
-    await assert.rejects(
-      world.open({ baseUrl, retries: 1 }, { onRetry: (event) => retries.push(event) }),
-      failedAs('upstream-failed', /cannot be reached \(ECONNREFUSED\)/),
-    );
+    const opening = world.open({ baseUrl, retries: 1 }, { onRetry: (event) => retries.push(event) });
+    await assert.rejects(opening, failedAs('upstream-failed', /cannot be reached \(ECONNREFUSED\)/));
     assert.deepEqual(retries, [{ detail: 'the upstream cannot be reached (ECONNREFUSED)', waitMs: 125 }]);
   });
 

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelStoreOptions } from '../model-store.ts';
 import { cut, type FakeFile, type Fault, fakeModel, raw, sha256, stall, status } from '../test/fake-hub.ts';
 import { failsWith, offline, once, REFERENCE, Scene } from '../test/scene.ts';
-import type { Note } from './note.ts';
 
 const bytes = fakeModel(400_000);
 const silent = { sha256: null, announcedBytes: null };
@@ -21,12 +20,12 @@ async function cutOff(scene: Scene): Promise<number> {
   return size;
 }
 
-/** All bytes of the model as a part, with a note. */
-async function leaveBehind(scene: Scene, note: Partial<Note>): Promise<void> {
+/** All bytes of the model as a part, with a note, which has the source of this hub where it has none. */
+async function leaveBehind(scene: Scene, note: string): Promise<void> {
   await mkdir(scene.at('o/r'), { recursive: true });
   await writeFile(scene.at('o/r/m.gguf.part'), bytes);
-  const source = `${scene.hub.endpoint}/o/r/resolve/main/m.gguf`;
-  await writeFile(scene.at('o/r/m.gguf.part.json'), JSON.stringify({ source, ...note }));
+  const source = `"source":"${scene.hub.endpoint}/o/r/resolve/main/m.gguf"`;
+  await writeFile(scene.at('o/r/m.gguf.part.json'), note.replace('{', `{${source},`));
 }
 
 /** Pulls the model, after which the store has that and nothing else; the range of the last request for bytes. */
@@ -115,34 +114,39 @@ describe('a download', () => {
       assert.equal(ifRange, file.sha256 === null ? '"one"' : undefined);
     });
 
-  it('is complete when a 416 confirms the size', async () => {
-    await using scene = await start(silent);
+  const smaller = fakeModel(5_000, 2);
+  const tagged = JSON.stringify({ etag: '"one"' });
+  const checkable = JSON.stringify({ sizeBytes: bytes.length, sha256: sha256(bytes) });
+  for (const [name, file, note, asked] of [
     // Everything arrived, but no server ever gave the size.
-    await leaveBehind(scene, { etag: '"one"' });
-    assert.equal(await completes(scene, once), `bytes=${bytes.length}-`);
-  });
-
-  it('starts again when a 416 gives a smaller size', async () => {
-    const smaller = fakeModel(5_000, 2);
-    await using scene = await Scene.withModel(smaller, silent);
-    await leaveBehind(scene, { etag: '"one"' });
-    await completes(scene, {}, smaller);
-  });
+    ['is complete when a 416 confirms the size', silent, tagged, [`bytes=${bytes.length}-`]],
+    [
+      'starts again when a 416 gives a smaller size',
+      { bytes: smaller, ...silent },
+      tagged,
+      [`bytes=${bytes.length}-`, undefined],
+    ],
+    ['starts again when the note of the bytes is damaged', {}, '{"sizeBytes":', [undefined]],
+    ['that lacks only its check needs no network', {}, checkable, []],
+  ] as [string, Partial<FakeFile>, string, unknown[]][])
+    it(name, async () => {
+      await using scene = await start(file);
+      await leaveBehind(scene, note);
+      await completes(scene, {}, file.bytes);
+      assert.deepEqual(
+        scene.hub.transfers.map(({ range }) => range),
+        asked,
+      );
+      if (asked.length === 0) assert.deepEqual(scene.hub.seen, []);
+    });
 
   it('keeps the bytes of another hub until this one has a replacement, and adds nothing to them', async () => {
     const larger = fakeModel(500_000, 2);
     await using scene = await Scene.withModel(larger, silent);
-    await leaveBehind(scene, { etag: '"one"', source: 'http://other.example/o/r/resolve/main/m.gguf' });
+    await leaveBehind(scene, JSON.stringify({ etag: '"one"', source: 'http://other.example/o/r/resolve/main/m.gguf' }));
     await assert.rejects(scene.pull(REFERENCE, offline), failsWith('network'));
     await scene.assertHas(bytes, 'o/r/m.gguf.part');
     await completes(scene, {}, larger);
-  });
-
-  it('starts again when the note of the bytes is damaged', async () => {
-    await using scene = await start();
-    await leaveBehind(scene, {});
-    await writeFile(scene.at('o/r/m.gguf.part.json'), '{"sizeBytes":');
-    assert.equal(await completes(scene, once), undefined);
   });
 
   it('continues after an answer that ends too early without an error', async () => {
@@ -156,13 +160,6 @@ describe('a download', () => {
     await using scene = await Scene.withModel(large);
     scene.hub.faults.push(cut(1_700_000), cut(1_700_000), cut(1_700_000));
     await completes(scene, { retries: 1 }, large);
-  });
-
-  it('that lacks only its check needs no network', async () => {
-    await using scene = await Scene.start();
-    await leaveBehind(scene, { sizeBytes: bytes.length, sha256: sha256(bytes) });
-    await completes(scene);
-    assert.deepEqual(scene.hub.seen, []);
   });
 
   it('accepts a file whose size no server gives', async () => {

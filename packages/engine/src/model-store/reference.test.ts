@@ -43,10 +43,8 @@ describe('a reference', () => {
 
   it('is shown short and printable in the message', () => {
     const reference = `hf:\u001b[31m${'x'.repeat(5_000)}`;
-    assert.throws(
-      () => parseReference(reference),
-      (error: Error) => error.message.length < 500 && !error.message.includes('\u001b'),
-    );
+    const isShort = ({ message }: Error) => message.length < 500 && !message.includes('\u001b');
+    assert.throws(() => parseReference(reference), isShort);
   });
 
   it('is formatted as it was written', () => {

@@ -43,6 +43,8 @@ export function fakeModel(sizeBytes: number, seed = 1): Buffer {
   return bytes;
 }
 
+const originOf = (server: http.Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
 export class FakeHub implements AsyncDisposable {
   readonly files = new Map<string, FakeFile>();
   readonly seen: Seen[] = [];
@@ -62,11 +64,11 @@ export class FakeHub implements AsyncDisposable {
   }
 
   get endpoint(): string {
-    return `http://127.0.0.1:${(this.#hub.address() as AddressInfo).port}`;
+    return originOf(this.#hub);
   }
 
   get elsewhere(): string {
-    return `http://127.0.0.1:${(this.#elsewhere.address() as AddressInfo).port}`;
+    return originOf(this.#elsewhere);
   }
 
   /** Requests for bytes, which come from another origin, as those of large files do. */
@@ -97,16 +99,14 @@ export class FakeHub implements AsyncDisposable {
     const file = this.files.get(url.pathname.slice('/bytes/'.length));
     const fault = file ? (this.faults.shift() ?? ({ kind: 'none' } as const)) : status(404);
     if (fault.kind === 'raw') fault.answer(response);
-    else if (file) sendBytes(file, { fault, request, response });
+    else if (file) sendBytes(file, fault, response);
   }
 
   #list(response: ServerResponse, url: URL): void {
-    const entries = [...this.files].map(([path, { bytes, sha256: announced }]) => ({
-      type: 'file',
-      path,
-      size: bytes.length,
-      lfs: { oid: announced ?? sha256(bytes), size: bytes.length, pointerSize: 135 },
-    }));
+    const entries = [...this.files].map(([path, { bytes, sha256: announced }]) => {
+      const lfs = { oid: announced ?? sha256(bytes), size: bytes.length, pointerSize: 135 };
+      return { type: 'file', path, size: bytes.length, lfs };
+    });
     if (this.listing) this.listing(response, url);
     else response.end(JSON.stringify([{ type: 'directory', path: 'nested', size: 0 }, ...entries]));
   }
@@ -125,14 +125,8 @@ export class FakeHub implements AsyncDisposable {
   }
 }
 
-interface Sending {
-  readonly fault: Fault;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
-function sendBytes({ bytes, etag = '"one"' }: FakeFile, { fault, request, response }: Sending): void {
-  const { range, 'if-range': ifRange } = request.headers;
+function sendBytes({ bytes, etag = '"one"' }: FakeFile, fault: Fault, response: ServerResponse): void {
+  const { range, 'if-range': ifRange } = response.req.headers;
   const isRange = range !== undefined && fault.kind !== 'no-ranges' && (ifRange === undefined || ifRange === etag);
   const from = isRange ? Number(/^bytes=(\d+)-$/.exec(range)?.[1]) : 0;
   response.setHeader('etag', etag);

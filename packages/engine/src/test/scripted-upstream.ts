@@ -1,7 +1,8 @@
 // A server that says what a test tells it to, and remembers what it was asked.
 import { once } from 'node:events';
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 
 export interface Asked {
   readonly method: string;
@@ -44,14 +45,12 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     const closed = new Promise<number>((resolve) => {
       response.once('close', () => response.writableFinished || resolve(performance.now()));
     });
-    const it = { method, path, headers, body: await bodyOf(request), closed };
+    const it = { method, path, headers, body: await json(request), closed };
     asked.push(it);
     const script = scripts.length > 1 ? scripts.shift() : scripts[0];
     await script?.(response, it);
   });
-  server.on('connection', () => {
-    connections += 1;
-  });
+  server.on('connection', () => void connections++);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -67,12 +66,6 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       server.closeAllConnections();
     },
   };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const parts: Uint8Array[] = [];
-  for await (const part of request) parts.push(part as Uint8Array);
-  return JSON.parse(Buffer.concat(parts).toString('utf8'));
 }
 
 /** A stream of events as most servers write it. */
