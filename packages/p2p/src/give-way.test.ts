@@ -3,13 +3,9 @@ import { describe, it } from 'node:test';
 import { whoGivesWay } from './give-way.ts';
 import { CONNECTIONS } from './limits.ts';
 
-const place = (host: string, more: { isKept?: boolean; isBusy?: boolean; openedAtMs?: number } = {}) => ({
-  host,
-  isKept: false,
-  isBusy: false,
-  openedAtMs: 0,
-  ...more,
-});
+const place = (host: string, more: { isKept?: boolean; isBusy?: boolean; openedAtMs?: number } = {}) => {
+  return { host, isKept: false, isBusy: false, openedAtMs: 0, ...more };
+};
 const many = (host: string, count: number, more = {}) =>
   Array.from({ length: count }, (_, at) => place(host, { openedAtMs: at, ...more }));
 

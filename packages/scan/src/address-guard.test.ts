@@ -33,11 +33,9 @@ for (const [what, addresses] of Object.entries({ ...REFUSED, public: PUBLIC })) 
 
 it('only what the operator lists is let in besides', () => {
   const open = createAddressGuard(['10.1.0.0/16', '::1', '192.168.7.7']);
-  const verdicts = ['10.1.2.3', '10.2.0.1', '::1', '::2', '192.168.7.7', '192.168.7.8', '::ffff:10.1.2.3'];
-  assert.deepEqual(
-    verdicts.map((address) => open(address).isAllowed),
-    [true, false, true, false, true, false, false],
-  );
+  for (const address of ['10.1.2.3', '::1', '192.168.7.7']) assert.equal(open(address).isAllowed, true, address);
+  for (const address of ['10.2.0.1', '::2', '192.168.7.8', '::ffff:10.1.2.3'])
+    assert.equal(open(address).isAllowed, false, address);
 });
 
 it('a range that cannot be read is refused with its text', () => {

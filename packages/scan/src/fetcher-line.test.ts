@@ -35,8 +35,7 @@ describe('connections', () => {
     await using internet = await startInternet((request, response) => {
       // The first two answers leave connections behind that close at the next request.
       if (answered++ < 2) return void setTimeout(() => response.end('first'), 50);
-      const { socket } = request as unknown as { socket: { destroy(): void; isOld?: boolean } };
-      if (internet.web.connections() <= 2) socket.destroy();
+      if (internet.web.connections() <= 2) request.socket.destroy();
       else response.end('again');
     });
     await Promise.all([1, 2].map((i) => internet.fetch(`http://example.com/${i}`)));
@@ -126,33 +125,27 @@ describe('requests to one host', () => {
 describe('giving up', () => {
   const aborted = { kind: 'failed', reason: 'aborted', detail: 'given up by the caller', redirects: [] };
 
-  it('works before the start, in line, in a look-up, before an answer and in a body, and leaves no place taken', async () => {
-    const held: ServerResponse[] = [];
-    await using internet = await startInternet(
-      (request, response) => {
-        held.push(response);
-        if (request.url === '/body') response.write('begun');
-        if (request.url === '/quick') response.end('hello');
-      },
-      {
-        dnsScript: () => [],
-        fetcher: { perHost: 1, allowAddresses: ['10.0.0.0/8'] },
-      },
-    );
-    assert.deepEqual(await internet.fetch('http://10.0.0.1/', { signal: AbortSignal.abort() }), aborted);
-    const first = new AbortController();
-    const second = new AbortController();
-    const holding = internet.fetch('http://10.0.0.1/silent', { signal: first.signal });
-    const waiting = internet.fetch('http://10.0.0.1/never', { signal: second.signal });
-    const asking = internet.fetch('http://example.com/', { signal: second.signal });
-    const reading = internet.fetch('http://10.0.0.2/body', { signal: second.signal });
-    await until(() => held.length === 2);
+  it('works before the start, in line, in a look-up, before an answer and in a body, and leaves no slot taken', async () => {
+    let held = 0;
+    const script: WebScript = (request, response) => {
+      held += 1;
+      if (request.url === '/body') response.write('begun');
+      if (request.url === '/quick') response.end('hello');
+    };
+    const fetcher = { perHost: 1, allowAddresses: ['10.0.0.0/8'] };
+    await using internet = await startInternet(script, { dnsScript: () => [], fetcher });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const fetched = (host: string, { signal }: { signal: AbortSignal }) => internet.fetch(`http://${host}`, { signal });
+    assert.deepEqual(await fetched('10.0.0.1/', { signal: AbortSignal.abort() }), aborted);
+    const holding = fetched('10.0.0.1/silent', first);
+    const pending = ['10.0.0.1/never', 'example.com/', '10.0.0.2/body'].map((host) => fetched(host, second));
+    await until(() => held === 2);
     second.abort();
-    assert.deepEqual(await Promise.all([waiting, asking, reading]), [aborted, aborted, aborted]);
+    assert.deepEqual(await Promise.all(pending), [aborted, aborted, aborted]);
     first.abort();
     assert.deepEqual(await holding, aborted);
-    assert.equal(textOf(await internet.fetch('http://10.0.0.1/quick')), 'hello');
-    assert.equal(textOf(await internet.fetch('http://10.0.0.2/quick')), 'hello');
+    for (const host of ['10.0.0.1', '10.0.0.2'])
+      assert.equal(textOf(await internet.fetch(`http://${host}/quick`)), 'hello');
     assert.equal(internet.web.asked.includes('http 10.0.0.1 /never'), false);
   });
 

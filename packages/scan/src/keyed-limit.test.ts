@@ -33,17 +33,15 @@ it('who leaves the line never starts, and holds nobody up', async () => {
   const limit = new KeyedLimit(1);
   const { promise, resolve } = Promise.withResolvers<void>();
   const leaving = new AbortController();
+  const notStarted = () => assert.fail('started after all');
   const first = limit.run('a', () => promise);
-  const left = limit.run('a', () => assert.fail('started after all'), { signal: leaving.signal });
+  const left = limit.run('a', notStarted, { signal: leaving.signal });
   const third = limit.run('a', async () => 'third', { signal: new AbortController().signal });
   leaving.abort(new Error('left'));
   await assert.rejects(left, /left/);
   resolve();
   await first;
   assert.equal(await third, 'third');
-  await assert.rejects(
-    limit.run('a', () => assert.fail('started after all'), { signal: leaving.signal }),
-    /left/,
-  );
+  await assert.rejects(limit.run('a', notStarted, { signal: leaving.signal }), /left/);
   assert.equal(limit.size, 0);
 });

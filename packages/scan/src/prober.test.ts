@@ -13,32 +13,29 @@ it('a domain in order comes out whole', async () => {
   const { dns, http, tls, addresses } = evidence;
   assert.deepEqual([evidence.domain, evidence.observedAt], ['example.com', '2026-01-02T03:04:05.000Z']);
   const { named, ...lookups } = dns;
-  const statuses = Object.entries(lookups).map(([part, { status }]) => `${part} ${status}`);
-  assert.deepEqual(
-    statuses.join(', '),
-    'ns found, soa found, a found, aaaa empty, mx found, txt found, caa found, ds empty, www found, dmarc found, ' +
-      'mtaSts nxdomain, tlsRpt nxdomain, bimi nxdomain, wildcardTxt nxdomain, wildcardA nxdomain, wildcardMx nxdomain',
-  );
+  const found = ['ns', 'soa', 'a', 'mx', 'txt', 'caa', 'www', 'dmarc'];
+  for (const [part, { status }] of Object.entries(lookups))
+    assert.equal(status, found.includes(part) ? 'found' : ['aaaa', 'ds'].includes(part) ? 'empty' : 'nxdomain', part);
+  assert.equal(Object.keys(lookups).length, 16);
   const exchanges = dns.mx.records.map(({ exchange }) => exchange);
   assert.deepEqual(
-    [dns.ns.records, exchanges, dns.www.aliases, named.autodiscover?.aliases, named['s1._domainkey']?.aliases],
+    [dns.ns.records, exchanges],
     [
       ['ns1.example.net', 'ns2.example.net'],
       ['a.mx.test', 'b.mx.test'],
-      ['edge.test'],
-      ['auto.test'],
-      ['s1.keys.test'],
     ],
   );
+  const aliases = [dns.www, named.autodiscover, named['s1._domainkey']].map((lookup) => lookup?.aliases.join());
+  assert.deepEqual(aliases, ['edge.test', 'auto.test', 's1.keys.test']);
   assert.equal(named['s2._domainkey']?.status, 'nxdomain');
-  assert.deepEqual(
-    addresses.map(({ use, host, address, asn, asName, status }) => [use, host, address, asn, asName, status]),
-    [
-      ['web', 'example.com', ADDRESS, 15133, 'EDGECAST, US', 'found'],
-      ['www', 'www.example.com', '93.184.216.35', null, null, 'nxdomain'],
-      ['mail', 'a.mx.test', '1.1.1.1', null, null, 'nxdomain'],
-    ],
+  const networks = addresses.map(({ use, host, address, asn, asName, status }) =>
+    [use, host, address, asn, asName, status].join(),
   );
+  assert.deepEqual(networks, [
+    `web,example.com,${ADDRESS},15133,EDGECAST, US,found`,
+    'www,www.example.com,93.184.216.35,,,nxdomain',
+    'mail,a.mx.test,1.1.1.1,,,nxdomain',
+  ]);
   assert.deepEqual([http.page?.title, tls.isTrusted], ['Home', true]);
   assert.ok(web.dialled.every(({ address }) => address === ADDRESS));
   assert.deepEqual(JSON.parse(JSON.stringify(evidence)), evidence);
@@ -123,17 +120,10 @@ for (const [what, dnsScript, webScript] of [
   ['at the web server', zone(records), () => {}],
 ] as const satisfies readonly (readonly [string, DnsScript, WebScript])[]) {
   it(`an abort ${what} rejects at once, with its reason, and leaves nothing unheard`, async () => {
-    const leaving = new AbortController();
-    setTimeout(() => leaving.abort(new Error('left')), 80);
-    await assert.rejects(
-      probed(dnsScript, webScript, {
-        signal: leaving.signal,
-        requestTimeoutMs: 60_000,
-        visitTimeoutMs: 60_000,
-        resolver: { tryTimeoutMs: 60_000, totalTimeoutMs: 60_000 },
-      }),
-      /left/,
-    );
+    const times = { requestTimeoutMs: 60_000, visitTimeoutMs: 60_000 };
+    const resolver = { tryTimeoutMs: 60_000, totalTimeoutMs: 60_000 };
+    const probing = probed(dnsScript, webScript, { signal: AbortSignal.timeout(80), ...times, resolver });
+    await assert.rejects(probing, { name: 'TimeoutError' });
   });
 }
 

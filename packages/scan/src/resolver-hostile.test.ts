@@ -1,6 +1,7 @@
 // The resolver against servers that lie, over real sockets.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Answer } from 'dns-packet';
 import { a, cname, type DnsQuestion, type DnsScript, reply, txt } from './test/dns-server.ts';
 import {
   found,
@@ -14,75 +15,47 @@ import {
 } from './test/scripted-resolver.ts';
 
 describe('hostile answers', () => {
-  const cases: readonly [string, DnsScript, string][] = [
-    [
-      'garbage after the question',
-      (q) => [
-        Buffer.concat([
-          q.bytes.subarray(0, 2),
-          Buffer.from([0x81, 0x80, 0, 1, 0, 9, 0, 0, 0, 0]),
-          q.bytes.subarray(12, -11),
-          Buffer.alloc(40, 0xff),
-        ]),
-      ],
-      'malformed',
-    ],
-    [
-      'an A record of 16 bytes',
-      spoilt((b) => Buffer.concat([b.subarray(0, -6), Buffer.from([0, 16]), Buffer.alloc(16, 8)])),
-      'malformed',
-    ],
-    ['an A record that says 65535 bytes', spoilt((b) => void b.writeUInt16BE(65535, b.length - 6)), 'malformed'],
-    ['more answers than there are', spoilt((b) => void b.writeUInt16BE(500, 6)), 'malformed'],
-    [
-      'a compression pointer to itself',
-      (q) => {
-        const b = reply(q, { answers: [cname(q.name, 'x.test')] });
-        const at = b.length - 8;
-        b[at] = 0xc0;
-        b[at + 1] = at;
-        return [b];
-      },
-      'malformed',
-    ],
-    ['an answer for another name', (q) => [reply(q, { answers: [a('other.test', '192.0.2.9')] })], 'malformed'],
-    ['a CNAME to itself', (q) => [reply(q, { answers: [cname(q.name, q.name)] })], 'malformed'],
-    [
-      'a CNAME loop of two',
-      (q) => [reply(q, { answers: [cname(q.name, 'b.test'), cname('b.test', q.name)] })],
-      'malformed',
-    ],
-    [
-      'a CNAME loop over several answers',
-      (q) => [reply(q, { answers: [cname(q.name, q.name === 'a.test' ? 'b.test' : 'a.test')] })],
-      'malformed',
-    ],
-    ['an endless CNAME chain', (q) => [reply(q, { answers: [cname(q.name, `x${q.name}`)] })], 'malformed'],
+  const answers =
+    (of: (name: string) => readonly Answer[]): DnsScript =>
+    (q) => [reply(q, { answers: of(q.name) })];
+  const garbage: DnsScript = ({ bytes }) => {
+    const head = Buffer.from([0x81, 0x80, 0, 1, 0, 9, 0, 0, 0, 0]);
+    return [Buffer.concat([bytes.subarray(0, 2), head, bytes.subarray(12, -11), Buffer.alloc(40, 0xff)])];
+  };
+  const selfPointer: DnsScript = (q) => {
+    const bytes = reply(q, { answers: [cname(q.name, 'x.test')] });
+    bytes.set([0xc0, bytes.length - 8], bytes.length - 8);
+    return [bytes];
+  };
+  const flood: DnsScript = (q) => {
+    const record = reply(q, { answers: [a(q.name, '192.0.2.1')] }).subarray(q.bytes.length - 11);
+    const head = reply(q);
+    head.writeUInt16BE(0xffff, 6);
+    return { raw: Buffer.concat([Buffer.from([0xff, 0xff]), head, Buffer.alloc(10_000_000, record)]) };
+  };
+  const malformed: Readonly<Record<string, DnsScript>> = {
+    'garbage after the question': garbage,
+    'an A record of 16 bytes': spoilt((b) =>
+      Buffer.concat([b.subarray(0, -6), Buffer.from([0, 16]), Buffer.alloc(16, 8)]),
+    ),
+    'an A record with a length of 65535 bytes': spoilt((b) => void b.writeUInt16BE(65535, b.length - 6)),
+    'a higher count of answers than there are': spoilt((b) => void b.writeUInt16BE(500, 6)),
+    'a compression pointer to itself': selfPointer,
+    'an answer for another name': answers(() => [a('other.test', '192.0.2.9')]),
+    'a CNAME to itself': answers((name) => [cname(name, name)]),
+    'a CNAME loop of two': answers((name) => [cname(name, 'b.test'), cname('b.test', name)]),
+    'a CNAME loop over several answers': answers((name) => [cname(name, name === 'a.test' ? 'b.test' : 'a.test')]),
+    'an endless CNAME chain': answers((name) => [cname(name, `x${name}`)]),
+    'truncation, and a false length over TCP': truncated(() => ({ raw: Buffer.from([0xff, 0xff, 1, 2, 3]) })),
+    'truncation, and 10 MB of records over TCP': truncated(flood),
+  };
+  const withoutQuestion: DnsScript = (q) => [Buffer.from([q.id >> 8, q.id & 255, 0x81, 0x85, 0, 0, 0, 0, 0, 0, 0, 0])];
+  for (const [what, script, status] of [
+    ...Object.entries(malformed).map(([what, script]) => [what, script, 'malformed'] as const),
     ['REFUSED', rcode(5), 'refused'],
     ['SERVFAIL', rcode(2), 'servfail'],
-    [
-      'an error without question',
-      (q) => [Buffer.from([q.id >> 8, q.id & 255, 0x81, 0x85, 0, 0, 0, 0, 0, 0, 0, 0])],
-      'refused',
-    ],
-    [
-      'truncation, and a lie about the length over TCP',
-      truncated(() => ({ raw: Buffer.from([0xff, 0xff, 1, 2, 3]) })),
-      'malformed',
-    ],
-    [
-      'truncation, and 10 MB of records over TCP',
-      truncated((q) => {
-        const record = reply(q, { answers: [a(q.name, '192.0.2.1')] }).subarray(q.bytes.length - 11);
-        const head = reply(q);
-        head.writeUInt16BE(0xffff, 6);
-        const flood = Buffer.alloc(10_000_000, record);
-        return { raw: Buffer.concat([Buffer.from([0xff, 0xff]), head, flood]) };
-      }),
-      'malformed',
-    ],
-  ];
-  for (const [what, script, status] of cases)
+    ['an error without question', withoutQuestion, 'refused'],
+  ] as const)
     it(`${what} ends as ${status}`, async () => {
       const lookup = await lookUp(script);
       assert.deepEqual([lookup.status, lookup.records], [status, []], lookup.detail);
@@ -102,7 +75,7 @@ describe('hostile answers', () => {
     });
 
   it('an answer for another name alone is asked for again, at the other upstream where there is one', async () => {
-    const astray: DnsScript = (q) => [reply(q, { answers: [a('other.test', '192.0.2.9')] })];
+    const astray = answers(() => [a('other.test', '192.0.2.9')]);
     let count = 0;
     const { records, asked } = await lookUp((q) => (count++ === 0 ? astray(q) : found(q)));
     assert.deepEqual([records, asked], [['192.0.2.1'], ['A a.test', 'A a.test']]);

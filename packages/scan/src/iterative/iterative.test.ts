@@ -108,10 +108,7 @@ it('a server without glue is looked up, once for all who need it', async () => {
   });
   await using hierarchy = await startHierarchy({ ...honest, [TEST]: glueless, [BANK]: both });
   const lookups = await Promise.all(['www.example.test', 'www.second.test'].map((name) => hierarchy.query(name)));
-  assert.deepEqual(
-    lookups.flatMap(({ records }) => records),
-    ['192.0.2.2', '192.0.2.3'],
-  );
+  for (const [i, { records }] of lookups.entries()) assert.deepEqual(records, [`192.0.2.${2 + i}`]);
   assert.equal(hierarchy.asked(BANK).filter((question) => question === 'A ns.bank.other').length, 1);
 });
 
