@@ -7,17 +7,12 @@ import { formatVerifierKey, noteVerifier, openNote, parseVerifierKey, signNote }
 import { LEDGER_KEY, readVector, testKey } from './test/fixture.ts';
 import { formatTlogProof, parseTlogProof } from './tlog-proof.ts';
 
+type NoteVector = { name: string; note: string; verifier_keys: string[]; opens: boolean };
 const signer = { name: 'strata.example/notes', ...LEDGER_KEY };
 
 describe('signed notes', () => {
-  const cases = JSON.parse(readVector('notes/notes.json')) as {
-    name: string;
-    note: string;
-    verifier_keys: string[];
-    opens: boolean;
-  }[];
-  for (const { name, note, verifier_keys, opens } of cases) {
-    it(`${opens ? 'open' : 'stay shut'}: ${name}`, async () => {
+  for (const { name, note, verifier_keys, opens } of JSON.parse(readVector('notes/notes.json')) as NoteVector[]) {
+    it(`${opens ? 'open' : 'are refused'}: ${name}`, async () => {
       const verifiers = verifier_keys.map((text) => parseVerifierKey(text) ?? assert.fail(`no verifier key: ${text}`));
       const opened = await openNote(note, verifiers);
       assert.equal(opened.ok, opens, JSON.stringify(opened));
@@ -72,16 +67,10 @@ describe('checkpoints', () => {
   });
   it('are refused when a line is malformed', () => {
     const good = formatCheckpoint(checkpoint);
-    const changes = [
-      ['2085', '02085'],
-      ['20852163', '-1'],
-      ['20852163', '1e3'],
-      ['20852163', '99999999999999999999'],
-    ];
-    const replaced = [...changes, ['strata.example/ledger', ''], ['CQkJ', 'CQk']].map(([from = '', to = '']) =>
-      good.replace(from, to),
-    );
-    const malformed = ['', good.slice(0, -1), `${good}\n`, good.split('\n').slice(0, 2).join('\n'), ...replaced];
+    const sizes = ['020852163', '-1', '1e3', '99999999999999999999'].map((size) => good.replace('20852163', size));
+    const replaced = [good.replace('strata.example/ledger', ''), good.replace('CQkJ', 'CQk')];
+    const cut = [good.slice(0, -1), `${good}\n`, good.split('\n').slice(0, 2).join('\n')];
+    const malformed = ['', ...sizes, ...replaced, ...cut];
     for (const text of malformed) assert.equal(parseCheckpoint(text), undefined, JSON.stringify(text));
   });
 });
@@ -104,15 +93,9 @@ describe('tlog proofs', () => {
   });
   it('are refused when a line is malformed', () => {
     const good = formatTlogProof({ index: 3, proof: [new Uint8Array(32)], checkpoint: 'c' });
-    const changes = [
-      ['@v1', '@v2'],
-      ['index 3', 'index 03'],
-      ['index 3', 'index -3'],
-      ['index 3\n', ''],
-    ];
-    const replaced = [...changes, ['index 3', 'extra !\nindex 3'], ['AAAA', 'AAA'], ['\n\n', '\n']].map(
-      ([from = '', to = '']) => good.replace(from, to),
-    );
+    const indexes = ['index 03\n', 'index -3\n', '', 'extra !\nindex 3\n'].map((to) => good.replace('index 3\n', to));
+    const changes = ['@v1 @v2', 'AAAA AAA', '\n\n \n'].map((change) => change.split(' '));
+    const replaced = [...indexes, ...changes.map(([from = '', to = '']) => good.replace(from, to))];
     const hashes = new Array<Uint8Array>(65).fill(new Uint8Array(32));
     const long = [formatTlogProof({ index: 3, proof: hashes, checkpoint: '' }), `${'A'.repeat(100_000)}\n\nc`];
     const malformed = ['', `${good.split('\n\n')[0]}\n${long[1]}`, long[0] ?? '', ...replaced];

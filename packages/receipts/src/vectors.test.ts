@@ -6,7 +6,7 @@ import { jwkThumbprint } from './key-set.ts';
 import { leafHash, sha256 } from './merkle.ts';
 import { bytesOf, goodAnswer, KEY_SET, readVector } from './test/fixture.ts';
 import { isUlid, ulid } from './ulid.ts';
-import { verifyAnswer, verifyDetachedAnswer } from './verify.ts';
+import { verifyDetachedAnswer } from './verify.ts';
 
 const vector = (name: string): Record<string, unknown> => JSON.parse(readVector(`receipts/${name}.json`));
 const keySet = vector('key-set');
@@ -18,9 +18,7 @@ describe('the receipt vectors', () => {
     assert.deepEqual(ledgerReceipt, vector('ledger-receipt'));
     assert.deepEqual(KEY_SET, keySet);
   });
-  it('verify', async () => {
-    const inside = await verifyAnswer(vector('answer'), { keySet, ledgerReceipt: vector('ledger-receipt') });
-    assert.ok(inside.ok, JSON.stringify(inside.steps));
+  it('verify beside their content, too', async () => {
     const { content, content_type, provenance, ledger_receipt } = vector('detached');
     const answer = { content: bytesOf(String(content)), contentType: String(content_type), provenance };
     const beside = await verifyDetachedAnswer(answer, { keySet, ledgerReceipt: ledger_receipt });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { randomFrom } from '../../../tests/support/random.ts';
 import { issueDetachedReceipt } from './receipt.ts';
 import { AmbiguousJsonError, parseStrictJson } from './strict-json.ts';
 import * as fixture from './test/fixture.ts';
@@ -10,43 +11,29 @@ import { verifyDetachedAnswer } from './verify.ts';
 const { bytesOf, failAt, failureOf, KEY_SET, NOW, RECEIPT_KEY } = fixture;
 const { body, keySet, ledgerReceipt } = fixture.good;
 
+/** The text with every place altered: to a digit, and to a random printable character. */
+function* alterationsOf(text: string): Generator<string> {
+  const random = randomFrom(1);
+  for (let at = 0; at < text.length; at++)
+    for (const other of [text[at] === '1' ? '2' : '1', String.fromCharCode(0x20 + Math.floor(random() * 0x5f))])
+      yield text.slice(0, at) + other + text.slice(at + 1);
+}
+
 describe('every altered byte', () => {
-  /** Every place in a text with one other character there. */
-  const alteration = (text: string) =>
-    fc.tuple(fc.nat({ max: text.length - 1 }), fc.integer({ min: 0x20, max: 0x7e })).map(([at, code]) => {
-      return text.slice(0, at) + String.fromCharCode(code) + text.slice(at + 1);
-    });
-
-  /** A single altered character is refused, or is another spelling of the very same value. */
-  async function assertRefused(text: string, original: unknown, part: 'body' | 'ledgerReceipt'): Promise<void> {
-    let value: unknown;
-    try {
-      value = parseStrictJson(text);
-    } catch (error) {
-      assert.ok(error instanceof AmbiguousJsonError);
-      return;
-    }
-    if ((await failureOf({ [part]: value })) === undefined) assert.deepEqual(value, original);
-  }
-
-  for (const [part, original] of [
-    ['body', body],
-    ['ledgerReceipt', ledgerReceipt],
-  ] as const) {
-    const text = JSON.stringify(original);
-    it(`of the ${part} is refused, place by place`, async () => {
-      for (let at = 0; at < text.length; at++) {
-        const other = text[at] === '1' ? '2' : '1';
-        await assertRefused(text.slice(0, at) + other + text.slice(at + 1), original, part);
+  for (const part of ['body', 'ledgerReceipt'] as const)
+    it(`of the ${part} is refused, or is another spelling of the same value`, async () => {
+      const original = fixture.good[part];
+      for (const text of alterationsOf(JSON.stringify(original))) {
+        let value: unknown;
+        try {
+          value = parseStrictJson(text);
+        } catch (error) {
+          assert.ok(error instanceof AmbiguousJsonError);
+          continue;
+        }
+        if ((await failureOf({ [part]: value })) === undefined) assert.deepEqual(value, original);
       }
     });
-    it(`of the ${part} is refused, whatever it becomes`, async () => {
-      await fc.assert(
-        fc.asyncProperty(alteration(text), (altered) => assertRefused(altered, original, part)),
-        { numRuns: 300 },
-      );
-    });
-  }
 
   it('of the checkpoint is refused', async () => {
     const { checkpoint } = ledgerReceipt;

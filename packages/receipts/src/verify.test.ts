@@ -85,11 +85,11 @@ describe('an altered answer fails', () => {
   it('at the inclusion, for a wrong proof, index, tree size or checkpoint', async () => {
     const { proof } = ledgerReceipt;
     const [first = '', ...rest] = proof;
-    const proofs = [rest, [...rest, first], [...proof, first]];
-    await failAt('inclusion', ...proofs.map((wrong) => withReceipt({ proof: wrong })));
-    await failAt('inclusion', ...[{ index: 3 }, { tree_size: 8 }, { tree_size: 6 }].map(withReceipt));
+    const proofs = [rest, [...rest, first], [...proof, first]].map((proof) => ({ proof }));
     const checkpoints = [checkpointOver(6, new Uint8Array(32)), checkpointOver(7, new Uint8Array(32)), 'nothing'];
-    await failAt('inclusion', ...checkpoints.map((checkpoint) => withReceipt({ checkpoint })));
+    const places = [{ index: 3 }, { tree_size: 8 }, { tree_size: 6 }];
+    const changes = [...proofs, ...places, ...checkpoints.map((checkpoint) => ({ checkpoint }))];
+    await failAt('inclusion', ...changes.map(withReceipt));
   });
 
   it('at the checkpoint, for another signer or another origin', async () => {
@@ -109,12 +109,10 @@ describe('an altered answer fails', () => {
 });
 
 describe('issuing', () => {
-  it('answers the same receipt for the same moment and randomness, and one that the ledger can keep', () => {
+  it('makes a receipt that the ledger can store, once', () => {
     const random = new Uint8Array(16).fill(7);
     const options = { signer: RECEIPT_KEY, now: NOW, random, publicKeyUrl: fixture.PUBLIC_KEY_URL };
     const issued = issueReceipt(fixture.PROFILE, options);
-    assert.deepEqual(issued.body, body);
-    assert.equal(Buffer.from(issued.leaf).toString('base64'), ledgerReceipt.leaf);
     assert.match(issued.receiptId, /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/);
     assert.match(issued.ledgerReceiptId, /^cr_[a-z2-7]{32}$/);
     const members = Object.keys(JSON.parse(Buffer.from(issued.leaf).toString()) as object);

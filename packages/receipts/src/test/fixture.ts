@@ -65,15 +65,12 @@ export async function ledgerReceiptOf(leaves: readonly Uint8Array[], index: numb
   });
 }
 
+const entryOf = ({ publicKey }: TestKey) =>
+  receipts.publicKeyEntry(publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' });
+
 export const KEY_SET: receipts.KeySet = receipts.keySetDocument(
-  [receipts.publicKeyEntry(RECEIPT_KEY.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' })],
-  receipts.ledgerEntry(
-    [receipts.publicKeyEntry(LEDGER_KEY.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' })],
-    {
-      origin: ORIGIN,
-      url: '/ledger/',
-    },
-  ),
+  [entryOf(RECEIPT_KEY)],
+  receipts.ledgerEntry([entryOf(LEDGER_KEY)], { origin: ORIGIN, url: '/ledger/' }),
 );
 
 export const PROFILE = {
@@ -85,14 +82,8 @@ export const PROFILE = {
   share: 0.30000000000000004,
 };
 
-export interface Answer {
-  readonly body: receipts.SignedBody<typeof PROFILE>;
-  readonly keySet: receipts.KeySet;
-  readonly ledgerReceipt: receipts.LedgerReceipt;
-}
-
-/** A good answer whose leaf stands among six others. */
-export async function goodAnswer(signer: receipts.Signer = RECEIPT_KEY, now: Date = NOW): Promise<Answer> {
+/** A good answer whose leaf is among six others. */
+export async function goodAnswer(signer: receipts.Signer = RECEIPT_KEY, now: Date = NOW) {
   const random = new Uint8Array(16).fill(7);
   const { body, leaf } = receipts.issueReceipt(PROFILE, { signer, now, random, publicKeyUrl: PUBLIC_KEY_URL });
   const others = Array.from({ length: 6 }, (_, at) => bytesOf(`leaf ${at}`));
@@ -102,11 +93,7 @@ export async function goodAnswer(signer: receipts.Signer = RECEIPT_KEY, now: Dat
 
 export const good = await goodAnswer();
 
-export interface ChangedParts {
-  body?: unknown;
-  keySet?: unknown;
-  ledgerReceipt?: unknown;
-}
+export type ChangedParts = Readonly<Partial<Record<'body' | 'keySet' | 'ledgerReceipt', unknown>>>;
 
 /** Verifies the good answer with some of its parts replaced: the step at which that fails. */
 export async function failureOf(changed: ChangedParts): Promise<receipts.VerifyStep | undefined> {
