@@ -39,6 +39,13 @@ function recordsOf({ category, html = {}, ...group }: Rules): Readonly<Record<st
   };
 }
 
+/** A value that begins or goes on as the pattern says, with a version at its place. */
+function textOf(start: string, place: string): string {
+  if (start.startsWith(place)) return `${start}1.20.3`;
+  const shown = `${place}1.20.3`;
+  return shown.toLowerCase().includes(start.toLowerCase()) ? shown : `${start} ${shown}`;
+}
+
 /** Where a second provider is shown by right: a package by the network that serves it, the gateway, the server's maker. */
 const SHARED = new Set(['asset', 'header', 'named']);
 
@@ -69,5 +76,26 @@ describe('every pattern of the catalog', () => {
     }
     assert.deepEqual(hidden, []);
     assert.equal(Object.keys(count).length, 17, 'a kind has no pattern');
+  });
+
+  it('with a place for a version shows the version that stands there', () => {
+    const unread: string[] = [];
+    for (const { id, rules } of providers) {
+      for (const { header = [], html = {} } of rules) {
+        const headers = header.flatMap(({ name, value = '', version }) =>
+          version === undefined ? [] : [{ headers: { [name]: textOf(value, version) } }],
+        );
+        const generators = (html.generator ?? []).flatMap((given) =>
+          typeof given === 'string' || given.version === undefined
+            ? []
+            : [generator(textOf(given.start, given.version))],
+        );
+        for (const record of [...headers, ...generators]) {
+          const version = servicesOf(record).find((each) => each.provider_id === id)?.version;
+          if (!version?.endsWith('1.20.3')) unread.push(`${id} ${JSON.stringify(record)} ${version}`);
+        }
+      }
+    }
+    assert.deepEqual(unread, []);
   });
 });
