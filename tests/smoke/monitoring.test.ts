@@ -1,6 +1,6 @@
 // Metrics as running services tell them: documented in full, and all that the alerts and the dashboard name is there.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -32,14 +32,7 @@ const dashboard = JSON.parse(read('deploy/grafana/strata.json')) as { panels: Pa
 /** Names of ours and of the process in an expression; `up` is Prometheus's own. */
 const metricsIn = (expr: string) => expr.match(/\b(?:strata|process|nodejs)_\w+/g) ?? [];
 
-function hasPromtool(): boolean {
-  try {
-    execFileSync('promtool', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;
 
 describe('metrics', () => {
   let internet: Internet;
@@ -53,16 +46,11 @@ describe('metrics', () => {
     await stack.scan(company(internet, 0));
     await stack.get(`/stack/v1/domains/${company(internet, 0)}`);
     gateway = await startGateway({
+      ...{ STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off' },
       STRATA_INFERENCE_METRICS_PORT: '0',
-      STRATA_NETWORK: 'on',
-      STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
-      STRATA_MDNS: 'off',
     });
-    const question = {
-      model: 'strata-tiny-chat',
-      max_tokens: 4,
-      messages: [{ role: 'user', content: 'What is DMARC?' }],
-    };
+    const messages = [{ role: 'user', content: 'What is DMARC?' }];
+    const question = { model: 'strata-tiny-chat', max_tokens: 4, messages };
     assert.equal((await gateway.post('/v1/chat/completions', question)).status, 200);
     worker = await startTestWorker({ metrics: true });
     const tell = async (port: number | undefined) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
@@ -87,32 +75,26 @@ describe('metrics', () => {
   const known = () => new Set(Object.values(told).flatMap((text) => [...namesOf(text)]));
 
   it('are told in docs/monitoring.md in full, with the services that have them, and no other', () => {
-    const written = new Map(
-      [...read('docs/monitoring.md').matchAll(/^\| `(strata_\w+)` \| ([^|]+) \|/gm)].map(([, name = '', of = '']) => [
-        name,
-        of,
-      ]),
-    );
+    const rows = read('docs/monitoring.md').matchAll(/^\| `(strata_\w+)` \| ([^|]+) \|/gm);
+    const written = new Map([...rows].map(([, name = '', of = '']) => [name, of]));
     const seen = new Map<string, string[]>();
     for (const [service, text] of Object.entries(told))
       for (const [, name = ''] of text.matchAll(/^# TYPE (strata_\w+) /gm))
         seen.set(name, [...(seen.get(name) ?? []), service]);
-    const all = (services: readonly string[]) => (services.length === 3 ? 'all' : services.join(', '));
-    assert.deepEqual(
-      Object.fromEntries([...written].sort()),
-      Object.fromEntries([...seen].map(([name, services]): [string, string] => [name, all(services)]).sort()),
+    const expected = new Map(
+      [...seen].map(([name, services]) => [name, services.length === 3 ? 'all' : services.join(', ')]),
     );
+    assert.deepEqual(written, expected);
   });
 
   it('that the alerts name are there, and so is what their runbook points to', () => {
-    const headings = new Set(
-      [...read('docs/operations.md').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-        title
-          .toLowerCase()
-          .replaceAll(/[^a-z0-9 -]/g, '')
-          .replaceAll(' ', '-'),
-      ),
-    );
+    const anchor = (title: string) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9 -]/g, '')
+        .replaceAll(' ', '-');
+    const titles = read('docs/operations.md').matchAll(/^#+ (.+)$/gm);
+    const headings = new Set([...titles].map(([, title = '']) => anchor(title)));
     assert.ok(alerts.length >= 10);
     for (const { alert, expr, annotations } of alerts) {
       const names = metricsIn(expr);
@@ -138,7 +120,7 @@ describe('metrics', () => {
   });
 
   it('are asked for by rules that Prometheus accepts', {
-    skip: hasPromtool() ? false : 'promtool is not installed (Debian package prometheus)',
+    skip: hasPromtool ? false : 'promtool is not installed (Debian package prometheus)',
   }, () => {
     execFileSync('promtool', ['check', 'rules', path.join(root, 'deploy/prometheus/alerts.yml')]);
   });

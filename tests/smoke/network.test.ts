@@ -16,15 +16,15 @@ const MODEL = 'simulated-8b';
 const HOST = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_LOG_LEVEL: 'silent' };
 const logger = createLogger({ level: 'silent' });
 /** What the gateway would open as a GGUF, were the engines real. */
-const vocabulary = { bytes: Buffer.from('the vocabulary of the simulated model'), templateSha256: '7'.repeat(64) };
-const vocabularySha256 = hash('sha256', vocabulary.bytes);
+const bytes = Buffer.from('the vocabulary of the simulated model');
+const vocabulary = { bytes, sha256: hash('sha256', bytes), templateSha256: '7'.repeat(64) };
 const speaker = createSimulatedEngine();
 
 const messages = [{ role: 'user' as const, content: 'Tell me of the network.' }];
-const answerOf = async (seed: number, count: number) =>
-  simulatedAnswer(await speaker.render({ messages }), { seed, count })
-    .map(simulatedText)
-    .join('');
+const answerOf = async (seed: number, count: number) => {
+  const tokens = simulatedAnswer(await speaker.render({ messages }), { seed, count });
+  return tokens.map(simulatedText).join('');
+};
 
 let directory: string;
 let gateway: RunningGateway;
@@ -41,13 +41,9 @@ async function join(name: string, { tokensPerSecond = 200 } = {}) {
   const engine = createSimulatedEngine({ tokensPerSecond });
   const token = gateway.gateway.network?.joinToken() ?? '';
   const settings = { ...HOST, STRATA_DATA: path.join(directory, name), STRATA_JOIN: token };
-  const lent = {
-    name: MODEL,
-    engine,
-    vocabulary: { ...vocabulary, sha256: vocabularySha256 },
-    speed: { prefill: 10_000, decode: 200 },
-  };
-  const worker = await startWorker(readWorkerConfig(settings), { logger }, { model: lent });
+  const speed = { prefill: 10_000, decode: 200 };
+  const model = { name: MODEL, engine, vocabulary, speed };
+  const worker = await startWorker(readWorkerConfig(settings), { logger }, { model });
   return { worker, crash: () => engine[Symbol.asyncDispose]() } satisfies TestWorker;
 }
 

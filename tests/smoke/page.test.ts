@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { company, startHarness } from '../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../support/shared-internet.ts';
-import { assertAccessible, openBrowser, settled, skip, visit } from '../support/web/browser.ts';
+import { assertAccessible, assertReceiptHolds, openBrowser, settled, skip, visit } from '../support/web/browser.ts';
 
 describe('the page of a domain', { skip }, () => {
   it('shows what the domain runs, and a receipt that holds', async () => {
@@ -20,9 +20,7 @@ describe('the page of a domain', { skip }, () => {
       const stack = page.getByRole('region', { name: 'Stack', exact: true });
       const text = await stack.innerText();
       for (const { provider } of body.services as { provider: string }[]) assert.ok(text.includes(provider), provider);
-      await stack.locator('footer summary').click();
-      await stack.getByRole('button', { name: 'Verify' }).click();
-      await stack.getByText('The receipt holds').waitFor();
+      await assertReceiptHolds(stack, 'API and receipt');
       await assertAccessible(page);
     } finally {
       await browser.close();

@@ -4,30 +4,24 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
 import pg from 'pg';
-import { postgresServer } from '../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresCluster } from '../../packages/store/src/test/postgres.ts';
+import { exec, postgres } from '../../packages/store/src/test/places.ts';
 import { type Harness, moveDns, smallInternet, startHarness } from '../../services/stack/src/test/harness.ts';
 
 const HOUR_MS = 3_600_000;
 // biome-ignore lint/suspicious/noExplicitAny: bodies whose shape is what is compared
 type Loose = any;
 
-describe('the report views', { skip: binaries ? false : notice }, () => {
+describe('the report views', { skip: postgres.skip }, () => {
   let internet: Internet;
-  let server: PostgresCluster;
   let harness: Harness;
   let analyst: pg.Client;
   let now = Date.parse('2026-03-01T00:00:00Z');
   let url = '';
   before(async () => {
     internet = await smallInternet();
-    server = await postgresServer();
-    url = await server.fresh();
-    harness = await startHarness({
-      internet,
-      settings: { STRATA_DATABASE_URL: url },
-      world: { now: () => new Date(now) },
-    });
+    url = await postgres.fresh();
+    const world = { now: () => new Date(now) };
+    harness = await startHarness({ internet, settings: { STRATA_DATABASE_URL: url }, world });
     const domains = internet.domains().slice(0, 12);
     for (let round = 0; round < 2; round += 1) {
       for (const hours of [24, 7]) {
@@ -39,15 +33,14 @@ describe('the report views', { skip: binaries ? false : notice }, () => {
       if (!domains.includes(domain)) domains.push(domain);
     }
     // As docs/operations.md says.
-    const database = new URL(url).pathname.slice(1);
-    await server.sql(
+    await exec(
+      url,
       `create role analyst login password 'x';
        do $$ declare name text; begin
          for name in select table_name from information_schema.views where table_schema = 'public' and table_name like 'report\\_%' loop
            execute format('grant select on %I to analyst', name);
          end loop;
        end $$`,
-      database,
     );
     const place = new URL(url);
     place.username = 'analyst';
@@ -68,11 +61,8 @@ describe('the report views', { skip: binaries ? false : notice }, () => {
       select (select count(*) from report_domains where last_scanned_at is not null)::int as domains,
              (select count(*) from report_services where is_current)::int as services,
              (select count(*) from report_scans)::int as scans`);
-    assert.deepEqual(counted, {
-      domains: stats.domains,
-      services: stats.services,
-      scans: stats.scans.total ?? stats.scans,
-    });
+    const { domains, services, scans } = stats;
+    assert.deepEqual(counted, { domains, services, scans: scans.total ?? scans });
     const { providers } = await get('/stack/v1/stats/providers');
     assert.ok(providers.length > 3);
     const rows = await ask(
@@ -98,18 +88,13 @@ describe('the report views', { skip: binaries ? false : notice }, () => {
       'select category, first_seen, last_seen, evidence from (select *, valid_from as first_seen from report_services) s where domain = $1 and is_current order by id',
       [domain],
     );
-    const found = services.map(
-      (each) =>
-        `${each.category} ${each.first_seen.toISOString()} ${each.last_seen.toISOString()} ${each.evidence.length > 0}`,
-    );
-    const told = profile.services.map(
-      (each: Loose) => `${each.category} ${each.first_seen} ${each.last_seen} ${each.evidence.length > 0}`,
-    );
-    assert.deepEqual(found.sort(), told.sort());
+    const lineOf = ({ category, first_seen, last_seen, evidence }: Loose) =>
+      `${category} ${new Date(first_seen).toISOString()} ${new Date(last_seen).toISOString()} ${evidence.length > 0}`;
+    assert.ok(services.every(({ first_seen, last_seen }) => first_seen instanceof Date && last_seen instanceof Date));
+    assert.deepEqual(services.map(lineOf).sort(), profile.services.map(lineOf).sort());
     const { changes } = await get(`/stack/v1/domains/${domain}/changes`);
-    const changed = await ask('select id, at, type from report_changes where domain = $1 order by at desc, id desc', [
-      domain,
-    ]);
+    const newestFirst = 'select id, at, type from report_changes where domain = $1 order by at desc, id desc';
+    const changed = await ask(newestFirst, [domain]);
     assert.deepEqual(
       changed.map(({ id, at, type }) => [id, at.toISOString(), type]),
       changes.map((each: Loose) => [each.id, each.at, each.type]),
@@ -139,16 +124,11 @@ describe('the report views', { skip: binaries ? false : notice }, () => {
   });
 
   it('are not broken by what strangers publish', async () => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    try {
-      const hostile = JSON.stringify({ text: 'a\0b\ud800c \\u0000 \u{1f600}' });
-      await client.query("insert into events (at, kind, domain, payload) values (0, 'domain-changed', 'x.com', $1)", [
-        hostile,
-      ]);
-    } finally {
-      await client.end();
-    }
+    const hostile = JSON.stringify({ text: 'a\0b\ud800c \\u0000 \u{1f600}' });
+    await exec(
+      url,
+      `insert into events (at, kind, domain, payload) values (0, 'domain-changed', 'x.com', '${hostile}')`,
+    );
     const [{ payload }] = (await ask("select payload from report_events where domain = 'x.com'")) as [
       { payload: { text: string } },
     ];

@@ -1,12 +1,12 @@
 // What clients ask of a fleet while something happens to it, and what they were told; afterwards all of that must still hold.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkStore, type Store, StoreError } from '@strata/store';
-import type { PostgresCluster } from '../../packages/store/src/test/postgres.ts';
+import { checkStore, StoreError } from '@strata/store';
+import { rows } from '../../packages/store/src/test/places.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../packages/store/src/test/scans.ts';
-import type { Fleet } from './fleet.ts';
+import type { Fleet, FleetAtWork } from './fleet.ts';
 import { everyEvent, follow, get } from './node-answers.ts';
-import { untilTrue } from './nodes.ts';
+import { untilAnswer } from './until.ts';
 
 /** Counted one by one, so that what was answered is what is counted. */
 const FREE = 50;
@@ -15,11 +15,7 @@ const SIGNED_WITHIN_MS = 1_800_000;
 /** Who got no answer in this time hangs. */
 const HANGS_MS = 240_000;
 
-export interface LoadParts {
-  readonly fleet: Fleet;
-  readonly store: Store;
-  /** Scanned on demand: names that nobody put on the list. */
-  readonly asked: readonly string[];
+export interface LoadOptions {
   readonly freeKeys: number;
   /** A domain of this load alone, which moves from one provider to the other and back. */
   readonly moving?: string;
@@ -28,7 +24,8 @@ export interface LoadParts {
 export type FleetLoad = Awaited<ReturnType<typeof startLoad>>;
 
 /** Asks until it is stopped; resolves when the stream has begun to tell, which from then on knows where it was. */
-export async function startLoad({ fleet, store, asked, freeKeys, moving = 'moving.example' }: LoadParts) {
+export async function startLoad(place: FleetAtWork, { freeKeys, moving = 'moving.example' }: LoadOptions) {
+  const { fleet, store, asked, databaseUrl } = place;
   const unlimited = await store.keys.create({ tier: 'unlimited' });
   const keys = await Promise.all(Array.from({ length: freeKeys }, () => store.keys.create({ tier: 'free' })));
   const ended = new Set<string>();
@@ -69,7 +66,7 @@ export async function startLoad({ fleet, store, asked, freeKeys, moving = 'movin
       wrong.push(`signed at ${provenance.signed_at}`);
     return { domain, scanned_at } as { readonly domain?: string; readonly scanned_at?: string };
   };
-  const stream = await followOn(fleet, unlimited.key, stopping.signal);
+  const stream = followOn(fleet, unlimited.key, stopping.signal);
   let n = 0;
   const load = [
     working(async () => {
@@ -103,24 +100,21 @@ export async function startLoad({ fleet, store, asked, freeKeys, moving = 'movin
       await delay(20);
     }),
   ];
-  await untilTrue('the stream has begun', async () => stream.hasBegun());
+  await untilAnswer('the stream has begun', stream.hasBegun);
 
   return {
-    ...{ key: unlimited.key, receipts, profiles, statuses, wrong },
-    /** Answers of success so far. */
-    answered: () => statuses[200] ?? 0,
-    longestMs: () => Math.round(longestMs),
+    ...{ key: unlimited.key, receipts, statuses },
     /** Until clients have so many more answers than now. */
     async goesOn(answers = 20): Promise<void> {
       const before = statuses[200] ?? 0;
-      await untilTrue('clients get answers', async () => (statuses[200] ?? 0) >= before + answers);
+      await untilAnswer('clients get answers', () => (statuses[200] ?? 0) >= before + answers);
     },
     async stop(): Promise<void> {
       stopping.abort();
       await Promise.all([...load, stream.following]);
     },
     /** Everything that a client was told still holds, and nothing of it happened twice. For after `stop`. */
-    async check(server: PostgresCluster, databaseUrl: string): Promise<string> {
+    async check(): Promise<string> {
       assert.deepEqual(wrong, []);
       const node = await fleet.api();
       assert.ok(receipts.size > 0, 'somebody was answered');
@@ -140,28 +134,21 @@ export async function startLoad({ fleet, store, asked, freeKeys, moving = 'movin
         const sum = used.reduce((a, b) => a + b, 0);
         assert.ok(sum >= answered && used.every((count) => count <= FREE), `${answered} answered, ${used} counted`);
       }
-      const database = new URL(databaseUrl).pathname.slice(1);
-      const twice = await server.sql(
-        'select domain_id, observed_at from scans group by domain_id, observed_at having count(*) > 1',
-        database,
-      );
-      assert.deepEqual(twice.rows, [], 'no scan stands twice');
+      const twice = 'select domain_id, observed_at from scans group by domain_id, observed_at having count(*) > 1';
+      assert.deepEqual(await rows(databaseUrl, twice), [], 'no scan is stored twice');
       const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
       const all = changes.map(({ seq }) => `ev_${String(seq).padStart(10, '0')}`);
       await using rest = await follow(node, unlimited.key, String(stream.events.at(-1)?.seq));
-      await untilTrue(
-        'all is told',
-        async () => [...stream.events, ...rest.events].at(-1)?.body.includes(all.at(-1) ?? '-') ?? false,
+      const events = () => [...stream.events, ...rest.events];
+      await untilAnswer('all are sent', () =>
+        events()
+          .at(-1)
+          ?.body.includes(all.at(-1) ?? '-'),
       );
-      const told = [...stream.events, ...rest.events].map(
-        ({ body }) => (JSON.parse(body) as { readonly id: string }).id,
-      );
-      const isChange = new Set(all);
-      assert.deepEqual(
-        told.filter((id) => isChange.has(id)),
-        all.slice(all.indexOf(told.find((id) => isChange.has(id)) ?? '')),
-        'each change since it was followed is told once, in its order',
-      );
+      const told = events().map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
+      const toldChanges = told.filter((id) => all.includes(id));
+      const expected = all.slice(all.indexOf(toldChanges[0] ?? ''));
+      assert.deepEqual(toldChanges, expected, 'each change since it was followed is sent once, in its order');
       assert.equal(new Set(told).size, told.length);
       assert.deepEqual((await checkStore(databaseUrl)).findings, []);
       const requests = [...counted.values()].reduce((a, b) => a + b, 0);
@@ -177,7 +164,7 @@ function isUnavailable(answer: Awaited<ReturnType<typeof get>>): boolean {
 }
 
 /** Follows the stream wherever it is served, each time from where it was, until the signal aborts. */
-async function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
+function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
   const events: { readonly seq: number; readonly body: string }[] = [];
   let breaks = 0;
   let current: Awaited<ReturnType<typeof follow>> | undefined;

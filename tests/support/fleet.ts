@@ -1,79 +1,96 @@
-// Places for processes in roles, all on one PostgreSQL; one that was killed is started anew in its place.
+// Processes in all roles at work on one PostgreSQL; one that was killed is started anew in its slot.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { NodeRole, TestNode, TestNodes } from './nodes.ts';
+import { openStore } from '@strata/store';
+import { createInternet } from '@strata/testnet';
+import { type NodeRole, type TestNode, type TestNodes, testNodes } from './nodes.ts';
+import { untilAnswer } from './until.ts';
 
-/** Two of each: whatever happens to one of them, another is there. */
+/** Two of each: whatever happens to one of them, another is online. */
 export const TWO_OF_EACH: readonly NodeRole[] = ['api', 'api', 'scanner', 'scanner', 'scheduler', 'scheduler'];
-/** Domains are looked at again after seconds, so that scanners never rest. */
-export const RESTLESS = { STRATA_RESCAN_HOURS: '0.003', STRATA_ON_DEMAND_PER_HOUR: '100000' };
+/** Domains are scanned again after seconds, so that scanners never wait. */
+const RESTLESS = { STRATA_RESCAN_HOURS: '0.003', STRATA_ON_DEMAND_PER_HOUR: '100000' };
+const DOMAINS = 60;
 
 type Settings = Readonly<Record<string, string>>;
 
-interface Place {
+interface Slot {
   readonly role: NodeRole;
   node: TestNode | undefined;
   starting: Promise<void>;
 }
 
-export interface FleetOptions {
-  readonly roles?: readonly NodeRole[];
-  readonly settings?: Settings;
-  /** What the process of a place has besides; places count from 0, in the order of `roles`. */
-  readonly own?: (place: number) => Settings;
-}
-
 export class Fleet {
   readonly #nodes: TestNodes;
-  readonly #places: readonly Place[];
-  readonly #settingsOf: (place: number) => Settings;
+  readonly #slots: readonly Slot[];
+  readonly #settingsOf: (slot: number) => Settings;
   readonly killed: Record<string, number> = {};
 
-  constructor(nodes: TestNodes, { roles = TWO_OF_EACH, settings = RESTLESS, own = () => ({}) }: FleetOptions = {}) {
+  /** `own`: settings of the process of a slot; slots count from 0, in the order of `TWO_OF_EACH`. */
+  constructor(nodes: TestNodes, own: (slot: number) => Settings) {
     this.#nodes = nodes;
-    this.#settingsOf = (place) => ({ ...settings, ...own(place) });
-    this.#places = roles.map((role) => ({ role, node: undefined, starting: Promise.resolve() }));
-  }
-
-  async startAll(): Promise<void> {
-    for (const place of this.#places) place.starting = this.#start(place);
-    await this.settled();
+    this.#settingsOf = (slot) => ({ ...RESTLESS, ...own(slot) });
+    this.#slots = TWO_OF_EACH.map((role) => ({ role, node: undefined, starting: Promise.resolve() }));
+    for (const slot of this.#slots) slot.starting = this.#start(slot);
   }
 
   async settled(): Promise<void> {
-    await Promise.all(this.#places.map(({ starting }) => starting));
+    await Promise.all(this.#slots.map(({ starting }) => starting));
   }
 
-  /** Those that are not known to be gone. */
-  of(...roles: readonly NodeRole[]): readonly TestNode[] {
-    return this.#places.flatMap(({ role, node }) => (node && roles.includes(role) ? [node] : []));
+  /** Those that are not known to be offline. */
+  all(only?: NodeRole): readonly TestNode[] {
+    return this.#slots.flatMap(({ role, node }) => (node && role === (only ?? role) ? [node] : []));
   }
 
-  all(): readonly TestNode[] {
-    return this.of('all', 'api', 'scanner', 'scheduler');
-  }
-
-  /** Some API node that is not known to be gone. */
+  /** Some API node that is not known to be offline. */
   async api(): Promise<TestNode> {
     for (;;) {
-      const apis = this.of('api');
-      const one = apis[Math.floor(Math.random() * apis.length)];
+      const one = oneOf(this.all('api'));
       if (one) return one;
       await delay(20);
     }
   }
 
   async killOne(): Promise<void> {
-    const alive = this.#places.filter(({ node }) => node !== undefined);
-    const place = alive[Math.floor(Math.random() * alive.length)];
-    if (!place?.node) return this.settled();
-    const { node } = place;
-    place.node = undefined;
-    this.killed[place.role] = (this.killed[place.role] ?? 0) + 1;
+    const slot = oneOf(this.#slots.filter(({ node }) => node !== undefined));
+    if (!slot?.node) return this.settled();
+    const { node } = slot;
+    slot.node = undefined;
+    this.killed[slot.role] = (this.killed[slot.role] ?? 0) + 1;
     await node.kill();
-    place.starting = this.#start(place);
+    slot.starting = this.#start(slot);
   }
 
-  async #start(place: Place): Promise<void> {
-    place.node = await this.#nodes.start(place.role, this.#settingsOf(this.#places.indexOf(place)));
+  async #start(slot: Slot): Promise<void> {
+    slot.node = await this.#nodes.start(slot.role, this.#settingsOf(this.#slots.indexOf(slot)));
   }
+}
+
+const oneOf = <T>(all: readonly T[]): T | undefined => all[Math.floor(Math.random() * all.length)];
+
+export interface FleetOptions {
+  /** The database's address for the processes, where it is another one than that of the test. */
+  readonly reachedAt?: string;
+  readonly own?: ConstructorParameters<typeof Fleet>[1];
+}
+
+export type FleetAtWork = Awaited<ReturnType<typeof startFleet>>;
+
+/** Half of the companies are on the list and were scanned once; the others wait to be asked for. */
+export async function startFleet(
+  databaseUrl: string,
+  { reachedAt = databaseUrl, own = () => ({}) }: FleetOptions = {},
+) {
+  await using stack = new AsyncDisposableStack();
+  const store = stack.use(await openStore(databaseUrl, { poolSize: 3 }));
+  const internet = stack.use(await createInternet({ domains: DOMAINS, hasFaults: false }));
+  const [scheduled, asked] = [internet.domains().slice(0, DOMAINS / 2), internet.domains().slice(DOMAINS / 2)];
+  await store.addDomains(scheduled, { source: 'test' });
+  const nodes = stack.use(await testNodes({ databaseUrl: reachedAt, domains: DOMAINS, isApiSeeing: true }));
+  const fleet = new Fleet(nodes, own);
+  await fleet.settled();
+  const counted = async () => (await store.counts()).scannedDomains;
+  await untilAnswer('all domains are scanned once', counted, (count) => count >= scheduled.length);
+  const owned = stack.move();
+  return { databaseUrl, store, fleet, asked, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -1,15 +1,7 @@
 // Records as a person would write them down, and what the whole rulebook says of them.
 import { entries } from '@strata/catalog';
-import {
-  compileRulebook,
-  type DnsEvidence,
-  detect,
-  type Evidence,
-  evidenceFromRecord,
-  type Lookup,
-  loadCatalog,
-  type Profile,
-} from '@strata/detect';
+import type { DnsEvidence, Evidence, Profile } from '@strata/detect';
+import { compileRulebook, detect, evidenceFromRecord, loadCatalog } from '@strata/detect';
 
 export const rulebook = compileRulebook(loadCatalog(entries));
 
@@ -19,7 +11,7 @@ type Rest = Partial<Omit<Evidence, 'dns'>> & { readonly dns?: Partial<DnsEvidenc
 /** A record as `strata stack explain` reads it, without its domain; `policies` is what SPF leads to; `rest` replaces parts. */
 function evidence(record: object, policies: Policies = {}, { dns, ...rest }: Rest = {}): Evidence {
   const base = evidenceFromRecord({ domain: 'example.com', ...record });
-  const spf = Object.fromEntries(Object.entries(policies).map(([name, texts]) => [name, lookup(texts)]));
+  const spf = Object.fromEntries(Object.entries(policies).map(([name, texts]) => [name, found(texts)]));
   return {
     ...base,
     policies: { spf, dmarcParents: {}, reportConsents: {}, validation: 'unknown' },
@@ -47,6 +39,7 @@ export function mx(...lines: readonly string[]): { readonly preference: number; 
   });
 }
 
-function lookup(records: readonly string[]): Lookup<string> {
-  return { status: 'found', records, aliases: [] };
+/** A look-up that was answered, by way of aliases or of none. */
+export function found<T>(records: readonly T[], ...aliases: readonly string[]) {
+  return { status: 'found', records, aliases } as const;
 }

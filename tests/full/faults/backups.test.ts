@@ -9,30 +9,28 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { strataProcess, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { fillStore, type ServeProcess, settingsOf, startServe } from '../../support/serve-process.ts';
+import { fails, succeeds } from '../../support/strata-stack.ts';
 
 /** Set it to 10 for a long look. */
 const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);
 const SIGNALS = ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGINT'] as const;
 const DOMAINS = 4_000;
-const MAIN = path.join(import.meta.dirname, '../../../services/cli/src/main.ts');
 
 type Env = Readonly<Record<string, string>>;
-const strata = (args: readonly string[], env: Env) => runStrata(['stack', ...args], { env });
+
+interface Cut {
+  readonly sign: string;
+  readonly signal?: NodeJS.Signals;
+  readonly afterMs?: number;
+}
 
 /** Runs a command, and ends it so long after it began to write, which is when `sign` is there; tells how long it wrote. */
-async function cutOff(
-  args: readonly string[],
-  env: Env,
-  cut: { sign: string; signal?: NodeJS.Signals; afterMs?: number },
-) {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:STRATA|NODE)_/.test(name));
-  const child = spawn(process.execPath, [MAIN, 'stack', ...args], {
-    env: { ...Object.fromEntries(inherited), ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const said = text(child.stderr);
+async function cutOff(args: readonly string[], env: Env, cut: Cut) {
+  const started = strataProcess(['stack', ...args], env);
+  const child = spawn(started.command, started.args, { env: started.env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const printed = text(child.stderr);
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
   while (!existsSync(cut.sign) && child.exitCode === null && child.signalCode === null) await delay(1);
   const begunAt = performance.now();
@@ -41,7 +39,7 @@ async function cutOff(
     child.kill(cut.signal);
   }
   const [code, signal] = await ended;
-  return { code, signal, stderr: await said, tookMs: performance.now() - begunAt };
+  return { code, signal, stderr: await printed, tookMs: performance.now() - begunAt };
 }
 
 describe('a backup that is cut off', () => {
@@ -76,9 +74,8 @@ describe('a backup that is cut off', () => {
   it('is whole or none, leaves the service as it was, and is made when it is asked for again', {
     timeout: 900_000,
   }, async () => {
-    const first = await cutOff(['backup', set, '--keys', `${set}.keys`], env, {
-      sign: path.join(place, '.set.unfinished'),
-    });
+    const sign = path.join(place, '.set.unfinished');
+    const first = await cutOff(['backup', set, '--keys', `${set}.keys`], env, { sign });
     assert.equal(first.code, 0, first.stderr);
     const ends: Record<string, number> = {};
     for (let n = 0; n < SIGNALS.length * TIMES; n += 1) {
@@ -93,7 +90,7 @@ describe('a backup that is cut off', () => {
       const end = `${signal} ${isThere ? 'too late' : 'in time'}`;
       ends[end] = (ends[end] ?? 0) + 1;
       if (isThere) {
-        assert.equal((await strata(['backup', '--verify', name], env)).code, 0, 'what has its name is whole');
+        await succeeds(['backup', '--verify', name], env);
         continue;
       }
       assert.notEqual(ended.code, 0);
@@ -102,24 +99,20 @@ describe('a backup that is cut off', () => {
         assert.ok(!existsSync(unfinished) && !existsSync(`${name}.keys`), 'nothing is left');
       }
       await rm(`${name}.keys`, { force: true });
-      for (const args of [
-        ['backup', '--verify', name],
-        ['restore', name],
-      ])
-        assert.notEqual((await strata(args, { ...env, STRATA_DATA: path.join(place, 'none') })).code, 0);
+      for (const command of [['backup', '--verify'], ['restore']])
+        await fails([...command, name], { ...env, STRATA_DATA: path.join(place, 'none') }, 2);
       // All that it lacks may be its name.
       if (existsSync(path.join(unfinished, 'manifest.json'))) continue;
-      if (existsSync(unfinished)) assert.notEqual((await strata(['backup', '--verify', unfinished], env)).code, 0);
+      if (existsSync(unfinished)) await fails(['backup', '--verify', unfinished], env, 2);
     }
-    const again = await strata(['backup', path.join(place, 'cut-0-again')], env);
-    assert.equal(again.code, 0, again.stderr);
-    assert.equal((await strata(['check-store'], env)).code, 0, 'the source is as it was');
+    await succeeds(['backup', path.join(place, 'cut-0-again')], env);
+    await succeeds(['check-store'], env);
     for (const id of receipts) assert.equal((await service.get(`/ledger/receipts/${id}`)).status, 200);
     console.log(`backups ${JSON.stringify(ends)}, ${receipts.length} receipts given meanwhile`);
   });
 
   it('and put back: what was there, all of it, or a service that does not start', { timeout: 900_000 }, async () => {
-    if (!existsSync(set)) assert.equal((await strata(['backup', set, '--keys', `${set}.keys`], env)).code, 0);
+    if (!existsSync(set)) await succeeds(['backup', set, '--keys', `${set}.keys`], env);
     await using old = await temporaryDirectory();
     const { free: oldKey } = await fillStore(path.join(old.path, 'strata.db'), 3);
     {
@@ -144,8 +137,7 @@ describe('a backup that is cut off', () => {
       if (!signal) assert.equal(state, 'new', ended.stderr);
       if (state === 'new') continue;
       assert.notEqual(ended.code, 0, 'it does not say that it was done');
-      const again = await strata(args, here);
-      assert.equal(again.code, 0, again.stderr);
+      await succeeds(args, here);
       assert.equal(await stateOf(data, oldKey), 'new');
     }
     console.log(`restores ${JSON.stringify(ends)}`);
@@ -164,8 +156,7 @@ describe('a backup that is cut off', () => {
     if (isNew)
       for (const id of receipts.slice(0, 300)) assert.equal((await served.get(`/ledger/receipts/${id}`)).status, 200);
     await served.kill();
-    const checked = await strata(['check-store'], settingsOf(data));
-    assert.equal(checked.code, 0, checked.stdout);
+    await succeeds(['check-store'], settingsOf(data));
     return isNew ? 'new' : 'old';
   }
 });

@@ -5,20 +5,19 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore, type Store } from '@strata/store';
-import { createInternet } from '@strata/testnet';
 import pg from 'pg';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgres } from '../../../packages/store/src/test/places.ts';
+import { type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { type BadLink, startBadLink } from '../../support/bad-link.ts';
-import { Fleet } from '../../support/fleet.ts';
+import { type Fleet, type FleetAtWork, startFleet } from '../../support/fleet.ts';
 import { type FleetLoad, startLoad } from '../../support/fleet-load.ts';
 import { get } from '../../support/node-answers.ts';
-import { type TestNode, testNodes, until, untilTrue } from '../../support/nodes.ts';
+import type { TestNode } from '../../support/nodes.ts';
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
+import { untilAnswer } from '../../support/until.ts';
 
 /** Set it to 10 for a long look. */
 const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);
-const DOMAINS = 60;
 const CONNECTIONS = 70;
 
 /** 0 where it was closed under way. */
@@ -31,15 +30,13 @@ const statusOf = ({ base }: TestNode, where: string) =>
     () => 0,
   );
 
-describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : notice }, () => {
+describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () => {
   const stack = new AsyncDisposableStack();
   let disk: SmallDisk | undefined;
   let server: PostgresServer;
   let link: BadLink;
-  let databaseUrl: string;
-  let store: Store;
+  let place: FleetAtWork;
   let fleet: Fleet;
-  let asked: readonly string[];
 
   before(async () => {
     const small = mountSmallDisk(400);
@@ -47,35 +44,26 @@ describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : no
     const data = disk && path.join(disk.path, 'data');
     if (data) mkdirSync(data);
     server = stack.use(await startPostgres({ max_connections: String(CONNECTIONS) }, data ? { data } : {}));
-    databaseUrl = await server.fresh();
+    const databaseUrl = await server.fresh();
     link = stack.use(await startBadLink(databaseUrl));
-    store = stack.use(await openStore(databaseUrl, { poolSize: 3 }));
-    const internet = stack.use(await createInternet({ domains: DOMAINS, hasFaults: false }));
-    asked = internet.domains().slice(DOMAINS / 2);
-    const scheduled = internet.domains().slice(0, DOMAINS / 2);
-    await store.addDomains(scheduled, { source: 'test' });
-    fleet = new Fleet(stack.use(await testNodes({ databaseUrl: link.url, domains: DOMAINS, isApiSeeing: true })));
-    await fleet.startAll();
-    await until(
-      'all domains are scanned once',
-      () => store.counts(),
-      ({ scannedDomains }) => scannedDomains >= scheduled.length,
-    );
+    place = stack.use(await startFleet(databaseUrl, { reachedAt: link.url }));
+    ({ fleet } = place);
   });
   after(() => stack.disposeAsync());
+
+  const statuses = (where = '/ready') => Promise.all(fleet.all().map((node) => statusOf(node, where)));
 
   let loads = 0;
   /** Load before, through and after some trouble, and then all the checks. */
   async function through(trouble: (load: FleetLoad) => Promise<void>): Promise<void> {
     loads += 1;
-    const load = await startLoad({ fleet, store, asked, freeKeys: 40 * TIMES, moving: `moving-${loads}.example` });
+    const load = await startLoad(place, { freeKeys: 40 * TIMES, moving: `moving-${loads}.example` });
     try {
       await load.goesOn();
       for (let time = 0; time < TIMES; time += 1) {
         await trouble(load);
         await load.goesOn();
-        const ready = () => Promise.all(fleet.all().map((node) => statusOf(node, '/ready')));
-        await until('all are ready again', ready, (statuses) => statuses.every((status) => status === 200));
+        await untilAnswer('all are ready again', statuses, (all) => all.every((status) => status === 200));
       }
     } finally {
       await load.stop();
@@ -84,7 +72,7 @@ describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : no
       disk?.clear();
       await server.sql('select 1').catch(() => server.start());
     }
-    console.log(await load.check(server, databaseUrl));
+    console.log(await load.check());
     for (const { child, role } of fleet.all())
       assert.deepEqual([child.exitCode, child.signalCode], [null, null], `a ${role} has ended`);
   }
@@ -92,16 +80,13 @@ describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : no
   /** Until clients are told, so many times more than now, that it is not possible now. */
   async function refuses(load: FleetLoad, times = 1): Promise<void> {
     const before = load.statuses[503] ?? 0;
-    const refused = async () => load.statuses[503] ?? 0;
-    await until('clients are refused', refused, (count) => count >= before + times);
+    await untilAnswer('clients are refused', () => (load.statuses[503] ?? 0) >= before + times);
   }
 
   /** They say of themselves that they live, and that nobody should come. */
   async function saysSo(load: FleetLoad): Promise<void> {
-    const ready = () => Promise.all(fleet.all().map((node) => statusOf(node, '/ready')));
-    await until('none is ready', ready, (statuses) => statuses.every((status) => status === 503));
-    const health = await Promise.all(fleet.all().map((node) => statusOf(node, '/health')));
-    assert.deepEqual(new Set(health), new Set([200]), 'each lives');
+    await untilAnswer('none is ready', statuses, (all) => all.every((status) => status === 503));
+    assert.deepEqual(new Set(await statuses('/health')), new Set([200]), 'each lives');
     await refuses(load);
   }
 
@@ -145,7 +130,7 @@ describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : no
   it('say that it takes no more connections, and go on when it does', { timeout: 900_000 }, () =>
     through(async (load) => {
       const client = () => {
-        const one = new pg.Client({ connectionString: databaseUrl });
+        const one = new pg.Client({ connectionString: place.databaseUrl });
         one.on('error', () => {});
         return one;
       };
@@ -166,24 +151,17 @@ describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : no
         }
       };
       try {
-        const count = `select count(*) as n from pg_stat_activity where application_name like 'strata%'`;
-        await until(
-          'others have all connections',
-          async () => {
-            await watcher.query(
-              `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'strata%'`,
-            );
-            await takeAll();
-            return Number((await watcher.query(count)).rows[0].n);
-          },
-          (left) => left === 0,
-        );
+        const ours = "from pg_stat_activity where application_name like 'strata%'";
+        await untilAnswer('others have all connections', async () => {
+          await watcher.query(`select pg_terminate_backend(pid) ${ours}`);
+          await takeAll();
+          return (await watcher.query(`select 1 ${ours}`)).rowCount === 0;
+        });
         await saysSo(load);
         for (const node of fleet.all()) {
           if (node.role === 'scanner') continue;
-          await untilTrue(`the log of the ${node.role} says what it is`, async () =>
-            /takes no more connections/.test(node.log()),
-          );
+          const isLogged = () => /takes no more connections/.test(node.log());
+          await untilAnswer(`the log of the ${node.role} says what it is`, isLogged);
         }
       } finally {
         await Promise.all([watcher, ...others].map((one) => one.end()));
@@ -201,12 +179,10 @@ describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : no
       const reads = ['/ledger/checkpoint', `/ledger/receipts/${[...load.receipts][0]}`, '/.well-known/stack-keys.json'];
       full.fill();
       await refuses(load, 10);
-      await untilTrue('a log says what it is', async () =>
-        fleet.all().some((node) => node.log().includes('The disk is full')),
-      );
+      const isLogged = () => fleet.all().some((node) => node.log().includes('The disk is full'));
+      await untilAnswer('a log says what it is', isLogged);
       for (const where of reads) assert.equal((await get({ base }, where, load.key)).status, 200, where);
-      const ready = await Promise.all(fleet.all().map((node) => statusOf(node, '/ready')));
-      assert.deepEqual(new Set(ready), new Set([200]), 'the database answers');
+      assert.deepEqual(new Set(await statuses()), new Set([200]), 'the database answers');
       full.clear();
     });
   });

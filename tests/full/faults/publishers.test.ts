@@ -16,6 +16,7 @@ import {
   startPublisher,
 } from '../../support/hostile-publisher.ts';
 import { settingsOf, startServe } from '../../support/serve-process.ts';
+import { repeatDuring, untilAnswer } from '../../support/until.ts';
 
 const MEGABYTE = 1 << 20;
 /** Over what it had before: documents of some ten megabytes, read side by side, and what a garbage collector leaves of them. */
@@ -61,19 +62,17 @@ describe('a service whose publishers are hostile', () => {
     await using stack = new AsyncDisposableStack();
     const feeds = await startFeeds(stack);
     if (!feeds) return t.skip('port 80 cannot be listened at here');
-    const { kev, epss, nvd, osv } = {
-      kev: stack.use(await startPublisher(catalogue)),
-      epss: stack.use(await startPublisher(HOSTILITIES.bomb)),
-      nvd: stack.use(await startPublisher(HOSTILITIES.deep)),
-      osv: stack.use(await startPublisher(HOSTILITIES.private)),
-    };
+    const kev = stack.use(await startPublisher(catalogue));
+    const epss = stack.use(await startPublisher(HOSTILITIES.bomb));
+    const nvd = stack.use(await startPublisher(HOSTILITIES.deep));
+    const osv = stack.use(await startPublisher(HOSTILITIES.private));
     const directory = stack.use(await temporaryDirectory());
     const list = path.join(directory.path, 'feeds.txt');
     await writeFile(
       list,
       Object.values(feeds)
-        .map(({ origin }) => `${origin}/feed`)
-        .join('\n'),
+        .map(({ origin }) => `${origin}/feed\n`)
+        .join(''),
     );
     const settings = {
       ...{ STRATA_FEEDS: 'on', STRATA_FEEDS_FILE: list, STRATA_ALLOW_ADDRESSES: '127.0.0.0/8' },
@@ -83,23 +82,21 @@ describe('a service whose publishers are hostile', () => {
     };
     const env = { ...settingsOf(directory.path), ...settings };
     const key = await keyOf(path.join(directory.path, 'strata.db'));
-    await using service = await startServe(directory.path, { settings });
+    await using service = await startServe(directory.path, settings);
     const before = memoryOf(service.pid);
 
-    const over = new AbortController();
     const waits: number[] = [];
-    const asking = (async () => {
-      for (let n = 0; !over.signal.aborted; n += 1) {
-        const startedAt = performance.now();
-        const answer = await service.get(`/stack/v1/search?limit=${1 + (n % 900)}`, key);
-        assert.equal(answer.status, 200);
-        await answer.arrayBuffer();
-        waits.push(performance.now() - startedAt);
-        await delay(20);
-      }
-    })();
+    const ask = async () => {
+      const startedAt = performance.now();
+      const answer = await service.get(`/stack/v1/search?limit=${1 + (waits.length % 900)}`, key);
+      assert.equal(answer.status, 200);
+      await answer.arrayBuffer();
+      waits.push(performance.now() - startedAt);
+      await delay(20);
+    };
+    const json = async (path: string) => (await service.get(`/stack/v1/${path}`, key)).json();
     const sources = async () => {
-      const status = (await (await service.get('/stack/v1/enrichment/status', key)).json()) as StatusBody;
+      const status = (await json('enrichment/status')) as StatusBody;
       return new Map(status.sources.map((source) => [source.source, source]));
     };
     const listed = async () => {
@@ -109,14 +106,9 @@ describe('a service whose publishers are hostile', () => {
         Object.entries(feeds).map(([name, { origin }]) => [name, all.find(({ url }) => url.startsWith(`${origin}/`))]),
       );
     };
-    const stats = async () =>
-      (await (await service.get('/stack/v1/feeds/stats', key)).json()) as {
-        items: number;
-        polled: number;
-        failing: number;
-      };
-    try {
-      await until('each feed was polled', stats, ({ polled }) => polled === Object.keys(feeds).length);
+    const stats = async () => (await json('feeds/stats')) as { readonly items: number; readonly polled: number };
+    const goThrough = async () => {
+      await untilAnswer('each feed was polled', stats, ({ polled }) => polled === Object.keys(feeds).length);
       const seen = await listed();
       console.log(JSON.stringify([...seen].map(([name, feed]) => [name, feed?.error])));
       assert.equal(seen.get('good')?.error, null);
@@ -127,14 +119,11 @@ describe('a service whose publishers are hostile', () => {
       assert.match(seen.get('private')?.error ?? '', /forbidden/);
       assert.match(seen.get('metadata')?.error ?? '', /forbidden/);
 
-      const read = await until(
-        'the catalogue was read',
-        sources,
-        (all) => typeof all.get('kev')?.last_sync === 'string',
-      );
+      const isRead = (all: Awaited<ReturnType<typeof sources>>) => typeof all.get('kev')?.last_sync === 'string';
+      const read = await untilAnswer('the catalogue was read', sources, isRead);
       for (const name of ['epss', 'osv']) assert.equal(read.get(name)?.last_sync, null);
       kev.answer = HOSTILITIES.garbled;
-      const told = await until('each failing source says so', sources, (all) =>
+      const told = await untilAnswer('each failing source says so', sources, (all) =>
         ['kev', 'epss', 'nvd', 'osv'].every((name) => (all.get(name)?.error ?? '') !== ''),
       );
       console.log(JSON.stringify([...told.values()].map(({ source, error }) => [source, error])));
@@ -147,10 +136,8 @@ describe('a service whose publishers are hostile', () => {
       await runStrata(['stack', 'feeds', 'poll', '--all'], { env });
       assert.ok(((await listed()).get('good')?.error ?? '').length > 0);
       assert.equal((await stats()).items, items);
-    } finally {
-      over.abort();
-      await asking;
-    }
+    };
+    await repeatDuring(goThrough(), ask);
     const grownBy = (memoryOf(service.pid) - before) / MEGABYTE;
     const longestMs = Math.round(Math.max(...waits));
     console.log(
@@ -179,12 +166,4 @@ async function keyOf(file: string): Promise<string> {
 function memoryOf(pid: number): number {
   const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes) * 1_024;
-}
-
-async function until<T>(what: string, ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
-  for (const deadline = Date.now() + 300_000; ; await delay(250)) {
-    const seen = await ask();
-    if (isSo(seen)) return seen;
-    assert.ok(Date.now() < deadline, `${what}: ${JSON.stringify(seen)}`);
-  }
 }

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
 import { createInternet } from '@strata/testnet';
-import { postgresServer } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
+import { postgres, rows as rowsIn } from '../../../packages/store/src/test/places.ts';
 import { type ResolverState, startBadResolver } from '../../support/bad-resolver.ts';
 import { get } from '../../support/node-answers.ts';
-import { type TestNode, testNodes, until } from '../../support/nodes.ts';
+import { type TestNode, testNodes } from '../../support/nodes.ts';
+import { untilAnswer } from '../../support/until.ts';
 
 const DOMAINS = 16;
 /** Looks a few seconds apart, and two of them that say the same are believed: whatever could go wrong does so at once. */
@@ -24,12 +24,10 @@ async function figuresOf({ metricsBase }: TestNode) {
   return { unmeasured: scans('unmeasured'), recorded: scans('recorded'), timeouts };
 }
 
-describe('a collection whose resolvers are dead', { skip: binaries ? false : notice }, () => {
+describe('a collection whose resolvers are dead', { skip: postgres.skip }, () => {
   it('takes nothing for gone, puts domains off, shows it, and goes on by itself', { timeout: 900_000 }, async () => {
-    const server = await postgresServer();
     await using internet = await createInternet({ domains: DOMAINS, hasFaults: false });
-    const databaseUrl = await server.fresh();
-    const database = new URL(databaseUrl).pathname.slice(1);
+    const databaseUrl = await postgres.fresh();
     await using store = await openStore(databaseUrl, { poolSize: 3 });
     const { key } = await store.keys.create({ tier: 'unlimited' });
     const listed = internet.domains().slice(0, DOMAINS - 1);
@@ -45,14 +43,13 @@ describe('a collection whose resolvers are dead', { skip: binaries ? false : not
       const services = stored.map((domain) =>
         (domain?.services ?? []).map(({ provider, category }) => `${category} ${provider}`).sort(),
       );
-      const { rows } = await server.sql(
-        'select failures, next_due_at, last_scanned_at from domains order by name collate "C"',
-        database,
-      );
-      return { services, rows: rows as { failures: number; next_due_at: string; last_scanned_at: string }[] };
+      return {
+        services,
+        rows: await rowsIn(databaseUrl, 'select failures, next_due_at, last_scanned_at from domains'),
+      };
     };
-    const looks = () => server.sql('select count(*) as n from scans', database).then(({ rows }) => Number(rows[0]?.n));
-    await until('each is looked at twice', looks, (count) => count >= 2 * listed.length);
+    const looks = async () => Number((await rowsIn(databaseUrl, 'select count(*) as n from scans'))[0]?.n);
+    await untilAnswer('each is looked at twice', looks, (count) => count >= 2 * listed.length);
     const before = await known();
     assert.ok(before.services.filter(({ length }) => length > 0).length >= listed.length - 2);
 
@@ -61,7 +58,7 @@ describe('a collection whose resolvers are dead', { skip: binaries ? false : not
       const seen = await figuresOf(scanner);
       await resolver.become(state);
       failures = Math.max(...(await known()).rows.map((row) => Number(row.failures)));
-      const { services, rows } = await until(`each was looked for in vain: ${state}`, known, ({ rows }) =>
+      const { services, rows } = await untilAnswer(`each was looked for in vain: ${state}`, known, ({ rows }) =>
         rows.every((row) => Number(row.failures) > failures),
       );
       assert.deepEqual(services, before.services, `${state}: what was known is kept`);
@@ -74,24 +71,18 @@ describe('a collection whose resolvers are dead', { skip: binaries ? false : not
       // Where nobody answers it takes longer than a request waits; in no case is the name said not to exist.
       const isOpen = asked.status === 503 || (state === 'silent' && /is being scanned/.test(asked.text));
       assert.ok(isOpen, `${state}: ${asked.text}`);
-      const told = await get(api, `/stack/v1/domains/${listed[0]}`, key);
-      assert.equal(told.status, 200);
-      const { status } = await fetch(`${scanner.base}/ready`);
-      assert.equal(status, 200, 'a restart would mend nothing');
+      assert.equal((await get(api, `/stack/v1/domains/${listed[0]}`, key)).status, 200);
+      assert.equal((await fetch(`${scanner.base}/ready`)).status, 200, 'a restart would fix nothing');
     }
 
     await resolver.become('well');
-    const { services } = await until('each is found again', known, ({ rows }) =>
+    const { services } = await untilAnswer('each is found again', known, ({ rows }) =>
       rows.every((row) => Number(row.failures) === 0),
     );
     assert.deepEqual(services, before.services);
-    await until(
-      'it is scanned when it is asked for',
-      () => get(api, `/stack/v1/domains/${unknown}`, key),
-      ({ status }) => status === 200,
-    );
-    const { rows: changes } = await server.sql('select * from changes', database);
-    assert.deepEqual(changes, [], 'nothing has changed');
+    const ask = () => get(api, `/stack/v1/domains/${unknown}`, key);
+    await untilAnswer('it is scanned when it is asked for', ask, ({ status }) => status === 200);
+    assert.deepEqual(await rowsIn(databaseUrl, 'select * from changes'), [], 'nothing has changed');
     console.log(`${await looks()} looks, up to ${failures} in vain one after another`);
   });
 });

@@ -1,19 +1,9 @@
 // What a damaged, full, locked or vanished SQLite store does to the service, on real processes: it says so in words, makes nothing
 // worse, loses nothing that was acknowledged, and goes on when it can.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -25,17 +15,12 @@ import {
   spawnStrata,
   temporaryDirectory,
 } from '../../../services/cli/src/test/run-strata.ts';
-import { fillStore, settingsOf, startServe, until } from '../../support/serve-process.ts';
+import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
+import { fails, succeeds } from '../../support/strata-stack.ts';
+import { untilAnswer } from '../../support/until.ts';
 
-const TODAY = () => new Date().toISOString().slice(0, 10);
-const hasLimits = (() => {
-  try {
-    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+const hasLimits = spawnSync('prlimit', ['--version']).error === undefined;
+const isOk = ({ status }: Response) => status === 200;
 
 async function isUnavailable(answer: Response): Promise<void> {
   const body = (await answer.json()) as { readonly code: string; readonly detail: string };
@@ -54,16 +39,17 @@ async function place(domains = 200) {
 
 const usedOf = async (file: string, keyId: string) => {
   await using store = await openStore(`sqlite:${file}`);
-  return await store.quota.used(keyId, TODAY());
+  return await store.quota.used(keyId, new Date().toISOString().slice(0, 10));
 };
 const digestOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 /** Writes garbage over pages from the middle of the file on. */
 function spoil(file: string, share = 0.6): void {
-  const pages = Math.floor(statSync(file).size / 4_096);
-  const handle = openSync(file, 'r+');
+  const bytes = readFileSync(file);
+  const pages = Math.floor(bytes.length / 4_096);
   for (let page = Math.floor(pages * (1 - share)); page < pages; page += 1)
-    writeSync(handle, Buffer.alloc(4_000, 0xa5), 0, 4_000, page * 4_096 + 8);
+    bytes.fill(0xa5, page * 4_096 + 8, page * 4_096 + 4_008);
+  writeFileSync(file, bytes);
 }
 
 describe('a service whose disk is full', {
@@ -74,40 +60,29 @@ describe('a service whose disk is full', {
   }, async () => {
     await using at = await place();
     await using service = await startServe(at.path);
-    const known = await service.get('/stack/v1/domains/d1.com', at.free);
-    assert.equal(known.status, 200);
-    const { provenance } = (await known.json()) as { provenance: { receipt_id: string } };
+    const receiptOf = async () => {
+      const known = await service.get('/stack/v1/domains/d1.com', at.free);
+      assert.equal(known.status, 200);
+      return ((await known.json()) as { provenance: { receipt_id: string } }).provenance.receipt_id;
+    };
+    const receipt = await receiptOf();
+    const ask = () => service.get('/stack/v1/domains/d2.com', at.counted);
     service.limitFiles(statSync(at.file).size >> 2);
     let acknowledged = 0;
-    const full = await until(
-      async () => {
-        const answer = await service.get('/stack/v1/domains/d2.com', at.counted);
-        if (answer.status === 200) acknowledged += 1;
-        return answer;
-      },
-      ({ status }) => status !== 200,
-    );
-    await isUnavailable(full);
+    const count = (answer: Response) => {
+      if (isOk(answer)) acknowledged += 1;
+      return !isOk(answer);
+    };
+    await isUnavailable(await untilAnswer('it is full', ask, count));
     assert.ok(acknowledged > 0);
     // What is in memory has its receipt already, and who need not be counted gets it.
-    const again = await service.get('/stack/v1/domains/d1.com', at.free);
-    assert.equal(again.status, 200);
-    assert.equal(
-      ((await again.json()) as { provenance: { receipt_id: string } }).provenance.receipt_id,
-      provenance.receipt_id,
-    );
+    assert.equal(await receiptOf(), receipt);
     for (const open of ['/health', '/ledger/checkpoint', '/.well-known/stack-keys.json'])
       assert.equal((await service.get(open)).status, 200, open);
-    assert.ok(
-      service.log.some((line) => /disk is full|gave an error while the database/.test(line)),
-      'the log says what it is',
-    );
+    assert.match(service.log.join('\n'), /disk is full|gave an error while the database/);
 
     service.limitFiles('unlimited');
-    await until(
-      () => service.get('/stack/v1/domains/d2.com', at.counted),
-      ({ status }) => status === 200,
-    );
+    await untilAnswer('it goes on', ask, isOk);
     await service.kill();
     // Each request that was answered was counted; one that was refused may have been.
     const used = await usedOf(at.file, at.countedId);
@@ -122,20 +97,14 @@ describe('a service whose store is locked by another process', () => {
   }, async () => {
     await using at = await place();
     await using service = await startServe(at.path);
-    assert.equal((await service.get('/stack/v1/domains/d1.com', at.counted)).status, 200);
+    const ask = () => service.get('/stack/v1/domains/d1.com', at.counted);
+    assert.equal((await ask()).status, 200);
     using other = new DatabaseSync(at.file);
     other.exec('BEGIN IMMEDIATE');
-    await isUnavailable(await service.get('/stack/v1/domains/d1.com', at.counted));
-    assert.equal(
-      (await service.get('/stack/v1/domains/d3.com', at.free)).status,
-      200,
-      'what nobody has asked for before',
-    );
+    await isUnavailable(await ask());
+    assert.equal((await service.get('/stack/v1/domains/d3.com', at.free)).status, 200, 'what was not asked for before');
     other.exec('ROLLBACK');
-    await until(
-      () => service.get('/stack/v1/domains/d1.com', at.counted),
-      ({ status }) => status === 200,
-    );
+    await untilAnswer('it goes on', ask, isOk);
   });
 });
 
@@ -160,8 +129,8 @@ describe('a store with damaged pages', () => {
     await using at = await place();
     const env = settingsOf(at.path);
     const set = path.join(at.path, 'set');
-    assert.equal((await runStrata(['stack', 'backup', set], { env })).code, 0);
-    assert.equal((await runStrata(['stack', 'check-store'], { env })).code, 0);
+    await succeeds(['backup', set], env);
+    await succeeds(['check-store'], env);
     // Its name tables are whole: the service starts, and meets the damage when it is asked.
     spoil(at.file);
     const damaged = digestOf(at.file);
@@ -170,7 +139,7 @@ describe('a store with damaged pages', () => {
     assert.match(checked.stdout, /damaged/);
     assert.match(checked.stdout, /restore a backup/);
     for (const _ of ['once', 'and again']) {
-      const started = await startServe(at.path).catch((error: Error & { exitCode?: number }) => error);
+      const started = await startServe(at.path).catch((error: Error) => error);
       if (started instanceof Error) {
         assert.match(started.message, /^strata: The database is damaged[^\n]*$/);
         continue;
@@ -187,9 +156,8 @@ describe('a store with damaged pages', () => {
       assert.ok(service.log.some((line) => line.includes('The database is damaged')));
     }
     assert.equal(digestOf(at.file), damaged, 'no start has changed the file');
-    const mended = await runStrata(['stack', 'restore', set, '--replace'], { env });
-    assert.equal(mended.code, 0, mended.stderr);
-    assert.equal((await runStrata(['stack', 'check-store'], { env })).code, 0);
+    await succeeds(['restore', set, '--replace'], env);
+    await succeeds(['check-store'], env);
     await using service = await startServe(at.path);
     assert.equal((await service.get('/stack/v1/domains/d199.com', at.free)).status, 200);
   });
@@ -198,9 +166,7 @@ describe('a store with damaged pages', () => {
     await using at = await place();
     const set = path.join(at.path, 'set');
     spoil(at.file);
-    const { code, stderr } = await runStrata(['stack', 'backup', set], { env: settingsOf(at.path) });
-    assert.equal(code, 1, stderr);
-    assert.match(stderr, /damaged/);
+    assert.match(await fails(['backup', set], settingsOf(at.path)), /damaged/);
     assert.ok(!existsSync(set));
   });
 });

@@ -1,13 +1,10 @@
 // What stands in an answer's place: the one before, none for want of a connection, or one that may still come.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { picture, settled, visit } from '../../support/web/browser.ts';
+import { assertReceiptHolds, hold, picture, settled, shows } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
-describePages('answers', ({ browser, demo }) => {
-  const open = (path: string, allowed: readonly number[] = []) =>
-    visit(browser(), demo().stack + path, { key: demo().stackKey }, allowed);
-
+describePages('answers', ({ demo, open }) => {
   describe('without a connection', () => {
     it('says so at once, keeps what is open, and asks again when it is back', async () => {
       await using page = await open('/status');
@@ -46,7 +43,7 @@ describePages('answers', ({ browser, demo }) => {
     });
 
     it('asks a service that is silent again, and less often each time', async () => {
-      await using page = await open('/search?state=active', [503]);
+      await using page = await open('/search?state=active', { allowed: [503] });
       await settled(page);
       let asked = 0;
       await page.route('**/health', (route) => {
@@ -58,11 +55,8 @@ describePages('answers', ({ browser, demo }) => {
       await page.getByText('The service does not answer.').waitFor({ timeout: 20_000 });
       await page.unroute('**/stack/v1/search*');
       await page.unroute('**/health');
-      await page
-        .getByRole('region', { name: 'Domains', exact: true })
-        .locator('tbody tr')
-        .first()
-        .waitFor({ timeout: 40_000 });
+      const rows = page.getByRole('region', { name: 'Domains', exact: true }).locator('tbody tr');
+      await rows.first().waitFor({ timeout: 40_000 });
       assert.ok(asked <= 4, `asked ${asked} times`);
     });
   });
@@ -71,14 +65,7 @@ describePages('answers', ({ browser, demo }) => {
     it('to the question before are shown as old ones until the next is there', async () => {
       await using page = await open('/search?state=active');
       await settled(page);
-      let release = () => {};
-      const held = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      await page.route('**/stack/v1/search?*', async (route) => {
-        await held;
-        await route.continue();
-      });
+      const release = await hold(page, '**/stack/v1/search?*');
       const card = page.getByRole('region', { name: 'Domains', exact: true });
       const called = () => card.locator('.command pre').first().innerText();
       await card.getByText('API and receipt').click();
@@ -89,37 +76,22 @@ describePages('answers', ({ browser, demo }) => {
       assert.equal(await called(), before);
       release();
       await card.locator('.answer:not(.old)').waitFor();
-      await page
-        .getByText(/^51 to/)
-        .first()
-        .waitFor();
+      await shows(page, /^51 to/);
       assert.match(await called(), /offset=50/);
     });
 
     it('have a verdict of their own: none stays under the next', async () => {
       await using page = await open('/search?state=active');
       const card = page.getByRole('region', { name: 'Domains', exact: true });
-      await card.getByText('API and receipt').click();
-      await card.getByRole('button', { name: 'Verify' }).click();
-      await card.getByText('The receipt holds').waitFor();
+      await assertReceiptHolds(card, 'API and receipt');
       await page.getByRole('link', { name: 'Next', exact: true }).click();
-      await page
-        .getByText(/^51 to/)
-        .first()
-        .waitFor();
+      await shows(page, /^51 to/);
       assert.equal(await card.getByText('The receipt holds').count(), 0);
       // A check that ends after its answer has gone tells of nothing that is shown.
-      let release = () => {};
-      const held = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      await page.route('**/.well-known/stack-keys.json', async (route) => {
-        await held;
-        await route.continue();
-      });
+      const release = await hold(page, '**/.well-known/stack-keys.json');
       await card.getByRole('button', { name: 'Verify' }).click();
       await page.getByRole('link', { name: 'Previous', exact: true }).click();
-      await page.getByText(/^1 to/).first().waitFor();
+      await shows(page, /^1 to/);
       const answered = page.waitForResponse('**/.well-known/stack-keys.json');
       release();
       await answered;
@@ -129,7 +101,7 @@ describePages('answers', ({ browser, demo }) => {
 
     it('that may still come are waited for without a request of the day, and asked for once', async () => {
       const domain = 'first-look.example';
-      await using page = await open('/status', [404]);
+      await using page = await open('/status', { allowed: [404] });
       let asked = 0;
       let isKnown = false;
       await page.route(`**/stack/v1/domains/${domain}`, (route) => {

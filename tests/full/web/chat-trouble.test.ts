@@ -1,17 +1,9 @@
 // The chat when things go wrong: a hostile model, no key, no models, no connection, refusals, and answers that break off.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertAccessible, picture, visit } from '../../support/web/browser.ts';
-import {
-  ANSWER,
-  ask,
-  CHAT,
-  finished,
-  inChat,
-  openAsNewcomer,
-  questions,
-  streamOf,
-} from '../../support/web/chat-page.ts';
+import type { Page } from 'playwright-core';
+import { assertAccessible, hold, picture } from '../../support/web/browser.ts';
+import { ANSWER, ask, CHAT, finished, inChat, questions, streamOf } from '../../support/web/chat-page.ts';
 import { describePages } from '../../support/web/demo.ts';
 
 const refusal = (status: number, code: string, message: string, headers: Record<string, string> = {}) => ({
@@ -21,7 +13,7 @@ const refusal = (status: number, code: string, message: string, headers: Record<
 });
 
 describePages('chat-trouble', (get) => {
-  const { browser, demo } = get;
+  const { demo } = get;
   describe('the chat in trouble', () => {
     it(
       'shows hostile Markdown as text: no script, no picture, no link but to the web',
@@ -53,95 +45,99 @@ describePages('chat-trouble', (get) => {
       }),
     );
 
-    for (const [what, text] of [
-      ['100,000 nested quotes', `${'>'.repeat(100_000)}deep`],
-      ['3,000 nested quotes', `${'>'.repeat(3_000)}deep`],
-      ['a table of 20,000 rows', `|a|b|\n|-|-|\n${'|c|d|\n'.repeat(20_000)}`],
-      ['marks without a pair', '*a_'.repeat(5_000)],
-    ] as const)
-      it(
-        `shows ${what} as they were sent, and goes on`,
-        inChat(get, async (page) => {
-          await page.route(CHAT, (route) => route.fulfill(streamOf(text)));
-          await ask(page, 'Be bad');
-          assert.equal(await finished(page, 1), 'whole');
-          await page.getByText('Shown as it was sent').waitFor();
-          const shown = await page.locator('.chat-text .chat-plain').textContent();
-          assert.equal(shown, text);
-          await page.unroute(CHAT);
-          await page.getByRole('button', { name: 'New conversation' }).click();
-          await ask(page, 'What is SPF?');
-          assert.equal(await finished(page, 1), 'whole');
-          await page.getByRole('link', { name: 'Be bad' }).click();
-          await page.getByText('Shown as it was sent').waitFor();
-        }),
-      );
+    it(
+      'shows what would take too long to lay out as it was sent, and goes on',
+      inChat(get, async (page) => {
+        const text = `${'>'.repeat(100_000)}deep`;
+        await page.route(CHAT, (route) => route.fulfill(streamOf(text)));
+        await ask(page, 'Be bad');
+        assert.equal(await finished(page, 1), 'whole');
+        await page.getByText('Shown as it was sent').waitFor();
+        assert.equal(await page.locator('.chat-text .chat-plain').textContent(), text);
+        await page.unroute(CHAT);
+        await page.getByRole('button', { name: 'New conversation' }).click();
+        await ask(page, 'What is SPF?');
+        assert.equal(await finished(page, 1), 'whole');
+        await page.getByRole('link', { name: 'Be bad' }).click();
+        await page.getByText('Shown as it was sent').waitFor();
+      }),
+    );
 
-    it('says that the page has failed, where a part of it cannot be loaded, and that nothing is lost', async () => {
-      const { inference, inferenceKey: key } = demo();
-      await using page = await visit(browser(), `${inference}/favicon.svg`, { key }, [404]);
-      await page.route('**/assets/machines-*.js', (route) => route.abort());
-      await page.goto(`${inference}/machines`);
-      await page.getByText('This page has failed').waitFor();
-      await assertAccessible(page);
-    });
+    it(
+      'says that the page has failed, where a part of it cannot be loaded, and that nothing is lost',
+      inChat(
+        get,
+        async (page) => {
+          await page.getByText('This page has failed').waitFor();
+          await assertAccessible(page);
+        },
+        { path: '/machines', before: (page) => page.route('**/assets/machines-*.js', (route) => route.abort()) },
+      ),
+    );
 
     it('keeps a question for which Enter came too early, and sends it once there are models', async () => {
-      const { inference, inferenceKey: key } = demo();
-      await using page = await visit(browser(), `${inference}/favicon.svg`, { key }, [404]);
-      const known = Promise.withResolvers<void>();
-      await page.route('**/v1/models', async (route) => {
-        await known.promise;
-        await route.continue();
-      });
-      await page.goto(inference);
-      await ask(page, 'What is DMARC?');
-      await page.getByText('it is sent as soon as the models are known').waitFor();
-      assert.equal(await page.getByLabel('Your question').inputValue(), 'What is DMARC?');
-      assert.equal(await page.locator(ANSWER).count(), 0);
-      known.resolve();
-      assert.equal(await finished(page, 1), 'whole');
-      assert.deepEqual(await questions(page), ['What is DMARC?']);
-      assert.equal(await page.getByLabel('Your question').inputValue(), '');
+      let release = () => {};
+      const test = async (page: Page) => {
+        await ask(page, 'What is DMARC?');
+        await page.getByText('it is sent as soon as the models are known').waitFor();
+        assert.equal(await page.getByLabel('Your question').inputValue(), 'What is DMARC?');
+        assert.equal(await page.locator(ANSWER).count(), 0);
+        release();
+        assert.equal(await finished(page, 1), 'whole');
+        assert.deepEqual(await questions(page), ['What is DMARC?']);
+        assert.equal(await page.getByLabel('Your question').inputValue(), '');
+      };
+      const before = async (page: Page) => {
+        release = await hold(page, '**/v1/models');
+      };
+      await inChat(get, test, { before })();
     });
 
-    it('leads a newcomer from nothing to an answer: a free key at one press, and the question is not lost', async () => {
-      await using page = await openAsNewcomer(browser(), demo(), [429]);
-      await page.getByText('First, a key').waitFor();
-      await ask(page, 'What is DMARC?');
-      await page.getByText('it is sent as soon as there is a key').waitFor();
-      await page.route('**/keys', (route) =>
-        route.fulfill(refusal(429, 'rate_limit_exceeded', 'That was enough for today.', { 'retry-after': '7200' })),
-      );
-      await page.getByRole('button', { name: 'Get a free key' }).click();
-      await page.getByText(/enough for today\. Try again from .+ \d\d:\d\d on\./).waitFor();
-      await assertAccessible(page);
-      await page.unroute('**/keys');
-      let asked = 0;
-      const held = Promise.withResolvers<void>();
-      await page.route('**/keys', async (route) => {
-        asked += 1;
-        await held.promise;
-        await route.continue();
-      });
-      await page.getByRole('button', { name: 'Get a free key' }).dblclick();
-      held.resolve();
-      assert.equal(await finished(page, 1), 'whole');
-      assert.equal(asked, 1, 'a second press uses up no second key');
-      await page.reload();
-      assert.deepEqual(await questions(page), ['What is DMARC?']);
-    });
+    it(
+      'leads a new reader from nothing to an answer: a free key at one press, and the question is not lost',
+      inChat(
+        get,
+        async (page) => {
+          await page.getByText('First, a key').waitFor();
+          await ask(page, 'What is DMARC?');
+          await page.getByText('it is sent as soon as there is a key').waitFor();
+          const enough = refusal(429, 'rate_limit_exceeded', 'That was enough for today.', { 'retry-after': '7200' });
+          await page.route('**/keys', (route) => route.fulfill(enough));
+          await page.getByRole('button', { name: 'Get a free key' }).click();
+          await page.getByText(/enough for today\. Try again from .+ \d\d:\d\d on\./).waitFor();
+          await assertAccessible(page);
+          await page.unroute('**/keys');
+          let asked = 0;
+          page.on('request', (request) => {
+            if (request.url().endsWith('/keys')) asked += 1;
+          });
+          const release = await hold(page, '**/keys');
+          await page.getByRole('button', { name: 'Get a free key' }).dblclick();
+          release();
+          assert.equal(await finished(page, 1), 'whole');
+          assert.equal(asked, 1, 'a second press uses up no second key');
+          await page.reload();
+          assert.deepEqual(await questions(page), ['What is DMARC?']);
+        },
+        { key: undefined, allowed: [429] },
+      ),
+    );
 
-    it('says that a key is not known here, and takes another', async () => {
-      const { inference, inferenceKey } = demo();
-      await using page = await visit(browser(), inference, { key: 'sk-wrong' }, [401, 404]);
-      await page.getByText('This key is not known here').waitFor();
-      await ask(page, 'What is SPF?');
-      await page.getByText('it is sent as soon as there is a key').waitFor();
-      await page.getByLabel(/Another key/).fill(inferenceKey);
-      await page.getByRole('button', { name: 'Use it' }).click();
-      assert.equal(await finished(page, 1), 'whole');
-    });
+    it(
+      'says that a key is not known here, and takes another',
+      inChat(
+        get,
+        async (page) => {
+          await page.getByText('This key is not known here').waitFor();
+          await ask(page, 'What is SPF?');
+          await page.getByText('it is sent as soon as there is a key').waitFor();
+          await page.getByLabel(/Another key/).fill(demo().inferenceKey);
+          await page.getByRole('button', { name: 'Use it' }).click();
+          assert.equal(await finished(page, 1), 'whole');
+        },
+        { key: 'sk-wrong', allowed: [401] },
+      ),
+    );
 
     it(
       'says that there is no connection, and sends what was asked when it is back',

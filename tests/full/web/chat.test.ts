@@ -1,7 +1,7 @@
 // The chat and its machines: asked, stopped, asked again, edited, kept; hostile text, what goes wrong and a killed worker have files of their own.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertAccessible, picture } from '../../support/web/browser.ts';
+import { assertAccessible, assertReceiptHolds, picture } from '../../support/web/browser.ts';
 import { ask, CHAT, finished, inChat, questions, slowAnswers } from '../../support/web/chat-page.ts';
 import { describePages } from '../../support/web/demo.ts';
 
@@ -15,24 +15,10 @@ describePages('chat', (get) => {
         const text = await page.locator('.chat-text').innerText();
         assert.match(text, /DMARC/);
         await page.getByText(/by worker/).waitFor();
-        assert.match(
-          await page.locator('.chat-meta').innerText(),
-          /\d+ tokens · [\d,]+ tokens\/s · first after .+ by worker …\w{6}/,
-        );
-        await page.getByText('Receipt and workers').click();
-        await page.getByRole('button', { name: 'Verify' }).click();
-        await page.getByText('The receipt holds').waitFor();
-        const steps = [
-          'content',
-          'key',
-          'signature',
-          'leaf',
-          'inclusion',
-          'checkpoint',
-          'receipt',
-          'request',
-          'answer',
-        ];
+        const meta = await page.locator('.chat-meta').innerText();
+        assert.match(meta, /\d+ tokens · [\d,]+ tokens\/s · first after .+ by worker …\w{6}/);
+        await assertReceiptHolds(page, 'Receipt and workers');
+        const steps = 'content key signature leaf inclusion checkpoint receipt request answer'.split(' ');
         for (const step of steps) assert.ok(await page.locator('.chat-steps .good', { hasText: step }).count(), step);
         await picture(page, 'chat-conversation');
         await assertAccessible(page);
@@ -93,7 +79,7 @@ describePages('chat', (get) => {
           await page.getByRole('button', { name: 'Stop' }).click();
           assert.equal(await focused(), 'Your question');
         },
-        { before: slowAnswers },
+        { before: (page) => page.addInitScript(slowAnswers) },
       ),
     );
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { settled, visit } from '../../support/web/browser.ts';
-import { type Demo, describePages } from '../../support/web/demo.ts';
+import { settled } from '../../support/web/browser.ts';
+import { describePages } from '../../support/web/demo.ts';
 
 interface Migration {
   readonly category: string;
@@ -12,21 +12,6 @@ interface Migration {
   readonly to: string;
   readonly from_id: string;
   readonly to_id: string;
-}
-
-async function latestMigrations({ stack, stackKey }: Demo): Promise<readonly Migration[]> {
-  const headers = { 'X-Stack-Key': stackKey };
-  const response = await fetch(`${stack}/stack/v1/stats/migrations?limit=1000`, { headers });
-  return ((await response.json()) as { readonly migrations: readonly Migration[] }).migrations;
-}
-
-/** Opens the foot of a card and has its receipt checked; what the page says of it. */
-async function verify(page: Page, card: string): Promise<string> {
-  const foot = page.getByRole('region', { name: card, exact: true }).locator('footer');
-  await foot.locator('summary').click();
-  await foot.getByRole('button', { name: 'Verify' }).click();
-  await foot.locator('.verdict').waitFor();
-  return await foot.innerText();
 }
 
 /** Presses Tab until what has the focus is called so, as somebody without a mouse does. */
@@ -39,17 +24,16 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
   assert.fail(`no Tab leads to ${name}`);
 }
 
-describePages('domain', ({ browser, demo }) => {
+describePages('domain', ({ answer, demo, open }) => {
   describe('the page of a domain', () => {
     let migration: Migration;
     let others: readonly string[];
     before(async () => {
-      const migrations = await latestMigrations(demo());
+      type Latest = { readonly migrations: readonly Migration[] };
+      const { migrations } = await answer<Latest>('/stack/v1/stats/migrations?limit=1000');
       migration = migrations[0] as Migration;
       others = [...new Set(migrations.map(({ domain }) => domain))].slice(0, 3);
     });
-    const open = (path: string, allowed: readonly number[] = []) =>
-      visit(browser(), `${demo().stack}${path}`, { key: demo().stackKey }, allowed);
 
     it('tells the stack with evidence, and leads to the history', async () => {
       await using page = await open(`/domain/${migration.domain}`);
@@ -60,10 +44,8 @@ describePages('domain', ({ browser, demo }) => {
       await page.getByRole('navigation', { name: 'Parts' }).getByRole('link', { name: 'History' }).click();
       await page.waitForURL(/tab=history/);
       const history = page.getByRole('region', { name: 'History', exact: true });
-      const moved = history
-        .locator('.transition.migrated', { hasText: migration.from })
-        .filter({ hasText: migration.to });
-      await moved.first().waitFor();
+      const moved = history.locator('.transition.migrated', { hasText: migration.from });
+      await moved.filter({ hasText: migration.to }).first().waitFor();
       await history.getByLabel('Category').selectOption({ index: 1 });
       await page.waitForURL(/category=/);
       await settled(page);
@@ -100,10 +82,14 @@ describePages('domain', ({ browser, demo }) => {
         await route.fulfill({ response, body });
       });
       await page.goto(`${demo().stack}/domain/${migration.domain}`);
-      const said = await verify(page, 'Stack');
-      assert.match(said, /The receipt does not hold/);
-      assert.match(said, /not what was signed/);
-      assert.doesNotMatch(said, /The receipt holds/);
+      const foot = page.getByRole('region', { name: 'Stack', exact: true }).locator('footer');
+      await foot.locator('summary').click();
+      await foot.getByRole('button', { name: 'Verify' }).click();
+      await foot.locator('.verdict').waitFor();
+      const shown = await foot.innerText();
+      assert.match(shown, /The receipt does not hold/);
+      assert.match(shown, /not what was signed/);
+      assert.doesNotMatch(shown, /The receipt holds/);
       assert.equal(await page.locator('.steps .bad').count(), 1);
     });
 
@@ -130,7 +116,7 @@ describePages('domain', ({ browser, demo }) => {
     });
 
     it('says that there is no such domain, and of a real name that it is not in the demo', async () => {
-      await using page = await open('/domain/google.com', [404]);
+      await using page = await open('/domain/google.com', { allowed: [404] });
       await page.getByRole('heading', { name: 'google.com is not in this demo' }).waitFor();
       await page.getByText('A demo on a simulated internet: every domain here is invented.').waitFor();
       const example = page.getByRole('link', { name: /^Look at / });
@@ -166,14 +152,10 @@ describePages('domain', ({ browser, demo }) => {
     it('compares providers', async () => {
       const { from, from_id, to, to_id } = migration;
       await using page = await open(`/compare?providers=${from_id},${to_id}`);
-      for (const name of [from, to]) {
+      for (const name of [from, to])
         await page.getByRole('columnheader', { name }).getByRole('link', { name, exact: true }).waitFor();
-      }
-      const lost = page
-        .getByRole('row', { name: /^Lost in 30 days/ })
-        .getByRole('link')
-        .first();
-      assert.match((await lost.getAttribute('href')) ?? '', /^\/provider\/[^/?]+\?tab=customers$/);
+      const lost = page.getByRole('row', { name: /^Lost in 30 days/ }).getByRole('link');
+      assert.match((await lost.first().getAttribute('href')) ?? '', /^\/provider\/[^/?]+\?tab=customers$/);
     });
   });
 });

@@ -1,21 +1,15 @@
 // The frame of the explorer's pages: the way by keyboard, where one is, on paper, and that these tests see what goes wrong.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertAccessible, assertLooks, picture, settled, visit } from '../../support/web/browser.ts';
+import { assertAccessible, assertLooks, picture, settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
-describePages('frame', ({ browser, demo }) => {
-  const open = (path: string, allowed: readonly number[] = [], options: Parameters<typeof visit>[2] = {}) =>
-    visit(browser(), demo().stack + path, { key: demo().stackKey, ...options }, allowed);
-
+describePages('frame', ({ browser, demo, open }) => {
   describe('the tests themselves', () => {
     it('take an empty page for none', async () => {
-      await assert.rejects(
-        assertLooks(browser(), 'data:text/html,<title>Empty</title>', { name: 'empty' }),
-        /headings/,
-      );
+      await assert.rejects(assertLooks(browser(), 'data:text/html,<title>Empty</title>', 'empty'), /headings/);
       const bare = 'data:text/html,<title>Bare</title><h1>Bare</h1><main>Little</main>';
-      await assert.rejects(assertLooks(browser(), bare, { name: 'bare' }), /shows nothing but/);
+      await assert.rejects(assertLooks(browser(), bare, 'bare'), /shows nothing but/);
     });
 
     it('fail when the policy is violated, though nobody asks', async () => {
@@ -47,7 +41,7 @@ describePages('frame', ({ browser, demo }) => {
     });
 
     it('marks one page as the one that is open, wherever one is', async () => {
-      await using page = await open('/', [404]);
+      await using page = await open('/', { allowed: [404] });
       for (const [path, name] of [
         ['/', 'Home'],
         ['/start', 'Get started'],
@@ -90,7 +84,7 @@ describePages('frame', ({ browser, demo }) => {
     });
 
     it('closes the menu of a phone with Escape', async () => {
-      await using page = await open('/start', [], { width: 390, height: 844 });
+      await using page = await open('/start', { width: 390, height: 844 });
       await settled(page);
       const menu = page.getByRole('button', { name: 'Menu' });
       const market = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Market' });
@@ -103,7 +97,7 @@ describePages('frame', ({ browser, demo }) => {
   });
 
   it('prints all rows of a long table, in dark ink', async () => {
-    await using page = await open('/status', [], { colorScheme: 'dark' });
+    await using page = await open('/status', { colorScheme: 'dark' });
     await settled(page);
     const rows = Array.from({ length: 400 }, (_, i) => `domain-${i}.example`);
     await page.route('**/stack/v1/search?*', async (route) => {
@@ -118,10 +112,7 @@ describePages('frame', ({ browser, demo }) => {
     await shown.first().waitFor();
     assert.ok((await shown.count()) < 100, 'only the rows in sight are in the page');
     await page.emulateMedia({ media: 'print' });
-    await page.waitForFunction(
-      (count) => document.querySelectorAll('tbody tr[aria-rowindex]').length === count,
-      rows.length,
-    );
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr[aria-rowindex]').length === 400);
     assert.equal(await page.locator('.top').isVisible(), false);
     assert.equal(await page.getByRole('form', { name: 'Filters' }).count(), 0);
     const ink = await page.evaluate(() => getComputedStyle(document.body).color);

@@ -2,23 +2,17 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { settled, visit } from '../../support/web/browser.ts';
+import { settled, shows } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
-describePages('home', ({ browser, demo }) => {
-  const open = (path: string, options: Parameters<typeof visit>[2] = {}, allowed: readonly number[] = []) =>
-    visit(browser(), demo().stack + path, options, allowed);
-  const exampleDomain = async () => {
-    const response = await fetch(`${demo().stack}/site.json`);
-    return ((await response.json()) as { readonly example_domain: string }).example_domain;
-  };
+describePages('home', ({ answer, demo, open }) => {
   const field = (page: Page) => page.getByRole('combobox', { name: 'Search domains and providers' });
   const options = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option');
   const keyOf = (page: Page) => page.evaluate(() => localStorage.getItem('strata-stack-key'));
 
   it('leads to a domain by the keyboard alone', async () => {
-    const domain = await exampleDomain();
-    await using page = await open('/', { key: demo().stackKey });
+    const { example_domain: domain } = await answer<{ readonly example_domain: string }>('/site.json');
+    await using page = await open('/');
     await settled(page);
     await page.keyboard.press('/');
     await page.keyboard.type(domain.slice(0, -2), { delay: 20 });
@@ -38,7 +32,7 @@ describePages('home', ({ browser, demo }) => {
   });
 
   it('takes Enter for what the text is: a domain, an address, a provider, or else a search', async () => {
-    await using page = await open('/start', { key: demo().stackKey }, [404]);
+    await using page = await open('/start', { allowed: [404] });
     await settled(page);
     for (const [text, url] of [
       ['Example.COM', '/domain/example.com'],
@@ -56,7 +50,7 @@ describePages('home', ({ browser, demo }) => {
   });
 
   it('closes the suggestions with Escape, goes round with the arrows, and follows the pointer', async () => {
-    await using page = await open('/');
+    await using page = await open('/', { key: undefined });
     await settled(page);
     await page.keyboard.press('/');
     await page.keyboard.type('clou');
@@ -75,24 +69,17 @@ describePages('home', ({ browser, demo }) => {
   });
 
   it('says when the day of a key is used up, and until when', async () => {
-    await using page = await open('/', { key: 'ssk_used-up' }, [429]);
+    await using page = await open('/', { key: 'ssk_used-up', allowed: [429] });
     await page.route('**/stack/v1/**', (route) =>
       route.fulfill({
         status: 429,
         headers: {
-          'content-type': 'application/problem+json; charset=utf-8',
-          'retry-after': '3600',
-          'x-ratelimit-limit': '50',
-          'x-ratelimit-remaining': '0',
-          'x-ratelimit-reset': '3600',
+          ...{ 'content-type': 'application/problem+json; charset=utf-8', 'retry-after': '3600' },
+          ...{ 'x-ratelimit-limit': '50', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '3600' },
         },
         body: JSON.stringify({
-          type: '/problems/quota_exceeded',
-          title: 'The quota is used up',
-          status: 429,
-          detail: 'The 50 requests of this day are used up.',
-          code: 'quota_exceeded',
-          request_id: '5a0c3d52-7c3c-4a52-9c6c-000000000000',
+          ...{ type: '/problems/quota_exceeded', title: 'The quota is used up', status: 429, code: 'quota_exceeded' },
+          ...{ detail: 'The 50 requests of this day are used up.', request_id: '5a0c3d52-7c3c-4a52-9c6c-000000000000' },
         }),
       }),
     );
@@ -109,7 +96,7 @@ describePages('home', ({ browser, demo }) => {
 
   it('gives commands that work as they stand', async () => {
     const shownKey = demo().stackKey;
-    await using page = await open('/start', { key: shownKey });
+    await using page = await open('/start');
     await settled(page);
     await page.getByText('Complete commands, with your key').waitFor();
     const commands = await page.getByRole('region', { name: '2. First requests' }).locator('pre').allTextContents();
@@ -133,49 +120,32 @@ describePages('home', ({ browser, demo }) => {
   });
 
   it('searches with every filter in the address, page by page', async () => {
-    await using page = await open('/search', { key: demo().stackKey });
+    await using page = await open('/search');
     await settled(page);
     /** What the page was answered: the demo lives on, and a second answer may be another. */
     const answerTo = async (act: () => Promise<unknown>) => {
-      const [response] = await Promise.all([
-        page.waitForResponse((each) => each.url().includes('/stack/v1/search?')),
-        act(),
-      ]);
-      return (await response.json()) as { total: number; results: { domain: string }[] };
+      const answered = page.waitForResponse((each) => each.url().includes('/stack/v1/search?'));
+      await act();
+      return (await (await answered).json()) as { total: number; results: { domain: string }[] };
     };
     const shown = () => page.locator('tbody tr td:first-child').allTextContents();
     await page.getByLabel('State').selectOption('active');
     await page.getByLabel('Category').selectOption('dns');
-    const first = await answerTo(() =>
-      page.getByRole('form', { name: 'Filters' }).getByRole('button', { name: 'Search' }).click(),
-    );
+    const search = page.getByRole('form', { name: 'Filters' }).getByRole('button', { name: 'Search' });
+    const first = await answerTo(() => search.click());
     await page.waitForURL('**/search?category=dns&state=active');
     await settled(page);
     assert.ok(first.total > 50, `${first.total} domains`);
-    assert.deepEqual(
-      await shown(),
-      first.results.map(({ domain }) => domain),
-    );
+    const namesIn = ({ results }: { readonly results: { domain: string }[] }) => results.map(({ domain }) => domain);
+    assert.deepEqual(await shown(), namesIn(first));
     const second = await answerTo(() => page.getByRole('link', { name: 'Next', exact: true }).click());
     await page.waitForURL(/offset=50/);
-    await page
-      .getByText(/^51 to/)
-      .first()
-      .waitFor();
-    assert.deepEqual(
-      await shown(),
-      second.results.map(({ domain }) => domain),
-    );
+    await shows(page, /^51 to/);
+    assert.deepEqual(await shown(), namesIn(second));
     await page.reload();
-    await page
-      .getByText(/^51 to/)
-      .first()
-      .waitFor();
+    await shows(page, /^51 to/);
     assert.equal(await page.getByLabel('State').inputValue(), 'active');
     await page.getByRole('link', { name: 'Previous', exact: true }).click();
-    await page
-      .getByText(/^1 to 50 of/)
-      .first()
-      .waitFor();
+    await shows(page, /^1 to 50 of/);
   });
 });

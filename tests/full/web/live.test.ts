@@ -1,19 +1,14 @@
 // What happens now: the live page, the feeds, the state of the service.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { settled, visit } from '../../support/web/browser.ts';
+import { assertReceiptHolds, settled, shows } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
-describePages('live', ({ browser, demo }) => {
-  const open = (path: string) => visit(browser(), `${demo().stack}${path}`, { key: demo().stackKey });
-
+describePages('live', ({ answer, demo, open }) => {
   describe('live', () => {
     test('a migration appears without a reload, and waits where the page is paused', async () => {
-      const { events } = (await (
-        await fetch(`${demo().stack}/stack/v1/stream/json?types=migration&since=2020-01-01T00:00:00Z`, {
-          headers: { 'x-stack-key': demo().stackKey },
-        })
-      ).json()) as { readonly events: readonly object[] };
+      const past = '/stack/v1/stream/json?types=migration&since=2020-01-01T00:00:00Z';
+      const { events } = await answer<{ readonly events: readonly object[] }>(past);
       // One that has not happened: the demo's own come only every minute or so.
       const domain = 'just-moved.example';
       const event = { ...events.at(-1), id: 'ev_9999999999', domain, published_at: new Date().toISOString() };
@@ -51,16 +46,13 @@ describePages('live', ({ browser, demo }) => {
     test('it begins with the past hour, newest first, and each event has a receipt that holds', async () => {
       await using page = await open('/live');
       await page.locator('.live-event').first().waitFor();
-      const times = await page
-        .locator('.live-event time')
-        .evaluateAll((all) => all.map((time) => time.getAttribute('datetime') ?? ''));
+      const shown = page.locator('.live-event time');
+      const times = await shown.evaluateAll((all) => all.map((time) => time.getAttribute('datetime') ?? ''));
       assert.ok(times.length > 1);
       assert.deepEqual(times, times.toSorted().toReversed());
       // By its time: the first row is another one as soon as an event comes.
       const row = page.locator('.live-event', { has: page.locator(`time[datetime="${times[0]}"]`) }).first();
-      await row.getByText('Receipt').click();
-      await row.getByRole('button', { name: 'Verify' }).click();
-      await row.getByText('The receipt holds').waitFor();
+      await assertReceiptHolds(row, 'Receipt');
     });
 
     test('the filter stands in the address, and the address in the filter', async () => {
@@ -86,14 +78,10 @@ describePages('live', ({ browser, demo }) => {
     });
 
     test('an unknown provider is said, and so is that a key is needed', async () => {
-      const { stack, stackKey } = demo();
-      await using page = await visit(browser(), `${stack}/live?provider=nobody-knows-it`, { key: stackKey }, [404]);
-      await page
-        .locator('.notice')
-        .getByText(/nobody-knows-it/)
-        .waitFor();
-      await using newcomer = await visit(browser(), `${stack}/live`, {}, [401]);
-      await newcomer.getByRole('button', { name: 'Get a free key' }).waitFor();
+      await using page = await open('/live?provider=nobody-knows-it', { allowed: [404] });
+      await shows(page.locator('.notice'), /nobody-knows-it/);
+      await using keyless = await open('/live', { key: undefined, allowed: [401] });
+      await keyless.getByRole('button', { name: 'Get a free key' }).waitFor();
     });
   });
 
@@ -119,13 +107,8 @@ describePages('live', ({ browser, demo }) => {
         assert.equal(await link.getAttribute('rel'), 'noopener noreferrer nofollow');
       }
       await page.getByText('The numbers as a table').click();
-      assert.equal(
-        await page
-          .getByRole('region', { name: /^Mentions of .+ on each/ })
-          .locator('tbody tr')
-          .count(),
-        30,
-      );
+      const days = page.getByRole('region', { name: /^Mentions of .+ on each/ }).locator('tbody tr');
+      assert.equal(await days.count(), 30);
       await page.getByRole('link', { name: 'Stack and history' }).click();
       await page.waitForURL(`**/domain/${domain}`);
     });
@@ -146,9 +129,7 @@ describePages('live', ({ browser, demo }) => {
       await card('Signing keys').getByText('current').waitFor();
 
       // Health is asked without a key, so anybody can check a receipt here.
-      await card('Service').getByText('API and receipt').click();
-      await card('Service').getByRole('button', { name: 'Verify' }).click();
-      await card('Service').getByText('The receipt holds').waitFor();
+      await assertReceiptHolds(card('Service'), 'API and receipt');
     });
   });
 });

@@ -2,7 +2,7 @@
 import { before, describe, it } from 'node:test';
 import { assertAccessible, assertLooks, picture } from '../../support/web/browser.ts';
 import { ask, finished, inChat } from '../../support/web/chat-page.ts';
-import { type Demo, describePages } from '../../support/web/demo.ts';
+import { describePages } from '../../support/web/demo.ts';
 
 /** Name, path, and whether the reader has a key. DOMAIN and its like are replaced by what the demo has. */
 const EXPLORER = [
@@ -38,39 +38,28 @@ const CHAT = [
   ['machines', '/machines', false],
 ] as const;
 
-async function bodyOf<Body>({ stack, stackKey }: Demo, path: string): Promise<Body> {
-  const response = await fetch(`${stack}/stack/v1/${path}`, { headers: { 'x-stack-key': stackKey } });
-  return (await response.json()) as Body;
-}
-
 describePages('looks', (get) => {
-  const { browser, demo } = get;
+  const { answer, browser, demo } = get;
   const found: Record<string, string> = {};
   before(async () => {
     type Named = readonly { readonly domain: string }[];
-    const { migrations } = await bodyOf<{ migrations: Named }>(demo(), 'stats/migrations?limit=50');
-    const { domains } = await bodyOf<{ domains: Named }>(demo(), 'feeds/leaderboard?window=7d');
+    const { migrations } = await answer<{ migrations: Named }>('/stack/v1/stats/migrations?limit=50');
+    const { domains } = await answer<{ domains: Named }>('/stack/v1/feeds/leaderboard?window=7d');
     const moved = [...new Set(migrations.map(({ domain }) => domain))];
-    Object.assign(found, {
-      DOMAINS: moved.slice(0, 3).join(),
-      DOMAIN: moved[0] ?? '',
-      NAMED: domains[0]?.domain ?? '',
-    });
+    Object.assign(found, { DOMAINS: moved.slice(0, 3).join(), DOMAIN: moved[0], NAMED: domains[0]?.domain });
   });
 
   describe('a page of the explorer looks right', () => {
     for (const [name, path, hasKey] of EXPLORER)
       it(name, () => {
         const at = path.replace(/DOMAINS|DOMAIN|NAMED/, (what) => found[what] ?? '');
-        return assertLooks(browser(), demo().stack + at, { name, ...(hasKey ? { key: demo().stackKey } : {}) });
+        return assertLooks(browser(), demo().stack + at, name, hasKey ? demo().stackKey : undefined);
       });
   });
 
   describe('a page of the chat looks right', () => {
     for (const [name, path, hasKey] of CHAT)
-      it(name, () =>
-        assertLooks(browser(), demo().inference + path, { name, ...(hasKey ? { key: demo().inferenceKey } : {}) }),
-      );
+      it(name, () => assertLooks(browser(), demo().inference + path, name, hasKey ? demo().inferenceKey : undefined));
 
     const phone = { width: 390, height: 844 };
     it('a conversation on a phone, with the list of conversations', () =>

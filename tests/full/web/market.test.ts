@@ -3,28 +3,32 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { settled, visit } from '../../support/web/browser.ts';
-import { type Demo, describePages } from '../../support/web/demo.ts';
-import { assertListed, inFigure, inTable, type ListKind, type PlaceOf } from '../../support/web/listed.ts';
+import { assertReceiptHolds, settled } from '../../support/web/browser.ts';
+import { describePages } from '../../support/web/demo.ts';
+import { assertListed, inFigure, inHeading, inTable, type ListKind, type PlaceOf } from '../../support/web/listed.ts';
 
 /** A provider of the demo that is in two markets, and gains and loses customers all the time. */
 const PROVIDER = 'cloudflare';
 
-describePages('market', ({ browser, demo }) => {
-  const open = (path: string) => visit(browser(), demo().stack + path, { key: demo().stackKey });
-
+describePages('market', ({ answer, demo, open }) => {
+  /** Who of the largest DNS providers lost most customers: one always did, and the demo says which. */
   let loser: { readonly id: string; readonly name: string };
   before(async () => {
-    loser = await mostLeft(demo());
+    type Market = { readonly category: string; readonly providers: readonly Leaving[] };
+    const { categories } = await answer<{ categories: readonly Market[] }>('/stack/v1/intelligence/market-share');
+    const { providers } = categories.find(({ category }) => category === 'dns') ?? assert.fail();
+    const ids = providers.slice(0, 12).map(({ provider_id: id }) => id);
+    const asked = await Promise.all(ids.map((id) => answer<Leaving>(`/stack/v1/providers/${id}?limit=1`)));
+    const [most] = asked.toSorted((a, b) => b.lost_30d - a.lost_30d);
+    assert.ok(most && most.lost_30d > 0);
+    loser = { id: most.provider_id, name: most.provider };
   });
 
   it("leads by clicks from the market to a provider's lost customers and where they went", async () => {
     await using page = await open('/market?category=dns');
     await page.getByText('The numbers as a table').first().click();
-    await page
-      .getByRole('region', { name: 'Share of providers: DNS' })
-      .getByRole('link', { name: loser.name, exact: true })
-      .click();
+    const shares = page.getByRole('region', { name: 'Share of providers: DNS' });
+    await shares.getByRole('link', { name: loser.name, exact: true }).click();
     await page.getByRole('heading', { level: 1, name: loser.name }).waitFor();
     await page.getByRole('img', { name: new RegExp(`^Services that left ${loser.name}`) }).waitFor();
     await page.getByRole('link', { name: 'Lost customers' }).click();
@@ -32,58 +36,34 @@ describePages('market', ({ browser, demo }) => {
     assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), { tab: 'customers' });
     const went = await column(page, `Lost customers of ${loser.name}`, 'Where they went');
     assert.ok(went.length > 0);
-    assert.ok(
-      went.every((name) => name !== '' && !name.startsWith(loser.name)),
-      went.join(),
-    );
+    for (const name of went) assert.ok(name !== '' && !name.startsWith(loser.name), went.join());
     const confirmed = await column(page, `Lost customers of ${loser.name}`, 'Confirmed');
     assert.ok(confirmed.every((day) => /^\d{1,2} \w+ \d{4}$/.test(day)));
 
-    await page
+    const row = page
       .getByRole('region', { name: `Lost customers of ${loser.name}` })
       .getByRole('row')
-      .nth(1)
-      .getByRole('link')
-      .first()
-      .click();
+      .nth(1);
+    await row.getByRole('link').first().click();
     await page.waitForURL(/\/domain\//);
   });
 
   /** A page (LOSER is who lost most), a number on it by its place, and where the list behind it tells its own number. */
   const NUMBERS: readonly (readonly [what: string, path: string, of: PlaceOf, list: ListKind])[] = [
-    [
-      'users of a provider in a market',
-      '/market?category=dns',
-      inTable('Share of providers: DNS', 'Domains'),
-      'search',
-    ],
-    [
-      'users of one, parked too',
-      '/market?category=email&include_parked=true',
-      inTable(/^Share of prov/, 'Domains'),
-      'search',
-    ],
+    ['users of a provider', '/market?category=dns', inTable('Share of providers: DNS', 'Domains'), 'search'],
+    ['parked ones too', '/market?category=email&include_parked=true', inTable(/^Share of prov/, 'Domains'), 'search'],
     ['domains of a leader', '/market?category=dns', inTable('Leaders', 'Domains, all markets'), 'domains'],
     ['domains of a provider', `/provider/${PROVIDER}`, inFigure('Domains'), 'domains'],
     ['lost customers', '/provider/LOSER', inFigure('Lost in 30 days'), 'customers'],
     ['gained customers', '/provider/LOSER', inFigure('Gained in 30 days'), 'customers'],
-    [
-      'services that moved away',
-      '/provider/LOSER',
-      (page) =>
-        page
-          .getByRole('heading', { name: /services? moved away$/ })
-          .getByRole('link')
-          .first(),
-      'migrations',
-    ],
+    ['services that moved away', '/provider/LOSER', inHeading(/services? moved away$/), 'migrations'],
     ['a market of a provider', `/provider/${PROVIDER}`, inTable('Its markets', 'Domains'), 'search'],
     ['common users', `/provider/${PROVIDER}?tab=company`, inTable(/^Providers used together/, 'Common'), 'search'],
     ['dependent domains', `/provider/${PROVIDER}?tab=dependence`, inFigure('Dependent domains'), 'domains'],
     [
       'common dependence',
       `/provider/${PROVIDER}?tab=dependence`,
-      inTable('Its domains also rest on', 'Common'),
+      inTable(/^Its domains also rest/, 'Common'),
       'search',
     ],
     ['a flow', '/migrations?provider=LOSER', inTable(/^Migrations of DNS/, 'Domains'), 'migrations'],
@@ -97,7 +77,7 @@ describePages('market', ({ browser, demo }) => {
   }
 
   it('says what is loading, what is empty and what went wrong apart', async () => {
-    await using page = await visit(browser(), `${demo().stack}/status`, { key: demo().stackKey }, [503]);
+    await using page = await open('/status', { allowed: [503] });
     const gate = Promise.withResolvers<void>();
     let status = 200;
     await page.route('**/stack/v1/stats/migrations**', async (route) => {
@@ -126,9 +106,8 @@ describePages('market', ({ browser, demo }) => {
     await page.getByRole('button', { name: 'Download CSV' }).click();
     const download = await started;
     assert.equal(download.suggestedFilename(), `migrations-${loser.id}-out.csv`);
-    const [header, ...rows] = readFileSync(await download.path(), 'utf8')
-      .trim()
-      .split('\r\n');
+    const csv = readFileSync(await download.path(), 'utf8').trim();
+    const [header, ...rows] = csv.split('\r\n');
     assert.equal(header, 'id,at,confirmed_at,domain,category,from,to,from_id,to_id,confidence,importance');
     assert.ok(rows.length > 0);
     assert.ok(rows.every((row) => row.split(',')[7] === loser.id));
@@ -145,8 +124,7 @@ describePages('market', ({ browser, demo }) => {
     }
 
     const file = page.locator('.csv');
-    await file.getByRole('button', { name: 'Verify' }).click();
-    await file.getByText('The receipt holds').waitFor();
+    await assertReceiptHolds(file);
     const receipt = page.waitForEvent('download');
     await file.getByRole('button', { name: 'Save its receipt' }).click();
     const { receipt_id } = JSON.parse(readFileSync(await (await receipt).path(), 'utf8'));
@@ -172,15 +150,12 @@ describePages('market', ({ browser, demo }) => {
     await page.getByRole('link', { name: 'Next', exact: true }).click();
     await page.getByText(/^51 to \d+ of/).waitFor();
     assert.match(page.url(), /\?tab=domains&offset=50$/);
-    assert.deepEqual(
-      asked.map((path) => path.split('/').at(-2)),
-      ['adoption', 'supply-chain', 'providers'],
-    );
+    const routes = asked.map((path) => path.split('/').at(-2));
+    assert.deepEqual(routes, ['adoption', 'supply-chain', 'providers']);
   });
 
   it('says that a provider is not known', async () => {
-    const { stack, stackKey } = demo();
-    await using page = await visit(browser(), `${stack}/provider/no-such-provider`, { key: stackKey }, [404]);
+    await using page = await open('/provider/no-such-provider', { allowed: [404] });
     await page.getByRole('alert').or(page.locator('.notice')).waitFor();
     assert.match(await page.locator('.notice').innerText(), /no-such-provider/);
   });
@@ -190,24 +165,6 @@ interface Leaving {
   readonly provider: string;
   readonly provider_id: string;
   readonly lost_30d: number;
-}
-
-/** Who of the largest DNS providers lost most customers: somebody always did, and the demo tells who. */
-async function mostLeft({ stack, stackKey }: Demo): Promise<{ readonly id: string; readonly name: string }> {
-  const get = async (path: string) => {
-    const response = await fetch(`${stack}/stack/v1/${path}`, { headers: { 'X-Stack-Key': stackKey } });
-    assert.equal(response.status, 200, path);
-    // biome-ignore lint/suspicious/noExplicitAny: only what is named below is read
-    return (await response.json()) as any;
-  };
-  const { categories } = await get('intelligence/market-share');
-  const ids: string[] = categories
-    .find(({ category }: { readonly category: string }) => category === 'dns')
-    .providers.map(({ provider_id: id }: Leaving) => id);
-  const providers: Leaving[] = await Promise.all(ids.slice(0, 12).map((id) => get(`providers/${id}?limit=1`)));
-  const [most] = providers.toSorted((a, b) => b.lost_30d - a.lost_30d);
-  assert.ok(most && most.lost_30d > 0);
-  return { id: most.provider_id, name: most.provider };
 }
 
 /** What stands in one column of a table, row by row. */

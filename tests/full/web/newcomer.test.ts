@@ -1,16 +1,13 @@
 // The way of somebody who knows nothing of this and has a browser alone: a key, a history, a receipt, lost customers, a chat answer.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { assertAccessible, picture, settled, visit } from '../../support/web/browser.ts';
+import { assertAccessible, picture, settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
-describePages('newcomer', ({ browser, demo }) => {
-  for (const { name, size } of [
-    { name: 'wide', size: {} },
-    { name: 'phone', size: { width: 390, height: 844 } },
-  ])
+describePages('newcomer', ({ demo, open }) => {
+  for (const [name, size] of [['wide', {}] as const, ['phone', { width: 390, height: 844 }] as const])
     it(`leads a newcomer from the landing page to a chat answer by clicks alone, ${name}`, async () => {
-      await using page = await visit(browser(), `${demo().stack}/`, size);
+      await using page = await open('/', { key: undefined, ...size });
       const stored = (of: string) => page.evaluate((place) => localStorage.getItem(place), of);
       const openPage = async (title: string) => {
         const menu = page.getByRole('button', { name: 'Menu' });
@@ -30,10 +27,8 @@ describePages('newcomer', ({ browser, demo }) => {
       await page.waitForURL(/\/domain\//);
       await settled(page);
       await picture(page, `newcomer-domain-${name}`);
-      await page
-        .getByRole('link', { name: /History/ })
-        .first()
-        .click();
+      const toHistory = page.getByRole('link', { name: /History/ });
+      await toHistory.first().click();
       const history = page.getByRole('region', { name: 'History' });
       await history.getByRole('listitem').first().waitFor();
 

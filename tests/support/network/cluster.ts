@@ -1,13 +1,13 @@
 // Gateways and workers as processes of their own on loopback, to be killed, frozen and started again as a test wants.
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimulatedEngineOptions } from '@strata/testnet';
 import type { GatewayProcessOptions, GatewayReady } from './gateway-process.ts';
-import type { WorkerBusy, WorkerMessage, WorkerProcessOptions, WorkerReady } from './worker-process.ts';
+import type { WorkerMessage, WorkerProcessOptions, WorkerReady } from './worker-process.ts';
 
 /** A host is started, a model is loaded. */
 const READY_MS = 60_000;
@@ -73,8 +73,6 @@ export interface WorkerStart {
   readonly name?: string;
   /** Join tokens or addresses; those of all gateways by default. */
   readonly join?: readonly string[];
-  /** Network namespace that it runs in. */
-  readonly namespace?: string;
 }
 
 export class Cluster implements AsyncDisposable {
@@ -107,14 +105,14 @@ export class Cluster implements AsyncDisposable {
     return gateway;
   }
 
-  async startWorker({ simulated, settings = {}, name, join, namespace }: WorkerStart = {}): Promise<WorkerProcess> {
+  async startWorker({ simulated, settings = {}, name, join }: WorkerStart = {}): Promise<WorkerProcess> {
     const targets = join ?? this.gateways.filter((each) => each.isRunning).map(({ ready }) => ready.joinToken);
     const options: WorkerProcessOptions = {
       data: this.#data(name),
       settings: { STRATA_JOIN: targets.join(' '), ...settings },
       ...(simulated === undefined ? {} : { simulated }),
     };
-    const worker = await start<WorkerReady>('./worker-process.ts', options, namespace);
+    const worker = await start<WorkerReady>('./worker-process.ts', options);
     this.workers.push(worker);
     return worker;
   }
@@ -125,13 +123,12 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-async function start<Ready>(file: string, argument: object, namespace?: string): Promise<ClusterProcess<Ready>> {
+async function start<Ready>(file: string, argument: object): Promise<ClusterProcess<Ready>> {
   // A test runner's own flags would make the process run this file as a test.
   const flags = process.execArgv.filter((flag) => !/^--(?:experimental-)?test/.test(flag));
   const child = fork(new URL(file, import.meta.url), [JSON.stringify(argument)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    execArgv: namespace === undefined ? flags : ['netns', 'exec', namespace, process.execPath, ...flags],
-    ...(namespace === undefined ? {} : { execPath: 'ip' }),
+    execArgv: flags,
   });
   const signal = AbortSignal.timeout(READY_MS);
   const [ready] = (await Promise.race([
@@ -150,16 +147,10 @@ export async function busyWorker({ workers }: Cluster): Promise<WorkerProcess> {
 }
 
 async function runningIn({ child }: WorkerProcess): Promise<number> {
-  const told = new Promise<WorkerBusy>((resolve) => {
-    const hear = (message: WorkerMessage) => {
-      if (message.kind !== 'busy') return;
-      child.off('message', hear);
-      resolve(message);
-    };
-    child.on('message', hear);
-  });
   child.send('busy');
-  return (await told).running;
+  for await (const [message] of on(child, 'message') as AsyncIterable<[WorkerMessage]>)
+    if (message.kind === 'busy') return message.running;
+  throw new Error('it has ended');
 }
 
 /** Resolves when so many workers serve the model at this gateway; rejects when that takes too long. */

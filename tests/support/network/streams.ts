@@ -1,4 +1,5 @@
 // Streams of a cluster, read by the client that applications use, and held against what an undisturbed engine says.
+import assert from 'node:assert/strict';
 import { simulatedAnswer, simulatedText } from '@strata/testnet';
 import OpenAI from 'openai';
 import type { GatewayProcess } from './cluster.ts';
@@ -80,6 +81,14 @@ export function faultsOf(outcome: StreamOutcome, ask: StreamAsk, modelSeed = 1):
   if (outcome.finish !== 'length') faults.push(`finish reason ${outcome.finish}`);
   if (outcome.completionTokens !== ask.tokens) faults.push(`usage of ${outcome.completionTokens} tokens`);
   return faults;
+}
+
+/** Streams of all of these at once, each of them whole. */
+export async function assertWhole(client: OpenAI, asks: readonly StreamAsk[]): Promise<readonly StreamOutcome[]> {
+  const outcomes = await Promise.all(asks.map((ask) => streamOf(client, ask)));
+  for (const [i, ask] of asks.entries())
+    assert.deepEqual(faultsOf(outcomes[i] ?? assert.fail(), ask), [], `stream ${i}, seed ${ask.seed}`);
+  return outcomes;
 }
 
 function differenceOf(text: string, truth: string): string {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 /** Why the browser tests do not run here; false where they do. */
@@ -22,25 +22,20 @@ export interface VisitOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
-  /** Kept in the browser before the page opens; undefined for a newcomer. */
-  readonly key?: string;
+  /** Kept in the browser before the page opens; undefined for a new reader. */
+  readonly key?: string | undefined;
+  /** Status codes of refusals that the test expects. */
+  readonly allowed?: readonly number[];
 }
 
 export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
-/**
- * Opens a page in a browser profile of its own. Answers with a refusal of the API are for the test to expect: `allowed`
- * names their status codes. Closing it fails where anything else went wrong in it, whatever the test looked at.
- */
-export async function visit(
-  browser: Browser,
-  url: string,
-  { width = 1280, height = 900, colorScheme = 'light', key }: VisitOptions = {},
-  allowed: readonly number[] = [],
-): Promise<Visit> {
-  const context: BrowserContext = await browser.newContext({
+/** Opens a page in a browser profile of its own. */
+export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
+  const { width = 1280, height = 900, colorScheme = 'light', key, allowed = [] } = options;
+  const context = await browser.newContext({
     viewport: { width, height },
     colorScheme,
     locale: 'en-GB',
@@ -124,39 +119,31 @@ function countRequests(page: Page): void {
   page.on('requestfailed', (request) => open.delete(request));
 }
 
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+interface Axe {
+  readonly axe: { run(context: Document, options: object): Promise<{ readonly violations: readonly Violation[] }> };
+}
+
 /** Fails where axe finds anything serious or critical of WCAG 2.2 A and AA. */
 export async function assertAccessible(page: Page, rules?: readonly string[]): Promise<void> {
   // The policy lets no script in, and this one is the test's.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
+  const runOnly = rules
+    ? { type: 'rule', values: rules }
+    : { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
   const violations = await page.evaluate(async (only) => {
-    const { axe } = window as unknown as {
-      axe: {
-        run: (
-          context: Document,
-          options: object,
-        ) => Promise<{
-          violations: { id: string; impact: string; help: string; nodes: { target: string[]; html: string }[] }[];
-        }>;
-      };
-    };
-    const { violations } = await axe.run(document, {
-      runOnly: only
-        ? { type: 'rule', values: only }
-        : { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] },
-      // 2.5.8, which axe leaves out unless it is asked for.
-      rules: { 'target-size': { enabled: true } },
-    });
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(
-        ({ id, help, nodes }) =>
-          `${id}: ${help}: ${nodes
-            .slice(0, 3)
-            .map(({ html }) => html.slice(0, 160))
-            .join(' | ')}`,
-      );
-  }, rules);
-  assert.deepEqual(violations, []);
+    const { axe } = window as unknown as Axe;
+    // 2.5.8, which axe leaves out unless it is asked for.
+    return (await axe.run(document, { runOnly: only, rules: { 'target-size': { enabled: true } } })).violations;
+  }, runOnly);
+  const isGrave = ({ impact }: Violation) => impact === 'serious' || impact === 'critical';
+  const found = violations.filter(isGrave).map(({ id, help, nodes }) => [id, help, ...nodes.map(({ html }) => html)]);
+  assert.deepEqual(found, []);
 }
 
 /** Keeps a picture under docs/screenshots where STRATA_SCREENSHOTS says so. */
@@ -175,23 +162,14 @@ async function assertContent(page: Page, name: string): Promise<void> {
     headings: [...document.querySelectorAll<HTMLElement>('h1')].map(({ innerText }) => innerText.trim()),
     text: document.querySelector('main')?.innerText.trim() ?? '',
   }));
-  assert.deepEqual(
-    [headings.length, headings.every((each) => each !== '')],
-    [1, true],
-    `${name} has ${headings.length} headings`,
-  );
+  assert.ok(headings.length === 1 && headings[0] !== '', `${name} has ${headings.length} headings: ${headings}`);
   assert.ok(text.length >= LEAST_TEXT, `${name} shows nothing but “${text}”`);
   assert.doesNotMatch(text, /This page has failed|could not be loaded/, name);
 }
 
-/** A page in light, dark and on a phone: it is there, nothing goes wrong, nothing overflows sideways, axe is content. */
-export async function assertLooks(
-  browser: Browser,
-  url: string,
-  { key, name }: { readonly key?: string; readonly name: string },
-  allowed: readonly number[] = [],
-): Promise<void> {
-  await using page = await visit(browser, url, key === undefined ? {} : { key }, allowed);
+/** A page in light, dark and on a phone: it has content, nothing goes wrong, nothing overflows sideways, axe is content. */
+export async function assertLooks(browser: Browser, url: string, name: string, key?: string): Promise<void> {
+  await using page = await visit(browser, url, { key });
   for (const look of ['light', 'dark', 'phone'] as const) {
     await page.emulateMedia({ colorScheme: look === 'dark' ? 'dark' : 'light' });
     if (look === 'phone') await page.setViewportSize({ width: 390, height: 844 });
@@ -208,4 +186,25 @@ export async function assertLooks(
     // In the dark colours alone are others.
     await assertAccessible(page, look === 'dark' ? ['color-contrast'] : undefined);
   }
+}
+
+/** Waits until a text is on the page. */
+export const shows = (page: Page | Locator, text: string | RegExp): Promise<void> =>
+  page.getByText(text).first().waitFor();
+
+/** Holds requests back until the function that it gives is called. */
+export async function hold(page: Page, url: string): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(url, async (route) => {
+    await promise;
+    await route.fallback();
+  });
+  return resolve;
+}
+
+/** Has the receipt of a part of the page checked, and waits until it holds; `foot` opens what has the button. */
+export async function assertReceiptHolds(part: Page | Locator, foot?: string): Promise<void> {
+  if (foot) await part.getByText(foot).click();
+  await part.getByRole('button', { name: 'Verify' }).click();
+  await part.getByText('The receipt holds').waitFor();
 }

@@ -1,43 +1,33 @@
 // What the tests of the chat share: a page of it that fails with what goes wrong in it, asking, and answers as a test wants them.
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { type VisitOptions, visit } from './browser.ts';
-import type { Demo, PageTests } from './demo.ts';
-
-export type Get = Parameters<PageTests>[0];
+import type { Pages } from './demo.ts';
 
 export const ANSWER = '.chat-answer';
-/** The service says 404 for a receipt that is not written yet. */
+/** The service answers 404 for a receipt that is not written yet. */
 const EARLY = 404;
 
 interface ChatOptions extends VisitOptions {
   readonly path?: string;
-  /** Runs in the page before its own scripts. */
-  readonly before?: () => void;
-  /** Status codes that the test expects. */
-  readonly allowed?: readonly number[];
+  /** Prepares the page before the chat is opened in it. */
+  readonly before?: (page: Page) => Promise<unknown>;
 }
 
 /** A test with a page of the chat, with the demo's key; errors of the console and violations of the policy fail it. */
-export function inChat({ browser, demo }: Get, test: (page: Page) => Promise<void>, options: ChatOptions = {}) {
+export function inChat({ browser, demo }: Pages, test: (page: Page) => Promise<void>, options: ChatOptions = {}) {
   return async () => {
-    const { path = '/', before, allowed = [], ...looks } = options;
+    const { path = '/', before, allowed = [], ...more } = options;
     const { inference, inferenceKey: key } = demo();
     // Some page of the same origin, where nothing runs yet.
-    await using page = await visit(browser(), inference + (before ? '/favicon.svg' : path), { key, ...looks }, [
-      EARLY,
-      ...allowed,
-    ]);
+    const first = inference + (before ? '/favicon.svg' : path);
+    await using page = await visit(browser(), first, { key, ...more, allowed: [EARLY, ...allowed] });
     if (before) {
-      await page.addInitScript(before);
+      await before(page);
       await page.goto(inference + path);
     }
     await test(page);
   };
 }
-
-/** The chat of a newcomer, who has no key. */
-export const openAsNewcomer = (browser: Browser, { inference }: Demo, allowed: readonly number[] = []) =>
-  visit(browser, inference, {}, [EARLY, ...allowed]);
 
 /** Writes a question and presses Enter: it goes at once, or when it can. */
 export async function ask(page: Page, question: string): Promise<void> {

@@ -1,11 +1,12 @@
 // The built pages, served by the demo, in a real browser. The files of one process share one demo and one browser.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { openBrowser, skip } from './browser.ts';
+import { openBrowser, skip, type Visit, type VisitOptions, visit } from './browser.ts';
 
 /** The demo that the pages are served by. */
 export interface Demo {
@@ -18,8 +19,14 @@ export interface Demo {
   readonly workerPids?: readonly number[];
 }
 
-/** The tests of one page, or of a few that belong together. */
-export type PageTests = (get: { readonly browser: () => Browser; readonly demo: () => Demo }) => void;
+export interface Pages {
+  readonly browser: () => Browser;
+  readonly demo: () => Demo;
+  /** A page of the explorer, with the demo's key. */
+  open(path: string, options?: VisitOptions): Promise<Visit>;
+  /** What the stack service answers at a path. */
+  answer<Body>(path: string): Promise<Body>;
+}
 
 const root = path.join(import.meta.dirname, '../../..');
 
@@ -56,10 +63,7 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
   child.stdout.resume();
   const { stack = '', inference = '', stackKey = '', inferenceKey = '', workerPids = '' } = found;
   return {
-    stack,
-    inference,
-    stackKey,
-    inferenceKey,
+    ...{ stack, inference, stackKey, inferenceKey },
     workerPids: workerPids.split(' and ').map(Number),
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
@@ -80,13 +84,22 @@ after(async () => {
 });
 
 /** Tests of pages; skipped with a reason where there is no browser. */
-export function describePages(name: string, tests: PageTests): void {
+export function describePages(name: string, tests: (pages: Pages) => void): void {
   describe(name, { skip }, () => {
     let demo: Demo | undefined;
     let browser: Browser | undefined;
     before(async () => {
       [demo, browser] = await started();
     });
-    tests({ browser: () => browser as Browser, demo: () => demo as Demo });
+    const get = { browser: () => browser as Browser, demo: () => demo as Demo };
+    tests({
+      ...get,
+      open: (path, options) => visit(get.browser(), get.demo().stack + path, { key: get.demo().stackKey, ...options }),
+      async answer<Body>(path: string) {
+        const response = await fetch(get.demo().stack + path, { headers: { 'x-stack-key': get.demo().stackKey } });
+        assert.equal(response.status, 200, path);
+        return (await response.json()) as Body;
+      },
+    });
   });
 }

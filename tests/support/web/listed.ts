@@ -36,6 +36,11 @@ export function inFigure(name: string): (page: Page) => Locator {
   return (page) => page.locator('.figure', { has: page.getByText(name, { exact: true }) }).locator('.figure-value a');
 }
 
+/** The number in a heading. */
+export function inHeading(name: RegExp): (page: Page) => Locator {
+  return (page) => page.getByRole('heading', { name }).getByRole('link').first();
+}
+
 /** The link that is a number. */
 export type PlaceOf = (page: Page) => Locator | Promise<Locator>;
 
