@@ -90,10 +90,8 @@ describe('a CSV route', () => {
       assert.equal(reply.headers['content-disposition'], 'attachment; filename="table.csv"');
       assert.equal(reply.headers['stack-truncated'], 'true');
       assert.equal(reply.headers['cache-control'], 'private, no-cache');
-      assert.deepEqual(JSON.parse(String(reply.headers['stack-provenance'])), {
-        length: reply.rawPayload.length,
-        contentType: reply.headers['content-type'],
-      });
+      const receipt = { length: reply.rawPayload.length, contentType: reply.headers['content-type'] };
+      assert.deepEqual(JSON.parse(String(reply.headers['stack-provenance'])), receipt);
     }
     assert.equal(signed, 1);
   });
@@ -106,9 +104,8 @@ describe('a CSV route', () => {
       const known = await http.fastify.inject({ url, headers: { 'if-none-match': String(headers.etag) } });
       assert.deepEqual([known.statusCode, known.body, known.headers.etag], [304, '', headers.etag], url);
       assert.equal(known.headers['cache-control'], 'private, no-cache');
-      for (const name of ['content-type', 'content-disposition', 'stack-provenance', 'stack-truncated']) {
+      for (const name of ['content-type', 'content-disposition', 'stack-provenance', 'stack-truncated'])
         assert.equal(known.headers[name], undefined, `${name} of ${url}`);
-      }
     }
   });
 

@@ -30,9 +30,7 @@ describe('the address of a database', () => {
 
   it('of another database says what it must begin with, alone', () => {
     const { error } = DatabaseUrl.safeParse('mysql://strata:s3cr/et@db.example/strata');
-    assert.deepEqual(
-      error?.issues.map(({ message }) => message),
-      ['must begin with sqlite: or postgres://'],
-    );
+    const messages = error?.issues.map(({ message }) => message);
+    assert.deepEqual(messages, ['must begin with sqlite: or postgres://']);
   });
 });

@@ -29,14 +29,12 @@ describe('the mapping of errors to problems', () => {
     ['FST_ERR_CTP_BODY_TOO_LARGE', 'payload_too_large'],
     ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
     ['FST_ERR_CTP_EMPTY_JSON_BODY', 'invalid_parameter'],
-  ] as const) {
-    it(`says ${expected} for Fastify's ${code}`, () => {
-      const error = Object.assign(new Error('FST: internals'), { code, statusCode: 418 });
-      const { problem } = problemOf(error, 'r');
+  ] as const)
+    it(`is ${expected} for Fastify's ${code}`, () => {
+      const { problem } = problemOf(Object.assign(new Error('FST: internals'), { code, statusCode: 418 }), 'r');
       assert.equal(problem.code, expected);
       assert.ok(!problem.detail.includes('internals'));
     });
-  }
 
   it('says unavailable, and when to try again, for trouble of the machine, and not what it is', () => {
     const full = new Error('/secret/place: the disk is full');
@@ -47,17 +45,11 @@ describe('the mapping of errors to problems', () => {
   });
 
   it('tells nothing of anything else that is thrown', () => {
-    const thrown: unknown[] = [
-      new Error('password=1234'),
-      Object.assign(new Error('password=1234'), { code: 'toString', statusCode: 200 }),
-      Object.assign(new Error('password=1234'), { code: '__proto__' }),
-      'password=1234',
-      { message: 'password=1234' },
-      undefined,
-      null,
-      1234,
-    ];
-    for (const error of thrown) {
+    const secret = 'password=1234';
+    const errors = [{}, { code: 'toString', statusCode: 200 }, { code: '__proto__' }].map((more) =>
+      Object.assign(new Error(secret), more),
+    );
+    for (const error of [...errors, secret, { message: secret }, undefined, null, 1234]) {
       const { problem } = problemOf(error, 'r');
       assert.deepEqual([problem.status, problem.code], [500, 'internal_error']);
       assert.ok(!JSON.stringify(problem).includes('1234'));

@@ -60,16 +60,12 @@ describe('the server on a socket', () => {
     fc.constantFrom('x'.repeat(3_000), 'x'.repeat(10_000), '*', ':id', '{id}', '//', ';', '\u202e', '%u0041'),
   );
   const name = fc.constantFrom('limit', '__proto__', 'constructor', 'toString', 'limit[]', 'a[b]', '', '%');
-  const url = fc
-    .tuple(
-      fc.constantFrom('', '/things', '/things/a', '/files'),
-      fc.array(piece, { maxLength: 4 }),
-      fc.array(fc.tuple(name, piece), { maxLength: 3 }),
-    )
-    .map(([start, parts, query]) => {
-      const search = query.map((pair) => pair.join('=')).join('&');
-      return `${start}/${parts.join('/')}${search ? `?${search}` : ''}`;
-    });
+  const pairs = fc.array(fc.tuple(name, piece), { maxLength: 3 });
+  const start = fc.constantFrom('', '/things', '/things/a', '/files');
+  const url = fc.tuple(start, fc.array(piece, { maxLength: 4 }), pairs).map(([first, parts, query]) => {
+    const search = query.map((pair) => pair.join('=')).join('&');
+    return `${first}/${parts.join('/')}${search ? `?${search}` : ''}`;
+  });
   const headerName = fc.constantFrom(
     ...['x-stack-key', 'x-request-id', 'if-none-match', 'accept', 'content-type', 'content-length', 'accept-version'],
     ...['origin', 'cookie', 'range', 'expect', 'x-forwarded-for', '__proto__', 'constructor', 'transfer-encoding'],

@@ -1,10 +1,10 @@
 // Slow clients on real sockets and in real time: headers and bodies that never end, answers that no client reads.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type HttpServer, type Patience, route } from './index.ts';
+import { type Patience, route } from './index.ts';
 import { serverOf, until } from './test/test-server.ts';
 
 const SHORT: Patience = { headersMs: 300, requestMs: 600, stillMs: 60_000, checkMs: 50 };
@@ -20,19 +20,12 @@ const GET_LARGE = 'GET /large HTTP/1.1\r\nhost: x\r\n';
 async function listening(patience: Partial<Patience> = {}) {
   const http = serverOf([large, make], { patience: { ...SHORT, ...patience } });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
-  return { http, port, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
+  const open = () =>
+    new Promise<number>((resolve) => http.fastify.server.getConnections((_, count) => resolve(count ?? -1)));
+  return { open, port, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
 }
 
-/** A client that sends a request and reads nothing. */
-function unread(port: number, text: string): Socket {
-  const socket = connect(port, '127.0.0.1');
-  socket.pause();
-  socket.on('error', () => {});
-  socket.write(text);
-  return socket;
-}
-
-/** Sends the bytes, then a drop now and then as long as it may; gives what was answered. */
+/** Sends the bytes, then a drop now and then as long as it may; what was answered. */
 async function dripping(port: number, start: string, drop: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];
@@ -45,43 +38,29 @@ async function dripping(port: number, start: string, drop: string): Promise<stri
   return Buffer.concat(chunks).toString();
 }
 
-const open = (http: HttpServer) =>
-  new Promise<number>((resolve, reject) =>
-    http.fastify.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-  );
-
 describe('a client', { timeout: 120_000 }, () => {
-  it('that never ends its headers is cut', async () => {
-    await using server = await listening();
-    const said = await dripping(server.port, GET_LARGE, 'x-a: b\r\n');
-    assert.match(said, /^HTTP\/1\.1 408 /);
-  });
-
-  it('that says nothing at all, or half a line, is cut', async () => {
-    await using server = await listening();
-    const half = await dripping(server.port, 'G', '');
-    assert.match(half, /^HTTP\/1\.1 408 /);
-    await dripping(server.port, '', '');
-  });
-
-  it('that never ends its body is cut, chunked or with a length', async () => {
-    await using server = await listening();
-    const head = 'POST /make HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
-    assert.match(await dripping(server.port, `${head}content-length: 60000\r\n\r\n`, ' '), /^HTTP\/1\.1 408 /);
-    const chunked = await dripping(server.port, `${head}transfer-encoding: chunked\r\n\r\n`, '1\r\n \r\n');
-    assert.match(chunked, /^HTTP\/1\.1 (?:408|413) /);
-  });
-
-  it('that does not read its answer is let go, and another is served meanwhile', async () => {
-    await using server = await listening({ stillMs: 500 });
-    const socket = unread(server.port, `${GET_LARGE}\r\n`);
-    await until(async () => (await open(server.http)) === 1, 'it is connected');
-    const post = await fetch(`http://127.0.0.1:${server.port}/make`, {
-      method: 'POST',
-      headers: { connection: 'close' },
+  const head = 'POST /make HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+  for (const [what, start, drop, answered] of [
+    ['never ends its headers', GET_LARGE, 'x-a: b\r\n', /^HTTP\/1\.1 408 /],
+    ['sends half a line', 'G', '', /^HTTP\/1\.1 408 /],
+    ['sends nothing at all', '', '', /^/],
+    ['never ends its body of a length', `${head}content-length: 60000\r\n\r\n`, ' ', /^HTTP\/1\.1 408 /],
+    ['never ends its chunks', `${head}transfer-encoding: chunked\r\n\r\n`, '1\r\n \r\n', /^HTTP\/1\.1 (?:408|413) /],
+  ] as const)
+    it(`that ${what} is cut`, async () => {
+      await using server = await listening();
+      assert.match(await dripping(server.port, start, drop), answered);
     });
+
+  it('that does not read its answer is evicted, while another is served', async () => {
+    await using server = await listening({ stillMs: 500 });
+    const socket = connect(server.port, '127.0.0.1').pause();
+    socket.on('error', () => {}).write(`${GET_LARGE}\r\n`);
+    await until(async () => (await server.open()) === 1, 'it is connected');
+    const headers = { connection: 'close' };
+    const post = await fetch(`http://127.0.0.1:${server.port}/make`, { method: 'POST', headers });
     assert.equal(await post.text(), 'made');
-    await until(async () => (await open(server.http)) === 0, 'it was cut');
+    await until(async () => (await server.open()) === 0, 'it was cut');
     socket.destroy();
   });
 
