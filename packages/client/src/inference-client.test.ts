@@ -35,10 +35,7 @@ describe('a chat', () => {
       asked.on('end', () => streams(`: wait\n\n${chunk('a')}data: [DONE]\n\n${chunk('b')}`)(asked, response, count));
     });
     const chunks = await Array.fromAsync(new InferenceClient({ ...server, key: ' sk-1\n' }).chat(request));
-    assert.deepEqual(
-      chunks.map(({ choices }) => choices[0]?.delta.content),
-      ['a'],
-    );
+    assert.equal(chunks.map(({ choices }) => choices[0]?.delta.content).join(), 'a');
     assert.deepEqual(JSON.parse(body), { ...request, stream: true });
     assert.equal(server.requests[0]?.headers.authorization, 'Bearer sk-1');
   });
@@ -217,13 +214,8 @@ describe('the lists of the inference service', () => {
     ] as const) {
       await using server = await startHttpServer(sends(body, status, { 'retry-after': '9' }));
       const asked = InferenceClient.createKey(server.baseUrl);
-      assert.equal(
-        await asked.then(
-          ({ key }) => key,
-          ({ code }: InferenceProblem) => code,
-        ),
-        outcome,
-      );
+      const made = asked.then(({ key }) => key).catch(({ code }: InferenceProblem) => code);
+      assert.equal(await made, outcome);
       assert.deepEqual([server.requests[0]?.method, server.requests[0]?.url], ['POST', '/keys']);
     }
   });

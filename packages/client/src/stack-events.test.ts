@@ -42,9 +42,8 @@ describe('following events', () => {
       response.write(eventText(1) + eventText(2).slice(0, -1));
       setTimeout(() => response.socket?.destroy(), 20);
     };
-    await using server = await startHttpServer(
-      streaming(cut, (response) => response.write(eventText(2) + eventText(3))),
-    );
+    const rest = (response: ServerResponse) => response.write(eventText(2) + eventText(3));
+    await using server = await startHttpServer(streaming(cut, rest));
     const { ids, eventIds, states } = await follow(server, 3);
     assert.deepEqual(ids, ['ev_1', 'ev_2', 'ev_3']);
     assert.deepEqual(eventIds, ['1', '2']);
@@ -53,12 +52,9 @@ describe('following events', () => {
   });
 
   it('goes on where it joined when the line breaks before the first event', async () => {
-    await using server = await startHttpServer(
-      streaming(
-        (response) => response.end('id: 41\n\n'),
-        (response) => response.write(eventText(42) + eventText(43)),
-      ),
-    );
+    const joined = (response: ServerResponse) => response.end('id: 41\n\n');
+    const events = (response: ServerResponse) => response.write(eventText(42) + eventText(43));
+    await using server = await startHttpServer(streaming(joined, events));
     const { ids, eventIds } = await follow(server, 2);
     assert.deepEqual(ids, ['ev_42', 'ev_43']);
     assert.deepEqual(askedFrom(server), [undefined, '41']);
@@ -182,13 +178,10 @@ describe('following events', () => {
   });
 
   it('reports a reset, asks with the refused id no more, and leaves out kinds that it does not know', async () => {
+    const reset = (response: ServerResponse) => response.end('event: reset\ndata: {"reason":"gone"}\n\n');
     const unknown = 'event: weather\ndata: {}\n\nevent: __proto__\ndata: {}\n\n';
-    await using server = await startHttpServer(
-      streaming(
-        (response) => response.end('event: reset\ndata: {"reason":"gone"}\n\n'),
-        (response) => response.write(unknown + eventText(9)),
-      ),
-    );
+    const events = (response: ServerResponse) => response.write(unknown + eventText(9));
+    await using server = await startHttpServer(streaming(reset, events));
     const { ids, states } = await follow(server, 1, { lastEventId: '5' });
     assert.deepEqual(ids, ['ev_9']);
     assert.deepEqual(askedFrom(server), ['5', undefined]);

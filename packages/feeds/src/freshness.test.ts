@@ -10,11 +10,10 @@ const FRESH: readonly (readonly [Record<string, string>, number | null])[] = [
   [{}, null],
   [{ 'cache-control': 'max-age=3600' }, 3_600_000],
   [{ 'cache-control': 'public, MAX-AGE="60"' }, 60_000],
-  [{ 'cache-control': 's-maxage=60' }, null],
   [{ 'cache-control': 'max-age=9999999999' }, MONTH_MS],
-  [{ 'cache-control': 'max-age=-1' }, null],
-  [{ 'cache-control': 'no-cache, max-age=60' }, null],
-  [{ 'cache-control': `${'x'.repeat(2_000)},max-age=60` }, null],
+  ...['s-maxage=60', 'max-age=-1', 'no-cache, max-age=60', `${'x'.repeat(2_000)},max-age=60`].map(
+    (value) => [{ 'cache-control': value }, null] as const,
+  ),
   [{ 'cache-control': 'max-age=60', expires: 'Sat, 21 Nov 2026 18:00:00 GMT' }, 60_000],
   [{ expires: 'Sat, 21 Nov 2026 18:00:00 GMT' }, 6 * 3_600_000],
   [{ expires: 'Sat, 21 Nov 2026 18:00:00 GMT', date: 'Sat, 21 Nov 2026 17:00:00 GMT' }, 3_600_000],
@@ -29,12 +28,8 @@ for (const [headers, expected] of FRESH)
 const RETRY: readonly (readonly [string, number | null])[] = [
   ['120', 120_000],
   ['9999999999', MONTH_MS],
-  ['99999999999', null],
-  ['-5', null],
-  ['1.5', null],
   ['Sat, 21 Nov 2026 13:00:00 GMT', 3_600_000],
-  ['Sat, 21 Nov 2026 11:00:00 GMT', null],
-  ['soon', null],
+  ...['Sat, 21 Nov 2026 11:00:00 GMT', '99999999999', '-5', '1.5', 'soon'].map((value) => [value, null] as const),
 ];
 
 for (const [value, expected] of RETRY)
@@ -43,6 +38,5 @@ for (const [value, expected] of RETRY)
 
 test('a header is not found among what objects inherit, and none is sent back that is endless', () => {
   assert.equal(headerOf({}, 'constructor'), undefined);
-  assert.equal(headerOf({ etag: 'x'.repeat(1_001) }, 'etag'), undefined);
-  assert.equal(headerOf({ etag: '' }, 'etag'), undefined);
+  for (const etag of ['', 'x'.repeat(1_001)]) assert.equal(headerOf({ etag }, 'etag'), undefined);
 });

@@ -19,10 +19,8 @@ const BEFORE_ESCAPED = [
   ...['https://l.facebook.com/l.php?h=x&u=', 'https://t.umblr.com/redirect?t=x&z=', 'https://out.reddit.com/t3_x?url='],
   ...['https://click.linksynergy.com/deeplink?id=x&murl=', 'https://www.awin1.com/cread.php?awinmid=1&ued='],
   ...['https://prf.hn/click/camref:1/destination:', 'https://go.redirectingat.com/?id=1&url='],
-  ...[
-    'https://nam02.safelinks.protection.outlook.com/?data=x&url=',
-    'https://medium.com/m/global-identity-2?redirectUrl=',
-  ],
+  'https://nam02.safelinks.protection.outlook.com/?data=x&url=',
+  'https://medium.com/m/global-identity-2?redirectUrl=',
   `https://l.facebook.com/l.php?u=${esc('https://www.google.com/url?q=')}`,
 ];
 const BEFORE_PLAIN = ['https://web.archive.org/web/2020/', 'https://href.li/?', 'https://archive.ph/'];
@@ -85,10 +83,8 @@ test('three redirectors are followed, four are not', () => {
 
 test('a domain that an item both leads to and names in its text is a link', () => {
   const html = '<A HREF=http://a.com/x>a</A> <a title="x" href=" http://b.com?x=1&amp;y=2 ">';
-  const found = namesIn('https://a.com', [html, '<a href="http://b.com">']).map(
-    ({ domain, kind }) => `${kind} ${domain}`,
-  );
-  assert.deepEqual(found, ['link a.com', 'content b.com']);
+  const found = namesIn('https://a.com', [html, '<a href="http://b.com">']);
+  assert.equal(found.map(({ domain, kind }) => `${kind} ${domain}`).join(), 'link a.com,content b.com');
 });
 
 test('images, scripts, comments and text name no domain', () => {

@@ -19,13 +19,13 @@ const SIZE = MAX_FEED_BYTES - 2_000;
 const fill = (unit: string, size = SIZE) => unit.repeat(Math.floor(size / unit.length));
 const rss = (inner: string) => `<rss version="2.0"><channel><title>T</title>${inner}</channel></rss>`;
 const item = (inner: string) => rss(`<item><title>a</title>${inner}</item>`);
-function manyItems(inner: string, tag = 'item'): string {
-  const count = Math.floor(SIZE / (inner.length + 50));
-  return Array.from({ length: count }, (_, i) => `<${tag}><title>${i}</title>${inner}</${tag}>`).join('');
-}
+const times = (length: number, of: (i: number) => string, between = '') =>
+  Array.from({ length }, (_, i) => of(i)).join(between);
+const manyItems = (inner: string, tag = 'item') =>
+  times(Math.floor(SIZE / (inner.length + 50)), (i) => `<${tag}><title>${i}</title>${inner}</${tag}>`);
 const description = (text: string) => `<description><![CDATA[${text}]]></description>`;
 const linksTo = (count: number, labels: string) =>
-  rss(manyItems(description(Array.from({ length: count }, (_, i) => `<a href=//${labels}a${i}.bc>`).join(''))));
+  rss(manyItems(description(times(count, (i) => `<a href=//${labels}a${i}.bc>`))));
 const json = (items: string) => `{"version":"https://jsonfeed.org/version/1","items":[${items}]}`;
 
 const DOCUMENTS: Readonly<Record<string, string>> = {
@@ -58,7 +58,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   'brackets of JSON': fill('['),
   'JSON nested deep': json(`${fill('[', SIZE / 2)}${fill(']', SIZE / 2)}`),
   'JSON of empty items': json(`${fill('{},')}{}`),
-  'JSON of many keys': json(`{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":1`).join(',')}}`),
+  'JSON of many keys': json(`{${times(100_000, (i) => `"k${i}":1`, ',')}}`),
 };
 
 for (const [name, text] of Object.entries(DOCUMENTS))
@@ -86,11 +86,8 @@ test('a list that claims to have four thousand million entries fills no memory',
 });
 
 test('all links of a feed together are bounded', () => {
-  const items = Array.from({ length: 300 }, (_, i) => {
-    const links = Array.from({ length: 200 }, (_, j) => `<a href=//a${i}x${j}.com>`);
-    return `<item><guid>${i}</guid>${description(links.join(''))}</item>`;
-  });
-  const { items: found } = read(rss(items.join('')));
+  const links = (i: number) => description(times(200, (j) => `<a href=//a${i}x${j}.com>`));
+  const { items: found } = read(rss(times(300, (i) => `<item><guid>${i}</guid>${links(i)}</item>`)));
   assert.equal(found.flatMap(({ domains }) => domains).length, 20_000);
 });
 
@@ -133,8 +130,7 @@ test('channels without end are refused, within an item or without', () => {
 
 test('items of very many elements end the reading early, and none of them counts as skipped', () => {
   const sources = '<source url="x">x</source>'.repeat(49);
-  const items = Array.from({ length: 1_000 }, (_, i) => `<item><guid>${i}</guid>${sources}</item>`);
-  const feed = read(rss(items.join('')));
+  const feed = read(rss(times(1_000, (i) => `<item><guid>${i}</guid>${sources}</item>`)));
   assert.deepEqual([feed.items.length, feed.skipped], [400, 0]);
 });
 

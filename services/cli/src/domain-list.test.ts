@@ -12,14 +12,10 @@ describe('a domain list', () => {
   });
 
   it('reports each bad line with its number and goes on', async () => {
-    const list = await readDomainList(
-      Readable.from(['co.uk\n10.0.0.1\nexample.net\n../etc\n', `${'a'.repeat(5_000)}\n`]),
-    );
+    const text = `co.uk\n10.0.0.1\nexample.net\n../etc\n${'a'.repeat(5_000)}\n`;
+    const list = await readDomainList(Readable.from([text]));
     assert.deepEqual(list.domains, ['example.net']);
-    assert.deepEqual(
-      list.rejected.map((bad) => bad.line),
-      [1, 2, 4, 5],
-    );
+    assert.equal(list.rejected.map(({ line }) => line).join(), '1,2,4,5');
     assert.ok(list.rejected.every((bad) => bad.message.length > 0 && bad.text.length <= 100));
   });
 

@@ -9,6 +9,11 @@ import { describe, it } from 'node:test';
 import { fakeService } from './test/mcp-client.ts';
 import { OTHER_UID, otherUserSkip, spawnStrata, strataProcess, temporaryDirectory } from './test/run-strata.ts';
 
+const foreign = (mode: string) => {
+  const user = `and this process is of user ${OTHER_UID}; give it to the user of the service \\(chown\\)`;
+  return new RegExp(` belongs to user \\d+.* with mode ${mode}, ${user}`);
+};
+
 describe('a process of another user', { skip: otherUserSkip() }, () => {
   it('fails in a data directory without the right to write', async () => {
     await using data = await temporaryDirectory();
@@ -18,8 +23,9 @@ describe('a process of another user', { skip: otherUserSkip() }, () => {
     assert.equal(code, 1, stderr);
     assert.match(
       stderr,
-      /^strata: The database file cannot be opened: check that the directory exists and may be written: .+ belongs to user \d+.* with mode 0555, and this process is of user 65534; give it to the user of the service \(chown\)/,
+      /^strata: The database file cannot be opened: check that the directory exists and may be written/,
     );
+    assert.match(stderr, foreign('0555'));
   });
 
   it('says whose a file is that it may not use', async () => {
@@ -37,10 +43,8 @@ describe('a process of another user', { skip: otherUserSkip() }, () => {
     chownSync(file, 0, 0);
     const { code, stderr } = await rotate({ uid: OTHER_UID });
     assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /^strata: .+receipts\/signing-keys\.json belongs to user 0 \(root\) with mode 0600, and this process is of user 65534; give it to the user of the service \(chown\)/,
-    );
+    assert.match(stderr, /^strata: .+receipts\/signing-keys\.json belongs to user 0 \(root\) with/);
+    assert.match(stderr, foreign('0600'));
   });
 });
 
@@ -63,15 +67,6 @@ describe('a process of the command', () => {
       whileAt: () => asked.promise,
     });
     assert.equal(code, 0, stderr);
-  });
-
-  it('ends with 130 on SIGINT while it scans', async () => {
-    await using data = await temporaryDirectory();
-    const env = { STRATA_DATA: data.path, STRATA_RESOLVERS: '127.0.0.1:1', STRATA_SCAN_CONCURRENCY: '1' };
-    const input = Array.from({ length: 500 }, (_, i) => `name${i}.com\n`).join('');
-    const { code, stderr } = await spawnStrata(['stack', 'scan', '-'], { env, input, interruptAt: /of 500 domains/ });
-    assert.equal(code, 130, stderr);
-    assert.match(stderr, /interrupted: \d+ domains are left/);
   });
 });
 

@@ -46,46 +46,38 @@ describe('versions of a CVE record', () => {
   const unordered = [change('2.10.0'), change('2.5.2'), change('2.6.0', 'affected')];
   const outer = [change('1.0', 'affected'), change('9.0', 'affected')];
   const commit = affected('2f75300', { lessThan: '2c6c9d4', versionType: 'git' });
-  for (const [why, entries, expected] of [
-    [
-      'lessThanOrEqual includes its version',
-      [affected('1.0', { lessThanOrEqual: '1.5', versionType })],
-      'affected [1.0, 1.5]; else unaffected',
-    ],
-    [
-      'changes break a range up, whatever order they are given in',
-      [affected('2.0.0', { lessThan: '2.*', versionType, changes: unordered })],
-      'affected [2.0.0, 2.5.2) [2.6.0, 2.10.0); unaffected [2.5.2, 2.6.0) [2.10.0, 3); else unaffected',
-    ],
-    [
-      'a change at the lower bound holds from the start, one beyond the upper never',
-      [{ version: '1.0', status: 'unaffected', lessThan: '2.0', changes: outer }],
-      'affected [1.0, 2.0); else unaffected',
-    ],
-    [
-      'bounds stand in the order of the scheme that is named',
-      [affected(experimental, { lessThan: '16.0.0', versionType })],
-      `affected [${experimental}, 16.0.0); else unaffected`,
-    ],
-    [
-      'changes stand in the order of the scheme that is named',
-      [affected(experimental, { lessThan: '17.0.0', versionType, changes: [change('16.0.0')] })],
-      `affected [${experimental}, 16.0.0); unaffected [16.0.0, 17.0.0); else unaffected`,
-    ],
-    [
-      'unaffected versions are ranges of one',
-      [affected('2.4'), { version: '2.6', status: 'unaffected' }],
-      'affected 2.4; unaffected [2.6, 2.6]; else unaffected',
-    ],
-    [
-      'commits are passed over beside versions',
-      [commit, affected('1.0', { lessThan: '1.5' })],
-      'affected [1.0, 1.5); else unaffected',
-    ],
-    ['commits alone leave everything open', [commit], 'else unknown'],
-    ['without entries the default stands for all', [], 'else unaffected'],
-  ] as [string, Entry[], string][])
-    it(why, () => assert.equal(shown(read(entries, 'unaffected')), expected));
+  const says = (why: string, expected: string, ...entries: Entry[]) =>
+    it(why, () => assert.equal(shown(read(entries, 'unaffected')), `${expected}else unaffected`));
+
+  const inclusive = affected('1.0', { lessThanOrEqual: '1.5', versionType });
+  says('lessThanOrEqual includes its version', 'affected [1.0, 1.5]; ', inclusive);
+  says(
+    'changes break a range up, whatever order they are given in',
+    'affected [2.0.0, 2.5.2) [2.6.0, 2.10.0); unaffected [2.5.2, 2.6.0) [2.10.0, 3); ',
+    affected('2.0.0', { lessThan: '2.*', versionType, changes: unordered }),
+  );
+  const bounded: Entry = { version: '1.0', status: 'unaffected', lessThan: '2.0', changes: outer };
+  says(
+    'a change at the lower bound holds from the start, one beyond the upper never',
+    'affected [1.0, 2.0); ',
+    bounded,
+  );
+  const before = affected(experimental, { lessThan: '16.0.0', versionType });
+  says('bounds stand in the order of the scheme that is named', `affected [${experimental}, 16.0.0); `, before);
+  says(
+    'changes stand in the order of the scheme that is named',
+    `affected [${experimental}, 16.0.0); unaffected [16.0.0, 17.0.0); `,
+    affected(experimental, { lessThan: '17.0.0', versionType, changes: [change('16.0.0')] }),
+  );
+  const fixed: Entry = { version: '2.6', status: 'unaffected' };
+  says('unaffected versions are ranges of one', 'affected 2.4; unaffected [2.6, 2.6]; ', affected('2.4'), fixed);
+  const below = affected('1.0', { lessThan: '1.5' });
+  says('commits are passed over beside versions', 'affected [1.0, 1.5); ', commit, below);
+  says('without entries the default stands for all', '');
+
+  it('commits alone leave everything open', () => {
+    assert.equal(shown(read([commit], 'unaffected')), 'else unknown');
+  });
 
   it('without a default the rest is unknown', () => {
     assert.equal(shown(read([])), 'else unknown');

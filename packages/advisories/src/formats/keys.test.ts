@@ -26,17 +26,13 @@ describe('the key of a CPE name', () => {
 });
 
 describe('the key of a package', () => {
+  const angular = ['pkg:npm/%40angular/core@12.0.0', 'pkg:npm/@angular/core', 'pkg:npm/@angular/core@1.0'];
   const urls: readonly (readonly [string, string | undefined])[] = [
-    ['pkg:npm/%40angular/core@12.0.0', 'pkg:npm/%40angular/core'],
-    ['pkg:npm/@angular/core', 'pkg:npm/%40angular/core'],
-    ['pkg:npm/@angular/core@1.0', 'pkg:npm/%40angular/core'],
+    ...angular.map((url) => [url, 'pkg:npm/%40angular/core'] as const),
     ['pkg:pypi/Zope.Interface?x=y#z', 'pkg:pypi/zope-interface'],
     ['pkg:deb/debian/curl?arch=source', 'pkg:deb/debian/curl'],
     ['pkg://composer/drupal/core', 'pkg:composer/drupal/core'],
-    ['pkg:npm/', undefined],
-    ['pkg:npm//next', undefined],
-    ['pkg:npm/%', undefined],
-    ['npm/next', undefined],
+    ...['pkg:npm/', 'pkg:npm//next', 'pkg:npm/%', 'npm/next'].map((url) => [url, undefined] as const),
   ];
   for (const [url, key] of urls) it(`${url} is ${key}`, () => assert.equal(packageUrlKey(url), key));
 

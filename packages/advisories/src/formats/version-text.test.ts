@@ -4,34 +4,28 @@ import fc from 'fast-check';
 import { written } from '../test/written.ts';
 import { plainVersion, readVersionText, seriesOf } from './version-text.ts';
 
-const ranges: readonly (readonly [string, string])[] = [
-  ['< 1.2.3', '(, 1.2.3)'],
-  ['<1.2.3', '(, 1.2.3)'],
-  ['<= 1.2.3', '(, 1.2.3]'],
-  ['> 1.2.3', '(1.2.3, )'],
-  ['>= 1.0, < 1.2.3', '[1.0, 1.2.3)'],
-  ['>= 1.0 < 1.2.3', '[1.0, 1.2.3)'],
-  ['>=1.0,<1.2.3', '[1.0, 1.2.3)'],
-  ['> 1.0, <= v1.2.3', '(1.0, 1.2.3]'],
-  ['1.0 - 1.5', '[1.0, 1.5]'],
-  ['1.0 – 1.5', '[1.0, 1.5]'],
-  ['1.0 through 1.5', '[1.0, 1.5]'],
-  ['n/a through 1.5', '(, 1.5]'],
-  ['versions 1.0 to 1.5', '[1.0, 1.5]'],
-  ['from 1.0 before 1.5', '[1.0, 1.5)'],
-  ['before 1.5', '(, 1.5)'],
-  ['prior to v1.5', '(, 1.5)'],
-  ['up to and including 1.5', '(, 1.5]'],
-  ['up to (including) 1.5', '(, 1.5]'],
-  ['1.5 and earlier', '(, 1.5]'],
-  ['1.5 and prior versions', '(, 1.5]'],
-  ['1.5 and later', '[1.5, )'],
-  ['5.8.x', '[5.8, 5.9)'],
-  ['9.*', '[9, 10)'],
-  ['v2.x.x', '[2, 3)'],
-  ['*', '(, )'],
-  ['All versions', '(, )'],
-];
+const ranges: Readonly<Record<string, readonly string[]>> = {
+  '(, 1.2.3)': ['< 1.2.3', '<1.2.3'],
+  '(, 1.2.3]': ['<= 1.2.3'],
+  '(1.2.3, )': ['> 1.2.3'],
+  '[1.0, 1.2.3)': ['>= 1.0, < 1.2.3', '>= 1.0 < 1.2.3', '>=1.0,<1.2.3'],
+  '(1.0, 1.2.3]': ['> 1.0, <= v1.2.3'],
+  '[1.0, 1.5]': ['1.0 - 1.5', '1.0 – 1.5', '1.0 through 1.5', 'versions 1.0 to 1.5'],
+  '(, 1.5]': [
+    'n/a through 1.5',
+    'up to and including 1.5',
+    'up to (including) 1.5',
+    '1.5 and earlier',
+    '1.5 and prior versions',
+  ],
+  '[1.0, 1.5)': ['from 1.0 before 1.5'],
+  '(, 1.5)': ['before 1.5', 'prior to v1.5'],
+  '[1.5, )': ['1.5 and later'],
+  '[5.8, 5.9)': ['5.8.x'],
+  '[9, 10)': ['9.*'],
+  '[2, 3)': ['v2.x.x'],
+  '(, )': ['*', 'All versions'],
+};
 const singles = [
   ['1.2.3', '1.2.3'],
   ['v1.2.3', '1.2.3'],
@@ -49,11 +43,12 @@ const unknown = [
 ];
 
 describe('versions as text', () => {
-  for (const [text, range] of ranges)
-    it(`'${text}' is the range ${range}`, () => {
-      const read = readVersionText(text);
-      assert.deepEqual([read?.ranges.map(written), read?.versions], [[range], []]);
-    });
+  for (const [range, texts] of Object.entries(ranges))
+    for (const text of texts)
+      it(`'${text}' is the range ${range}`, () => {
+        const read = readVersionText(text);
+        assert.deepEqual([read?.ranges.map(written), read?.versions], [[range], []]);
+      });
   for (const [text, versions] of singles)
     it(`'${text}' is ${versions}`, () =>
       assert.deepEqual(readVersionText(text), { ranges: [], versions: versions.split(' ') }));

@@ -7,7 +7,7 @@ export function vector(name: string): string {
   return readFileSync(new URL(`../../../../vectors/receipts/${name}`, import.meta.url), 'utf8');
 }
 
-export interface Page {
+interface Page {
   readonly body: string;
   readonly status?: number;
   readonly headers?: Record<string, string>;
@@ -41,16 +41,11 @@ export const GOOD_PAGES: Readonly<Record<string, Page>> = {
   [`/ledger/receipts/${detached.provenance.ledger_receipt_id}`]: { body: JSON.stringify(detached.ledger_receipt) },
 };
 
-export interface TestService {
-  readonly fetch: typeof globalThis.fetch;
-  readonly requests: Request[];
-}
-
 /** The good service with some pages replaced. */
-export function serviceOf(changed: Readonly<Record<string, Page>> = {}): TestService {
+export function serviceOf(changed: Readonly<Record<string, Page>> = {}) {
   const pages = { ...GOOD_PAGES, ...changed };
   const requests: Request[] = [];
-  const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+  const fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init);
     requests.push(request);
     request.signal.throwIfAborted();

@@ -12,9 +12,8 @@ describe('strata stack keys', () => {
     for (const reading of ['list', 'revoke key_x'])
       assert.equal((await assertEnds(`stack keys ${reading}`, 1, none, { env })).stdout, '');
     assert.deepEqual(readdirSync(data.path), [], 'reading makes nothing');
-    const free = await assertEnds(['stack', 'keys', 'create', '--label', 'Test GmbH, "R&D"'], 0, /free \(50 a day\)/, {
-      env,
-    });
+    const labelled = ['stack', 'keys', 'create', '--label', 'Test GmbH, "R&D"'];
+    const free = await assertEnds(labelled, 0, /free \(50 a day\)/, { env });
     assert.match(free.stdout, /^ssk_[\w-]{43}\n$/);
     assert.ok(free.stderr.includes(`It is in ${path.join(data.path, 'strata.db')}.`));
     const { id, key, ...made } = await jsonOf('stack keys create --tier unlimited --json', { env });

@@ -36,16 +36,9 @@ describe('the settings file', () => {
     const lines = ['stack_port: 8080', 'scan: off', 'feeds: true', 'resolvers: [192.0.2.1, 192.0.2.2]', 'sectors:'];
     const { entries, problems } = parseSettingsFile([...lines, 'contact_url: "https://x.test/"', ''].join('\n'));
     assert.deepEqual(problems, []);
-    assert.deepEqual(
-      entries.map(({ key, value, line }) => `${line} ${key} ${value}`),
-      [
-        '1 stack_port 8080',
-        '2 scan off',
-        '3 feeds on',
-        '4 resolvers 192.0.2.1,192.0.2.2',
-        '6 contact_url https://x.test/',
-      ],
-    );
+    const read = entries.map(({ key, value, line }) => `${line} ${key} ${value}`).join('; ');
+    const first = '1 stack_port 8080; 2 scan off; 3 feeds on; 4 resolvers 192.0.2.1,192.0.2.2';
+    assert.equal(read, `${first}; 6 contact_url https://x.test/`);
     assert.deepEqual(parseSettingsFile('{"host": "::1"}').entries, [{ key: 'host', value: '::1', line: 1 }]);
     assert.deepEqual(parseSettingsFile(''), { entries: [], problems: [] });
   });
@@ -113,10 +106,8 @@ describe('settings', () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'constructor.prototype.x'];
     const config = await files.config(...names.map((name) => `${name}: 1`));
     const { problems } = await findSettings({ STRATA_CONFIG: config }, 'stack');
-    assertProblems(
-      problems,
-      names.map((_, i) => new RegExp(`strata\\.yaml:${i + 1}: `)),
-    );
+    const lines = names.map((_, i) => new RegExp(`strata\\.yaml:${i + 1}: `));
+    assertProblems(problems, lines);
     const nested = parseSettingsFile('__proto__:\n  polluted: 1\n"__proto__": [1]\n');
     assert.notDeepEqual(nested.problems, []);
     assert.equal(Reflect.get({}, 'polluted'), undefined);

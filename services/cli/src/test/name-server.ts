@@ -4,24 +4,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import dns from 'dns-packet';
 
-export interface Manners {
-  readonly isSilent?: boolean;
-  readonly rcode?: number;
-  readonly lies?: boolean;
-  readonly hasTcp?: boolean;
-  readonly hasEdns?: boolean;
-  readonly validates?: boolean;
-}
+const GOOD = { isSilent: false, rcode: 0, lies: false, hasTcp: true, hasEdns: true, validates: true };
+export type Manners = Partial<typeof GOOD>;
 
-/** One with the manners of a good or a bad one. */
-export async function nameServer({
-  isSilent,
-  rcode = 0,
-  lies,
-  hasTcp = true,
-  hasEdns = true,
-  validates = true,
-}: Manners) {
+/** A good one, but for these manners. */
+export async function nameServer(manners: Manners) {
+  const { isSilent, rcode, lies, hasTcp, hasEdns, validates } = { ...GOOD, ...manners };
   const answer = (bytes: Buffer): Buffer => {
     const query = dns.decode(bytes);
     const [question] = query.questions ?? [];
@@ -44,9 +32,7 @@ export async function nameServer({
     connection.on('error', () => {});
     connection.on('data', (bytes) => {
       const reply = answer(bytes.subarray(2));
-      const length = Buffer.alloc(2);
-      length.writeUInt16BE(reply.length);
-      connection.end(Buffer.concat([length, reply]));
+      connection.end(Buffer.concat([Buffer.of(reply.length >> 8, reply.length & 255), reply]));
     });
   });
   const listen = async (triesLeft: number): Promise<Socket> => {
