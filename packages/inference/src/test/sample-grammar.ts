@@ -17,6 +17,7 @@ export function sampleGrammar(grammar: string, count: number): string[] {
   const random = randomFrom(1);
   const below = (bound: number) => Math.floor(random() * bound);
   const rules = new Map<string, Write>();
+  const named = new Set(['root']);
 
   const choice = (tokens: RegExpExecArray[]): Write => {
     const options: Write[][] = [[]];
@@ -31,7 +32,8 @@ export function sampleGrammar(grammar: string, count: number): string[] {
 
   const item = ({ groups: { text, set, rule } = {} }: RegExpExecArray, tokens: RegExpExecArray[]): Write => {
     if (text !== undefined) return () => unescaped(text);
-    if (rule) return (depth) => (rules.get(rule) ?? assert.fail(`no rule ${rule}`))(depth + 1);
+    if (rule) named.add(rule);
+    if (rule) return (depth) => rules.get(rule)?.(depth + 1) ?? '';
     if (!set) return choice(tokens);
     const characters = CHARACTERS.filter((each) => new RegExp(set).test(each));
     return () => characters[below(characters.length)] ?? assert.fail(`nothing is in ${set}`);
@@ -55,6 +57,7 @@ export function sampleGrammar(grammar: string, count: number): string[] {
     assert.equal(text.replaceAll(TOKEN, '').trim(), '', `what is not understood in ${line}`);
     rules.set(name, choice([...text.matchAll(TOKEN)]));
   }
+  for (const name of named) assert.ok(rules.has(name), `there is no rule ${name}`);
   return Array.from({ length: count }, () => rules.get('root')?.(0) ?? '');
 }
 

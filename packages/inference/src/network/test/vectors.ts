@@ -72,6 +72,7 @@ function readAlike() {
     ['a number in more bytes than it needs', '1a 03 088700'],
     ['numbers packed', '6a 0c 0807 1208 0000803f 00000040'],
     ['numbers one by one', '6a 0c 0807 150000803f 1500000040'],
+    ['numbers partly packed', '6a 0d 0807 1204 0000803f 1500000040'],
   ];
   return cases.map(([name, spaced]) => {
     const hex = spaced.replaceAll(' ', '');
@@ -88,6 +89,9 @@ function refused() {
     ['a length beyond the message that it is in', '0a04 12094141'],
     ['the same field twice', '1a04 0807 0808'],
     ['two kinds', '1a020807 220408071001'],
+    ['a frame twice', '1a020807 1a020807'],
+    ['its kind as a number', '1807'],
+    ['a field of number 0', '1a020807 0001'],
     ['a number of 33 bits', '1a06 088780808010'],
     ['a negative number', '1a0b 08ffffffffffffffffff01'],
     ['a number of eleven bytes', `1a0c 08${'80'.repeat(10)}01`],
