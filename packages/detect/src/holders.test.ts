@@ -12,18 +12,13 @@ const roles: readonly Role[] = Object.values(ROLES);
 /** Looked at in full: every label asked for, the networks of web and mail known to nobody, a certificate of an unknown issuer. */
 const measured: EvidenceParts = {
   named: noLabels,
-  addresses: [
-    { asn: 64997 },
-    { asn: 64998, use: 'mail', address: '192.0.2.2' },
-    { asn: 64996, use: 'ns', address: '192.0.2.3' },
-  ],
+  addresses: [{ asn: 64997 }, { asn: 64998, use: 'mail' }, { asn: 64996, use: 'ns' }],
   tls: { issuer: 'Anybody' },
 };
 const holdersOf = (parts: EvidenceParts) => detect(evidenceOf({ ...measured, ...parts }), testRulebook).holders;
 
 describe('who holds a role', () => {
   const table: [why: string, parts: EvidenceParts, role: Role, holder: Holder][] = [
-    ['a known DNS host', { ns: ['ns1.dnsco.test'] }, 'dns', 'provider'],
     ['name servers below the domain itself', { ns: ['ns1.example.com', 'ns2.example.com'] }, 'dns', 'self'],
     ['own and foreign name servers', { ns: ['ns1.example.com', 'ns.nobody-knows.test'] }, 'dns', 'unknown'],
     ['a name that only ends like the domain', { ns: ['ns.notexample.com'] }, 'dns', 'unknown'],
@@ -34,7 +29,6 @@ describe('who holds a role', () => {
     ['a foreign exchange before an own one', { mx: ['10 mx.backup.test', '20 mx.example.com'] }, 'mailbox', 'unknown'],
     ['null MX', { mx: ['0 '] }, 'mailbox', 'nobody'],
     ['a gateway that hides the mailbox', { mx: ['10 mx.guard.test'] }, 'mailbox', 'unknown'],
-    ['exchanges that cannot be asked for', { mx: 'timeout' }, 'mailbox', 'unmeasured'],
     ['a known cloud', { addresses: [{ asn: 64499 }] }, 'origin', 'provider'],
     ['an address of nobody we know', {}, 'origin', 'unknown'],
     ['an edge that hides the origin', { addresses: [{ asn: 64496 }] }, 'origin', 'unknown'],
@@ -62,7 +56,7 @@ describe('holders as one integer', () => {
       const bits = packHolders(Object.fromEntries(roles.map((role, i) => [role, list[i]])) as Record<Role, Holder>);
       assert.ok(Number.isInteger(bits) && bits >= 0 && bits < 2 ** 31);
       assert.deepEqual(
-        roles.map((_, i) => holderAt(bits, i)),
+        Array.from(roles, (_, i) => holderAt(bits, i)),
         list,
       );
     }));

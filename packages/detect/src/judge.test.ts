@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aliasTo, type EvidenceParts } from './test/evidence-of.ts';
+import { rows } from './test/rows.ts';
 import { linesOf, profileOf, servicesOf } from './test/rulebook-of.ts';
 
 const soaOf = (mname: string, rname: string) => [{ mname, rname, serial: 1 }];
@@ -54,34 +55,30 @@ describe('a domain', () => {
     tls: { issuer: 'Certy' },
   };
   const titled = (title: string): EvidenceParts => ({ http: { page: { title } } });
-  const table: readonly (readonly [state: string, why: string, parts: EvidenceParts, services?: string[]])[] = [
-    ['parked', 'by its name servers, and has no services but dns', inUse, ['dns parker high']],
-    ['parked', 'by its exchange', { ns: ['ns1.dnsco.test'], mx: ['10 mx.parker.test'] }, ['dns dnsco high']],
-    ['parked', 'by the page it shows', { http: forSale }],
-    ['active', 'where a known provider receives its mail', { http: forSale, mx: googly }, ['email googly high']],
-    ['parked', 'by where it redirects', { http: { url: 'https://www.seller.test/buy/example.com' } }],
-    ['parked', 'by a redirect not followed', { http: { url: 'https://www.seller.test/buy', statusCode: 302 } }],
-    [
-      'parked',
-      'by a redirect on the path',
-      { http: { url: 'https://other.test/', redirects: ['https://seller.test/x'] } },
-    ],
-    ['parked', 'by a title that offers the name', titled('example.com is for sale')],
-    ['parked', 'by a title that offers the domain', titled('Example.com - Domain for sale!')],
-    ['parked', 'by a title that may offer the name', titled('example.com may be for sale')],
-    ['active', 'with such a title and a known mailbox', { ...titled('example.com is for sale'), mx: googly }],
-    ['active', 'with a title that offers houses', titled('Houses for sale')],
-    ['active', 'with a title that offers a boat', titled('The boat is for sale')],
-    ['active', 'with a title about selling domains', titled('Domain for sale? How to sell your domain name')],
-    ['active', 'with an empty title', titled('')],
-  ];
-  for (const [state, why, parts, services] of table) {
-    it(`is ${state} ${why}`, () => {
-      const profile = profileOf(parts);
-      assert.equal(profile.state, state);
-      if (services) assert.deepEqual(linesOf(profile.services), services);
-    });
-  }
+  const offered = titled('example.com is for sale');
+  const redirects = { url: 'https://other.test/', redirects: ['https://seller.test/x'] };
+  const is = (state: string, parts: EvidenceParts, services?: string) => {
+    const profile = profileOf(parts);
+    assert.equal(profile.state, state);
+    if (services) assert.deepEqual(linesOf(profile.services), [services]);
+  };
+  rows(is, [
+    ['is parked by its name servers, and has no services but dns', 'parked', inUse, 'dns parker high'],
+    ['is by its exchange', 'parked', { ns: ['ns1.dnsco.test'], mx: ['10 mx.parker.test'] }, 'dns dnsco high'],
+    ['is by the page it shows', 'parked', { http: forSale }],
+    ['is not where a known provider receives its mail', 'active', { http: forSale, mx: googly }, 'email googly high'],
+    ['is by where it redirects', 'parked', { http: { url: 'https://www.seller.test/buy/example.com' } }],
+    ['is by a redirect not followed', 'parked', { http: { url: 'https://www.seller.test/buy', statusCode: 302 } }],
+    ['is by a redirect on the path', 'parked', { http: redirects }],
+    ['is by a title that offers the name', 'parked', offered],
+    ['is by a title that offers the domain', 'parked', titled('Example.com - Domain for sale!')],
+    ['is by a title that may offer the name', 'parked', titled('example.com may be for sale')],
+    ['is not with such a title and a known mailbox', 'active', { ...offered, mx: googly }],
+    ['is not with a title that offers houses', 'active', titled('Houses for sale')],
+    ['is not with a title that offers a boat', 'active', titled('The boat is for sale')],
+    ['is not with a title about selling', 'active', titled('Domain for sale? How to sell your domain name')],
+    ['is not with an empty title', 'active', titled('')],
+  ]);
 });
 
 describe('a wildcard zone', () => {

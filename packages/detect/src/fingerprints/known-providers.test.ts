@@ -4,6 +4,7 @@ import { detect } from '../detect.ts';
 import { loadCatalog } from '../load-catalog.ts';
 import { compileRulebook } from '../rulebook.ts';
 import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
+import { rows } from '../test/rows.ts';
 import { testEntries } from '../test/rulebook-of.ts';
 import { readFingerprints } from './read-set.ts';
 
@@ -32,39 +33,34 @@ function takenFor(name: string, entry: object, others: object = {}): string {
 }
 
 describe('a technology of a set is a provider of the catalog', () => {
-  it('by its CPE product', () =>
-    assert.equal(takenFor('Anything', { ...at('a'), cpe: 'cpe:2.3:a:phoenix:framework:*' }), 'phoenix product'));
-  it('by name', () => assert.equal(takenFor('Phoenix  framework', at('elsewhere')), 'phoenix name'));
-  it('by name and address, with versions', () =>
-    assert.equal(
-      takenFor('Firebird', { website: 'https://phoenix-framework.example/x', ...VERSIONED }),
-      'phoenix name',
-    ));
-  it('by a name of one word and its domain', () =>
-    assert.equal(takenFor('QUICK', { website: 'https://docs.quick.example/' }), 'quick name'));
-  it('by a name of one word and its kind', () =>
-    assert.equal(takenFor('Quick', { ...at('other'), cats: [31] }), 'quick name'));
-  it('by its address under another form of the name', () =>
-    assert.equal(takenFor('Sprint Quick.js', { website: 'https://www.quick.example/' }), 'quick website'));
+  const taken = (by: string, name: string, entry: object) => assert.equal(takenFor(name, entry), by);
+  const framework = 'https://phoenix-framework.example/x';
+  rows(taken, [
+    ['by its CPE product', 'phoenix product', 'Anything', { ...at('a'), cpe: 'cpe:2.3:a:phoenix:framework:*' }],
+    ['by name', 'phoenix name', 'Phoenix  framework', at('elsewhere')],
+    ['by name and address, with versions', 'phoenix name', 'Firebird', { website: framework, ...VERSIONED }],
+    ['by a name of one word and its domain', 'quick name', 'QUICK', { website: 'https://docs.quick.example/' }],
+    ['by a name of one word and its kind', 'quick name', 'Quick', { ...at('other'), cats: [31] }],
+    ['by its address and a like name', 'quick website', 'Sprint Quick.js', { website: 'https://www.quick.example/' }],
+  ]);
 
-  it('is told in the list of merges', () => {
+  it('is in the list of merges', () => {
     const { sets } = bookOf({ Quick: { cats: [31], website: 'https://quick.example', ...HEADERS } });
     assert.deepEqual(sets?.merges, [{ technology: 'Quick', provider: 'quick', by: 'name' }]);
   });
 });
 
 describe('a technology of a set is a provider of its own', () => {
-  it('whose name is no more than the id of another', () =>
-    assert.equal(takenFor('Phoenix', { website: 'https://code.example/phoenix', cats: [18] }), 'phoenix-community'));
-  it('of another kind, with a name of one word', () =>
-    assert.equal(takenFor('Quick', at('quick.invalid')), 'quick-community'));
-  it('with a namesake that has advisories', () =>
-    assert.equal(takenFor('Firebird', { ...at('firebird'), cats: [18] }), 'firebird'));
-  it('with versions, and a namesake that has advisories', () =>
-    assert.equal(takenFor('Phoenix Framework', { ...at('a'), ...VERSIONED }), 'phoenix-framework'));
-  it('of the same maker under another name', () =>
-    assert.equal(takenFor('Quick Consent', at('quick')), 'quick-consent'));
-  it('that is the maker of what the catalog has', () => assert.equal(takenFor('Seal', at('seal')), 'seal'));
+  const own = (id: string, name: string, entry: object) => assert.equal(takenFor(name, entry), id);
+  const code = { website: 'https://code.example/phoenix', cats: [18] };
+  rows(own, [
+    ['whose name is no more than the id of another', 'phoenix-community', 'Phoenix', code],
+    ['of another kind, with a name of one word', 'quick-community', 'Quick', at('quick.invalid')],
+    ['with a namesake that has advisories', 'firebird', 'Firebird', { ...at('firebird'), cats: [18] }],
+    ['with versions, and such a namesake', 'phoenix-framework', 'Phoenix Framework', { ...at('a'), ...VERSIONED }],
+    ['of the same maker under another name', 'quick-consent', 'Quick Consent', at('quick')],
+    ['that is the maker of what the catalog has', 'seal', 'Seal', at('seal')],
+  ]);
   it('at an address that another technology has too', () => {
     const other = { 'Quick Chat': { cats: [52], website: 'https://quick.example', ...HEADERS } };
     assert.equal(takenFor('Sprint Quick', { website: 'https://quick.example' }, other), 'sprint-quick');

@@ -63,11 +63,9 @@ export const communityTechnologies: Readonly<Record<string, unknown>> = withWebs
   // Confidence adds up within a family.
   Halfway: {
     cats: [59],
-    scriptSrc: [
-      'halfway-core\\.js\\;confidence:50',
-      'halfway-extra\\.js\\;confidence:30',
-      'halfway-more\\.js\\;confidence:60',
-    ],
+    scriptSrc: ['core\\.js\\;confidence:50', 'extra\\.js\\;confidence:30', 'more\\.js\\;confidence:60'].map(
+      (script) => `halfway-${script}`,
+    ),
     headers: { 'x-halfway': '\\;confidence:50' },
   },
   // Relations.
@@ -86,25 +84,11 @@ export const communityTechnologies: Readonly<Record<string, unknown>> = withWebs
   'Brisk Fork': { cats: [22], headers: { Server: 'Brisk-Fork' }, excludes: ['Brisk'] },
   // Known to the catalog: by name, by the host of its website, and not by an address below it.
   GOOGLY: {
-    cats: [75],
-    website: 'https://mail.googly.example',
-    dns: { MX: ['aspmx\\.l\\.googly\\.test'] },
-    scriptSrc: ['apis\\.googly\\.test/'],
+    ...{ cats: [75], website: 'https://mail.googly.example' },
+    ...{ dns: { MX: ['aspmx\\.l\\.googly\\.test'] }, scriptSrc: ['apis\\.googly\\.test/'] },
   },
-  'Waffle.js': {
-    cats: [16],
-    website: 'https://www.waffle.example/',
-    cookies: { waffle_extra: '' },
-    headers: { 'x-waffle-two': '' },
-  },
+  'Waffle.js': { cats: [16], website: 'https://www.waffle.example/', cookies: { waffle_extra: '' } },
   'Waffle Recipes': { cats: [5], website: 'https://waffle.example/recipes', scriptSrc: ['waffle-recipes\\.js'] },
   // Nothing that a passive scan sees.
-  Backstage: {
-    cats: [12],
-    js: { 'Backstage.version': '' },
-    dom: ['#backstage'],
-    css: 'x',
-    xhr: ['y'],
-    probe: { '/z': '' },
-  },
+  Backstage: { cats: [12], js: { 'Backstage.version': '' }, dom: ['#back'], css: 'x', xhr: ['y'], probe: { '/z': '' } },
 });

@@ -11,72 +11,51 @@ export function provider(id: string, ...rules: readonly Group[]): unknown {
   return { id, name: id.toUpperCase(), website: `https://${id}.example`, rules };
 }
 
+const GOOGLY_MX = ['aspmx.l.googly.test', 'alt*.aspmx.l.googly.test'];
+const MICRO_NAMES = [
+  { label: 'autodiscover', target: 'autodiscover.micro.test' },
+  { label: 'selector1._domainkey', target: 'onmicro.test' },
+];
+const SENDY_NAMES = [{ label: 's1._domainkey', target: 'dkim.sendy.test' }];
+const DEPLOY = [{ name: 'x-deploy-id' }, { name: 'server', value: 'Deploy' }];
+const SALES = ['seller.test', 'frame.seller.test/park/'];
+const serverOf = (value: string) => ({ name: 'server', value });
+
 export const testEntries: readonly unknown[] = [
   // Mailboxes.
-  provider('googly', {
-    category: 'email',
-    mx: ['aspmx.l.googly.test', 'alt*.aspmx.l.googly.test'],
-    spf: ['_spf.googly.test'],
-    txt: ['googly-account='],
-  }),
-  provider('micro', {
-    category: 'email',
-    mx: ['mail.micro.test'],
-    spf: ['spf.micro.test'],
-    named: [
-      { label: 'autodiscover', target: 'autodiscover.micro.test' },
-      { label: 'selector1._domainkey', target: 'onmicro.test' },
-    ],
-  }),
+  provider('googly', { category: 'email', mx: GOOGLY_MX, spf: ['_spf.googly.test'], txt: ['googly-account='] }),
+  provider('micro', { category: 'email', mx: ['mail.micro.test'], spf: ['spf.micro.test'], named: MICRO_NAMES }),
   provider('vpshost', { category: 'email', mailAsn: [64501] }),
   // Gateways, and a vendor that hosts records.
   provider('guard', { category: 'email_security', mx: ['guard.test'], spf: ['spf.guard.test'] }),
   provider('forwarder', { category: 'email_security', mx: ['forwarder.test'], spf: ['_spf.forwarder.test'] }),
   provider('dmarcer', { category: 'email_security', spf: ['_spf.dmarcer.test'], dmarc: ['rua.dmarcer.test'] }),
-  provider('sendy', {
-    category: 'email_sending',
-    spf: ['sendy.test'],
-    named: [{ label: 's1._domainkey', target: 'dkim.sendy.test' }],
-  }),
+  provider('sendy', { category: 'email_sending', spf: ['sendy.test'], named: SENDY_NAMES }),
   // Names.
   provider('dnsco', { category: 'dns', ns: ['dnsco.test'], soa: ['hostmaster.dnsco.test'], nsAsn: [64502] }),
   provider('awsdns', { category: 'dns', ns: ['*.awsdns-*.test'] }),
   provider('parker', { category: 'dns', ns: ['parker.test'], mx: ['mx.parker.test'], parking: true }),
-  provider('seller', {
-    category: 'web_platform',
-    html: { asset: ['seller.test', 'frame.seller.test/park/'] },
-    parking: true,
-  }),
+  provider('seller', { category: 'web_platform', html: { asset: SALES }, parking: true }),
   // Web.
   provider(
     'edgy',
-    {
-      category: 'cdn',
-      cname: ['edgy.test'],
-      asn: [64496],
-      header: [{ name: 'x-edgy-ray' }, { name: 'server', value: 'edgy' }],
-    },
+    { category: 'cdn', cname: ['edgy.test'], asn: [64496], header: [{ name: 'x-edgy-ray' }, serverOf('edgy')] },
     { category: 'hosting', cname: ['pages.edgy-host.test'] },
   ),
   provider('waffle', { category: 'security', cookie: ['waffle_ses_*'], header: [{ name: 'x-waffle' }] }),
   provider('cloudy', { category: 'hosting', asn: [64499], cname: ['cloudy.test'] }),
-  provider('deploy', {
-    category: 'hosting',
-    cname: ['deploy.test'],
-    header: [{ name: 'x-deploy-id' }, { name: 'server', value: 'Deploy' }],
-  }),
+  provider('deploy', { category: 'hosting', cname: ['deploy.test'], header: DEPLOY }),
   provider('blogger', {
     category: 'web_platform',
     header: [
       { name: 'x-powered-by', value: 'Blogger', version: 'Blogger/' },
       { name: 'x-blogger', version: '' },
-      { name: 'server', value: 'Blogger/', version: 'Blogger/' },
+      { ...serverOf('Blogger/'), version: 'Blogger/' },
     ],
     cookie: ['blog_session'],
     html: {
       generator: [{ start: 'Blogger', version: 'Blogger ' }],
-      asset: ['/blog-content/', 'cdn.blogger.test'],
-      marker: ['__blogger'],
+      ...{ asset: ['/blog-content/', 'cdn.blogger.test'], marker: ['__blogger'] },
     },
   }),
   provider('tagman', { category: 'web_platform', html: { asset: ['tags.tagman.test/gtm.js'] } }),
