@@ -2,16 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createFetcher } from './fetcher.ts';
-import { a, aaaa, cname, reply, soa } from './test/dns-server.ts';
+import { a, aaaa, cname, reply } from './test/dns-server.ts';
 import { failureOf, PUBLIC, redirects, startInternet, textOf } from './test/fetching.ts';
 import { hello, startWebServer, type WebScript } from './test/web-server.ts';
 
-const PRIVATE_HOSTS =
-  `127.0.0.1 127.1 2130706433 0x7f.0.0.1 0x7f000001 0177.0.0.1 017700000001 0.0.0.0 0 10.0.0.1 172.16.0.1
-  192.168.1.1 100.64.0.1 169.254.169.254 168.63.129.16 255.255.255.255 224.0.0.1 [::] [::1] [::ffff:127.0.0.1] 0x7f.1
-  [::ffff:a9fe:a9fe] [::127.0.0.1] [64:ff9b::7f00:1] [2002:7f00:1::] [fe80::1] [fd00:ec2::254] [fd20:ce::254] 127.0.0.1.
-  100.100.100.200 127%E3%80%820%E3%80%820%E3%80%821 %EF%BC%91%EF%BC%92%EF%BC%97.0.0.1 [::ffff:0:127.0.0.1]
-  [2001:0:7f00:1::] user@127.0.0.1 example.com@127.0.0.1 127.0.0.1:80`.split(/\s+/);
+/** Spellings of private addresses; the addresses themselves are in the guard's test. */
+const PRIVATE_HOSTS = `127.0.0.1 127.1 2130706433 0x7f.0.0.1 0x7f000001 0177.0.0.1 017700000001 0.0.0.0 0 0x7f.1
+  169.254.169.254 [::] [::1] [::ffff:127.0.0.1] [::ffff:a9fe:a9fe] [::127.0.0.1] [64:ff9b::7f00:1] 127.0.0.1.
+  127%E3%80%820%E3%80%820%E3%80%821 %EF%BC%91%EF%BC%92%EF%BC%97.0.0.1 user@127.0.0.1 example.com@127.0.0.1
+  127.0.0.1:80`.split(/\s+/);
 
 describe('private addresses', () => {
   it('are not dialled, however they are written, nor after a redirect to them', async () => {
@@ -48,11 +47,7 @@ describe('private addresses', () => {
   it('are not dialled by a name that changes its address between look-up and connection', async () => {
     let questions = 0;
     await using internet = await startInternet(hello, {
-      dnsScript: (question) => [
-        question.type === 'A'
-          ? reply(question, { answers: [a(question.name, questions++ === 0 ? PUBLIC : '127.0.0.1', 0)] })
-          : reply(question, { authorities: [soa('test')] }),
-      ],
+      dnsScript: (q) => [reply(q, { answers: [a(q.name, questions++ === 0 ? PUBLIC : '127.0.0.1', 0)] })],
     });
     assert.equal((await internet.fetch('http://rebind.test/')).kind, 'answered');
     assert.equal(questions, 1);

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Lookup } from '@strata/detect';
 import { createInternet } from '@strata/testnet';
-import { createProber } from '../prober.ts';
 import { Resolver } from '../resolver.ts';
 
 const DOMAINS = 120;
@@ -38,28 +37,4 @@ it('it finds what a recursive resolver finds, for every company that is in order
       }
     }),
   );
-});
-
-it('a probe in iterative mode sees what is signed, and does not say that it was checked', async () => {
-  await using internet = await createInternet({ domains: 60, hasFaults: false });
-  const caPem = internet.caPem;
-  await using prober = createProber({
-    probeLabels: [],
-    userAgent: 'StrataBot/test',
-    trustedCa: [caPem],
-    dial: (target) => internet.dial(target),
-    allowAddresses: ['127.53.0.0/16'],
-    resolver: { upstreams: ['iterative', internet.root] },
-  });
-  const truths = internet.domains().map((domain) => ({ domain, truth: internet.truth(domain) }));
-  const active = truths.filter(({ truth }) => truth.state === 'active');
-  const signed = active.find(({ truth }) => truth.security.isSigned);
-  const unsigned = active.find(({ truth }) => !truth.security.isSigned);
-  for (const [of, status] of [
-    [signed, 'found'],
-    [unsigned, 'empty'],
-  ] as const) {
-    const { dns, policies } = await prober.probe(of?.domain ?? '');
-    assert.deepEqual([dns.ds.status, policies?.validation], [status, 'unknown'], of?.domain);
-  }
 });

@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { a, cname, type DnsScript, ds, ns, reply, soa, txt } from '../test/dns-server.ts';
 import { authoritative, authority, ROOT, startHierarchy } from '../test/hierarchy.ts';
 import { rcode, silent } from '../test/scripted-resolver.ts';
+import { askApex, validationOf } from '../validation.ts';
 
 const TEST = '127.66.1.1';
 const OTHER = '127.66.1.2';
@@ -76,7 +77,7 @@ it('aliases are followed within a zone and out of it', async () => {
   assert.deepEqual([outside.records, outside.aliases], [['198.51.100.1'], ['www.bank.other']]);
 });
 
-it('a DS record is asked for at the parent, where it is', async () => {
+it('a DS record is asked for at the parent, where it is, and no validation is claimed', async () => {
   const signed = authority({ test: [...glued, ds('example.test')] });
   await using hierarchy = await startHierarchy({ ...honest, [TEST]: signed });
   const { resolver, query } = hierarchy;
@@ -86,6 +87,16 @@ it('a DS record is asked for at the parent, where it is', async () => {
   assert.deepEqual(hierarchy.asked(EXAMPLE), ['A example.test']);
   const { isAuthentic } = await resolver.ask('example.test', 'DS');
   assert.deepEqual([isAuthentic, await resolver.isValidating(), resolver.hasUpstreams], [false, false, false]);
+  const { signal } = new AbortController();
+  for (const [name, status] of [
+    ['example.test', 'found'],
+    ['bank.other', 'empty'],
+  ] as const) {
+    const apex = await askApex(resolver, name, { signal });
+    const lookup = await resolver.query(name, 'DS');
+    assert.equal(lookup.status, status);
+    assert.equal(await validationOf(resolver, name, { apex, ds: lookup, signal }), 'unknown');
+  }
 });
 
 it('what does not fit a datagram comes over TCP', async () => {

@@ -141,20 +141,18 @@ export const soa = (name: string, minimum = 60, ttl = 300): Answer => ({
 });
 
 /** A server for a fixed set of records: anything else is NODATA when the name is there, else NXDOMAIN. */
-export function zone(records: readonly Answer[]): DnsScript {
-  return (question) => {
-    const isThere = records.some(({ name }) => name === question.name);
-    const answers: Answer[] = [];
-    let owner = question.name;
-    for (let i = 0; i < 8; i++) {
-      const found = records.filter(({ name, type }) => name === owner && type === question.type);
-      answers.push(...found);
-      const alias = found.length > 0 ? undefined : records.find(({ name, type }) => name === owner && type === 'CNAME');
-      if (alias?.type !== 'CNAME') break;
-      answers.push(alias);
-      owner = alias.data;
-    }
+export const zone =
+  (records: readonly Answer[]): DnsScript =>
+  (question) => {
+    const chain = (owner: string, links = 0): readonly Answer[] => {
+      const own = records.filter(({ name }) => name === owner);
+      const found = own.filter(({ type }) => type === question.type);
+      const alias = own.find(({ type }) => type === 'CNAME');
+      if (found.length > 0 || alias?.type !== 'CNAME' || links === 8) return found;
+      return [alias, ...chain(alias.data, links + 1)];
+    };
+    const answers = chain(question.name);
     if (answers.length > 0) return [reply(question, { answers })];
+    const isThere = records.some(({ name }) => name === question.name);
     return [reply(question, { authorities: [soa('test')], rcode: isThere ? 0 : 3 })];
   };
-}

@@ -21,50 +21,39 @@ export function authority(zones: Readonly<Record<string, Records>>): DnsScript {
     const from = question.type === 'DS' ? parentOf(name) : name;
     const zone = closestOf(from, Object.keys(zones)) ?? closestOf(name, Object.keys(zones));
     if (zone === undefined) return [reply(question, { rcode: 5 })];
-    return [fromZone(question, name, { zone, records: zones[zone] ?? [] })];
+    return [fromZone(question, name, { zone, records: zones[zone] ?? [] }, [])];
   };
 }
 
-function fromZone(question: DnsQuestion, name: string, { zone, records }: { zone: string; records: Records }): Buffer {
-  const { type } = question;
-  const answers: Answer[] = [];
-  let owner = name;
-  for (let links = 0; links < MAX_CHAIN; links++) {
-    const cut = cutAbove(owner, { zone, records, type });
-    if (cut !== undefined) {
-      const authorities = records.filter((record) => record.type === 'NS' && record.name === cut);
-      const hosts = new Set(authorities.map((record) => (record as { data: string }).data));
-      const additionals = records.filter(
-        (record) => hosts.has(record.name) && (record.type === 'A' || record.type === 'AAAA'),
-      );
-      return reply(question, {
-        answers,
-        authorities,
-        additionals,
-        flags: answers.length > 0 ? AUTHORITATIVE_ANSWER : 0,
-      });
-    }
-    const own = records.filter((record) => record.name === owner);
-    const alias = own.find((record) => record.type === 'CNAME');
-    if (alias?.type === 'CNAME' && type !== 'CNAME') {
-      answers.push(alias);
-      owner = alias.data;
-      if (!isIn(owner, zone)) return authoritative(question, { answers });
-      continue;
-    }
-    const found = own.filter((record) => record.type === type);
-    if (found.length > 0) return authoritative(question, { answers: [...answers, ...found] });
-    const isThere = records.some((record) => isIn(record.name, owner)) || owner === zone;
-    return authoritative(question, { answers, authorities: [soa(zone || '.')], rcode: isThere ? 0 : 3 });
+/** The answer from one zone; `answers` are the aliases that lead to `owner`. */
+function fromZone(
+  question: DnsQuestion,
+  owner: string,
+  of: { readonly zone: string; readonly records: Records },
+  answers: Records,
+): Buffer {
+  const { zone, records } = of;
+  const cuts = records.filter((record) => record.type === 'NS' && record.name !== zone).map(({ name }) => name);
+  const cut = closestOf(owner, cuts);
+  if (cut !== undefined && !(cut === owner && question.type === 'DS')) {
+    const authorities = records.filter((record) => record.type === 'NS' && record.name === cut);
+    const hosts = new Set(authorities.map((record) => (record as { data: string }).data));
+    const additionals = records.filter(({ name, type }) => hosts.has(name) && (type === 'A' || type === 'AAAA'));
+    const flags = answers.length > 0 ? AUTHORITATIVE_ANSWER : 0;
+    return reply(question, { answers, authorities, additionals, flags });
   }
-  return authoritative(question, { answers });
-}
-
-/** The zone below `zone` that the name is in. */
-function cutAbove(name: string, { zone, records, type }: { zone: string; records: Records; type: string }) {
-  const cuts = records.filter((record) => record.type === 'NS' && record.name !== zone).map((record) => record.name);
-  const cut = closestOf(name, cuts);
-  return cut === name && type === 'DS' ? undefined : cut;
+  const own = records.filter((record) => record.name === owner);
+  const alias = own.find((record) => record.type === 'CNAME');
+  if (alias?.type === 'CNAME' && question.type !== 'CNAME' && answers.length < MAX_CHAIN) {
+    const links = [...answers, alias];
+    return isIn(alias.data, zone)
+      ? fromZone(question, alias.data, of, links)
+      : authoritative(question, { answers: links });
+  }
+  const found = own.filter((record) => record.type === question.type);
+  if (found.length > 0) return authoritative(question, { answers: [...answers, ...found] });
+  const isThere = records.some((record) => isIn(record.name, owner)) || owner === zone;
+  return authoritative(question, { answers, authorities: [soa(zone || '.')], rcode: isThere ? 0 : 3 });
 }
 
 const parentOf = (name: string) => (name.includes('.') ? name.slice(name.indexOf('.') + 1) : '');

@@ -35,7 +35,7 @@ export function startNsd(address: string, zones: Readonly<Record<string, string>
   return start('nsd', { address, port }, async (directory) => {
     const names = Object.keys(zones);
     await Promise.all(names.map((name) => writeFile(path.join(directory, `${name}.zone`), zones[name] ?? '')));
-    const config = `server:
+    return `server:
   ip-address: ${address}@${port}
   username: ""
   zonesdir: "${directory}"
@@ -49,8 +49,6 @@ export function startNsd(address: string, zones: Readonly<Record<string, string>
 remote-control:
   control-enable: no
 ${names.map((name) => `zone:\n  name: "${name}"\n  zonefile: "${name}.zone"\n`).join('')}`;
-    await writeFile(path.join(directory, 'nsd.conf'), config);
-    return ['-d', '-c', path.join(directory, 'nsd.conf')];
   });
 }
 
@@ -58,7 +56,7 @@ ${names.map((name) => `zone:\n  name: "${name}"\n  zonefile: "${name}.zone"\n`).
 export function startUnbound(where: { readonly address: string; readonly port: number }, root: string) {
   return start('unbound', where, async (directory) => {
     await writeFile(path.join(directory, 'hints'), `. 3600 IN NS ns.root.\nns.root. 3600 IN A ${root}\n`);
-    const config = `server:
+    return `server:
   interface: ${where.address}@${where.port}
   do-daemonize: no
   username: ""
@@ -75,18 +73,18 @@ export function startUnbound(where: { readonly address: string; readonly port: n
 remote-control:
   control-enable: no
 `;
-    await writeFile(path.join(directory, 'unbound.conf'), config);
-    return ['-d', '-c', path.join(directory, 'unbound.conf')];
   });
 }
 
 async function start(
   program: string,
   where: { readonly address: string; readonly port: number },
-  prepare: (directory: string) => Promise<string[]>,
+  configure: (directory: string) => Promise<string>,
 ): Promise<RealServer> {
   const directory = await mkdtemp(path.join(tmpdir(), `strata-${program}-`));
-  const child = spawn(program, await prepare(directory), { stdio: ['ignore', 'ignore', 'pipe'] });
+  const config = path.join(directory, 'server.conf');
+  await writeFile(config, await configure(directory));
+  const child = spawn(program, ['-d', '-c', config], { stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
   child.stderr?.on('data', (chunk) => {
     output = (output + chunk).slice(-2_000);

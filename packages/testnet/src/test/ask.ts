@@ -1,4 +1,6 @@
 // Asks an address of the simulated internet as a client does: its name looked up, its certificate checked.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { TLSSocket } from 'node:tls';
@@ -23,45 +25,39 @@ export interface Asked {
   readonly issuer: string | undefined;
 }
 
-export async function ask(internet: Internet, url: string, options: AskOptions = {}): Promise<Asked> {
+export async function ask(
+  internet: Internet,
+  url: string,
+  { method = 'GET', headers = {}, maxBytes = Infinity, timeoutMs }: AskOptions = {},
+): Promise<Asked> {
   const { protocol, hostname, host, pathname, search } = new URL(url);
   const isSecure = protocol === 'https:';
   const { records } = await recordsOf<string>(internet.resolver, hostname, 'A');
   const address = records.find(({ type }) => type === 'A')?.data;
   if (address === undefined) throw new Error(`no address of '${hostname}'`);
   const to = internet.dial({ address, port: isSecure ? 443 : 80 });
-  return new Promise((resolve, reject) => {
-    const asked = {
-      host: to.address,
-      port: to.port,
-      path: `${pathname}${search}`,
-      method: options.method ?? 'GET',
-      headers: { host, ...options.headers },
-      agent: false as const,
-    };
-    const read = (response: IncomingMessage) => {
-      const chunks: Buffer[] = [];
-      const issuer = isSecure ? String((response.socket as TLSSocket).getPeerCertificate().issuer.O) : undefined;
-      let size = 0;
-      let timer: NodeJS.Timeout | undefined;
-      const done = (end: Asked['end']) => {
-        clearTimeout(timer);
-        const { statusCode: status = 0, headers } = response;
-        resolve({ status, headers, body: Buffer.concat(chunks), end, issuer });
-        response.destroy();
-      };
-      if (options.timeoutMs) timer = setTimeout(() => done('timeout'), options.timeoutMs);
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk);
-        size += chunk.length;
-        if (size > (options.maxBytes ?? Number.POSITIVE_INFINITY)) done('too-large');
-      });
-      response.on('error', () => done('cut'));
-      response.on('end', () => done('whole'));
-    };
-    const request = isSecure
-      ? https.get({ ...asked, servername: hostname, ca: internet.caPem }, read)
-      : http.get(asked, read);
-    request.on('error', reject);
-  });
+  const path = `${pathname}${search}`;
+  const asked = { host: to.address, port: to.port, path, method, headers: { host, ...headers }, agent: false } as const;
+  const request = isSecure ? https.get({ ...asked, servername: hostname, ca: internet.caPem }) : http.get(asked);
+  const [response]: IncomingMessage[] = await once(request, 'response');
+  request.on('error', () => {});
+  assert.ok(response);
+  const issuer = isSecure ? String((response.socket as TLSSocket).getPeerCertificate().issuer.O) : undefined;
+  const chunks: Buffer[] = [];
+  let end: Asked['end'] = 'whole';
+  const stop = (reason: Asked['end']) => {
+    end = reason;
+    response.destroy();
+  };
+  const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs, 'timeout');
+  try {
+    for await (const chunk of response) {
+      chunks.push(chunk);
+      if (chunks.reduce((size, { length }) => size + length, 0) > maxBytes) stop('too-large');
+    }
+  } catch {
+    if (end === 'whole') end = 'cut';
+  }
+  clearTimeout(timer);
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks), end, issuer };
 }

@@ -1,5 +1,6 @@
 // A tiny DNS client for the tests: one question over UDP or TCP, nothing hidden.
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import packet, { type DecodedPacket, type RecordType } from 'dns-packet';
 
@@ -42,35 +43,30 @@ export function dig(
   return sendRaw(server, encodeQuestion(name, type, options.payload), options.timeoutMs);
 }
 
-export function sendRaw(server: Server, message: Buffer, timeoutMs = 10_000): Promise<Answer | undefined> {
-  return new Promise((resolve, reject) => {
-    const socket = createSocket('udp4');
-    const finish = (answer: Answer | undefined) => {
-      clearTimeout(timer);
-      socket.close();
-      resolve(answer);
-    };
-    const timer = setTimeout(() => finish(undefined), timeoutMs);
-    socket.on('error', reject);
-    socket.on('message', (bytes) => finish(packet.decode(bytes) as Answer));
+export async function sendRaw(server: Server, message: Buffer, timeoutMs = 10_000): Promise<Answer | undefined> {
+  const socket = createSocket('udp4');
+  try {
     socket.send(message, server.port, server.address);
-  });
+    const [bytes] = await once(socket, 'message', { signal: AbortSignal.timeout(timeoutMs) });
+    return packet.decode(bytes) as Answer;
+  } catch (error) {
+    if ((error as Error).name !== 'AbortError') throw error;
+    return undefined;
+  } finally {
+    socket.close();
+  }
 }
 
-export function digOverTcp(server: Server, name: string, type: RecordType | string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(server.port, server.address);
-    let received = Buffer.alloc(0);
-    socket.on('error', reject);
-    socket.on('data', (chunk) => {
-      received = Buffer.concat([received, chunk]);
-      if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
-      socket.destroy();
-      resolve(packet.decode(received.subarray(2)) as Answer);
-    });
-    const question = encodeQuestion(name, type);
-    socket.write(Buffer.concat([Buffer.from([question.length >> 8, question.length & 0xff]), question]));
-  });
+export async function digOverTcp(server: Server, name: string, type: RecordType | string): Promise<Answer> {
+  const socket = connect(server.port, server.address);
+  const question = encodeQuestion(name, type);
+  socket.write(Buffer.concat([Buffer.from([question.length >> 8, question.length & 0xff]), question]));
+  let received = Buffer.alloc(0);
+  for await (const chunk of socket) {
+    received = Buffer.concat([received, chunk]);
+    if (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) break;
+  }
+  return packet.decode(received.subarray(2)) as Answer;
 }
 
 /** The code of an answer over TCP, and its records with the data that a test reads. */
