@@ -1,11 +1,9 @@
 // Models from a seed, of each kind of weights: loaded, asked, continued.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 import { type RandomModelOptions, randomModel } from '@strata/testnet';
 import { type Job, startLlamaEngine } from './index.ts';
+import { written } from './test/gguf-file.ts';
 import { ENDLESS, oneSlot, run, user } from './test/tiny-engine.ts';
 
 const size = { layers: 2, width: 64, heads: 4, hidden: 128, context: 512 };
@@ -20,11 +18,8 @@ describe('a model from a seed', () => {
   });
 
   for (const weights of ['F16', 'Q8_0', 'Q4_0'] as const)
-    it(`is read by llama.cpp with weights of ${weights}, and its answers continue exactly`, async (t) => {
-      const directory = await mkdtemp(path.join(tmpdir(), 'strata-models-'));
-      t.after(() => rm(directory, { recursive: true, force: true }));
-      const file = path.join(directory, 'noise.gguf');
-      await writeFile(file, randomModel({ ...shape, weights }));
+    it(`is read by llama.cpp with weights of ${weights}, and its answers continue exactly`, async () => {
+      const file = await written(randomModel({ ...shape, weights }));
       await using engine = await startLlamaEngine({ ...oneSlot, file });
       const expected = { name: 'noise', quantisation: weights, contextLength: 512, vocabularySize: 259 };
       assert.deepEqual({ ...engine.info, ...expected, hasChatTemplate: true }, engine.info);

@@ -1,12 +1,9 @@
 // Templates of strangers that run on or write without end: their processes are ended after real time.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { tinyChatModel as file } from '@strata/testnet';
 import { openVocabulary, type VocabularyOptions } from './index.ts';
-import { ggufWith } from './test/gguf-file.ts';
+import { ggufWith, written } from './test/gguf-file.ts';
 import { tinyEngine, user } from './test/tiny-engine.ts';
 
 const nested = (depth: number): string =>
@@ -14,19 +11,12 @@ const nested = (depth: number): string =>
 const LOOP = nested(3);
 
 describe('a vocabulary of a stranger', () => {
-  let directory: string;
   let hello: readonly number[];
   before(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), 'strata-vocabulary-'));
     hello = await (await tinyEngine()).tokenize('hello');
   });
-  after(() => rm(directory, { recursive: true, force: true }));
-  let number = 0;
-  async function openWith(template: string, options: VocabularyOptions) {
-    const to = path.join(directory, `strange-${++number}.gguf`);
-    await writeFile(to, await ggufWith(file, { 'tokenizer.chat_template': template }));
-    return openVocabulary(to, options);
-  }
+  const openWith = async (template: string, options: VocabularyOptions) =>
+    openVocabulary(await written(await ggufWith(file, { 'tokenizer.chat_template': template })), options);
 
   it('whose template runs on delays nobody for long: its process is ended, others are served, and it is tried again', async () => {
     const template = `{% if messages[0].content == 'loop' %}${LOOP}{% endif %}fine`;

@@ -1,14 +1,11 @@
 // A vocabulary without weights compared with the full engine.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tinyChatModel as file } from '@strata/testnet';
 import fc from 'fast-check';
 import { type ChatPrompt, type Engine, openVocabulary, readVocabulary, VocabularySpare } from './index.ts';
-import { ggufWith } from './test/gguf-file.ts';
+import { ggufWith, written } from './test/gguf-file.ts';
 import { tinyEngine, user } from './test/tiny-engine.ts';
 
 const anyText = fc.oneof(
@@ -23,20 +20,13 @@ const anyChat: fc.Arbitrary<ChatPrompt> = fc.record({
 });
 
 describe('a vocabulary without weights', () => {
-  let directory: string;
   let engine: Engine;
   let vocabulary: Awaited<ReturnType<typeof openVocabulary>>;
   before(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), 'strata-vocabulary-'));
-    const small = path.join(directory, 'small.gguf');
-    await writeFile(small, (await readVocabulary(file)).bytes);
     engine = await tinyEngine();
-    vocabulary = await openVocabulary(small);
+    vocabulary = await openVocabulary(await written((await readVocabulary(file)).bytes));
   });
-  after(async () => {
-    await vocabulary?.[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
-  });
+  after(() => vocabulary?.[Symbol.asyncDispose]());
 
   it('has the facts of the full engine', () => {
     const { vocabularySize, longestToken, hasChatTemplate } = engine.info;
@@ -86,19 +76,15 @@ describe('a vocabulary without weights', () => {
   });
 
   it('refuses a file that cannot be loaded', async () => {
-    const odd = path.join(directory, 'odd.gguf');
-    for (const texts of [{ 'tokenizer.ggml.model': 'nonsense' }, { 'tokenizer.ggml.tokens': 'none' }]) {
-      await writeFile(odd, await ggufWith(file, texts));
-      await assert.rejects(openVocabulary(odd), { code: 'model-unusable' });
-    }
-    await assert.rejects(openVocabulary(import.meta.filename), { code: 'model-unusable' });
+    const odd = [{ 'tokenizer.ggml.model': 'nonsense' }, { 'tokenizer.ggml.tokens': 'none' }];
+    const files = await Promise.all(odd.map(async (texts) => written(await ggufWith(file, texts))));
+    for (const each of [...files, import.meta.filename])
+      await assert.rejects(openVocabulary(each), { code: 'model-unusable' });
   });
 
   it('forwards what its template refuses, and serves nothing once it is closed', async () => {
-    const strange = path.join(directory, 'strange.gguf');
     const template = "{{ raise_exception('roles must alternate') }}";
-    await writeFile(strange, await ggufWith(file, { 'tokenizer.chat_template': template }));
-    const opened = await openVocabulary(strange);
+    const opened = await openVocabulary(await written(await ggufWith(file, { 'tokenizer.chat_template': template })));
     await assert.rejects(opened.render(user('a')), { code: 'template-failed', message: /roles must alternate/ });
     await opened[Symbol.asyncDispose]();
     await assert.rejects(opened.tokenize('a'), { code: 'crashed' });

@@ -1,26 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
 import { tinyChatModel as file, type RandomModelOptions, randomModel } from '@strata/testnet';
 import fc from 'fast-check';
-import { gguf, ggufOf, ggufWith, textEntry } from './test/gguf-file.ts';
+import { gguf, ggufOf, ggufWith, textEntry, written } from './test/gguf-file.ts';
 import { readVocabulary } from './vocabulary-file.ts';
 
-let directory: string;
-before(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'strata-vocabulary-'));
-});
-after(() => rm(directory, { recursive: true, force: true }));
-
-let number = 0;
-async function written(bytes: Uint8Array): Promise<string> {
-  const to = path.join(directory, `${++number}.gguf`);
-  await writeFile(to, bytes);
-  return to;
-}
 async function refused(file: string, why: RegExp): Promise<void> {
   await assert.rejects(readVocabulary(file), { name: 'EngineError', code: 'model-unusable', message: why });
 }
@@ -67,7 +53,7 @@ describe('the vocabulary of a model file', () => {
   });
 
   it('is refused where no file can be read', async () => {
-    for (const none of ['/nowhere/model.gguf', directory])
+    for (const none of ['/nowhere/model.gguf', import.meta.dirname])
       await assert.rejects(readVocabulary(none), { code: 'model-unusable' });
   });
 
@@ -110,7 +96,7 @@ describe('the vocabulary of a model file', () => {
 
   it('ends in a vocabulary or a refusal, whatever the bytes are', async () => {
     const whole = Buffer.from((await readVocabulary(file)).bytes).subarray(0, 3_000);
-    const to = path.join(directory, 'any.gguf');
+    const to = await written(whole);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { maxLength: 8 }), async (changes) => {
         const bytes = Buffer.from(whole);

@@ -101,10 +101,8 @@ describe('two tabs with one conversation', () => {
 
   it('know when the other lacks something', () => {
     const both = merged(here, there);
-    assert.deepEqual(
-      [conversation.isBehind(here, both), conversation.isBehind(there, both), conversation.isBehind(both, both)],
-      [true, true, false],
-    );
+    const isBehind = [here, there, both].map((one) => conversation.isBehind(one, both));
+    assert.deepEqual(isBehind, [true, true, false]);
   });
 });
 

@@ -1,4 +1,9 @@
 // Small GGUF files for tests, entry by entry: those of a real model with some of them changed, and ones that lie.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { shared } from '../../../../tests/support/shared.ts';
 import { type MetadataEntry, readMetadata } from '../gguf-metadata.ts';
 
 const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
@@ -6,6 +11,18 @@ const u64 = (value: number | bigint) => Buffer.from(BigUint64Array.of(BigInt(val
 const text = (value: string) => Buffer.concat([u64(Buffer.byteLength(value)), Buffer.from(value)]);
 
 export const gguf = { u32, u64, text };
+
+const directory = shared(async () => {
+  const name = await mkdtemp(path.join(tmpdir(), 'strata-models-'));
+  return { name, [Symbol.asyncDispose]: () => rm(name, { recursive: true, force: true }) };
+});
+
+/** The path of a file of these bytes, which is removed after the last test. */
+export async function written(bytes: Uint8Array): Promise<string> {
+  const file = path.join((await directory()).name, `${randomUUID()}.gguf`);
+  await writeFile(file, bytes);
+  return file;
+}
 
 /** Key and text as an entry of the metadata. */
 export const textEntry = (key: string, value: string) => Buffer.concat([text(key), u32(8), text(value)]);
