@@ -1,48 +1,33 @@
-// The promise behind every receipt: killed at any moment, the log has every leaf that was acknowledged.
+// The guarantee behind every receipt: killed at any moment, the log has every leaf that was acknowledged.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { it } from 'node:test';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency, verifyInclusion } from '@strata/receipts';
-import { checkLog, openLog } from './index.ts';
+import { checkLog } from './index.ts';
 import { acquireLock } from './lock.ts';
-import {
-  headOf,
-  idOf,
-  leafOf,
-  ORIGIN,
-  temporaryDirectory,
-  testSigner,
-  tilesServedBy,
-  VERIFIERS,
-} from './test/fixture.ts';
-import { failsWith } from './test/log-on-disk.ts';
+import { headOf, idOf, leafOf, tilesServedBy, VERIFIERS } from './test/fixture.ts';
+import { failsWith, inDirectory, openIn } from './test/log-on-disk.ts';
 
 const KILLS = 20;
 
-interface Run {
-  readonly acks: Map<number, number>;
-  readonly checkpoints: string[];
-}
-
-/** Lets a child append for a moment after its first acknowledgement, kills it, and answers what it told. */
-async function appendUntilKilled(directory: string, firstNumber: number, lifeMs: number): Promise<Run> {
+/** Lets a child append for a moment after its first acknowledgement, kills it, and returns what it reported. */
+async function appendUntilKilled(directory: string, firstNumber: number, lifeMs: number) {
   const script = path.join(import.meta.dirname, 'test/append-until-killed.ts');
   const child = spawn(process.execPath, [script, directory, String(firstNumber)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let told = '';
+  let output = '';
   child.stdout.setEncoding('utf8').once('data', () => setTimeout(() => child.kill('SIGKILL'), lifeMs));
   child.stdout.on('data', (text: string) => {
-    told += text;
+    output += text;
   });
-  const [, signal] = await new Promise<[unknown, unknown]>((end) => child.on('close', (...how) => end(how)));
-  assert.equal(signal, 'SIGKILL');
+  assert.deepEqual(await once(child, 'close'), [null, 'SIGKILL']);
   const acks = new Map<number, number>();
   const checkpoints: string[] = [];
   // The last line may be cut off: it does not end in a newline.
-  for (const line of told.slice(0, told.lastIndexOf('\n')).split('\n')) {
+  for (const line of output.slice(0, output.lastIndexOf('\n')).split('\n')) {
     const [kind, one = '', two] = line.split(' ');
     if (kind === 'ack') acks.set(Number(one), Number(two));
     else checkpoints.push(Buffer.from(one, 'base64').toString());
@@ -50,59 +35,55 @@ async function appendUntilKilled(directory: string, firstNumber: number, lifeMs:
   return { acks, checkpoints };
 }
 
-it(`keeps every acknowledged leaf and checkpoint through ${KILLS} kills`, async (t) => {
-  await using directory = await temporaryDirectory();
+inDirectory(`keeps every acknowledged leaf and checkpoint through ${KILLS} kills`, async (directory, t) => {
   const acks = new Map<number, number>();
   let checkpoints: string[] = [];
   let size = 0;
   for (let round = 0; round < KILLS; round++) {
     // Far apart, so that numbers of leaves that were written and never acknowledged are not used again.
-    const run = await appendUntilKilled(directory.path, round * 1_000_000, 4 + 2 * round);
+    const run = await appendUntilKilled(directory, round * 1_000_000, 4 + 2 * round);
     assert.ok(run.acks.size > 0);
     for (const [number, index] of run.acks) acks.set(number, index);
     checkpoints = [...checkpoints.slice(-3), ...run.checkpoints.slice(-3)];
 
-    const report = await checkLog(directory.path, VERIFIERS);
+    const report = await checkLog(directory, VERIFIERS);
     assert.ok(report.size >= size + run.acks.size, 'the log shrank');
-    await using log = await openLog({ directory: directory.path, origin: ORIGIN, signer: testSigner() });
+    await using log = await openIn(directory);
     size = log.size;
-    const head = await headOf(log.checkpoint());
+    const { root } = await headOf(log.checkpoint());
     const read = tilesServedBy(log);
     for (const old of checkpoints) {
       const { size: oldSize, root: oldRoot } = await headOf(old);
       assert.ok(oldSize <= size, 'the log is below a checkpoint that was served');
       const proof = await consistencyProof(read, oldSize, size);
-      assert.ok(verifyConsistency({ oldSize, oldRoot, newSize: size, newRoot: head.root, proof }));
+      assert.ok(verifyConsistency({ oldSize, oldRoot, newSize: size, newRoot: root, proof }));
     }
     // All of this run and a sample of earlier ones by id, every index by the hash at it.
     let at = 0;
     for (const [number, index] of acks) {
+      if (at++ % (run.acks.has(number) ? 20 : 500) !== 0) continue;
       const leaf = leafOf(number);
-      const isOfThisRun = run.acks.has(number);
-      if (at++ % (isOfThisRun ? 20 : 500) !== 0) continue;
       const receipt = (await log.receipt(idOf(leaf))) ?? assert.fail(`leaf ${number} was acknowledged and is lost`);
       assert.equal(receipt.index, index);
       const proof = receipt.proof.map((hash) => new Uint8Array(Buffer.from(hash, 'base64')));
-      assert.ok(verifyInclusion({ leafHash: leafHash(leaf), index, size: receipt.tree_size, proof, root: head.root }));
+      assert.ok(verifyInclusion({ leafHash: leafHash(leaf), index, size: receipt.tree_size, proof, root }));
     }
-    for (const [number, index] of run.acks) {
+    for (const [number, index] of run.acks)
       assert.ok(equalBytes(await read(0, index), leafHash(leafOf(number))), `leaf ${number} is not at ${index}`);
-    }
   }
   t.diagnostic(`${acks.size} acknowledged leaves in ${KILLS} runs, log of ${size}`);
 });
 
-it('the lock is respected while its process lives, and taken over when that is dead', async () => {
-  await using directory = await temporaryDirectory();
-  const file = path.join(directory.path, 'lock');
-  const module = path.join(import.meta.dirname, 'lock.ts');
-  const source = `import(${JSON.stringify(module)}).then(async ({ acquireLock }) => { await acquireLock(${JSON.stringify(file)}); console.log('held'); setInterval(() => {}, 1000); })`;
+inDirectory('the lock is respected while its process lives, and taken over when that is dead', async (directory) => {
+  const file = path.join(directory, 'lock');
+  const module = JSON.stringify(path.join(import.meta.dirname, 'lock.ts'));
+  const source = `import(${module}).then(async ({ acquireLock }) => { await acquireLock(${JSON.stringify(file)}); console.log('held'); setInterval(() => {}, 1000); })`;
   const child = spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise((held) => child.stdout.once('data', held));
+  await once(child.stdout, 'data');
   await assert.rejects(acquireLock(file), failsWith('locked'));
-  const gone = new Promise((end) => child.once('close', end));
+  const ended = once(child, 'close');
   child.kill('SIGKILL');
-  await gone;
+  await ended;
   await using _lock = await acquireLock(file);
   assert.match(await readFile(file, 'utf8'), new RegExp(`^${process.pid} `));
 });

@@ -5,31 +5,17 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { encodeHex } from '@strata/receipts';
-import {
-  CheckedLeaves,
-  checkLog,
-  decodeLeaves,
-  encodeLeaves,
-  type LeafBatches,
-  openKeyring,
-  publicKeysFrom,
-  readCheckpoint,
-  readKeysFile,
-  readLeaves,
-  readPublicKeys,
-  receiptIdsOf,
-  restoreKeys,
-  writeKeysFile,
-  writeLog,
-} from './index.ts';
+import * as logs from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
 import { appendAll, upTo } from './test/conformance.ts';
 import { idOf, leafOf, temporaryDirectory, VERIFIERS } from './test/fixture.ts';
 import { alter, failsWith, inDirectory, logOf, newestSegment, openIn } from './test/log-on-disk.ts';
 
+const { checkLog, decodeLeaves, openKeyring, readCheckpoint, readLeaves, restoreKeys, writeLog } = logs;
+
 /** The bytes of a stream, in pieces that end anywhere. */
-async function* inPieces(batches: LeafBatches, bytes: number): AsyncGenerator<Uint8Array> {
-  for await (const chunk of encodeLeaves(batches))
+async function* inPieces(batches: logs.LeafBatches, bytes: number): AsyncGenerator<Uint8Array> {
+  for await (const chunk of logs.encodeLeaves(batches))
     for (let at = 0; at < chunk.length; at += bytes) yield chunk.slice(at, at + bytes);
 }
 
@@ -37,10 +23,10 @@ async function* stream<T>(piece: T): AsyncGenerator<T> {
   yield piece;
 }
 
-const collect = async (batches: LeafBatches) => (await Array.fromAsync(batches)).flat();
+const collect = async (batches: logs.LeafBatches) => (await Array.fromAsync(batches)).flat();
 /** Leaves read from a directory, checked against its checkpoint. */
 const checkedLeaves = async (directory: string) =>
-  collect(new CheckedLeaves(await readCheckpoint(directory)).through(readLeaves(directory)));
+  collect(new logs.CheckedLeaves(await readCheckpoint(directory)).through(readLeaves(directory)));
 
 describe('a copy of a log', () => {
   for (const size of [0, 1, 256, SEGMENT_LEAVES, SEGMENT_LEAVES + 1, 2 * SEGMENT_LEAVES + 300])
@@ -98,7 +84,7 @@ describe('a copy of a log', () => {
     await assert.rejects(writeOver(leaves.slice(0, -1)), failsWith('lost-leaves'));
     await assert.rejects(writeOver([leafOf(9), ...leaves.slice(1)]), failsWith('corrupt-checkpoint'));
     await assert.rejects(collect(decodeLeaves(stream(new Uint8Array([0, 9, 1])))), failsWith('lost-leaves'));
-    assert.deepEqual(receiptIdsOf([leafOf(5)]), [idOf(leafOf(5))]);
+    assert.deepEqual(logs.receiptIdsOf([leafOf(5)]), [idOf(leafOf(5))]);
   });
 
   inDirectory('is refused where the log is damaged or lacks what the checkpoint covers', async (from) => {
@@ -127,13 +113,13 @@ describe('copied keys', () => {
   inDirectory('are public unless all are requested, and then in a file of its owner alone', async (from) => {
     await using to = await temporaryDirectory();
     const before = await filled(from);
-    const published = await readPublicKeys(from);
+    const published = await logs.readPublicKeys(from);
     assert.doesNotMatch(JSON.stringify(published), /"d"/);
     const file = path.join(from, 'keys.json');
-    await writeKeysFile(from, file);
+    await logs.writeKeysFile(from, file);
     assert.equal(statSync(file).mode & 0o777, 0o600);
-    await assert.rejects(writeKeysFile(from, file), { code: 'EEXIST' });
-    assert.deepEqual(await restoreKeys(to.path, { published, given: await readKeysFile(file), now }), []);
+    await assert.rejects(logs.writeKeysFile(from, file), { code: 'EEXIST' });
+    assert.deepEqual(await restoreKeys(to.path, { published, given: await logs.readKeysFile(file), now }), []);
     assert.deepEqual((await ring(to.path, 'receipts')).keys, before.receipts.keys);
     assert.deepEqual((await ring(to.path, 'ledger')).keys, before.ledger.keys);
   });
@@ -141,7 +127,7 @@ describe('copied keys', () => {
   inDirectory('are restored as retired beside new ones without the private halves', async (from) => {
     await using to = await temporaryDirectory();
     const before = await filled(from);
-    const published = publicKeysFrom(JSON.stringify(await readPublicKeys(from)), 'set');
+    const published = logs.publicKeysFrom(JSON.stringify(await logs.readPublicKeys(from)), 'set');
     assert.deepEqual(await restoreKeys(to.path, { published, now }), ['receipts', 'ledger']);
     const after = await ring(to.path, 'receipts');
     const statuses = after.keys.map(({ kid, status }) => `${kid} ${status}`);

@@ -3,24 +3,16 @@ import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, existsSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { after, it } from 'node:test';
-import {
-  backupSqlite,
-  checkSqliteCopy,
-  digestOfRows,
-  dumpPostgres,
-  loadPostgres,
-  openStore,
-  receiptsInRows,
-  receiptsInSqliteCopy,
-  type Store,
-  type StoreCopy,
-  settleSqlite,
-} from './index.ts';
+import * as copies from './index.ts';
 import { failsWith } from './test/fails-with.ts';
 import { contentsOf, fill, RECEIPT } from './test/filled-store.ts';
 import { file, freshPath, onEach, pathOf, postgres } from './test/places.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 import { makeOld } from './test/upgrade.ts';
+
+const { backupSqlite, checkSqliteCopy, dumpPostgres, loadPostgres, openStore } = copies;
+type Store = copies.Store;
+type StoreCopy = copies.StoreCopy;
 
 const rowsOf = (copy: StoreCopy, name: string) => copy.tables.find(({ table }) => table === name)?.rows ?? 0;
 
@@ -69,7 +61,7 @@ onEach([file], 'a backup of a store', (_place, test) => {
     assert.equal(rowsOf(copied, 'scans'), 300);
     assert.equal(progress.at(-1), statSync(copy).size);
     checkSqliteCopy(copy, copied);
-    assert.deepEqual(new Set(receiptsInSqliteCopy(copy)), new Set([RECEIPT]));
+    assert.deepEqual(new Set(copies.receiptsInSqliteCopy(copy)), new Set([RECEIPT]));
     const written = readdirSync(path.dirname(copy)).filter((name) => name.startsWith(path.basename(copy)));
     assert.deepEqual(written, [path.basename(copy)], 'one complete file');
 
@@ -85,7 +77,7 @@ onEach([file], 'a backup of a store', (_place, test) => {
     checkSqliteCopy(copy, copied);
     chmodSync(copy, 0o600);
 
-    settleSqlite(copy);
+    copies.settleSqlite(copy);
     await using restored = await openStore(`sqlite:${copy}`);
     await assertRestored(restored, store);
   });
@@ -137,8 +129,8 @@ onEach([postgres], 'a backup of a store', ({ fresh, empty }) => {
   it('answers as the store did, and is another that goes on', async () => {
     const { store, copied } = await dumped();
     for (const { table, rows, sha256 } of copied.tables)
-      assert.deepEqual(await digestOfRows(outOf(table)), { rows, sha256 });
-    assert.deepEqual(new Set(await receiptsInRows(outOf('stream_events'))), new Set([RECEIPT]));
+      assert.deepEqual(await copies.digestOfRows(outOf(table)), { rows, sha256 });
+    assert.deepEqual(new Set(await copies.receiptsInRows(outOf('stream_events'))), new Set([RECEIPT]));
     const url = await empty();
     await loadPostgres(url, copied, outOf);
     await using restored = await openStore(url);

@@ -3,19 +3,9 @@ import assert from 'node:assert/strict';
 import { detect, type Evidence, packHolders, packPosture, type Rulebook } from '@strata/detect';
 import type { RecordedScan, ScanRecord, Store } from './index.ts';
 import { onEach, places } from './test/places.ts';
-import {
-  confirm,
-  day,
-  GOOGLE,
-  HOUR,
-  MICROSOFT,
-  rulebook,
-  rulebookWithout,
-  scanOf,
-  withServer,
-  withTxt,
-} from './test/scans.ts';
+import * as scans from './test/scans.ts';
 
+const { confirm, day, GOOGLE, HOUR, MICROSOFT, rulebook, rulebookWithout, scanOf, withServer, withTxt } = scans;
 const PAGE = { limit: 100, offset: 0 } as const;
 const SPF = 'v=spf1 -all';
 /** A scan of a.com on the n-th day. */

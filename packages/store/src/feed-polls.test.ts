@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { openStore } from './index.ts';
-import { A, assertCounts, B, dump, later, recordPoll, subscribed, T0 } from './test/feed-store.ts';
+import { A, assertCounts, B, dump, later, readsDuring, recordPoll, subscribed, T0 } from './test/feed-store.ts';
 import { file, kept, onEach } from './test/places.ts';
 import { poll } from './test/polls.ts';
 
@@ -71,15 +71,8 @@ onEach(kept, 'the outcome of a poll', (_place, test) => {
     const [a = 0] = await subscribed(store, A);
     let ticks = 0;
     const ticking = setInterval(() => (ticks += 1), 1);
-    let isRecorded = false;
-    const recording = recordPoll(store, a, poll(A, many(1_000))).finally(() => {
-      isRecorded = true;
-    });
-    let reads = 0;
-    for (; !isRecorded; reads += 1) {
-      await store.feeds.find(A);
-      await new Promise(setImmediate);
-    }
+    const recording = recordPoll(store, a, poll(A, many(1_000)));
+    const reads = await readsDuring(store, recording);
     clearInterval(ticking);
     assert.equal((await recording).mentions, 10_000);
     assert.ok(reads > 10 && ticks > 5, `${reads} reads, ${ticks} ticks`);

@@ -1,7 +1,6 @@
 // Feeds that are removed, in batches: other requests go on, a kill is recovered from, and nothing is counted twice or for ever.
 import assert from 'node:assert/strict';
-import type { Store } from './index.ts';
-import { A, assertCounts, B, later, recordPoll, subscribed } from './test/feed-store.ts';
+import { A, assertCounts, B, later, readsDuring, recordPoll, subscribed } from './test/feed-store.ts';
 import { exec, kept, onEach } from './test/places.ts';
 import { poll } from './test/polls.ts';
 
@@ -14,21 +13,6 @@ const named = (items: number, each: number, tag = 'k') =>
 /** As a kill right after the mark leaves it. */
 const mark = (url: string, feedId: number, into: number | null) =>
   exec(url, `UPDATE feeds SET status = 'leaving', merges_into = ${into} WHERE id = ${feedId}`);
-
-/** How often another request could read before this was over. */
-async function readsDuring({ feeds }: Store, work: Promise<unknown>): Promise<number> {
-  let isOver = false;
-  const ending = work.finally(() => {
-    isOver = true;
-  });
-  let reads = 0;
-  for (; !isOver; reads += 1) {
-    await feeds.summary();
-    await new Promise(setImmediate);
-  }
-  await ending;
-  return reads;
-}
 
 onEach(kept, 'a feed that leaves', (_place, test) => {
   test('keeps no request waiting, when it is removed or merged with another', async (store, url) => {

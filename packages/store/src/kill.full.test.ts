@@ -1,14 +1,13 @@
 // A process killed while it writes, again and again at a random moment: nothing that it had acknowledged is lost, nothing doubled.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { checkStore, openStore } from './index.ts';
 import { assertCounts } from './test/feed-store.ts';
 import { file, kept, onEach, rows } from './test/places.ts';
-import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 
 const WRITER = path.join(import.meta.dirname, 'test/writer-process.ts');
 
@@ -70,31 +69,5 @@ onEach(kept, 'a store whose writer is killed', (place) => {
     assert.deepEqual(codes, [0, 0, 0]);
     await using store = await openStore(url);
     assert.equal((await store.counts()).domains, 3);
-  });
-});
-
-describe('a SQLite file on a full disk', () => {
-  it('is still read, and reports that it cannot be written', async () => {
-    const url = await file.fresh();
-    {
-      await using store = await openStore(url);
-      for (let i = 0; i < 200; i += 1) await store.recordScan(scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
-    }
-    // A limit on the size of files looks like a full disk to the process.
-    const script = `
-      import { openStore } from ${JSON.stringify(path.join(import.meta.dirname, 'index.ts'))};
-      import { scanOf, confirm, GOOGLE } from ${JSON.stringify(path.join(import.meta.dirname, 'test/scans.ts'))};
-      process.on('SIGXFSZ', () => {});
-      const store = await openStore(process.argv[1]);
-      try {
-        for (let i = 0; i < 5000; i += 1) await store.recordScan(scanOf('n' + i + '.com', '${day(0)}', GOOGLE), confirm);
-        console.log('no limit');
-      } catch (error) { console.log(error.name, error.code); }
-      console.log((await store.domain('d0.com'))?.domain);
-    `;
-    const command = `ulimit -f 2000; exec "${process.execPath}" --input-type=module -e "$SCRIPT" "${url}"`;
-    const env = { ...process.env, SCRIPT: script };
-    const { stdout, stderr } = spawnSync('bash', ['-c', command], { env, encoding: 'utf8' });
-    assert.match(stdout, /^StoreError (disk-full|io-error)\nd0\.com\n$/, stderr);
   });
 });

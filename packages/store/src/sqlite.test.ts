@@ -1,4 +1,4 @@
-// What only a file can be: damaged, no database, another program's, missing, read-only. A full disk: kill.full.test.ts.
+// What only a file can be: damaged, no database, another program's, missing, read-only, on a full disk.
 import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readdirSync, readlinkSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -55,12 +55,13 @@ describe('a SQLite file', () => {
     await assert.rejects(openStore(`sqlite:file:${pathOf(url)}?mode=ro`), failsWith('read-only'));
   });
 
-  it('reports a disk that is full', async () => {
+  it('reports a disk that is full, and is still read', async () => {
     const database = openDatabase(pathOf(await file.fresh()) ?? '');
     // A file that has no page left is full, as a disk is.
     database.exec('PRAGMA max_page_count = 1');
     await using db = new Kysely<Database>({ dialect: sqliteDialect(database) });
     const value = 'x'.repeat(100_000);
     await assert.rejects(db.insertInto('settings').values({ name: 'x', value }).execute(), failsWith('disk-full'));
+    assert.ok((await db.selectFrom('settings').select('name').execute()).length > 0);
   });
 });

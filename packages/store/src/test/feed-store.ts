@@ -52,3 +52,18 @@ export async function subscribed(store: Store, ...urls: string[]): Promise<numbe
 /** Records a poll of that time. */
 export const recordPoll = ({ feeds }: Store, id: number, polled: PolledFeed, at = T0) =>
   feeds.record(id, polled, { at, keepFrom });
+
+/** How often another request could read before this was over. */
+export async function readsDuring({ feeds }: Store, work: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  const ending = work.finally(() => {
+    isOver = true;
+  });
+  let reads = 0;
+  for (; !isOver; reads += 1) {
+    await feeds.summary();
+    await new Promise(setImmediate);
+  }
+  await ending;
+  return reads;
+}
