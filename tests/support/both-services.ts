@@ -1,6 +1,6 @@
 // Both services as they are served, without any internet, and requests as an attacker writes them: byte by byte.
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import path from 'node:path';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { readConfig, startStack } from '@strata/stack';
+import { settingsOf } from './serve-process.ts';
 
 export interface BothServices extends AsyncDisposable {
   readonly stackPort: number;
@@ -24,8 +25,7 @@ export interface BothServices extends AsyncDisposable {
 
 export async function startBothServices(settings: Readonly<Record<string, string>> = {}): Promise<BothServices> {
   await using owned = new AsyncDisposableStack();
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-security-'));
-  owned.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = owned.use(await mkdtempDisposable(path.join(tmpdir(), 'strata-security-'))).path;
   // It repeats in its errors what it was told in confidence.
   const upstream = createServer((request, response) => {
     const isList = request.url === '/v1/models';
@@ -41,15 +41,8 @@ export async function startBothServices(settings: Readonly<Record<string, string
   const log: string[] = [];
   const logger = createLogger({ level: 'trace' }, { write: (line: string) => void log.push(line) });
   const given = {
-    STRATA_DATA: directory,
-    STRATA_STACK_PORT: '0',
-    STRATA_METRICS_PORT: '0',
+    ...settingsOf(directory),
     STRATA_INFERENCE_PORT: '0',
-    STRATA_SCAN: 'off',
-    STRATA_FEEDS: 'off',
-    STRATA_ON_DEMAND: 'off',
-    STRATA_ADVISORIES: 'off',
-    STRATA_RESOLVERS: '127.0.0.1:9',
     STRATA_UPSTREAM: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`,
     STRATA_UPSTREAM_MODELS: 'model',
     ...settings,
@@ -61,28 +54,28 @@ export async function startBothServices(settings: Readonly<Record<string, string
   const gatewayKey = (await gateway.keys.create({ tier: 'unlimited' })).key;
   const kept = owned.move();
   return {
-    stackPort: stack.port,
-    metricsPort: stack.metricsPort,
-    gatewayPort: port,
+    ...{ stackPort: stack.port, metricsPort: stack.metricsPort, gatewayPort: port },
     servers: { stack: stack.service.server.fastify.server, gateway: gateway.server.fastify.server },
-    stackKey,
-    gatewayKey,
-    log,
+    ...{ stackKey, gatewayKey, log },
     leaves: () => app.ledger.log.size,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
 
-/** All that a server says to these bytes until it ends the connection. */
-export async function exchange(port: number, bytes: string): Promise<string> {
+/** All that a server sends after these bytes until it ends the connection. */
+export function exchange(port: number, bytes: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1');
-  const said = heard(socket);
+  const answer = received(socket);
   socket.write(bytes, 'latin1');
-  return said;
+  return answer;
 }
 
+/** The same after a request with these header fields, at most one on the connection. */
+export const request = (port: number, line: string, fields: readonly string[] = [], body = ''): Promise<string> =>
+  exchange(port, `${line} HTTP/1.1\r\n${[...fields, 'connection: close'].join('\r\n')}\r\n\r\n${body}`);
+
 /** What comes until the other side closes; a minute of silence is a failure. */
-export function heard(socket: Socket): Promise<string> {
+export function received(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     socket.setTimeout(60_000, () => {
@@ -96,7 +89,7 @@ export function heard(socket: Socket): Promise<string> {
   });
 }
 
-/** The status of each answer in what was said. */
-export function statuses(said: string): number[] {
-  return [...said.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1]));
+/** The status of each answer. */
+export function statuses(answers: string): number[] {
+  return [...answers.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1]));
 }

@@ -1,6 +1,6 @@
 // The Kubernetes manifests as kustomize renders them: what holds together, which rights there are, and whether our program understands them.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -63,15 +63,13 @@ const Selector = z.object({
 });
 
 const KINDS: Readonly<Record<string, string>> = {
-  Namespace: 'v1',
-  ConfigMap: 'v1',
-  Service: 'v1',
-  Deployment: 'apps/v1',
-  StatefulSet: 'apps/v1',
+  ...{ Namespace: 'v1', ConfigMap: 'v1', Service: 'v1', Deployment: 'apps/v1', StatefulSet: 'apps/v1' },
   PodDisruptionBudget: 'policy/v1',
   NetworkPolicy: 'networking.k8s.io/v1',
   HorizontalPodAutoscaler: 'autoscaling/v2',
 };
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 
 // biome-ignore lint/suspicious/noExplicitAny: each kind is judged by what is asked of it
 type Json = any;
@@ -83,21 +81,12 @@ function render(folder: string): Json[] {
 
 /** Without kubectl the files themselves, as the base puts nothing on top of them that is asked here but names of images. */
 function objects(): Json[] {
-  if (hasKubectl()) return render('autoscaling');
+  if (hasKubectl) return render('autoscaling');
   return globSync('**/*.yaml', { cwd: here }).flatMap((file) =>
     parseAllDocuments(readFileSync(path.join(here, file), 'utf8'))
       .map((document) => document.toJSON())
       .filter(({ kind }) => kind !== 'Kustomization'),
   );
-}
-
-function hasKubectl(): boolean {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const all = objects();
@@ -112,14 +101,13 @@ const chosenBy = (selector: unknown) =>
 
 describe('the manifests', () => {
   it('render with kustomize, in a namespace that enforces the restricted standard', {
-    skip: hasKubectl() ? false : 'kubectl is not installed',
+    skip: hasKubectl ? false : 'kubectl is not installed',
   }, () => {
     for (const folder of ['base', 'autoscaling'])
       for (const { kind, metadata } of render(folder))
         if (kind !== 'Namespace') assert.equal(metadata.namespace, 'strata');
-    assert.ok(
-      workloads.every(({ spec }) => spec.template.spec.containers.every(({ image }) => /^strata:\d/.test(image))),
-    );
+    const containers = workloads.flatMap(({ spec }) => spec.template.spec.containers);
+    for (const { image } of containers) assert.match(image, /^strata:\d/);
   });
 
   it('are of kinds and versions that Kubernetes has, each name once', () => {
@@ -128,13 +116,10 @@ describe('the manifests', () => {
     assert.deepEqual(names, [...new Set(names)]);
     const [namespace] = of('Namespace');
     assert.equal(namespace.metadata.labels['pod-security.kubernetes.io/enforce'], 'restricted');
-    assert.deepEqual(workloads.map(({ metadata, spec }) => `${metadata.name} ${spec.replicas}`).sort(), [
-      'strata-api 2',
-      'strata-gateway 1',
-      'strata-scanner 2',
-      'strata-scheduler 2',
-      'strata-worker 3',
-    ]);
+    const replicas = Object.fromEntries(workloads.map(({ metadata, spec }) => [metadata.name, spec.replicas]));
+    assert.deepEqual(replicas, {
+      ...{ 'strata-api': 2, 'strata-gateway': 1, 'strata-scanner': 2, 'strata-scheduler': 2, 'strata-worker': 3 },
+    });
   });
 
   it('run commands that there are, with settings that there are', async () => {
@@ -148,10 +133,8 @@ describe('the manifests', () => {
         const own = Object.fromEntries(env.map(({ name, value }) => [name, value]));
         const service = await serviceOf(args);
         await assertSettings(service, Object.assign({}, ...shared, own));
-        assert.ok(
-          service === 'stack' || env.some(({ name, value }) => name.endsWith('METRICS_PORT') && value === '9464'),
-          metadata.name,
-        );
+        const isMeasured = env.some(({ name, value }) => name.endsWith('METRICS_PORT') && value === '9464');
+        assert.ok(service === 'stack' || isMeasured, metadata.name);
       }
   });
 
@@ -160,28 +143,23 @@ describe('the manifests', () => {
       const { labels } = spec.template.metadata;
       assert.ok(chooses({ matchLabels: spec.selector.matchLabels }, labels), metadata.name);
       assert.equal(chosenBy({ matchLabels: spec.selector.matchLabels }).length, 1, metadata.name);
-      const volumes = new Set(
-        [...spec.template.spec.volumes, ...spec.volumeClaimTemplates.map((claim) => claim.metadata)].map(
-          ({ name }) => name,
-        ),
-      );
+      const mountable = [...spec.template.spec.volumes, ...spec.volumeClaimTemplates.map((claim) => claim.metadata)];
+      const volumes = new Set(mountable.map(({ name }) => name));
       for (const container of [...spec.template.spec.initContainers, ...spec.template.spec.containers]) {
         for (const { name } of container.volumeMounts) assert.ok(volumes.has(name), `${metadata.name}: ${name}`);
         const places = container.volumeMounts.map(({ mountPath }) => mountPath);
-        for (const { name, value } of container.env)
-          if (name.endsWith('_FILE'))
-            assert.ok(
-              places.some((place) => value.startsWith(`${place}/`)),
-              `${metadata.name}: ${value}`,
-            );
+        for (const { value } of container.env.filter(({ name }) => name.endsWith('_FILE')))
+          assert.ok(
+            places.find((place) => value.startsWith(`${place}/`)),
+            `${metadata.name}: ${value}`,
+          );
       }
       for (const { name, ports, startupProbe, livenessProbe, readinessProbe } of spec.template.spec.containers) {
-        const probes = [startupProbe, livenessProbe, readinessProbe].map(
-          (probe) => `${probe?.httpGet.port} ${probe?.httpGet.path}`,
-        );
-        assert.deepEqual(probes, ['metrics /health', 'metrics /health', 'metrics /ready'], name);
+        const probes = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
+        const at = (path: string) => ({ path, port: 'metrics' });
+        assert.deepEqual(probes, [at('/health'), at('/health'), at('/ready')], name);
         assert.ok(
-          ports.some((port) => port.name === 'metrics' && port.containerPort === 9464),
+          ports.find((port) => port.name === 'metrics' && port.containerPort === 9464),
           name,
         );
       }
@@ -189,20 +167,18 @@ describe('the manifests', () => {
     for (const { metadata, spec } of of('Service')) {
       const [workload, ...others] = chosenBy({ matchLabels: spec.selector });
       assert.deepEqual(others, [], metadata.name);
-      const ports = workload?.spec.template.spec.containers.flatMap((container) =>
-        container.ports.map(({ name }) => name),
-      );
+      const ports = workload?.spec.template.spec.containers.flatMap((container) => container.ports);
       for (const { targetPort } of spec.ports)
-        assert.ok(ports?.includes(targetPort), `${metadata.name}: ${targetPort}`);
+        assert.ok(
+          ports?.find(({ name }) => name === targetPort),
+          `${metadata.name}: ${targetPort}`,
+        );
     }
     for (const { metadata, spec } of of('PodDisruptionBudget'))
       assert.equal(chosenBy(spec.selector).length, 1, metadata.name);
+    const names = workloads.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
     for (const { spec } of of('HorizontalPodAutoscaler'))
-      assert.ok(
-        workloads.some(
-          ({ kind, metadata }) => kind === spec.scaleTargetRef.kind && metadata.name === spec.scaleTargetRef.name,
-        ),
-      );
+      assert.ok(names.includes(`${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`));
   });
 
   it('let nobody talk to anybody but where it is said', () => {
@@ -224,9 +200,8 @@ describe('the manifests', () => {
 
   it('take secrets that docs/operations.md says how to make', () => {
     const text = readFileSync(path.join(root, 'docs/operations.md'), 'utf8');
-    const named = new Set(
-      workloads.flatMap(({ spec }) => spec.template.spec.volumes.flatMap(({ secret }) => secret?.secretName ?? [])),
-    );
+    const volumes = workloads.flatMap(({ spec }) => spec.template.spec.volumes);
+    const named = new Set(volumes.flatMap(({ secret }) => secret?.secretName ?? []));
     assert.deepEqual([...named].sort(), ['strata-database', 'strata-join', 'strata-signing-keys']);
     for (const name of named) assert.ok(text.includes(`create secret generic ${name} `), name);
   });

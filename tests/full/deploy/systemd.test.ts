@@ -1,7 +1,7 @@
 // The systemd units: commands and settings that there are, and systemd's own judgement where it is installed.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempDisposableSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -15,25 +15,15 @@ const valuesOf = (unit: string, key: string) =>
   [...textOf(unit).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
 const analyze = (...args: string[]) => execFileSync('systemd-analyze', args, { encoding: 'utf8', stdio: 'pipe' });
-const notice = hasAnalyze() ? false : 'systemd-analyze is not installed';
-
-function hasAnalyze(): boolean {
-  try {
-    analyze('--version');
-    return true;
-  } catch {
-    return false;
-  }
-}
+const notice = spawnSync('systemd-analyze', ['--version']).status === 0 ? false : 'systemd-analyze is not installed';
 
 describe('the units', () => {
   it('are of every service, and of the roles of the stack service', () => {
-    assert.deepEqual(units.sort(), [
-      'strata-gateway.service',
-      'strata-stack.service',
-      'strata-stack@.service',
-      'strata-worker.service',
-    ]);
+    const names = ['strata-gateway', 'strata-stack', 'strata-stack@', 'strata-worker'];
+    assert.deepEqual(
+      units.sort(),
+      names.map((name) => `${name}.service`),
+    );
   });
 
   for (const unit of units)
@@ -46,38 +36,26 @@ describe('the units', () => {
       const env = Object.fromEntries(pairs.map(([name, value]) => [name, value.replaceAll('%i', 'api')]));
       await assertSettings(await serviceOf(args), env);
       // What it is given to read is what it is told to read.
-      for (const [name, value] of pairs)
-        if (name.endsWith('_FILE'))
-          assert.ok(
-            valuesOf(unit, 'LoadCredential').some((line) => line.startsWith(`${value.replace('%d/', '')}:`)),
-            name,
-          );
+      const credentials = valuesOf(unit, 'LoadCredential');
+      for (const [name, value] of pairs.filter(([name]) => name.endsWith('_FILE')))
+        assert.ok(
+          credentials.find((line) => line.startsWith(`${value.replace('%d/', '')}:`)),
+          name,
+        );
       assert.equal(`/var/lib/${valuesOf(unit, 'StateDirectory')[0]}`, new Map(pairs).get('STRATA_DATA'));
-      for (const [key, value] of Object.entries({
-        DynamicUser: 'yes',
-        NoNewPrivileges: 'yes',
-        ProtectSystem: 'strict',
-        CapabilityBoundingSet: '',
-      }))
-        assert.deepEqual(valuesOf(unit, key), [value], key);
+      const rights = { DynamicUser: 'yes', NoNewPrivileges: 'yes', ProtectSystem: 'strict', CapabilityBoundingSet: '' };
+      for (const [key, value] of Object.entries(rights)) assert.deepEqual(valuesOf(unit, key), [value], key);
       assert.ok(valuesOf(unit, 'SystemCallFilter').includes('@system-service'));
     });
 
   it('are what systemd understands', { skip: notice }, () => {
-    const directory = mkdtempSync(path.join(tmpdir(), 'strata-units-'));
-    try {
-      // Where the program is here.
-      for (const unit of units)
-        writeFileSync(
-          path.join(directory, unit),
-          textOf(unit)
-            .replaceAll('/opt/strata/node_modules/.bin/node', process.execPath)
-            .replaceAll('/opt/strata', root),
-        );
-      analyze('verify', '--man=no', ...units.map((unit) => path.join(directory, unit)));
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
+    using directory = mkdtempDisposableSync(path.join(tmpdir(), 'strata-units-'));
+    // Where the program is here.
+    const localOf = (text: string) =>
+      text.replaceAll('/opt/strata/node_modules/.bin/node', process.execPath).replaceAll('/opt/strata', root);
+    const files = units.map((unit) => path.join(directory.path, unit));
+    for (const [i, unit] of units.entries()) writeFileSync(files[i] ?? '', localOf(textOf(unit)));
+    analyze('verify', '--man=no', ...files);
   });
 
   it('expose little, as systemd counts it: 1.5 of 10 at most', { skip: notice }, () => {

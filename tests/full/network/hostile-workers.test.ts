@@ -1,5 +1,6 @@
 // Workers that lie, flood and never end, beside one that is honest: every stream is whole, and the gateway stays what it was.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { encodeFrame, encodeOffer, type Offer, offerSignedBytes, PROTOCOL } from '@strata/inference';
@@ -11,7 +12,7 @@ import {
   type WorkerScript,
 } from '../../../services/gateway/src/test/network/scripted-worker.ts';
 import { Cluster, type GatewayProcess, workersServing } from '../../support/network/cluster.ts';
-import { clientOf, faultsOf, type StreamAsk, streamOf } from '../../support/network/streams.ts';
+import { assertWhole, clientOf, type StreamAsk } from '../../support/network/streams.ts';
 
 const ask: StreamAsk = { prompt: [300, 1_000], seed: 11, tokens: 120 };
 /** More than the honest worker has, so that the gateway gives it work. */
@@ -74,20 +75,16 @@ async function offerOf(node: PeerNode, info: ReturnType<typeof createSimulatedEn
   return { kind: 'offer', offer: bytes, signature: await node.sign(offerSignedBytes(bytes)) } as const;
 }
 
-/** Streams side by side, all of them whole. */
-async function assertWhole(streams = 6): Promise<void> {
-  const client = clientOf(gateway);
-  const asks = Array.from({ length: streams }, (_, i): StreamAsk => ({ ...ask, seed: ask.seed + i }));
-  const outcomes = await Promise.all(asks.map((each) => streamOf(client, each)));
-  for (const [i, outcome] of outcomes.entries()) assert.deepEqual(faultsOf(outcome, asks[i] ?? ask), [], `stream ${i}`);
-}
+/** Six concurrent streams, all of them whole. */
+const assertServes = () => {
+  const asks = Array.from({ length: 6 }, (_, i): StreamAsk => ({ ...ask, seed: ask.seed + i }));
+  return assertWhole(clientOf(gateway), asks);
+};
 
 const gatewayBytes = async (): Promise<number> => {
-  const usage = new Promise<{ readonly rss: number }>((resolve) => {
-    gateway.child.once('message', (message) => resolve(message as { readonly rss: number }));
-  });
+  const usage = once(gateway.child, 'message') as Promise<[{ readonly rss: number }]>;
   gateway.child.send('usage');
-  return (await usage).rss;
+  return (await usage)[0].rss;
 };
 
 describe('a worker', { timeout: 120_000 }, () => {
@@ -101,7 +98,7 @@ describe('a worker', { timeout: 120_000 }, () => {
       },
     });
     await workersServing(gateway, 2);
-    await assertWhole();
+    await assertServes();
     assert.ok(said > 0, 'it was asked');
   });
 
@@ -113,7 +110,7 @@ describe('a worker', { timeout: 120_000 }, () => {
     await channel.send(encodeFrame(greeting));
     const jobs = Array.from({ length: 10_000 }, (_, i) => ({ id: i + 1, phase: 'writing' as const }));
     const pulse = encodeFrame({ kind: 'pulse', running: 10_000, waiting: 0, jobs });
-    const [sent] = await Promise.all([flood(channel, pulse, 2 ** 30), assertWhole()]);
+    const [sent] = await Promise.all([flood(channel, pulse, 2 ** 30), assertServes()]);
     assert.ok(sent < 2 ** 28, `it is hung up on, not heard out: ${sent} bytes`);
     const growth = (await gatewayBytes()) - before;
     assert.ok(growth < MOST_GROWTH_BYTES, `${Math.round(growth / 2 ** 20)} MiB more after ${sent} bytes`);

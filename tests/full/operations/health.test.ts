@@ -6,7 +6,8 @@ import path from 'node:path';
 import { before, describe, it } from 'node:test';
 import { openStore } from '@strata/store';
 import type { Internet } from '@strata/testnet';
-import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgres } from '../../../packages/store/src/test/places.ts';
+import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { confirm, GOOGLE, scanOf } from '../../../packages/store/src/test/scans.ts';
 import { startHarness as startGatewayHarness } from '../../../services/gateway/src/test/harness.ts';
 import { startHarness } from '../../../services/stack/src/test/harness.ts';
@@ -26,9 +27,7 @@ before(async () => {
 });
 
 describe('the stack service', () => {
-  it('without its database is alive and not ready, and ready again with it', {
-    skip: binaries ? false : notice,
-  }, async () => {
+  it('without its database is alive and not ready, and ready again with it', { skip: postgres.skip }, async () => {
     await using server = await startPostgres();
     await using service = await startHarness({ internet, settings: { STRATA_DATABASE_URL: await server.fresh() } });
     const { port, metricsPort } = service.running;

@@ -1,19 +1,18 @@
 // Traces as a collector receives them: services as processes of their own, OTLP over a real socket.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { json } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
 import { tinyChatModel } from '@strata/testnet';
 import { freePort } from '../../../packages/store/src/test/postgres.ts';
-import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
-
-const STRATA = path.join(import.meta.dirname, '../../../services/cli/src/main.ts');
+import { runStrata, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
+import { until } from '../../support/until.ts';
 
 interface Span {
   readonly traceId: string;
@@ -38,20 +37,14 @@ const textOf = (attributes: Span['attributes'], key: string) =>
 async function startCollector() {
   const spans: Span[] = [];
   const asked = { count: 0, header: '' };
-  const server = createServer((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      asked.count += 1;
-      asked.header = String(request.headers['x-tenant']);
-      assert.equal(request.url, '/v1/traces');
-      for (const { resource, scopeSpans } of (JSON.parse(text) as Export).resourceSpans)
-        for (const { spans: some } of scopeSpans)
-          spans.push(...some.map((span) => ({ ...span, service: textOf(resource.attributes, 'service.name') })));
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
+  const server = createServer(async (request, response) => {
+    asked.count += 1;
+    asked.header = String(request.headers['x-tenant']);
+    assert.equal(request.url, '/v1/traces');
+    for (const { resource, scopeSpans } of ((await json(request)) as Export).resourceSpans)
+      for (const { spans: some } of scopeSpans)
+        spans.push(...some.map((span) => ({ ...span, service: textOf(resource.attributes, 'service.name') })));
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -76,82 +69,42 @@ const TELLS = `--import=data:text/javascript,${encodeURIComponent(`
   });
 `)}`;
 
-interface Started {
-  readonly child: ChildProcess;
-  readonly said: () => string;
-  stop(): Promise<void>;
-}
-
-/** Resolves when it says that it is ready. */
-async function start(args: readonly string[], env: Readonly<Record<string, string>>, ready: RegExp): Promise<Started> {
-  const child = spawn(process.execPath, [STRATA, ...args], {
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  const exit = once(child, 'exit');
-  const isReady = new Promise<void>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-        if (ready.test(said)) resolve();
-      });
-    void exit.then(() => reject(new Error(`it ended: ${said}`)));
-  });
-  isReady.catch(() => {});
-  await isReady;
-  return {
-    child,
-    said: () => said,
-    async stop() {
-      child.kill('SIGTERM');
-      await exit;
-    },
+/** Runs the stack service, and `whileAt` with its address; ends it in order. What it printed. */
+async function runStack(env: Readonly<Record<string, string>>, whileAt: (base: string) => Promise<void>) {
+  await using data = await mkdtempDisposable(path.join(tmpdir(), 'strata-tracing-'));
+  const settings = {
+    ...{ STRATA_DATA: data.path, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', NODE_OPTIONS: TELLS },
+    // Nobody answers there, and at once.
+    ...{ STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_RESOLVERS: '127.0.0.1:9' },
   };
+  const { stderr } = await spawnStrata(['stack', 'serve'], {
+    env: { ...settings, ...env },
+    interruptAt: /"url":"(http:[^"]+)\/"/,
+    whileAt: ({ matched }) => whileAt(matched[1] ?? ''),
+  });
+  return stderr;
 }
 
 describe('traces', () => {
-  let directory: string;
-  before(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), 'strata-tracing-'));
-  });
-  after(() => rm(directory, { recursive: true }));
-
-  const stackSettings = async () => ({
-    STRATA_DATA: path.join(directory, randomBytes(4).toString('hex')),
-    STRATA_STACK_PORT: String(await freePort()),
-    STRATA_METRICS_PORT: '0',
-    STRATA_SCAN: 'off',
-    STRATA_ADVISORIES: 'off',
-    // Nobody answers there, and at once.
-    STRATA_RESOLVERS: '127.0.0.1:9',
-  });
-
   it('of a request hang below the caller’s span, with its transactions and the ledger', async () => {
     await using collector = await startCollector();
-    const settings = await stackSettings();
-    const service = await start(
-      ['stack', 'serve'],
-      {
-        ...settings,
-        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-        OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=ours',
-        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-        NODE_OPTIONS: TELLS,
-      },
-      /"msg":"ready"/,
-    );
     const [traceId, parentId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
-    const base = `http://127.0.0.1:${settings.STRATA_STACK_PORT}`;
     const traceparent = `00-${traceId}-${parentId}-01`;
-    const made = await fetch(`${base}/keys`, { method: 'POST', headers: { traceparent } });
-    assert.equal(made.status, 201);
-    const { key } = (await made.json()) as { key: string };
-    const headers = { traceparent, 'x-stack-key': key };
-    assert.equal((await fetch(`${base}/stack/v1/stats`, { headers })).status, 200);
-    await fetch(`${base}/stack/v1/domains/example.com`, { headers });
-    await service.stop();
-    assert.match(service.said(), /^loaded @opentelemetry\/sdk-trace$/m);
+    let key = '';
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=ours',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    };
+    const printed = await runStack(env, async (base) => {
+      const made = await fetch(`${base}/keys`, { method: 'POST', headers: { traceparent } });
+      assert.equal(made.status, 201);
+      ({ key } = (await made.json()) as { key: string });
+      const headers = { traceparent, 'x-stack-key': key };
+      assert.equal((await fetch(`${base}/stack/v1/stats`, { headers })).status, 200);
+      await fetch(`${base}/stack/v1/domains/example.com`, { headers });
+    });
+    assert.match(printed, /^loaded @opentelemetry\/sdk-trace$/m);
 
     const ours = collector.spans.filter((span) => span.traceId === traceId);
     const [stats] = ours.filter(({ name }) => name === 'GET /stack/v1/stats');
@@ -162,69 +115,48 @@ describe('traces', () => {
     assert.equal(below('ledger commit', stats).length, 1, 'the answer is signed below its request');
     const [profile] = ours.filter(({ name }) => name === 'GET /stack/v1/domains/:domain');
     assert.equal(textOf(below('scan', profile)[0]?.attributes ?? [], 'strata.domain'), 'example.com');
-    assert.ok(
-      collector.spans.some(({ name }) => name === 'transaction'),
-      'transactions are traced',
-    );
+    const names = new Set(collector.spans.map(({ name }) => name));
+    assert.ok(names.has('transaction'), 'transactions are traced');
     assert.equal(collector.asked.header, 'ours');
     assert.doesNotMatch(JSON.stringify(collector.spans), new RegExp(key));
   });
 
   it('of chat completions go on in the worker', async () => {
     await using collector = await startCollector();
+    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-tracing-'));
     const [port, p2p] = [await freePort(), await freePort()];
-    const otel = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-    const data = path.join(directory, 'inference');
-    const gateway = await start(
-      ['inference', 'gateway', '--network'],
-      {
-        ...otel,
-        STRATA_DATA: data,
-        STRATA_INFERENCE_PORT: String(port),
-        STRATA_P2P_LISTEN: `/ip4/127.0.0.1/tcp/${p2p}`,
-        STRATA_MDNS: 'off',
-      },
-      /--join strata1\S+\n/,
-    );
-    const token = /--join (strata1\S+)/.exec(gateway.said())?.[1] ?? '';
-    const worker = await start(
-      ['inference', 'worker', '--join', token],
-      {
-        ...otel,
-        STRATA_DATA: path.join(directory, 'worker'),
-        STRATA_MODEL: tinyChatModel,
-        STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
-        STRATA_MDNS: 'off',
-      },
-      /serving gateway/,
-    );
-    const made = await runStrata(['inference', 'keys', 'create', '--tier', 'unlimited', '--json'], {
-      env: { STRATA_DATA: data },
-    });
-    const { key } = JSON.parse(made.stdout) as { key: string };
-    const base = `http://127.0.0.1:${port}`;
-    // The model is there within moments of its worker.
-    for (const deadline = Date.now() + 120_000; (await fetch(`${base}/ready`)).status !== 200; ) {
-      assert.ok(Date.now() < deadline, 'the model of the worker is served');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    const dataOf = (name: string) => ({ STRATA_DATA: path.join(directory.path, name) });
+    const shared = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, STRATA_MDNS: 'off' };
+    const ofGateway = { STRATA_INFERENCE_PORT: String(port), STRATA_P2P_LISTEN: `/ip4/127.0.0.1/tcp/${p2p}` };
+    const ofWorker = { STRATA_MODEL: tinyChatModel, STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
     const traceId = randomBytes(16).toString('hex');
-    const answer = await fetch(`${base}/v1/chat/completions`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        traceparent: `00-${traceId}-b7ad6b7169203331-01`,
-      },
-      body: JSON.stringify({
-        model: 'strata-tiny-chat',
-        max_tokens: 4,
-        messages: [{ role: 'user', content: 'DMARC?' }],
-      }),
+    const messages = [{ role: 'user', content: 'DMARC?' }];
+    const ask = async () => {
+      const create = ['inference', 'keys', 'create', '--tier', 'unlimited', '--json'];
+      const { key } = JSON.parse((await runStrata(create, { env: dataOf('gateway') })).stdout) as { key: string };
+      const base = `http://127.0.0.1:${port}`;
+      // The model is there within moments of its worker.
+      await until(async () => (await fetch(`${base}/ready`)).status === 200, { limitMs: 120_000, intervalMs: 50 });
+      const answer = await fetch(`${base}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          traceparent: `00-${traceId}-b7ad6b7169203331-01`,
+        },
+        body: JSON.stringify({ model: 'strata-tiny-chat', max_tokens: 4, messages }),
+      });
+      assert.equal(answer.status, 200, await answer.text());
+    };
+    await spawnStrata(['inference', 'gateway', '--network'], {
+      env: { ...shared, ...dataOf('gateway'), ...ofGateway },
+      interruptAt: /--join (strata1\S+)\n/,
+      whileAt: ({ matched }) =>
+        spawnStrata(['inference', 'worker', '--join', matched[1] ?? ''], {
+          env: { ...shared, ...dataOf('worker'), ...ofWorker },
+          interruptAt: /serving gateway/,
+          whileAt: ask,
+        }),
     });
-    assert.equal(answer.status, 200, await answer.text());
-    await worker.stop();
-    await gateway.stop();
 
     const ours = collector.spans.filter((span) => span.traceId === traceId);
     const one = (name: string) => ours.find((span) => span.name === name);
@@ -236,13 +168,8 @@ describe('traces', () => {
 
   it('are sent nowhere, and cost no code, unless they are asked for', async () => {
     await using collector = await startCollector();
-    for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' }]) {
-      const settings = await stackSettings();
-      const service = await start(['stack', 'serve'], { ...settings, ...env, NODE_OPTIONS: TELLS }, /"msg":"ready"/);
-      await fetch(`http://127.0.0.1:${settings.STRATA_STACK_PORT}/health`);
-      await service.stop();
-      assert.doesNotMatch(service.said(), /^loaded /m);
-    }
+    for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' }])
+      assert.doesNotMatch(await runStack(env, async (base) => void (await fetch(`${base}/health`))), /^loaded /m);
     assert.equal(collector.asked.count, 0);
   });
 });

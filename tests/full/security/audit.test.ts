@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,13 +14,8 @@ import { createGunzip } from 'node:zlib';
 const AUDIT = path.join(import.meta.dirname, '../../../.ci/audit');
 /** What the registry tells of a package in its bulk answer. */
 const advisory = (severity: string) => ({
-  id: 1,
-  url: 'https://github.com/advisories/GHSA-xxxx-xxxx-xxxx',
-  title: 'A finding of the test',
-  severity,
-  vulnerable_versions: '>=0.0.0',
-  cwe: [],
-  cvss: { score: 9.8, vectorString: null },
+  ...{ id: 1, url: 'https://github.com/advisories/GHSA-xxxx-xxxx-xxxx', title: 'A finding of the test', severity },
+  ...{ vulnerable_versions: '>=0.0.0', cwe: [], cvss: { score: 9.8, vectorString: null } },
 });
 
 /** Runs the script with a registry that answers the bulk question so, or not at all; gives what it was asked about. */
@@ -36,22 +31,16 @@ async function audited(answer: Readonly<Record<string, readonly object[]>> | und
   });
   registry.listen(0, '127.0.0.1');
   await once(registry, 'listening');
-  const cache = await mkdtemp(path.join(tmpdir(), 'strata-audit-'));
+  await using cache = await mkdtempDisposable(path.join(tmpdir(), 'strata-audit-'));
   try {
-    const child = spawn(AUDIT, {
-      env: {
-        ...process.env,
-        npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
-        npm_config_cache: cache,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const npm_config_registry = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`;
+    const env = { ...process.env, npm_config_registry, npm_config_cache: cache.path };
+    const child = spawn(AUDIT, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const [out, , [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     return { code, out, asked };
   } finally {
     registry.closeAllConnections();
     registry.close();
-    await rm(cache, { recursive: true, force: true });
   }
 }
 

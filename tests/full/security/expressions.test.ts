@@ -16,7 +16,7 @@ const BOUNDED: Readonly<Record<string, readonly (readonly [expression: string, w
   'packages/advisories/src/versions/distribution.ts': [
     [
       '[-+~. ]?\\d*ubuntu|[-+~](?:trusty|xenial|bionic|focal|jammy|noble)',
-      'a version has at most MAX_VERSION_LENGTH characters',
+      'a version is of MAX_VERSION_LENGTH at most',
     ],
     ['[-+~. ]?\\d*raspbian|\\+rpi\\d|\\+rpt\\d', 'the same'],
     ['\\.el\\d+[a-z0-9_.+]*\\.centos', 'the same'],
@@ -90,9 +90,8 @@ function firstSlow(expressions: readonly Expression[], patienceMs = PATIENCE_MS)
 
 describe('regular expressions', { timeout: 600_000 }, () => {
   const all = expressionsOfTheCode();
-  const unique = [
-    ...new Map(all.filter((each) => !isBounded(each)).map((each) => [`/${each.source}/${each.flags}`, each])).values(),
-  ];
+  const unbounded = all.filter((each) => !isBounded(each));
+  const unique = [...new Map(unbounded.map((each) => [`/${each.source}/${each.flags}`, each])).values()];
 
   it('are found in the code as they stand there', () => {
     assert.ok(all.length > 500, `${all.length}`);
@@ -122,7 +121,7 @@ describe('regular expressions', { timeout: 600_000 }, () => {
     for (const [file, expressions] of Object.entries(BOUNDED))
       for (const [expression] of expressions)
         assert.ok(
-          all.some((each) => each.file === file && each.source === expression),
+          all.find((each) => each.file === file && each.source === expression),
           `${file}: ${expression}`,
         );
   });

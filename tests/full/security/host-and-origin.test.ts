@@ -1,15 +1,13 @@
 // A page of another site in the operator's browser, against services of the operator's own machine: by DNS rebinding, and across origins.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type BothServices, exchange, startBothServices, statuses } from '../../support/both-services.ts';
+import { type BothServices, request, startBothServices, statuses } from '../../support/both-services.ts';
 
 let services: BothServices;
 before(async () => {
   services = await startBothServices({ STRATA_INFERENCE_FREE_KEYS_PER_DAY: '3' });
 });
 after(() => services?.[Symbol.asyncDispose]());
-
-const lines = (...fields: string[]) => fields.map((field) => `${field}\r\n`).join('');
 
 /** Everything that needs no key, and one thing that does. */
 const OPEN = {
@@ -30,8 +28,7 @@ for (const [name, portOf] of [
 ] as const) {
   const key = () =>
     name === 'stack' ? `x-stack-key: ${services.stackKey}` : `authorization: Bearer ${services.gatewayKey}`;
-  const ask = (line: string, ...fields: string[]) =>
-    exchange(portOf(), `${line} HTTP/1.1\r\n${lines(...fields, key(), 'connection: close', 'content-length: 0')}\r\n`);
+  const ask = (line: string, ...fields: string[]) => request(portOf(), line, [...fields, key(), 'content-length: 0']);
 
   describe(`the ${name} service`, () => {
     for (const line of OPEN[name]) {
@@ -54,8 +51,7 @@ for (const [name, portOf] of [
       const fields = ['host: 127.0.0.1', 'origin: https://app.example'];
       for (const line of OPEN[name].filter(isKeyed)) {
         assert.match(String(statuses(await ask(line, ...fields))), /^20[04]$/, line);
-        const bare = `${line} HTTP/1.1\r\n${lines(...fields, 'connection: close')}\r\n`;
-        const without = statuses(await exchange(portOf(), bare));
+        const without = statuses(await request(portOf(), line, fields));
         assert.deepEqual(without, [line.startsWith('OPTIONS') ? 204 : 401], line);
       }
     });
@@ -83,8 +79,7 @@ for (const [name, portOf] of [
 
 describe('the metrics', () => {
   it('are told to nobody who calls them by another name, nor to a page', async () => {
-    const ask = (...fields: string[]) =>
-      exchange(services.metricsPort, `GET /metrics HTTP/1.1\r\n${lines(...fields, 'connection: close')}\r\n`);
+    const ask = (...fields: string[]) => request(services.metricsPort, 'GET /metrics', fields);
     assert.deepEqual(statuses(await ask('host: rebound.evil.example')), [421]);
     assert.deepEqual(statuses(await ask('host: localhost', 'origin: https://evil.example')), [403]);
     assert.deepEqual(statuses(await ask('host: localhost')), [200]);
@@ -95,8 +90,7 @@ describe('an operator', () => {
   it('names what a service is called, and then any page may ask it by that name', async () => {
     await using named = await startBothServices({ STRATA_ALLOWED_HOSTS: 'strata.example' });
     for (const port of [named.stackPort, named.gatewayPort]) {
-      const ask = (...fields: string[]) =>
-        exchange(port, `GET /health HTTP/1.1\r\n${lines(...fields, 'connection: close')}\r\n`);
+      const ask = (...fields: string[]) => request(port, 'GET /health', fields);
       assert.deepEqual(statuses(await ask('host: strata.example', 'origin: https://app.example')), [200]);
       assert.deepEqual(statuses(await ask('host: other.example')), [421]);
     }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, it } from 'node:test';
-import { type BothServices, exchange, startBothServices } from '../../support/both-services.ts';
+import { type BothServices, request, startBothServices, statuses } from '../../support/both-services.ts';
 
 let services: BothServices;
 let silent: Socket;
@@ -25,6 +25,8 @@ after(async () => {
 /** All that Node lets into a path: control characters written out, quotes, an escape of JSON, the begin of another line. */
 const HOSTILE = '%1b[31m%c2%9b2J%e2%80%a8%0a","level":60}\\n{"level":60,"msg":"forged\\u001b';
 
+const FIELDS = ['host: localhost', 'user-agent: \x9b2J', 'x-request-id: \x9b31m-evil'];
+
 function assertPrinted(lines: readonly string[]): void {
   for (const line of lines) {
     assert.match(line, /^\P{Cc}+\n$/u);
@@ -37,23 +39,12 @@ function assertPrinted(lines: readonly string[]): void {
 it('of the stack service: the path of a request that is refused for want of room', async () => {
   const before = services.log.length;
   // Nobody answers the scanner, so that all of its places are taken.
+  const fields = [...FIELDS, `x-stack-key: ${services.stackKey}`];
   const asked = Array.from({ length: 100 }, (_, i) =>
-    exchange(
-      services.stackPort,
-      `GET /stack/v1/domains/d${i}.example?${HOSTILE} HTTP/1.1\r\n${[
-        'host: localhost',
-        'connection: close',
-        `x-stack-key: ${services.stackKey}`,
-        'user-agent: \x9b2J',
-        'x-request-id: \x9b31m-evil',
-      ].join('\r\n')}\r\n\r\n`,
-    ),
+    request(services.stackPort, `GET /stack/v1/domains/d${i}.example?${HOSTILE}`, fields),
   );
-  const said = await Promise.all(asked);
-  assert.ok(
-    said.some((each) => each.startsWith('HTTP/1.1 503 ')),
-    said[0],
-  );
+  const answers = await Promise.all(asked);
+  assert.ok(answers.flatMap(statuses).includes(503), answers[0]);
   const lines = services.log.slice(before);
   const ofRequests = lines.filter((line) => JSON.parse(line).msg === 'request refused');
   assert.ok(ofRequests.length > 0);
@@ -64,19 +55,11 @@ it('of the stack service: the path of a request that is refused for want of room
 it('of the gateway: the path of a request at which the upstream fails', async () => {
   const before = services.log.length;
   const body = JSON.stringify({ model: 'model', messages: [{ role: 'user', content: '\x1b[2J\x9b31m\u2028' }] });
-  const said = await exchange(
-    services.gatewayPort,
-    `POST /v1/chat/completions?${HOSTILE} HTTP/1.1\r\n${[
-      'host: localhost',
-      'connection: close',
-      `authorization: Bearer ${services.gatewayKey}`,
-      'content-type: application/json',
-      'user-agent: \x9b2J',
-      'x-request-id: \x9b31m-evil',
-      `content-length: ${Buffer.byteLength(body)}`,
-    ].join('\r\n')}\r\n\r\n${Buffer.from(body).toString('latin1')}`,
-  );
-  assert.match(said, /^HTTP\/1\.1 5\d\d /);
+  const key = `authorization: Bearer ${services.gatewayKey}`;
+  const fields = [...FIELDS, key, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`];
+  const line = `POST /v1/chat/completions?${HOSTILE}`;
+  const answer = await request(services.gatewayPort, line, fields, Buffer.from(body).toString('latin1'));
+  assert.match(answer, /^HTTP\/1\.1 5\d\d /);
   const lines = services.log.slice(before);
   const ofRequests = lines.filter((line) => /^request (?:refused|failed)$/.test(JSON.parse(line).msg));
   assert.equal(ofRequests.length, 1);

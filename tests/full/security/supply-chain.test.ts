@@ -23,8 +23,6 @@ interface Locked {
 interface Component {
   readonly 'bom-ref': string;
   readonly type: string;
-  readonly name: string;
-  readonly version: string;
   readonly purl: string;
   readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
   readonly licenses?: readonly unknown[];
@@ -34,11 +32,12 @@ interface Bom {
   readonly bomFormat: string;
   readonly specVersion: string;
   readonly serialNumber: string;
-  readonly metadata: { readonly timestamp: string; readonly component: Component };
+  readonly metadata: { readonly component: Component };
   readonly components: readonly Component[];
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
 }
 
+const EXACT = /^(?:\d+\.\d+\.\d+(?:-[\w.]+)?|\*|npm:.+@\d+\.\d+\.\d+)$/;
 const json = <T>(file: string): T => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as T;
 const fromRegistry = (lock: { readonly packages: Readonly<Record<string, Locked>> }) =>
   Object.entries(lock.packages)
@@ -65,11 +64,7 @@ describe('the lock file', () => {
       const manifest = json<Record<string, Record<string, string> | undefined>>(path.join(place, 'package.json'));
       for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'])
         for (const [name, version] of Object.entries(manifest[kind] ?? {}))
-          assert.match(
-            version,
-            /^(?:\d+\.\d+\.\d+(?:-[\w.]+)?|\*|npm:.+@\d+\.\d+\.\d+)$/,
-            `${place}: ${name} ${version}`,
-          );
+          assert.match(version, EXACT, `${place}: ${name} ${version}`);
     }
   });
 
@@ -94,23 +89,17 @@ describe('licences', () => {
   });
 
   it('are told apart by this test', () => {
-    assert.deepEqual(['MIT', '(MIT OR GPL-3.0)', 'Apache-2.0 AND MIT'].map(permits), [true, true, true]);
-    assert.deepEqual(['GPL-3.0', 'MIT AND GPL-3.0', 'SEE LICENSE IN X', 'none'].map(permits), [
-      false,
-      false,
-      false,
-      false,
-    ]);
+    const not = ['GPL-3.0', 'MIT AND GPL-3.0', 'SEE LICENSE IN X', 'none'];
+    const permissive = ['MIT', '(MIT OR GPL-3.0)', 'Apache-2.0 AND MIT'];
+    assert.deepEqual([...permissive, ...not].filter(permits), permissive);
   });
 });
 
 describe('npm run sbom', { timeout: 120_000 }, () => {
   it('lists what is installed, each with its version, hash and licence, in CycloneDX', async (t) => {
     if (!existsSync(path.join(root, 'node_modules/.package-lock.json'))) return t.skip('npm has not installed here');
-    const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'sbom'], {
-      cwd: root,
-      maxBuffer: 64 * 2 ** 20,
-    });
+    const options = { cwd: root, maxBuffer: 64 * 2 ** 20 };
+    const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'sbom'], options);
     const bom = JSON.parse(stdout) as Bom;
     assert.deepEqual([bom.bomFormat, bom.metadata.component.type], ['CycloneDX', 'application']);
     assert.match(bom.specVersion, /^1\.\d$/);
