@@ -2,29 +2,18 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { tinyChatModel } from '@strata/testnet';
 import { fakeService } from '../test/mcp-client.ts';
-import { assertEnds, temporaryDirectory } from '../test/run-strata.ts';
-import { model, type TestGateway, testGateway } from '../test/running-gateway.ts';
-
-let service: TestGateway;
-before(async () => {
-  service = await testGateway();
-});
-
-type Environment = Readonly<Record<string, string>>;
-
-/** Runs a command, by default with the key of the gateway. */
-const ends = (args: string, code: number, words: RegExp, env: Environment = service.env) =>
-  assertEnds(`inference ${args}`, code, words, { env });
-const strata = async (args: string, env?: Environment) => (await ends(args, 0, /^/, env)).stdout;
+import { temporaryDirectory } from '../test/run-strata.ts';
+import { inferenceEnds as ends, model, inference as strata, testGateway } from '../test/running-gateway.ts';
 
 /** Asks the gateway with its key. */
-function gateway(at: string, body?: string): Promise<Response> {
-  const headers = { authorization: `Bearer ${service.env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' };
-  const url = `http://127.0.0.1:${service.running.port}${at}`;
+async function gateway(at: string, body?: string): Promise<Response> {
+  const { env, running } = await testGateway();
+  const headers = { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' };
+  const url = `http://127.0.0.1:${running.port}${at}`;
   return fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body });
 }
 
@@ -33,8 +22,9 @@ async function asked(stream = false): Promise<{ id: string; request: string; ans
   const messages = [{ role: 'user', content: 'What is SPF?' }];
   const body = JSON.stringify({ model, messages, stream, temperature: 0 });
   const response = await gateway('/v1/chat/completions', body);
-  const request = path.join(service.directory, `request-${stream}.json`);
-  const answer = path.join(service.directory, `answer-${stream}`);
+  const { directory } = await testGateway();
+  const request = path.join(directory, `request-${stream}.json`);
+  const answer = path.join(directory, `answer-${stream}`);
   await writeFile(request, body);
   await writeFile(answer, await response.text());
   return { id: response.headers.get('x-receipt-id') ?? '', request, answer };
@@ -56,18 +46,19 @@ describe('the receipt of a completion', () => {
     const others = await ends(`verify ${id} --answer ${answer} --request ${request}`, 1, /^/);
     assert.match(others.stdout, /^FAILED answer/m);
     assert.match((await ends(`verify ${id} --request ${answer}`, 1, /^/)).stdout, /^FAILED request/m);
-    const saved = path.join(service.directory, 'receipt.json');
+    const { directory, env } = await testGateway();
+    const saved = path.join(directory, 'receipt.json');
     const receipt = await (await gateway(`/v1/receipts/${id}`)).text();
     await writeFile(saved, receipt);
-    const { STRATA_INFERENCE_KEY: _key, ...open } = service.env;
-    await strata(`verify ${saved}`, open);
+    const { STRATA_INFERENCE_KEY: _key, ...open } = env;
+    await strata(`verify ${saved}`, { env: open });
     await writeFile(saved, receipt.replace(/"completion_tokens":\d+/, '"completion_tokens":1'));
     assert.match((await ends(`verify ${saved}`, 1, /^/)).stdout, /^FAILED signature/m);
   });
 
   it('shows which workers of the network made it', async () => {
-    const [served] = service.running.gateway.models.list();
-    assert.ok(served);
+    const { running } = await testGateway();
+    const [served = assert.fail('no model')] = running.gateway.models.list();
     const { engine } = served.backend as unknown as { readonly engine: Pick<Engine, 'generate'> };
     const generate = engine.generate.bind(engine);
     const part = { nonce: '0'.repeat(32), chainHead: '0'.repeat(64) };
@@ -85,7 +76,7 @@ describe('the receipt of a completion', () => {
   });
 
   it('is not verified where something is missing', async () => {
-    const { STRATA_INFERENCE_KEY: _key, ...without } = service.env;
+    const { STRATA_INFERENCE_KEY: _key, ...without } = (await testGateway()).env;
     const none = `rwr_${'0'.repeat(26)}`;
     for (const [args, code, words, env] of [
       [none, 2, /whose receipt is it\?/, without],
@@ -96,7 +87,7 @@ describe('the receipt of a completion', () => {
       [`${none} --base nowhere`, 2, /--base is the URL of a gateway/],
       [(await asked()).answer, 2, /holds no receipt.*--answer/],
     ] as const)
-      await ends(`verify ${args}`, code, words, env);
+      await ends(`verify ${args}`, code, words, env && { env });
   });
 
   it('stands beside what the key used', async () => {
@@ -113,7 +104,7 @@ describe('the receipt of a completion', () => {
   it('is signed by keys that can be changed while the gateway runs', async () => {
     const before = await asked();
     await strata('keys rotate-signing');
-    await service.running.gateway.ledger.reload();
+    await (await testGateway()).running.gateway.ledger.reload();
     for (const { id } of [before, await asked()]) await strata(`verify ${id}`);
     const { keys } = (await (await gateway('/.well-known/inference-keys.json')).json()) as {
       readonly keys: readonly { readonly status: string }[];
@@ -137,14 +128,14 @@ describe('strata inference models pull', () => {
         else response.writeHead(404).end();
       });
       const how = /downloaded; serve it: strata inference gateway --model hf:maker\/tiny/;
-      const pulled = await ends('models pull hf:maker/tiny', 0, how, { ...env, STRATA_HF_ENDPOINT: hub.base });
+      const pulled = await ends('models pull hf:maker/tiny', 0, how, { env: { ...env, STRATA_HF_ENDPOINT: hub.base } });
       assert.match(pulled.stdout, /models\/maker\/tiny\/tiny\.gguf\n$/);
     }
-    await ends('models pull hf:maker/tiny', 0, /was here already/, env);
-    assert.match(await strata('models list --local', env), /hf:maker\/tiny\S* .*complete/);
-    const inspected = await strata('models inspect hf:maker/tiny --json', env);
+    await ends('models pull hf:maker/tiny', 0, /was here already/, { env });
+    assert.match(await strata('models list --local', { env }), /hf:maker\/tiny\S* .*complete/);
+    const inspected = await strata('models inspect hf:maker/tiny --json', { env });
     assert.equal(JSON.parse(inspected).sizeBytes, file.length);
-    await ends('models pull hf:../../etc/passwd', 2, /hf:/, env);
-    await ends('models pull maker/tiny', 2, /hf:|gguf/, env);
+    await ends('models pull hf:../../etc/passwd', 2, /hf:/, { env });
+    await ends('models pull maker/tiny', 2, /hf:|gguf/, { env });
   });
 });

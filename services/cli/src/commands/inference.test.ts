@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { tinyChatModel } from '@strata/testnet';
-import { type Args, assertEnds, type RunOptions } from '../test/run-strata.ts';
-import { type TestGateway, testGateway } from '../test/running-gateway.ts';
+import { inferenceEnds as ends, inference as strata, testGateway } from '../test/running-gateway.ts';
 
 describe('strata inference', () => {
-  let service: TestGateway;
-  let env: Readonly<Record<string, string>>;
-  before(async () => {
-    service = await testGateway();
-    env = service.env;
-  });
-
-  const ends = (args: Args, code: number, words: RegExp, options: RunOptions = {}) =>
-    assertEnds(['inference', ...(typeof args === 'string' ? args.split(' ') : args)], code, words, { env, ...options });
-  const strata = async (args: Args) => (await ends(args, 0, /^/)).stdout;
-
   it('answers a question, and a conversation line by line', async () => {
     const chat = 'chat --temperature 0';
     const one = await ends(`${chat} What is DMARC?`, 0, /^$/);
@@ -53,8 +41,9 @@ describe('strata inference', () => {
   });
 
   it('names what is missing', async () => {
+    const { env, directory } = await testGateway();
     const { STRATA_INFERENCE_KEY: _key, ...without } = env;
-    const elsewhere = path.join(service.directory, 'elsewhere');
+    const elsewhere = path.join(directory, 'elsewhere');
     const quiet = { ...without, STRATA_DATA: elsewhere, STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
     for (const [args, more, code, words] of [
       ['gateway --join nobody', quiet, 1, /the network cannot be joined: join takes an address/],

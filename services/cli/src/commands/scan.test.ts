@@ -4,24 +4,19 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
-import type { Internet } from '@strata/testnet';
+import { describe, it } from 'node:test';
 import { liveService } from '../test/live-service.ts';
 import { assertEnds, type RunOptions, temporaryDirectory } from '../test/run-strata.ts';
 
 describe('strata stack scan', () => {
-  let internet: Internet;
-  before(async () => {
-    ({ internet } = await liveService());
-  });
-
   /** Scans into a data directory of its own. */
   async function scanner() {
     const data = await temporaryDirectory();
+    const { internet } = await liveService();
     const { address, port } = internet.resolver;
     const settings = { STRATA_DATA: data.path, STRATA_RESOLVERS: `${address}:${port}`, STRATA_LOG_LEVEL: 'fatal' };
     return {
-      directory: data.path,
+      ...{ internet, directory: data.path },
       scan: (args: readonly string[], code = 0, words = /^/, { env, ...options }: RunOptions = {}) =>
         assertEnds(['stack', 'scan', ...args], code, words, { ...options, env: { ...settings, ...env } }),
       async write(name: string, text: string) {
@@ -35,7 +30,7 @@ describe('strata stack scan', () => {
 
   it('scans a file with bad lines, leaves out the second time what it has, and scans again by --force', async () => {
     await using setting = await scanner();
-    const { scan, write } = setting;
+    const { scan, write, internet } = setting;
     const [a, b, c] = internet.domains();
     const lines = ['# companies', `1,${a}`, `https://www.${b}/about`, '', a?.toUpperCase(), 'not a name', '192.0.2.1'];
     const file = await write('list.txt', [...lines, `${c}.`, ''].join('\n'));
@@ -54,7 +49,7 @@ describe('strata stack scan', () => {
 
   it('takes names, files and standard input, shows a table, and counts one as one', async () => {
     await using setting = await scanner();
-    const { scan, write } = setting;
+    const { scan, write, internet } = setting;
     const [a = '', b = '', d = '', e = ''] = internet.domains().slice(5);
     const table = /^2 domains in [\d.]+ s \(\d+\/s\): .+; \d+ changes\n\ncategory +domains +most frequent/;
     assert.match((await scan([a, `www.${b}`])).stdout, table);
@@ -70,7 +65,7 @@ describe('strata stack scan', () => {
 
   it('takes what looks like a file and is none for wrong use, not for a domain', async () => {
     await using setting = await scanner();
-    const { scan, directory } = setting;
+    const { scan, directory, internet } = setting;
     const [a = ''] = internet.domains();
     const none = /line 1: "co\.uk" is left out: .+\nstrata: there is no domain to scan\n$/;
     await scan(['-'], 1, none, { input: 'co.uk\n# x\n' });
@@ -98,6 +93,7 @@ describe('strata stack scan', () => {
 
   it('is interrupted by SIGINT with exit code 130, and goes on with what is left', async () => {
     await using setting = await scanner();
+    const { internet } = setting;
     const domains = internet.domains().slice(0, 50);
     const args = [await setting.write('list.txt', domains.join('\n')), '--json'];
     // One after the other, until the resolver is asked about this one.

@@ -7,28 +7,23 @@ import { readConfig } from '@strata/stack';
 import { succeed, temporaryDirectory } from '../test/run-strata.ts';
 import { whereBothAre } from './start.ts';
 
-const links = (env: Record<string, string>) => {
-  const { stack, inference } = whereBothAre(readConfig(env), readGatewayConfig(env));
-  return [stack.chatUrl, inference.explorerUrl];
-};
-
 describe('both services', () => {
-  it('name each other to readers', () => {
-    assert.deepEqual(links({ STRATA_NETWORK: 'on' }), ['http://127.0.0.1:8788', 'http://127.0.0.1:8787']);
-    const six = { STRATA_NETWORK: 'on', STRATA_HOST: '::1', STRATA_STACK_PORT: '80' };
-    assert.deepEqual(links(six), ['http://[::1]:8788', 'http://[::1]:80']);
-  });
-
-  it('name no chat where nothing is served, and nothing that a reader cannot open', () => {
-    assert.equal(links({})[0], undefined);
-    assert.deepEqual(links({ STRATA_NETWORK: 'on', STRATA_HOST: '0.0.0.0' }), [undefined, undefined]);
-    assert.equal(links({ STRATA_NETWORK: 'on', STRATA_INFERENCE_PORT: '0' })[0], undefined);
-  });
-
-  it('name what the settings say', () => {
-    const said = { STRATA_CHAT_URL: 'https://chat.example/', STRATA_EXPLORER_URL: 'https://stack.example' };
-    assert.deepEqual(links({ ...said, STRATA_HOST: '0.0.0.0' }), ['https://chat.example', 'https://stack.example']);
-  });
+  const on = { STRATA_NETWORK: 'on' };
+  const all = { STRATA_HOST: '0.0.0.0' };
+  const named = { STRATA_CHAT_URL: 'https://chat.example/', STRATA_EXPLORER_URL: 'https://stack.example' };
+  const explorer = 'http://127.0.0.1:8787';
+  for (const [what, env, chat, stack] of [
+    ['each other to readers', on, 'http://127.0.0.1:8788', explorer],
+    ['IPv6', { ...on, STRATA_HOST: '::1', STRATA_STACK_PORT: '80' }, 'http://[::1]:8788', 'http://[::1]:80'],
+    ['no chat where nothing is served', {}, undefined, explorer],
+    ['no chat at a port that is not known', { ...on, STRATA_INFERENCE_PORT: '0' }, undefined, explorer],
+    ['nothing that a reader cannot open', { ...on, ...all }, undefined, undefined],
+    ['what the settings say', { ...named, ...all }, 'https://chat.example', 'https://stack.example'],
+  ] as const)
+    it(`name ${what}`, () => {
+      const { stack: ofStack, inference } = whereBothAre(readConfig(env), readGatewayConfig(env));
+      assert.deepEqual([ofStack.chatUrl, inference.explorerUrl], [chat, stack]);
+    });
 
   it('are told to balancers as stopping side by side, and answer until the time for that is over', async () => {
     await using directory = await temporaryDirectory();

@@ -4,11 +4,9 @@ import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
 import { shared } from '../../../../tests/support/shared.ts';
-import { temporaryDirectory } from './run-strata.ts';
+import { type Args, assertEnds, type RunOptions, temporaryDirectory } from './run-strata.ts';
 
 export const model = path.basename(tinyChatModel, '.gguf');
-
-export type TestGateway = Awaited<ReturnType<typeof testGateway>>;
 
 /** Its key is unlimited, and labelled `mine`. */
 export const testGateway = shared(async () => {
@@ -25,3 +23,13 @@ export const testGateway = shared(async () => {
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 });
+
+/** Runs a command of `strata inference`, by default with the key of the gateway. */
+export async function inferenceEnds(args: Args, code: number, words: RegExp, options: RunOptions = {}) {
+  const list = typeof args === 'string' ? args.split(' ') : args;
+  return assertEnds(['inference', ...list], code, words, { env: (await testGateway()).env, ...options });
+}
+
+/** What such a command prints, which must end with 0. */
+export const inference = async (args: Args, options?: RunOptions) =>
+  (await inferenceEnds(args, 0, /^/, options)).stdout;
