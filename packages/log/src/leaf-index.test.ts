@@ -25,10 +25,7 @@ describe('the leaf index', () => {
     const index = new LeafIndex();
     const same = new Uint8Array(20);
     for (let number = 0; number < 50; number++) index.add(same, number);
-    assert.deepEqual(
-      [...index.candidates(same)].sort((a, b) => a - b),
-      Array.from({ length: 50 }, (_, at) => at),
-    );
+    assert.deepEqual(new Set(index.candidates(same)), new Set(Array(50).keys()));
     assert.throws(() => index.add(same, 2 ** 32), RangeError);
   });
 });

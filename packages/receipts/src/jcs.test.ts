@@ -44,16 +44,11 @@ describe('the canonical form', () => {
       const text = canonicalize(value);
       assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(value)));
       assert.equal(canonicalize(JSON.parse(text)), text);
-      assert.equal(canonicalize(reversed(value)), text);
+      assert.equal(canonicalize(JSON.parse(text, reversed)), text);
     }));
 });
 
-function reversed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(reversed);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .reverse()
-      .map(([name, member]) => [name, reversed(member)]),
-  );
+function reversed(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).reverse());
 }

@@ -4,16 +4,10 @@ import fc from 'fast-check';
 import { leafHash } from './merkle.ts';
 import { inclusionProof, treeRoot } from './proof.ts';
 import { bytesOf, readerOver, readVector } from './test/fixture.ts';
-import {
-  decodeEntries,
-  encodeEntries,
-  hashesAtLevel,
-  parseTilePath,
-  TILE_WIDTH,
-  tilePath,
-  tilesOfTree,
-} from './tile.ts';
+import * as tile from './tile.ts';
 import { TileNodes, tileHashReader } from './tile-nodes.ts';
+
+const { decodeEntries, encodeEntries, parseTilePath, TILE_WIDTH, tilePath, tilesOfTree } = tile;
 
 describe('tiles', () => {
   it('have one path, and only that path is read', () => {
@@ -28,9 +22,9 @@ describe('tiles', () => {
   });
 
   it('of a tree of 70,000 leaves are those of the specification', () => {
-    const hashTiles = [...tilesOfTree(70_000)].filter((tile) => tile.level !== 'entries');
+    const hashTiles = [...tilesOfTree(70_000)].filter(({ level }) => level !== 'entries');
     const full = (level: number) =>
-      hashTiles.filter((tile) => tile.level === level && tile.width === TILE_WIDTH).length;
+      hashTiles.filter((each) => each.level === level && each.width === TILE_WIDTH).length;
     const partial = hashTiles.filter(({ width }) => width < TILE_WIDTH).map(({ level, width }) => `${level} ${width}`);
     assert.deepEqual([full(0), full(1), partial], [273, 1, ['0 112', '1 17', '2 1']]);
     assert.deepEqual([[...tilesOfTree(0)], [...tilesOfTree(256)].length], [[], 3]);
@@ -47,7 +41,7 @@ describe('tiles', () => {
       if (tile.isFull) push(level + 1, tile.node(8, 0));
     };
     for (const leaf of leaves) push(0, leafHash(leaf));
-    assert.equal(tiles[1]?.[0]?.count, hashesAtLevel(700, 1));
+    assert.equal(tiles[1]?.[0]?.count, tile.hashesAtLevel(700, 1));
     const byTiles = tileHashReader((level, index) => tiles[level]?.[index] ?? assert.fail());
     const byLeaves = readerOver(leaves);
     const indexes = { 700: [0, 699], 256: [255], 257: [256], 513: [511], 699: [3] };

@@ -1,24 +1,23 @@
-// A process under a file-size limit: appends until that fails, tries again, and tells what happened as JSON.
+// A process under a file-size limit: appends until that fails, tries again, and prints what happened as JSON.
 import { LogError, openLog } from '../index.ts';
 import { leafOf, ORIGIN, testSigner } from './fixture.ts';
 
 const [directory = ''] = process.argv.slice(2);
 const log = await openLog({ directory, origin: ORIGIN, signer: testSigner() });
-const codeOf = (error: unknown): string => (error instanceof LogError ? error.code : String(error));
-
 let acknowledged = 0;
-let code = '';
-while (code === '') {
+
+/** Appends a batch; the code of its first error, if any. */
+async function appendBatch(): Promise<string> {
   const batch = Array.from({ length: 50 }, (_, at) => log.append(leafOf(acknowledged + at)));
   const results = await Promise.allSettled(batch);
   acknowledged += results.filter(({ status }) => status === 'fulfilled').length;
-  const refused = results.find((result) => result.status === 'rejected');
-  if (refused) code = codeOf(refused.reason);
+  const [error] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  return error instanceof LogError ? error.code : String(error ?? '');
 }
-const again = await Promise.all(Array.from({ length: 50 }, (_, at) => log.append(leafOf(acknowledged + at)))).then(
-  () => '',
-  codeOf,
-);
+
+let code = '';
+while (code === '') code = await appendBatch();
+const again = await appendBatch();
 const sizeAfter = log.size;
 await log[Symbol.asyncDispose]();
 console.log(JSON.stringify({ acknowledged, code, again, sizeAfter }));

@@ -4,20 +4,7 @@ import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  type Checkpoint,
-  type HashReader,
-  hashesAtLevel,
-  leafHash,
-  ledgerReceiptIdOf,
-  noteVerifier,
-  openNote,
-  parseCheckpoint,
-  TILE_WIDTH,
-  TileNodes,
-  tileHashReader,
-  tilePath,
-} from '@strata/receipts';
+import * as receipts from '@strata/receipts';
 import type { CheckpointSigner, Log } from '../log.ts';
 
 export const ORIGIN = 'strata.example/ledger';
@@ -35,30 +22,30 @@ export function testSigner(seedByte = 2): CheckpointSigner {
   return { publicKey, sign: (bytes) => sign(null, bytes, privateKey) };
 }
 
-export const VERIFIERS = [noteVerifier(ORIGIN, testSigner().publicKey)];
+export const VERIFIERS = [receipts.noteVerifier(ORIGIN, testSigner().publicKey)];
 
 /** A leaf that says its number. */
 export function leafOf(number: number): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ content_sha256: '0'.repeat(64), receipt_id: `rwr_${number}` }));
 }
 
-export const idOf = (leaf: Uint8Array): string => ledgerReceiptIdOf(leafHash(leaf));
+export const idOf = (leaf: Uint8Array): string => receipts.ledgerReceiptIdOf(receipts.leafHash(leaf));
 
 /** What a checkpoint says that the test's key signed. */
-export async function headOf(checkpoint: string): Promise<Checkpoint> {
-  const note = await openNote(checkpoint, VERIFIERS);
+export async function headOf(checkpoint: string): Promise<receipts.Checkpoint> {
+  const note = await receipts.openNote(checkpoint, VERIFIERS);
   assert.ok(note.ok);
-  return parseCheckpoint(note.text) ?? assert.fail('no checkpoint');
+  return receipts.parseCheckpoint(note.text) ?? assert.fail('no checkpoint');
 }
 
 /** As a monitor reads the log: only through served tiles, each fetched once. */
-export function tilesServedBy(log: Pick<Log, 'read' | 'size'>): HashReader {
-  const fetched = new Map<string, Promise<TileNodes>>();
+export function tilesServedBy(log: Pick<Log, 'read' | 'size'>): receipts.HashReader {
+  const fetched = new Map<string, Promise<receipts.TileNodes>>();
   const fetchTile = async (name: string) =>
-    TileNodes.of((await log.read(name)) ?? assert.fail(`${name} is not served`));
-  return tileHashReader((level, index) => {
-    const width = Math.min(TILE_WIDTH, hashesAtLevel(log.size, level) - index * TILE_WIDTH);
-    const name = tilePath({ level, index, width });
+    receipts.TileNodes.of((await log.read(name)) ?? assert.fail(`${name} is not served`));
+  return receipts.tileHashReader((level, index) => {
+    const width = Math.min(receipts.TILE_WIDTH, receipts.hashesAtLevel(log.size, level) - index * receipts.TILE_WIDTH);
+    const name = receipts.tilePath({ level, index, width });
     const tile = fetched.get(name) ?? fetchTile(name);
     fetched.set(name, tile);
     return tile;
