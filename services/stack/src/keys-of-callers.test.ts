@@ -42,11 +42,6 @@ describe('a caller', () => {
       statuses.push((await newKeyFrom(address)).status);
     assert.deepEqual(statuses, [201, 201, 429, 201]);
   });
-
-  it('with another method gets 405 with what is allowed', async () => {
-    const { status, body, headers } = await service.ask('/keys', { method: 'DELETE' });
-    assert.deepEqual([status, body.code, headers.get('allow')], [405, 'method_not_allowed', 'POST, OPTIONS']);
-  });
 });
 
 describe('a free key', () => {

@@ -1,46 +1,30 @@
 // The reference in a real browser.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
-import { type Browser, chromium } from 'playwright-core';
-import { type SharedService, sharedService } from './test/shared.ts';
+import { describe, it } from 'node:test';
+import { chromium } from 'playwright-core';
+import { sharedService } from './test/shared.ts';
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const skip = existsSync(executablePath) ? false : `no browser at ${executablePath}; set CHROMIUM_PATH to run this`;
 
 describe('the reference in a browser', { skip }, () => {
-  let service: SharedService;
-  let browser: Browser;
-  before(async () => {
-    service = await sharedService();
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-  });
-  after(() => browser?.close());
-
-  /** A page that noted everything that went wrong in it: refused loads, missing files, errors of scripts. */
-  async function opened(path: string, viewport: { width: number; height: number }) {
-    const context = await browser.newContext({ viewport, permissions: ['clipboard-read', 'clipboard-write'] });
-    const page = await context.newPage();
-    const trouble: string[] = [];
-    page.on('console', (message) => message.type() === 'error' && trouble.push(message.text()));
-    page.on('pageerror', (error) => trouble.push(error.message));
-    page.on('response', (response) => response.status() >= 400 && trouble.push(response.url()));
-    page.on(
-      'request',
-      (request) =>
-        /^(?:data|blob):/.test(request.url()) || request.url().startsWith(service.base) || trouble.push(request.url()),
-    );
-    await page.goto(service.base + path);
-    return { page, trouble };
-  }
-
-  it('opens the reference on its introduction, under its own title and icon', async () => {
-    const { page, trouble } = await opened('/reference/', { width: 1280, height: 900 });
+  it('opens on its introduction, under its own title and icon, and loads nothing from elsewhere', async () => {
+    const service = await sharedService();
+    const isOwn = (url: string) => /^(?:data|blob):/.test(url) || url.startsWith(service.base);
+    await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    const problems: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('response', (response) => response.status() >= 400 && problems.push(response.url()));
+    page.on('request', (request) => isOwn(request.url()) || problems.push(request.url()));
+    await page.goto(`${service.base}/reference/`);
     await page.getByRole('heading', { name: 'Strata Stack Intelligence' }).waitFor();
     await page.getByText('Streams').first().waitFor();
     assert.equal(await page.title(), 'Strata API reference');
     assert.equal(await page.locator('link[rel~=icon]').first().getAttribute('href'), '/favicon.svg');
     assert.equal(await page.getByRole('navigation').getByText('Health check').count(), 0);
-    assert.deepEqual(trouble, []);
+    assert.deepEqual(problems, []);
   });
 });

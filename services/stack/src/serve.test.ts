@@ -4,8 +4,8 @@ import { before, describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { rotateSigningKeys } from '@strata/log';
 import { until } from '../../../tests/support/until.ts';
-import { openConfiguredStore, openScanning, readConfig, startStack } from './index.ts';
-import { company, moveDns, settingsFor, smallInternet, startHarness } from './test/harness.ts';
+import { openConfiguredStore, readConfig, startStack } from './index.ts';
+import { company, settingsFor, smallInternet, startHarness } from './test/harness.ts';
 import { type SharedService, sharedInternet, sharedService } from './test/shared.ts';
 
 const silent = createLogger({ level: 'silent' });
@@ -67,20 +67,6 @@ describe('a running service', () => {
     // The head of the log is signed anew, and the old receipt is still found under it.
     assert.notEqual((await service.ask('/ledger/checkpoint')).text.split('\n').at(-2), checkpoint.split('\n').at(-2));
     assert.equal((await service.ask(`/ledger/receipts/${old.body.provenance.ledger_receipt_id}`)).status, 200);
-  });
-
-  it('drops an answer when another process has recorded a change', async () => {
-    const { internet } = service;
-    const { domain } = moveDns(internet);
-    const changes = () => service.get(`${profilePath(domain)}/changes`);
-    const first = await changes();
-    const config = readConfig({ ...settingsFor(internet, service.directory), STRATA_CONFIRM_AFTER_HOURS: '0' });
-    {
-      const world = { dial: (to: { address: string; port: number }) => internet.dial(to), trustedCa: [internet.caPem] };
-      await using other = await openScanning(config, { logger: silent }, world);
-      for (let look = 0; look < 2; look += 1) assert.equal((await other.scanner.scan(domain))?.kind, 'recorded');
-    }
-    await until(async () => Number((await changes()).body.total) > Number(first.body.total));
   });
 
   it('refuses a key within seconds of its revocation by another process', async () => {

@@ -38,7 +38,7 @@ describe('publishers that fail', () => {
       }
     });
 
-    it(`${name}: says what is wrong with what does not pass, keeps its place, and waits longer each time`, async () => {
+    it(`${name}: reports what does not pass, keeps its position, and waits longer each time`, async () => {
       await using world = await openWorld();
       await using ground = await world.ground();
       const source = world.source(name);
@@ -50,10 +50,10 @@ describe('publishers that fail', () => {
         const patience = { firstPauseMs: 1, requestMs: 60, downloadMs: 60 };
         const end = await ground.run(source, 'kind' in failure ? { patience } : {});
         assert.equal(end.kind, 'failed', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
-        const stored = await ground.stored(name);
-        assert.deepEqual([stored.state, stored.failures, stored.finishedAt], ['failed', i + 1, null]);
-        assert.ok(stored.error && stored.error.length < 400, stored.error ?? 'no error');
-        const waits = (stored.nextAt?.getTime() ?? 0) - START;
+        const { state, failures: count, finishedAt, error, nextAt } = await ground.stored(name);
+        assert.deepEqual([state, count, finishedAt], ['failed', i + 1, null]);
+        assert.ok(error && error.length < 400, error ?? 'no error');
+        const waits = (nextAt?.getTime() ?? 0) - START;
         assert.ok(waits > waited, `${waits} after ${waited}`);
         waited = waits;
       }
@@ -68,7 +68,7 @@ describe('publishers that fail', () => {
     });
   }
 
-  it('does not count what the last whole sync read to one that failed at once, or to the next', async () => {
+  it('does not count what the last complete sync read to one that failed at once, or to the next', async () => {
     await using world = await openWorld();
     await using ground = await world.ground();
     await ground.run(world.source('nvd'));
@@ -81,12 +81,15 @@ describe('publishers that fail', () => {
   });
 
   it('waits as long as a publisher asks for', async () => {
-    const busy = (retryAfter: string) =>
-      endWith((_, response) => void response.writeHead(429, { 'retry-after': retryAfter }).end(), kevAt);
-    assert.equal((await busy('7200')).waitMs, 2 * HOUR);
-    // Not for ever, and not because of what is no time.
-    assert.equal((await busy('999999999')).waitMs, 24 * HOUR);
-    assert.equal((await busy('soon')).waitMs, 300_000);
+    // Not for ever, and not because of what is not a time.
+    for (const [after, waitMs] of [
+      ['7200', 2 * HOUR],
+      ['999999999', 24 * HOUR],
+      ['soon', 300_000],
+    ] as const) {
+      const busy: RequestListener = (_, response) => void response.writeHead(429, { 'retry-after': after }).end();
+      assert.equal((await endWith(busy, kevAt)).waitMs, waitMs);
+    }
   });
 
   it('heeds a short Retry-After within a sync', async () => {

@@ -155,8 +155,13 @@ describe('the name of a domain', () => {
   before(open);
 
   it('that is not one is refused, in a path and in a query', async () => {
-    const paths = 'intelligence/risk/ feeds/domain/ anomalies?domain= stream/json?domain= enrichment/affected?domain=';
-    for (const path of paths.split(' ')) for (const name of NO_DOMAIN) await assertRefused(`${path}${name}`, 'domain');
+    const paths = 'domains/ intelligence/risk/ feeds/domain/ anomalies?domain= stream/json?domain=';
+    for (const name of [...NO_DOMAIN, '2001:db8::1', '..%2F..%2Fetc', 'a.com%0d%0ax:y', 'my_company.com']) {
+      for (const path of `${paths} enrichment/affected?domain=`.split(' '))
+        await assertRefused(`${path}${name}`, 'domain');
+      const { status, body } = await ask(`domains/${name}/changes`);
+      assert.deepEqual([status, body.code, body.errors?.[0]?.field], [400, 'invalid_domain', 'domain'], name);
+    }
     await assertRefused('anomalies?domain=', 'domain');
     assert.equal((await ask('anomalies?domain=WWW.Example.COM')).body.domain, 'example.com');
     assert.equal((await ask('intelligence/risk/not-there-at-all.com')).status, 404);

@@ -35,8 +35,9 @@ describe('before any source was read', () => {
     assert.deepEqual([await openOf(`domains/${withPhp()}`), await openOf('providers/php')], [null, null]);
     const { advisories: counts, sources, coverage } = await get('enrichment/status');
     assert.equal((counts as Record<string, unknown>).total, 0);
+    const states = (sources as Record<string, unknown>[]).map((each) => [each.source, each.state, each.last_sync]);
     assert.deepEqual(
-      (sources as Record<string, unknown>[]).map((each) => [each.source, each.state, each.last_sync]),
+      states,
       ['kev', 'epss', 'nvd', 'osv', 'cve'].map((name) => [name, 'off', null]),
     );
     const { domains } = coverage as { domains: { total: number; with_product: number; with_version: number } };
@@ -78,9 +79,10 @@ describe('advisories', () => {
     const rows = await affected();
     const all = await advisories();
     assert.ok(all.length > 20);
+    const ids = [...new Set(rows.map(({ id }) => id))];
     assert.deepEqual(
       all.map(({ id }) => id),
-      [...new Set(rows.map(({ id }) => id))],
+      ids,
     );
     for (const { id, match, domains, affected: names } of all) {
       const { version, counts } = countsOf(rows.filter((row) => row.id === id));

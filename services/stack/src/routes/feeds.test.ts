@@ -164,18 +164,4 @@ describe('numbers of feeds', () => {
     assert.deepEqual([per_day.at(-1).date, windows[1].mentions, windows[1].previous], ['2026-03-16', 1, 3]);
     assert.partialDeepStrictEqual(await inBoard('top.com'), { mentions: 1, previous_rank: 1 });
   });
-
-  it('are the same after a restart, and follow what another process takes away', async () => {
-    const leaders = async () => {
-      const { provenance: _, ...body } = await get('leaderboard?limit=100');
-      return body;
-    };
-    const before = await leaders();
-    await service.restart();
-    assert.deepEqual(await leaders(), before);
-    await service.running.service.app.store.feeds.remove(A);
-    await update();
-    assert.equal((await get('domain/second.com')).mentions, 0);
-    assert.equal((await get('domain/top.com')).windows[2].mentions, 1);
-  });
 });

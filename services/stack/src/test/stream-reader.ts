@@ -1,4 +1,5 @@
 // Reads an event stream by fetch, as pages must: a browser's EventSource cannot send the key.
+import { until } from '../../../../tests/support/until.ts';
 
 export interface ReadEvent {
   readonly id: string;
@@ -9,16 +10,11 @@ export interface ReadEvent {
 export interface StreamReader extends AsyncDisposable {
   /** The next event of this name; others before it fail the test. */
   next(name: string): Promise<ReadEvent>;
-  /** Events that have come and nobody asked for. */
+  /** Events that were received and not yet asked for. */
   readonly waiting: number;
-  readonly comments: readonly string[];
-  /** The newest id that came, with an event or alone. */
+  /** The newest id that was received, with an event or alone. */
   readonly place: string;
-  /** Resolves when the server has ended the stream. */
-  readonly ended: Promise<void>;
 }
-
-const PATIENCE_MS = 5_000;
 
 export async function openStream(
   url: string,
@@ -29,28 +25,22 @@ export async function openStream(
   const response = await fetch(url, { headers, signal: stopping.signal });
   if (response.status !== 200 || !response.body) throw new Error(`the stream was refused: ${response.status}`);
   const queue: ReadEvent[] = [];
-  const comments: string[] = [];
   let place = '';
-  let wake = () => {};
 
   async function read(body: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
     let text = '';
     for await (const chunk of body) {
-      text += decoder.decode(chunk, { stream: true });
-      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        take(text.slice(0, end));
-        text = text.slice(end + 2);
-      }
-      wake();
+      const blocks = (text + decoder.decode(chunk, { stream: true })).split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) receive(block);
     }
   }
-  function take(block: string): void {
+  function receive(block: string): void {
     const fields = new Map<string, string>();
     for (const line of block.split('\n')) {
       const [, name = '', value = ''] = /^([^:]*): ?(.*)$/s.exec(line) ?? [];
-      if (name === '') comments.push(value);
-      else fields.set(name, fields.has(name) ? `${fields.get(name)}\n${value}` : value);
+      fields.set(name, fields.has(name) ? `${fields.get(name)}\n${value}` : value);
     }
     place = fields.get('id') ?? place;
     const data = fields.get('data');
@@ -59,8 +49,6 @@ export async function openStream(
 
   const ended = read(response.body).catch(() => {});
   return {
-    comments,
-    ended,
     get place() {
       return place;
     },
@@ -68,15 +56,7 @@ export async function openStream(
       return queue.length;
     },
     async next(name) {
-      const deadline = Date.now() + PATIENCE_MS;
-      while (queue.length === 0) {
-        const left = deadline - Date.now();
-        if (left <= 0) throw new Error(`no event came; waited for ${name}`);
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          setTimeout(resolve, left);
-        });
-      }
+      await until(() => queue.length > 0, { what: `the event ${name}`, limitMs: 5_000 });
       const event = queue.shift();
       if (event?.event !== name) throw new Error(`expected ${name}, got ${event?.event}: ${event?.data}`);
       return event;
