@@ -51,9 +51,8 @@ describe('the catalog', () => {
     };
     const count = (category: string) =>
       providers.filter((provider) => provider.rules.some((group) => group.category === category)).length;
-    for (const [category, minimum] of Object.entries(least)) {
+    for (const [category, minimum] of Object.entries(least))
       assert.ok(count(category) >= minimum, `${category}: ${count(category)}`);
-    }
   });
 
   it('names no product of a service, which nobody can run an old version of', () => {
@@ -87,12 +86,10 @@ describe('the catalog', () => {
     const parts = new Map(providers.map(({ id, releaseParts }) => [id, releaseParts]));
     for (const id of ['apache', 'nginx', 'php', 'openssl', 'tomcat', 'python']) assert.equal(parts.get(id), 3, id);
     // 6.4 and 6.4.1, 4.17 and 5.0.6, 20.0.4 and 18.0: a version of two numbers is whole.
-    for (const id of ['wordpress', 'squid', 'gunicorn', 'tornado', 'microsoft-iis']) {
+    for (const id of ['wordpress', 'squid', 'gunicorn', 'tornado', 'microsoft-iis'])
       assert.equal(parts.get(id), undefined, id);
-    }
-    for (const provider of providers.filter(({ releaseParts }) => releaseParts !== undefined)) {
+    for (const provider of providers.filter(({ releaseParts }) => releaseParts !== undefined))
       assert.ok(productKeysOf(provider).length > 0, provider.id);
-    }
   });
 
   for (const [headers, expected] of SHOWN) {

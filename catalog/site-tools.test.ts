@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { alias, assertShown, cookies, page, scripts, servicesOf } from './test/shapes.ts';
 
 describe('what pages load', () => {
-  it('measures visitors', () => {
+  it('measures visitors', () =>
     assertShown(
       [scripts('https://www.googletagmanager.com/gtm.js?id=GTM-ABC123'), ['google-tag-manager']],
       [scripts('https://www.googletagmanager.com/gtag/js?id=G-ABC123'), ['google-analytics']],
@@ -13,10 +13,9 @@ describe('what pages load', () => {
       [page('<noscript><img src="https://www.facebook.com/tr?id=1&ev=PageView"></noscript>'), ['meta-pixel']],
       [cookies('_clck', '_uetsid'), ['microsoft-advertising', 'microsoft-clarity']],
       [{ cookies: ['ai_user'], headers: { 'request-context': 'appId=cid-v1:1' } }, ['azure-application-insights']],
-    );
-  });
+    ));
 
-  it('asks for consent, chats, searches and pays', () => {
+  it('asks for consent, chats, searches and pays', () =>
     assertShown(
       [scripts('https://js.hs-scripts.com/1.js', 'https://sibautomation.com/sa.js'), ['brevo', 'hubspot']],
       [
@@ -30,14 +29,11 @@ describe('what pages load', () => {
         ['google-maps', 'youtube'],
       ],
       [page('<iframe src="https://www.google.com/search"></iframe>'), []],
-    );
-  });
+    ));
 });
 
 describe('names beside the site', () => {
-  it('lead to help centres', () => {
-    assertShown([alias('help', 'example.zendesk.com'), ['zendesk-guide']]);
-  });
+  it('lead to help centres', () => assertShown([alias('help', 'example.zendesk.com'), ['zendesk-guide']]));
 
   it('name sign-in as an account that was verified, and the rest as part of the web presence', () => {
     const categoryOf = (record: object) => servicesOf(record).map(({ category }) => category);
@@ -47,7 +43,7 @@ describe('names beside the site', () => {
 });
 
 describe('a page like any other', () => {
-  it('shows no provider', () => {
+  it('shows no provider', () =>
     assertShown([
       {
         headers: { server: 'Community Stats/1.0', 'x-powered-by': 'x' },
@@ -55,6 +51,5 @@ describe('a page like any other', () => {
         html: '<div id="app"><div id="root"><div id="main"><div id="header" data-id="1"><script src="/js/app.js"></script><link rel="stylesheet" href="/assets/css/style.css"><img src="/media/images/logo.png"><img src="/themes/main/img.png"><script src="/static/js/main.js"></script>',
       },
       [],
-    ]);
-  });
+    ]));
 });

@@ -15,15 +15,14 @@ describe('servers and languages', () => {
     );
   });
 
-  it('show in headers of their own, once', () => {
+  it('show in headers of their own, once', () =>
     assertShown(
       [{ headers: { via: '1.1 varnish (Varnish/6.0), 1.1 varnish', 'x-varnish': '32770 5' } }, ['varnish']],
       [{ headers: { via: 'kong/3.4.2', 'x-kong-upstream-latency': '12' } }, ['kong 3.4.2']],
       [poweredBy('Servlet/3.1 JSP/2.3 (GlassFish Server Open Source Edition 4.1)'), ['glassfish', 'servlet']],
       [{ headers: { server: 'WildFly/10', 'x-powered-by': 'Undertow/1' } }, ['undertow', 'wildfly']],
       [cookies('ASPSESSIONIDQQBCADTC'), ['asp-net']],
-    );
-  });
+    ));
 });
 
 describe('frameworks and libraries', () => {
@@ -42,22 +41,20 @@ describe('frameworks and libraries', () => {
 });
 
 describe('content management', () => {
-  it('is named with its version by the generator where that is whole, whatever follows', () => {
+  it('is named with its version by the generator where that is whole, whatever follows', () =>
     assertShown(
       [generator('Discourse 3.2.0.beta4 - https://github.com/discourse version 2c9a'), ['discourse 3.2.0.beta4']],
       [generator('mkdocs-1.5.3, mkdocs-material-9.5.3'), ['mkdocs 1.5.3']],
       [generator('WPML ver:4.6.9 stt:1,3;'), ['wpml 4.6.9']],
       [page('<img src="/_astro/a.png"><meta name="generator" content="Astro v4.5.16">'), ['astro 4.5.16']],
-    );
-  });
+    ));
 
-  it('is named without a version where only a branch or none is shown', () => {
+  it('is named without a version where only a branch or none is shown', () =>
     assertShown(
       [generator('Movable Type Pro 7'), ['movable-type']],
       [generator('Starfield Technologies; Go Daddy Website Builder 8.0.0000'), ['godaddy-website-builder']],
       [generator('WordPress.com'), ['wordpress-com']],
-    );
-  });
+    ));
 
   it('shows in paths, headers and cookies', () => {
     const plugin = '/wp-content/plugins/contact-form-7/includes/js/index.js';

@@ -60,9 +60,8 @@ function expectMarket(found: Market, domains: readonly IndexedDomain[], includeP
 describe('a market', () => {
   it('is counted as a walk over all domains counts it', () =>
     holds(40, [manyDomains(80), fc.boolean()], (domains, includeParked) => {
-      for (const found of markets(indexOf(domains), { includeParked, ownerOf })) {
+      for (const found of markets(indexOf(domains), { includeParked, ownerOf }))
         expectMarket(found, domains, includeParked);
-      }
     }));
 
   it('has every category once', () => {

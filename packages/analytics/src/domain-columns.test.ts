@@ -15,7 +15,7 @@ const servicesOf = (domain: number, size: number, round: number) =>
   Array.from({ length: size }, (_, i) => domain * 7 + i * 31 + round);
 
 describe('the columns', () => {
-  it('keep the services of every domain while the pool grows, wastes and is packed', () => {
+  it('keep the services of every domain while the pool grows, wastes and is packed', () =>
     fc.assert(
       fc.property(steps, (all) => {
         const columns = new DomainColumns();
@@ -41,8 +41,7 @@ describe('the columns', () => {
         expected(DomainColumns.from(structuredClone(arrays)));
       }),
       { numRuns: 5, endOnFailure: true },
-    );
-  });
+    ));
 
   it('keep a domain that lost all its services, also when the pool is packed afterwards', () => {
     const columns = new DomainColumns();

@@ -140,9 +140,8 @@ describe('the index', () => {
     holds(30, [manyDomains(40)], (domains) => {
       const index = new DomainIndex();
       for (const domain of domains) index.put(domain);
-      for (const state of STATES) {
+      for (const state of STATES)
         assert.equal(index.domainsByState()[state], domains.filter((domain) => domain.state === state).length);
-      }
       for (const category of CATEGORIES) {
         const using = domains.filter(({ services }) => services.some(([each]) => each === category));
         const providers = using.flatMap(({ services }) => services.filter(([each]) => each === category));

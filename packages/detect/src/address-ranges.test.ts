@@ -180,9 +180,8 @@ describe('what is wrong with the files', () => {
   });
   it('includes a table that names nobody, or one tag twice', () => {
     const [first] = meanings;
-    for (const table of [[{ ...first, provider: 'nobody' }], [first, first], [{ ...first, category: 'email' }], [{}]]) {
+    for (const table of [[{ ...first, provider: 'nobody' }], [first, first], [{ ...first, category: 'email' }], [{}]])
       assert.throws(() => loadAddressRanges([], { meanings: table, catalog }));
-    }
   });
 });
 

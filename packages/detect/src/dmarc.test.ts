@@ -78,9 +78,8 @@ describe('parseDmarc reads', () => {
 
 describe('selectDmarc', () => {
   it('takes records whose version comes first and is written so', () => {
-    for (const txt of ['p=reject; v=DMARC1', 'v=dmarc1; p=reject', 'v=DMARC10; p=reject', 'v=spf1 -all', '']) {
+    for (const txt of ['p=reject; v=DMARC1', 'v=dmarc1; p=reject', 'v=DMARC10; p=reject', 'v=spf1 -all', ''])
       assert.deepEqual(selectDmarc([txt]), [], txt);
-    }
     assert.equal(selectDmarc(['other', 'v=DMARC1; p=none', 'v = DMARC1;']).length, 2);
   });
 });

@@ -62,9 +62,8 @@ describe('explainRecord', () => {
     assert.deepEqual(evidenceFromRecord({ domain: 'example.com', cname }).dns.www.aliases, ['a.test', 'b.test']);
   });
   it('reads a bare CAA issuer as it reads the zone-file form', () => {
-    for (const caa of ['certy.test', '0 issue "certy.test"', '128 issuewild certy.test; a=b']) {
+    for (const caa of ['certy.test', '0 issue "certy.test"', '128 issuewild certy.test; a=b'])
       assert.deepEqual(linesOf({ domain: 'example.com', caa: [caa] }), ['certificate_authority certy low'], caa);
-    }
   });
 
   it('reads the parts beyond the usual records as a probe would bring them', () => {

@@ -38,9 +38,8 @@ describe('who holds a role', () => {
     ['no CDN', {}, 'edge', 'nobody'],
     ['no gateway', { mx: ['10 aspmx.l.googly.test'] }, 'gateway', 'nobody'],
   ];
-  for (const [why, parts, role, holder] of table) {
+  for (const [why, parts, role, holder] of table)
     it(`is ${holder} for ${role} with ${why}`, () => assert.equal(holdersOf(parts)[role], holder));
-  }
   it('is nobody in any role of a name that does not exist, and nobody knows who when that cannot be told', () => {
     const gone = holdersOf(everyRecord('nxdomain'));
     assert.deepEqual(new Set(roles.map((role) => gone[role])), new Set(['nobody']));

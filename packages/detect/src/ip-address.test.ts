@@ -49,9 +49,8 @@ describe('parseCidr', () => {
   it('refuses bits beyond the length, and lengths that there are not', () => {
     assert.equal(parseCidr('192.0.2.1/24'), 'has bits set beyond its length');
     assert.equal(parseCidr('2001:db8::1/32'), 'has bits set beyond its length');
-    for (const length of ['33', '-1', '', '08', '1e1', ' 8', '8/8']) {
+    for (const length of ['33', '-1', '', '08', '1e1', ' 8', '8/8'])
       assert.equal(parseCidr(`10.0.0.0/${length}`), 'has no length from 0 to 32', length);
-    }
     assert.equal(parseCidr('::/129'), 'has no length from 0 to 128');
     assert.equal(parseCidr('example.com/8'), 'is no address and no address/length');
   });

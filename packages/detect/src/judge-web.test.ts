@@ -5,38 +5,36 @@ import { aliasTo, type EvidenceParts } from './test/evidence-of.ts';
 import { rows } from './test/rows.ts';
 import { linesOf, noLabels, profileOf, servicesOf } from './test/rulebook-of.ts';
 
-const onCloudy = [{ asn: 64499, asName: 'CLOUDY' }];
-const onEdgy = [{ asn: 64496, asName: 'EDGY' }];
+const onCloudy: EvidenceParts = { addresses: [{ asn: 64499, asName: 'CLOUDY' }] };
+const onEdgy: EvidenceParts = { addresses: [{ asn: 64496, asName: 'EDGY' }] };
 const withHeaders = (headers: Record<string, string>): EvidenceParts => ({ http: { headers } });
+const toWww = (...aliases: readonly string[]): EvidenceParts => ({ www: aliasTo(...aliases) });
+const dangling = { status: 'nxdomain' as const, records: [], aliases: ['acme.deploy.test'] };
 
-const shows = (services: string, parts: EvidenceParts) => assert.equal(servicesOf(parts), services);
+const shows = (services: string, ...parts: EvidenceParts[]) =>
+  assert.equal(servicesOf(Object.assign({}, ...parts)), services);
 
 describe('hosting', () => {
   const edgyAndDeploy = 'hosting deploy high, cdn edgy high';
-  it('is shown by the network, with medium confidence', () => shows('hosting cloudy medium', { addresses: onCloudy }));
-  it('is not the network of one address where an edge stands before the other', () =>
-    shows('cdn edgy high', { addresses: onCloudy, www: aliasTo('x.edgy.test') }));
-  it('is not the network behind a protection', () =>
-    shows('security waffle high', { addresses: onCloudy, ...withHeaders({ 'x-waffle': '1' }) }));
-  it('behind an edge is found by the host’s own header', () =>
-    shows(edgyAndDeploy, { addresses: onEdgy, ...withHeaders({ 'x-edgy-ray': '1', 'x-deploy-id': 'abc' }) }));
-  it('behind an edge is found by an alias', () =>
-    shows(edgyAndDeploy, { www: aliasTo('acme.deploy.test', 'x.edgy.test') }));
-  it('is the named host, not the owner of the network that it runs on', () =>
-    shows('hosting deploy high', { addresses: onCloudy, www: aliasTo('acme.deploy.test') }));
-  it('is corroborated by the network of the same provider', () =>
-    shows('hosting cloudy high', { addresses: onCloudy, www: aliasTo('lb.cloudy.test') }));
-  it('at a product of an edge’s owner is shown by its alias', () =>
-    shows('hosting edgy high', { www: aliasTo('acme.pages.edgy-host.test') }));
-  it('is not shown by an alias whose target does not exist', () =>
-    shows('', { www: { status: 'nxdomain', records: [], aliases: ['acme.deploy.test'] } }));
-  it('by a rewritable Server header is medium', () =>
-    shows('hosting deploy medium', withHeaders({ server: 'Deploy/1.2' })));
-  it('is the network where no page was asked for', () =>
-    shows('hosting cloudy medium', { addresses: onCloudy, http: { status: 'skipped' } }));
+  rows(shows, [
+    ['is shown by the network, with medium confidence', 'hosting cloudy medium', onCloudy],
+    ['is not the network of one address behind an edge', 'cdn edgy high', onCloudy, toWww('x.edgy.test')],
+    ['is not the network behind a protection', 'security waffle high', onCloudy, withHeaders({ 'x-waffle': '1' })],
+    [
+      'behind an edge is found by the host’s own header',
+      ...([edgyAndDeploy, onEdgy, withHeaders({ 'x-edgy-ray': '1', 'x-deploy-id': 'abc' })] as const),
+    ],
+    ['behind an edge is found by an alias', edgyAndDeploy, toWww('acme.deploy.test', 'x.edgy.test')],
+    ['is the named host, not the owner of its network', 'hosting deploy high', onCloudy, toWww('acme.deploy.test')],
+    ['is corroborated by its own network', 'hosting cloudy high', onCloudy, toWww('lb.cloudy.test')],
+    ['at a product of an edge’s owner is shown by alias', 'hosting edgy high', toWww('acme.pages.edgy-host.test')],
+    ['is not shown by an alias whose target does not exist', '', { www: dangling }],
+    ['by a rewritable Server header is medium', 'hosting deploy medium', withHeaders({ server: 'Deploy/1.2' })],
+    ['is the network where no page was asked for', 'hosting cloudy medium', onCloudy, { http: { status: 'skipped' } }],
+  ]);
 
   it('is unknown behind an edge, and never the edge', () => {
-    const { services, roles } = profileOf({ addresses: onEdgy, ...withHeaders({ 'x-edgy-ray': '1' }) });
+    const { services, roles } = profileOf({ ...onEdgy, ...withHeaders({ 'x-edgy-ray': '1' }) });
     assert.deepEqual([linesOf(services), roles.origin], [['cdn edgy high'], 'blocked']);
   });
 
@@ -48,7 +46,7 @@ describe('hosting', () => {
       { www: 'timeout' },
     ];
     for (const parts of failures) {
-      const { services, roles } = profileOf({ addresses: onCloudy, named: noLabels, ...parts });
+      const { services, roles } = profileOf({ ...onCloudy, named: noLabels, ...parts });
       assert.deepEqual(services, [], JSON.stringify(parts));
       assert.ok(roles.origin === 'unmeasured' || roles.origin === 'blocked');
     }
@@ -56,9 +54,10 @@ describe('hosting', () => {
 });
 
 describe('an edge', () => {
-  it('is medium by network alone', () => shows('cdn edgy medium', { addresses: onEdgy }));
-  it('is high by two kinds of evidence', () =>
-    shows('cdn edgy high', { addresses: onEdgy, ...withHeaders({ server: 'edgy' }) }));
+  rows(shows, [
+    ['is medium by network alone', 'cdn edgy medium', onEdgy],
+    ['is high by two kinds of evidence', 'cdn edgy high', onEdgy, withHeaders({ server: 'edgy' })],
+  ]);
 
   it('counts the strongest of one family once', () => {
     const [edge] = profileOf(withHeaders({ 'x-edgy-ray': '1', server: 'edgy' })).services;
@@ -67,20 +66,18 @@ describe('an edge', () => {
 });
 
 describe('a Server header', () => {
-  const at = (asn: number | null, headers: Record<string, string> = { server: 'edgy' }): EvidenceParts => ({
-    ...withHeaders(headers),
-    addresses: [{ asn, use: 'web' }],
-  });
-  it('is low in a network of another provider, and hides no host', () =>
-    shows('hosting cloudy medium, cdn edgy low', at(64499)));
-  it('is high in its provider’s network', () => shows('cdn edgy high', at(64496)));
-  it('is medium at an unknown network', () => shows('cdn edgy medium', at(null)));
-  it('is medium without an address', () => shows('cdn edgy medium', withHeaders({ server: 'edgy' })));
-  it('is high with another header', () => shows('cdn edgy high', at(64499, { server: 'edgy', 'x-edgy-ray': '1' })));
-  it('is medium behind another front', () =>
-    shows('cdn edgy medium, security waffle high', at(64499, { server: 'edgy', 'x-waffle': '1' })));
-  it('of a provider without known networks is medium', () =>
-    shows('hosting deploy medium', at(64511, { server: 'Deploy' })));
+  const at = (asn: number | null): EvidenceParts => ({ addresses: [{ asn, use: 'web' }] });
+  const edgy = withHeaders({ server: 'edgy' });
+  const behindWaffle = withHeaders({ server: 'edgy', 'x-waffle': '1' });
+  rows(shows, [
+    ['is low in another network, and hides no host', 'hosting cloudy medium, cdn edgy low', at(64499), edgy],
+    ['is high in its provider’s network', 'cdn edgy high', at(64496), edgy],
+    ['is medium at an unknown network', 'cdn edgy medium', at(null), edgy],
+    ['is medium without an address', 'cdn edgy medium', edgy],
+    ['is high with another header', 'cdn edgy high', at(64499), withHeaders({ server: 'edgy', 'x-edgy-ray': '1' })],
+    ['is medium behind another front', 'cdn edgy medium, security waffle high', at(64499), behindWaffle],
+    ['without known networks is medium', 'hosting deploy medium', at(64511), withHeaders({ server: 'Deploy' })],
+  ]);
 });
 
 describe('a redirect to another owner', () => {
@@ -91,15 +88,13 @@ describe('a redirect to another owner', () => {
     cookies: ['blog_session', 'waffle_ses_1'],
     page: { metas: { generator: 'Blogger 1' } },
   };
-  it('to the host of a platform is no platform', () =>
-    shows('', { http: { url: 'https://cdn.blogger.test/blog-content/x' } }));
-  it('leaves DNS evidence and the network alone', () =>
-    shows('dns dnsco high, hosting cloudy medium', { http, addresses: onCloudy, ns: ['ns1.dnsco.test'] }));
-  it('leaves a certificate that covers this domain', () =>
-    shows('certificate_authority certy high', {
-      http,
-      tls: { issuer: 'Certy', names: ['other.test', 'example.com'] },
-    }));
+  const covered: EvidenceParts = { http, tls: { issuer: 'Certy', names: ['other.test', 'example.com'] } };
+  const inDns: EvidenceParts = { http, ns: ['ns1.dnsco.test'] };
+  rows(shows, [
+    ['to the host of a platform is no platform', '', { http: { url: 'https://cdn.blogger.test/blog-content/x' } }],
+    ['leaves DNS evidence and the network alone', 'dns dnsco high, hosting cloudy medium', onCloudy, inDns],
+    ['leaves a certificate that covers this domain', 'certificate_authority certy high', covered],
+  ]);
 
   it('leaves nothing of the target’s web to this domain', () => {
     const profile = profileOf({ http, tls: { issuer: 'Certy', names: ['other.test'] } });
@@ -154,23 +149,23 @@ describe('a web platform', () => {
   const metas = { generator: 'Blogger 6.4' };
   const blogger = 'web_platform blogger medium';
   const loading = (...assets: readonly string[]): EvidenceParts => ({ http: { page: { assets } } });
+  const elsewhere = loading('https://partner.test/blog-content/a.png', 'https://notexample.com/blog-content/b.jpg');
+  const powered: EvidenceParts = { http: { headers: { 'x-powered-by': 'Blogger' }, page: { metas } } };
+  const tagman = 'https://tags.tagman.test';
   rows(shows, [
     ['is medium by what the page says of itself', blogger, { http: { page: { metas } } }],
+    ['is high with a header', 'web_platform blogger high', powered],
     ['is shown by a path', blogger, loading('https://example.com/Blog-Content/themes/x.css')],
     ['is shown by a host', blogger, loading('https://x.cdn.blogger.test:8443/a.js')],
     ['is shown by a marker', blogger, { http: { page: { markers: ['__blogger'] } } }],
-    ['is shown by a host and path', 'web_platform tagman medium', loading('https://tags.tagman.test/gtm.js?id=1')],
-    ['is not shown by the host with another path', '', loading('https://tags.tagman.test/other.js', 'not a url')],
+    ['is shown by a host and path', 'web_platform tagman medium', loading(`${tagman}/gtm.js?id=1`)],
+    ['is not shown by the host with another path', '', loading(`${tagman}/other.js`, 'not a url')],
     ['is shown by a picture on the domain itself', blogger, loading('https://example.com/blog-content/a.png')],
+    ['is shown by one on a host below it', blogger, loading('https://static.example.com/blog-content/a.png')],
     ['is shown by a style of another host', blogger, loading('https://cdn.assets.test/blog-content/theme.css?v=1')],
     ['is shown by a script of another host', blogger, loading('https://cdn.assets.test/blog-content/app.js')],
+    ['is not shown by pictures of other hosts', '', elsewhere],
   ]);
-  it('is high with a header', () =>
-    shows('web_platform blogger high', { http: { headers: { 'x-powered-by': 'Blogger' }, page: { metas } } }));
-  it('is shown by a picture on a host below the domain', () =>
-    shows(blogger, loading('https://static.example.com/blog-content/a.png')));
-  it('is not shown by pictures of other hosts', () =>
-    shows('', loading('https://partner.test/blog-content/a.png', 'https://notexample.com/blog-content/b.jpg')));
 
   it('loaded in a hundred files is one finding', () => {
     const assets = Array.from({ length: 100 }, (_, i) => `https://example.com/blog-content/${i}.js`);
@@ -180,17 +175,18 @@ describe('a web platform', () => {
 
 describe('the certificate authority', () => {
   const caa = ['0 issue certy.test; account=1', '0 iodef mailto:x@signly.test'];
+  const both = ['0 issue certy.test', '0 issue signly.test'];
   const certy = 'certificate_authority certy';
   const untrusted = (problem: string): EvidenceParts => ({ tls: { issuer: 'Certy', isTrusted: false, problem } });
-  it('is the issuer of the certificate, not another one that CAA permits', () =>
-    shows(`${certy} high`, { caa: ['0 issue certy.test', '0 issue signly.test'], tls: { issuer: 'Certy Ltd' } }));
-  it('by CAA alone is low where no certificate was asked for', () =>
-    shows(`${certy} low`, { caa, tls: { status: 'skipped' } }));
-  it('by CAA alone is low where there is no address', () => shows(`${certy} low`, { caa, a: 'empty' }));
-  it('is not what a self-signed certificate names', () => shows('', untrusted('DEPTH_ZERO_SELF_SIGNED_CERT')));
-  it('is not what a chain with an unknown root names', () => shows('', untrusted('SELF_SIGNED_CERT_IN_CHAIN')));
-  it('is not the issuer of a certificate for another name', () => shows('', untrusted('ERR_TLS_CERT_ALTNAME_INVALID')));
-  it('of an expired certificate is medium', () => shows(`${certy} medium`, untrusted('CERT_HAS_EXPIRED')));
+  rows(shows, [
+    ['is the issuer, not another that CAA permits', `${certy} high`, { caa: both, tls: { issuer: 'Certy Ltd' } }],
+    ['by CAA alone is low where no certificate was asked for', `${certy} low`, { caa, tls: { status: 'skipped' } }],
+    ['by CAA alone is low where there is no address', `${certy} low`, { caa, a: 'empty' }],
+    ['is not what a self-signed certificate names', '', untrusted('DEPTH_ZERO_SELF_SIGNED_CERT')],
+    ['is not what a chain with an unknown root names', '', untrusted('SELF_SIGNED_CERT_IN_CHAIN')],
+    ['is not that of a certificate for another name', '', untrusted('ERR_TLS_CERT_ALTNAME_INVALID')],
+    ['of an expired certificate is medium', `${certy} medium`, untrusted('CERT_HAS_EXPIRED')],
+  ]);
   it('is not what CAA permits while the certificate cannot be had', () => {
     const { services, roles } = profileOf({ caa: ['0 issue certy.test'], tls: { status: 'timeout' } });
     assert.deepEqual([services, roles.issuer], [[], 'unmeasured']);

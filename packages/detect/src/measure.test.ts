@@ -14,9 +14,8 @@ describe('a domain where every look-up was answered', () => {
   it('has no source and no role unmeasured', () => {
     const { sources, roles, state } = profileOf();
     assert.equal(state, 'active');
-    for (const measurement of [...Object.values(sources), ...Object.values(roles)]) {
+    for (const measurement of [...Object.values(sources), ...Object.values(roles)])
       assert.ok(measurement === 'observed' || measurement === 'absent', measurement);
-    }
   });
 });
 
@@ -54,9 +53,8 @@ describe('a failed look-up', () => {
   });
 
   it('of a label that the rulebook does not ask for takes nothing away, and its alias gives nothing', () => {
-    for (const former of ['timeout', 'skipped', aliasTo('gone.test')] as const) {
+    for (const former of ['timeout', 'skipped', aliasTo('gone.test')] as const)
       assert.equal(profileOf({ named: { ...noLabels, former } }).sources.cname, profileOf().sources.cname);
-    }
   });
   it('of the wildcard leaves the answers as they are', () => {
     const profile = profileOf({ wildcardTxt: 'timeout', named: { ...noLabels, support: aliasTo('helpdesk.test') } });

@@ -17,9 +17,8 @@ const vectors: NameVectors = JSON.parse(readFileSync(file, 'utf8'));
 const short = (text: string) => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
 describe('parseDomain accepts', () => {
-  for (const { input, host, domain, why } of vectors.accepted) {
+  for (const { input, host, domain, why } of vectors.accepted)
     it(`${short(input)}: ${why}`, () => assert.deepEqual(parseDomain(input), { ok: true, host, domain }));
-  }
 });
 
 describe('parseDomain refuses', () => {
@@ -80,9 +79,8 @@ describe('decodePunycode', () => {
     ['a-é', null],
     ['zzzzzzzzzzzzzzzzzzzz', null],
   ];
-  for (const [encoded, unicode] of table) {
+  for (const [encoded, unicode] of table)
     it(`reads ${encoded} as ${unicode}`, () => assert.equal(decodePunycode(encoded), unicode));
-  }
 
   const letter = fc.integer({ min: 0x61, max: 0x2fff }).map((code) => String.fromCodePoint(code));
   it('undoes what the URL parser encodes', () =>
@@ -117,8 +115,7 @@ describe('hostOfUrl', () => {
     const hosts =
       'https://0x7f.1/ https://xn--a.evil.example/ https://EXAMPLE.com/ https://bücher.example/ https://[::1]/';
     const others = 'https://a.example:1x/ https://example.com:99999/ https://example.com?x ftp://example.com/ nonsense';
-    for (const url of [...`${plain} ${odd} ${hosts} ${others}`.split(' '), '']) {
+    for (const url of [...`${plain} ${odd} ${hosts} ${others}`.split(' '), ''])
       assert.equal(hostOfUrl(url), URL.parse(url)?.hostname ?? null, url);
-    }
   });
 });

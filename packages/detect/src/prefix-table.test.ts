@@ -39,9 +39,8 @@ describe('PrefixTable', () => {
     it(`finds what a search through all entries finds, ${width * 32} bits`, () =>
       holds(600, [spaceOf(width)], ({ entries, addresses }) => {
         const table = new PrefixTable(entries, width);
-        for (const address of [...addresses, ...entries.map(({ words }) => words)]) {
+        for (const address of [...addresses, ...entries.map(({ words }) => words)])
           assert.deepEqual(table.find(address), findSlowly(entries, address));
-        }
       }));
   }
 });

@@ -10,9 +10,9 @@ import { evidenceOf } from './test/evidence-of.ts';
 import { testEntries, testRulebook } from './test/rulebook-of.ts';
 
 describe('sectorOf', () => {
+  const brazil = 'tce.ac.gov.br campinas.sp.gov.br';
   const table = {
-    government:
-      'nasa.gov defra.gov.uk interieur.gouv.fr mof.go.jp army.mil tce.ac.gov.br campinas.sp.gov.br health.qld.gov.au city.nagoya.lg.jp',
+    government: `nasa.gov defra.gov.uk interieur.gouv.fr mof.go.jp army.mil ${brazil} health.qld.gov.au city.nagoya.lg.jp`,
     education_research: 'mit.edu ox.ac.uk unimelb.edu.au perth.wa.edu.au high.school.nz',
     health: 'trust.nhs.uk',
     finance_insurance: 'first.bank',
@@ -24,9 +24,8 @@ describe('sectorOf', () => {
 });
 
 describe('decideSector', () => {
-  const pageWith = (...types: readonly string[]): Page => ({
-    ...{ title: null, metas: {}, assets: [], markers: [], isTruncated: false, types },
-  });
+  const empty: Page = { title: null, metas: {}, assets: [], markers: [], isTruncated: false };
+  const pageWith = (...types: readonly string[]): Page => ({ ...empty, types });
   const decide = (domain: string, page: Page | null, list: Record<string, Sector> = {}) =>
     decideSector(domain, { list: new Map(Object.entries(list)), page });
 
@@ -49,10 +48,7 @@ describe('decideSector', () => {
 
 describe('sectorListOf', () => {
   it('reads rows, a heading before them or not', () => {
-    const rows = [
-      ['example.com', 'health'],
-      ['WWW.Example.co.uk', ' media '],
-    ];
+    const rows = ['example.com,health', 'WWW.Example.co.uk, media '].map((row) => row.split(','));
     assert.deepEqual(Object.fromEntries(sectorListOf(rows)), { 'example.com': 'health', 'example.co.uk': 'media' });
     assert.deepEqual(sectorListOf([['Domain', 'Sector'], ...rows]), sectorListOf(rows));
     assert.equal(sectorListOf([]).size, 0);

@@ -52,9 +52,8 @@ function checkNames(index: DomainIndex, rows: readonly Row[]): void {
   assert.deepEqual([...index.names.order()], sorted);
   const parts = new Set(['.', '-', 'a', 'com', 'ab']);
   for (const { name } of rows.slice(0, 10)) for (const from of [0, 1, 2]) parts.add(name.slice(from, [2, 4, 8][from]));
-  for (const part of parts) {
+  for (const part of parts)
     expectSet(`names with ${part}`, index.grams.search(part, index.names), rows, ({ name }) => name.includes(part));
-  }
 }
 
 function checkServiceSets({ sets, vocabulary }: DomainIndex, rows: readonly Row[]): void {
@@ -128,16 +127,14 @@ function checkBuilds(index: DomainIndex, rows: readonly Row[]): void {
   const shown = new Set(rows.flatMap((row) => row.builds));
   assert.equal(builds.size, shown.size);
   assert.equal(builds.words().filter((word) => word !== null).length, shown.size);
-  for (const number of shown) {
+  for (const number of shown)
     expectSet(`build ${number}`, builds.domains(number), rows, (row) => row.builds.includes(number));
-  }
   for (const [provider, id] of vocabulary.providers.words().entries()) {
     const numbers = [...shown].filter((number) => builds.word(number)[0] === provider);
     assert.deepEqual([...builds.of(provider)].sort(), numbers.sort());
     assert.ok(index.buildsOf(id).every(({ domains }) => domains.size > 0));
-    for (const row of rows) {
+    for (const row of rows)
       assert.ok(numbers.filter((number) => row.builds.includes(number)).length <= 1, 'one build of a provider');
-    }
   }
 }
 
