@@ -36,25 +36,8 @@ onEach(databases, 'leases of sources', (_place, test) => {
     assert.ok(await store.sources.stop('nvd', failure, lease('b')));
     assert.ok(await begin(store, 'c'));
   });
-});
 
-onEach(kept, 'leases of sources', (place) => {
-  it('go to one of many that ask at once, and hold for other processes', async () => {
-    const url = await place.fresh();
-    await using one = await openStore(url);
-    await using two = await openStore(url);
-    // A transaction on a file blocks the event loop of another that waits for it.
-    const other = place === postgres ? two : one;
-    const first = await Promise.all(['a', 'b', 'c', 'd'].map((owner, i) => begin(i % 2 ? one : other, owner)));
-    assert.equal(first.filter((begun) => begun !== undefined).length, 1);
-    assert.deepEqual([await begin(one, 'e', 999), await begin(two, 'e', 999)], [undefined, undefined]);
-    assert.ok(await begin(two, 'e', 1_000));
-    for (const owner of ['a', 'b', 'c', 'd']) assert.equal(await one.sources.renew('nvd', lease(owner)), false);
-  });
-});
-
-onEach(databases, 'states of sources', (_place, test) => {
-  test('read as interrupted without their process, and never as complete before the end', async (store) => {
+  test('leave states that read as interrupted without their process, and never as complete before the end', async (store) => {
     assert.deepEqual(await store.sources.list(at(0)), []);
     await begin(store, 'a');
     assert.deepEqual([await stateAt(store, 999), await stateAt(store, 1_000)], ['syncing', 'interrupted']);
@@ -67,7 +50,7 @@ onEach(databases, 'states of sources', (_place, test) => {
     assert.partialDeepStrictEqual(await sourceAt(store, 9_999), complete);
   });
 
-  test('report a failure until the next success', async (store) => {
+  test('leave states that report a failure until the next success', async (store) => {
     await begin(store, 'a');
     await store.sources.step('nvd', step, lease('a'));
     await store.sources.stop('nvd', { ...failure, read: 10, skipped: 2, skippedExample: 'x' }, lease('a'));
@@ -78,7 +61,7 @@ onEach(databases, 'states of sources', (_place, test) => {
     assert.partialDeepStrictEqual(await sourceAt(store), { state: 'complete', error: null, failures: 0 });
   });
 
-  test('go on counting what was cut off, and anew in a sync of its own', async (store) => {
+  test('leave figures that go on counting what was cut off, and anew in a sync of its own', async (store) => {
     await begin(store, 'a');
     await store.sources.step('nvd', step, lease('a'));
     // Killed; another process goes on.
@@ -97,5 +80,20 @@ onEach(databases, 'states of sources', (_place, test) => {
     await begin(store, 'e', 10_000);
     await store.sources.stop('nvd', failure, lease('e'));
     assert.equal((await begin(store, 'f', 11_000))?.read, 0);
+  });
+});
+
+onEach(kept, 'leases of sources', (place) => {
+  it('go to one of many that ask at once, and hold for other processes', async () => {
+    const url = await place.fresh();
+    await using one = await openStore(url);
+    await using two = await openStore(url);
+    // A transaction on a file blocks the event loop of another that waits for it.
+    const other = place === postgres ? two : one;
+    const first = await Promise.all(['a', 'b', 'c', 'd'].map((owner, i) => begin(i % 2 ? one : other, owner)));
+    assert.equal(first.filter((begun) => begun !== undefined).length, 1);
+    assert.deepEqual([await begin(one, 'e', 999), await begin(two, 'e', 999)], [undefined, undefined]);
+    assert.ok(await begin(two, 'e', 1_000));
+    for (const owner of ['a', 'b', 'c', 'd']) assert.equal(await one.sources.renew('nvd', lease(owner)), false);
   });
 });

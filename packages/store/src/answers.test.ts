@@ -10,22 +10,6 @@ const used = (more: Partial<AnswerUsage> = {}): AnswerUsage => ({
 const receipt = (id: string) => ({ id, keyId: 'key_a', body: `{"id":"${id}"}` });
 const unentered = async ({ answers }: Store) => (await answers.unentered(10)).map(({ id }) => id).join();
 
-onEach(databases, 'the usage of answers', (_place, test) => {
-  test('is counted by key, model and day, within one batch and over several', async ({ answers }) => {
-    const small = used({ promptTokens: 1, cachedTokens: 0, completionTokens: 1 });
-    await answers.enter(4, [used(), small, used({ model: 'n' }), used({ keyId: 'key_b' })]);
-    await answers.enter(6, [used(), used({ day: '2026-01-02' })]);
-    assert.deepEqual(await answers.usage({ since: '2026-01-01', keyId: 'key_a' }), [
-      { ...used({ day: '2026-01-02' }), requests: 1 },
-      { ...used({ promptTokens: 21, cachedTokens: 8, completionTokens: 7 }), requests: 3 },
-      { ...used({ model: 'n' }), requests: 1 },
-    ]);
-    assert.equal(await answers.tokensOf('key_a', '2026-01-01'), 28 + 13);
-    assert.equal(await answers.tokensOf('key_c', '2026-01-01'), 0);
-    assert.equal((await answers.usage({ since: '2026-01-02' })).length, 1);
-  });
-});
-
 onEach(databases, 'receipts', (_place, test) => {
   test('name model files, each by its last name', async ({ answers }) => {
     const models = [
@@ -69,5 +53,21 @@ onEach(databases, 'receipts', (_place, test) => {
     assert.equal(await answers.receipt('rwr_3', 'key_a'), '{"id":"rwr_3"}');
     assert.equal(await answers.forget('rwr_9', 10), 1);
     assert.equal(await unentered(store), 'rwr_4');
+  });
+
+  test('come with usage that is counted by key, model and day, within one batch and over several', async ({
+    answers,
+  }) => {
+    const small = used({ promptTokens: 1, cachedTokens: 0, completionTokens: 1 });
+    await answers.enter(4, [used(), small, used({ model: 'n' }), used({ keyId: 'key_b' })]);
+    await answers.enter(6, [used(), used({ day: '2026-01-02' })]);
+    assert.deepEqual(await answers.usage({ since: '2026-01-01', keyId: 'key_a' }), [
+      { ...used({ day: '2026-01-02' }), requests: 1 },
+      { ...used({ promptTokens: 21, cachedTokens: 8, completionTokens: 7 }), requests: 3 },
+      { ...used({ model: 'n' }), requests: 1 },
+    ]);
+    assert.equal(await answers.tokensOf('key_a', '2026-01-01'), 28 + 13);
+    assert.equal(await answers.tokensOf('key_c', '2026-01-01'), 0);
+    assert.equal((await answers.usage({ since: '2026-01-02' })).length, 1);
   });
 });

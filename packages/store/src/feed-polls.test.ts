@@ -92,10 +92,8 @@ onEach(kept, 'the outcome of a poll', (_place, test) => {
     assert.equal(due.items + rest.items, 300);
     await assertCounts(url);
   });
-});
 
-onEach(kept, 'what grows old', (_place, test) => {
-  test('is deleted in batches, with what it named; an undated item only when its feed lacks it', async (store, url) => {
+  test('that grows old is deleted in batches, with what it named; an undated item only when its feed lacks it', async (store, url) => {
     const { feeds } = store;
     const [a = 0] = await subscribed(store, A);
     const items = Array.from({ length: 30 }, (_, i) => ({
@@ -115,7 +113,7 @@ onEach(kept, 'what grows old', (_place, test) => {
     await assertCounts(url);
   });
 
-  test('is not added again from a feed that still has it', async (store) => {
+  test('that grew old is not added again from a feed that still has it', async (store) => {
     const [a = 0] = await subscribed(store, A);
     const old = poll(A, [{ ...item('old', 'x.com'), at: '2026-01-01T00:00:00Z' }]);
     await recordPoll(store, a, old);

@@ -72,10 +72,8 @@ onEach(kept, 'a feed that leaves', (_place, test) => {
     await store.feeds.finishLeaving();
     assert.equal((await store.feeds.find(B))?.id, b);
   });
-});
 
-onEach(kept, 'what grows old', (_place, test) => {
-  test('is deleted in batches that are small however much an item names', async (store, url) => {
+  test('and items that grow old are deleted in small batches, however much an item names', async (store, url) => {
     const [a = 0] = await subscribed(store, A);
     await recordPoll(store, a, poll(A, named(12, 400)));
     const deleted = [];

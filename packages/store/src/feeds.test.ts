@@ -104,10 +104,8 @@ onEach(databases, 'feeds', (_place, test) => {
     assert.deepEqual(await take(['e'], 1), []);
     assert.deepEqual(await take(['e'], 2), ['e']);
   });
-});
 
-onEach(databases, 'mentions', (_place, test) => {
-  test('are paged through by number and by time without repeats', async (store) => {
+  test('have mentions that are paged through by number and by time without repeats', async (store) => {
     const { mentions } = store.feeds;
     const [a = 0] = await subscribed(store, A);
     const items = Array.from({ length: 100 }, (_, i) => ({

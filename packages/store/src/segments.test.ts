@@ -59,28 +59,8 @@ onEach(databases, 'segments', (_place, test) => {
     assert.deepEqual(await segments.get(nonceOf(7)), segment(7));
     assert.equal(await segments.put(segment(5)), false, 'a nonce counts once all the same');
   });
-});
 
-onEach(kept, 'segments', (_place, test) => {
-  test('count once, whatever a second receipt with the same nonce contains, in two processes too', async (one, url) => {
-    await using other = await openStore(url);
-    const first = segment(1);
-    const another = segment(1, { worker: 'worker-b', outputTokens: 1_000_000, gatewaySignature: SIGNATURE });
-    assert.equal(await one.segments.put(first), true);
-    const again = await Promise.all([first, another].map((each) => one.segments.put(each)));
-    assert.deepEqual(again, [false, false]);
-    assert.deepEqual(await one.segments.list({ limit: 10 }), [first]);
-    const nonces = Array.from({ length: 50 }, (_, n) => n + 2);
-    const puts = await Promise.all(
-      nonces.flatMap((n) => [one, other].map((store, at) => store.segments.put(segment(n, { outputTokens: at })))),
-    );
-    assert.equal(puts.filter((isNew) => isNew).length, 50);
-    assert.equal((await one.segments.totals({ by: 'gateway' }))[0]?.segments, 51);
-  });
-});
-
-onEach(databases, 'totals', (_place, test) => {
-  test('are exact by worker, gateway, caller, model and day, over any span', async ({ segments }) => {
+  test('have totals that are exact by worker, gateway, caller, model and day, over any span', async ({ segments }) => {
     const all = Array.from({ length: 210 }, (_, n) =>
       segment(n, {
         ...{ worker: `worker-${n % 7}`, gateway: `gateway-${n % 2}`, caller: n % 3 === 0 ? undefined : `key_${n % 3}` },
@@ -119,10 +99,34 @@ onEach(databases, 'totals', (_place, test) => {
         assert.deepEqual(await segments.totals({ by, ...span }), expected, `${by} ${JSON.stringify(span)}`);
       }
   });
+
+  test('have beside them the last standing of each peer', async ({ standings }) => {
+    assert.deepEqual(await standings.all(), new Map());
+    await standings.put('a', '1');
+    await standings.put('b', '2');
+    await standings.put('a', '3');
+    assert.deepEqual(Object.fromEntries(await standings.all()), { a: '3', b: '2' });
+  });
 });
 
-onEach(kept, 'totals', (_place, test) => {
-  test('and lists use an index', async (store, url) => {
+onEach(kept, 'segments', (_place, test) => {
+  test('count once, whatever a second receipt with the same nonce contains, in two processes too', async (one, url) => {
+    await using other = await openStore(url);
+    const first = segment(1);
+    const another = segment(1, { worker: 'worker-b', outputTokens: 1_000_000, gatewaySignature: SIGNATURE });
+    assert.equal(await one.segments.put(first), true);
+    const again = await Promise.all([first, another].map((each) => one.segments.put(each)));
+    assert.deepEqual(again, [false, false]);
+    assert.deepEqual(await one.segments.list({ limit: 10 }), [first]);
+    const nonces = Array.from({ length: 50 }, (_, n) => n + 2);
+    const puts = await Promise.all(
+      nonces.flatMap((n) => [one, other].map((store, at) => store.segments.put(segment(n, { outputTokens: at })))),
+    );
+    assert.equal(puts.filter((isNew) => isNew).length, 50);
+    assert.equal((await one.segments.totals({ by: 'gateway' }))[0]?.segments, 51);
+  });
+
+  test('are summed and listed by an index', async (store, url) => {
     for (let n = 0; n < 300; n += 1) await store.segments.put(segment(n));
     const plans = await plansOf(url, async (db) => {
       const segments = new SegmentTable(db);
@@ -140,15 +144,5 @@ onEach(kept, 'totals', (_place, test) => {
       if (sql.includes('sum(')) assert.ok(indexes.includes('segments_ended'), text);
       if (sql.includes('"seq" desc')) assert.equal(isSorted, false, `${sql}\n${text}`);
     }
-  });
-});
-
-onEach(databases, 'standings', (_place, test) => {
-  test('are the last that were stored of each peer', async ({ standings }) => {
-    assert.deepEqual(await standings.all(), new Map());
-    await standings.put('a', '1');
-    await standings.put('b', '2');
-    await standings.put('a', '3');
-    assert.deepEqual(Object.fromEntries(await standings.all()), { a: '3', b: '2' });
   });
 });
