@@ -80,6 +80,14 @@ describe('known peers', { concurrency: true }, () => {
     assert.ok(!isKnown(known, 'silent'));
   });
 
+  it('are written at once when the host stops', async () => {
+    const file = path.join(hosts.directory, 'stopped.json');
+    const known = await KnownPeers.load(file);
+    known.add('peer', { told: [atPort('192.0.2.1', 1)] }, new Date());
+    await known[Symbol.asyncDispose]();
+    assert.ok(isKnown(await KnownPeers.load(file), 'peer'));
+  });
+
   it('that only announced an address do not displace those that were reached', async () => {
     const known = await KnownPeers.load(undefined);
     known.add('gateway', { reached: atPort('192.0.2.1', 4001), told: [] }, new Date());

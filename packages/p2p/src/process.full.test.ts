@@ -8,13 +8,13 @@ import { until } from '../../../tests/support/until.ts';
 import type { Channel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
 import { KeyFileError } from './key-file.ts';
-import { addressOf, useHosts, within } from './test/hosts.ts';
+import { addressOf, useHosts } from './test/hosts.ts';
 
 /** Runs `program` in a process with `startPeerNode` in scope; its output is `printed`. */
 function run(program: string) {
   const source = `import { startPeerNode } from ${JSON.stringify(path.join(import.meta.dirname, 'start-peer-node.ts'))};`;
   const args = ['--input-type=module', '-e', source + program];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
   const result = { child, printed: '' };
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (bytes) => {
@@ -78,7 +78,7 @@ describe('a host', () => {
       await b.peers.provide(new Uint8Array(3));
       await Promise.all([a[Symbol.asyncDispose](), b[Symbol.asyncDispose]()]);
       console.log('closed');`);
-    const [code] = await once(closing.child, 'close', within(60_000));
+    const [code] = await once(closing.child, 'close');
     assert.deepEqual([code, closing.printed], [0, 'closed\n']);
   });
 });

@@ -8,16 +8,13 @@ import { found, IMPATIENT, scriptedResolver, silent } from './test/scripted-reso
 const { AUTHENTIC_DATA, CHECKING_DISABLED } = dnsPacket;
 
 it('an answer or an absence is authentic when its upstream reports so, also from the cache; a failure never is', async () => {
-  await using scripted = await scriptedResolver([
-    (q) => [
-      reply(q, {
-        ...(q.name === 'gone.test' ? { rcode: 3, authorities: [soa('test')] } : {}),
-        ...(q.name === 'bad.test' ? { rcode: 2 } : {}),
-        ...(q.name.endsWith('found.test') ? { answers: [a(q.name, '192.0.2.1')] } : {}),
-        flags: q.name === 'plain.found.test' ? 0 : AUTHENTIC_DATA,
-      }),
-    ],
-  ]);
+  const byName: DnsScript = (q) => {
+    const flags = q.name === 'plain.found.test' ? 0 : AUTHENTIC_DATA;
+    if (q.name === 'gone.test') return [reply(q, { rcode: 3, authorities: [soa('test')], flags })];
+    if (q.name === 'bad.test') return [reply(q, { rcode: 2, flags })];
+    return [reply(q, { answers: [a(q.name, '192.0.2.1')], flags })];
+  };
+  await using scripted = await scriptedResolver([byName]);
   for (const [name, status, expected] of [
     ['found.test', 'found', true],
     ['plain.found.test', 'found', false],
@@ -35,13 +32,8 @@ it('an answer or an absence is authentic when its upstream reports so, also from
 it('a chain taken up again is authentic when every part of it is', async () => {
   const chain: DnsScript = (q) => {
     if (q.name === 'end.test') return [reply(q, { answers: [a(q.name, '192.0.2.1')], flags: AUTHENTIC_DATA })];
-    const isHalf = q.name === 'half.test';
-    return [
-      reply(q, {
-        answers: [cname(q.name, isHalf ? 'loose.test' : 'end.test')],
-        flags: isHalf ? AUTHENTIC_DATA : 0,
-      }),
-    ];
+    const next = q.name === 'half.test' ? 'loose.test' : 'end.test';
+    return [reply(q, { answers: [cname(q.name, next)], flags: q.name === 'half.test' ? AUTHENTIC_DATA : 0 })];
   };
   await using scripted = await scriptedResolver([chain]);
   const { lookup, isAuthentic } = await scripted.resolver.ask('half.test', 'A');

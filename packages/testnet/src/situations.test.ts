@@ -28,8 +28,8 @@ describe('the situations of companies', () => {
   const inSituation = <T>(name: string, read: (domain: string) => Promise<T>, limit = 100): Promise<T[]> =>
     Promise.all(withSituation(name).slice(0, limit).map(read));
   const has = (category: string) => (domain: string) => hasService(internet, domain, category);
-  const isDnsShownBy = (place: string) => (domain: string) =>
-    internet.truth(domain).services.some(({ category, shownBy }) => category === 'dns' && shownBy === place);
+  const isDnsShownBy = (evidence: string) => (domain: string) =>
+    internet.truth(domain).services.some(({ category, shownBy }) => category === 'dns' && shownBy === evidence);
   const policies = async (domain: string) => (await texts(domain)).filter((text) => text.startsWith('v=spf1'));
 
   it('come at the rates that they have in the wild', () => {

@@ -28,11 +28,12 @@ describe('the calendar of feeds', () => {
 
   it('has full days before day 0', () => {
     const { calendar } = calendarAt(NOON);
-    for (const day of [1, 30])
-      assert.deepEqual(calendar.spanOf(-day), {
-        from: NOON - 12 * HOUR - day * DAY,
-        to: NOON - 12 * HOUR - (day - 1) * DAY - 1,
-      });
+    const midnight = NOON - 12 * HOUR;
+    for (const day of [1, 30]) {
+      const from = midnight - day * DAY;
+      assert.deepEqual(calendar.spanOf(-day), { from, to: from + DAY - 1 });
+    }
+  });
   });
 
   it('lays days that were not asked about evenly between', () => {
