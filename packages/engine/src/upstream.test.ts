@@ -19,6 +19,19 @@ describe('an answer of an upstream', () => {
     assert.deepEqual(usage, { promptTokens: 7, completionTokens: 2, cachedTokens: 3 });
   });
 
+  it('is the same wherever its bytes are cut', async () => {
+    const bytes = Buffer.from(events(says('é😀'), ends('stop'), '[DONE]').replaceAll('\n', '\r\n'));
+    world.server.script(async (response) => {
+      begin(response).write(': a comment\n\n');
+      for (const byte of bytes) {
+        response.write(Buffer.of(byte));
+        await new Promise(setImmediate);
+      }
+      response.end();
+    });
+    assert.equal(textOf(await chat(await world.open())), 'é😀');
+  });
+
   /** Sends a text, and ends as given once the caller has read it. */
   function half(end: Parameters<typeof world.server.script>[0]) {
     const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
@@ -50,9 +63,11 @@ describe('an answer of an upstream', () => {
     assert.equal(world.server.asked.length, 1);
   });
 
-  it('that is not a stream is an error', async () => {
+  it('that is not a stream, or has too large an event, is an error', async () => {
     world.server.script(refuses(200, { choices: [] }, { 'content-type': 'application/json' }));
     await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /answered with application\/json/));
+    world.server.script(streams(`data: ${'x'.repeat(3 * 1024 * 1024)}\n\n`));
+    await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /an event of more than/));
   });
 });
 
