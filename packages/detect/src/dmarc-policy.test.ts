@@ -14,62 +14,39 @@ function read(domain: string, dmarc: EvidenceParts['dmarc'], policies?: Policies
 
 describe('the DMARC policy in force', () => {
   const domain = 'shop.example.gov.test';
-  const organizationalDomain = 'example.gov.test';
   const recordOf = (tags: string) => (tags === 'timeout' ? tags : [`v=DMARC1; ${tags}`]);
   /** `own` has records joined by `+`. */
   function is(own: string, parents: Record<string, string>, expected: Partial<Dmarc>): void {
-    const dmarcParents = Object.fromEntries(
-      Object.entries(parents).map(([name, tags]) => [name, recordOf(tags)] as const),
-    );
+    const found = Object.entries(parents).map(([name, tags]) => [name, recordOf(tags)] as const);
     const records = own ? own.split('+').map((tags) => `v=DMARC1; ${tags}`) : [];
-    hasMembers(read(domain, records, { dmarcParents }), expected);
+    hasMembers(read(domain, records, { dmarcParents: Object.fromEntries(found) }), expected);
   }
+  const parent = 'example.gov.test';
+  const suffix = { 'gov.test': 'p=reject; psd=y' };
+  const both = { [parent]: 'p=reject; sp=quarantine; np=none', 'gov.test': 'p=none; psd=y' };
+  const atParent = { foundAt: parent, organizationalDomain: parent };
+  const atTop = { foundAt: 'test', organizationalDomain: 'test' };
   const below = { policy: 'quarantine', subdomainPolicy: 'quarantine', nonexistentPolicy: 'none' } as const;
-  const own = { subdomainPolicy: 'quarantine', nonexistentPolicy: 'quarantine' } as const;
+  const own = { foundAt: domain, subdomainPolicy: 'quarantine', nonexistentPolicy: 'quarantine' } as const;
   const several = { record: null, problems: [{ code: 'several-records', term: '' }] } as const;
   const none = { foundAt: null, organizationalDomain: domain, isUnsettled: false };
+  const silent = { 'gov.test': 'timeout' };
   rows(is, [
+    ['is its own', 'p=reject; sp=quarantine', suffix, { policy: 'reject', ...own }],
+    ['is the organizational domain’s, for names below it', '', both, { ...atParent, ...below }],
+    ['is the suffix’s without another', '', suffix, { ...atParent, foundAt: 'gov.test', policy: 'reject' }],
     [
-      'is its own',
-      'p=reject; sp=quarantine',
-      { 'gov.test': 'p=none; psd=y' },
-      { foundAt: domain, policy: 'reject', ...own },
+      'is not that of a name between',
+      '',
+      { [parent]: 'p=reject', test: 'p=quarantine' },
+      { ...atTop, policy: 'quarantine' },
     ],
-    [
-      'is that of the organizational domain, for names below it',
-      ...(['', { [organizationalDomain]: 'p=reject; sp=quarantine; np=none', 'gov.test': 'p=none; psd=y' }] as const),
-      { foundAt: organizationalDomain, organizationalDomain, ...below },
-    ],
-    [
-      'is that of the public suffix where nobody below has one',
-      ...(['', { 'gov.test': 'p=reject; psd=y' }] as const),
-      { foundAt: 'gov.test', organizationalDomain, policy: 'reject' },
-    ],
-    [
-      'is not that of a name between, above which there is another',
-      ...(['', { [organizationalDomain]: 'p=reject', test: 'p=quarantine' }] as const),
-      { foundAt: 'test', organizationalDomain: 'test', policy: 'quarantine' },
-    ],
-    [
-      'is that of a name that says it is no public suffix',
-      ...(['', { [organizationalDomain]: 'p=reject; psd=n', test: 'p=quarantine' }] as const),
-      { foundAt: organizationalDomain, organizationalDomain, policy: 'reject' },
-    ],
+    ['is that of no suffix', '', { [parent]: 'p=reject; psd=n', test: 'p=none' }, { ...atParent, policy: 'reject' }],
     ['is none where several records stand', 'p=reject+p=none', {}, { policy: null, ...several }],
     ['is none where nobody has one', '', {}, { policy: null, ...none }],
-    [
-      'is not settled while a parent’s cannot be had',
-      '',
-      { 'gov.test': 'timeout' },
-      { policy: null, isUnsettled: true },
-    ],
-    ['is settled by its own record', 'p=none', { 'gov.test': 'timeout' }, { policy: 'none', isUnsettled: false }],
-    [
-      'is not a parent’s where its own is void',
-      'p=junk',
-      { 'example.gov.test': 'p=reject' },
-      { policy: null, foundAt: domain },
-    ],
+    ['is not settled while a parent’s cannot be had', '', silent, { policy: null, isUnsettled: true }],
+    ['is settled by its own record', 'p=none', silent, { policy: 'none', isUnsettled: false }],
+    ['is not a parent’s where its own is void', 'p=junk', { [parent]: 'p=reject' }, { policy: null, foundAt: domain }],
     ['shows a record that is void', 'p=junk', {}, { policy: null, record: 'v=DMARC1; p=junk' }],
   ]);
   it('is lowered one step while testing, for names below too', () =>

@@ -25,6 +25,7 @@ const careless = { 'referrer-policy': 'unsafe-url', 'x-content-type-options': 'n
 const uselessKey = { 's1._domainkey': ['v=DKIM1; k=dsa; t=y; p=AAAA'] };
 const noLogo = { bimi: ['v=BIMI1; l=x'], ...dmarc('p=none') };
 const expired = { isTrusted: false, problem: 'CERT_HAS_EXPIRED' };
+const toOther = dmarc('p=reject; rua=mailto:d@rua.test');
 const refused = { policies: { reportConsents: { 'rua.test': 'nxdomain' } } } as const;
 const MODIFIERS = Array.from({ length: 20 }, (_, i) => `x${i}=1`).join(' ');
 
@@ -70,13 +71,7 @@ describe('the points of a factor, with', () => {
     ['reject while testing', dmarc('p=reject; t=y'), 'dmarc', 33, 'testing no-reports'],
     ['weaker sub-domains', dmarc('p=reject; sp=none; rua=mailto:d@example.com'), 'dmarc', 40, 'weak-subdomains'],
     ['weaker unused sub-domains', dmarc('p=reject; np=none; rua=mailto:d@example.com'), 'dmarc', 40, 'weak-subdomains'],
-    [
-      'reports refused',
-      { ...dmarc('p=reject; rua=mailto:d@rua.test'), ...refused },
-      'dmarc',
-      40,
-      'unauthorized-reports',
-    ],
+    ['reports refused', { ...toOther, ...refused }, 'dmarc', 40, 'unauthorized-reports'],
     ['a misspelled policy', dmarc('p=rejct; rua=mailto:d@example.com'), 'dmarc', 18, 'bad-value'],
     ['an address that nothing can be sent to', dmarc('p=reject; rua=d@example.com'), 'dmarc', 40, 'bad-address'],
     ['no semicolon', { dmarc: ['v=DMARC1 p=reject'] }, 'dmarc', 0, 'unreadable'],
