@@ -173,7 +173,7 @@ describe('the receipt of an answer that workers made', () => {
         segment(1, 'second', 6, [3, 8]),
       ]);
     const [stored] = await service.running.gateway.keys.list();
-    assert.deepEqual([...new Set(contexts.map(({ caller }) => caller))], [stored?.id]);
+    assert.ok(contexts.every(({ caller }) => caller === stored?.id));
   });
 
   it('names what a worker made beyond a stop string, and no worker without a part', async () => {

@@ -2,18 +2,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EngineError } from '@strata/engine';
-import { Vocabularies } from './vocabularies.ts';
+import { until } from '../../../../tests/support/until.ts';
+import { Vocabularies, type VocabulariesOptions } from './vocabularies.ts';
 
-function scene(options: { readonly most?: number; readonly idleMs?: number } = {}) {
+function scene(options: VocabulariesOptions = {}) {
   const told: string[] = [];
-  let failure: Error | undefined;
-  let held: Promise<void> | undefined;
+  /** What calls of `tokenize` wait for, and how they fail. */
+  const next: { held?: Promise<void> | undefined; failure?: Error | undefined } = {};
   const vocabularies = new Vocabularies(async (file) => {
     told.push(`open ${file}`);
     return {
       async tokenize() {
-        await held;
-        if (failure) throw failure;
+        await next.held;
+        if (next.failure) throw next.failure;
         return [1];
       },
       detokenize: async () => '',
@@ -22,17 +23,7 @@ function scene(options: { readonly most?: number; readonly idleMs?: number } = {
       [Symbol.asyncDispose]: async () => void told.push(`close ${file}`),
     };
   }, options);
-  return {
-    told,
-    vocabularies,
-    of: (name: string) => vocabularies.of(name, async () => name),
-    fail: (error: Error | undefined) => {
-      failure = error;
-    },
-    hold: (until: Promise<void>) => {
-      held = until;
-    },
-  };
+  return { told, next, vocabularies, of: (name: string) => vocabularies.of(name, async () => name) };
 }
 
 describe('vocabularies', () => {
@@ -57,10 +48,10 @@ describe('vocabularies', () => {
   });
 
   it('that are at work are not closed for others; what is too many ends with its work', async () => {
-    const { told, of, hold, vocabularies } = scene({ most: 1 });
+    const { told, of, next, vocabularies } = scene({ most: 1 });
     await using _all = vocabularies;
     const { promise, resolve } = Promise.withResolvers<void>();
-    hold(promise);
+    next.held = promise;
     const working = [of('a').tokenize(''), of('b').tokenize('')];
     await of('c').render({ messages: [], tools: [] });
     assert.ok(!told.includes('close a') && !told.includes('close b'), told.join());
@@ -70,17 +61,16 @@ describe('vocabularies', () => {
   });
 
   it('that failed one caller end when the calls of others are over', async () => {
-    const { told, of, hold, fail, vocabularies } = scene();
+    const { told, of, next, vocabularies } = scene();
     await using _all = vocabularies;
     const { promise, resolve } = Promise.withResolvers<void>();
-    hold(promise);
+    next.held = promise;
     const beside = of('a').tokenize('');
     await new Promise((resolved) => setImmediate(resolved));
-    hold(Promise.resolve());
-    fail(new EngineError('model-unusable', 'too slow'));
+    Object.assign(next, { held: undefined, failure: new EngineError('model-unusable', 'too slow') });
     await assert.rejects(of('a').tokenize(''), /too slow/);
     assert.deepEqual(told, ['open a']);
-    fail(undefined);
+    next.failure = undefined;
     await of('a').tokenize('');
     assert.deepEqual(told, ['open a', 'open a']);
     resolve();
@@ -101,25 +91,19 @@ describe('vocabularies', () => {
     const { told, of, vocabularies } = scene({ idleMs: 20 });
     await using _all = vocabularies;
     await of('a').tokenize('');
-    // The sweep holds no process open: the test has to.
-    const limit = setTimeout(() => assert.fail('it was not closed'), 5_000);
-    while (vocabularies.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    clearTimeout(limit);
+    await until(() => vocabularies.size === 0);
     assert.deepEqual(told, ['open a', 'close a']);
   });
 
   it('that crashed are begun anew by the next who asks; a template that refuses is no crash', async () => {
-    const { told, of, fail, vocabularies } = scene();
+    const { told, of, next, vocabularies } = scene();
     await using _all = vocabularies;
-    fail(new EngineError('crashed', 'it died'));
-    await assert.rejects(of('a').tokenize(''), /it died/);
-    fail(undefined);
-    await of('a').tokenize('');
-    assert.deepEqual(told, ['open a', 'close a', 'open a']);
-    fail(new EngineError('template-failed', 'no'));
-    await assert.rejects(of('a').tokenize(''), /no/);
-    fail(undefined);
-    await of('a').tokenize('');
-    assert.equal(told.length, 3);
+    for (const code of ['crashed', 'template-failed'] as const) {
+      next.failure = new EngineError(code, 'it failed');
+      await assert.rejects(of('a').tokenize(''), /it failed/);
+      next.failure = undefined;
+      await of('a').tokenize('');
+      assert.deepEqual(told, ['open a', 'close a', 'open a']);
+    }
   });
 });

@@ -7,25 +7,14 @@ import { MESSAGES, sharedGateway } from './shared.ts';
 
 const ENDPOINTS = ['/v1/chat/completions', '/v1/completions', '/v1/embeddings', '/v1/responses'];
 
+const user = { role: 'user', content: [{ type: 'text', text: 'What is DMARC?' }] };
+const parameters = { type: 'object', properties: { a: { type: 'string' } } };
 const valid = {
   model: MODEL,
-  messages: [
-    { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: [{ type: 'text', text: 'What is DMARC?' }] },
-  ],
-  max_tokens: 2,
-  temperature: 0.5,
-  stop: ['x'],
-  logit_bias: { 5: 1 },
-  tools: [
-    {
-      type: 'function',
-      function: { name: 'f', parameters: { type: 'object', properties: { a: { type: 'string' } } } },
-    },
-  ],
-  tool_choice: 'auto',
+  messages: [{ role: 'system', content: 'Be brief.' }, user],
+  ...{ max_tokens: 2, temperature: 0.5, stop: ['x'], logit_bias: { 5: 1 }, tool_choice: 'auto', stream: false },
+  tools: [{ type: 'function', function: { name: 'f', parameters } }],
   response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } },
-  stream: false,
 };
 const junk = fc.oneof(
   fc.constantFrom<unknown>(null, true, '', -1, 0, 1e308, 2 ** 53, 0.1, [], {}),

@@ -4,18 +4,9 @@ import { type ChatDelta, readChatRequest } from '@strata/inference';
 import { EngineBackend } from '../../engine-backend.ts';
 import { NEVER } from './answers.ts';
 
-const TOOL = {
-  type: 'function',
-  function: {
-    name: 'look_up',
-    parameters: {
-      type: 'object',
-      properties: { domain: { type: 'string', maxLength: 12 }, isDeep: { type: 'boolean' } },
-      required: ['domain', 'isDeep'],
-      additionalProperties: false,
-    },
-  },
-};
+const properties = { domain: { type: 'string', maxLength: 12 }, isDeep: { type: 'boolean' } };
+const parameters = { type: 'object', properties, required: ['domain', 'isDeep'], additionalProperties: false };
+const TOOL = { type: 'function', function: { name: 'look_up', parameters } };
 export const SCHEMA = {
   type: 'object',
   properties: {
