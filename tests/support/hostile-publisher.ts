@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 
 export type Hostility = (response: ServerResponse, at: { readonly origin: string }) => void;
@@ -11,14 +12,14 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const MEGABYTE = 1 << 20;
 
 /** Writes as long as the other side reads, and no more than it must hold. */
-function flood(response: ServerResponse, chunk: Buffer, most = Number.POSITIVE_INFINITY): void {
+function flood(into: Writable, chunk: Buffer, maxBytes = Number.POSITIVE_INFINITY): void {
   let written = 0;
   const more = () => {
-    while (written < most && !response.destroyed) {
+    while (written < maxBytes && !into.destroyed) {
       written += chunk.length;
-      if (!response.write(chunk)) return void response.once('drain', more);
+      if (!into.write(chunk)) return void into.once('drain', more);
     }
-    if (!response.destroyed) response.end();
+    if (!into.destroyed) into.end();
   };
   more();
 }
@@ -48,16 +49,7 @@ export const HOSTILITIES = {
     const gzip = createGzip({ level: 9 });
     gzip.on('error', () => {}).pipe(response);
     response.once('close', () => gzip.destroy());
-    const zeros = Buffer.alloc(MEGABYTE, '<');
-    let left = 2_048;
-    const more = () => {
-      while (left > 0 && !gzip.destroyed) {
-        left -= 1;
-        if (!gzip.write(zeros)) return void gzip.once('drain', more);
-      }
-      if (!gzip.destroyed) gzip.end();
-    };
-    more();
+    flood(gzip, Buffer.alloc(MEGABYTE, '<'), 2_048 * MEGABYTE);
   },
   loop: (response, { origin }) => response.writeHead(302, { location: `${origin}/again/${Math.random()}` }).end(),
   /** To where no stranger may lead us: a network of one's own, and the metadata of a cloud's machines. */
@@ -65,11 +57,8 @@ export const HOSTILITIES = {
   metadata: (response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
   laughs(response) {
     const levels = Array.from({ length: 20 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join('');
-    response
-      .writeHead(200, XML)
-      .end(
-        `<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY l0 "ha">${levels}]><rss><channel><title>&l20;</title></channel>`,
-      );
+    const type = `<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY l0 "ha">${levels}]>`;
+    response.writeHead(200, XML).end(`${type}<rss><channel><title>&l20;</title></channel>`);
   },
   picture: (response) => response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(100_000, 0x89)),
   /** Deeper than any stack, and longer than any feed. */

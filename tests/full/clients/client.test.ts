@@ -41,21 +41,16 @@ describe('the client of the stack service', () => {
     for await (const { domain } of client.pages('/stack/v1/search', { query: { limit: 7 } })) found.push(domain);
     const { body } = await client.get('/stack/v1/search', { query: { limit: 1_000 } });
     assert.ok(body.total > 14);
-    assert.deepEqual(
-      found,
-      body.results.map(({ domain }) => domain),
-    );
+    const all = body.results.map(({ domain }) => domain);
+    assert.deepEqual(found, all);
     const rest: string[] = [];
     const later = { query: { limit: 7, offset: body.total - 3 } };
     for await (const { domain } of client.pages('/stack/v1/search', later)) rest.push(domain);
     assert.deepEqual(rest, found.slice(-3));
     const provider = body.results[0]?.services[0]?.provider ?? '';
     const users: string[] = [];
-    for await (const { domain } of client.pages('/stack/v1/providers/{provider}', {
-      path: { provider },
-      query: { limit: 2 },
-    }))
-      users.push(domain);
+    const asked = { path: { provider }, query: { limit: 2 } };
+    for await (const { domain } of client.pages('/stack/v1/providers/{provider}', asked)) users.push(domain);
     assert.equal(new Set(users).size, users.length);
     assert.ok(users.includes(found[0] ?? ''));
   });
@@ -76,11 +71,10 @@ describe('the client of the stack service', () => {
     assert.deepEqual([keyless.status, keyless.code], [401, 'missing_key']);
     const key = await stack.newKey('free');
     const free = new StackClient({ baseUrl: stack.base, key });
-    let spent = await problemOf(
-      (async () => {
-        for (;;) await free.get('/stack/v1/stats');
-      })(),
-    );
+    const askForEver = async () => {
+      for (;;) await free.get('/stack/v1/stats');
+    };
+    let spent = await problemOf(askForEver());
     assert.deepEqual([spent.status, spent.code, spent.quota?.remaining], [429, 'quota_exceeded', 0]);
     assert.ok((spent.retryAfterSeconds ?? 0) > 0);
     spent = await problemOf(free.events().next());
@@ -148,10 +142,8 @@ describe('the client of the inference service', () => {
   after(() => gateway?.[Symbol.asyncDispose]());
 
   it('lists models, and gives an answer as it is written, with a receipt of these very words', async () => {
-    assert.deepEqual(
-      (await client.models()).map(({ id }) => id),
-      [model],
-    );
+    const [only, ...others] = await client.models();
+    assert.deepEqual([only?.id, others], [model, []]);
     let record: ChatRecord | undefined;
     let started: string | null = null;
     let text = '';

@@ -24,8 +24,11 @@ it('twenty streams of five workers stay whole while one is killed every five sec
     { length: 20 },
     (_, i): StreamAsk => ({ prompt: [300 + i, 301, 302], seed: i, tokens: 1_000 + 50 * i }),
   );
-  const outcomes = await assertWhole(clientOf(gateway), asks).finally(() => done.abort());
-  const killed = await killing;
+  let killed = 0;
+  const outcomes = await assertWhole(clientOf(gateway), asks).finally(async () => {
+    done.abort();
+    killed = await killing;
+  });
   assert.ok(killed >= 2, `${killed} were killed while the streams ran`);
   for (const [i, { longestGapMs }] of outcomes.entries())
     assert.ok(longestGapMs < MAX_GAP_MS, `stream ${i} stood still for ${longestGapMs} ms`);

@@ -1,6 +1,6 @@
 // A way between two hosts over TCP with a delay, that can fall silent: what was sent into it is held, and no end tells of it.
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export interface SlowLink extends AsyncDisposable {
   readonly port: number;
@@ -33,9 +33,8 @@ export async function openSlowLink(to: number, { delayMs = 0 }: { readonly delay
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port: (server.address() as AddressInfo).port,
     cut() {
       isCut = true;
     },

@@ -23,7 +23,7 @@ export interface WorkerBusy {
   readonly running: number;
 }
 
-export type WorkerMessage = WorkerReady | WorkerBusy | { readonly kind: 'serving'; readonly gateway: string };
+export type WorkerMessage = WorkerReady | WorkerBusy;
 
 const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as WorkerProcessOptions;
 
@@ -53,7 +53,7 @@ function worldOf(options: SimulatedEngineOptions): WorkerWorld {
   };
 }
 
-const tell = (message: WorkerMessage) => process.send?.(message);
+const send = (message: WorkerMessage) => process.send?.(message);
 const config = readWorkerConfig({
   STRATA_DATA: data,
   STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
@@ -63,16 +63,11 @@ const config = readWorkerConfig({
 });
 const worker = await startWorker(
   config,
-  {
-    logger: createLogger({ level: config.logLevel }),
-    onNews: (news) => {
-      if (news.kind === 'serving') tell(news);
-    },
-  },
+  { logger: createLogger({ level: config.logLevel }) },
   simulated === undefined ? {} : worldOf(simulated),
 );
 process.on('message', (message) => {
-  if (message === 'busy') tell({ kind: 'busy', running });
+  if (message === 'busy') send({ kind: 'busy', running });
 });
 process.once('disconnect', () => void worker.leave().finally(() => process.exit(0)));
-tell({ kind: 'ready', peer: worker.id, addresses: worker.addresses() });
+send({ kind: 'ready', peer: worker.id, addresses: worker.addresses() });
