@@ -7,7 +7,7 @@ import { compareBatches } from './test/scan-histories.ts';
 import { confirm, day, exchangeOn, GOOGLE, HOUR, scanOf } from './test/scans.ts';
 
 onEach(kept, 'scans in batches', (place, test) => {
-  // More histories: record-scans.full.test.ts.
+  // More histories: record-scans.full.test.ts. More scans than fit one transaction: backup.test.ts.
   it('leave every table as the same scans do one by one', async () => {
     const [first, second] = [await compareBatches(place, 1), await compareBatches(place, 2)];
     assert.ok(first + second > 15, `${first} + ${second} changes were confirmed`);
@@ -27,14 +27,6 @@ onEach(kept, 'scans in batches', (place, test) => {
     assert.deepEqual(await store.counts(), { domains: 5, scannedDomains: 5, services: 15, scans: 6, changes: 0 });
     await assert.rejects(store.recordScan(refused, confirm));
     assert.deepEqual(await store.recordScans([], confirm), []);
-  });
-
-  test('may be more than fit one transaction, each once', async (store) => {
-    const scans = Array.from({ length: 700 }, (_, n) => scanOf(`d${n}.com`, day(0), GOOGLE));
-    const results = await store.recordScans(scans, confirm);
-    assert.equal(results.filter((each) => each.status === 'fulfilled' && each.value.isFirst).length, 700);
-    const counts = { domains: 700, scannedDomains: 700, services: 2_100, scans: 700, changes: 0 };
-    assert.deepEqual(await store.counts(), counts);
   });
 });
 
