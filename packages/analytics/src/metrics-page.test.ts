@@ -34,10 +34,8 @@ describe('docs/metrics.md', () => {
     const levels =
       /Levels: low below (\d+), medium below (\d+), high below (\d+), critical from there/.exec(page) ?? [];
     const limits = levels.slice(1).map(Number);
-    assert.deepEqual(
-      limits.map((limit) => riskLevel(limit - 1)),
-      ['low', 'medium', 'high'],
-    );
+    const below = limits.map((limit) => riskLevel(limit - 1));
+    assert.deepEqual(below, ['low', 'medium', 'high']);
     assert.deepEqual(limits.map(riskLevel), ['medium', 'high', 'critical']);
     assert.ok(page.includes(`pairs below ${LEAST_SUPPORT} are left out`));
     assert.ok(page.includes(`today and the ${TREND_DAYS - 1} days before`));

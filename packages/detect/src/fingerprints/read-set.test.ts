@@ -76,10 +76,8 @@ describe('readFingerprints', () => {
 
   it('tells of names that are one id, and of those that make none', () => {
     const { technologies, report } = read({ 'Cloud.IQ': entry({}), 'Cloud IQ': entry({}), 百度统计: entry({}) });
-    assert.deepEqual(
-      technologies.map(({ slug }) => slug),
-      ['cloud-iq', 'cloud-iq'],
-    );
+    const slugs = technologies.map(({ slug }) => slug);
+    assert.deepEqual(slugs, ['cloud-iq', 'cloud-iq']);
     const [same, none] = report.problems.map(({ technology, problem }) => `${technology} ${problem}`);
     assert.equal(same, 'Cloud IQ is one provider with Cloud.IQ: as an id both are cloud-iq');
     assert.match(none ?? '', /^百度统计 .* without Latin letters/);
