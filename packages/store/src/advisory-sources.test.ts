@@ -37,7 +37,7 @@ onEach(databases, 'leases of sources', (_place, test) => {
     assert.ok(await begin(store, 'c'));
   });
 
-  test('leave states that read as interrupted without their process, and never as complete before the end', async (store) => {
+  test('read as interrupted without their process, and never as complete before the end', async (store) => {
     assert.deepEqual(await store.sources.list(at(0)), []);
     await begin(store, 'a');
     assert.deepEqual([await stateAt(store, 999), await stateAt(store, 1_000)], ['syncing', 'interrupted']);

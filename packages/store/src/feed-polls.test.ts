@@ -93,7 +93,7 @@ onEach(kept, 'the outcome of a poll', (_place, test) => {
     await assertCounts(url);
   });
 
-  test('that grows old is deleted in batches, with what it named; an undated item only when its feed lacks it', async (store, url) => {
+  test('that grows old is deleted in batches, an undated item only when its feed lacks it', async (store, url) => {
     const { feeds } = store;
     const [a = 0] = await subscribed(store, A);
     const items = Array.from({ length: 30 }, (_, i) => ({

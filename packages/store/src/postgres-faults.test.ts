@@ -48,7 +48,7 @@ onEach([postgres], 'a server', ({ fresh }) => {
     await assert.rejects(sql`select * from half`.execute(db), /does not exist/);
   });
 
-  it('that takes too long for a statement is interrupted, and what could not begin in time leaves no trace', async () => {
+  it('that takes too long is interrupted, and what could not begin in time leaves no trace', async () => {
     const url = await fresh();
     // Nothing but what is locked below waits for a lock.
     await using store = await openStore(`${url}?lock_timeout=100`, { poolSize: 1 });

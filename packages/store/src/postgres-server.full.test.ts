@@ -53,7 +53,7 @@ describe('a server that is killed', { skip: postgres.skip }, () => {
     assert.deepEqual([scans, services, (await store.eventsSince(0, 10_000)).length], [domains, 3 * domains, domains]);
   });
 
-  it('ends the lock of the scheduler, which can be taken after the restart, and leaves a clock that goes on', async () => {
+  it('ends the lock of the scheduler until the restart, and leaves a clock that goes on', async () => {
     const server = await started();
     mock.timers.enable({ apis: ['Date'], now: Date.parse('2020-01-01T00:00:00Z') });
     try {
