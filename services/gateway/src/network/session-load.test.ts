@@ -40,6 +40,7 @@ describe('the load of a worker', () => {
     assert.equal(session.load.others, 5);
     // It lists a job whose end has been received: that slot is free.
     assert.deepEqual(await loadAfter(3, 0, writing), [3, 0, 0]);
+    assert.equal(session.rttMs, 1, 'as it is measured elsewhere');
   });
 
   it('is ours alone where it says less than that', async () => {
