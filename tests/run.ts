@@ -1,6 +1,6 @@
 // Runs a suite: `node tests/run.ts fast|full [path …]`. The files of a folder share one process, so that each module is loaded and
 // each costly part (simulated internet, model, browser) is started once; the whole run shares one PostgreSQL cluster.
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { binaries, startPostgres } from '../packages/store/src/test/postgres.ts';
@@ -60,9 +60,24 @@ function groupsOf(suite: 'fast' | 'full', paths: readonly string[]): Group[] {
     .sort((a, b) => rank(a) - rank(b) || b.files.length - a.files.length);
 }
 
+const running = new Set<ChildProcess>();
+
+function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // It has ended.
+  }
+}
+
 async function runGroup(group: Group, env: NodeJS.ProcessEnv): Promise<GroupResult> {
   const started = performance.now();
-  const child = fork(path.join(import.meta.dirname, 'run-group.ts'), group.files, { cwd: root, env, stdio: 'pipe' });
+  // In a process group of its own, so that what a test has started ends with it.
+  const options = { cwd: root, env, stdio: 'pipe', detached: true } as const;
+  const child = fork(path.join(import.meta.dirname, 'run-group.ts'), group.files, options);
+  running.add(child);
+  // What it leaves running would keep its output open.
+  child.once('exit', () => endGroup(child, 'SIGKILL'));
   const reports: TestReport[] = [];
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -74,12 +89,13 @@ async function runGroup(group: Group, env: NodeJS.ProcessEnv): Promise<GroupResu
   const errors: string[] = [];
   const limit = setTimeout(() => {
     errors.push(`ended after ${groupLimitMs / 1000} s; the last test to end was: ${reports.at(-1)?.name ?? 'none'}`);
-    child.kill('SIGKILL');
+    endGroup(child, 'SIGKILL');
   }, groupLimitMs);
   const [code, signal] = await new Promise<[number | null, string | null]>((resolve) => {
     child.once('close', (code, signal) => resolve([code, signal]));
   });
   clearTimeout(limit);
+  running.delete(child);
   // A promise that nothing settles ends a process early and silently: its exit code is not 0 until all tests have ended.
   if (code !== 0 && code !== 1) {
     errors.push(`the process ended with ${signal ?? `exit code ${code}`}\n${output}`);
@@ -123,6 +139,12 @@ await using postgres = binaries ? await startPostgres() : undefined;
 const env = { ...process.env, ...(postgres && { STRATA_TEST_POSTGRES: postgres.url }) };
 const waiting = groupsOf(suite, paths);
 const results: GroupResult[] = [];
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    waiting.length = 0;
+    for (const child of running) endGroup(child, signal);
+  });
+}
 await Promise.all(
   Array.from({ length: concurrency }, async () => {
     for (let group = waiting.shift(); group; group = waiting.shift()) {
