@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { once } from 'node:events';
+import { after, before, describe, it } from 'node:test';
+import { generateKeyPair } from '@libp2p/crypto/keys';
+import { peerIdFromPrivateKey } from '@libp2p/peer-id';
+import { multiaddr } from '@multiformats/multiaddr';
+import type { Libp2p } from 'libp2p';
+import { CID } from 'multiformats/cid';
+import { sha256 } from 'multiformats/hashes/sha2';
 import { until } from '../../../tests/support/until.ts';
 import { RECORDS } from './limits.ts';
+import { MessageReader } from './message-reader.ts';
 import type { PeerNode } from './peer-node.ts';
-import { useHosts, within } from './test/hosts.ts';
+import { worthDialling } from './providers.ts';
+import { addressOf, startStranger, useHosts, within } from './test/hosts.ts';
 
 const KEY = Buffer.from('model');
 
@@ -55,5 +64,66 @@ describe('finding who has what', { concurrency: true }, () => {
     for (let at = 0; at < RECORDS.mostProvided; at += 1) await greedy.peers.provide(Buffer.from(`${at}`));
     await assert.rejects(greedy.peers.provide(Buffer.from('one more')), /provided already/);
     await greedy.peers.provide(Buffer.from('0'));
+  });
+});
+
+const cid = CID.createV1(0x55, await sha256.digest(Buffer.from('model'))).bytes;
+/** Fields of https://github.com/libp2p/specs/blob/master/kad-dht/README.md#rpc-messages: type 3 is GET_PROVIDERS, 2 ADD_PROVIDER. */
+const field = (tag: number, bytes: Uint8Array) => Buffer.concat([Uint8Array.of(tag, bytes.byteLength), bytes]);
+const message = (type: number, ...fields: Uint8Array[]) => {
+  const body = Buffer.concat([Uint8Array.of(0x08, type), field(0x12, cid), ...fields]);
+  const length = body.byteLength < 128 ? [body.byteLength] : [(body.byteLength & 0x7f) | 0x80, body.byteLength >> 7];
+  return Buffer.concat([Uint8Array.from(length), body]);
+};
+
+describe('what may be asked of the DHT', () => {
+  const hosts = useHosts();
+  let host: PeerNode;
+  let stranger: Libp2p;
+  before(async () => {
+    [host, stranger] = await Promise.all([hosts.start('host'), startStranger()]);
+  });
+  after(() => stranger.stop());
+
+  it('is so much a second, of one peer on however many streams, and others are answered meanwhile', async () => {
+    const connection = await stranger.dial(multiaddr(addressOf(host)));
+    const beganAt = Date.now();
+    const asked = Array.from({ length: 4 }, async () => {
+      const stream = await connection.newStream('/strata/kad/1.0.0');
+      const chunks: Uint8Array[] = [];
+      stream.addEventListener('message', ({ data }) => chunks.push(data.subarray()));
+      const closed = once(stream, 'close');
+      stream.send(Buffer.concat(Array.from({ length: 200 }, () => message(3))));
+      await closed;
+      return [...new MessageReader().read(Buffer.concat(chunks))].length;
+    });
+    const answered = (await Promise.all(asked)).reduce((sum, count) => sum + count);
+    const most = RECORDS.messageBurst + ((Date.now() - beganAt) / 1_000) * RECORDS.messagesPerSecond + 1;
+    assert.ok(answered > 0 && answered <= most, `${answered} answers of 800 questions, ${most} allowed`);
+
+    const [provider, asker] = await Promise.all([hosts.start('provider'), hosts.start('asker')]);
+    for (const node of [provider, asker]) await node.peers.join(addressOf(host), within());
+    await provider.peers.provide(Buffer.from('another'));
+    const find = () => Array.fromAsync(asker.peers.find(Buffer.from('another'), within(5_000)));
+    await until(async () => (await find()).includes(provider.id));
+  });
+
+  it('is not a message that names a crowd', async () => {
+    const connection = await stranger.dial(multiaddr(addressOf(host)));
+    const stream = await connection.newStream('/strata/kad/1.0.0');
+    const closed = once(stream, 'close');
+    const crowd = Array.from({ length: RECORDS.mostPeersPerMessage + 1 }, () => field(0x4a, field(0x0a, cid)));
+    stream.send(message(2, ...crowd));
+    await closed;
+    assert.notEqual(stream.status, 'closed');
+  });
+
+  it('makes nobody dial many addresses of one provider, nor those of a LAN that somebody far away named', async () => {
+    const id = peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
+    const near = multiaddr('/ip4/192.168.1.7/tcp/4001');
+    const far = Array.from({ length: 9 }, (_, at) => multiaddr(`/ip4/1.1.1.${at}/tcp/4001`));
+    const dialled = worthDialling({ id, multiaddrs: [near, ...far] }, true).map(String);
+    assert.deepEqual([dialled[0], dialled.length], [`/ip4/1.1.1.0/tcp/4001/p2p/${id}`, 4]);
+    assert.equal(worthDialling({ id, multiaddrs: [near] }, false).join(), `${near}/p2p/${id}`);
   });
 });

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
@@ -6,6 +8,7 @@ import { describe, it } from 'node:test';
 import { noise } from '@libp2p/noise';
 import { multiaddr } from '@multiformats/multiaddr';
 import { until } from '../../../tests/support/until.ts';
+import type { Channel } from './channel.ts';
 import { CONNECTIONS } from './limits.ts';
 import { verifyPeerSignature } from './peer-signature.ts';
 import { addressOf, portOf, startStranger, useHosts, within } from './test/hosts.ts';
@@ -107,5 +110,106 @@ describe('host', { concurrency: true }, () => {
       clearInterval(refill);
       for (const socket of silent) socket.destroy();
     }
+  });
+});
+
+describe('liveness', () => {
+  const hosts = useHosts();
+
+  it('finds out that a peer has fallen silent without a word', async () => {
+    const node = await hosts.start('watchful', { liveness: { pingIntervalMs: 100, pingTimeoutMs: 500 } });
+    const quiet = await hosts.start('quiet');
+    // Bytes pass through here until they do not: nothing is closed, nothing is refused.
+    const through = new Set<Socket>();
+    const proxy = createServer((near) => {
+      const far = connect(portOf(quiet), '127.0.0.1');
+      near.pipe(far).pipe(near);
+      for (const socket of [near, far]) {
+        socket.on('error', () => {});
+        through.add(socket);
+      }
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as { port: number };
+    await node.peers.join(`/ip4/127.0.0.1/tcp/${port}/p2p/${quiet.id}`, within());
+    for (const socket of through) socket.unpipe().pause();
+    await until(() => node.peers.connected().length === 0);
+    for (const socket of through) socket.destroy();
+    proxy.close();
+  });
+});
+
+describe('relay', { concurrency: true }, () => {
+  const hosts = useHosts();
+
+  it('makes a host that listens nowhere reachable, and carries channels past the default limit', async () => {
+    const relay = await hosts.start('relay', { isRelay: true });
+    const worker = await hosts.start('worker', { listen: [], join: [relay.joinToken()] });
+    await until(() => worker.addresses().some((address) => address.includes('/p2p-circuit')));
+    const accepted = new Promise<Channel>((resolve) => {
+      void worker.channels.handle('/test/relayed', resolve);
+    });
+
+    const gateway = await hosts.start('gateway', { allow: [relay.id, worker.id] });
+    await gateway.peers.join(worker.joinToken(), within());
+    const connected = gateway.peers.connected().find(({ id }) => id === worker.id);
+    assert.equal(connected?.isLimited, true);
+    assert.match(connected?.address ?? '', /p2p-circuit/);
+
+    const near = await gateway.channels.open(worker.id, '/test/relayed', within());
+    const far = await accepted;
+    assert.equal(far.peer, gateway.id);
+    const sending = (async () => {
+      for (let count = 0; count < 32; count += 1) await near.send(new Uint8Array(64 * 1024).fill(count + 1));
+      await near.close();
+    })();
+    const [received] = await Promise.all([Array.fromAsync(far.messages), sending]);
+    assert.equal(Buffer.concat(received).length, 32 * 64 * 1024);
+  });
+
+  it('is none where it was not asked for', async () => {
+    const plain = await hosts.start('plain');
+    const worker = await hosts.start('unreached', { listen: [] });
+    await worker.peers.join(plain.joinToken(), within());
+    await until(() => worker.peers.roundTripMs(plain.id) !== undefined);
+    assert.deepEqual(worker.addresses(), []);
+    assert.throws(() => worker.joinToken(), /without an address/);
+  });
+});
+
+const GROUP = '224.0.0.251';
+const ANYWHERE = { listen: ['/ip4/0.0.0.0/tcp/0'], isMdnsOn: true };
+
+/** Whether what is sent to a group comes back to this machine: containers often have no multicast. */
+async function hasMulticast(): Promise<boolean> {
+  const socket = createSocket({ type: 'udp4', reuseAddr: true });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  setTimeout(() => resolve(false), 1_000).unref();
+  socket.on('error', () => resolve(false));
+  socket.on('message', () => resolve(true));
+  socket.bind(0, () => {
+    try {
+      socket.addMembership(GROUP);
+      socket.send('strata', socket.address().port, GROUP);
+    } catch {
+      resolve(false);
+    }
+  });
+  return promise.finally(() => socket.close());
+}
+
+const isPossible = await hasMulticast();
+
+describe('hosts on one LAN', () => {
+  const hosts = useHosts();
+
+  it('meet without an address to join', { skip: isPossible ? false : 'no multicast here' }, async () => {
+    // A network of its own, so that nobody else on this LAN is met.
+    const networkKey = randomBytes(32);
+    const a = await hosts.start('a', { ...ANYWHERE, networkKey });
+    const b = await hosts.start('b', { ...ANYWHERE, networkKey });
+    const other = await hosts.start('c', { ...ANYWHERE, networkKey: randomBytes(32) });
+    await until(() => a.peers.connected().some(({ id }) => id === b.id), { limitMs: 12_000 });
+    assert.deepEqual(other.peers.connected(), []);
   });
 });

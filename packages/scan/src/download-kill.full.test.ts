@@ -10,8 +10,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { until } from '../../../tests/support/until.ts';
-import { useDownloads } from './test/downloads.ts';
-import { shelf } from './test/shelf.ts';
+import { shelf, useDownloads } from './test/downloads.ts';
 
 const { downloads, left } = useDownloads();
 

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { URL_OF_IT, useDownloads } from './test/downloads.ts';
+import { shelf, URL_OF_IT, useDownloads } from './test/downloads.ts';
 import { startInternet } from './test/fetching.ts';
-import { shelf } from './test/shelf.ts';
 
 const { downloads, get, assertComplete, cutOff } = useDownloads();
 const DATE = 'Sat, 01 Nov 2025 00:00:00 GMT';

@@ -5,9 +5,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { until } from '../../../tests/support/until.ts';
-import { useDownloads } from './test/downloads.ts';
+import { shelf, useDownloads } from './test/downloads.ts';
 import { failureOf, redirects, startInternet } from './test/fetching.ts';
-import { shelf } from './test/shelf.ts';
 import type { WebScript } from './test/web-server.ts';
 
 const { downloads, get, left, assertComplete, cutOff } = useDownloads();

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import type { Downloaded, DownloadRequest } from '../fetcher.ts';
 import { type Internet, startInternet } from './fetching.ts';
-import { type Shelf, shelf } from './shelf.ts';
+import type { WebScript } from './web-server.ts';
 
 export const URL_OF_IT = 'http://example.com/model.bin';
 
@@ -33,7 +34,7 @@ export function useDownloads() {
   }
   /** A download of 100,000 random bytes that breaks after 40,000; `again` downloads without a break and must succeed. */
   async function cutOff(headers?: Record<string, string>, url = URL_OF_IT) {
-    const it: Shelf = shelf(randomBytes(100_000), headers);
+    const it = shelf(randomBytes(100_000), headers);
     // Overridden by tests whose server answers a continuation otherwise.
     const server = { script: it.script };
     const internet = await startInternet((request, response) => server.script(request, response));
@@ -54,4 +55,38 @@ export function useDownloads() {
     };
   }
   return { downloads, left, get, assertComplete, cutOff };
+}
+
+/** A script of one document, which supports Range and If-Range, and breaks the connection where a test says so. */
+export function shelf(content: Buffer, headers: Record<string, string> = { etag: '"v1"' }) {
+  let cut: { readonly socket: Socket; readonly at: number } | undefined;
+  const self = {
+    content,
+    headers,
+    /** The connection breaks after so many bytes, once `onProgress` has reported them: the rest is lost. */
+    cutAfter: undefined as number | undefined,
+    /** The requests, as `range | if-range`. */
+    asked: [] as string[],
+    script: ((request, response) => {
+      const { range, 'if-range': condition } = request.headers;
+      self.asked.push(`${range ?? '-'} | ${condition ?? '-'}`);
+      const isSame = condition === self.headers.etag || condition === self.headers['last-modified'];
+      const from = range && isSame ? Number(/^bytes=(\d+)-$/.exec(range)?.[1]) : undefined;
+      const body = self.content.subarray(from ?? 0);
+      const total = self.content.length;
+      response.writeHead(from === undefined ? 200 : 206, {
+        ...self.headers,
+        'content-length': body.length,
+        ...(from === undefined ? {} : { 'content-range': `bytes ${from}-${total - 1}/${total}` }),
+      });
+      if (self.cutAfter === undefined) return void response.end(body);
+      cut = { socket: request.socket, at: (from ?? 0) + self.cutAfter };
+      response.write(body.subarray(0, self.cutAfter));
+    }) satisfies WebScript,
+    /** For the downloads from it. */
+    onProgress: (doneBytes: number) => {
+      if (doneBytes === cut?.at) cut.socket.destroy();
+    },
+  };
+  return self;
 }
