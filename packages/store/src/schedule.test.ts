@@ -46,7 +46,11 @@ function simulate(next: (domain: number, scan: Scan) => number) {
   const settled = load.slice(48);
   const sum = (hours: readonly number[]) => hours.reduce((total, scans) => total + scans, 0);
   const peak = Math.max(...settled) / (sum(settled) / settled.length);
-  return { scans: sum(load), peak, delayMs: delaysMs / changes, longestGapMs };
+  // Where a quarter of the domains can be scanned in an hour.
+  let waitHours = 0;
+  const waits = load.map((scans) => (waitHours = Math.max(0, waitHours + (4 * scans) / DOMAINS - 1)));
+  const longestWaitHours = 1 + Math.max(...waits);
+  return { scans: sum(load), peak, delayMs: delaysMs / changes, longestGapMs, longestWaitHours };
 }
 
 describe('the schedule', () => {
@@ -67,6 +71,7 @@ describe('the schedule', () => {
     assert.ok(Math.abs(fixed.scans / bySchedule.scans - 1) < 0.03);
     assert.ok(bySchedule.peak < 1.3 && fixed.peak > 2);
     assert.ok(bySchedule.longestGapMs <= 3 * USUAL, 'one and a half of the greatest interval');
+    assert.ok(bySchedule.longestWaitHours <= 5);
     assert.ok(bySchedule.delayMs < 0.85 * fixed.delayMs, `${bySchedule.delayMs / fixed.delayMs}`);
   });
 
