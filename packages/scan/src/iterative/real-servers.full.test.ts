@@ -1,14 +1,11 @@
 // Iterative mode against NSD, beside Unbound: from the same root, both must find the same.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { it } from 'node:test';
 import type { Lookup } from '@strata/detect';
 import { Resolver } from '../resolver.ts';
+import { startNsd, startUnbound, whyNotHere } from '../test/real-servers.ts';
 
 const ROOT = '127.67.0.1';
 const TOP = '127.67.0.2';
@@ -153,114 +150,3 @@ ns.nic.beta. A ${TOP}
   assert.deepEqual([...statuses.keys()].sort(), ['empty', 'found', 'nxdomain']);
   assert.ok(hasSeenTcp, 'some answers come over TCP');
 });
-
-const READY_MS = 30_000;
-
-/** Why the real servers cannot be had here; undefined when they can. */
-async function whyNotHere(address: string, programs: readonly string[]): Promise<string | undefined> {
-  for (const program of programs)
-    if (spawnSync(program, ['-h'], { timeout: 10_000 }).error) return `${program} is not installed`;
-  const socket = createSocket('udp4');
-  try {
-    socket.bind(53, address);
-    await once(socket, 'listening');
-    return undefined;
-  } catch (error) {
-    return `port 53 is not available: ${(error as Error).message}`;
-  } finally {
-    socket.close();
-  }
-}
-
-interface RealServer extends AsyncDisposable {
-  readonly address: string;
-  readonly port: number;
-}
-
-/** @param zones text of the zone files, by zone; `.` is the root. */
-function startNsd(address: string, zones: Readonly<Record<string, string>>, port = 53): Promise<RealServer> {
-  return start('nsd', { address, port }, async (directory) => {
-    const names = Object.keys(zones);
-    await Promise.all(names.map((name) => writeFile(path.join(directory, `${name}.zone`), zones[name] ?? '')));
-    return `server:
-  ip-address: ${address}@${port}
-  username: ""
-  zonesdir: "${directory}"
-  database: ""
-  pidfile: ""
-  xfrdfile: "${directory}/xfrd.state"
-  zonelistfile: "${directory}/zone.list"
-  logfile: "${directory}/log"
-  server-count: 1
-  rrl-ratelimit: 0
-remote-control:
-  control-enable: no
-${names.map((name) => `zone:\n  name: "${name}"\n  zonefile: "${name}.zone"\n`).join('')}`;
-  });
-}
-
-/** A recursive resolver that begins at `root`. */
-function startUnbound(where: { readonly address: string; readonly port: number }, root: string) {
-  return start('unbound', where, async (directory) => {
-    await writeFile(path.join(directory, 'hints'), `. 3600 IN NS ns.root.\nns.root. 3600 IN A ${root}\n`);
-    return `server:
-  interface: ${where.address}@${where.port}
-  do-daemonize: no
-  username: ""
-  chroot: ""
-  directory: "${directory}"
-  pidfile: ""
-  use-syslog: no
-  logfile: "${directory}/log"
-  root-hints: "${directory}/hints"
-  module-config: "iterator"
-  do-not-query-localhost: no
-  do-ip6: no
-  access-control: 127.0.0.0/8 allow
-remote-control:
-  control-enable: no
-`;
-  });
-}
-
-async function start(
-  program: string,
-  where: { readonly address: string; readonly port: number },
-  configure: (directory: string) => Promise<string>,
-): Promise<RealServer> {
-  const directory = await mkdtemp(path.join(tmpdir(), `strata-${program}-`));
-  const config = path.join(directory, 'server.conf');
-  await writeFile(config, await configure(directory));
-  const child = spawn(program, ['-d', '-c', config], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let output = '';
-  child.stderr?.on('data', (chunk) => {
-    output = (output + chunk).slice(-2_000);
-  });
-  const server = {
-    ...where,
-    async [Symbol.asyncDispose]() {
-      await end(child);
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
-  await using probe = new Resolver({ upstreams: [where], tryTimeoutMs: 500, tries: 1 });
-  for (const until = Date.now() + READY_MS; ; ) {
-    // Any answer shows that it listens.
-    const { status } = await probe.query('ready.invalid', 'A');
-    if (status !== 'timeout') return server;
-    if (child.exitCode !== null || Date.now() > until) {
-      await server[Symbol.asyncDispose]();
-      throw new Error(`${program} does not answer: ${output}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  const kill = setTimeout(() => child.kill('SIGKILL'), 10_000);
-  await ended;
-  clearTimeout(kill);
-}
