@@ -1,20 +1,22 @@
-// What vectors/spf.json does not say of policies: who is named, evidence of earlier probes, and hostile records.
+// What vectors/spf.json does not say of policies: who is named, how far they are followed, and hostile records.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
+import type { Lookup } from '../evidence.ts';
 import { evidenceOf } from '../test/evidence-of.ts';
 import { type SpfPolicy, spfNames, spfOf } from './policy.ts';
+import { spfNamesToAsk } from './reach.ts';
+import { parseRecord } from './record.ts';
 import { spfTargets } from './senders.ts';
+import { parseShared } from './shared-records.ts';
 
 function policyOf(txt: readonly string[], spf?: Record<string, readonly string[]>): SpfPolicy {
   return spfOf(evidenceOf({ domain: 'example.com', txt, ...(spf ? { policies: { spf } } : {}) }));
 }
 
 /** Of the senders that the domain itself names. */
-function hostsOf({ senders }: SpfPolicy): readonly string[] {
-  return senders.filter(({ depth }) => depth === 0).map(({ host }) => host);
-}
+const hostsOf = ({ senders }: SpfPolicy) => senders.filter(({ depth }) => depth === 0).map(({ host }) => host);
 
 describe('an SPF policy names', () => {
   it('hosts as the DNS compares them, macros as they are', () => {
@@ -27,6 +29,10 @@ describe('an SPF policy names', () => {
     assert.deepEqual(hostsOf(policyOf(['v=spf1 redirect=_spf.a.test -all'])), []);
   });
 
+  it('those that it leads to by includes and redirects, each once, without macros', () => {
+    const record = 'v=spf1 include:A.test. include:a.test exists:x.test a:y.test include:%{d}.test redirect=b.test';
+    assert.deepEqual(spfNames(['other', record, 'v=spf1 redirect=c.test ~all']), ['a.test', 'b.test']);
+  });
   it('senders of others deeper than its own', () => {
     const policy = policyOf(['v=spf1 include:_spf.example.com include:reseller.test -all'], {
       '_spf.example.com': ['v=spf1 include:sendy.test ~all'],
@@ -35,9 +41,9 @@ describe('an SPF policy names', () => {
       'deep.micro.test': ['v=spf1 ip4:192.0.2.1 -all'],
       'sendy.test': ['v=spf1 ip4:192.0.2.2 -all'],
     });
-    const targets = spfTargets(policy).map(({ host, depth }) => `${depth} ${host}`);
+    const depths = spfTargets(policy).map(({ host, depth }) => `${depth} ${host}`);
     const expected = ['0 _spf.example.com', '0 reseller.test', '0 sendy.test', '1 micro.test', '2 deep.micro.test'];
-    assert.deepEqual(targets, expected);
+    assert.deepEqual(depths, expected);
     assert.deepEqual([policy.evaluation, policy.lookups, policy.authorizedIpv4], ['valid', 6, 2]);
   });
 
@@ -51,12 +57,9 @@ describe('an SPF policy names', () => {
   });
 });
 
-it('the names that policies lead to are those of includes and redirects, each once, without macros', () => {
-  const record = 'v=spf1 include:A.test. include:a.test exists:x.test a:y.test include:%{d}.test redirect=b.test';
-  assert.deepEqual(spfNames(['other', record, 'v=spf1 redirect=c.test ~all']), ['a.test', 'b.test']);
-});
-
 describe('a hostile SPF policy', () => {
+  const named = (count: number, recordOf: (i: number) => string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}.test`, [recordOf(i)]]));
   it('of 64 KiB of includes comes to a bounded list', () => {
     const includes = Array.from({ length: 4000 }, (_, i) => `include:h${i}.test`).join(' ');
     const { result, senders, lookups, problems } = policyOf([`v=spf1 ${includes}`]);
@@ -64,24 +67,18 @@ describe('a hostile SPF policy', () => {
     assert.ok(problems.length <= 16);
   });
   it('of endless includes ends', () => {
-    const names = Array.from({ length: 500 }, (_, i) => `n${i}.test`);
-    const spf = Object.fromEntries(
-      names.map((name, i) => [name, [`v=spf1 include:n${i + 1}.test include:n0.test ~all`]]),
-    );
+    const spf = named(500, (i) => `v=spf1 include:n${i + 1}.test include:n0.test ~all`);
     const { result, lookups } = policyOf(['v=spf1 include:n0.test -all'], spf);
     assert.deepEqual([result, lookups], ['permerror', 64]);
   });
 
   it('of 5,000 networks in every include is counted in time', () => {
     const wide = `v=spf1 ${Array.from({ length: 4000 }, (_, i) => `ip4:10.${i >> 8}.${i & 255}.1`).join(' ')} `;
-    const spf = Object.fromEntries(
-      Array.from({ length: 64 }, (_, i) => [`n${i}.test`, [`${wide}include:n${i + 1}.test -all`]]),
-    );
+    const spf = named(64, (i) => `${wide}include:n${i + 1}.test -all`);
     const start = performance.now();
     assert.equal(policyOf(['v=spf1 include:n0.test -all'], spf).result, 'permerror');
     assert.ok(performance.now() - start < 20_000);
   });
-
   it('of 64 KiB of anything takes time in proportion', () => {
     const start = performance.now();
     for (const piece of ['a', '%', '%{', '/', 'a:', '.', '=', 'ip6::', ' x=%{d}', 'a/1//1'])
@@ -94,14 +91,69 @@ describe('a hostile SPF policy', () => {
       const { problems } = policyOf([`v=spf1 ${text}`]);
       return problems.every(({ term }) => term.isWellFormed() && !term.includes('\u0000'));
     }));
-});
 
-describe('a long SPF term', () => {
-  it('is refused beyond the length of a name, and looked at no longer than that', () => {
+  it('with a term beyond the length of a name is refused, and looked at no longer than that', () => {
     assert.equal(policyOf([`v=spf1 include:x.${'a'.repeat(253)} -all`]).result, 'permerror');
     const startedAt = process.cpuUsage().user;
     assert.equal(policyOf([`v=spf1 include:a.${'a'.repeat(60_000)}! -all`]).result, 'permerror');
     // A second is a thousand times what it takes, and a tenth of what it took when each place was tried.
     assert.ok(process.cpuUsage().user - startedAt < 1_000_000);
+  });
+});
+
+const found = (record: string): Lookup<string> => ({ status: 'found', records: [record], aliases: [] });
+const failed: Lookup<string> = { status: 'timeout', records: [], aliases: [] };
+
+/** Follows a policy to its end, as a probe does; `recordOf` is what each name answers. */
+function follow(record: string, recordOf: (name: string) => string): string[] {
+  const known: Record<string, Lookup<string>> = {};
+  for (let round = 0; round < 100; round++)
+    for (const name of spfNamesToAsk([record], known)) known[name] = found(recordOf(name));
+  assert.deepEqual(spfNamesToAsk([record], known), [], 'does not end');
+  return Object.keys(known);
+}
+
+describe('names of an SPF policy to ask for', () => {
+  it('are those of the first level that is not known, each once', () => {
+    const record = 'v=spf1 include:a.test include:b.test include:A.test. -all';
+    assert.deepEqual(spfNamesToAsk([record], {}), ['a.test', 'b.test']);
+    const known = { 'a.test': found('v=spf1 include:c.test -all') };
+    assert.deepEqual(spfNamesToAsk([record], known), ['b.test']);
+    assert.deepEqual(spfNamesToAsk([record], { ...known, 'b.test': failed }), ['c.test']);
+  });
+  it('are none behind a name that failed, of a domain without a policy, or that cannot be asked for as they stand', () => {
+    assert.deepEqual(spfNamesToAsk(['v=spf1 include:a.test -all'], { 'a.test': failed }), []);
+    assert.deepEqual(spfNamesToAsk(['include:a.test'], {}), []);
+    assert.deepEqual(spfNamesToAsk(['v=spf1 include:%{i}.a.test include:local redirect=é.test'], {}), []);
+    const ofObjects = spfNamesToAsk(['v=spf1 include:constructor.test'], { 'x.test': failed });
+    assert.deepEqual(ofObjects, ['constructor.test']);
+  });
+
+  it('are 20 of a tree without end, 10 of a chain, and none after', () => {
+    const tree = follow('v=spf1 include:x.test', (name) => `v=spf1 include:a${name} include:b${name}`);
+    const chain = follow('v=spf1 include:x.test', (name) => `v=spf1 include:a${name}`);
+    const wide = Array.from({ length: 60 }, (_, i) => `include:n${i}.test`).join(' ');
+    const lengths = [tree, chain, follow(`v=spf1 ${wide}`, () => 'v=spf1 -all')].map(({ length }) => length);
+    assert.deepEqual(lengths, [20, 10, 20]);
+  });
+  it('end where policies lead to each other', () => {
+    const known = follow('v=spf1 include:a.test', (name) => `v=spf1 include:${name === 'a.test' ? 'b' : 'a'}.test`);
+    assert.deepEqual(known, ['a.test', 'b.test']);
+  });
+});
+
+describe('records of others', () => {
+  it('are parsed once, and read as ever', () => {
+    const record = 'v=spf1 ip4:192.0.2.0/24 include:a.test ~all';
+    assert.deepEqual(parseShared(record), parseRecord(record));
+    assert.equal(parseShared(record), parseShared(record));
+  });
+
+  it('are read right however many there are, and however long', () => {
+    for (let i = 0; i < 3000; i++)
+      assert.equal(parseShared(`v=spf1 include:h${i}.test -all`).mechanisms[0]?.text, `include:h${i}.test`);
+    const long = `v=spf1 ${'ip4:192.0.2.1 '.repeat(100)}-all`;
+    assert.deepEqual(parseShared(long), parseRecord(long));
+    assert.notEqual(parseShared(long), parseShared(long));
   });
 });
