@@ -68,11 +68,12 @@ describe('offers', () => {
   it('are renewed long before they expire, each with a higher number', async () => {
     await using scene = await started();
     await passing(3, 30_000);
-    const all = scene.announced();
-    assert.equal(all.length, 4);
-    for (const [i, before] of all.slice(0, -1).entries()) {
-      const { sequence, issuedAtMs } = all[i + 1] ?? assert.fail();
-      assert.ok(sequence > before.sequence && issuedAtMs < before.expiresAtMs);
+    const [first, ...others] = scene.announced();
+    assert.equal(others.length, 3);
+    let before = first ?? assert.fail();
+    for (const next of others) {
+      assert.ok(next.sequence > before.sequence && next.issuedAtMs < before.expiresAtMs);
+      before = next;
     }
   });
 
@@ -87,12 +88,8 @@ describe('offers', () => {
     }
     assert.equal(announced().length, 1, 'not at once');
     await passing(1, 5_000);
-    assert.equal(
-      announced()
-        .map(({ running }) => running)
-        .join(),
-      '0,2',
-    );
+    const loads = announced().map(({ running }) => running);
+    assert.deepEqual(loads, [0, 2]);
     offers.noteLoad();
     await passing(1, 5_000);
     assert.deepEqual([announced().length, watched.length], [2, 1], 'the same load is not published again');

@@ -1,6 +1,6 @@
 // A worker on a simulated engine, and requests to it, for tests.
 import { hash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { FrameOf } from '@strata/inference';
@@ -9,7 +9,7 @@ import pino from 'pino';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
 import type { LentModel } from '../lent-model.ts';
 import type { WorkerNews } from '../news.ts';
-import { type RunningWorker, startWorker } from '../run-worker.ts';
+import { startWorker } from '../run-worker.ts';
 
 export const vocabularyBytes = randomBytes(2_500_000);
 
@@ -21,15 +21,11 @@ export function simulatedModel(options: SimulatedEngineOptions = {}): LentModel 
   };
 }
 
+export const temporaryDirectory = () => mkdtempDisposable(path.join(tmpdir(), 'strata-worker-'));
+
 /** On loopback alone. */
 export const configOf = (settings: Readonly<Record<string, string | undefined>>): WorkerConfig =>
   readWorkerConfig({ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', ...settings });
-
-export interface TestWorker extends AsyncDisposable {
-  readonly worker: RunningWorker;
-  readonly directory: string;
-  readonly news: readonly WorkerNews[];
-}
 
 export interface TestWorkerOptions extends SimulatedEngineOptions {
   readonly join?: readonly string[];
@@ -41,13 +37,14 @@ export interface TestWorkerOptions extends SimulatedEngineOptions {
   readonly metrics?: boolean;
 }
 
-export async function startTestWorker(options: TestWorkerOptions = {}): Promise<TestWorker> {
+export type TestWorker = Awaited<ReturnType<typeof startTestWorker>>;
+
+export async function startTestWorker({ join = [], queue = 16, metrics, ...options }: TestWorkerOptions = {}) {
   await using stack = new AsyncDisposableStack();
-  const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), 'strata-worker-')));
-  if (options.directory === undefined) stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = options.directory ?? stack.use(await temporaryDirectory()).path;
   const config = configOf({
-    ...{ STRATA_DATA: directory, STRATA_JOIN: options.join?.join(' '), STRATA_QUEUE: String(options.queue ?? 16) },
-    STRATA_WORKER_METRICS_PORT: options.metrics ? '0' : undefined,
+    ...{ STRATA_DATA: directory, STRATA_JOIN: join.join(' '), STRATA_QUEUE: String(queue) },
+    STRATA_WORKER_METRICS_PORT: metrics ? '0' : undefined,
   });
   const news: WorkerNews[] = [];
   const model = options.model ?? simulatedModel(options);

@@ -1,10 +1,10 @@
 // A gateway for tests that sends exactly what it is told to, over a host of its own on a loopback port.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeFrame, encodeFrame, type Frame, type FrameOf, PROTOCOL, PROTOCOL_VERSION } from '@strata/inference';
-import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
+import { type Channel, startPeerNode } from '@strata/p2p';
 import { until } from '../../../../tests/support/until.ts';
 
 /** The code of a failure, or the reason for the end. */
@@ -32,10 +32,7 @@ export class ScriptedChannel {
   }
 
   /** The first frame that is so, received already or later; rejects when the channel is over without it. */
-  async until<Kind extends Frame['kind']>(
-    kind: Kind,
-    isIt: (frame: FrameOf<Kind>) => boolean = () => true,
-  ): Promise<FrameOf<Kind>> {
+  async until<Kind extends Frame['kind']>(kind: Kind, isIt: (frame: FrameOf<Kind>) => boolean = () => true) {
     return (await this.#received((frame) => frame.kind === kind && isIt(frame as FrameOf<Kind>))) as FrameOf<Kind>;
   }
 
@@ -82,27 +79,17 @@ export class ScriptedChannel {
   }
 }
 
-export interface ScriptedGateway extends AsyncDisposable {
-  readonly node: PeerNode;
-  /** With its peer id. */
-  readonly address: string;
-  /** The next channel that a worker opens; the greeting is left to the test. */
-  nextChannel(): Promise<ScriptedChannel>;
-  /** Greeted, and offered. */
-  greeted(): Promise<ScriptedChannel>;
-  /** Channels opened in all. */
-  readonly opened: number;
-}
+export type ScriptedGateway = Awaited<ReturnType<typeof startScriptedGateway>>;
 
-export async function startScriptedGateway(): Promise<ScriptedGateway> {
+export async function startScriptedGateway() {
   await using stack = new AsyncDisposableStack();
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-gateway-'));
-  stack.defer(() => rm(directory, { recursive: true, force: true }));
-  const listen = ['/ip4/127.0.0.1/tcp/0'];
-  const node = stack.use(await startPeerNode({ keyFile: path.join(directory, 'key'), listen, isMdnsOn: false }));
+  const directory = stack.use(await mkdtempDisposable(path.join(tmpdir(), 'strata-gateway-')));
+  const options = { keyFile: path.join(directory.path, 'key'), listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false };
+  const node = stack.use(await startPeerNode(options));
   const channels: ScriptedChannel[] = [];
   let taken = 0;
   await node.channels.handle(PROTOCOL, (channel) => void channels.push(new ScriptedChannel(channel)));
+  /** The next channel that a worker opens; the greeting is left to the test. */
   const nextChannel = async () => {
     await until(() => channels.length > taken);
     taken += 1;
@@ -111,15 +98,15 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
   const owned = stack.move();
   return {
     ...{ node, address: node.addresses()[0] ?? '', nextChannel },
+    /** With the worker's offer. */
     async greeted() {
       const channel = await nextChannel();
       await channel.hello();
       await channel.until('offer');
       return channel;
     },
-    get opened() {
-      return channels.length;
-    },
+    /** How many channels were opened. */
+    opened: () => channels.length,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
