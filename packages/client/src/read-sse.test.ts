@@ -3,15 +3,14 @@ import { describe, it } from 'node:test';
 import { BrokenStreamError, readSse, readSseWithPlaces, type SseItem } from './read-sse.ts';
 
 /** The items of a text that comes in these pieces. */
-async function itemsOf(pieces: readonly Uint8Array[], maxEventChars?: number): Promise<SseItem[]> {
+async function itemsOf(pieces: readonly Uint8Array[], bounds: { maxEventChars?: number } = {}): Promise<SseItem[]> {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const piece of pieces) controller.enqueue(piece);
       controller.close();
     },
   });
-  const options = { silentMs: 5_000, ...(maxEventChars !== undefined && { maxEventChars }) };
-  return await Array.fromAsync(readSse(body, options));
+  return await Array.fromAsync(readSse(body, { silentMs: 5_000, ...bounds }));
 }
 const bytes = (text: string) => new TextEncoder().encode(text);
 const event = (data: string, name = 'message', lastEventId = '') =>
@@ -47,31 +46,26 @@ describe('server-sent events', () => {
 
   it('are not read on when one does not end, in a line or in many', async () => {
     for (const endless of [`data: ${'x'.repeat(200)}`, 'data: x\n'.repeat(200), 'foo: x\n'.repeat(200)])
-      await assert.rejects(itemsOf([bytes(endless)], 100), BrokenStreamError);
+      await assert.rejects(itemsOf([bytes(endless)], { maxEventChars: 100 }), BrokenStreamError);
     for (const heartbeat of [': heartbeat\n\n', ': heartbeat\n'])
-      assert.equal((await itemsOf([bytes(`${heartbeat.repeat(200)}data: 1\n\n`)], 100)).length, 1);
+      assert.deepEqual(await itemsOf([bytes(`${heartbeat.repeat(200)}data: 1\n\n`)], { maxEventChars: 100 }), [one]);
   });
 
   it('end with an error when the line says nothing any more', async () => {
-    let isCancelled = false;
+    const cancelled = Promise.withResolvers<void>();
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(bytes('data: 1\n\n')),
-      cancel: () => {
-        isCancelled = true;
-      },
+      cancel: () => cancelled.resolve(),
     });
     const events = readSse(body, { silentMs: 20 });
     assert.equal((await events.next()).done, false);
     await assert.rejects(events.next(), BrokenStreamError);
-    assert.ok(isCancelled);
+    await cancelled.promise;
   });
-});
 
-describe('places in a stream', () => {
-  it('are told where an id comes without an event, once', async () => {
-    const body = new Response('id: 7\n\n:\n\nid: 7\n\nid: 8\ndata: x\n\n').body;
-    assert.ok(body);
-    const items = await Array.fromAsync(readSseWithPlaces(body, { silentMs: 5_000 }));
+  it('report a position where an id comes without an event, once', async () => {
+    const { body } = new Response('id: 7\n\n:\n\nid: 7\n\nid: 8\ndata: x\n\n');
+    const items = await Array.fromAsync(readSseWithPlaces(body ?? assert.fail(), { silentMs: 5_000 }));
     assert.deepEqual(items, [{ kind: 'place', lastEventId: '7' }, event('x', 'message', '8')]);
   });
 });

@@ -11,7 +11,6 @@ export type Answering = (request: IncomingMessage, response: ServerResponse, cou
 
 export const STREAM = { 'content-type': 'text/event-stream' };
 
-/** Answers so. */
 export const sends =
   (body: string | Uint8Array = '', status = 200, headers: Record<string, string> = {}): Answering =>
   (_request, response) =>

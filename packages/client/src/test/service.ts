@@ -13,14 +13,10 @@ interface Page {
   readonly headers?: Record<string, string>;
 }
 
-interface Detached {
-  readonly content: string;
-  readonly content_type: string;
-  readonly provenance: { readonly ledger_receipt_id: string };
-  readonly ledger_receipt: unknown;
-}
-export const detached = JSON.parse(vector('detached.json')) as Detached;
-const ledgerId = (JSON.parse(vector('ledger-receipt.json')) as { ledger_receipt_id: string }).ledger_receipt_id;
+type Receipt = { readonly ledger_receipt_id: string };
+type Detached = { content: string; content_type: string; provenance: Receipt; ledger_receipt: unknown };
+export const detached: Readonly<Detached> = JSON.parse(vector('detached.json'));
+const { ledger_receipt_id: ledgerId }: Receipt = JSON.parse(vector('ledger-receipt.json'));
 
 export const PATHS = {
   answer: '/stack/v1/domains/example.com',
