@@ -1,19 +1,21 @@
+// The posture as it is read, stored, and explained factor by factor.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { postureOf } from './test/best-posture.ts';
-import type { EvidenceParts } from './test/evidence-of.ts';
+import { explainFactor } from './explain-factor.ts';
+import type { PostureFactor } from './posture-type.ts';
+import { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';
+import { best, postureOf } from './test/best-posture.ts';
+import { type EvidenceParts, everyRecord } from './test/evidence-of.ts';
 import { hasMembers } from './test/rows.ts';
 
 describe('the posture', () => {
   it('tells no record from no answer', () => {
     assert.equal(postureOf({}).spf.result, 'none');
-    const { status, record, all, result, evaluation } = postureOf({ txt: 'timeout' }).spf;
-    assert.deepEqual([status, record, all, result, evaluation], ['unmeasured', null, null, 'unmeasured', 'unmeasured']);
-    const dnssecOf = (parts: EvidenceParts) => [postureOf(parts).dnssec.status, postureOf(parts).dnssec.isSigned];
-    assert.deepEqual(dnssecOf({ ds: 'servfail' }), ['unmeasured', null]);
-    assert.deepEqual(dnssecOf({}), ['absent', false]);
+    const unmeasured = { status: 'unmeasured', result: 'unmeasured', evaluation: 'unmeasured' } as const;
+    hasMembers(postureOf({ txt: 'timeout' }).spf, { ...unmeasured, record: null, all: null });
+    hasMembers(postureOf({ ds: 'servfail' }).dnssec, { status: 'unmeasured', isSigned: null });
+    hasMembers(postureOf({}).dnssec, { status: 'absent', isSigned: false });
   });
-
   it('gives the published and the effective policy', () => {
     const record = 'v=DMARC1; p=reject; sp=quarantine; t=y; rua=mailto:a@b.test';
     hasMembers(postureOf({ dmarc: [record] }).dmarc, {
@@ -23,7 +25,6 @@ describe('the posture', () => {
       ...{ hasReporting: true, reporting: 'unknown', refusingHosts: [] },
     });
   });
-
   it('lists selectors that hold a key, and no revoked ones', () => {
     const [key, revoked] = [['v=DKIM1; k=rsa; p=MIGf'], ['v=DKIM1; p=']];
     const named = { 's1._domainkey': key, 'selector1._domainkey': revoked, autodiscover: ['p=x'] };
@@ -37,10 +38,85 @@ describe('the posture', () => {
     // A failed look-up of another kind of name says nothing about keys.
     assert.equal(statusOf({ 's1._domainkey': 'nxdomain', autodiscover: 'timeout' }), 'absent');
   });
-
   it('keeps records fit to be stored and signed', () => {
     const { record } = postureOf({ txt: [`v=spf1 \u0000\ud800${'x'.repeat(70_000)}`] }).spf;
     assert.equal(record?.length, 2048);
     assert.ok(record?.isWellFormed() && !record.includes('\u0000'));
+  });
+});
+
+const throughText = (stored: StoredPosture) => JSON.parse(JSON.stringify(stored)) as StoredPosture;
+const failing = { txt: 'timeout', dmarc: 'timeout', ds: 'servfail', caa: 'timeout', bimi: 'timeout' } as const;
+const withoutMail: EvidenceParts = { ...best, mx: ['0 '] };
+
+describe('a stored posture', () => {
+  const spf = 'v=spf1 ptr include:a.test exists:%{i}.b.test ip4:10.0.0.0/8 ~all';
+  it('is restored to what it was', () => {
+    for (const parts of [
+      ...[best, {}, failing, withoutMail, everyRecord('nxdomain'), { ...best, a: 'empty' } as const],
+      { ...best, ...failing, named: { 's1._domainkey': ['p=AAAA'] } },
+      { ...best, txt: [spf], dmarc: ['v=DMARC1; pct=5'] },
+    ]) {
+      const posture = postureOf(parts);
+      assert.deepEqual(restorePosture(throughText(shortenPosture(posture))), posture);
+    }
+  });
+  it('is short where there is little to say', () => {
+    const posture = postureOf({});
+    assert.ok(JSON.stringify(shortenPosture(posture)).length < 0.65 * JSON.stringify(posture).length);
+  });
+});
+
+describe('a posture stored by an earlier version', () => {
+  const { policies: _, files: __, ...earlier } = best;
+  const { hsts: _h, headers: _e, securityTxt: _s, ...old } = postureOf(earlier);
+  const factors = old.factors.map(({ factor, finding, points, possible }) => ({ factor, finding, points, possible }));
+  const dkim = { status: old.dkim.status, selectors: [] };
+  const stored: StoredPosture = { ...old, dkim, factors, scoreVersion: '1' };
+
+  it('is read whole, with its own score', () => {
+    const posture = restorePosture(throughText(stored));
+    assert.deepEqual([posture.score, posture.scoreVersion], [old.score, '1']);
+    assert.deepEqual([posture.hsts.status, posture.dkim.keys, posture.spf.record], ['unmeasured', [], old.spf.record]);
+    assert.deepEqual(Object.keys(posture).sort(), Object.keys(postureOf(best)).sort());
+    for (const factor of posture.factors) assert.equal(explainFactor(posture, factor).advice, null);
+  });
+});
+
+describe('a factor in words', () => {
+  const explained = (txt: string, spf: Record<string, string[]> = {}) => {
+    const posture = postureOf({ ...best, txt: [txt], policies: { spf } });
+    return explainFactor(posture, posture.factors[0] as PostureFactor);
+  };
+  const isBy = (id: string, evidence: string, ...given: Parameters<typeof explained>) =>
+    assert.partialDeepStrictEqual(explained(...given), { id, evidence });
+
+  it('is the record, and nothing to do, where it passes', () =>
+    assert.deepEqual(explained('v=spf1 mx -all'), { id: 'spf.pass', evidence: 'v=spf1 mx -all', advice: null }));
+  it('names the place of a mistake in another record', () => {
+    const spf = { '_spf.a.test': ['v=spf1 nonsense'] };
+    const { advice, ...rest } = explained('v=spf1 include:_spf.a.test -all', spf);
+    assert.deepEqual(rest, { id: 'spf.syntax', evidence: 'syntax in _spf.a.test: nonsense' });
+    assert.match(advice ?? '', /^Correct the term/);
+  });
+
+  it('rests on the gravest issue, and not on what else is remarked', () => {
+    isBy('spf.pass', 'v=spf1 x=1 mx -all', 'v=spf1 x=1 mx -all');
+    const dead = 'include-without-policy in example.com: include:a.test';
+    const empty = { 'a.test': [], 'b.test': [] };
+    isBy('spf.dead-include', dead, 'v=spf1 x=1 include:a.test include:b.test -all', empty);
+    isBy('spf.open', 'v=spf1 ip4:10.0.0.0/12 +all', 'v=spf1 ip4:10.0.0.0/12 +all');
+    isBy('spf.unreadable', 'unreadable-record in example.com: v=spf1; mx -all', 'v=spf1; mx -all');
+  });
+  it('has a sentence for each issue, and nothing for what was not measured', () => {
+    for (const parts of [best, {}, failing, withoutMail]) {
+      const posture = postureOf(parts);
+      for (const factor of posture.factors) {
+        const { id, evidence, advice } = explainFactor(posture, factor);
+        assert.equal(advice === null, factor.issues.length === 0, id);
+        assert.ok(id.startsWith(`${factor.factor}.`));
+        if (factor.finding === 'unmeasured') assert.equal(evidence, null);
+      }
+    }
   });
 });

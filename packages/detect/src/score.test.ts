@@ -4,6 +4,7 @@ import type { IssueId } from './issues.ts';
 import type { FactorName } from './posture-type.ts';
 import { best, factorOf, postureOf } from './test/best-posture.ts';
 import { type EvidenceParts, everyRecord } from './test/evidence-of.ts';
+import { hasMembers } from './test/rows.ts';
 
 const spfOf = (terms: string) =>
   factorOf({ ...best, txt: [`v=spf1 ${terms}`], policies: { spf: { '_spf.a.test': 'timeout' } } }, 'spf');
@@ -12,15 +13,11 @@ const unmeasuredIn = ({ factors }: ReturnType<typeof postureOf>) =>
 const namesIn = ({ factors }: ReturnType<typeof postureOf>) => factors.map(({ factor }) => factor).join(' ');
 
 describe('the score', () => {
-  it('is full where everything is in order', () => {
-    const { score, grade, coverage, scoreVersion } = postureOf(best);
-    assert.deepEqual([score, grade, coverage, scoreVersion], [100, 'A+', 1, '2']);
+  it('is full where everything is in order, and 0 for a domain with nothing', () => {
+    hasMembers(postureOf(best), { score: 100, grade: 'A+', coverage: 1, scoreVersion: '2' });
+    const nothing: EvidenceParts = { tls: { isTrusted: false }, files: { securityTxt: { status: 'missing' } } };
+    hasMembers(postureOf(nothing), { score: 0, grade: 'F' });
   });
-  it('is 0 and F for a domain with nothing', () => {
-    const { score, grade } = postureOf({ tls: { isTrusted: false }, files: { securityTxt: { status: 'missing' } } });
-    assert.deepEqual([score, grade], [0, 'F']);
-  });
-
   it('leaves unmeasured parts out of the denominator', () => {
     const failed = { mtaSts: 'timeout', caa: 'servfail', tls: { status: 'timeout' } } as const;
     const posture = postureOf({ ...best, ...failed });
@@ -28,7 +25,6 @@ describe('the score', () => {
     assert.deepEqual([posture.score, posture.coverage], [100, 0.795]);
     assert.deepEqual(unmeasuredIn(posture), ['dkim', 'caa', 'mta_sts', 'tls']);
   });
-
   it('leaves out the part of a factor that nobody asked about', () => {
     const factor = factorOf({ ...best, dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'] }, 'dmarc');
     assert.deepEqual([factor?.points, factor?.possible, factor?.weight, factor?.finding], [40, 40, 45, 'pass']);
@@ -38,9 +34,9 @@ describe('the score', () => {
     assert.deepEqual([factor?.points, factor?.possible, factor?.issues], [5, 5, []]);
   });
   it('is null below 60 % coverage', () => {
-    const { score, grade, coverage } = postureOf({ ...best, dmarc: 'timeout', txt: 'timeout' });
     // 52 of 122 points.
-    assert.deepEqual([score, grade, coverage], [null, null, 0.426]);
+    const expected = { score: null, grade: null, coverage: 0.426 };
+    hasMembers(postureOf({ ...best, dmarc: 'timeout', txt: 'timeout' }), expected);
   });
   it('of evidence of an earlier probe has what that probe did not see unmeasured', () => {
     const { policies: _, files: __, ...earlier } = best;
@@ -49,26 +45,21 @@ describe('the score', () => {
     assert.deepEqual([posture.score, posture.coverage], [100, 0.902]);
   });
   it('does not judge a policy that leads to a record that was not had, unless the rest decides', () => {
-    assert.equal(spfOf('include:_spf.a.test -all')?.finding, 'unmeasured');
+    for (const unknown of ['include:_spf.a.test -all', 'redirect=_spf.a.test'])
+      assert.equal(spfOf(unknown)?.finding, 'unmeasured', unknown);
+    assert.equal(factorOf({ ...best, txt: ['v=spf1 redirect=_spf.example.net'] }, 'spf')?.finding, 'unmeasured');
     assert.deepEqual(spfOf('include:_spf.a.test +all')?.issues, ['spf.open']);
     assert.deepEqual(spfOf('include:_spf.a.test nonsense -all')?.issues, ['spf.syntax']);
-  });
-  it('does not judge a policy that stands behind a redirect', () => {
-    assert.equal(factorOf({ ...best, txt: ['v=spf1 redirect=_spf.example.net'] }, 'spf')?.finding, 'unmeasured');
-    assert.equal(spfOf('redirect=_spf.a.test')?.finding, 'unmeasured');
-  });
-  it('does not judge a domain without DMARC while a parent’s policy could not be had', () => {
     const parts = { ...best, dmarc: [], policies: { dmarcParents: { com: 'timeout' as const } } };
     assert.equal(factorOf(parts, 'dmarc')?.finding, 'unmeasured');
   });
-
   it('judges a domain that takes no mail on refusing to send any', () => {
     const policies = { txt: ['v=spf1 -all'], dmarc: ['v=DMARC1; p=reject'] };
     const none = { ...best, ...policies, mx: ['0 '], mtaSts: 'empty', tlsRpt: 'empty' } as const;
     assert.equal(postureOf(none).score, 100);
     assert.equal(namesIn(postureOf(none)), 'spf dmarc dnssec caa tls hsts headers security_txt');
     const behind = { policies: { spf: { '_spf.a.test': ['v=spf1 -all'] } } };
-    const rows: [parts: EvidenceParts, name: FactorName, points: number | undefined, issues: IssueId[]][] = [
+    const table: [parts: EvidenceParts, name: FactorName, points: number | undefined, issues: IssueId[]][] = [
       [{ txt: ['v=spf1 ~all'] }, 'spf', 0, ['spf.not-refusing']],
       [{ txt: ['v=spf1 ip4:192.0.2.1 -all'] }, 'spf', 10, ['spf.needless-senders']],
       [{ txt: ['v=spf1 include:_spf.a.test -ip4:192.0.2.1 -all'], ...behind }, 'spf', undefined, []],
@@ -80,12 +71,11 @@ describe('the score', () => {
       [{ dmarc: ['v=DMARC1; p=quarantine'] }, 'dmarc', 28, ['dmarc.only-quarantining']],
       [{ dmarc: ['v=DMARC1; p=reject; sp=none'] }, 'dmarc', 30, ['dmarc.weak-subdomains']],
     ];
-    for (const [parts, name, points, issues] of rows) {
+    for (const [parts, name, points, issues] of table) {
       const found = factorOf({ ...none, ...parts }, name);
       assert.deepEqual([points === undefined ? undefined : found?.points, found?.issues], [points, issues]);
     }
   });
-
   it('has no factors of the web without one, and a failed one where port 443 is refused', () => {
     const withoutWeb = postureOf({ ...best, a: 'empty', tls: { status: 'failed' } });
     assert.deepEqual([namesIn(withoutWeb), withoutWeb.score], ['spf dmarc dkim dnssec caa mta_sts tls_rpt', 100]);
@@ -99,7 +89,83 @@ describe('the score', () => {
     assert.equal(factorOf({ ...best, http: redirect }, 'hsts')?.finding, 'fail');
   });
   it('is none for a domain that does not exist', () => {
-    const nothing = everyRecord('nxdomain');
-    assert.deepEqual([postureOf(nothing).score, postureOf(nothing).factors], [null, []]);
+    hasMembers(postureOf(everyRecord('nxdomain')), { score: null, factors: [] });
+  });
+});
+
+/** Each look-up that can fail, and the points of 122 that rest on it; 0: the score may only become null or stay. */
+const FAILURES: readonly [points: number, ...failed: EvidenceParts[]][] = [
+  [0, { txt: 'timeout' }, { dmarc: 'timeout' }, { a: 'timeout' }, { aaaa: 'timeout' }, { wildcardTxt: 'timeout' }],
+  [0, { bimi: 'timeout' }, { policies: { validation: 'secure', spf: { 'a.test': 'timeout' } } }],
+  [0, { policies: { validation: 'secure', dmarcParents: { com: 'timeout' } } }],
+  [2, { files: { ...best.files, securityTxt: { status: 'timeout' } } }],
+  [5, { caa: 'timeout' }, { tlsRpt: 'timeout' }],
+  [5, { policies: { validation: 'secure', reportConsents: { 'rua.test': 'timeout' } } }],
+  [10, { ds: 'timeout' }, { mtaSts: 'timeout' }, { files: { ...best.files, mtaSts: { status: 'timeout' } } }],
+  [10, { tls: { status: 'timeout', isTrusted: null } }],
+  [10, { http: { status: 'timeout', url: null, statusCode: null, headers: {} } }],
+  [20, { mx: 'timeout' }],
+];
+const dead = { policies: { validation: 'secure', spf: { 'a.test': [] } } } as const;
+const refusing: EvidenceParts = { mx: ['0 '], txt: ['v=spf1 -all'], dmarc: ['v=DMARC1; p=reject'] };
+const nullMx: EvidenceParts = { ...best, ...refusing, mtaSts: 'empty', tlsRpt: 'empty' };
+const little: EvidenceParts = { txt: ['v=spf1 ?all'], dmarc: ['v=DMARC1; p=none'], mx: ['10 mx.example.com'] };
+const DOMAINS: readonly [why: string, parts: EvidenceParts][] = [
+  ['with everything', best],
+  ['without DMARC', { ...best, dmarc: [] }],
+  ['without SPF', { ...best, txt: [] }],
+  ['with neither', { ...best, txt: [], dmarc: [] }],
+  ['with an SPF policy that is void', { ...best, txt: ['v=spf1 include:a.test -all'], ...dead }],
+  ['with little', { ...little, tls: {}, policies: {} }],
+  ['with reports to a stranger', { ...best, dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'] }],
+  ['without a web', { ...best, a: 'empty', tls: { status: 'failed' } }],
+  ['without mail', nullMx],
+  ['without mail or DMARC', { ...nullMx, dmarc: [] }],
+  ['without mail, half closed', { ...nullMx, txt: ['v=spf1 ~all'], dmarc: ['v=DMARC1; p=quarantine'] }],
+  ['without MX and addresses', { ...nullMx, mx: [], a: 'empty', tls: { status: 'failed' } }],
+];
+
+describe('the score while one look-up fails, of a domain', () => {
+  for (const [why, parts] of DOMAINS) {
+    it(`${why} is null, or moves by what failed`, () => {
+      const { score, factors } = postureOf(parts);
+      assert.ok(score !== null);
+      const total = factors.reduce((sum, { weight }) => sum + weight, 0);
+      for (const [points, ...failures] of FAILURES) {
+        const limit = points === 0 ? 0 : Math.ceil((100 * points) / total) + 1;
+        for (const failed of failures) {
+          const { score: now } = postureOf({ ...parts, ...failed });
+          if (now !== null) assert.ok(Math.abs(now - score) <= limit, `${JSON.stringify(failed)}: ${score} -> ${now}`);
+        }
+      }
+    });
+  }
+
+  it('is null while SPF or DMARC is not known, whatever else is', () => {
+    for (const failed of [{ txt: 'timeout' }, { dmarc: 'timeout' }] as const) {
+      const { score, grade, coverage } = postureOf({ ...best, ...failed });
+      assert.deepEqual([score, grade], [null, null]);
+      assert.ok(coverage >= 0.6);
+    }
+  });
+});
+
+describe('a domain of which nobody knows whether it takes mail', () => {
+  it('is not told to protect mail to it', () => {
+    for (const mx of ['timeout', 'servfail'] as const) {
+      const posture = postureOf({ ...nullMx, mx });
+      const missing = ['mta_sts', 'tls_rpt'].filter((factor) => !unmeasuredIn(posture).includes(factor as FactorName));
+      assert.deepEqual([missing, posture.factors.flatMap(({ issues }) => issues)], [[], []]);
+    }
+  });
+
+  it('has no score where its policies are judged differently with mail and without', () => {
+    assert.equal(postureOf({ ...nullMx, mx: 'timeout', txt: ['v=spf1 ~all'] }).score, null);
+    assert.notEqual(postureOf({ ...nullMx, mx: 'timeout' }).score, null);
+  });
+  it('takes none where neither an MX nor an address is there', () => {
+    const { factors } = postureOf({ ...nullMx, mx: [], a: 'empty', tls: { status: 'failed' } });
+    const findings = factors.map(({ factor, finding }) => `${factor} ${finding}`);
+    assert.deepEqual(findings, ['spf pass', 'dmarc pass', 'dnssec pass', 'caa pass']);
   });
 });
