@@ -248,7 +248,7 @@ describe('a worker, asked by a hostile gateway', () => {
       await using bad = await connected();
       const fine = await good.greeted();
       const spoilt = await bad.greeted();
-      for (const id of [1, 2, 3]) await spoilt.send(requestOf(id, { maxTokens: 100_000 }));
+      for (const id of [1, 2, 3]) await spoilt.send(requestOf(id, { credit: 1 }));
       await spoilt.untilTokens(1, 1);
       const request = requestOf(fine.nextId(), { maxTokens: 20 });
       await fine.send(request);
