@@ -1,13 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import packet from 'dns-packet';
+import type { Question, Reply } from './dns-server.ts';
+import { createInternet } from './internet.ts';
+import type { Plan } from './plan.ts';
 import { templates } from './providers/index.ts';
 import { type Answer, dataOf, dig, digOverTcp, sendRaw, textsOf } from './test/dig.ts';
 import { hasService, inState, useInternet } from './test/use.ts';
+import { validating } from './validation.ts';
+import { STRANGER, vantageOf } from './vantage.ts';
+
+const { AUTHENTIC_DATA: AD, CHECKING_DISABLED: CD } = packet;
 
 describe('the DNS of the simulated internet', () => {
   const internet = useInternet({ domains: 400, vantage: { lossShare: 0, poisonShare: 0 } });
 
   const active = () => inState(internet, 'active')[0] ?? '';
+  const someone = (isSigned: boolean) =>
+    inState(internet, 'active').find((domain) => internet.truth(domain).security.isSigned === isSigned) ?? '';
   /** The address of a name server of the next zone down. */
   const glueOf = (answer: Answer | undefined) => {
     const glue = (answer?.additionals ?? []).find((record) => record.type === 'A');
@@ -36,14 +46,16 @@ describe('the DNS of the simulated internet', () => {
     const topLevel = glueOf(await dig(internet.root, domain, 'SOA'));
     const answer = await dig(glueOf(await dig(topLevel, domain, 'SOA')), domain, 'SOA');
     assert.deepEqual([answer?.flag_aa, typesOf(answer?.answers)], [true, ['SOA']]);
+    assert.equal((await dig({ address: '127.53.1.1', port: internet.root.port }, 'com', 'NS'))?.rcode, 'NOERROR');
   });
 
   it('answers NXDOMAIN with the SOA that bounds it, and an empty answer with a SOA too', async () => {
-    for (const [name, type, rcode] of [
-      [inState(internet, 'nonexistent')[0] ?? '', 'A', 'NXDOMAIN'],
-      [active(), 'LOC', 'NOERROR'],
+    for (const [server, name, type, rcode] of [
+      [internet.resolver, inState(internet, 'nonexistent')[0] ?? '', 'A', 'NXDOMAIN'],
+      [internet.resolver, active(), 'LOC', 'NOERROR'],
+      [internet.root, 'nobody.invalid', 'A', 'NXDOMAIN'],
     ] as const) {
-      const answer = await dig(internet.resolver, name, type);
+      const answer = await dig(server, name, type);
       assert.deepEqual([answer?.rcode, answer?.answers], [rcode, []]);
       assert.ok(typesOf(answer?.authorities).includes('SOA'));
     }
@@ -71,10 +83,8 @@ describe('the DNS of the simulated internet', () => {
 
   it("gives networks in Team Cymru's format", async () => {
     const [address] = await dataOf(internet.resolver, active(), 'A');
-    const [origin = ''] = await textsOf(
-      internet.resolver,
-      `${address?.split('.').reverse().join('.')}.origin.asn.cymru.com`,
-    );
+    const turned = address?.split('.').reverse().join('.');
+    const [origin = ''] = await textsOf(internet.resolver, `${turned}.origin.asn.cymru.com`);
     assert.match(origin, /^\d+ \| [\d.]+\/\d+ \| [A-Z]{2} \| \w+ \| \d{4}-\d\d-\d\d$/);
     const [named = ''] = await textsOf(internet.resolver, `AS${origin.split(' ')[0]}.asn.cymru.com`);
     assert.match(named, /^\d+ \| [A-Z]{2} \| \w+ \| \d{4}-\d\d-\d\d \| .+, [A-Z]{2}$/);
@@ -87,15 +97,8 @@ describe('the DNS of the simulated internet', () => {
     assert.equal(await rcodeOf(active(), 'MX'), 'NOERROR');
   });
 
-  it('denies at the root with a SOA', async () => {
-    const answer = await dig(internet.root, 'nobody.invalid', 'A');
-    assert.deepEqual([answer?.rcode, typesOf(answer?.authorities)[0]], ['NXDOMAIN', 'SOA']);
-    assert.equal((await dig({ address: '127.53.1.1', port: internet.root.port }, 'com', 'NS'))?.rcode, 'NOERROR');
-  });
-
   it('has the DS of a signed company at its parent and not at itself', async () => {
-    const signed = inState(internet, 'active').find((domain) => internet.truth(domain).security.isSigned) ?? '';
-    const atParent = await dig(glueOf(await dig(internet.root, signed, 'DS')), signed, 'DS');
+    const atParent = await dig(glueOf(await dig(internet.root, someone(true), 'DS')), someone(true), 'DS');
     assert.deepEqual([atParent?.flag_aa, typesOf(atParent?.answers)[0]], [true, 'DS']);
   });
 
@@ -118,6 +121,28 @@ describe('the DNS of the simulated internet', () => {
     assert.ok(spf && spf.length > 255 && /all$/.test(spf), spf);
   });
 
+  it('vouches for signed zones, to those who ask', async () => {
+    for (const [name, type, flags, isVouchedFor] of [
+      ['com', 'NS', AD, true],
+      [someone(true), 'SOA', AD, true],
+      [someone(true), 'DS', AD, true],
+      [`no-such-name.${someone(true)}`, 'SOA', AD, true],
+      [someone(true), 'SOA', 0, false],
+      [someone(true), 'SOA', AD | CD, false],
+      [someone(false), 'SOA', AD, false],
+      [someone(false), 'DS', AD, false],
+      ['_spf.google.com', 'TXT', AD, false],
+    ] as const) {
+      const answer = await dig(internet.resolver, name, type, { flags });
+      const isUnchecked = (flags & CD) !== 0;
+      assert.partialDeepStrictEqual(
+        answer,
+        { flag_ad: isVouchedFor, flag_cd: isUnchecked },
+        `${type} ${name} ${flags}`,
+      );
+    }
+  });
+
   it('survives what is not a question', async () => {
     const hostile = ['', '01', '00'.repeat(12), 'ff'.repeat(600), '000001000001000000000000c00c00010001'];
     for (const message of hostile) await sendRaw(internet.resolver, Buffer.from(message, 'hex'), 50);
@@ -128,5 +153,65 @@ describe('the DNS of the simulated internet', () => {
       assert.equal((await sendRaw(internet.resolver, Buffer.from(message, 'hex')))?.rcode, rcode);
     assert.equal(await rcodeOf(active(), 'AXFR'), 'REFUSED');
     assert.equal(await rcodeOf(active(), 'NS'), 'NOERROR');
+  });
+});
+
+describe('the way between the resolver and whoever asks it', () => {
+  it('loses its share of questions over UDP, and none over TCP', async () => {
+    await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { lossShare: 0.3 } });
+    const [domain = ''] = inState(internet, 'active');
+    const ask = () => dig(internet.resolver, domain, 'NS', { timeoutMs: 700 });
+    const overUdp = await Promise.all(Array.from({ length: 300 }, ask));
+    const lost = overUdp.filter((answer) => answer === undefined).length;
+    assert.ok(lost > 60 && lost < 120, `${lost} of 300 lost`);
+    for (let i = 0; i < 20; i += 1) assert.ok((await digOverTcp(internet.resolver, domain, 'NS')).answers?.length);
+  });
+
+  it('has others answer first, or add records of names that nobody asked for', async () => {
+    await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { poisonShare: 1 } });
+    const [domain = ''] = inState(internet, 'active');
+    const kinds = new Set<string>();
+    for (let i = 0; i < 40; i += 1) {
+      const answer = await dig(internet.resolver, domain, 'MX');
+      const asked = answer?.questions?.[0]?.name;
+      if (asked === STRANGER) kinds.add('twin');
+      else if (answer?.answers?.some(({ name }) => name === STRANGER)) kinds.add('stranger');
+    }
+    assert.deepEqual([...kinds].sort(), ['stranger', 'twin']);
+  });
+
+  it('is faultless where no share is given', () => {
+    const vantage = vantageOf('seed', {});
+    for (let i = 0; i < 1_000; i += 1) assert.deepEqual([vantage.isLost(), vantage.poison()], [false, null]);
+  });
+});
+
+describe('a resolver that checks signatures', () => {
+  const SIGNED = { state: 'active', isSigned: true, isBogus: false } as Plan;
+  const plans: Readonly<Record<string, Plan>> = { 'good.test': SIGNED, 'bogus.test': { ...SIGNED, isBogus: true } };
+  const answer: Reply = { rcode: 'NOERROR', answers: [] };
+  const bogus = { name: 'bogus.test', type: 'A', isChecked: true };
+  const respond = (question: Partial<Question>, reply: Reply | null = answer) =>
+    validating(() => reply, { companyOf: (name) => plans[name] })({ ...bogus, ...question });
+
+  it('refuses what does not verify, unless told not to check', () => {
+    assert.equal(respond({})?.rcode, 'SERVFAIL');
+    assert.deepEqual(respond({ isChecked: false }), { ...answer, isAuthentic: false });
+    assert.deepEqual(respond({ type: 'DS' }), { ...answer, isAuthentic: true });
+  });
+
+  it('vouches for no alias that leads where nobody signs, and refuses one that leads to broken signatures', () => {
+    const aliasTo = (data: string) => {
+      const alias = { name: 'good.test', type: 'CNAME', ttl: 1, data };
+      const answers = [alias, { name: data, type: 'A', ttl: 1, data: '192.0.2.1' }];
+      return respond({ name: 'good.test' }, { rcode: 'NOERROR', answers });
+    };
+    assert.equal(aliasTo('host.test')?.isAuthentic, false);
+    assert.equal(aliasTo('bogus.test')?.rcode, 'SERVFAIL');
+  });
+
+  it('passes failures and silence on as they are', () => {
+    assert.deepEqual(respond({}, { rcode: 'REFUSED' }), { rcode: 'REFUSED' });
+    assert.equal(respond({}, null), null);
   });
 });

@@ -1,24 +1,29 @@
 import assert from 'node:assert/strict';
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, it } from 'node:test';
-import { DAY, epssLines, json, START, unzip } from '../test/reading.ts';
+import { crc32 } from 'node:zlib';
+import { baselineUrl, DAY, epssLines, json, page, START, unzip } from '../test/reading.ts';
 import { clockAt, openSources, useSources } from '../test/use.ts';
+import { cvssOf } from './cvss.ts';
+import { writeZip } from './zip.ts';
 
 describe('the lists of whole publishers', () => {
   const sources = useSources();
 
   it('CISA lists what is exploited, with an ETag and a time', async () => {
     const response = await fetch(sources.kevUrl);
-    const { count, vulnerabilities } = (await response.json()) as {
-      count: number;
-      vulnerabilities: { cveID?: string; dateAdded: string }[];
-    };
-    assert.equal(count, vulnerabilities.length);
-    assert.equal(vulnerabilities.find(({ cveID }) => cveID === 'CVE-2024-4577')?.dateAdded, '2024-06-12');
-    assert.equal(vulnerabilities.filter(({ cveID }) => cveID === undefined).length, 3);
-    const again = (headers: Record<string, string>) => fetch(sources.kevUrl, { headers }).then(({ status }) => status);
-    assert.equal(await again({ 'if-none-match': response.headers.get('etag') ?? '' }), 304);
-    assert.equal(await again({ 'if-modified-since': response.headers.get('last-modified') ?? '' }), 304);
-    assert.equal(await again({ 'if-none-match': '"other"' }), 200);
+    const kev = (await response.json()) as { count: number; vulnerabilities: Record<string, string>[] };
+    const dated = new Map(kev.vulnerabilities.map(({ cveID, dateAdded }) => [cveID, dateAdded]));
+    assert.deepEqual([kev.vulnerabilities.length, dated.get('CVE-2024-4577')], [kev.count, '2024-06-12']);
+    assert.equal(kev.vulnerabilities.filter(({ cveID }) => cveID === undefined).length, 3);
+    for (const [name, value, status] of [
+      ['if-none-match', response.headers.get('etag'), 304],
+      ['if-modified-since', response.headers.get('last-modified'), 304],
+      ['if-none-match', '"other"', 200],
+    ] as const)
+      assert.equal((await fetch(sources.kevUrl, { headers: { [name]: value ?? '' } })).status, status);
   });
 
   it('CISA changes its list only when it lists or takes back', async () => {
@@ -78,4 +83,143 @@ describe('the lists of whole publishers', () => {
     for (const path of ['npm/PYSEC-2022-190.json', 'Go/all.zip', 'npm/a/b.json', '__proto__/all.zip'])
       assert.equal((await fetch(`${sources.osvUrl}/${path}`)).status, 404, path);
   });
+
+  it('the CVE List releases a zip of a zip, which has an ETag and comes in parts', async () => {
+    const url = await baselineUrl(sources);
+    const response = await fetch(url);
+    assert.ok(response.redirected);
+    const whole = Buffer.from(await response.arrayBuffer());
+    const etag = response.headers.get('etag') ?? '';
+    assert.deepEqual([...unzip(whole).keys()], ['cves.zip']);
+    const files = unzip(unzip(whole).get('cves.zip')?.() ?? Buffer.alloc(0));
+    const record = (path: string) => JSON.parse(String(files.get(`cves/${path}.json`)?.()));
+    const { cveMetadata, containers } = record('2024/4xxx/CVE-2024-4577');
+    const [{ platforms, versions }] = containers.cna.affected;
+    assert.deepEqual([cveMetadata.state, platforms], ['PUBLISHED', ['Windows']]);
+    const version = { status: 'affected', version: '8.1.*', lessThan: '8.1.29', versionType: 'semver' };
+    assert.deepEqual(versions[0], version);
+    assert.equal(record('2025/66xxx/CVE-2025-66478').cveMetadata.state, 'REJECTED');
+    assert.throws(() => record('2998/90xxx/CVE-2998-90001'));
+
+    assert.equal((await fetch(url, { headers: { 'if-none-match': etag } })).status, 304);
+    const part = async (range: string, more: Record<string, string> = {}) => {
+      const answer = await fetch(url, { headers: { range, ...more } });
+      return [answer.status, Buffer.from(await answer.arrayBuffer()), answer.headers.get('content-range')] as const;
+    };
+    const expected = [206, whole.subarray(100, 300), `bytes 100-299/${whole.length}`];
+    assert.deepEqual(await part('bytes=100-299'), expected);
+    assert.deepEqual((await part('bytes=-22'))[1], whole.subarray(-22));
+    assert.deepEqual((await part('bytes=1000-', { 'if-range': etag }))[1], whole.subarray(1000));
+    assert.equal((await part('bytes=1000-', { 'if-range': '"old"' }))[0], 200);
+    assert.equal((await part(`bytes=${whole.length}-`))[0], 416);
+  });
+
+  it('the CVE List releases anew every day, and keeps what it released', async () => {
+    await using own = await openSources({ records: [] });
+    const first = await baselineUrl(own);
+    assert.equal(await baselineUrl(own), first);
+    own.advance(1);
+    const second = await baselineUrl(own);
+    assert.notEqual(second, first);
+    for (const url of [first, second]) assert.equal((await fetch(url)).status, 200, url);
+    assert.equal((await fetch(`${first}.asc`)).status, 404);
+  });
+
+  it('the CVE List serves raw files, and nothing at another path', async () => {
+    const text = await (await fetch(`${sources.rawUrl}/cves/2021/23xxx/CVE-2021-23017.json`)).text();
+    assert.match(text, /^\{\n {4}"dataType": "CVE_RECORD"/);
+    for (const path of ['cves/2021/0xxx/CVE-2021-23017.json', 'cves/2999/1xxx/CVE-2999-1000.json', '..%2f..%2fetc'])
+      assert.equal((await fetch(`${sources.rawUrl}/${path}`)).status, 404, path);
+  });
+});
+
+describe('made-up records', () => {
+  it('page in bounded memory, each once, and alike for the same seed', async () => {
+    await using sources = await openSources({ bulk: 50_000 });
+    const first = await page(sources, { resultsPerPage: '2000' });
+    const before = process.memoryUsage().heapUsed;
+    let most = 0;
+    const seen = new Set<string>();
+    for (const startIndex of [0, 2_000, 20_000, 40_000, 48_000, 50_000]) {
+      const answer = await page(sources, { resultsPerPage: '2000', startIndex: String(startIndex) });
+      for (const { cve } of answer.vulnerabilities) seen.add(cve.id);
+      assert.equal(answer.vulnerabilities.length, Math.min(2_000, answer.totalResults - startIndex));
+      const times = answer.vulnerabilities.map(({ cve }) => cve.published).filter((time) => time !== 'last week');
+      assert.deepEqual(times, times.toSorted(), 'in the order of publication');
+      most = Math.max(most, process.memoryUsage().heapUsed - before);
+    }
+    const others = sources.records().filter(({ id }) => id.startsWith('CVE-')).length;
+    assert.equal(first.totalResults, 50_000 + others);
+    assert.equal(seen.size, 10_000 + others);
+    assert.ok(most < 100 * 2 ** 20, `${most} bytes`);
+    const window = { lastModStartDate: '2020-01-01T00:00:00.000', lastModEndDate: '2020-02-01T00:00:00.000' };
+    const { totalResults, vulnerabilities } = await page(sources, window);
+    assert.ok(totalResults > 160 && totalResults < 220, `${totalResults}`);
+    for (const { cve } of vulnerabilities) assert.match(cve.lastModified, /^2020-01|^2020-02-01/);
+    await using same = await openSources({ bulk: 50_000 });
+    assert.deepEqual(await page(same, { resultsPerPage: '2000' }), first);
+  });
+
+  it('are in every list: one by its id, a tenth as packages, all with a score', async () => {
+    await using sources = await openSources({ bulk: 5_000 });
+    const [last] = (await page(sources, { cveId: 'CVE-2900-14999' })).vulnerabilities;
+    assert.equal(last?.cve.id, 'CVE-2900-14999');
+    assert.equal((await page(sources, { cveId: 'CVE-2901-10000' })).totalResults, 0);
+    const raw = await json(`${sources.rawUrl}/cves/2900/12xxx/CVE-2900-12345.json`);
+    assert.partialDeepStrictEqual(raw, { cveMetadata: { cveId: 'CVE-2900-12345' } });
+    const rows = (await (await fetch(`${sources.osvUrl}/RubyGems/modified_id.csv`)).text()).trimEnd().split('\n');
+    assert.ok(rows.length > 80 && rows.length < 200, `${rows.length}`);
+    const id = rows.at(-1)?.split(',')[1];
+    assert.partialDeepStrictEqual(await json(`${sources.osvUrl}/RubyGems/${id}.json`), { id });
+    assert.ok((await epssLines(sources)).length > 5_000);
+    const [made] = sources.records();
+    assert.ok(made);
+    assert.throws(() => sources.publish({ ...made, id: 'CVE-2900-10000' }), RangeError);
+    assert.throws(() => sources.exploit('CVE-2900-10000'), RangeError);
+  });
+});
+
+describe('a zip', () => {
+  it('holds what was put in, and a file that is a zip already', async () => {
+    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'zip-'));
+    const entries = Object.entries({ 'a/b.json': '{"naïve":true}', empty: '' }).map(([name, contents]) => ({
+      name,
+      contents,
+    }));
+    const inner = await writeZip(path.join(directory.path, 'inner.zip'), entries);
+    const outer = await writeZip(path.join(directory.path, 'outer.zip'), [{ name: 'inner.zip', file: inner }]);
+    const bytes = await readFile(outer.path);
+    assert.deepEqual([outer.sizeBytes, outer.crc], [bytes.length, crc32(bytes)]);
+    const files = unzip(unzip(bytes).get('inner.zip')?.() ?? Buffer.alloc(0));
+    const contents = [...files].map(([name, read]) => ({ name, contents: String(read()) }));
+    assert.deepEqual(contents, entries);
+  });
+
+  it('of more files than an old end record can count has a zip64 one', async () => {
+    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'zip-'));
+    const entries = ['a', 'b', 'c'].map((name) => ({ name, contents: name }));
+    const few = await writeZip(path.join(directory.path, 'few.zip'), entries, { zip64Entries: 4 });
+    assert.equal((await readFile(few.path)).includes('PK\x06\x06', 0, 'latin1'), false);
+    const many = await writeZip(path.join(directory.path, 'many.zip'), entries, { zip64Entries: 3 });
+    const bytes = await readFile(many.path);
+    const [end64, locator, end] = [98, 42, 22].map((back) => bytes.subarray(bytes.length - back));
+    assert.deepEqual([end64?.toString('latin1', 0, 4), end64?.readBigUInt64LE(32)], ['PK\x06\x06', 3n]);
+    assert.equal(locator?.toString('latin1', 0, 4), 'PK\x06\x07');
+    assert.equal(Number(locator?.readBigUInt64LE(8)), bytes.length - 98);
+    assert.deepEqual([end?.readUInt16LE(8), end?.readUInt16LE(10)], [0xffff, 0xffff]);
+    assert.equal(String(unzip(bytes).get('c')?.()), 'c');
+  });
+});
+
+it('a base score is what the vector comes to', () => {
+  for (const [vector, score] of [
+    ['AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', 9.8],
+    ['AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H', 10],
+    ['AV:N/AC:L/PR:N/UI:R/S:C/C:L/I:L/A:N', 6.1],
+    ['AV:N/AC:H/PR:N/UI:N/S:U/C:L/I:H/A:H', 7.7],
+    ['AV:L/AC:H/PR:L/UI:N/S:U/C:N/I:N/A:H', 4.7],
+    ['AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N', 0],
+  ] as const)
+    assert.equal(cvssOf(`CVSS:3.1/${vector}`).score, score, vector);
+  assert.throws(() => cvssOf('AV:N/AC:L'), RangeError);
 });

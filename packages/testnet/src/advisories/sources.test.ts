@@ -28,14 +28,10 @@ describe('the advisory publishers', () => {
 
     own.exploit(id);
     const { vulnerabilities } = await json<{ vulnerabilities: Record<string, string>[] }>(own.kevUrl);
-    assert.deepEqual(
-      vulnerabilities.map(({ cveID, dateAdded }) => [cveID, dateAdded]),
-      [[id, '2026-03-02']],
-    );
-    assert.deepEqual(
-      (await delta()).updated.map(({ cveId }) => cveId),
-      [id],
-    );
+    const exploited = vulnerabilities.map(({ cveID, dateAdded }) => `${cveID} ${dateAdded}`);
+    assert.deepEqual(exploited, [`${id} 2026-03-02`]);
+    const updated = (await delta()).updated.map(({ cveId }) => cveId);
+    assert.deepEqual(updated, [id]);
 
     own.withdraw(id);
     assert.deepEqual(await statuses(), [[id, 'Rejected', changed]]);
@@ -58,25 +54,16 @@ describe('the advisory publishers', () => {
       ['garbage', SyntaxError],
     ] as const) {
       sources.fail('kev', { kind, times: 1 });
-      await assert.rejects(
-        ask().then((response) => response.json()),
-        error,
-        kind,
-      );
+      await assert.rejects(async () => (await ask()).json(), error, kind);
     }
     assert.equal((await ask()).status, 200);
     const url = await baselineUrl(sources);
     const before = sources.requests('cve-list');
     sources.fail('cve-list', { kind: 'cut', times: 2 });
-    await assert.rejects(
-      fetch(url).then((response) => response.arrayBuffer()),
-      TypeError,
-    );
+    await assert.rejects(async () => (await fetch(url)).arrayBuffer(), TypeError);
     assert.ok(sources.requests('cve-list') > before);
   });
-});
 
-describe('the days of the advisory publishers', () => {
   const after60Days = async (seed: string) => {
     const clock = clockAt(START);
     await using sources = await openSources({ seed, now: clock.now, records: [] });
@@ -94,7 +81,7 @@ describe('the days of the advisory publishers', () => {
     return { days, epss, log, records: sources.records() };
   };
 
-  it('bring none to two new records each, some changed, some exploited, and are the same for the same seed', async () => {
+  it('days bring none to two new records each, some changed, some exploited, and are the same for the same seed', async () => {
     const [one, same, other] = await Promise.all([after60Days('a'), after60Days('a'), after60Days('b')]);
     assert.deepEqual(new Set(one.days), new Set([0, 1, 2]));
     assert.ok(one.records.every(({ id }) => /^CVE-2999-1\d{4}$/.test(id)));
@@ -105,7 +92,7 @@ describe('the days of the advisory publishers', () => {
     assert.notDeepEqual(other.records, one.records);
   });
 
-  it('move every score a little', async () => {
+  it('days move every score a little', async () => {
     const clock = clockAt(START);
     await using own = await openSources({ seed: 'a', now: clock.now });
     const score = async () => Number(/^CVE-2021-23017,([\d.]+)/m.exec((await epssLines(own)).join('\n'))?.[1]);
@@ -115,5 +102,78 @@ describe('the days of the advisory publishers', () => {
     const moved = await score();
     assert.notEqual(moved, before);
     assert.ok(Math.abs(moved - before) <= 0.06 * before);
+  });
+
+  const cve = async (cveId: string) => (await page(sources, { cveId })).vulnerabilities[0]?.cve;
+
+  it('the NVD pages through everything, the oldest first, each once', async () => {
+    const ids: string[] = [];
+    let total = 1;
+    for (let startIndex = 0; startIndex < total; startIndex += 40) {
+      const answer = await page(sources, { resultsPerPage: '40', startIndex: String(startIndex) });
+      assert.equal(answer.format, 'NVD_CVE');
+      assert.doesNotMatch(answer.timestamp, /Z$/);
+      total = answer.totalResults;
+      ids.push(...answer.vulnerabilities.map(({ cve }) => cve.id));
+    }
+    assert.ok(total >= 60 && ids.every((id) => id.startsWith('CVE-')));
+    assert.equal(new Set(ids).size, total);
+    assert.equal((await page(sources, { startIndex: '5000' })).resultsPerPage, 0);
+  });
+
+  it('the NVD joins software to its platform by AND, and leaves what it has not analysed without configurations', async () => {
+    const php = { criteria: 'cpe:2.3:a:php:php:*:*:*:*:*:*:*:*', versionEndExcluding: '8.1.29' };
+    const windows = { criteria: 'cpe:2.3:o:microsoft:windows:-:*:*:*:*:*:*:*', vulnerable: false };
+    assert.partialDeepStrictEqual(await cve('CVE-2024-4577'), {
+      configurations: [{ operator: 'AND', nodes: [{ cpeMatch: [php] }, { cpeMatch: [windows] }] }],
+    });
+    const awaiting = await cve('CVE-2025-53859');
+    assert.deepEqual([awaiting?.vulnStatus, 'configurations' in (awaiting ?? {})], ['Awaiting Analysis', false]);
+    assert.equal((await cve('CVE-2025-66478'))?.vulnStatus, 'Rejected');
+  });
+
+  it("the NVD scores with the versions of CVSS that there were, and with the CNA's second", async () => {
+    const { metrics } = (await cve('CVE-2014-0160')) as unknown as { metrics: object };
+    assert.deepEqual(Object.keys(metrics), ['cvssMetricV2', 'cvssMetricV31']);
+    assert.partialDeepStrictEqual(metrics, { cvssMetricV31: [{ cvssData: { baseScore: 7.5 } }] });
+    assert.partialDeepStrictEqual(await cve('CVE-2025-23419'), {
+      metrics: { cvssMetricV40: [{ type: 'Secondary', cvssData: { baseScore: 5.3 } }] },
+    });
+  });
+
+  it('the NVD answers a window of modification, and says what is wrong with others in a header', async () => {
+    const window = { lastModStartDate: '2024-06-01T00:00:00.000', lastModEndDate: '2024-07-20T00:00:00.000Z' };
+    const { vulnerabilities } = await page(sources, window);
+    assert.ok(vulnerabilities.length > 0);
+    for (const { cve } of vulnerabilities) {
+      assert.ok(cve.lastModified >= '2024-06-01' && cve.lastModified < '2024-07-20', cve.id);
+      assert.doesNotMatch(cve.lastModified, /Z$/);
+    }
+    for (const [query, message] of [
+      [{ lastModStartDate: '2024-06-01T00:00:00.000' }, /Both/],
+      [{ lastModStartDate: '2024-01-01T00:00:00.000', lastModEndDate: '2024-06-01T00:00:00.000' }, /120 days/],
+      [{ lastModStartDate: '2024-06-01', lastModEndDate: '2024-06-02' }, /date/],
+      [{ resultsPerPage: '2001' }, /resultsPerPage/],
+      [{ startIndex: '-1' }, /startIndex/],
+      [{ cveId: 'nginx' }, /cveId/],
+      [{ page: '2' }, /Invalid parameter/],
+    ] as [Record<string, string>, RegExp][]) {
+      const response = await fetch(`${sources.nvdUrl}?${new URLSearchParams(query)}`);
+      assert.equal(response.status, 404, JSON.stringify(query));
+      assert.match(response.headers.get('message') ?? '', message);
+    }
+  });
+
+  it('the NVD refuses the sixth request in half a minute, with a key the fifty-first', async () => {
+    await using limited = await openSources({ rateLimits: true });
+    const statuses = async (count: number, headers: Record<string, string> = {}) => {
+      const url = `${limited.nvdUrl}?cveId=CVE-2021-23017`;
+      return Array.fromAsync({ length: count }, async () => (await fetch(url, { headers })).status);
+    };
+    const allowed = (count: number) => Array.from({ length: count }, () => 200);
+    assert.deepEqual(await statuses(6), [...allowed(5), 403]);
+    assert.deepEqual(await statuses(51, { apiKey: '12345678-1234-4234-8234-123456789abc' }), [...allowed(50), 429]);
+    assert.deepEqual(await statuses(1, { apiKey: 'none' }), [404]);
+    assert.equal(limited.requests('nvd'), 58);
   });
 });

@@ -34,8 +34,8 @@ describe('the feeds of the simulated internet', () => {
     const companies = new Set(many.domains());
     const added = many.feeds().filter(({ publisher }) => !companies.has(publisher));
     assert.equal(added.length, 75);
-    for (const { publisher } of many.feeds().filter(({ publisher }) => companies.has(publisher)))
-      assert.equal(many.truth(publisher).state, 'active', publisher);
+    for (const { publisher } of many.feeds())
+      if (companies.has(publisher)) assert.equal(many.truth(publisher).state, 'active', publisher);
     assert.throws(() => many.truth(added[0]?.publisher ?? ''), RangeError);
     assert.throws(() => many.feedTruth('https://nobody.example/feed.xml'), RangeError);
     assert.throws(() => many.feedRequests('__proto__'), RangeError);
@@ -50,9 +50,8 @@ describe('the feeds of the simulated internet', () => {
     const { url } = internet.feeds().find(({ behaviour }) => behaviour === 'both-validators') ?? { url: '' };
     const rest = url.slice(url.indexOf(':'));
     const [plain, secure] = await Promise.all([ask(internet, `http${rest}`), ask(internet, `https${rest}`)]);
-    assert.equal(plain.status, 200);
+    assert.deepEqual([plain.status, internet.feedRequests(url).requests], [200, 2]);
     assert.ok(plain.body.equals(secure.body));
-    assert.equal(internet.feedRequests(url).requests, 2);
   });
 
   it('are none or fewer where there is nobody to have them', async () => {

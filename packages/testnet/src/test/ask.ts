@@ -1,7 +1,7 @@
 // Asks an address of the simulated internet as a client does: its name looked up, its certificate checked.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Internet } from '../internet.ts';
@@ -15,21 +15,11 @@ export interface AskOptions {
   readonly timeoutMs?: number;
 }
 
-export interface Asked {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-  /** `cut`: the server hung up before the end. */
-  readonly end: 'whole' | 'cut' | 'too-large' | 'timeout';
-  /** Organisation that issued the server's certificate, checked by Node before the request was sent; undefined without TLS. */
-  readonly issuer: string | undefined;
-}
-
 export async function ask(
   internet: Internet,
   url: string,
   { method = 'GET', headers = {}, maxBytes = Infinity, timeoutMs }: AskOptions = {},
-): Promise<Asked> {
+) {
   const { protocol, hostname, host, pathname, search } = new URL(url);
   const isSecure = protocol === 'https:';
   const { records } = await recordsOf<string>(internet.resolver, hostname, 'A');
@@ -42,10 +32,12 @@ export async function ask(
   const [response]: IncomingMessage[] = await once(request, 'response');
   request.on('error', () => {});
   assert.ok(response);
+  /** Checked by Node before the request was sent. */
   const issuer = isSecure ? String((response.socket as TLSSocket).getPeerCertificate().issuer.O) : undefined;
   const chunks: Buffer[] = [];
-  let end: Asked['end'] = 'whole';
-  const stop = (reason: Asked['end']) => {
+  /** `cut`: the server hung up before the end. */
+  let end = 'whole' as 'whole' | 'cut' | 'too-large' | 'timeout';
+  const stop = (reason: 'too-large' | 'timeout') => {
     end = reason;
     response.destroy();
   };

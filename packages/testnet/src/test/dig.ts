@@ -4,44 +4,28 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import packet, { type DecodedPacket, type RecordType } from 'dns-packet';
 
-export interface Server {
-  readonly address: string;
-  readonly port: number;
-}
+type Server = { readonly address: string; readonly port: number };
+export type Answer = DecodedPacket & Readonly<{ rcode: string; flag_tc: boolean; flag_aa: boolean; flag_ra: boolean }>;
 
-export interface DigOptions {
-  /** EDNS0 payload size; without it the question is a plain one of 1987. */
-  readonly payload?: number;
-  readonly timeoutMs?: number;
-}
-
-export type Answer = DecodedPacket & {
-  readonly rcode: string;
-  readonly flag_tc: boolean;
-  readonly flag_aa: boolean;
-  readonly flag_ra: boolean;
-};
-
-function encodeQuestion(name: string, type: RecordType | string, udpPayloadSize?: number): Buffer {
+/** With an EDNS0 payload size, or a plain question of 1987. */
+function encodeQuestion(name: string, type: string, flags = 0, udpPayloadSize?: number): Buffer {
   const opt = { type: 'OPT', name: '.', extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false } as const;
   return packet.encode({
     type: 'query',
     id: 4_711,
-    flags: packet.RECURSION_DESIRED,
+    flags: packet.RECURSION_DESIRED | flags,
     questions: [{ name, type: type as RecordType, class: 'IN' }],
     additionals: udpPayloadSize === undefined ? [] : [{ ...opt, udpPayloadSize, options: [] }],
   });
 }
 
 /** The answer, or undefined when none came in time. */
-export function dig(
+export const dig = (
   server: Server,
   name: string,
-  type: RecordType | string,
-  options: DigOptions = {},
-): Promise<Answer | undefined> {
-  return sendRaw(server, encodeQuestion(name, type, options.payload), options.timeoutMs);
-}
+  type: string,
+  { flags, payload, timeoutMs }: { flags?: number; payload?: number; timeoutMs?: number } = {},
+) => sendRaw(server, encodeQuestion(name, type, flags, payload), timeoutMs);
 
 export async function sendRaw(server: Server, message: Buffer, timeoutMs = 10_000): Promise<Answer | undefined> {
   const socket = createSocket('udp4');
@@ -57,7 +41,7 @@ export async function sendRaw(server: Server, message: Buffer, timeoutMs = 10_00
   }
 }
 
-export async function digOverTcp(server: Server, name: string, type: RecordType | string): Promise<Answer> {
+export async function digOverTcp(server: Server, name: string, type: string): Promise<Answer> {
   const socket = connect(server.port, server.address);
   const question = encodeQuestion(name, type);
   socket.write(Buffer.concat([Buffer.from([question.length >> 8, question.length & 0xff]), question]));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createCalendar } from './calendar.ts';
+import { cdata, dateTime, encode, escapeXml, rfc822 } from './xml.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -59,7 +60,29 @@ describe('the calendar of feeds', () => {
     }
   });
 
-  it('knows no day that has not come', () => {
-    assert.throws(() => calendarAt(NOON).calendar.spanOf(1), RangeError);
+  it('knows no day that has not come', () => assert.throws(() => calendarAt(NOON).calendar.spanOf(1), RangeError));
+});
+
+describe('text as feeds carry it', () => {
+  it('is escaped, and sections are split where they would end', () => {
+    assert.equal(escapeXml('a & b < "c"'), 'a &amp; b &lt; &#34;c&#34;');
+    assert.equal(cdata('a[b[0]]>1'), '<![CDATA[a[b[0]]]]><![CDATA[>1]]>');
+  });
+
+  it('is the same again when read in the encoding that it was written in', () => {
+    const text = 'Crème brûlée for €3 – it’s “so” <good>…';
+    for (const charset of ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'] as const)
+      assert.equal(new TextDecoder(charset, { fatal: true }).decode(encode(text, charset)), text, charset);
+    assert.throws(() => encode('日本', 'windows-1252'), RangeError);
+  });
+
+  it('has dates of one moment in Greenwich or two hours east of it', () => {
+    const at = Date.parse('2026-03-10T23:20:05Z');
+    assert.deepEqual(
+      [rfc822(at, 'utc'), dateTime(at, 'utc')],
+      ['Tue, 10 Mar 2026 23:20:05 GMT', '2026-03-10T23:20:05Z'],
+    );
+    const east = ['Wed, 11 Mar 2026 01:20:05 +0200', '2026-03-11T01:20:05+02:00'];
+    assert.deepEqual([rfc822(at, 'east'), dateTime(at, 'east')], east);
   });
 });
