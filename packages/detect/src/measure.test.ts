@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { detect } from './detect.ts';
 import type { Profile } from './profile.ts';
+import { stillParked } from './still-parked.ts';
 import { aliasTo, type EvidenceParts, everyRecord, evidenceOf } from './test/evidence-of.ts';
 import { rows } from './test/rows.ts';
-import { noLabels, testRulebook } from './test/rulebook-of.ts';
+import { linesOf, noLabels, testRulebook } from './test/rulebook-of.ts';
 
 const seen = { named: noLabels, addresses: [{ asn: 64511 }], http: {}, tls: { issuer: 'Nobody known' } };
 const profileOf = (parts: EvidenceParts = {}): Profile => detect(evidenceOf({ ...seen, ...parts }), testRulebook);
@@ -13,38 +14,37 @@ const profileOf = (parts: EvidenceParts = {}): Profile => detect(evidenceOf({ ..
 describe('a domain where every look-up was answered', () => {
   it('has no source and no role unmeasured', () => {
     const { sources, roles, state } = profileOf();
-    assert.equal(state, 'active');
-    for (const measurement of [...Object.values(sources), ...Object.values(roles)])
-      assert.ok(measurement === 'observed' || measurement === 'absent', measurement);
+    const measurements = new Set([...Object.values(sources), ...Object.values(roles)]);
+    assert.deepEqual([state, measurements], ['active', new Set(['observed', 'absent'])]);
   });
 });
 
 describe('a failed look-up', () => {
-  const table: [parts: EvidenceParts, sources: (keyof Profile['sources'])[], roles: (keyof Profile['roles'])[]][] = [
-    [{ ns: 'timeout' }, ['ns'], ['dns']],
-    [{ soa: 'servfail' }, ['soa'], ['dns']],
-    [{ mx: 'servfail' }, ['mx'], ['mailbox', 'gateway']],
-    [{ txt: 'refused' }, ['txt', 'spf'], ['sender', 'verified']],
-    [{ dmarc: 'malformed' }, ['dmarc'], ['gateway']],
-    [{ caa: 'timeout' }, ['caa'], ['issuer']],
-    [{ www: 'timeout' }, ['cname'], ['origin', 'edge']],
-    [{ a: 'timeout' }, ['cname', 'asn'], ['origin', 'edge']],
-    [{ named: { ...noLabels, support: 'timeout' } }, ['cname'], ['verified']],
-    [{ named: {} }, ['cname'], ['verified']],
-    [{ addresses: [{ asn: null, status: 'servfail' }] }, ['asn'], ['origin', 'edge']],
-    [{ addresses: [{ asn: 64511 }, { asn: null, status: 'timeout', use: 'mail' }] }, ['asn'], ['origin']],
-    [{ addresses: [] }, ['asn'], ['origin']],
-    [{ http: { status: 'timeout' } }, ['header', 'cookie', 'html'], ['platform', 'protection']],
-    [{ http: { statusCode: 503 } }, ['header', 'cookie', 'html'], ['platform']],
-    [{ tls: { status: 'timeout', issuer: null } }, ['tls'], ['issuer']],
-  ];
-  for (const [parts, sources, roles] of table) {
-    it(`${JSON.stringify(parts).slice(0, 60)} leaves ${sources} unmeasured`, () => {
-      const profile = profileOf(parts);
-      for (const source of sources) assert.equal(profile.sources[source], 'unmeasured', source);
-      for (const role of roles) assert.equal(profile.roles[role], 'unmeasured', role);
-    });
-  }
+  const leaves = (sources: string, roles: string, ...failures: EvidenceParts[]) => {
+    for (const parts of failures) {
+      it(`${JSON.stringify(parts).slice(0, 60)} leaves ${sources} unmeasured`, () => {
+        const profile = profileOf(parts);
+        const found = Object.entries({ ...profile.sources, ...profile.roles });
+        const unmeasured = new Set(found.flatMap(([name, measurement]) => (measurement === 'unmeasured' ? name : [])));
+        assert.deepEqual(new Set(`${sources} ${roles}`.split(' ')).difference(unmeasured), new Set());
+      });
+    }
+  };
+  leaves('ns', 'dns', { ns: 'timeout' });
+  leaves('soa', 'dns', { soa: 'servfail' });
+  leaves('mx', 'mailbox gateway', { mx: 'servfail' });
+  leaves('txt spf', 'sender verified', { txt: 'refused' });
+  leaves('dmarc', 'gateway', { dmarc: 'malformed' });
+  leaves('caa', 'issuer', { caa: 'timeout' });
+  leaves('cname', 'origin edge', { www: 'timeout' });
+  leaves('cname asn', 'origin edge', { a: 'timeout' });
+  leaves('cname', 'verified', { named: { ...noLabels, support: 'timeout' } }, { named: {} });
+  leaves('asn', 'origin edge', { addresses: [{ asn: null, status: 'servfail' }] });
+  const mail = { asn: null, status: 'timeout', use: 'mail' } as const;
+  leaves('asn', 'origin', { addresses: [{ asn: 64511 }, mail] }, { addresses: [] });
+  leaves('header cookie html', 'platform protection', { http: { status: 'timeout' } });
+  leaves('header cookie html', 'platform', { http: { statusCode: 503 } });
+  leaves('tls', 'issuer', { tls: { status: 'timeout', issuer: null } });
 
   it('does not take away what other evidence shows', () => {
     const named = { ...noLabels, support: 'timeout' } as const;
@@ -114,13 +114,38 @@ describe('a domain that could not be resolved', () => {
 
   it('is unmeasured, and so is every role that rests on its records', () => {
     const { state, roles, security } = profileOf({ ...failed, www: 'servfail', addresses: [], ...noWeb });
-    assert.equal(state, 'unmeasured');
-    for (const [role, measurement] of Object.entries(roles)) assert.equal(measurement, 'unmeasured', role);
-    assert.equal(security.score, null);
+    assert.deepEqual([state, ...new Set(Object.values(roles)), security.score], ['unmeasured', 'unmeasured', null]);
   });
-  it('exists as soon as one of its look-ups was answered', () =>
-    assert.equal(profileOf({ ...failed, txt: 'empty' }).state, 'active'));
+  it('exists as soon as one of its look-ups was answered, also beside an NXDOMAIN', () => {
+    assert.equal(profileOf({ ...failed, txt: 'empty' }).state, 'active');
+    assert.equal(profileOf({ ...failed, a: 'nxdomain', ns: ['ns1.dnsco.test'] }).state, 'active');
+  });
+});
 
-  it('is not nonexistent for one NXDOMAIN beside an answer', () =>
-    assert.equal(profileOf({ ...failed, a: 'nxdomain', ns: ['ns1.dnsco.test'] }).state, 'active'));
+describe('a domain that was parked', () => {
+  const whole: EvidenceParts = {
+    ns: ['ns1.dnsco.test'],
+    txt: ['v=spf1 include:sendy.test -all', 'socially-verification=1'],
+    tls: { issuer: 'Certy' },
+    http: { page: { title: 'example.com is for sale' } },
+  };
+  const noPage: EvidenceParts = { http: { status: 'timeout', url: null, statusCode: null } };
+  const parkedWith = (parts: EvidenceParts = {}) => detect(evidenceOf({ ...whole, ...parts }), testRulebook);
+  const before = { state: 'parked', rulebook: testRulebook.version };
+  it('is still while its page, its name servers or its exchanges cannot be had, and brings nothing in', () => {
+    assert.equal(parkedWith().state, 'parked');
+    const wall: EvidenceParts = { http: { status: 'blocked', statusCode: 403 } };
+    for (const failure of [noPage, wall, { http: { statusCode: 503 } }, { mx: 'timeout' } as const]) {
+      const kept = stillParked(parkedWith(failure), before);
+      assert.deepEqual([kept.state, linesOf(kept.services)], ['parked', ['dns dnsco high']], JSON.stringify(failure));
+      assert.deepEqual([kept.roles.sender, kept.roles.dns], ['unmeasured', 'observed']);
+    }
+  });
+  it('is in use once all of it was looked at, or under other rules', () => {
+    const inUse = parkedWith({ http: { page: { title: 'Welcome' } } });
+    assert.equal(stillParked(inUse, before), inUse);
+    const unseen = parkedWith(noPage);
+    assert.equal(stillParked(unseen, { ...before, rulebook: 'another' }), unseen);
+    assert.equal(stillParked(unseen, { ...before, state: 'active' }), unseen);
+  });
 });

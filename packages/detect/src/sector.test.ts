@@ -3,9 +3,11 @@ import { describe, it } from 'node:test';
 import { detect } from './detect.ts';
 import type { Page } from './evidence.ts';
 import { loadCatalog } from './load-catalog.ts';
+import { extractPage } from './page.ts';
 import { compileRulebook } from './rulebook.ts';
 import { decideSector, type Sector, sectorOf } from './sector.ts';
 import { type SectorListError, sectorListOf } from './sector-list.ts';
+import { schemaTypeName, schemaTypesOf } from './structured-data.ts';
 import { evidenceOf } from './test/evidence-of.ts';
 import { testEntries, testRulebook } from './test/rulebook-of.ts';
 
@@ -40,6 +42,12 @@ describe('decideSector', () => {
     assert.deepEqual(decide('example.com', null), unknown);
     assert.deepEqual(decide('example.com', pageWith('Organization', '__proto__', 'constructor')), unknown);
   });
+  it('is not told by the page of another', () => {
+    const sectorAt = (url: string) =>
+      detect(evidenceOf({ http: { url, page: { types: ['Hospital'] } } }), testRulebook);
+    const found = ['https://other.test/', 'https://example.com/'].map((url) => sectorAt(url).sector);
+    assert.deepEqual(found, ['unknown', 'health']);
+  });
   it('is unknown where a page speaks of several', () => {
     assert.equal(decide('example.com', pageWith('Hospital', 'CollegeOrUniversity')).sector, 'unknown');
     assert.equal(decide('example.com', pageWith('Hospital', 'MedicalClinic')).sector, 'health');
@@ -53,7 +61,6 @@ describe('sectorListOf', () => {
     assert.deepEqual(sectorListOf([['Domain', 'Sector'], ...rows]), sectorListOf(rows));
     assert.equal(sectorListOf([]).size, 0);
   });
-
   it('takes nothing of a list with wrong rows, and tells them all', () => {
     const text = 'example.com,health example.com,media nonsense,health a.com,x b.com c.com,media,';
     const rows = text.split(' ').map((row) => row.split(','));
@@ -71,10 +78,39 @@ describe('sectorListOf', () => {
   });
 });
 
-describe('the page of another', () => {
-  it('tells no sector', () => {
-    const http = { url: 'https://other.test/', page: { types: ['Hospital'] } };
-    assert.equal(detect(evidenceOf({ http }), testRulebook).sector, 'unknown');
-    assert.equal(detect(evidenceOf({ http: { ...http, url: 'https://example.com/' } }), testRulebook).sector, 'health');
+describe('schema.org types', () => {
+  const typesOf = (html: string) => extractPage(html, { url: 'https://example.com/', isTruncated: false }).types;
+  const script = (json: string) => `<script type="application/ld+json">${json}</script>`;
+  it('are those of the top nodes, of lists and of @graph', () => {
+    assert.deepEqual(schemaTypesOf('{"@type": "Hospital", "parent": {"@type": "Store"}}'), ['Hospital']);
+    const list = '[{"@type": ["Hotel", "Resort"]}, {"@type": "WebSite"}]';
+    assert.deepEqual(schemaTypesOf(list), ['Hotel', 'Resort', 'WebSite']);
+    const graph = '{"@graph": [{"@type": "https://schema.org/Bank"}, {"@type": "schema:NGO"}]}';
+    assert.deepEqual(schemaTypesOf(graph), ['Bank', 'NGO']);
+  });
+  it('are names, and none of what is no name', () => {
+    for (const type of ['https://example.com/Hospital', '', 'a b', 'x'.repeat(65), '__proto__'])
+      assert.equal(schemaTypeName(type), null, type);
+  });
+  it('are none of what is no JSON, or other JSON', () => {
+    for (const json of ['', '{', 'null', '7', '"x"', '[[[]]]', '{"@type": 7}', '{"@graph": 7}', '['.repeat(30_000)])
+      assert.deepEqual(schemaTypesOf(json), [], json.slice(0, 20));
+  });
+  it('of a page are those of its JSON-LD and its microdata, each once', () => {
+    const html = `<body itemscope itemtype="https://schema.org/Hotel http://schema.org/Resort">${script('{"@type":"Hotel"}')}`;
+    assert.deepEqual(typesOf(html), ['Hotel', 'Resort']);
+    // What stands further in speaks of anything: a shop's products, a directory's hotels.
+    assert.deepEqual(typesOf('<div itemscope itemtype="https://schema.org/Hotel">'), []);
+    assert.deepEqual(typesOf('<SCRIPT TYPE="Application/LD+JSON">{"@type":"Hotel"}</SCRIPT>'), ['Hotel']);
+  });
+  it('of a page are none of other scripts, of text, or of a script that does not end', () => {
+    assert.deepEqual(typesOf('<script>{"@type":"Hotel"}</script>{"@type":"Hotel"}'), []);
+    assert.deepEqual(typesOf('<script type="application/ld+json">{"@type":"Hotel"}'), []);
+  });
+  it('of a page are bounded: 32 of them, from 64 Ki characters of JSON', () => {
+    const many = Array.from({ length: 50 }, (_, i) => `{"@type":"T${i}"}`);
+    assert.equal(typesOf(script(`[${many.join(',')}]`))?.length, 32);
+    const large = script(`{"@type":"Hotel","x":"${'y'.repeat(70_000)}"}`);
+    assert.deepEqual(typesOf(`${large}${script('{"@type":"Resort"}')}`), []);
   });
 });
