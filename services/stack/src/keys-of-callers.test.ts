@@ -1,19 +1,14 @@
 // Which callers may ask, and how often: the day's quota, free keys by address. The check of keys itself: packages/http.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
-import { type SharedService, sharedService } from './test/shared.ts';
+import { describe, it } from 'node:test';
+import { sharedService } from './test/shared.ts';
 
-let service: SharedService;
-const open = async () => {
-  service = await sharedService();
-};
+const service = await sharedService();
 const withKey = (key: string) => service.get('/stack/v1/domains/com', { headers: { 'x-stack-key': key } });
 const newKeyFrom = (address: string) =>
   service.ask('/keys', { method: 'POST', headers: { 'x-forwarded-for': address } });
 
 describe('a caller', () => {
-  before(open);
-
   it('with a wrong key is refused, without one for what is open to all is not', async () => {
     for (const key of ['x', `ssk_${'a'.repeat(43)}`, 'k'.repeat(5_000)]) {
       const { status, body } = await withKey(key);
@@ -45,8 +40,6 @@ describe('a caller', () => {
 });
 
 describe('a free key', () => {
-  before(open);
-
   it('is good for 50 requests a day, counted across a restart of the service', async () => {
     const path = `/stack/v1/domains/${service.internet.domains()[0]}`;
     const headers = { 'x-stack-key': await service.newKey('free') };

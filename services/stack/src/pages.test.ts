@@ -1,16 +1,13 @@
 // Pages for people: complete in themselves, and unable to load or send anything elsewhere. How files are served: packages/http;
 // what is in the explorer's pages: tests/full/web.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { company } from './test/harness.ts';
-import { type SharedService, sharedService } from './test/shared.ts';
+import { sharedService } from './test/shared.ts';
+
+const service = await sharedService();
 
 describe('the pages', () => {
-  let service: SharedService;
-  before(async () => {
-    service = await sharedService();
-  });
-
   /** What the markup would make a browser fetch: sources, style sheets, frames. Plain links to read are no fetch. */
   const LOADS = /<(?:script|img|iframe|link|source|video|audio|object|embed)\b[^>]*?\b(?:src|href|data)="([^"]+)"/gi;
   const loaded = (html: string) => [...html.matchAll(LOADS)].map(([, url = '']) => url);

@@ -1,14 +1,15 @@
 // The service as a process among others: rotation while it runs, metrics, logs, and how it stops.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { rotateSigningKeys } from '@strata/log';
 import { until } from '../../../tests/support/until.ts';
 import { openConfiguredStore, readConfig, startStack } from './index.ts';
 import { company, settingsFor, smallInternet, startHarness } from './test/harness.ts';
-import { type SharedService, sharedInternet, sharedService } from './test/shared.ts';
+import { sharedInternet, sharedService } from './test/shared.ts';
 
 const silent = createLogger({ level: 'silent' });
+const service = await sharedService();
 const profilePath = (name: string) => `/stack/v1/domains/${name}`;
 
 /** The first answer of which it is so: what another process did is noticed within about a second. */
@@ -22,11 +23,6 @@ async function eventually<T>(ask: () => Promise<T>, isSo: (value: T) => boolean)
 }
 
 describe('a running service', () => {
-  let service: SharedService;
-  before(async () => {
-    service = await sharedService();
-  });
-
   const keySet = async () =>
     (await service.ask('/.well-known/stack-keys.json')).body as unknown as {
       keys: { kid: string; status: string }[];

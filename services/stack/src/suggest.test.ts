@@ -1,13 +1,10 @@
 // Suggestions while a user types: the right names in the right order, nothing but names, bounded and limited.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Suggestions } from './suggest.ts';
-import { type SharedService, sharedService } from './test/shared.ts';
+import { sharedService } from './test/shared.ts';
 
-let service: SharedService;
-const open = async () => {
-  service = await sharedService();
-};
+const service = await sharedService();
 /** Each time from another address, so that none asks too often. */
 const ask = (query: string, headers: Record<string, string> = {}) =>
   service.fromElsewhere(`/suggest?${query}`, { headers });
@@ -21,8 +18,6 @@ async function suggest(q: string): Promise<Suggestions> {
 const idsOf = ({ providers }: Suggestions) => providers.map(({ id }) => id);
 
 describe('suggestions', () => {
-  before(open);
-
   it('are domains by the exact name, then by its beginning, then by any part', async () => {
     const names = service.internet.domains();
     for (const part of [...names.map((name) => name.slice(0, 3)), ...names, 'com', 'net', 'e.c', '.de']) {
@@ -81,8 +76,6 @@ describe('suggestions', () => {
 });
 
 describe('suggestions asked too often', () => {
-  before(open);
-
   it('are refused to that address, and to no other, until the time in Retry-After', async () => {
     const one = { 'x-forwarded-for': '192.0.2.1' };
     const answers = await Promise.all(Array.from({ length: 120 }, () => ask('q=a', one)));

@@ -31,7 +31,7 @@ let internet: Internet;
 let publishers: AdvisorySources;
 let service: Harness;
 let rows: Affected[];
-const { get, affected } = questionsTo(() => service);
+const { get, affected } = questionsTo({ get: (path) => service.get(path) });
 
 /** Sites of which not all software was found that they show. */
 async function unread(): Promise<string[]> {

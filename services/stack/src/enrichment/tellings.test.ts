@@ -5,17 +5,9 @@ import type { Entry } from '@strata/advisories';
 import { detect } from '@strata/detect';
 import type { AdvisoryTable } from '@strata/store';
 import { exploitedAlert } from '../alerts.ts';
-import {
-  type AdvisoryService,
-  advisorySettings,
-  phpHole,
-  sharedAdvisories,
-  showing,
-  sync,
-  syncOnly,
-} from '../test/advisories.ts';
+import { advisorySettings, phpHole, sharedAdvisories, showing, sync, syncOnly } from '../test/advisories.ts';
 import { assertDescribed } from '../test/described.ts';
-import type { Body, Harness } from '../test/harness.ts';
+import type { Body } from '../test/harness.ts';
 import { startAging } from '../test/shared.ts';
 import { openStream } from '../test/stream-reader.ts';
 
@@ -23,17 +15,14 @@ type Alert = Readonly<Record<'id' | 'at' | 'kind' | 'severity' | 'detail' | 'ref
 interface News extends Body {
   readonly type: string;
   readonly reason: string;
-  readonly advisories: readonly {
-    readonly id: string;
-    readonly domains: { readonly version: number; readonly product: number };
-  }[];
+  readonly advisories: readonly { readonly id: string; readonly domains: Record<'version' | 'product', number> }[];
 }
 
 const DAY_MS = 86_400_000;
 const EVENTS = '/stack/v1/stream/json?since=2020-01-01T00:00:00Z&limit=1000';
 
-let shared: AdvisoryService;
-let service: Harness;
+const shared = await sharedAdvisories();
+let { service } = shared;
 
 const kev = () => ({ kev: new Date().toISOString().slice(0, 10) });
 const tick = () => service.running.service.app.pulse.now();
@@ -53,8 +42,7 @@ const ofProduct = (cpe: string) => ({
 const publish = (id: string, more: object = {}) => shared.publishers.publish(phpHole(id, more));
 
 describe('a known-exploited vulnerability of what domains use', () => {
-  before(async () => {
-    shared = await sharedAdvisories();
+  before(() => {
     ({ service } = shared);
   });
 
@@ -140,7 +128,6 @@ describe('as time passes', () => {
   let ahead = 0;
   let age: () => void;
   before(async () => {
-    shared = await sharedAdvisories();
     const { internet, publishers } = shared;
     const world = { now: () => new Date(Date.now() + ahead) };
     ({ service, age } = await startAging({ internet, world, settings: advisorySettings(publishers) }));
@@ -243,13 +230,7 @@ describe('the text of an alert agrees with the figures, and never calls affected
     [0, 12, 'high', `No domain shows an affected version; 12 use PHP, whether they are ${NOT_KNOWN}`],
   ] as const)
     it(`${version} by version, ${product} by product`, () => {
-      const exploited = {
-        cve: 'CVE-1',
-        dateAdded: '2026-01-31',
-        dueDate: null,
-        isRansomware: false,
-        requiredAction: '',
-      };
+      const exploited = { cve: 'CVE-1', dateAdded: '2026-01-31', dueDate: null, isRansomware: false };
       const entry = { advisory: { id: 'CVE-1' }, exploited, products: ['php'] } as unknown as Entry;
       const names = { nameOf: () => 'PHP', ownerOf: () => 'PHP' } as never;
       const alert = exploitedAlert({ entry, counts: { version, product }, at: new Date(0), names });

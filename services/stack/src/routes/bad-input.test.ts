@@ -1,13 +1,9 @@
 // Every parameter of every route with values that it cannot use: a refusal that names it, or the right answer; never a 500.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
-import { type SharedService, sharedService } from '../test/shared.ts';
+import { describe, it } from 'node:test';
+import { sharedService } from '../test/shared.ts';
 
-let service: SharedService;
-const open = async () => {
-  service = await sharedService();
-};
-
+const service = await sharedService();
 const LONG = 'x'.repeat(5_000);
 
 /** Asks; nothing may fail on our side, and every answer in JSON has its receipt. */
@@ -34,7 +30,6 @@ const NO_NAME = ['', '%20', '%00', 'a%00', 'a%0Ab', 'x'.repeat(257)];
 const NO_DOMAIN = ['-', 'a%00b', '127.0.0.1', 'com', 'a..b', 'x'.repeat(300), '%20', '__proto__'];
 
 describe('a number in a query is a plain whole number within its limits, or refused', () => {
-  before(open);
   for (const [name, min, max, routes] of [
     [
       'limit',
@@ -64,7 +59,6 @@ describe('a number in a query is a plain whole number within its limits, or refu
 });
 
 describe('a word in a query is one of its words, whatever the case, or refused', () => {
-  before(open);
   for (const [route, words] of [
     ['search', 'category=dns confidence=high min_confidence=medium sector=unknown state=active state=live'],
     ['search', 'flag=dmarc_reject flag=spf_valid,dmarc_valid without=dnssec grade=b'],
@@ -90,8 +84,6 @@ describe('a word in a query is one of its words, whatever the case, or refused',
 });
 
 describe('text in a query', () => {
-  before(open);
-
   it('is a part of a name, trimmed and lower-cased; what no name can hold is refused', async () => {
     const total = async (q: string) => (await ask(`search?q=${q}`)).body.total;
     const found = await total('a');
@@ -116,7 +108,6 @@ describe('text in a query', () => {
 });
 
 describe('the name of a provider', () => {
-  before(open);
   const paths = ['providers/', 'intelligence/supply-chain/', 'intelligence/adoption/'];
 
   it('is an id, a name or an alias, in any case and encoding', async () => {
@@ -152,8 +143,6 @@ describe('the name of a provider', () => {
 });
 
 describe('the name of a domain', () => {
-  before(open);
-
   it('that is not one is refused, in a path and in a query', async () => {
     const paths = 'domains/ intelligence/risk/ feeds/domain/ anomalies?domain= stream/json?domain=';
     for (const name of [...NO_DOMAIN, '2001:db8::1', '..%2F..%2Fetc', 'a.com%0d%0ax:y', 'my_company.com']) {
@@ -169,8 +158,6 @@ describe('the name of a domain', () => {
 });
 
 describe('since', () => {
-  before(open);
-
   it('is a time with a zone that is not ahead, or refused', async () => {
     const [day, time] = ['2026-01-31', '2026-01-31T12:00:00'];
     const good = `${time}Z ${time}.123456Z ${time}%2B01:00 ${time}+01:00 2026-01-31t12:00:00z ${time},5Z 1970-01-01T00:00:00Z`;
@@ -186,8 +173,6 @@ describe('since', () => {
 });
 
 describe('a URL', () => {
-  before(open);
-
   it('that is too long, broken or unknown is refused as such', async () => {
     assert.equal((await ask(`search?q=${LONG}${LONG}`)).status, 414);
     for (const path of [`providers/${LONG}${LONG}`, 'providers/%E0%A4%A', 'domains/%E0%A4%A'])

@@ -1,18 +1,21 @@
-// Answers on advisories: counts, lists, filters and pages. Their order: packages/advisories; their schemas and receipts: tests/smoke.
+// Answers on advisories: counts, lists, filters and pages; they follow what publishers publish and what scans find, both ways, and keep their
+// receipts until then. Their order: packages/advisories; their schemas and receipts: tests/smoke.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
-import type { Internet } from '@strata/testnet';
-import { type Affected, questionsTo, sharedAdvisories, showing } from '../test/advisories.ts';
+import { beforeEach, describe, it } from 'node:test';
+import { type Affected, phpHole, questionsTo, sharedAdvisories, showing } from '../test/advisories.ts';
 import { assertDescribed } from '../test/described.ts';
-import type { Harness } from '../test/harness.ts';
 import { sharedService } from '../test/shared.ts';
 
 const SEVERITIES = ['low', 'medium', 'high', 'critical'];
 
-let service: Harness;
-let internet: Internet;
-const { get, affected, advisories, openOf } = questionsTo(() => service);
-const withPhp = () => showing(internet, 'php')[0] ?? assert.fail();
+const shared = await sharedAdvisories();
+const { service, internet, publishers } = shared;
+const { get, affected, advisories, openOf } = questionsTo(service);
+const [withPhp = ''] = showing(internet, 'php');
+/** A scanned company whose site shows all of these. */
+const scannedWith = (...products: string[]) =>
+  shared.scanned.find((domain) => products.every((each) => showing(internet, each).includes(domain))) ?? assert.fail();
+const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
 
 /** Domains by version, and those by product alone. */
 function countsOf(rows: readonly Affected[]) {
@@ -22,46 +25,39 @@ function countsOf(rows: readonly Affected[]) {
 }
 
 describe('before any source was read', () => {
-  before(async () => {
-    service = await sharedService();
-    ({ internet } = await sharedService());
-  });
-
   it('nothing is known, and nothing is called safe', async () => {
-    const risk = await get(`intelligence/risk/${withPhp()}`);
+    const unsynced = await sharedService();
+    const { get, affected, advisories, openOf } = questionsTo(unsynced);
+    const [withPhp = ''] = showing(unsynced.internet, 'php');
+    const risk = await get(`intelligence/risk/${withPhp}`);
     const { factors } = risk.security as { factors: { factor: string; weight: number; risk: number | null }[] };
     const factor = factors.find((each) => each.factor === 'known_vulnerabilities');
     assert.deepEqual([risk.advisories, factor?.weight, factor?.risk], [null, 0.15, null]);
-    assert.deepEqual([await openOf(`domains/${withPhp()}`), await openOf('providers/php')], [null, null]);
+    assert.deepEqual([await openOf(`domains/${withPhp}`), await openOf('providers/php')], [null, null]);
     const { advisories: counts, sources, coverage } = await get('enrichment/status');
     assert.equal((counts as Record<string, unknown>).total, 0);
-    const states = (sources as Record<string, unknown>[]).map((each) => [each.source, each.state, each.last_sync]);
-    assert.deepEqual(
-      states,
-      ['kev', 'epss', 'nvd', 'osv', 'cve'].map((name) => [name, 'off', null]),
+    const states = (sources as Record<string, unknown>[]).map(
+      (each) => `${each.source} ${each.state} ${each.last_sync}`,
     );
+    assert.equal(states.join(), 'kev off null,epss off null,nvd off null,osv off null,cve off null');
     const { domains } = coverage as { domains: { total: number; with_product: number; with_version: number } };
-    assert.equal(domains.total, internet.domains().length);
+    assert.equal(domains.total, unsynced.internet.domains().length);
     assert.ok(domains.with_version > 0 && domains.with_version < domains.with_product);
     assert.deepEqual([await affected(), await advisories()], [[], []]);
   });
 });
 
 describe('advisories', () => {
-  before(async () => {
-    const advisories = await sharedAdvisories();
-    ({ service, internet } = advisories);
-    advisories.age();
-  });
+  beforeEach(() => shared.age());
 
   it('are published at once where a profile had nothing known, and are as they are described', async () => {
-    const all = await affected(`&domain=${withPhp()}`);
+    const all = await affected(`&domain=${withPhp}`);
     // An advisory of several products of a domain is counted once.
     const rows = all.filter(({ id }, i) => i === all.findIndex((row) => row.id === id));
     const versions = rows.filter(({ match }) => match === 'version');
     for (const path of ['domains', 'intelligence/risk']) {
-      const open = await openOf(`${path}/${withPhp()}`);
-      assertDescribed(`/stack/v1/${path}/{domain}`, await get(`${path}/${withPhp()}`));
+      const open = await openOf(`${path}/${withPhp}`);
+      assertDescribed(`/stack/v1/${path}/{domain}`, await get(`${path}/${withPhp}`));
       assert.deepEqual([open.version, open.product], [versions.length, rows.length - versions.length]);
       assert.equal(open.known_exploited, versions.filter((row) => row.known_exploited).length);
       for (const severity of SEVERITIES)
@@ -79,11 +75,7 @@ describe('advisories', () => {
     const rows = await affected();
     const all = await advisories();
     assert.ok(all.length > 20);
-    const ids = [...new Set(rows.map(({ id }) => id))];
-    assert.deepEqual(
-      all.map(({ id }) => id),
-      ids,
-    );
+    assert.deepEqual(idsOf(all), [...new Set(idsOf(rows))]);
     for (const { id, match, domains, affected: names } of all) {
       const { version, counts } = countsOf(rows.filter((row) => row.id === id));
       assert.deepEqual([domains, match], [counts, version.size > 0 ? 'version' : 'product'], id);
@@ -96,7 +88,7 @@ describe('advisories', () => {
     for (const [path, list] of [
       ['enrichment/affected?', 'affected'],
       ['enrichment/advisories?', 'advisories'],
-      [`enrichment/affected?domain=${withPhp()}&`, 'affected'],
+      [`enrichment/affected?domain=${withPhp}&`, 'affected'],
       ['enrichment/affected?severity=high&match=product&', 'affected'],
     ] as const) {
       const all = await get(`${path}limit=1000&offset=0`);
@@ -116,7 +108,7 @@ describe('advisories', () => {
 
   it('are filtered by everything at once, and counted so', async () => {
     const all = await affected();
-    for (const domain of [undefined, withPhp()])
+    for (const domain of [undefined, withPhp])
       for (const severity of [undefined, 'critical', 'medium'])
         for (const match of [undefined, 'version', 'product'])
           for (const id of [undefined, all[0]?.id]) {
@@ -152,10 +144,91 @@ describe('advisories', () => {
   it('stand in the page of a provider, for a product alone', async () => {
     const open = await openOf('providers/php');
     const rows = (await affected()).filter((row) => row.product_id === 'php');
-    const version = new Set(rows.filter((row) => row.match === 'version').map((row) => row.id));
-    const product = new Set(rows.map((row) => row.id)).difference(version);
+    const version = new Set(idsOf(rows.filter((row) => row.match === 'version')));
+    const product = new Set(idsOf(rows)).difference(version);
     assert.deepEqual([open.version, open.product], [version.size, product.size]);
     assert.ok(open.top.every((each) => each.product_id === 'php'));
     assert.equal(await openOf('providers/cloudflare'), null);
+  });
+});
+
+describe('what changes of advisories', () => {
+  beforeEach(() => shared.age());
+
+  it('changes the answers at once, and until then they keep their receipts', async () => {
+    const domain = scannedWith('php');
+    const paths = ['enrichment/affected', 'enrichment/advisories', `domains/${domain}`, 'providers/php'];
+    const receipts = () => Promise.all(paths.map(async (path) => (await get(path)).provenance.receipt_id));
+    await shared.sync();
+    const before = await receipts();
+    await shared.sync();
+    assert.deepEqual(await receipts(), before, 'a sync that brought nothing');
+    publishers.publish(phpHole('CVE-2026-80001'));
+    await shared.sync();
+    assert.ok((await receipts()).every((receipt, i) => receipt !== before[i]));
+    assert.ok((await affected('&advisory=CVE-2026-80001&match=version&severity=critical')).length > 0);
+    assert.ok(idsOf(await affected(`&domain=${domain}`)).includes('CVE-2026-80001'));
+  });
+
+  it('takes back what is withdrawn, and moves up what is exploited', async () => {
+    const position = async () => idsOf(await advisories()).indexOf('CVE-2026-80001');
+    const before = await position();
+    publishers.exploit('CVE-2026-80001');
+    await shared.sync(['kev', 'epss']);
+    const up = await position();
+    assert.ok(up >= 0 && up < before, `${before} to ${up}`);
+    const all = await affected();
+    for (const [asked, isExploited] of [
+      ['true', true],
+      ['FALSE', false],
+    ] as const) {
+      const meant = all.filter((row) => row.known_exploited === isExploited);
+      assert.deepEqual(await affected(`&known_exploited=${asked}`), meant);
+      assert.deepEqual(idsOf(await advisories(`&known_exploited=${asked}`)), [...new Set(idsOf(meant))]);
+    }
+    assert.deepEqual(idsOf(await advisories('&advisory=cve-2026-80001')), ['CVE-2026-80001']);
+    for (const [query, advisory, domain] of [
+      ['', null, null],
+      ['&advisory=CVE-1999-0001&domain=never-scanned.com', false, false],
+    ] as const) {
+      const { known } = await get(`enrichment/affected?limit=1${query}`);
+      assert.deepEqual(known, { advisories: true, advisory, domain });
+    }
+    publishers.withdraw('CVE-2026-80001');
+    await shared.sync();
+    assert.deepEqual([await position(), await affected('&advisory=CVE-2026-80001')], [-1, []]);
+  });
+
+  it('is counted once for a domain, whatever number of its products it names', async () => {
+    const domain = scannedWith('php', 'wordpress');
+    const before = await openOf(`domains/${domain}`);
+    const { affected: products, ...hole } = phpHole('CVE-2026-80003');
+    const wordpress = { cpe: 'wordpress:wordpress', vendor: 'WordPress Foundation', product: 'WordPress' };
+    publishers.publish({ ...hole, affected: [...products, { ...wordpress, versions: [{ below: '0.1' }, {}] }] });
+    await shared.sync();
+    const rows = await affected(`&domain=${domain}&advisory=CVE-2026-80003`);
+    assert.deepEqual(rows.map(({ product_id }) => product_id).sort(), ['php', 'wordpress']);
+    const after = await openOf(`domains/${domain}`);
+    assert.equal(after.version + after.product, before.version + before.product + 1);
+    const found = (await advisories()).find(({ id }) => id === 'CVE-2026-80003') ?? assert.fail();
+    assert.equal((found.products as unknown[]).length, 2);
+    const all = (await affected('&advisory=CVE-2026-80003')).filter((row) => row.domain === domain);
+    assert.deepEqual(all, rows, 'in the same order, whichever domain is asked for');
+  });
+
+  it('is found by a new scan, also one that a request waits for', async () => {
+    const [onRequest = '', waited = ''] = shared.unscanned;
+    const before = (await get('enrichment/affected')).total as number;
+    const open = await openOf(`domains/${onRequest}`);
+    const risk = await openOf(`intelligence/risk/${onRequest}`);
+    await service.scan(waited);
+    await service.running.service.app.pulse.now();
+    shared.age();
+    const rows = await affected(`&domain=${onRequest}`);
+    assert.ok(rows.length > 0);
+    assert.equal(open.version + open.product, new Set(idsOf(rows)).size);
+    assert.equal(risk.version, open.version);
+    const more = rows.length + (await affected(`&domain=${waited}`)).length;
+    assert.equal((await get('enrichment/affected')).total, before + more);
   });
 });

@@ -1,17 +1,12 @@
 // Migrations, gains and losses under a clock that moves: windows, flows and lists, compared with the table of changes.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { dayOf } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
-import { DAY_MS, dateOf, type Row, sharedTimeline, type Timeline } from '../test/timeline.ts';
+import { DAY_MS, dateOf, type Row, sharedTimeline } from '../test/timeline.ts';
 
-let timeline: Timeline;
-async function open(): Promise<void> {
-  timeline = await sharedTimeline();
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
-const get = (path: string): Promise<any> => timeline.get(path);
+const timeline = await sharedTimeline();
+const { get } = timeline;
 const firstDay = (days: number) => (dayOf(timeline.end) - days + 1) * DAY_MS;
 const idsOf = (changes: readonly Row[]) => changes.map(({ id }) => Number(String(id).replace('ch_', '')));
 const MIGRATED = "FROM changes WHERE type = 'migrated'";
@@ -22,8 +17,6 @@ const mover = () => {
 };
 
 describe('migrations', () => {
-  before(open);
-
   it('are counted by when they were confirmed: within 24 hours, 7 and 30 × 24 hours, and as listed', async () => {
     const { end, value } = timeline;
     const { migrations, computed_at, scans, domains, domains_by_state } = await get('stats');
@@ -129,8 +122,6 @@ describe('migrations', () => {
 });
 
 describe('gains and losses of a provider', () => {
-  before(open);
-
   it('are listed, each domain once with where it went, in pages and as CSV', async () => {
     const { index, names, store } = timeline.service.running.service.app;
     const totals = { in: 0, out: 0, moves: 0 };
@@ -174,8 +165,6 @@ describe('gains and losses of a provider', () => {
 });
 
 describe('the history of a domain', () => {
-  before(open);
-
   it('is counted and listed by category', async () => {
     const { domain } = (await get('stats/migrations?limit=1')).migrations[0];
     const { total, by_category } = await get(`domains/${domain}/changes`);
@@ -193,8 +182,6 @@ describe('the history of a domain', () => {
 });
 
 describe('windows', () => {
-  before(open);
-
   it('move on while nothing happens, also over a restart', async () => {
     const before = await get('stats');
     await timeline.sleep(3);

@@ -1,16 +1,16 @@
 // The event stream, live and polled. What the hub, the table and the socket do: stream-hub.test.ts, packages/store, packages/http.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { verifyAnswer } from '@strata/receipts';
 import { until } from '../../../../tests/support/until.ts';
 import { type Body, scanTwice } from '../test/harness.ts';
-import { type SharedService, sharedService } from '../test/shared.ts';
+import { sharedService } from '../test/shared.ts';
 import { openStream, type StreamReader } from '../test/stream-reader.ts';
 
 const LONG_AGO = '2020-01-01T00:00:00Z';
 
-let service: SharedService;
-let key: string;
+const service = await sharedService();
+const key = await service.newKey();
 
 const dnsOf = (domain: string) =>
   service.internet
@@ -57,11 +57,6 @@ const open = (options: { lastEventId?: string; query?: string } = {}): Promise<S
 const migration = async (stream: StreamReader) => JSON.parse((await stream.next('migration')).data) as Body;
 
 describe('the event stream', () => {
-  before(async () => {
-    service = await sharedService();
-    key = await service.newKey();
-  });
-
   it('sends a migration live, signed, and the same to who polls', async () => {
     const { gap } = (await poll('2001-01-01T00:00:00Z')).body as Body & { gap: { reason: string } };
     assert.equal(gap.reason, 'the log began later');

@@ -39,9 +39,9 @@ export interface Open {
 }
 
 /** Questions to a service, each of which must be answered with 200. */
-export function questionsTo(service: () => Pick<Harness, 'get'>) {
+export function questionsTo(service: Pick<Harness, 'get'>) {
   const get = async (path: string): Promise<Body> => {
-    const { status, body, text } = await service().get(`/stack/v1/${path}`);
+    const { status, body, text } = await service.get(`/stack/v1/${path}`);
     assert.equal(status, 200, text.slice(0, 300));
     return body;
   };
@@ -93,27 +93,16 @@ export async function sync(service: Harness, publishers: Publishers, names?: rea
   await service.running.service.app.pulse.now();
 }
 
-export interface AdvisoryService {
-  readonly internet: Internet;
-  readonly publishers: Publishers;
-  readonly service: Harness;
-  /** Companies with PHP that are never scanned before a test does. */
-  readonly unscanned: readonly string[];
-  readonly scanned: readonly string[];
-  /** Lets kept answers grow older, without waiting. */
-  age(ms?: number): void;
-  /** One sync of every source, or of those named, processed, and no older answer kept. */
-  sync(names?: readonly string[]): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
+export type AdvisoryService = Awaited<ReturnType<typeof sharedAdvisories>>;
 
 /** Scanned and synced once. Tests publish advisories with ids of their own. */
-export const sharedAdvisories = shared(async (): Promise<AdvisoryService> => {
+export const sharedAdvisories = shared(async () => {
   await using stack = new AsyncDisposableStack();
   const internet = stack.use(await smallInternet());
   const publishers = await internet.advisories();
   const { service, age } = await startAging({ internet, settings: advisorySettings(publishers) });
   stack.use(service);
+  /** Companies with PHP that are never scanned before a test does. */
   const unscanned = showing(internet, 'php').slice(-3);
   const scanned = internet.domains().filter((domain) => !unscanned.includes(domain));
   await service.scan(...scanned);
@@ -121,7 +110,8 @@ export const sharedAdvisories = shared(async (): Promise<AdvisoryService> => {
   const owned = stack.move();
   return {
     ...{ internet, publishers, service, unscanned, scanned, age },
-    async sync(names) {
+    /** One sync of every source, or of those named, processed, and no older answer kept. */
+    async sync(names?: readonly string[]) {
       await sync(service, publishers, names);
       age();
     },

@@ -11,16 +11,12 @@ export interface FakeItem {
   readonly links?: readonly string[];
 }
 
-export interface FakeWeb {
-  readonly fetcher: Fetcher;
-  /** By address: items, a status, or another address that it moved to for good. */
-  readonly pages: Map<string, readonly FakeItem[] | number | { readonly movedTo: string }>;
-  /** Addresses asked so far. */
-  readonly asked: string[];
-}
+export type FakeWeb = ReturnType<typeof fakeWeb>;
 
-export function fakeWeb(): FakeWeb {
-  const pages: FakeWeb['pages'] = new Map();
+export function fakeWeb() {
+  /** By address: items, a status, or another address that it moved to for good. */
+  const pages = new Map<string, readonly FakeItem[] | number | { readonly movedTo: string }>();
+  /** Addresses asked so far. */
   const asked: string[] = [];
   const answer = (url: string, redirects: { status: number; url: string }[]): Fetched => {
     const page = pages.get(url);
@@ -32,18 +28,15 @@ export function fakeWeb(): FakeWeb {
     const headers = { 'content-type': 'application/rss+xml' };
     return { kind: 'answered', status, headers, url, redirects, body: Buffer.from(body), isTruncated: false };
   };
-  return {
-    pages,
-    asked,
-    fetcher: {
-      fetch: async (url) => {
-        asked.push(url);
-        return answer(url, []);
-      },
-      download: () => Promise.reject(new Error('nothing is downloaded here')),
-      [Symbol.asyncDispose]: async () => {},
+  const fetcher: Fetcher = {
+    async fetch(url) {
+      asked.push(url);
+      return answer(url, []);
     },
+    download: () => Promise.reject(new Error('nothing is downloaded here')),
+    [Symbol.asyncDispose]: async () => {},
   };
+  return { fetcher, pages, asked };
 }
 
 const rss = (items: readonly FakeItem[]) =>

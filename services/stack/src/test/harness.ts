@@ -6,14 +6,12 @@ import { createLogger } from '@strata/http';
 import { createInternet, type Internet } from '@strata/testnet';
 import type { World } from '../app.ts';
 import { readConfig } from '../config.ts';
-import { type RunningStack, startStack } from '../serve.ts';
+import { startStack } from '../serve.ts';
 
 type Settings = Readonly<Record<string, string>>;
-type Tier = 'free' | 'standard' | 'unlimited';
-type JsonObject = Record<string, unknown>;
 
 /** What is read of any answer in JSON: fields of profiles, problems and receipts alike. */
-export interface Body extends JsonObject {
+export interface Body extends Record<string, unknown> {
   readonly code?: string;
   readonly detail?: string;
   readonly errors?: readonly { readonly field: string; readonly message: string }[];
@@ -21,35 +19,16 @@ export interface Body extends JsonObject {
   readonly provenance: { readonly [field: string]: string };
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly body: Body;
-}
+export type Answer = Awaited<ReturnType<typeof answerOf>>;
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
-export interface Harness extends AsyncDisposable {
-  readonly running: RunningStack;
-  readonly directory: string;
-  readonly base: string;
-  newKey(tier?: Tier): Promise<string>;
-  /** GET with the harness's own unlimited key, unless `headers` say otherwise. */
-  get(path: string, options?: { readonly headers?: Record<string, string> }): Promise<Answer>;
-  /** GET without a key, or any other method. */
-  ask(path: string, init?: RequestInit): Promise<Answer>;
-  /** Scans companies now, as the schedule would. */
-  scan(...domains: string[]): Promise<void>;
-  /** Stops the service and starts it anew on the same data. */
-  restart(settings?: Settings): Promise<void>;
-}
-
-export interface HarnessOptions {
+interface HarnessOptions {
+  /** Shared by the tests of a file, since it costs the most. */
+  readonly internet: Internet;
   readonly settings?: Settings;
   readonly world?: World;
   /** Lines of the log; nothing is logged without it. */
   readonly log?: string[];
-  /** Shared by the tests of a file, since it costs the most; the harness makes its own otherwise. */
-  readonly internet: Internet;
 }
 
 /** Forty companies without broken ones: what is tested here is the service. */
@@ -70,15 +49,12 @@ export function settingsFor(internet: Pick<Internet, 'resolver'>, directory: str
   };
 }
 
-export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
+export async function temporaryDirectory() {
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-test-'));
-  return {
-    path: directory,
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
-  };
+  return { path: directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }
 
-export async function startHarness({ internet, settings, world, log }: HarnessOptions): Promise<Harness> {
+export async function startHarness({ internet, settings, world, log }: HarnessOptions) {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory()).path;
   const logger = log
@@ -98,9 +74,11 @@ export async function startHarness({ internet, settings, world, log }: HarnessOp
   stack.defer(() => running[Symbol.asyncDispose]());
 
   const store = () => running.service.app.store;
-  const newKey = async (tier: Tier = 'unlimited') => (await store().keys.create({ tier })).key;
+  const newKey = async (tier: 'free' | 'standard' | 'unlimited' = 'unlimited') =>
+    (await store().keys.create({ tier })).key;
   const ownKey = await newKey();
   const base = () => `http://127.0.0.1:${running.port}`;
+  /** GET without a key, or any other method. */
   const ask = async (target: string, init: RequestInit = {}) => answerOf(await fetch(base() + target, init));
   const owned = stack.move();
   return {
@@ -113,13 +91,16 @@ export async function startHarness({ internet, settings, world, log }: HarnessOp
     get base() {
       return base();
     },
-    get: (target, { headers } = {}) => ask(target, { headers: { 'x-stack-key': ownKey, ...headers } }),
-    async scan(...domains) {
-      const signal = new AbortController().signal;
+    /** GET with the harness's own unlimited key, unless `headers` say otherwise. */
+    get: (target: string, { headers }: { readonly headers?: Record<string, string> } = {}) =>
+      ask(target, { headers: { 'x-stack-key': ownKey, ...headers } }),
+    /** Scans companies now, as the schedule would. */
+    async scan(...domains: string[]) {
       await store().addDomains(domains, { source: 'test' });
-      await running.service.app.scanner.runAll(domains, { onDone: () => {}, signal });
+      await running.service.app.scanner.runAll(domains, { onDone: () => {}, signal: new AbortController().signal });
     },
-    async restart(more) {
+    /** Stops the service and starts it anew on the same data. */
+    async restart(more?: Settings) {
       await running[Symbol.asyncDispose]();
       running = await start(more);
     },
@@ -127,7 +108,7 @@ export async function startHarness({ internet, settings, world, log }: HarnessOp
   };
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(response: Response) {
   const text = await response.text();
   const isJson = /json/.test(response.headers.get('content-type') ?? '');
   const body = (isJson && text !== '' ? JSON.parse(text) : {}) as Body;
@@ -150,7 +131,7 @@ export async function scanTwice(service: Harness, ...domains: string[]): Promise
 }
 
 /** Gives one company another DNS provider; the change is seen once the resolver's cache is gone. */
-export function moveDns(internet: Internet): { readonly domain: string; readonly from: string; readonly to: string } {
+export function moveDns(internet: Internet) {
   for (const domain of internet.domains()) {
     const { state, services } = internet.truth(domain);
     const [dns, other] = services.filter(({ category, isVisible }) => category === 'dns' && isVisible);

@@ -1,41 +1,27 @@
 // What the test files of this package share within one process: an internet and a scanned service, opened by the first test that asks and
 // closed after the last one.
-import type { Internet } from '@strata/testnet';
 import { shared } from '../../../../tests/support/shared.ts';
 import { company, type Harness, smallInternet, startHarness } from './harness.ts';
 
 /** For services that leave it as it is: a test that moves or breaks companies takes those of `sharedService` or an internet of its own. */
 export const sharedInternet = shared(smallInternet);
 
-export interface SharedService extends Harness {
-  readonly internet: Internet;
-  /** Every line of the log since the start. */
-  readonly log: string[];
-  /** Lets kept answers grow older, without waiting. */
-  age(ms?: number): void;
-  /** GET as from another address each time, without a key. */
-  fromElsewhere(
-    path: string,
-    init?: { readonly method?: string; readonly headers?: Record<string, string> },
-  ): ReturnType<Harness['ask']>;
-}
-
-/** How long an answer about many domains may be served after a change. */
-export const STALE_MS = 1_000;
+export type SharedService = Awaited<ReturnType<typeof sharedService>>;
 
 /** A service whose kept answers grow older only by `age`. */
 export async function startAging(options: Parameters<typeof startHarness>[0]) {
   let nowMs = 0;
   const world = { monotonicNow: () => nowMs, ...options.world };
   const service = await startHarness({ ...options, world });
-  const age = (ms = STALE_MS) => {
+  /** Lets kept answers grow older, without waiting; by default as long as one about many domains is served after a change. */
+  const age = (ms = 1_000) => {
     nowMs += ms;
   };
   return { service, age };
 }
 
 /** All forty companies are scanned; a second look confirms a change at once. Tests that change a company take their own. */
-export const sharedService = shared(async (): Promise<SharedService> => {
+export const sharedService = shared(async () => {
   await using stack = new AsyncDisposableStack();
   const internet = stack.use(await smallInternet());
   const log: string[] = [];
@@ -56,15 +42,14 @@ export const sharedService = shared(async (): Promise<SharedService> => {
   let addresses = 0;
   const owned = stack.move();
   const more = {
-    internet,
-    log,
-    age,
-    fromElsewhere: (path: string, { method = 'GET', headers = {} } = {}) => {
+    ...{ internet, log, age },
+    /** GET as from another address each time, without a key. */
+    fromElsewhere(path: string, { method = 'GET', headers = {} } = {}) {
       addresses += 1;
       const address = `2001:db8:0:${addresses.toString(16)}::1`;
       return service.ask(path, { method, headers: { 'x-forwarded-for': address, ...headers } });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-  return Object.create(service, Object.getOwnPropertyDescriptors(more)) as SharedService;
+  return Object.create(service, Object.getOwnPropertyDescriptors(more)) as Harness & typeof more;
 });

@@ -1,30 +1,17 @@
 // Reads an event stream by fetch, as pages must: a browser's EventSource cannot send the key.
 import { until } from '../../../../tests/support/until.ts';
 
-export interface ReadEvent {
-  readonly id: string;
-  readonly event: string;
-  readonly data: string;
-}
-
-export interface StreamReader extends AsyncDisposable {
-  /** The next event of this name; others before it fail the test. */
-  next(name: string): Promise<ReadEvent>;
-  /** Events that were received and not yet asked for. */
-  readonly waiting: number;
-  /** The newest id that was received, with an event or alone. */
-  readonly place: string;
-}
+export type StreamReader = Awaited<ReturnType<typeof openStream>>;
 
 export async function openStream(
   url: string,
   { key, lastEventId }: { readonly key: string; readonly lastEventId?: string },
-): Promise<StreamReader> {
+) {
   const stopping = new AbortController();
   const headers = { 'x-stack-key': key, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
   const response = await fetch(url, { headers, signal: stopping.signal });
   if (response.status !== 200 || !response.body) throw new Error(`the stream was refused: ${response.status}`);
-  const queue: ReadEvent[] = [];
+  const queue: { readonly id: string; readonly event: string; readonly data: string }[] = [];
   let place = '';
 
   async function read(body: ReadableStream<Uint8Array>): Promise<void> {
@@ -49,13 +36,16 @@ export async function openStream(
 
   const ended = read(response.body).catch(() => {});
   return {
+    /** The newest id that was received, with an event or alone. */
     get place() {
       return place;
     },
+    /** Events that were received and not yet asked for. */
     get waiting() {
       return queue.length;
     },
-    async next(name) {
+    /** The next event of this name; others before it fail the test. */
+    async next(name: string) {
       await until(() => queue.length > 0, { what: `the event ${name}`, limitMs: 5_000 });
       const event = queue.shift();
       if (event?.event !== name) throw new Error(`expected ${name}, got ${event?.event}: ${event?.data}`);

@@ -2,10 +2,9 @@
 // for all test files.
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { StoredProfile } from '@strata/store';
-import { createInternet, type Internet } from '@strata/testnet';
+import { createInternet } from '@strata/testnet';
 import { shared } from '../../../../tests/support/shared.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { startHarness } from './harness.ts';
 import { evidenceAt, HOUR_MS, recordScan } from './recorded-scans.ts';
 
 export type Row = Record<string, number | string | null>;
@@ -29,32 +28,6 @@ const LOOKS = [
 const DAYS_PER_LOOK = 45;
 const END = BEGIN + 50 * DAY_MS;
 
-export interface Timeline extends AsyncDisposable {
-  readonly internet: Internet;
-  readonly service: Harness;
-  readonly begin: number;
-  readonly end: number;
-  /** Every stored profile, as of the end. */
-  readonly profiles: readonly StoredProfile[];
-  /** Those of names that exist. */
-  live(): StoredProfile[];
-  /** Those that use a provider. */
-  users(provider: string): StoredProfile[];
-  /** Providers in use, the most used first. */
-  readonly inUse: readonly string[];
-  sql(query: string, ...values: (string | number)[]): Row[];
-  /** The only value of the first row. */
-  value(query: string, ...values: (string | number)[]): number;
-  /** The body of a 200 under /stack/v1. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
-  get(path: string): Promise<any>;
-  /** Rows of an export below its header; no cell of the simulated internet needs quotes. */
-  rows(path: string): Promise<string[][]>;
-  /** The service again, after so many more days in which nothing happened. */
-  sleep(days: number): Promise<void>;
-}
-
-const SCANNED_DOMAINS = 90;
 /** Never scanned anew. They make the market of DNS large enough for a band, above 200, and no other; some are in another alone. */
 const RECORDED = Array.from({ length: 150 }, (_, i) => ({
   ...{ domain: `recorded-${i}.com`, a: [{ address: '192.0.2.1' }] },
@@ -64,9 +37,9 @@ const RECORDED = Array.from({ length: 150 }, (_, i) => ({
 }));
 
 /** A few companies cannot be asked for their mail at the end. */
-export const sharedTimeline = shared(async (): Promise<Timeline> => {
+export const sharedTimeline = shared(async () => {
   await using stack = new AsyncDisposableStack();
-  const internet = stack.use(await createInternet({ domains: SCANNED_DOMAINS, hasFaults: false }));
+  const internet = stack.use(await createInternet({ domains: 90, hasFaults: false }));
   let now = BEGIN;
   const service = stack.use(await startHarness({ internet, world: { now: () => new Date(now) } }));
   await service.scan(...internet.domains());
@@ -101,22 +74,25 @@ export const sharedTimeline = shared(async (): Promise<Timeline> => {
   };
   const owned = stack.move();
   return {
-    internet,
-    service,
-    begin: BEGIN,
-    end: END,
-    profiles,
+    ...{ internet, service, begin: BEGIN, end: END, profiles, sql },
+    /** Profiles of names that exist. */
     live: () => profiles.filter(({ state }) => state === 'active' || state === 'parked'),
-    users: (id) => profiles.filter(({ services }) => services.some(({ provider }) => provider === id)),
+    /** Those that use a provider. */
+    users: (id: string) => profiles.filter(({ services }) => services.some(({ provider }) => provider === id)),
+    /** Providers in use, the most used first. */
     inUse: [...Map.groupBy(used, (id) => id)].sort(([, a], [, b]) => b.length - a.length).map(([id]) => id),
-    sql,
-    value: (query, ...values) => Number(Object.values(sql(query, ...values)[0] ?? {})[0]),
-    get: async (target) => (await ask(target)).body,
-    rows: async (target) => {
+    /** The only value of the first row. */
+    value: (...query: Parameters<typeof sql>) => Number(Object.values(sql(...query)[0] ?? {})[0]),
+    /** The body of a 200 under /stack/v1. */
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
+    get: async (target: string): Promise<any> => (await ask(target)).body,
+    /** Rows of an export below its header; no cell of the simulated internet needs quotes. */
+    async rows(target: string) {
       const lines = (await ask(target)).text.split('\r\n');
       return lines.slice(1, -1).map((line) => line.split(','));
     },
-    async sleep(days) {
+    /** The service again, after so many more days in which nothing happened. */
+    async sleep(days: number) {
       now += days * DAY_MS;
       await service.restart();
     },
