@@ -1,8 +1,8 @@
 // Which bodies of a chat completion are answered, and which are refused with which error.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
-import { type Harness, type Json, MODEL } from './test/harness.ts';
-import { assertRefusal, MESSAGES, sharedGateway } from './test/shared.ts';
+import { describe, it } from 'node:test';
+import { type Json, MODEL } from './test/harness.ts';
+import { assertRefusal, MESSAGES, post } from './test/shared.ts';
 
 const TARGET = '/v1/chat/completions';
 const [user] = MESSAGES;
@@ -21,12 +21,7 @@ const optional = `temperature top_p n stop seed stream stream_options logprobs t
 const lower = { temperature: 0, top_p: 0, presence_penalty: -2, frequency_penalty: -2, n: 1, top_k: 0, min_p: 0 };
 const upper = { temperature: 2, top_p: 1, presence_penalty: 2, frequency_penalty: 2, n: 8, top_logprobs: 20, min_p: 1 };
 const unused = {
-  tools: [],
-  functions: [],
-  modalities: ['text'],
-  user: 'u-1',
-  prompt_cache_key: 'k',
-  metadata: { a: 'b' },
+  ...{ tools: [], functions: [], modalities: ['text'], user: 'u-1', prompt_cache_key: 'k', metadata: { a: 'b' } },
 };
 const toolNamed = (name: string) => ({ tool_choice: { type: 'function', function: { name } } });
 
@@ -136,14 +131,9 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
 ];
 
 describe('a chat completion', () => {
-  let service: Harness;
-  before(async () => {
-    service = await sharedGateway();
-  });
-
   for (const [name, more] of accepted)
     it(`is given with ${name}`, async () => {
-      const { status, body, text, headers } = await service.post(TARGET, chat(more));
+      const { status, body, text, headers } = await post(TARGET, chat(more));
       assert.equal(status, 200, text);
       assert.match(headers.get('x-request-id') ?? '', /^req_/);
       assertCompletion(body, (more as { n?: number | null }).n ?? 1);
@@ -151,9 +141,9 @@ describe('a chat completion', () => {
 
   const refuses = (more: object, code: string, param: string) =>
     it(`is refused with ${code} of ${param}: ${JSON.stringify(more).slice(0, 80)}`, async () => {
-      assertRefusal(await service.post(TARGET, chat(more)), [400, code, param]);
+      assertRefusal(await post(TARGET, chat(more)), [400, code, param]);
       if ('stream' in more || 'stream_options' in more) return;
-      const { status } = await service.post(TARGET, { ...chat(more), stream: true });
+      const { status } = await post(TARGET, { ...chat(more), stream: true });
       assert.equal(status, 400, 'the status of a stream, too');
     });
   for (const [param, ...values] of invalid) for (const value of values) refuses({ [param]: value }, INVALID, param);
@@ -162,18 +152,18 @@ describe('a chat completion', () => {
   for (const [more, code, param] of refused) refuses(more, code, param);
 
   it('is refused with 404 for a model that is not there', async () => {
-    assertRefusal(await service.post(TARGET, chat({ model: 'gpt-4' })), [404, 'model_not_found', 'model']);
+    assertRefusal(await post(TARGET, chat({ model: 'gpt-4' })), [404, 'model_not_found', 'model']);
   });
 
   it('is refused where the body is not a JSON object', async () => {
     const deep = `{"metadata":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     for (const body of ['[]', '"hello"', '7', 'null', '{"model":', '', deep])
-      assertRefusal(await service.post(TARGET, body), [400, null, null]);
+      assertRefusal(await post(TARGET, body), [400, null, null]);
   });
 
   it('has the documented form as a stream', async () => {
     const asked = chat({ stream: true, stream_options: { include_usage: true } });
-    const { text, headers } = await service.post(TARGET, asked);
+    const { text, headers } = await post(TARGET, asked);
     assert.equal(headers.get('content-type'), 'text/event-stream; charset=utf-8');
     const blocks = text.split('\n\n');
     assert.equal(blocks.pop(), '');

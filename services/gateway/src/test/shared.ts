@@ -16,6 +16,8 @@ export async function startOnSharedEngine(settings: Record<string, string> = {})
 
 /** The gateway for all tests that change no settings. */
 export const sharedGateway = shared(() => startOnSharedEngine());
+export const post: Harness['post'] = async (...asked) => (await sharedGateway()).post(...asked);
+export const get: Harness['get'] = async (...asked) => (await sharedGateway()).get(...asked);
 
 export const MESSAGES = [{ role: 'user' as const, content: 'What is DMARC?' }];
 /** Forbids the token that ends answers of the model: they end at their limit, or that of the context. */

@@ -1,21 +1,33 @@
-// The official client, unchanged: only its base address and key are set.
+// Official and other clients, unchanged: OpenAI's, the Vercel AI SDK, LangChain, and a scanner of compatibility.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import path from 'node:path';
 import { before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
+import { embed, generateText, jsonSchema, Output, streamText, tool } from 'ai';
 import OpenAI, { APIUserAbortError, AuthenticationError, BadRequestError, NotFoundError } from 'openai';
-import { MODEL } from './test/harness.ts';
+import { type Harness, MODEL } from './test/harness.ts';
 import { until } from './test/network/answers.ts';
 import { ENDLESS, MESSAGES as messages, sharedGateway, untilIdle } from './test/shared.ts';
 
-type ChatOptions = Partial<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming>;
+const question = 'What is DMARC?';
 const answer = /^DMARC tells receivers what to do with mail that fails SPF and DKIM alignment/;
+const city = { enum: ['Bern', 'Oslo'] };
+const weather = { type: 'object' as const, properties: { city }, required: ['city'], additionalProperties: false };
 const greedy = { model: MODEL, messages, temperature: 0 };
-const parameters = { type: 'object', properties: { type: { enum: ['MX', 'TXT'] } }, required: ['type'] };
+type ChatOptions = Partial<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming>;
 
-describe('the official client', () => {
+describe('a client', () => {
+  let service: Harness;
+  let baseURL: string;
   let client: OpenAI;
   before(async () => {
-    const { base, key } = await sharedGateway();
-    client = new OpenAI({ baseURL: `${base}/v1`, apiKey: key });
+    service = await sharedGateway();
+    baseURL = `${service.base}/v1`;
+    client = new OpenAI({ baseURL, apiKey: service.key });
   });
   const chat = (more: ChatOptions = {}) => client.chat.completions.create({ ...greedy, ...more });
   const choiceOf = async (more: ChatOptions) => (await chat(more)).choices[0] ?? assert.fail();
@@ -80,13 +92,13 @@ describe('the official client', () => {
   });
 
   it('gets a call of a tool, also in a stream, and an answer to its result', async () => {
-    const tools = [{ type: 'function' as const, function: { name: 'look_up', parameters } }];
+    const tools = [{ type: 'function' as const, function: { name: 'look_up', parameters: weather } }];
     const asked = { ...greedy, tools, tool_choice: 'required' as const };
     const { message, finish_reason } = await choiceOf(asked);
     assert.deepEqual([finish_reason, message.content], ['tool_calls', null]);
     const [call] = message.tool_calls ?? [];
     assert.ok(call?.type === 'function' && call.function.name === 'look_up');
-    assert.ok(['MX', 'TXT'].includes(JSON.parse(call.function.arguments).type));
+    assert.ok(city.enum.includes(JSON.parse(call.function.arguments).city));
     const [streamed] = (await client.chat.completions.stream(asked).finalChatCompletion()).choices;
     const [streamedCall] = streamed?.message.tool_calls ?? [];
     assert.ok(streamedCall?.type === 'function' && streamedCall.function.arguments === call.function.arguments);
@@ -98,7 +110,7 @@ describe('the official client', () => {
   });
 
   it('gets a response of the newer form, the same one as a stream, and one cut short', async () => {
-    const asked = { model: MODEL, input: 'What is DMARC?', temperature: 0 };
+    const asked = { model: MODEL, input: question, temperature: 0 };
     const full = await client.responses.create(asked);
     assert.match(full.output_text, answer);
     assert.deepEqual([full.object, full.status, full.error], ['response', 'completed', null]);
@@ -115,7 +127,7 @@ describe('the official client', () => {
   });
 
   it('gets a call of a tool in a response, also in a stream, and an answer to its result', async () => {
-    const tools = [{ type: 'function' as const, name: 'look_up', strict: true, parameters }];
+    const tools = [{ type: 'function' as const, name: 'look_up', strict: true, parameters: weather }];
     const asked = { model: MODEL, input: 'Look it up.', tools, tool_choice: 'required' as const, temperature: 0 };
     const [call] = (await client.responses.create(asked)).output;
     assert.ok(call?.type === 'function_call' && call.name === 'look_up');
@@ -165,8 +177,8 @@ describe('the official client', () => {
       await assert.rejects(asked, facts);
     }
   });
+
   it('frees its slots when it leaves, also those that its choices wait for', async () => {
-    const service = await sharedGateway();
     const long = { ...greedy, ...ENDLESS, n: 8 };
     for await (const _chunk of await client.chat.completions.create({ ...long, stream: true })) break;
     await untilIdle(service);
@@ -177,5 +189,55 @@ describe('the official client', () => {
     leaving.abort();
     await isRejected;
     await untilIdle(service);
+  });
+
+  it('may be the AI SDK: text, streams, vectors, tools, objects', async () => {
+    const options = { name: 'strata', baseURL, apiKey: service.key, includeUsage: true };
+    const provider = createOpenAICompatible({ ...options, supportsStructuredOutputs: true });
+    const asked = { model: provider(MODEL), prompt: question };
+    const { text, usage, finishReason } = await generateText({ ...asked, temperature: 0 });
+    assert.match(text, answer);
+    assert.equal(finishReason, 'stop');
+    assert.ok((usage.outputTokens ?? 0) > 10);
+    const stream = streamText({ ...asked, temperature: 0 });
+    assert.equal((await Array.fromAsync(stream.textStream)).join(''), text);
+    assert.equal((await stream.usage).outputTokens, usage.outputTokens);
+    const { embedding } = await embed({ model: provider.embeddingModel(MODEL), value: question });
+    assert.equal(embedding.length, 192);
+    const schema = jsonSchema<{ city: string }>(weather);
+    const look = tool({ inputSchema: schema, execute: async (input) => `sun in ${input.city}` });
+    const { toolResults } = await generateText({ ...asked, tools: { look }, toolChoice: 'required' });
+    assert.match(toolResults.map(({ output }) => String(output)).join(), /^sun in (Bern|Oslo)$/);
+    const { output } = await generateText({ ...asked, output: Output.object({ schema }) });
+    assert.ok(city.enum.includes(output.city));
+  });
+
+  it('may be LangChain: text, streams with usage, vectors, tools', async () => {
+    const settings = { model: MODEL, apiKey: service.key, configuration: { baseURL } };
+    /** The types of the library omit this field. */
+    const outputTokens = (message: object): number =>
+      (message as { usage_metadata?: { output_tokens: number } }).usage_metadata?.output_tokens ?? 0;
+    const chat = new ChatOpenAI({ ...settings, temperature: 0 });
+    const message = await chat.invoke(question);
+    assert.match(String(message.content), answer);
+    const chunks = await Array.fromAsync(await chat.stream(question));
+    assert.equal(chunks.map(({ content }) => String(content)).join(''), message.content);
+    const streamed = chunks.reduce((sum, chunk) => sum + outputTokens(chunk), 0);
+    assert.equal(streamed, outputTokens(message));
+    assert.equal((await new OpenAIEmbeddings(settings).embedQuery(question)).length, 192);
+    const tools = [{ type: 'function', function: { name: 'look', parameters: weather } }];
+    const [call] = (await chat.bindTools(tools, { tool_choice: 'look' }).invoke(question)).tool_calls ?? [];
+    assert.ok(call?.name === 'look' && city.enum.includes(call.args.city));
+  });
+
+  it('may be CompatCanary, which finds no fault by its modern profile', async () => {
+    const scanner = path.join(path.dirname(fileURLToPath(import.meta.resolve('compatcanary'))), 'cli.js');
+    const args = `scan --base-url ${baseURL} --model ${MODEL} --profile modern --format json --fail-on never`;
+    const env = { ...process.env, OPENAI_API_KEY: service.key };
+    const { stdout } = await promisify(execFile)(process.execPath, [scanner, ...args.split(' ')], { env });
+    const { results } = JSON.parse(stdout) as { results: { id: string; status: string; summary: string }[] };
+    assert.ok(results.length >= 7);
+    const faults = results.filter(({ status }) => status !== 'pass').map(({ id, summary }) => `${id}: ${summary}`);
+    assert.deepEqual(faults, []);
   });
 });
