@@ -36,29 +36,25 @@ describe('the companies of the simulated internet', () => {
   it('have stacks of every kind, the large providers far ahead', () => {
     const truths = internet.domains().map((domain) => internet.truth(domain));
     const services = truths.flatMap((truth) => truth.services).filter(({ category }) => category === 'email');
-    const counts = [...Map.groupBy(services, ({ provider }) => provider)].map(
-      ([id, each]) => [id, each.length] as const,
-    );
-    const [first, second, ...others] = counts.sort((a, b) => b[1] - a[1]);
-    assert.deepEqual([first?.[0], second?.[0]].sort(), ['google-workspace', 'microsoft-365']);
-    assert.ok(others.length >= 10 && (first?.[1] ?? 0) > 3 * (others[2]?.[1] ?? 0));
+    const byProvider = [...Map.groupBy(services, ({ provider }) => provider).values()];
+    const [first = [], second = [], ...others] = byProvider.sort((a, b) => b.length - a.length);
+    assert.deepEqual([first[0]?.provider, second[0]?.provider].sort(), ['google-workspace', 'microsoft-365']);
+    assert.ok(others.length >= 10 && first.length > 3 * (others[2]?.length ?? 0));
     for (const state of ['parked', 'nonexistent']) assert.ok(inState(internet, state).length > 0, state);
   });
 
   it('serve their pages by name, with a certificate of their own authority', async () => {
-    const issuers = new Set<string>();
-    let pages = 0;
-    for (const domain of internet.domains()) {
-      const truth = internet.truth(domain);
-      const authority = truth.services.find((s) => s.category === 'certificate_authority' && s.isVisible);
-      if (truth.state !== 'active' || !authority || pages >= 25) continue;
+    const issuers = new Set<string | undefined>();
+    const authorityOf = (domain: string) =>
+      internet.truth(domain).services.find((s) => s.category === 'certificate_authority' && s.isVisible)?.provider;
+    const secure = inState(internet, 'active').filter((domain) => authorityOf(domain) !== undefined);
+    assert.ok(secure.length >= 25);
+    for (const domain of secure.slice(0, 25)) {
       const page = await ask(internet, `https://www.${domain}/`);
-      assert.equal(page.issuer, templates.authority.of(authority.provider).organisation, domain);
+      assert.equal(page.issuer, templates.authority.of(authorityOf(domain) ?? '').organisation, domain);
       assert.ok((page.status > 300 && page.status < 309) || page.body.includes('<h1>'), domain);
       issuers.add(page.issuer);
-      pages += 1;
     }
-    assert.equal(pages, 25);
     assert.ok(issuers.size >= 3);
     const { body } = await ask(internet, `https://${inState(internet, 'active')[0]}/robots.txt`);
     assert.match(String(body), /User-agent/);
@@ -85,9 +81,8 @@ describe('the companies of the simulated internet', () => {
     for (const target of targets) assert.equal(internet.truth(target).state, 'active', target);
   });
 
-  it('refuse a handshake for a name that is nobody', async () => {
-    assert.match(await protocolOf(internet, 'nobody.example', '8.8.8.8'), /^ERR_|^ECONNRESET/);
-  });
+  it('refuse a handshake for a name that is nobody', async () =>
+    assert.match(await protocolOf(internet, 'nobody.example', '8.8.8.8'), /^ERR_|^ECONNRESET/));
 
   it('policies are served where a record says that there is one, with the exchanges of the domain', async () => {
     let policies = 0;
@@ -129,8 +124,7 @@ describe('the companies of the simulated internet', () => {
   it('migrate as the clock moves, and truth and records follow', async () => {
     const before = new Map(internet.domains().map((domain) => [domain, JSON.stringify(internet.truth(domain))]));
     const migrations = internet.advance(30);
-    assert.ok(migrations.length >= 10 && migrations.length <= 150, `${migrations.length} migrations`);
-    assert.equal(internet.day, 30);
+    assert.ok(internet.day === 30 && migrations.length >= 10 && migrations.length <= 150, `${migrations.length}`);
     const moved = new Set(migrations.map(({ domain }) => domain));
     for (const domain of internet.domains())
       if (!moved.has(domain)) assert.equal(JSON.stringify(internet.truth(domain)), before.get(domain), domain);
@@ -149,8 +143,7 @@ describe('the companies of the simulated internet', () => {
     assert.ok(without > 50, `${without} without`);
     const shown = (id: string) =>
       versions.flatMap(([of, { version, platform }]) => (of === id && version ? [`${version} ${platform ?? ''}`] : []));
-    for (const id of ['nginx', 'apache', 'php', 'wordpress', 'microsoft-iis', 'ghost'])
-      assert.ok(shown(id).length > 0, id);
+    for (const id of ['php', 'wordpress', 'microsoft-iis', 'ghost']) assert.ok(shown(id).length > 0, id);
     assert.ok(shown('nginx').includes('1.18.0 ubuntu'));
     assert.ok(shown('apache').some((each) => each.endsWith('win64')));
     assert.deepEqual(shown('drupal'), []);
@@ -160,13 +153,11 @@ describe('the companies of the simulated internet', () => {
     let compared = 0;
     for (const domain of internet.domains()) {
       const { versions } = internet.truth(domain);
-      if (Object.keys(versions).length === 0 || compared >= 40) continue;
-      if (!hasService(internet, domain, 'certificate_authority')) continue;
+      if (compared >= 40 || !hasService(internet, domain, 'certificate_authority')) continue;
       const { headers, body } = await ask(internet, `https://www.${domain}/`);
       const text = `${headers.server ?? ''} ${headers['x-powered-by'] ?? ''} ${headers['x-aspnet-version'] ?? ''} ${body}`;
       for (const [id, { version, platform }] of Object.entries(versions)) {
-        if (version !== null) assert.ok(text.includes(version), `${domain}: ${id} ${version}`);
-        if (platform !== null) assert.ok(text.toLowerCase().includes(platform), `${domain}: ${platform}`);
+        assert.ok(text.includes(version ?? '') && text.toLowerCase().includes(platform ?? ''), `${domain}: ${id}`);
         compared += version === null ? 0 : 1;
       }
     }
@@ -189,7 +180,8 @@ describe('the companies of the simulated internet', () => {
     await using large = await createInternet({ domains: 5_000, vantage: { lossShare: 0 } });
     for (const domain of large.domains()) large.truth(domain);
     assert.equal(new Set(large.domains()).size, 5_000);
-    const answer = await dig(large.resolver, large.domains().at(-1) ?? '', 'NS', { timeoutMs: 3_000 });
-    assert.ok(answer !== undefined || large.truth(large.domains().at(-1) ?? '').state === 'broken');
+    const last = large.domains().at(-1) ?? '';
+    const answer = await dig(large.resolver, last, 'NS', { timeoutMs: 3_000 });
+    assert.ok(answer !== undefined || large.truth(last).state === 'broken');
   });
 });

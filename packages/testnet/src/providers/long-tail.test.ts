@@ -7,12 +7,13 @@ import { longTailOf } from './long-tail.ts';
 const mint = mintFor('seed', 'company.example');
 
 const dkim = { label: 'b1._domainkey', target: 'dkim.bulk.test' };
-const rack = { name: 'x-rack' };
-const pressPage = {
-  generator: [{ start: 'Press ' }],
-  asset: ['/press-files/', 'cdn.press.test'],
-  marker: ['press-root'],
-};
+const header = [{ name: 'x-rack' }];
+const asset = ['/press-files/', 'cdn.press.test'];
+const pressPage = { generator: [{ start: 'Press ' }], asset, marker: ['press-root'] };
+const rackRules = [
+  { category: 'hosting', asn: [64500], header },
+  { category: 'web_platform', header },
+];
 const catalog = [
   { id: 'nameco', rules: [{ category: 'dns', ns: ['nameco-dns.test'] }] },
   { id: 'starry', rules: [{ category: 'dns', ns: ['*.starry-*.test'] }] },
@@ -21,13 +22,7 @@ const catalog = [
   { id: 'guard', rules: [{ category: 'email_security', mx: ['guard.test'], dmarc: ['rua.guard.test'] }] },
   { id: 'bulk', rules: [{ category: 'email_sending', spf: ['spf.bulk.test'], named: [dkim] }] },
   { id: 'club', rules: [{ category: 'verified_service', txt: ['club-verification='] }] },
-  {
-    id: 'rack',
-    rules: [
-      { category: 'hosting', asn: [64500], header: [rack] },
-      { category: 'web_platform', header: [rack] },
-    ],
-  },
+  { id: 'rack', rules: rackRules },
   { id: 'edge', rules: [{ category: 'cdn', cname: ['edge.test'], asn: [64501] }] },
   { id: 'press', rules: [{ category: 'web_platform', html: pressPage }] },
   { id: 'seal', rules: [{ category: 'certificate_authority', tls: ['Seal Trust'], caa: ['seal.test'] }] },
@@ -35,8 +30,9 @@ const catalog = [
 ];
 
 describe('the long tail', () => {
+  const { templates, networks } = worldOf('seed', catalog);
+
   it('publishes what the patterns ask for', () => {
-    const { templates } = worldOf('seed', catalog);
     assert.deepEqual(templates.dns.of('nameco').ns(mint), ['ns1.nameco-dns.test', 'ns2.nameco-dns.test']);
     assert.deepEqual(templates.dns.of('starry').ns(mint), ['1.starry-1.test', '2.starry-2.test']);
     assert.deepEqual(templates.mailbox.of('postbox').mx(mint)[0], [10, 'mx1.postbox.test']);
@@ -53,14 +49,12 @@ describe('the long tail', () => {
   });
 
   it('has networks of its own for AS numbers that no template knows, and answers for their addresses', () => {
-    const { templates, networks } = worldOf('seed', catalog);
     const { network } = templates.cdn.of('edge');
     assert.ok(typeof network !== 'string' && network.asn === 64_501);
     assert.ok(networks.some(({ asn }) => asn === 64_501));
   });
 
   it('leaves out sellers of names, and whoever has a template', () => {
-    const { templates } = worldOf('seed', catalog);
     assert.equal(templates.dns.has('seller'), false);
     assert.notDeepEqual(templates.dns.of('cloudflare').zones, ['other.test']);
     assert.ok(templates.dns.tail.every(({ id }) => id !== 'cloudflare'));
