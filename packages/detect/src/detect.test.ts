@@ -4,6 +4,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import { detect } from './detect.ts';
+import type { Role, ServiceEvidence } from './profile.ts';
+import { sentenceOf } from './sentence.ts';
 import { aliasTo, evidenceOf } from './test/evidence-of.ts';
 import { linesOf, profileOf, testRulebook } from './test/rulebook-of.ts';
 
@@ -76,13 +78,11 @@ describe('hostile evidence', () => {
     assert.deepEqual(others, []);
     return service?.evidence ?? [];
   };
-  it('with 0x00 in a token is evidence fit to be stored', () =>
-    assert.equal(evidenceOfTokens('a\u0000b\ud800')[0]?.value, 'socially-verification=a\ufffdb\ufffd'));
-  it('with 64 KB in one TXT record is cut to 256 characters', () =>
-    assert.equal(evidenceOfTokens('x'.repeat(65_000))[0]?.value.length, 256));
-  it('with 5,000 TXT records gives one service with a short list', () =>
-    assert.equal(evidenceOfTokens(...Array.from({ length: 5000 }, (_, i) => `${i}`)).length, 12));
-
+  it('of TXT records is fit to be stored: no 0x00, 256 characters of one record, a short list of 5,000', () => {
+    assert.equal(evidenceOfTokens('a\u0000b\ud800')[0]?.value, 'socially-verification=a\ufffdb\ufffd');
+    assert.equal(evidenceOfTokens('x'.repeat(65_000))[0]?.value.length, 256);
+    assert.equal(evidenceOfTokens(...Array.from({ length: 5000 }, (_, i) => `${i}`)).length, 12);
+  });
   it('with names of object members finds nothing and breaks nothing', () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     const headers = JSON.parse('{"__proto__": "x", "constructor": "y", "toString": "z"}');
@@ -94,8 +94,7 @@ describe('hostile evidence', () => {
   });
 
   it('with strange header values is searched at their beginning only', () => {
-    const late = `${'x'.repeat(5000)}edgy`;
-    assert.deepEqual(profileOf({ http: { headers: { server: late } } }).services, []);
+    assert.deepEqual(profileOf({ http: { headers: { server: `${'x'.repeat(5000)}edgy` } } }).services, []);
   });
 
   it('of any text does not make it throw, and its scores stay in range', () => {
@@ -108,5 +107,22 @@ describe('hostile evidence', () => {
       for (const { score, evidence } of profile.services) assert.ok(score > 0 && score <= 0.99 && evidence.length > 0);
       assert.deepEqual(JSON.parse(JSON.stringify(profile)), profile);
     });
+  });
+});
+
+describe('the sentence of a service', () => {
+  const seen = (source: ServiceEvidence['source'], value: string) => ({ source, value, rule: `x/${source}/y` });
+  it('says who does what, and what shows it', () => {
+    const evidence = [seen('mx', 'aspmx.l.google.com'), seen('spf', '_spf.google.com')];
+    const sentence = 'Google keeps the mail: mail exchange aspmx.l.google.com; SPF names _spf.google.com.';
+    assert.equal(sentenceOf({ role: 'mailbox', confidence: 'high', evidence }, 'Google'), sentence);
+  });
+  it('says how sure it is, and cuts what is long', () => {
+    const five = Array.from({ length: 5 }, () => seen('html', 'z'.repeat(300)));
+    const evidence = [seen('header', 'server:  X\n\ty'), ...five];
+    const long = `page shows ${'z'.repeat(80)}…`;
+    const of = (role: Role, confidence: 'medium' | 'low') => sentenceOf({ role, confidence, evidence }, 'X');
+    assert.equal(of('origin', 'medium'), `X probably runs the site: header server: X y; ${long}; ${long}; and 3 more.`);
+    assert.match(of('platform', 'low'), /^X perhaps is part of the site: /);
   });
 });

@@ -1,34 +1,118 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { loadCatalog } from './load-catalog.ts';
+import { CatalogError, loadCatalog } from './load-catalog.ts';
 import { compileRulebook } from './rulebook.ts';
 import { provider, testEntries, testRulebook } from './test/rulebook-of.ts';
 
-const versionOf = (entries: readonly unknown[]) => compileRulebook(loadCatalog(entries)).version;
-const entry = provider('a', { category: 'email', mx: ['a.test', 'b.test'] });
+function problemsOf(entries: readonly unknown[]): readonly string[] {
+  try {
+    loadCatalog(entries);
+  } catch (error) {
+    assert.ok(error instanceof CatalogError);
+    return error.problems;
+  }
+  return [];
+}
+
+const mx = (...hosts: string[]) => ({ category: 'email', mx: hosts }) as const;
+/** An entry with other members beside or instead of those of `provider`. */
+const entryOf = (id: string, members: object = {}) => ({ ...(provider(id, mx(`${id}.test`)) as object), ...members });
+const refuses = (entries: readonly unknown[], ...problems: string[]) => assert.deepEqual(problemsOf(entries), problems);
+
+describe('loadCatalog', () => {
+  it('gives providers with their defaults filled in', () => {
+    const [first] = loadCatalog(testEntries);
+    assert.deepEqual([first?.id, first?.aliases], ['googly', []]);
+  });
+
+  it('lists every problem of the format at once, with entry and path', () => {
+    const problems = problemsOf([
+      entryOf('a', { website: 'http://a.test' }),
+      provider('b', { category: 'nonsense' as 'email', mx: ['b.test'] }),
+      provider('c', { category: 'email', mx: ['Upper.test'] }),
+      provider('d', { category: 'email', mxx: ['d.test'] }),
+      'no entry',
+      null,
+    ]);
+    const expected = [
+      ...[/^a website: /, /^b rules\.0\.category: /, /^c rules\.0\.mx\.0: a lower-case host pattern/],
+      ...[/^d rules\.0: .*mxx/, /^entry 4 \(entry\): /, /^entry 5 \(entry\): /],
+    ];
+    for (const [i, pattern] of expected.entries()) assert.match(problems[i] ?? '', pattern);
+  });
+
+  it('refuses an id, a name or an alias that is given twice, whatever its case', () => {
+    refuses([entryOf('a'), provider('a', mx('b.test'))], 'a id: stands in the catalog twice');
+    const entries = [entryOf('a'), entryOf('b', { aliases: ['Shared', 'a'] }), entryOf('c', { name: 'shared' })];
+    refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
+    refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is given twice");
+  });
+
+  it('refuses one pattern for one source in two providers, and says whose it is', () => {
+    const header = (name: string) => provider(name, { category: 'cdn', header: [{ name: 'server', value: 'Edgy' }] });
+    refuses(
+      [provider('a', mx('x.test')), provider('b', mx('x.test')), header('c'), header('d')],
+      "b rules.0.mx.0: 'x.test' is already a pattern of a",
+      "d rules.0.header.0: 'server: Edgy' is already a pattern of c",
+    );
+  });
+
+  it('refuses patterns of two providers that fit one host equally well', () => {
+    const ns = (id: string, pattern: string) => provider(id, { category: 'dns', ns: [pattern] });
+    const problem = "b rules.0.ns.0: 'nsb*.x.test' and 'ns*a.x.test' of a fit the same hosts equally well";
+    refuses([ns('a', 'ns*a.x.test'), ns('b', 'nsb*.x.test')], problem);
+    const apart = ['ns*a.x.test ns*b.x.test', 'ns*.x.test nsb*.x.test', 'ns*.x.test ns*.y.test'];
+    for (const pair of [...apart, '*.dns-*.test ns1.dns-*.test', '*.dns-*.test *.dns-1.test']) {
+      const [one = '', other = ''] = pair.split(' ');
+      assert.deepEqual(problemsOf([ns('a', one), ns('b', other)]), [], pair);
+    }
+    refuses([provider('a', { category: 'dns', ns: ['ns*a.x.test', 'nsb*.x.test'] })]);
+  });
+
+  it('refuses product names that are escaped, versioned, in upper case or without a vendor', () => {
+    const counts = (field: string, names: string) =>
+      new Set(names.split('|').map((name) => problemsOf([entryOf('a', { [field]: [name] })]).length));
+    const long = `f5/${'x'.repeat(128)}`;
+    for (const [field, accepted, refused] of [
+      ['cpe', 'f5:nginx|joomla:joomla!|microsoft:asp.net', 'nginx|F5:nginx|joomla:joomla\\!|f5:nginx:1.0|f5: nginx|'],
+      ['packages', 'pkg:npm/next|pkg:composer/drupal/core|pkg:npm/%40nuxt/kit', 'npm/next|pkg:npm|pkg:npm/Next'],
+      ['packages', 'pkg:npm/next', 'pkg:npm/next@1.0|pkg:npm//next'],
+      ['cna', 'f5/nginx open source|the eclipse foundation/eclipse jetty', `nginx|F5/nginx|/nginx|f5/|${long}`],
+    ] as const)
+      assert.deepEqual([counts(field, accepted), counts(field, refused)], [new Set([0]), new Set([1])], field);
+  });
+
+  it('refuses a product that two providers name', () => {
+    const a = entryOf('a', { cpe: ['f5:nginx'], packages: ['pkg:npm/x'] });
+    const c = entryOf('c', { packages: ['pkg:npm/x'], cna: ['f5/nginx'] });
+    const problems = ["b products: 'cpe:f5:nginx' already names a", "c products: 'pkg:npm/x' already names a"];
+    refuses([a, entryOf('b', { cpe: ['f5:nginx'] }), c], ...problems);
+  });
+  it('lets one provider have a pattern in two categories, and two providers one host for different sources', () => {
+    const both = provider('a', { category: 'cdn', asn: [64496] }, { category: 'hosting', asn: [64496] });
+    refuses([both, provider('b', mx('x.test')), provider('c', { category: 'dns', ns: ['x.test'] })]);
+  });
+});
 
 describe('compileRulebook', () => {
+  const versionOf = (entries: readonly unknown[]) => compileRulebook(loadCatalog(entries)).version;
+  const both = mx('a.test', 'b.test');
+  const entry = provider('a', both) as object;
   it('gives a version that comes from the rules alone', () => {
     assert.match(testRulebook.version, /^\d+-[0-9a-f]{16}$/);
     assert.equal(versionOf(testEntries), testRulebook.version);
     assert.equal(versionOf(testEntries.toReversed()), testRulebook.version);
-    assert.equal(versionOf([{ ...(entry as object), owner: 'Somebody', name: 'Other' }]), versionOf([entry]));
+    assert.equal(versionOf([{ ...entry, owner: 'Somebody', name: 'Other' }]), versionOf([entry]));
   });
 
   it('gives another version for another pattern, category, parking mark or place of a version', () => {
-    const versions = [
-      versionOf([entry]),
-      versionOf([provider('a', { category: 'email', mx: ['a.test', 'c.test'] })]),
-      versionOf([provider('a', { category: 'email_security', mx: ['a.test', 'b.test'] })]),
-      versionOf([provider('a', { category: 'email', mx: ['a.test', 'b.test'], parking: true })]),
-      versionOf([provider('b', { category: 'email', mx: ['a.test', 'b.test'] })]),
-      versionOf([provider('a', { category: 'cdn', header: [{ name: 'server', value: 'A' }] })]),
-      versionOf([provider('a', { category: 'cdn', header: [{ name: 'server', value: 'A', version: 'A/' }] })]),
-      versionOf([provider('a', { category: 'cdn', header: [{ name: 'server', value: 'A', version: '' }] })]),
-      versionOf([provider('a', { category: 'cdn', html: { generator: ['Ab'] } })]),
-      versionOf([provider('a', { category: 'cdn', html: { generator: [{ start: 'Ab', version: 'Ab ' }] } })]),
-      versionOf([]),
-    ];
+    const server = { name: 'server', value: 'A' };
+    const others = [
+      ...[mx('a.test', 'c.test'), { ...both, category: 'email_security' as const }, { ...both, parking: true }],
+      ...[server, { ...server, version: 'A/' }, { ...server, version: '' }].map((each) => ({ header: [each] })),
+      ...['Ab', { start: 'Ab', version: 'Ab ' }].map((each) => ({ html: { generator: [each] } })),
+    ].map((rules) => [provider('a', { category: 'cdn', ...rules })]);
+    const versions = [[entry], [], [provider('b', both)], ...others].map(versionOf);
     assert.equal(new Set(versions).size, versions.length);
   });
 
@@ -36,7 +120,7 @@ describe('compileRulebook', () => {
     assert.deepEqual(testRulebook.probeLabels, ['s1._domainkey', 'selector1._domainkey', 'autodiscover', 'support']));
 
   it('finds a provider by id, name or alias in any case', () => {
-    const rulebook = compileRulebook(loadCatalog([{ ...(entry as object), name: 'Alpha Mail', aliases: ['AM'] }]));
+    const rulebook = compileRulebook(loadCatalog([{ ...entry, name: 'Alpha Mail', aliases: ['AM'] }]));
     for (const name of ['a', 'ALPHA mail', 'am']) assert.equal(rulebook.findProvider(name)?.id, 'a', name);
     for (const name of ['', 'constructor', '__proto__', 'alpha'])
       assert.equal(rulebook.findProvider(name), undefined, name);
