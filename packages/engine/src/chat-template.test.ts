@@ -19,10 +19,9 @@ const calling = (args: string): ChatPrompt['messages'] => [
 describe('a chat template', () => {
   it('writes the conversation, a developer as the system', () => {
     const developer = { role: 'developer', content: 'Be brief.' } as const;
-    assert.equal(
-      textOf({ messages: [developer, ...user('Hi').messages], tools: [] }),
-      '<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n',
-    );
+    const text = textOf({ messages: [developer, ...user('Hi').messages], tools: [] });
+    const turns = ['system\nBe brief.<|im_end|>\n', 'user\nHi<|im_end|>\n', 'assistant\n'];
+    assert.equal(text, turns.map((each) => `<|im_start|>${each}`).join(''));
   });
 
   it('keeps control tokens in a message from steering', () => {
@@ -70,9 +69,7 @@ describe('a chat template', () => {
   it('receives the tools, or a system message describes them', () => {
     const prompt = { ...user('Hi'), tools: [tool] };
     assert.match(textOf(prompt, withTools), /^TOOLS \[\{"type": ?"function"/);
-    const described =
-      /^<\|im_start\|>system\nYou may call one of these[\s\S]*\{"name":"look"[\s\S]*<\|im_start\|>user\nHi/;
-    assert.match(textOf(prompt), described);
+    assert.match(textOf(prompt), /^<\|im_start\|>system\nYou may call one of these.*\{"name":"look".*\|>user\nHi/s);
   });
 
   it('that refuses the conversation is reported in its own text', () => {

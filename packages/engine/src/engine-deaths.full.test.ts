@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GREEDY } from '@strata/inference';
-import { EndlessGrammarError, EngineError, type Job, startLlamaEngine } from './index.ts';
-import { ENDLESS, jobFor, never, oneSlot, restarts, run, tinyEngine } from './test/tiny-engine.ts';
+import { tinyChatModel as file } from '@strata/testnet';
+import { EndlessGrammarError, EngineError, type Job, openVocabulary, startLlamaEngine } from './index.ts';
+import { ggufWith, written } from './test/gguf-file.ts';
+import { ENDLESS, jobFor, never, oneSlot, restarts, run, tinyEngine, user } from './test/tiny-engine.ts';
 
 const pidOf = (engine: unknown) => (engine as { readonly process: { readonly pid: number } }).process.pid;
 
@@ -82,5 +84,46 @@ describe('several processes of which one dies', () => {
     assert.equal(pool.isReady, true);
     for (const question of questions) assert.ok((await run(await jobFor(question), pool)).text.length > 0);
     assert.equal(kinds[0], 'died');
+  });
+});
+
+const nested = (depth: number): string =>
+  depth === 0 ? '' : `{% for i${depth} in range(9000) %}${nested(depth - 1)}{% endfor %}`;
+const LOOP = nested(3);
+
+describe('a vocabulary of a stranger', () => {
+  const read = async (text: string) => (await tinyEngine()).tokenize(text);
+  const openWith = async (template: string, options: Parameters<typeof openVocabulary>[1]) =>
+    openVocabulary(await written(await ggufWith(file, { 'tokenizer.chat_template': template })), options);
+
+  it('whose template runs on delays nobody for long: its process is ended, others are served, and it is tried again', async () => {
+    const template = `{% if messages[0].content == 'loop' %}${LOOP}{% endif %}fine`;
+    await using strange = await openWith(template, { callMs: 1_000, restMs: 0 });
+    const hung = assert.rejects(strange.render(user('loop')), { code: 'template-failed', message: /too long/ });
+    const next = strange.tokenize('hello');
+    await hung;
+    assert.deepEqual(await next, await read('hello'));
+    for (let i = 0; i < 2; i += 1) await assert.rejects(strange.render(user('loop')), { message: /too long/ });
+    assert.deepEqual(await strange.render(user('Hi')), await read('fine'));
+  });
+
+  it('that fails repeatedly is not tried for a while, and still tokenizes', async () => {
+    await using strange = await openWith(LOOP, { callMs: 300 });
+    for (let i = 0; i < 3; i += 1) await assert.rejects(strange.render(user('a')), { message: /too long/ });
+    // Not tried: the calls take no time, far less than the hundred seconds and more of as many processes.
+    const startedAt = performance.now();
+    for (let i = 0; i < 100; i += 1)
+      await assert.rejects(strange.render(user('a')), { code: 'template-failed', message: /again and again/ });
+    assert.ok(performance.now() - startedAt < 10_000, 'no process is started for it');
+    assert.deepEqual(await strange.tokenize('hello'), await read('hello'));
+  });
+
+  it('whose template writes without end is ended too', async () => {
+    const doubling = `{% set ns = namespace(s='${'x'.repeat(64)}') %}{% for i in range(40) %}{% set ns.s = ns.s + ns.s %}{% endfor %}{{ ns.s }}`;
+    for (const template of [doubling, '{{ range(1000000000) | length }}']) {
+      await using strange = await openWith(template, { callMs: 1_500 });
+      await assert.rejects(strange.render(user('a')), { code: 'template-failed' });
+      assert.deepEqual(await strange.tokenize('hello'), await read('hello'));
+    }
   });
 });

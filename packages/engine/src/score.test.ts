@@ -1,8 +1,8 @@
 // Answers of real llama.cpp, scored by it: its own answers have margins of rounding, changed ones do not.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { GREEDY, MOST_MARGIN_NATS, type Sampling } from '@strata/inference';
-import type { Engine, Job, ScoreJob } from './index.ts';
+import type { Job, ScoreJob } from './index.ts';
 import { GRAMMAR, jobFor, never, run, tinyEngine } from './test/tiny-engine.ts';
 
 /** Batches round otherwise than single tokens; on one build and processor class all but a few margins are exactly 0. */
@@ -21,11 +21,8 @@ async function answered(question: string, more: Partial<Job> = {}): Promise<Scor
 const worst = (margins: readonly number[]) => Math.max(...margins);
 
 describe('the score of an answer', () => {
-  let engine: Engine;
-  before(async () => {
-    engine = await tinyEngine();
-  });
-  const score = (job: ScoreJob, more: Partial<ScoreJob> = {}) => engine.score({ ...job, ...more }, never);
+  const score = async (job: ScoreJob, more: Partial<ScoreJob> = {}, signal = never) =>
+    (await tinyEngine()).score({ ...job, ...more }, signal);
 
   const bias = new Map([
     [70, 3],
@@ -104,7 +101,7 @@ describe('the score of an answer', () => {
     await assert.rejects(score(job, { prompt: [] }), { code: 'prompt-empty' });
     await assert.rejects(score(job, { grammar: 'root ::= nothing' }), { code: 'grammar-unusable' });
     const leaving = new AbortController();
-    const scores = Array.from({ length: 6 }, () => assert.rejects(engine.score(job, leaving.signal), /gone/));
+    const scores = Array.from({ length: 6 }, () => assert.rejects(score(job, {}, leaving.signal), /gone/));
     leaving.abort(new Error('gone'));
     await Promise.all(scores);
     assert.ok(worst(await score(job)) <= ROUNDING_NATS, 'slots are free again');

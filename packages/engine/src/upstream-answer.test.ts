@@ -1,12 +1,37 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ChatDelta } from '@strata/inference';
 import { EngineError } from './engine.ts';
-import { answer, answerOf, noUsage } from './test/read-answer.ts';
-import { delta, ends, says, used } from './test/scripted-upstream.ts';
-import { endOf, failedAs, refusedAs, textOf } from './test/upstream-harness.ts';
+import { delta, ends, says } from './test/scripted.ts';
+import { endOf, failedAs, noUsage, refusedAs, textOf } from './test/upstream-harness.ts';
+import { type AnswerOptions, answerDeltas } from './upstream-answer.ts';
+import type { StreamEvent } from './upstream-events.ts';
+
+async function* eventsOf(chunks: readonly unknown[]): AsyncGenerator<StreamEvent> {
+  for (const chunk of chunks) {
+    if (chunk instanceof Error) throw chunk;
+    const isEvent = typeof chunk === 'object' && chunk && 'data' in chunk;
+    yield isEvent
+      ? (chunk as StreamEvent)
+      : { type: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
+  }
+}
+
+/** Reads chunks, texts of events, events, and errors of the connection. Generated ids are `made_1` and so on. */
+function answering(chunks: readonly unknown[], options: Partial<AnswerOptions> = {}): AsyncGenerator<ChatDelta> {
+  let ids = 0;
+  const newCallId = () => `made_${++ids}`;
+  const defaults = { stops: [], topLogprobs: undefined, isCallForced: false, usage: noUsage(), secret: undefined };
+  return answerDeltas(eventsOf(chunks), { ...defaults, newCallId, ...options });
+}
+const answer = (...asked: Parameters<typeof answering>) => Array.fromAsync(answering(...asked));
 
 describe('an answer', () => {
-  for (const [name, chunks, expected] of [
+  const otherChoice = { choices: [{ index: 1, delta: { content: 'no' }, finish_reason: 'length' }] };
+  const hidden = [{ role: 'assistant', content: null }, { reasoning_content: 'hm' }, { reasoning: 'hm' }];
+  const thoughts = hidden.map((each) => delta(each));
+  const plain = (text: string, finish_reason: string | null) => ({ choices: [{ index: 0, text, finish_reason }] });
+  for (const [name, chunks, reason, text = 'x'] of [
     ['stop', [ends('stop'), '[DONE]'], 'stop'],
     ['length', [ends('length'), '[DONE]'], 'length'],
     ['content_filter', [ends('content_filter'), '[DONE]'], 'content_filter'],
@@ -15,9 +40,15 @@ describe('an answer', () => {
     ['no reason', ['[DONE]'], 'stop'],
     ['a reason without [DONE]', [ends('length')], 'length'],
     ['a cut after the reason', [ends('length'), new Error('cut')], 'length'],
+    ['another choice', [otherChoice, ends('stop')], 'stop'],
+    ['thoughts, which are not shown', [...thoughts, ends('stop')], 'stop'],
+    ['a refusal, which is shown', [delta({ refusal: 'No.' }), ends('stop')], 'stop', 'xNo.'],
+    ['the older format of plain text', [plain('a', null), plain('b', 'length'), '[DONE]'], 'length', 'xab'],
   ] as const)
-    it(`ends with a reason of the contract after ${name}`, async () =>
-      assert.equal(endOf(await answer([says('x'), ...chunks])), expected));
+    it(`ends with a reason of the contract after ${name}`, async () => {
+      const deltas = await answer([says('x'), ...chunks]);
+      assert.deepEqual([textOf(deltas), endOf(deltas)], [text, reason]);
+    });
 
   for (const [name, chunks, message] of [
     ['ends in the middle', [says('x')], /in the middle/],
@@ -26,12 +57,6 @@ describe('an answer', () => {
     ['breaks off', [says('x'), new EngineError('upstream-failed', 'cut')], /cut/],
   ] as const)
     it(`that ${name} is an error`, () => assert.rejects(answer(chunks), failedAs('upstream-failed', message)));
-
-  it('shows no thoughts, and a refusal as text', async () => {
-    const hidden = [{ role: 'assistant', content: null }, { reasoning_content: 'hm' }, { reasoning: 'hm' }];
-    const deltas = [...hidden, { refusal: 'No.' }].map((each) => delta(each));
-    assert.equal(textOf(await answer([...deltas, ends('stop')])), 'No.');
-  });
 
   it('never shows a stop string, and ends where one begins', async () => {
     const usage = noUsage();
@@ -42,26 +67,12 @@ describe('an answer', () => {
     assert.equal(textOf(await answer([says('the E'), says('N'), ends('stop')], { stops: ['END'] })), 'the EN');
   });
 
-  it('is that of the first choice', async () => {
-    const other = { choices: [{ index: 1, delta: { content: 'no' }, finish_reason: 'length' }] };
-    const deltas = await answer([other, says('yes'), ends('stop')]);
-    assert.deepEqual([textOf(deltas), endOf(deltas)], ['yes', 'stop']);
-  });
-
-  it('of plain text has the older format', async () => {
-    const chunk = (text: string, finish_reason: string | null) => ({ choices: [{ index: 0, text, finish_reason }] });
-    const deltas = await answer([chunk('a', null), chunk('b', 'length'), '[DONE]']);
-    assert.deepEqual([textOf(deltas), endOf(deltas)], ['ab', 'length']);
-  });
-
-  it('has the usage that the server reports, else the number of chunks with content', async () => {
-    const reported = noUsage();
-    await answer([says('a'), says('b'), ends('stop'), used(7, 2, 3), '[DONE]'], { usage: reported });
-    assert.deepEqual(reported, { promptTokens: 7, completionTokens: 2, cachedTokens: 3 });
-    const estimated = noUsage();
+  // What a server reports is proved in upstream.test.ts.
+  it('has as its usage the number of chunks with content where the server reports none', async () => {
+    const usage = noUsage();
     const empty = delta({ role: 'assistant', content: '' });
-    await answer([empty, delta({ reasoning_content: 'x' }), says('a'), ends('stop')], { usage: estimated });
-    assert.deepEqual(estimated, { promptTokens: 0, completionTokens: 2, cachedTokens: 0 });
+    await answer([empty, delta({ reasoning_content: 'x' }), says('a'), ends('stop')], { usage });
+    assert.deepEqual(usage, { promptTokens: 0, completionTokens: 2, cachedTokens: 0 });
   });
 });
 
@@ -115,8 +126,7 @@ describe('log-probabilities', () => {
 describe('an invalid chunk', () => {
   const call = (given: object) => ({ choices: [{ delta: { tool_calls: [given] } }] });
   for (const chunk of [
-    ...['{"choices":[{"index":0,"del', '<html>', '"text"', '[]', 'null'],
-    { choices: 'none' },
+    ...['{"choices":[{"index":0,"del', '<html>', '"text"', '[]', 'null', { choices: 'none' }],
     { choices: [{ delta: { content: 5 } }] },
     call({ index: -1, function: { name: 'x', arguments: '' } }),
     call({ index: 0, function: { name: 'x', arguments: { a: 1 } } }),
@@ -155,10 +165,80 @@ describe('an error in a stream', () => {
     it(`is reported after ${JSON.stringify(event)}`, () =>
       assert.rejects(answer([says('x'), event, '[DONE]']), expected));
 
-  it('may be one by its name alone', async () => {
-    async function* events() {
-      yield { type: 'error', data: 'sorry' };
-    }
-    await assert.rejects(answerOf(events()).next(), failedAs('upstream-failed', /status 500/));
+  it('may be one by its name alone', () =>
+    assert.rejects(answer([{ type: 'error', data: 'sorry' }]), failedAs('upstream-failed', /status 500/)));
+});
+
+/** A piece of a call as `index id name arguments`: `-` is missing, `~` is empty. */
+function called(piece: string) {
+  const [index, id, name, args] = piece.split(' ').map((each) => (each === '-' ? undefined : each.replace('~', '')));
+  const fields = { id, type: 'function', function: { name, arguments: args } };
+  return delta({ tool_calls: [index === undefined ? fields : { index: Number(index), ...fields }] });
+}
+const answerOfCalls = (...pieces: string[]) => answer([...pieces.map(called), ends('tool_calls')]);
+
+describe('calls of tools', () => {
+  it('are emitted once, then their arguments as they arrive', async () => {
+    assert.deepEqual(await answerOfCalls('0 c0 look ~', '0 - - {"a"', '0 - - :1}', '1 c1 listen {}'), [
+      { kind: 'begin' },
+      { kind: 'call', at: 0, id: 'c0', name: 'look' },
+      { kind: 'arguments', at: 0, text: '{"a"' },
+      { kind: 'arguments', at: 0, text: ':1}' },
+      { kind: 'call', at: 1, id: 'c1', name: 'listen' },
+      { kind: 'arguments', at: 1, text: '{}' },
+      { kind: 'end', reason: 'tool_calls' },
+    ]);
+  });
+
+  const byName = ['0 made_1 a', '1 made_2 b'];
+  const pieces = ['0 ~ ~ ~', '0 ~ lo ~', '0 x loo ~', '0 xy look ~', '0 - - {}'];
+  for (const [name, given, expected] of [
+    ['without arguments are emitted too', ['0 c0 look ~', '1 c1 listen -'], ['0 c0 look', '1 c1 listen']],
+    ['get an id where they have none', ['0 - look {}', '1 ~ look {}'], ['0 made_1 look', '1 made_2 look']],
+    ['are distinguished by id where all have one index', ['0 a look {}', '0 b look {}'], ['0 a look', '1 b look']],
+    ['are distinguished by id where they have no index', ['- a look {}', '- b look {}'], ['0 a look', '1 b look']],
+    ['are distinguished by name where they have neither', ['- - a {', '- - - }', '- - b {}'], byName],
+    ['may get their name and id in pieces before their arguments', pieces, ['0 xy look']],
+    ['keep the name and id that were emitted', ['0 ~ look {', '0 late look }'], ['0 made_1 look']],
+  ] as const)
+    it(name, async () => {
+      // An answer with calls ends with them, whatever reason the server gives.
+      const deltas = await answer([...given.map(called), ends('stop')]);
+      const calls = deltas.flatMap((each) => (each.kind === 'call' ? [`${each.at} ${each.id} ${each.name}`] : []));
+      assert.deepEqual([calls, endOf(deltas)], [expected, 'tool_calls']);
+    });
+
+  it('stay separate when their pieces are interleaved', async () => {
+    const deltas = await answerOfCalls('0 a x {', '1 b y [', '0 - - }', '1 - - ]');
+    const args = deltas.flatMap((each) => (each.kind === 'arguments' ? [`${each.at}${each.text}`] : []));
+    assert.deepEqual(args, ['0{', '1[', '0}', '1]']);
+  });
+
+  const long = `0 - - ${'y'.repeat(256 * 1024)}`;
+  for (const [name, pieces, message] of [
+    ['without a name', ['0 a - {}'], /without a name/],
+    ['more than 128', Array.from({ length: 129 }, (_, at) => `${at} c${at} x {}`), /more than 128 calls/],
+    ['with too long arguments', ['0 a x ~', long, long, long, long, long], /characters of arguments/],
+  ] as const)
+    it(`are refused: ${name}`, () => assert.rejects(answerOfCalls(...pieces), failedAs('upstream-failed', message)));
+
+  it('are refused as a text without end is', () =>
+    assert.rejects(answer(Array(20).fill(says('y'.repeat(1024 * 1024)))), failedAs('upstream-failed', /characters/)));
+
+  it('that were forced come without text', async () => {
+    const chunks = [delta({ role: 'assistant' }), says('Let me look.'), called('0 a look {}'), ends('stop')];
+    const deltas = await answer(chunks, { isCallForced: true });
+    const kinds = deltas.map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['begin', 'call', 'arguments', 'end']);
+  });
+
+  it('that were forced and never came are refused before anything is emitted', async () => {
+    const emitted: ChatDelta[] = [];
+    const reading = async () => {
+      for await (const each of answering([says('No.'), ends('stop')], { isCallForced: true })) emitted.push(each);
+    };
+    await assert.rejects(reading, refusedAs('unsupported_value', /did not call a tool/));
+    assert.deepEqual(emitted, []);
+    assert.equal(endOf(await answer([says('Let me thi'), ends('length')], { isCallForced: true })), 'length');
   });
 });

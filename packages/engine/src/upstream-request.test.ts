@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readCompletionRequest } from '@strata/inference';
-import { delta, ends, events, HELLO, MODEL, refuses, streams } from './test/scripted-upstream.ts';
+import { delta, ends, events, HELLO, MODEL, refuses, streams } from './test/scripted.ts';
 import { asking, chat, endOf, KEY, refusedAs, textOf, useUpstream } from './test/upstream-harness.ts';
 
 describe('the request to an upstream', () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ChatDelta } from '@strata/inference';
-import { begin, ends, events, HELLO, refuses, says, streams } from './test/scripted-upstream.ts';
-import { asking, chat, failedAs, reading, textOf, useUpstream } from './test/upstream-harness.ts';
+import { begin, ends, events, HELLO, MODEL, refuses, says, streams } from './test/scripted.ts';
+import { asking, chat, failedAs, reading, textOf, unusedPort, useUpstream } from './test/upstream-harness.ts';
 
 describe('an answer of an upstream', () => {
   const world = useUpstream();
@@ -122,5 +122,105 @@ describe('an upstream in use', () => {
     await Promise.all(ended);
     await assert.rejects(chat(upstream), closed);
     assert.equal(world.server.asked.length, 1);
+  });
+});
+
+describe('an upstream that is opened', () => {
+  const world = useUpstream();
+  const models = (model: object) => ({ object: 'list', data: [{ id: 'other' }, { id: MODEL, ...model }] });
+  const llama = models({ owned_by: 'llamacpp', meta: { n_ctx_train: 8_192 } });
+  const props = { default_generation_settings: { n_ctx: 1_024 }, build_info: 'b7000-abc' };
+
+  const vllm = models({ owned_by: 'vllm', max_model_len: 4_096 });
+  const ollama = models({ owned_by: 'library' });
+  for (const [pages, kind, engine, contextLength] of [
+    [{ '/v1/models': llama, '/props': props }, 'llama.cpp', 'llama.cpp b7000-abc', 1_024],
+    [{ '/v1/models': llama }, 'llama.cpp', 'llama.cpp', 8_192],
+    [{ '/v1/models': vllm, '/version': { version: '0.12.0' } }, 'vllm', 'vllm 0.12.0', 4_096],
+    [{ '/v1/models': ollama, '/api/version': { version: '0.13.1' } }, 'ollama', 'ollama 0.13.1', undefined],
+    [{ '/v1/models': models({ owned_by: 'somebody' }) }, 'other', 'other', undefined],
+  ] as const)
+    it(`describes ${engine} and its context`, async () => {
+      Object.assign(world.server.pages, pages);
+      const { info } = await world.open();
+      const [, { owned_by: ownedBy }] = pages['/v1/models'].data as unknown as [unknown, { owned_by: string }];
+      const { origin } = new URL(world.server.base);
+      const expected = { kind, engine, contextLength, ownedBy, places: 4, name: MODEL, origin };
+      assert.deepEqual({ ...info, ...expected }, info);
+      assert.equal((await world.open({ contextLength: 512 })).info.contextLength, 512);
+    });
+
+  it('is refused where the model is missing, with a list of what there is', async () => {
+    await assert.rejects(world.open({ model: 'gone' }), failedAs('model-unusable', /has no model 'gone': it has 'm'$/));
+    world.server.pages['/v1/models'] = { data: [] };
+    await assert.rejects(world.open(), failedAs('model-unusable', /it has none/));
+    world.server.pages['/v1/models'] = { data: Array.from({ length: 25 }, (_, at) => ({ id: `m${at}` })) };
+    await assert.rejects(world.open(), failedAs('model-unusable', /'m19' and 5 more$/));
+  });
+
+  it('finds a model by the names that servers give it', async () => {
+    const data = [{ id: 'llama3:latest' }, { id: '/models/tiny.gguf', aliases: ['small'] }];
+    world.server.pages['/v1/models'] = { data };
+    for (const model of ['llama3', 'llama3:latest', 'tiny.gguf', 'small', '/models/tiny.gguf'])
+      assert.equal((await world.open({ model })).info.name, model);
+    await assert.rejects(world.open({ model: 'tiny' }), failedAs('model-unusable'));
+  });
+
+  it('is refused where there is no such server', async () => {
+    world.server.pages['/v1/models'] = { hello: 'world' };
+    await assert.rejects(world.open(), failedAs('upstream-failed', /no list of models/));
+    const baseUrl = `http://127.0.0.1:${await unusedPort()}/v1`;
+    const retries: unknown[] = [];
+    const opening = world.open({ baseUrl, retries: 1 }, { onRetry: (event) => retries.push(event) });
+    await assert.rejects(opening, failedAs('upstream-failed', /cannot be reached \(ECONNREFUSED\)/));
+    assert.deepEqual(retries, [{ detail: 'the upstream cannot be reached (ECONNREFUSED)', waitMs: 125 }]);
+  });
+
+  it('needs a valid address and key', async () => {
+    for (const baseUrl of ['localhost:8080', 'ftp://a/v1', 'http://me:word@a/v1', 'http://a/v1?key=1', ''])
+      await assert.rejects(world.open({ baseUrl }), failedAs('upstream-refused', /the address of an upstream/));
+    // Without the key itself.
+    await assert.rejects(world.open({ apiKey: 'a\r\nb' }), { message: /^(?!.*a\r)the key of an upstream/s });
+    assert.equal((await world.open({ baseUrl: `${world.server.base}/` })).info.name, MODEL);
+  });
+});
+
+describe('vectors of an upstream', () => {
+  const world = useUpstream();
+  const { signal } = new AbortController();
+  const vector = (index: number, ...embedding: unknown[]) => ({ index, embedding });
+  const gives = (data: unknown) =>
+    refuses(200, { object: 'list', data, usage: { prompt_tokens: 5 } }, { 'content-type': 'application/json' });
+
+  it('are in the order of their inputs, and of length 1', async () => {
+    world.server.script(gives([vector(1, 0, 2), vector(0, 3, 4)]));
+    const { vectors, promptTokens } = await (await world.open()).embed(['a', 'b'], signal);
+    assert.deepEqual(vectors, [Float32Array.of(0.6, 0.8), Float32Array.of(0, 1)]);
+    assert.equal(promptTokens, 5);
+    assert.deepEqual(world.server.asked[0]?.body, { model: MODEL, input: ['a', 'b'], encoding_format: 'float' });
+  });
+
+  it('are requested in batches', async () => {
+    world.server.script((response, { body }) => {
+      const data = (body.input as number[][]).map(([token = 0], index) => vector(index, 1, token));
+      response.end(JSON.stringify({ data, usage: { prompt_tokens: data.length } }));
+    });
+    const inputs = Array.from({ length: 130 }, (_, at) => [at]);
+    const { vectors, promptTokens } = await (await world.open()).embed(inputs, signal);
+    assert.deepEqual([vectors.length, promptTokens], [130, 130]);
+    for (const [at, [x = 0, y = 0] = []] of vectors.entries()) assert.ok(Math.abs(y / x - at) < 0.01, `${at}`);
+    const sizes = world.server.asked.map(({ body }) => body.input.length);
+    assert.deepEqual(sizes, [64, 64, 2]);
+  });
+
+  it('that are missing or invalid are an error', async () => {
+    const upstream = await world.open();
+    const valid = vector(1, 1);
+    for (const data of [[], [valid], [vector(0), valid], [vector(0, '1'), valid], [vector(0, 1, 2), valid]]) {
+      world.server.script(gives(data));
+      await assert.rejects(upstream.embed(['a', 'b'], signal), failedAs('upstream-failed', /vectors/));
+    }
+    world.server.script(refuses(200, 'nonsense'));
+    await assert.rejects(upstream.embed(['a'], signal), failedAs('upstream-failed', /no JSON/));
   });
 });

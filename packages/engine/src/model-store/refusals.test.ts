@@ -118,8 +118,8 @@ describe('a hub that refuses', () => {
   });
 });
 
-describe('a redirect', () => {
-  it('is not followed in circles, nor out of HTTP', async () => {
+describe('a download', () => {
+  it('follows no redirect in circles, nor out of HTTP', async () => {
     await using scene = await start();
     const to = (location: string | undefined) => status(302, location ? { location } : {});
     scene.hub.hubFaults.push(...Array.from({ length: 20 }, () => to('/o/r/resolve/main/m.gguf')));
@@ -132,17 +132,15 @@ describe('a redirect', () => {
     }
   });
 
-  it('keeps encryption', () => {
+  it('keeps encryption in redirects', () => {
     const from = new URL('https://hub.example/a/b');
     assert.equal(nextHop(from, '../c').href, 'https://hub.example/c');
     assert.equal(nextHop(from, 'https://other.example/').href, 'https://other.example/');
     assert.throws(() => nextHop(from, 'http://hub.example/a/b'), failsWith('network'));
     assert.equal(nextHop(new URL('http://hub.example/'), 'http://other.example/').href, 'http://other.example/');
   });
-});
 
-describe('settings', () => {
-  it('that cannot be used are refused before any request', async () => {
+  it('is refused before any request where its settings cannot be used', async () => {
     await using scene = await start();
     for (const endpoint of ['', 'huggingface.co', 'ftp://x', 'http://a:b@x', 'http://x?y'])
       await assert.rejects(scene.pull(REFERENCE, { endpoint }), failsWith('bad-reference', /endpoint/), endpoint);
@@ -150,19 +148,16 @@ describe('settings', () => {
       await assert.rejects(scene.pull(REFERENCE, { token }), failsWith('bad-reference', /token/));
     assert.deepEqual(scene.hub.seen, []);
   });
-});
 
-describe('a disk', () => {
-  it('that lacks space is reported before the bytes arrive', async () => {
+  it('ends before the bytes arrive where the disk lacks space', async () => {
     const announcedBytes = 900_000_000_000_000;
     await using scene = await start({ announcedBytes });
-    const begins = raw((response) => response.writeHead(200, { 'content-length': announcedBytes }).write(bytes));
-    scene.hub.faults.push(begins);
+    scene.hub.faults.push(raw((answer) => answer.writeHead(200, { 'content-length': announcedBytes }).write(bytes)));
     const full = /the disk is full: m\.gguf needs 900\.0 TB more, and .* are free/;
     await assert.rejects(scene.pull(REFERENCE), failsWith('disk', full));
   });
 
-  it('with a file where a folder is needed is reported', async () => {
+  it('reports a file where a folder is needed', async () => {
     await using scene = await start();
     await scene.pull(REFERENCE);
     // The file of one repository is where the folder of another would be.

@@ -30,17 +30,9 @@ export async function jobFor(question: string, more: Partial<Job> = {}): Promise
   return { prompt, given: [], replay: 'exact', maxTokens: 200, sampling: GREEDY, ...more };
 }
 
-export interface Run {
-  readonly tokens: readonly number[];
-  readonly text: string;
-  readonly cachedTokens: number;
-  readonly events: readonly JobEvent[];
-  readonly end: JobEvent | undefined;
-}
-
 /** The complete answer, by the shared engine unless another is given. */
-export async function run(job: Job, engine?: Engine): Promise<Run> {
-  const events = await Array.fromAsync((engine ?? (await tinyEngine())).generate(job, never));
+export async function run(job: Job, engine?: Engine) {
+  const events: readonly JobEvent[] = await Array.fromAsync((engine ?? (await tinyEngine())).generate(job, never));
   const [begin] = events;
   assert.ok(begin?.kind === 'begin');
   const chosen = events.filter((event) => event.kind === 'token');

@@ -5,13 +5,13 @@ import { afterEach, beforeEach } from 'node:test';
 import { type ChatDelta, type ChatRequest, type ErrorName, readChatRequest } from '@strata/inference';
 import type { EngineErrorCode } from '../engine.ts';
 import { type AskParts, openUpstream, type Upstream, type UpstreamOptions, type UpstreamParts } from '../upstream.ts';
-import { noUsage } from './read-answer.ts';
-import { MODEL, type ScriptedUpstream, startScriptedUpstream } from './scripted-upstream.ts';
+import type { UpstreamUsage } from '../upstream-answer.ts';
+import { MODEL, startScripted } from './scripted.ts';
 
 export const KEY = 'sk-very-secret';
 
 export interface World {
-  server: ScriptedUpstream;
+  server: Awaited<ReturnType<typeof startScripted>>;
   stack: AsyncDisposableStack;
   open(options?: Partial<UpstreamOptions>, parts?: UpstreamParts): Promise<Upstream>;
 }
@@ -19,7 +19,7 @@ export interface World {
 /** Made anew before each test of the suite that calls this. */
 export function useUpstream(): World {
   const world = {
-    async open(options: Partial<UpstreamOptions> = {}, parts: UpstreamParts = {}) {
+    async open(options, parts) {
       const all = { baseUrl: world.server.base, model: MODEL, places: 4, apiKey: KEY, ...options };
       // Without jitter: each wait is as short as it can be.
       return world.stack.use(await openUpstream(all, { random: () => 0, ...parts }));
@@ -27,15 +27,16 @@ export function useUpstream(): World {
   } as World;
   beforeEach(async () => {
     world.stack = new AsyncDisposableStack();
-    world.server = world.stack.use(await startScriptedUpstream());
+    world.server = world.stack.use(await startScripted());
   });
   afterEach(() => world.stack.disposeAsync());
   return world;
 }
 
-export function request(more: object = {}): ChatRequest {
-  return readChatRequest({ model: 'ours', messages: [{ role: 'user', content: 'hi' }], ...more });
-}
+const request = (more: object = {}): ChatRequest =>
+  readChatRequest({ model: 'ours', messages: [{ role: 'user', content: 'hi' }], ...more });
+
+export const noUsage = (): UpstreamUsage => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 });
 
 export function asking(more: Partial<AskParts> = {}): AskParts {
   return { seed: 1, usage: noUsage(), signal: new AbortController().signal, ...more };

@@ -1,11 +1,10 @@
-// A server that says what a test tells it to, and remembers what it was asked.
+// A server that sends what a test scripts, and records the requests.
 import { once } from 'node:events';
 import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
 export interface Asked {
-  readonly method: string;
   readonly path: string;
   readonly headers: http.IncomingHttpHeaders;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent
@@ -16,27 +15,17 @@ export interface Asked {
 
 export type Script = (response: ServerResponse, asked: Asked) => void | Promise<void>;
 
-export interface ScriptedUpstream extends AsyncDisposable {
-  /** Ends in /v1. */
-  readonly base: string;
-  /** Of POSTs, in order. */
-  readonly asked: Asked[];
-  readonly connections: () => number;
-  /** Says something of itself, by path, beside the list of models. */
-  readonly pages: Record<string, unknown>;
-  /** One for each POST; the last one goes on. */
-  script(...scripts: Script[]): void;
-}
-
 export const MODEL = 'm';
 
-export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+export async function startScripted() {
+  /** Of POSTs, in order. */
   const asked: Asked[] = [];
+  /** What it reports of itself, by path, beside the list of models. */
   const pages: Record<string, unknown> = { '/v1/models': { object: 'list', data: [{ id: MODEL, owned_by: 'test' }] } };
   let scripts: Script[] = [];
   let connections = 0;
   const server = http.createServer(async (request, response) => {
-    const { method = '', url: path = '', headers } = request;
+    const { method, url: path = '', headers } = request;
     if (method === 'GET') {
       const page = pages[path];
       response.writeHead(page ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(page ?? {}));
@@ -45,20 +34,17 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     const closed = new Promise<number>((resolve) => {
       response.once('close', () => response.writableFinished || resolve(performance.now()));
     });
-    const it = { method, path, headers, body: await json(request), closed };
+    const it = { path, headers, body: await json(request), closed };
     asked.push(it);
-    const script = scripts.length > 1 ? scripts.shift() : scripts[0];
-    await script?.(response, it);
+    await (scripts.length > 1 ? scripts.shift() : scripts[0])?.(response, it);
   });
   server.on('connection', () => void connections++);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
+    ...{ asked, pages, connections: () => connections },
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    asked,
-    pages,
-    connections: () => connections,
-    script(...given) {
+    /** One for each POST; the last one goes on. */
+    script(...given: Script[]) {
       scripts = given;
     },
     async [Symbol.asyncDispose]() {
@@ -76,11 +62,8 @@ export function events(...chunks: readonly unknown[]): string {
 export const delta = (given: object, more: object = {}) => ({ choices: [{ index: 0, delta: given, ...more }] });
 export const says = (content: string) => delta({ content });
 export const ends = (finish_reason: string) => delta({}, { finish_reason });
-export const used = (prompt_tokens: number, completion_tokens: number, cached_tokens = 0) => ({
-  choices: [],
-  usage: { prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens } },
-});
-export const HELLO = events(says('Hel'), says('lo'), ends('stop'), used(7, 2, 3), '[DONE]');
+const used = { usage: { prompt_tokens: 7, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 3 } } };
+export const HELLO = events(says('Hel'), says('lo'), ends('stop'), { choices: [], ...used }, '[DONE]');
 
 export function begin(response: ServerResponse): ServerResponse {
   return response.writeHead(200, { 'content-type': 'text/event-stream' });
