@@ -16,26 +16,29 @@ const danglingDkim: EvidenceParts = { named: { 's1._domainkey': dangling } };
 const atVps: EvidenceParts = { addresses: [{ use: 'mail', asn: 64501 }] };
 const policy = (...includes: readonly string[]) => `v=spf1 ${includes.map((host) => `include:${host} `).join('')}-all`;
 const spf = (...includes: readonly string[]): EvidenceParts => ({ txt: [policy(...includes)] });
+const GOOGLY_MX = 'aspmx.l.googly.test';
+const MICRO_MX = 'a.mail.micro.test';
+const mx = (first: number, one: string, second: number, other: string): EvidenceParts => ({
+  mx: [`${first} ${one}`, `${second} ${other}`],
+});
 const MICRO = 'spf.micro.test';
 const GOOGLY = '_spf.googly.test';
 const googlyToken = [policy(MICRO, GOOGLY), 'googly-account=1'];
 const reseller = { '_spf.reseller.test': ['v=spf1 include:deeper.reseller.test ~all'] };
 const deeper = { ...reseller, 'deeper.reseller.test': ['v=spf1 ip4:192.0.2.1 include:sendy.test ~all'] };
+const ownPolicy = { spf: { [GOOGLY]: [policy('sendy.test')] } };
 const circle = {
   'a.test': ['v=spf1 include:b.test ~all'],
   'b.test': ['v=spf1 include:a.test redirect=__proto__ ~all'],
 };
 const reportsTo = (host: string): EvidenceParts => ({ dmarc: [`v=DMARC1; p=none; rua=mailto:x@${host}`] });
-const delegated = {
-  status: 'found' as const,
-  records: ['v=DMARC1; p=none'],
-  aliases: ['example.com.rua.dmarcer.test'],
-};
+const delegated = { ...aliasTo('example.com.rua.dmarcer.test'), records: ['v=DMARC1; p=none'] };
 const elsewhere: EvidenceParts = { named: noLabels, addresses: [{ asn: 64511 }, { asn: 64511, use: 'mail' }] };
 
 const guard = 'email_security guard high';
 const sendy = 'email_sending sendy high';
 const dmarcer = 'email_security dmarcer high';
+const against = `${guard}, email_sending googly high`;
 const senders = 'email_sending googly high, email_sending micro high';
 
 const merged = (parts: readonly EvidenceParts[]): EvidenceParts => Object.assign({}, ...parts);
@@ -54,25 +57,20 @@ describe('the mailbox', () => {
     ['is low by an include', `email micro low, ${guard}, email_sending micro high`, guardMx, spf(MICRO)],
     ['is unknown where two includes weigh the same', `${guard}, ${senders}`, guardMx, spf(MICRO, GOOGLY)],
     ['is of two includes the token’s', `email googly medium, ${guard}, ${senders}`, guardMx, { txt: googlyToken }],
-    [
-      'is decided by two kinds of names against an include of another provider',
-      ...([`email micro high, ${guard}, email_sending googly high`, guardMx, both, spf(GOOGLY)] as const),
-    ],
-    ['is not decided by one kind of names', `${guard}, email_sending googly high`, guardMx, dkim, spf(GOOGLY)],
+    ['is decided by two kinds of names against an include', `email micro high, ${against}`, guardMx, both, spf(GOOGLY)],
+    ['is not decided by one kind of names', against, guardMx, dkim, spf(GOOGLY)],
     ['is not decided by names while TXT cannot be looked up', guard, guardMx, dkim, { txt: 'timeout' }],
     ['is not where an SPF include points without a gateway', 'email_sending googly high', ownMx, spf(GOOGLY)],
     ['is not a second provider', 'email googly high, email_sending micro high', googlyMx, dkim, spf(MICRO)],
     ['is not shown by an account token alone', '', ownMx, { txt: ['googly-account=1'] }],
+    ['is two with equal preference', 'email googly high, email micro high', mx(10, GOOGLY_MX, 10, MICRO_MX)],
+    ['is not a backup exchange', 'email micro high', mx(10, MICRO_MX, 50, GOOGLY_MX)],
     [
-      'is two where two providers have exchanges of equal preference',
-      ...(['email googly high, email micro high', { mx: ['10 aspmx.l.googly.test', '10 a.mail.micro.test'] }] as const),
+      'is low at a backup exchange behind a gateway',
+      `email micro low, ${guard}`,
+      mx(10, 'mxa.guard.test', 50, MICRO_MX),
     ],
-    ['is not a backup exchange', 'email micro high', { mx: ['10 a.mail.micro.test', '50 aspmx.l.googly.test'] }],
-    [
-      'is low at a less preferred exchange behind a gateway',
-      ...([`email micro low, ${guard}`, { mx: ['10 mxa.guard.test', '50 a.mail.micro.test'] }] as const),
-    ],
-    ['is not one behind an unknown exchange', '', { mx: ['10 mail.example.com', '50 a.mail.micro.test'] }],
+    ['is not one behind an unknown exchange', '', mx(10, 'mail.example.com', 50, MICRO_MX)],
     ['at a vanity exchange is known by its network', 'email vpshost medium', ownMx, atVps],
     ['behind a gateway is not known by the network', guard, guardMx, atVps],
     ['is shown beside a residue', 'email googly high', { mx: ['0 ms1.msv1.invalid', '1 aspmx.l.googly.test'] }],
@@ -86,9 +84,13 @@ describe('the mailbox', () => {
     ['is unmeasured when the MX look-up failed', 'unmeasured', '', { mx: 'timeout' }, spf(MICRO)],
   ]);
 
-  it('is corroborated by its own SPF include, which then is no service of its own', () => {
-    const { services } = profileOf({ ...googlyMx, ...spf(GOOGLY) });
-    assert.deepEqual([linesOf(services), services[0]?.score], [['email googly high'], 0.97]);
+  it('is corroborated by its own SPF include, as a gateway is, which then is no service of its own', () => {
+    const scored = (...parts: EvidenceParts[]) => {
+      const { services } = profileOf(merged(parts));
+      return [linesOf(services).join(), services[0]?.score];
+    };
+    assert.deepEqual(scored(googlyMx, spf(GOOGLY)), ['email googly high', 0.97]);
+    assert.deepEqual(scored(guardMx, spf('spf.guard.test')), [guard, 0.98]);
   });
   it('is not moved to the provider of DKIM or an include while the exchange cannot be looked up', () => {
     const { services, roles } = profileOf({ mx: 'servfail', ...autodiscover, ...spf(GOOGLY) });
@@ -102,20 +104,10 @@ describe('the mailbox', () => {
 });
 
 describe('a gateway', () => {
-  it('is shown by its exchange and corroborated by its include', () => {
-    const { services } = profileOf({ ...guardMx, ...spf('spf.guard.test') });
-    assert.deepEqual([linesOf(services), services[0]?.score], [[guard], 0.98]);
-  });
   rows(shows, [
-    [
-      'is not shown by its include alone',
-      'email googly high, email_sending guard high',
-      googlyMx,
-      spf('spf.guard.test'),
-    ],
+    ['is not shown by its include', 'email googly high, email_sending guard high', googlyMx, spf('spf.guard.test')],
     ['is low as a backup', 'email_security guard low', { mx: ['10 mail.example.com', '90 backup.guard.test'] }],
   ]);
-
   it('does not become a sender while its exchange or its reports cannot be looked up', () => {
     for (const parts of [{ mx: 'timeout' }, { dmarc: 'timeout' }] as const) {
       const { services, roles } = profileOf({ ...parts, ...spf('spf.guard.test') });
@@ -134,10 +126,7 @@ describe('record vendors and senders are', () => {
     ['worth half in a policy that is void', 'email_sending sendy low', { txt: [policy('sendy.test'), 'v=spf1 -all'] }],
     ['none of an unknown policy that includes none', '', spf('_spf.reseller.test'), { spf: reseller }],
     ['less sure in an unknown policy', 'email_sending sendy medium', spf('_spf.reseller.test'), { spf: deeper }],
-    [
-      'none that a known provider’s own policy includes',
-      ...(['email googly high', googlyMx, spf(GOOGLY), { spf: { [GOOGLY]: [policy('sendy.test')] } }] as const),
-    ],
+    ['none that a known provider’s own policy includes', 'email googly high', googlyMx, spf(GOOGLY), ownPolicy],
     ['none where policies include each other', '', spf('a.test'), { spf: circle }],
     ['none by a DKIM alias whose target does not exist', '', danglingDkim],
     ['a token as a past verification', 'verified_service socially medium', { txt: ['Socially-Verification=abc'] }],

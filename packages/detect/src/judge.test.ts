@@ -12,25 +12,21 @@ const shows = (services: string, parts: EvidenceParts) => assert.equal(servicesO
 
 describe('dns', () => {
   const at = (asn: number) => [{ use: 'ns' as const, asn, host: 'ns1.example.com' }];
-  it('has several services where several vendors serve the zone', () =>
-    shows('dns awsdns high, dns dnsco high', { ns: ['ns1.dnsco.test', ...awsdns] }));
-  it('is the same in another order', () =>
-    shows('dns awsdns high, dns dnsco high', { ns: [...awsdns, 'ns2.dnsco.test', 'ns1.dnsco.test'] }));
-  it('behind vanity name servers is shown by the SOA', () =>
-    shows('dns dnsco medium', { ns: own, soa: soaOf('ns1.example.com', 'hostmaster.dnsco.test') }));
-  it('is not shown by the SOA while NS cannot be had', () =>
-    shows('', { ns: 'timeout', soa: soaOf('ns1.example.com', 'hostmaster.dnsco.test') }));
-  it('is shown by an SOA that names a server of the provider', () =>
-    shows('dns dnsco medium', { ns: own, soa: soaOf('ns3.dnsco.test', 'hostmaster.example.com') }));
-  it('is not the SOA’s former provider', () =>
-    shows('dns awsdns high', { ns: awsdns, soa: soaOf('ns1.dnsco.test', 'hostmaster.dnsco.test') }));
-  it('behind vanity name servers is shown by the network', () =>
-    shows('dns dnsco medium', { ns: own, addresses: at(64502) }));
-  it('is not shown by the network where the name servers are known', () =>
-    shows('dns awsdns high', { ns: awsdns, addresses: at(64502) }));
-  it('is not the network of a host, where the customer runs the server', () =>
-    shows('', { ns: own, addresses: at(64499) }));
-  it('matches labels, not letters', () => shows('', { ns: ['ns1.notdnsco.test', 'dnsco.test.evil.net'] }));
+  const soa = soaOf('ns1.example.com', 'hostmaster.dnsco.test');
+  const former = soaOf('ns1.dnsco.test', 'hostmaster.dnsco.test');
+  const several = 'dns awsdns high, dns dnsco high';
+  rows(shows, [
+    ['has several services where several vendors serve the zone', several, { ns: ['ns1.dnsco.test', ...awsdns] }],
+    ['is the same in another order', several, { ns: [...awsdns, 'ns2.dnsco.test', 'ns1.dnsco.test'] }],
+    ['behind vanity name servers is shown by the SOA', 'dns dnsco medium', { ns: own, soa }],
+    ['is not shown by the SOA while NS cannot be had', '', { ns: 'timeout', soa }],
+    ['is shown by the SOA’s server', 'dns dnsco medium', { ns: own, soa: soaOf('ns3.dnsco.test', 'x.example.com') }],
+    ['is not the SOA’s former provider', 'dns awsdns high', { ns: awsdns, soa: former }],
+    ['behind vanity name servers is shown by the network', 'dns dnsco medium', { ns: own, addresses: at(64502) }],
+    ['is no network where the servers are known', 'dns awsdns high', { ns: awsdns, addresses: at(64502) }],
+    ['is not the network of a host, where the customer runs the server', '', { ns: own, addresses: at(64499) }],
+    ['matches labels, not letters', '', { ns: ['ns1.notdnsco.test', 'dnsco.test.evil.net'] }],
+  ]);
   it('behind vanity name servers is not absent while their addresses are unknown', () => {
     const dnsOf = (address: NonNullable<EvidenceParts['addresses']>[number]) =>
       profileOf({ ns: own, addresses: [{ asn: 64511 }, address] }).roles.dns;
@@ -47,12 +43,8 @@ describe('a domain', () => {
   const forSale = { page: { assets: ['https://frame.seller.test/park/x.js'] } };
   const googly = ['10 aspmx.l.googly.test'];
   const inUse: EvidenceParts = {
-    ns: ['ns1.parker.test'],
-    mx: googly,
-    txt: ['socially-verification=1'],
-    addresses: [{ asn: 64499 }],
-    http: { headers: { 'x-deploy-id': '1' } },
-    tls: { issuer: 'Certy' },
+    ...{ ns: ['ns1.parker.test'], mx: googly, txt: ['socially-verification=1'], addresses: [{ asn: 64499 }] },
+    ...{ http: { headers: { 'x-deploy-id': '1' } }, tls: { issuer: 'Certy' } },
   };
   const titled = (title: string): EvidenceParts => ({ http: { page: { title } } });
   const offered = titled('example.com is for sale');
@@ -70,15 +62,14 @@ describe('a domain', () => {
     ['is by where it redirects', 'parked', { http: { url: 'https://www.seller.test/buy/example.com' } }],
     ['is by a redirect not followed', 'parked', { http: { url: 'https://www.seller.test/buy', statusCode: 302 } }],
     ['is by a redirect on the path', 'parked', { http: redirects }],
-    ['is by a title that offers the name', 'parked', offered],
-    ['is by a title that offers the domain', 'parked', titled('Example.com - Domain for sale!')],
-    ['is by a title that may offer the name', 'parked', titled('example.com may be for sale')],
-    ['is not with such a title and a known mailbox', 'active', { ...offered, mx: googly }],
-    ['is not with a title that offers houses', 'active', titled('Houses for sale')],
-    ['is not with a title that offers a boat', 'active', titled('The boat is for sale')],
-    ['is not with a title about selling', 'active', titled('Domain for sale? How to sell your domain name')],
-    ['is not with an empty title', 'active', titled('')],
+    ['is not with a title that offers it and a known mailbox', 'active', { ...offered, mx: googly }],
   ]);
+  it('is parked by a title that offers the name, or may, and of no other title', () => {
+    for (const title of ['example.com is for sale', 'Example.com - Domain for sale!', 'example.com may be for sale'])
+      is('parked', titled(title));
+    const others = ['Houses for sale', 'The boat is for sale', 'Domain for sale? How to sell your domain name', ''];
+    for (const title of others) is('active', titled(title));
+  });
 });
 
 describe('a wildcard zone', () => {
@@ -93,13 +84,13 @@ describe('a wildcard zone', () => {
     assert.equal(profile.security.dmarc.policy, 'reject');
   });
   it('answers named labels with its alias, which is no evidence either', () => {
-    assert.equal(servicesOf({ named: { 'selector1._domainkey': everything }, wildcardTxt: everything }), '');
-    assert.equal(servicesOf({ named: { support }, wildcardA: support }), '');
+    shows('', { named: { 'selector1._domainkey': everything }, wildcardTxt: everything });
+    shows('', { named: { support }, wildcardA: support });
   });
   it('does not hide an answer that differs from it', () => {
     const dmarc = ['v=DMARC1; p=none; rua=mailto:y@rua.dmarcer.test'];
-    assert.equal(servicesOf({ dmarc, wildcardTxt: wildcard }), 'email_security dmarcer high');
-    assert.equal(servicesOf({ named: { support }, wildcardA: ['192.0.2.1'] }), 'verified_service helpdesk high');
+    shows('email_security dmarcer high', { dmarc, wildcardTxt: wildcard });
+    shows('verified_service helpdesk high', { named: { support }, wildcardA: ['192.0.2.1'] });
   });
   it('compares records as a set', () => {
     const profile = profileOf({ dmarc: ['b', ...wildcard], wildcardTxt: [...wildcard, 'b'] });
