@@ -1,9 +1,11 @@
-// The tally against a plain count of the same mentions, whatever comes in whatever order and however days pass.
+// The tally against a plain count of the same mentions, whatever comes in whatever order, however days pass, and its two tables.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
+import { FeedPairs, NEVER, NO_ROOM } from './feed-pairs.ts';
 import { type Mention, MentionTally, type MentionWindow, TALLY_DAYS, WINDOW_NAMES, WINDOWS } from './mention-tally.ts';
+import { NameNumbers } from './name-numbers.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.parse('2026-03-01T00:00:00Z');
@@ -11,28 +13,20 @@ const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
 
 /** What the definitions say, counted from all mentions. */
 function naive(mentions: readonly Mention[], now: number, window: MentionWindow) {
-  const today = dayOf(now);
   const length = WINDOWS[window];
-  const within = (from: number, to: number) => mentions.filter(({ at }) => dayOf(at) > from && dayOf(at) <= to);
-  const current = within(today - length, today);
-  const before = within(today - 2 * length, today - length);
-  const count = (some: readonly Mention[], domain: string) => some.filter((each) => each.domain === domain).length;
-  const domains = [...new Set(current.map(({ domain }) => domain))];
-  const previous = [...new Set(before.map(({ domain }) => domain))].map((domain) => count(before, domain));
-  const sums = domains.map((domain) => count(current, domain));
-  const leaders = domains
-    .map((domain) => {
-      const mentions = count(current, domain);
-      const held = count(before, domain);
-      return {
-        rank: 1 + sums.filter((other) => other > mentions).length,
-        ...{ domain, mentions },
-        feeds: new Set(current.filter((each) => each.domain === domain).map(({ feedId }) => feedId)).size,
-        previousRank: held === 0 ? null : 1 + previous.filter((other) => other > held).length,
-      };
-    })
-    .sort((a, b) => b.mentions - a.mentions || (a.domain < b.domain ? -1 : 1));
-  return { total: domains.length, mentions: current.length, leaders };
+  const within = (ago: number) => {
+    const counted = mentions.filter(({ at }) => Math.floor((dayOf(now) - dayOf(at)) / length) === ago);
+    return Map.groupBy(counted, ({ domain }) => domain);
+  };
+  const [current, before] = [within(0), within(1)];
+  const rank = (all: typeof current, count: number) => 1 + [...all.values()].filter((of) => of.length > count).length;
+  const leaders = Array.from(current, ([domain, named]) => {
+    const held = before.get(domain)?.length ?? 0;
+    const feeds = new Set(named.map(({ feedId }) => feedId)).size;
+    const previousRank = held === 0 ? null : rank(before, held);
+    return { rank: rank(current, named.length), domain, mentions: named.length, feeds, previousRank };
+  }).sort((a, b) => b.mentions - a.mentions || (a.domain < b.domain ? -1 : 1));
+  return { total: current.size, mentions: [...current.values()].flat().length, leaders };
 }
 
 const names = ['a.com', 'b.com', 'c.com', 'd.com', '__proto__', 'constructor', 'e.com', 'f.com'];
@@ -151,5 +145,64 @@ describe('the tally of mentions', () => {
     // Some hundred milliseconds; time that grows with the square would not end.
     assert.ok(performance.now() - startedAt < 20_000);
     assert.equal(tally.leaderboard('7d', 1).total, many);
+  });
+});
+
+describe('pairs of feed and domain', () => {
+  const UNBOUNDED = { most: Number.POSITIVE_INFINITY, mostOfFeed: Number.POSITIVE_INFINITY };
+
+  it('know the latest day of each, however many there are', () => {
+    const pairs = new FeedPairs(UNBOUNDED);
+    const plain = new Map<string, number>();
+    const naming = fc.record({ domain: fc.nat(3_000), feed: fc.nat(5), day: fc.integer({ min: 100, max: 163 }) });
+    for (const { domain, feed, day } of fc.sample(naming, 20_000)) {
+      const key = `${domain} ${feed}`;
+      const before = plain.get(key);
+      assert.equal(pairs.add({ domain, feed, day, oldest: 100 }), before ?? NEVER);
+      plain.set(key, Math.max(before ?? 0, day));
+    }
+    assert.equal(pairs.size, plain.size);
+  });
+
+  it('are bounded in all and for each feed, and have room again when some grew old', () => {
+    const pairs = new FeedPairs({ most: 30, mostOfFeed: 20 });
+    const add = (domain: number, feed: number, day: number, oldest = 0) => pairs.add({ domain, feed, day, oldest });
+    const refused = (feed: number, day: number) =>
+      Array.from({ length: 25 }, (_, domain) => add(domain, feed, day)).filter((each) => each === NO_ROOM).length;
+    assert.deepEqual([refused(1, 5), refused(2, 6)], [5, 15]);
+    assert.equal(add(0, 1, 7), 5, 'what is known is still kept up');
+    assert.equal(add(99, 3, 7, 5), NO_ROOM);
+    assert.equal(add(99, 3, 7, 6), NEVER, 'nineteen of the first feed are forgotten');
+    assert.equal(pairs.size, 12);
+  });
+
+  it('do not grow for ever while old ones make place for new ones', () => {
+    const pairs = new FeedPairs(UNBOUNDED);
+    for (let day = 0; day < 400; day += 1)
+      for (let domain = 0; domain < 500; domain += 1)
+        pairs.add({ domain: day * 500 + domain, feed: 1, day, oldest: day - 3 });
+    assert.ok(pairs.size < 6_000, `${pairs.size}`);
+  });
+});
+
+describe('names and their numbers', () => {
+  it('a name keeps its number until it is dropped, whoever else comes and goes', () => {
+    const step = fc.record({ isAdded: fc.boolean(), names: fc.array(fc.nat(6_000), { maxLength: 1_500 }) });
+    holds(30, [fc.array(step, { minLength: 5, maxLength: 15 })], (steps) => {
+      const numbers = new NameNumbers();
+      const plain = new Map<string, number>();
+      for (const { isAdded, names } of steps) {
+        const chosen = [...new Set(names.map((name) => `n${name}.com`))];
+        if (isAdded) for (const name of chosen) plain.set(name, numbers.find(name) ?? numbers.add(name));
+        else {
+          const dropped = chosen.filter((name) => plain.has(name));
+          numbers.drop(dropped.map((name) => plain.get(name) as number));
+          for (const name of dropped) plain.delete(name);
+        }
+        for (let i = 0; i <= 6_000; i += 1) assert.equal(numbers.find(`n${i}.com`), plain.get(`n${i}.com`));
+        assert.equal(numbers.size, plain.size);
+        assert.equal(new Set(plain.values()).size, plain.size);
+      }
+    });
   });
 });

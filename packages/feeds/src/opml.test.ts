@@ -1,8 +1,9 @@
-// Lists of feeds: read as other readers write them, refused where they are made to hurt, and written to be read again.
+// Lists of feeds: read as other readers write them, refused where they are made to hurt, and written to be read again; and those that pages announce.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
+import { announcedFeeds } from './announced-feeds.ts';
 import { readOpml, writeOpml } from './opml.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
@@ -35,16 +36,12 @@ test('an OPML without feeds is a list of none', () => {
     assert.deepEqual(readOpml(text), { ok: true, feeds: [], skipped: 0 });
 });
 
-const REFUSED: readonly (readonly [string, string, RegExp])[] = [
+for (const [name, text, problem] of [
   ['fifty megabytes', opml(' '.repeat(50_000_000)), /more than 16777216 characters/],
   ['half a million outlines', opml('<outline/>'.repeat(500_000)), /more than 200000 elements like <outline>/],
   ['a feed', '<rss version="2.0"><channel/></rss>', /<rss>, which is none of <opml>/],
-  ['a page', '<html><body>x</body></html>', /HTML page/],
-  ['no XML', 'hello', /no XML/],
   ['nothing', '', /empty/],
-];
-
-for (const [name, text, problem] of REFUSED)
+] as const)
   test(`${name} is refused, with a reason`, () => {
     const reading = readOpml(text);
     assert.match(reading.ok ? 'read' : reading.problem, problem);
@@ -87,5 +84,45 @@ test('what is written is read again, whatever the titles', () => {
     });
     const read = feedsOf(writeOpml(feeds, { title: 'Mine & yours', now: NOW }));
     assert.deepEqual(addressesOf(read), addressesOf(feeds));
+  });
+});
+
+describe('the feeds that a page announces', () => {
+  const PAGE = 'https://www.example.com/blog/';
+
+  it('are its alternates of a feed’s type, absolute, each once', () => {
+    const html = `<!doctype html><html><head><title>x</title>
+      <LINK REL="Alternate" TYPE="application/RSS+xml; charset=utf-8" HREF="/feed.xml">
+      <link rel="alternate home" type="application/atom+xml" href="atom?a=1&amp;b=2"/>
+      <link rel=alternate type=application/feed+json href=https://feeds.example.net/x.json>
+      <link rel="alternate" type="application/rss+xml" href="/feed.xml">
+      <link rel="alternate" type="text/html" hreflang="de" href="/de">
+      <link rel="stylesheet" type="application/rss+xml" href="/no.xml">
+      <!-- <link rel="alternate" type="application/rss+xml" href="/comment.xml"> -->
+      <script>'<link rel="alternate" type="application/rss+xml" href="/script.xml">'</script>`;
+    assert.deepEqual(announcedFeeds(html, PAGE), [
+      'https://www.example.com/feed.xml',
+      'https://www.example.com/blog/atom?a=1&b=2',
+      'https://feeds.example.net/x.json',
+    ]);
+  });
+
+  it('are seen from where the page says it stands', () => {
+    const html = '<base href="https://other.example/x/"><link rel=alternate type=application/rss+xml href=feed>';
+    assert.deepEqual(announcedFeeds(html, PAGE), ['https://other.example/x/feed']);
+  });
+
+  it('are few and of the web, whatever the page says, and found within a moment', () => {
+    const link = (href: string) => `<link rel="alternate" type="application/rss+xml" href="${href}">`;
+    const others = ['javascript:1', 'file:///etc/passwd', 'http://', 'data:,x'];
+    assert.deepEqual(announcedFeeds(others.map(link).join(''), PAGE), []);
+    assert.equal(announcedFeeds(Array.from({ length: 1_000 }, (_, i) => link(`/${i}`)).join(''), PAGE).length, 10);
+    assert.deepEqual(announcedFeeds('', PAGE), []);
+    const startedAt = performance.now();
+    for (const hostile of ['<', '<link ', '<link rel="', '<!--', '<a '.repeat(2), '<div>'])
+      announcedFeeds(hostile.repeat(200_000), PAGE);
+    announcedFeeds(`<link ${'a'.repeat(500_000)}`, PAGE);
+    announcedFeeds(`<link rel="${' '.repeat(500_000)}" type="${';'.repeat(1_000)}" href="x">`, PAGE);
+    assert.ok(performance.now() - startedAt < 10_000);
   });
 });

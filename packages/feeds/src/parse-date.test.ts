@@ -53,7 +53,7 @@ for (const [expected, texts] of Object.entries(DATES))
     });
 for (const text of NONE) test(`the date "${text}" is none`, () => assert.equal(parseDate(text, NOW), null));
 
-test('random text never throws and never gives a time that cannot be believed', () => {
+test('random text never throws and never gives a time that cannot be believed, nor do a million characters', () => {
   const words = fc.constantFrom('Tue,', '3', '03', '2003', 'Jun', '09:39', '-0500', 'PM', 'Z', '-', '99', 'T');
   const rows = fc.array(words).map((list) => list.join(' '));
   const texts = fc.oneof(fc.string(), rows);
@@ -61,7 +61,5 @@ test('random text never throws and never gives a time that cannot be believed', 
     const time = parseDate(text, NOW);
     return time === null || (Number.isInteger(time) && time >= Date.UTC(1901, 0) && time <= NOW + 86_400_000);
   });
+  assert.equal(parseDate('Jun 3 '.repeat(200_000), NOW), null);
 });
-
-test('a date of a million characters is none at once', () =>
-  assert.equal(parseDate('Jun 3 '.repeat(200_000), NOW), null));

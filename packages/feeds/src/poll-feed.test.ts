@@ -1,9 +1,38 @@
-// One poll at a time: what is asked, and what is remembered of each kind of answer.
+// One poll at a time: what is asked, what is remembered of each kind of answer, and what feeds and servers ask of those who poll.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Ask, FeedState } from './feed.ts';
+import type { Ask, FeedAnswer, FeedState } from './feed.ts';
+import { newFeed, pollFeed } from './poll-feed.ts';
 import { MAX_FAILURES } from './schedule.ts';
-import { answer, FEED, HOUR, NOW, poll, RSS, URL_OF_FEED } from './test/poll-answers.ts';
+
+type Answered = Extract<FeedAnswer, { kind: 'answered' }>;
+
+const HOUR = 3_600_000;
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const URL_OF_FEED = 'https://site.com/feed';
+const ITEM =
+  '<item><title>One</title><link>https://a.net/1</link><pubDate>Sat, 21 Nov 2026 10:00:00 GMT</pubDate></item>';
+const RSS = `<rss version="2.0"><channel><title>Blog</title><link>https://site.com/</link>${ITEM}</channel></rss>`;
+
+function answer(changes: Partial<Answered> = {}, text = RSS): Answered {
+  const fixed = { kind: 'answered', status: 200, url: URL_OF_FEED, isTruncated: false } as const;
+  return { ...fixed, headers: {}, redirects: [], body: Buffer.from(text), ...changes };
+}
+
+/** That was never polled. */
+const FEED = newFeed(URL_OF_FEED);
+
+/** The outcome of a poll, and the request that was sent. */
+async function poll(state: FeedState, given: FeedAnswer | Ask, signal?: AbortSignal) {
+  const requests: Parameters<Ask>[] = [];
+  const ask: Ask = async (...request) => {
+    requests.push(request);
+    return typeof given === 'function' ? given(...request) : given;
+  };
+  const outcome = await pollFeed(state, { ask, now: NOW, random: () => 0, ...(signal && { signal }) });
+  const [url, { headers, maxBytes }] = requests[0] ?? assert.fail('no request');
+  return { ...outcome, url, headers, maxBytes };
+}
 
 test('a new feed is due at once, and its first poll sends no validators', async () => {
   assert.equal(FEED.nextPollAt, 0);
@@ -33,25 +62,19 @@ test('the same bytes without validators are unchanged, and the digest of them is
   assert.deepEqual([Object.keys(second.headers), second.kind], [['accept'], 'unchanged']);
   assert.deepEqual(second.state, first.state);
   assert.equal((await poll(second.state, answer({}, RSS.replace('One', 'Two')))).kind, 'read');
-});
-
-test('a server cannot make its own tag look like our digest', async () => {
-  const { state } = await poll(FEED, answer({ headers: { etag: 'body-sha256:00' } }));
-  assert.equal(state.etag, null);
+  const forged = await poll(FEED, answer({ headers: { etag: 'body-sha256:00' } }));
+  assert.equal(forged.state.etag, null, 'no server makes its own tag look like our digest');
 });
 
 /** Statuses with the host that each leads to, and the host where the feed is from then on. */
-const CHAINS: readonly (readonly [name: string, chain: string, expected: string])[] = [
+const CHAINS = [
   ['no redirect', '', URL_OF_FEED],
-  ['one permanent', '301 https://b.com/', 'https://b.com/'],
   ['two permanent', '301 https://b.com/ 308 https://c.com/', 'https://c.com/'],
-  ['one temporary', '302 https://b.com/', URL_OF_FEED],
-  ['permanent, then temporary', '301 https://b.com/ 307 https://c.com/', 'https://b.com/'],
   ['temporary, then permanent', '302 https://b.com/ 301 https://c.com/', URL_OF_FEED],
-  ['permanent, temporary, permanent', '308 https://b.com/ 303 https://c.com/ 301 https://d.com/', 'https://b.com/'],
+  ['permanent, temporary, permanent', '308 https://b.com/ 307 https://c.com/ 301 https://d.com/', 'https://b.com/'],
   ['to an endless address', `301 https://b.com/${'x'.repeat(3_000)}`, URL_OF_FEED],
   ['to another scheme', '301 file:///etc/passwd', URL_OF_FEED],
-];
+] as const;
 
 for (const [name, chain, expected] of CHAINS)
   test(`after ${name} the feed lives at ${expected}`, async () => {
@@ -77,14 +100,9 @@ test('no address that led to the feed is named by it, nor the site that it had',
 });
 
 test('a 304 to a request without conditions is a failure', async () => {
-  for (const state of [FEED, { ...FEED, etag: 'body-sha256:00' }])
+  const old = { ...FEED, etag: '"1"', readAt: NOW - 8 * 24 * HOUR };
+  for (const state of [FEED, { ...FEED, etag: 'body-sha256:00' }, old])
     assert.equal((await poll(state, answer({ status: 304 }))).kind, 'failed');
-});
-
-test('410 is the end of a feed', async () => {
-  const { kind, state } = await poll(FEED, answer({ status: 410 }));
-  assert.deepEqual([kind, state.status], ['gone', 'gone']);
-  assert.match(state.error ?? '', /410/);
 });
 
 for (const status of [204, 206, 302, 400, 401, 403, 404, 429, 500, 503, 999])
@@ -96,18 +114,14 @@ for (const status of [204, 206, 302, 400, 401, 403, 404, 429, 500, 503, 999])
     assert.deepEqual(state, { ...before, failures: 3, error, nextPollAt: NOW + 4 * HOUR });
   });
 
-const RETRIES: readonly (readonly [number, string, number])[] = [
-  [429, '7200', 2 * HOUR],
-  [503, 'Sat, 21 Nov 2026 15:00:00 GMT', 3 * HOUR],
-  [503, '60', HOUR],
-  [503, '99999999', 7 * 24 * HOUR],
-  [500, '7200', HOUR],
-];
-
-for (const [status, value, expected] of RETRIES)
-  test(`${status} with retry-after ${value} is asked again after ${expected / HOUR} hours`, async () => {
+for (const [status, value, hours] of [
+  [429, '7200', 2],
+  [503, 'Sat, 21 Nov 2026 15:00:00 GMT', 3],
+  [500, '7200', 1],
+] as const)
+  test(`${status} with retry-after ${value} is asked again after ${hours} hours`, async () => {
     const { state } = await poll(FEED, answer({ status, headers: { 'retry-after': value } }));
-    assert.equal(state.nextPollAt, NOW + expected);
+    assert.equal(state.nextPollAt, NOW + hours * HOUR);
   });
 
 test('a body that is no feed is a failure, says why, and forgets the validators', async () => {
@@ -126,12 +140,9 @@ test('of a body that was cut on its way the first items count, and all is asked 
     assert.deepEqual([kind, feed?.items.length, state.error], ['read', 1, null]);
     assert.deepEqual([state.etag, state.lastModified], [null, null]);
   }
-});
-
-test('a document longer than is read keeps its validators', async () => {
   const long = RSS.replace('</channel></rss>', ' '.repeat(2_000_000)).slice(0, 2_000_000);
   const { state } = await poll(FEED, answer({ headers: { etag: '"1"' }, isTruncated: true }, long));
-  assert.equal(state.etag, '"1"');
+  assert.equal(state.etag, '"1"', 'of a document longer than is read, they are kept');
 });
 
 test('a fetch that fails, or an asker that throws, is a failure', async () => {
@@ -142,19 +153,15 @@ test('a fetch that fails, or an asker that throws, is a failure', async () => {
   assert.match(thrown.state.error ?? '', /broken/);
 });
 
-test('a feed that fails long enough is given up with its last error', async () => {
-  const failing = answer({ status: 500 });
-  let state: FeedState = { ...FEED, failures: MAX_FAILURES - 1 };
-  for (const expected of ['failed', 'gone']) {
-    const outcome = await poll(state, failing);
-    assert.deepEqual([outcome.kind, outcome.state.error], [expected, 'The server answered 500.']);
-    ({ state } = outcome);
-  }
-});
-
-test('one success forgets all failures', async () => {
-  const { state } = await poll({ ...FEED, failures: MAX_FAILURES, error: 'x' }, answer());
-  assert.deepEqual([state.failures, state.error, state.status], [0, null, 'active']);
+test('a feed is given up at 410, or with its last error if it fails long enough; one success forgets all', async () => {
+  const ended = await poll(FEED, answer({ status: 410 }));
+  assert.deepEqual([ended.kind, ended.state.status], ['gone', 'gone']);
+  assert.match(ended.state.error ?? '', /410/);
+  const failed = await poll({ ...FEED, failures: MAX_FAILURES - 1 }, answer({ status: 503 }));
+  const gone = await poll(failed.state, answer({ status: 500 }));
+  assert.deepEqual([failed.kind, gone.kind, gone.state.error], ['failed', 'gone', 'The server answered 500.']);
+  const { failures, error, status } = (await poll(failed.state, answer())).state;
+  assert.deepEqual([failures, error, status], [0, null, 'active']);
 });
 
 test('an abort rejects, before and during a request', async () => {
@@ -170,4 +177,42 @@ test('an abort rejects, before and during a request', async () => {
 test('a feed that dates nothing is new whenever it changes', async () => {
   const undated = RSS.replace(/<pubDate>.*<\/pubDate>/, '');
   assert.equal((await poll(FEED, answer({}, undated))).state.lastNewAt, NOW);
+});
+
+test('what feed and server ask for puts the next poll off', async () => {
+  const withTtl = RSS.replace('<item>', '<ttl>120</ttl><item>');
+  assert.equal((await poll(FEED, answer({}, withTtl))).state.nextPollAt, NOW + 2 * HOUR);
+  const headers = { 'cache-control': 'max-age=10800' };
+  assert.equal((await poll(FEED, answer({ headers }, withTtl))).state.nextPollAt, NOW + 3 * HOUR);
+  // Without an item that was ever seen, a quarter of a day is longer than what the server asks for.
+  const { state } = await poll({ ...FEED, etag: '"1"' }, answer({ headers, status: 304 }));
+  assert.equal(state.nextPollAt, NOW + 6 * HOUR);
+});
+
+test('what a feed asks for holds as well when it is not repeated', async () => {
+  const hours = Array.from({ length: 23 }, (_, hour) => `<hour>${hour}</hour>`).join('');
+  const wishing = RSS.replace('<item>', `<ttl>720</ttl><skipHours>${hours}</skipHours><item>`);
+  const headers = { etag: '"1"' };
+  const first = await poll(FEED, answer({ headers }, wishing));
+  assert.deepEqual([first.state.ttlMs, first.state.skipHours.length, first.state.skipDays], [12 * HOUR, 23, []]);
+  const again = await poll(first.state, answer({ headers, status: 304 }, ''));
+  assert.equal(again.kind, 'unchanged');
+  assert.equal(again.state.nextPollAt, Date.parse('2026-11-22T23:00:00Z'));
+  const digested = await poll((await poll(FEED, answer({}, wishing))).state, answer({}, wishing));
+  assert.deepEqual([digested.kind, digested.state.nextPollAt], ['unchanged', again.state.nextPollAt]);
+  const without = await poll(again.state, answer({ headers }));
+  assert.deepEqual([without.state.ttlMs, without.state.skipHours], [null, []]);
+});
+
+test('once a week all is asked for, whatever the validators say', async () => {
+  const known = { ...FEED, etag: '"1"', lastModified: 'x' };
+  const sentAfter = async (days: number) => {
+    const given = answer({ headers: { etag: '"1"' } });
+    const { kind, state, headers } = await poll({ ...known, readAt: NOW - days * 24 * HOUR }, given);
+    assert.deepEqual([kind, state.readAt], ['read', NOW]);
+    return Object.keys(headers);
+  };
+  assert.deepEqual(await sentAfter(6), ['accept', 'if-none-match', 'if-modified-since']);
+  assert.deepEqual(await sentAfter(7), ['accept']);
+  assert.deepEqual(await sentAfter(-365), ['accept']);
 });
