@@ -1,4 +1,4 @@
-// A gateway that is stopped: while it starts, and while answers are made and awaited.
+// A gateway that is stopped while it starts and while it answers, and one whose engine is killed.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempDisposable } from 'node:fs/promises';
@@ -6,13 +6,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
+import OpenAI from 'openai';
 import { openGatewayStore, readGatewayConfig } from './index.ts';
-import { startHarness } from './test/harness.ts';
+import { type Harness, MODEL, startHarness } from './test/harness.ts';
 import { until } from './test/network/answers.ts';
-import { MESSAGES as messages } from './test/shared.ts';
+import { ENDLESS, MESSAGES as messages, untilIdle } from './test/shared.ts';
+
+const CHAT = '/v1/chat/completions';
 
 describe('a gateway that is stopped', () => {
   it('ends at once while it waits for a model', async (context) => {
@@ -37,7 +40,7 @@ describe('a gateway that is stopped', () => {
     const service = await startHarness(settings, { engines: { m: engine as unknown as Engine }, shutdownMs: 300 });
     const order: string[] = [];
     const ask = async (stream: boolean) => {
-      const answer = await service.post('/v1/chat/completions', { model: 'm', messages, stream });
+      const answer = await service.post(CHAT, { model: 'm', messages, stream });
       order.push(stream ? 'cut off' : 'refused');
       return answer;
     };
@@ -55,5 +58,61 @@ describe('a gateway that is stopped', () => {
     await using store = await openGatewayStore(readGatewayConfig({ STRATA_DATA: directory.path }));
     assert.deepEqual(await store.answers.unentered(10), [], 'they are in the ledger');
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
+  });
+});
+
+const asked = { model: MODEL, messages, temperature: 0 };
+
+// Clients get an error, slots are released, another process starts, and the gateway goes on.
+describe('an engine that is killed', () => {
+  let service: Harness;
+  before(async () => {
+    service = await startHarness({ STRATA_MODEL_PROCESSES: '1' });
+  });
+  after(() => service?.[Symbol.asyncDispose]());
+
+  const backend = () => service.running.gateway.models.list()[0]?.backend ?? assert.fail();
+  const isStarted = () => until(() => backend().isReady);
+  const isBusy = () => until(() => service.running.gateway.models.busy > 0);
+  function kill(): void {
+    const { engine } = backend() as unknown as { readonly engine: { readonly process: { readonly pid: number } } };
+    process.kill(engine.process.pid, 'SIGKILL');
+  }
+
+  it('ends a stream with an error and without [DONE], and releases the slots of more choices than there are', async () => {
+    const response = await service.open(CHAT, { ...ENDLESS, n: 8, stream: true });
+    assert.equal(response.status, 200);
+    let text = '';
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      if (text === '') kill();
+      text += chunk;
+    }
+    const last = JSON.parse((text.trimEnd().split('\n\n').at(-1) ?? '').replace(/^data: /, ''));
+    assert.deepEqual([last.error.type, last.error.code], ['server_error', 'engine_failed']);
+    assert.doesNotMatch(text, /\[DONE\]/);
+    await untilIdle(service);
+  });
+
+  it('is a 503 that says when to try again', async () => {
+    await isStarted();
+    const answer = service.post(CHAT, { ...ENDLESS, n: 8 });
+    await isBusy();
+    kill();
+    const { status, body, headers } = await answer;
+    const retry = ['retry-after', 'retry-after-ms', 'x-should-retry'].map((name) => headers.get(name));
+    assert.deepEqual([status, body.error.code, ...retry], [503, 'engine_failed', '1', '1000', 'true']);
+    assert.equal((await service.get('/v1/models')).status, 200, 'the gateway itself goes on');
+    await untilIdle(service);
+  });
+
+  it('is started again, and official clients get their answer by trying again', async () => {
+    await isStarted();
+    const client = new OpenAI({ baseURL: `${service.base}/v1`, apiKey: service.key, maxRetries: 3 });
+    const answer = client.chat.completions.create(asked);
+    await isBusy();
+    kill();
+    const { choices } = await answer;
+    assert.match(choices[0]?.message.content ?? '', /^DMARC tells/);
+    assert.equal((await service.post(CHAT, { ...asked, n: 8 })).status, 200);
   });
 });

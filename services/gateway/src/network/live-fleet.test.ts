@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Directory, type OfferedModel, PrefixMap } from '@strata/inference';
 import { randomFrom } from '../../../../tests/support/random.ts';
-import { offeredModel } from '../test/network/offered-model.ts';
+import { offeredModel } from '../test/network/answers.ts';
 import { LiveFleet } from './live-fleet.ts';
 import type { SessionLoad, WorkerSession } from './worker-session.ts';
 

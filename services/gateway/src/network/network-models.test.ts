@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { Admission } from '../admission.ts';
 import type { Backend } from '../backend.ts';
 import { Models } from '../models.ts';
-import { offeredModel } from '../test/network/offered-model.ts';
+import { offeredModel } from '../test/network/answers.ts';
 import { networkModelInfo } from './network-model-info.ts';
 import { NetworkModels, type NetworkModelsOptions } from './network-models.ts';
 import type { LazyVocabulary } from './vocabularies.ts';

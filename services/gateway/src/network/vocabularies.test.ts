@@ -1,9 +1,16 @@
-// Processes of vocabularies: started when they are asked, no more of them than wanted, and begun anew after a crash.
+// Vocabularies: their processes, started when they are called; their files, fetched once and always checked; and the workers that send them.
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { mkdtempDisposable, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 import { EngineError } from '@strata/engine';
 import { until } from '../../../../tests/support/until.ts';
+import { fetchVocabulary, mostTrustedFirst } from './fetch-vocabulary.ts';
 import { Vocabularies, type VocabulariesOptions } from './vocabularies.ts';
+import { VocabularyCache, VocabularyError } from './vocabulary-cache.ts';
+import { WorkerLostError, type WorkerSession } from './worker-session.ts';
 
 function scene(options: VocabulariesOptions = {}) {
   const told: string[] = [];
@@ -105,5 +112,130 @@ describe('vocabularies', () => {
       await of('a').tokenize('');
       assert.deepEqual(told, ['open a', 'close a', 'open a']);
     }
+  });
+});
+
+const file = (text: string) => {
+  const bytes = Buffer.from(text);
+  return { bytes, sha256: hash('sha256', bytes) };
+};
+const never = async (): Promise<Uint8Array> => assert.fail('it was fetched');
+
+const temporary = () => mkdtempDisposable(path.join(tmpdir(), 'strata-vocabularies-'));
+
+describe('vocabulary files', () => {
+  it('are fetched once, also by two at the same time, and found by the next process', async () => {
+    await using directory = await temporary();
+    const { bytes, sha256 } = file('one');
+    let fetched = 0;
+    const fetch = async () => {
+      fetched += 1;
+      return bytes;
+    };
+    const cache = new VocabularyCache({ directory: directory.path });
+    const [first, second] = await Promise.all([cache.file(sha256, fetch), cache.file(sha256, fetch)]);
+    assert.equal(first, second);
+    assert.deepEqual(await readFile(first), bytes);
+    await new VocabularyCache({ directory: directory.path }).file(sha256, never);
+    assert.equal(fetched, 1);
+    assert.deepEqual(await readdir(directory.path), [`${sha256}.gguf`]);
+  });
+
+  it('that were tampered with on disk are fetched again', async () => {
+    await using directory = await temporary();
+    const cache = new VocabularyCache({ directory: directory.path });
+    const { bytes, sha256 } = file('right');
+    const at = await cache.file(sha256, async () => bytes);
+    for (const wrong of ['wrong', 'righ', '']) {
+      await writeFile(at, wrong);
+      assert.equal(await cache.file(sha256, async () => bytes), at);
+      assert.deepEqual(await readFile(at), bytes);
+    }
+  });
+
+  it('with another digest, or too large, leave nothing behind', async () => {
+    await using directory = await temporary();
+    const cache = new VocabularyCache({ directory: directory.path, mostBytes: 10 });
+    const [asked, large] = [file('asked for'), file('eleven bytes')];
+    for (const [sha256, bytes] of [
+      [asked.sha256, Buffer.from('something')],
+      [asked.sha256, Buffer.alloc(0)],
+      [large.sha256, large.bytes],
+    ] as const) {
+      const fetched = cache.file(sha256, async () => bytes);
+      await assert.rejects(fetched, VocabularyError);
+    }
+    assert.deepEqual(await readdir(directory.path), []);
+    await cache.file(asked.sha256, async () => asked.bytes);
+  });
+
+  it('beyond the bound give way, those used longest ago first, and so does what a kill left half written', async () => {
+    await using directory = await temporary();
+    const cache = new VocabularyCache({ directory: directory.path, mostFiles: 2 });
+    const half = path.join(directory.path, 'left.part');
+    const files = ['a', 'b', 'c'].map(file);
+    for (const [i, { bytes, sha256 }] of files.entries()) {
+      const at = await cache.file(sha256, async () => bytes);
+      const usedAt = new Date(1_000_000 * (i + 1));
+      if (i < 2) await utimes(at, usedAt, usedAt);
+      if (i === 1) {
+        // The first is used again: the second is the oldest now, but for what was left.
+        await cache.file(files[0]?.sha256 ?? '', never);
+        await writeFile(half, 'half');
+        await utimes(half, new Date(1_000), new Date(1_000));
+      }
+    }
+    const left = (await readdir(directory.path)).sort();
+    assert.deepEqual(left, [files[0], files[2]].map((each) => `${each?.sha256}.gguf`).sort());
+  });
+});
+
+const BYTES = new Uint8Array([1, 2, 3]);
+const SHA256 = 'a'.repeat(64);
+const signal = new AbortController().signal;
+type Give = WorkerSession['vocabulary'];
+
+const sessionOf = (peer: string, vocabulary: Give) => ({ peer, vocabulary }) as unknown as WorkerSession;
+const gives: Give = async () => BYTES;
+const refuses: Give = () => Promise.reject(new WorkerLostError('x', 'unusable'));
+const isSilent: Give = (_sha256, stop) =>
+  new Promise((_resolve, reject) => stop.addEventListener('abort', () => reject(stop.reason)));
+
+describe('a vocabulary is fetched', () => {
+  it('from whoever gives it, also after many who refuse', async () => {
+    const sessions = [...Array.from({ length: 30 }, (_, i) => sessionOf(`r${i}`, refuses)), sessionOf('honest', gives)];
+    assert.equal(await fetchVocabulary({ sha256: SHA256, sessions, signal, besideMs: 60_000 }), BYTES);
+  });
+
+  it('beside those who are silent, who are then left', async () => {
+    const stopped: string[] = [];
+    const silent = (peer: string) =>
+      sessionOf(peer, (digest, stop) => isSilent(digest, stop).finally(() => stopped.push(peer)));
+    const sessions = [silent('a'), silent('b'), sessionOf('honest', gives)];
+    assert.equal(await fetchVocabulary({ sha256: SHA256, sessions, signal, besideMs: 5 }), BYTES);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(stopped.sort(), ['a', 'b']);
+  });
+
+  it('from nobody where nobody gives it in time, or is there', async () => {
+    for (const sessions of [[], [sessionOf('a', refuses)], [sessionOf('a', isSilent)]])
+      await assert.rejects(fetchVocabulary({ sha256: SHA256, sessions, signal, limitMs: 50 }), VocabularyError);
+  });
+
+  it('until it is not wanted any more', async () => {
+    const reason = new Error('closing');
+    const closing = AbortSignal.abort(reason);
+    await assert.rejects(
+      fetchVocabulary({ sha256: SHA256, sessions: [sessionOf('a', isSilent)], signal: closing }),
+      reason,
+    );
+  });
+
+  it('from the most trusted first, by chance among the others', () => {
+    const sessions = ['new', 'trusted', 'other'].map((peer) => sessionOf(peer, gives));
+    const draws = [0.9, 0.1, 0.2];
+    const of = (peer: string) => (peer === 'trusted' ? 1 : 0.5);
+    const order = mostTrustedFirst(sessions, { of, random: () => draws.shift() ?? 0 });
+    assert.equal(order.map(({ peer }) => peer).join(), 'trusted,other,new');
   });
 });

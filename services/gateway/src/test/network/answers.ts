@@ -1,6 +1,6 @@
 // What tests ask of a network of simulated workers, and what an undisturbed one would say.
 import type { Engine, Job, JobContext } from '@strata/engine';
-import { type Frame, GREEDY } from '@strata/inference';
+import { type Frame, GREEDY, type OfferedModel } from '@strata/inference';
 import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
 import { until as untilSo } from '../../../../../tests/support/until.ts';
 import type { ScriptedWorker, WorkerScript } from './scripted-worker.ts';
@@ -33,6 +33,14 @@ export async function answerOf(engine: Engine, asked: Job = job(), context: JobC
   }
   return { tokens, kinds };
 }
+
+/** A model as a worker offers it. */
+export const offeredModel = (given: Partial<OfferedModel> = {}): OfferedModel => ({
+  ...{ name: 'm', sha256: 'a'.repeat(64), vocabularySha256: 'b'.repeat(64), templateSha256: 'c'.repeat(64) },
+  ...{ architecture: 'llama', quantisation: 'F16', sizeBytes: 1, parameters: 1, contextLength: 4_096 },
+  ...{ vocabularySize: 32_000, longestToken: 16, slots: 4, engine: 'e' },
+  ...{ prefillTokensPerSecond: 1_000, decodeTokensPerSecond: 50, ...given },
+});
 
 export type Act = (
   frame: Extract<Frame, { readonly kind: 'tokens' }>,
