@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { createInternet } from '../internet.ts';
-import { type AskOptions, ask } from '../test/ask.ts';
+import { ask } from '../test/ask.ts';
 import { useInternet } from '../test/use.ts';
 import type { FeedBehaviour } from './behaviours.ts';
 
@@ -10,7 +10,8 @@ describe('the behaviours of feeds', () => {
   const internet = useInternet({ domains: 200 });
 
   /** Without TLS, whose handshakes would take most of the time. */
-  const get = (url: string, options?: AskOptions) => ask(internet, url.replace('https:', 'http:'), options);
+  const get = (url: string, options?: Parameters<typeof ask>[2]) =>
+    ask(internet, url.replace('https:', 'http:'), options);
   const all = (behaviour: FeedBehaviour) =>
     internet.feeds().flatMap((feed) => (feed.behaviour === behaviour ? [feed.url] : []));
   const urlOf = (behaviour: FeedBehaviour) => all(behaviour)[0] ?? assert.fail(`no feed of behaviour ${behaviour}`);

@@ -7,19 +7,12 @@ import type { TLSSocket } from 'node:tls';
 import type { Internet } from '../internet.ts';
 import { records as recordsOf } from './dig.ts';
 
-export interface AskOptions {
-  readonly method?: 'GET' | 'HEAD';
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Reading stops there; no end by default. */
-  readonly maxBytes?: number;
-  readonly timeoutMs?: number;
-}
-
 export async function ask(
   internet: Internet,
   url: string,
-  { method = 'GET', headers = {}, maxBytes = Infinity, timeoutMs }: AskOptions = {},
+  options: { method?: 'HEAD'; headers?: Record<string, string>; maxBytes?: number; timeoutMs?: number } = {},
 ) {
+  const { method = 'GET', headers = {}, maxBytes = Infinity, timeoutMs } = options;
   const { protocol, hostname, host, pathname, search } = new URL(url);
   const isSecure = protocol === 'https:';
   const { records } = await recordsOf<string>(internet.resolver, hostname, 'A');
