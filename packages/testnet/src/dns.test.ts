@@ -29,19 +29,17 @@ describe('the DNS of the simulated internet', () => {
 
   it('answers a stub over UDP and over TCP alike', async () => {
     const overUdp = await dig(internet.resolver, active(), 'NS');
-    const overTcp = await digOverTcp(internet.resolver, active(), 'NS');
-    assert.ok((overUdp?.answers?.length ?? 0) >= 2);
-    assert.deepEqual(overUdp?.answers, overTcp.answers);
-    assert.equal(overUdp?.flag_ra, true);
+    const { answers } = await digOverTcp(internet.resolver, active(), 'NS');
+    assert.ok((answers?.length ?? 0) >= 2);
+    assert.partialDeepStrictEqual(overUdp, { answers, flag_ra: true });
   });
 
   it('can be followed by referrals from the root to the company', async () => {
     let domain = '';
-    for (const name of inState(internet, 'active')) {
+    for (const name of inState(internet, 'active').filter((each) => each.split('.').length === 2)) {
       domain = name;
-      const isGlued = async () =>
-        (await dataOf(internet.resolver, name, 'NS')).some((host) => host.endsWith(name.slice(name.indexOf('.'))));
-      if (name.split('.').length === 2 && (await isGlued())) break;
+      const servers = await dataOf(internet.resolver, name, 'NS');
+      if (servers.some((host) => host.endsWith(name.slice(name.indexOf('.'))))) break;
     }
     const topLevel = glueOf(await dig(internet.root, domain, 'SOA'));
     const answer = await dig(glueOf(await dig(topLevel, domain, 'SOA')), domain, 'SOA');
@@ -112,12 +110,11 @@ describe('the DNS of the simulated internet', () => {
   });
 
   it('splits a long TXT record into character strings', async () => {
-    const long = inState(internet, 'active').find(
-      (name) => internet.truth(name).security.spfAll && hasService(internet, name, 'email'),
-    );
+    const hasPolicy = (name: string) => internet.truth(name).security.spfAll && hasService(internet, name, 'email');
+    const long = inState(internet, 'active').find(hasPolicy) ?? '';
     for (const { id } of templates.sender.rows.slice(0, 12))
-      internet.migrate(long ?? '', { category: 'email_sending', from: null, to: id });
-    const spf = (await textsOf(internet.resolver, long ?? '')).find((text) => text.startsWith('v=spf1'));
+      internet.migrate(long, { category: 'email_sending', from: null, to: id });
+    const spf = (await textsOf(internet.resolver, long)).find((text) => text.startsWith('v=spf1'));
     assert.ok(spf && spf.length > 255 && /all$/.test(spf), spf);
   });
 
@@ -172,10 +169,9 @@ describe('the way between the resolver and whoever asks it', () => {
     const [domain = ''] = inState(internet, 'active');
     const kinds = new Set<string>();
     for (let i = 0; i < 40; i += 1) {
-      const answer = await dig(internet.resolver, domain, 'MX');
-      const asked = answer?.questions?.[0]?.name;
-      if (asked === STRANGER) kinds.add('twin');
-      else if (answer?.answers?.some(({ name }) => name === STRANGER)) kinds.add('stranger');
+      const { questions, answers } = (await dig(internet.resolver, domain, 'MX')) ?? {};
+      if (questions?.[0]?.name === STRANGER) kinds.add('twin');
+      else if (answers?.some(({ name }) => name === STRANGER)) kinds.add('stranger');
     }
     assert.deepEqual([...kinds].sort(), ['stranger', 'twin']);
   });

@@ -6,15 +6,9 @@ import type { AdvisorySources } from '../advisories/sources.ts';
 export const DAY = 86_400_000;
 export const START = Date.parse('2026-03-01T08:00:00.000Z');
 
-/** The properties of an answer that the tests read with their types. */
-export interface NvdPage {
-  readonly resultsPerPage: number;
-  readonly totalResults: number;
-  readonly format: string;
-  readonly timestamp: string;
-  readonly vulnerabilities: readonly { readonly cve: NvdCve }[];
-}
-export type NvdCve = Readonly<Record<'id' | 'published' | 'lastModified' | 'vulnStatus', string>>;
+type NvdCve = Record<'id' | 'published' | 'lastModified' | 'vulnStatus', string>;
+type NvdPage = { vulnerabilities: { cve: NvdCve }[]; format: string; timestamp: string } & NvdCounts;
+type NvdCounts = { resultsPerPage: number; totalResults: number };
 
 export async function page(sources: AdvisorySources, query: Record<string, string> = {}, init?: RequestInit) {
   const response = await fetch(`${sources.nvdUrl}?${new URLSearchParams(query)}`, init);
@@ -30,11 +24,8 @@ export async function json<T = unknown>(url: string): Promise<T> {
 
 /** The lines of the day's EPSS file. */
 export async function epssLines({ epssUrl }: AdvisorySources): Promise<string[]> {
-  const response = await fetch(epssUrl);
-  return gunzipSync(Buffer.from(await response.arrayBuffer()))
-    .toString()
-    .trimEnd()
-    .split('\n');
+  const bytes = await (await fetch(epssUrl)).arrayBuffer();
+  return gunzipSync(bytes).toString().trimEnd().split('\n');
 }
 
 /** The names and contents of a zip, found by its central directory. */
