@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readNvdRecord } from '@strata/advisories';
-import { DomainIndex } from '@strata/analytics';
+import { DomainIndex, DomainSet } from '@strata/analytics';
 import { openStore } from '@strata/store';
+import fc from 'fast-check';
 import { rulebook } from '../test/recorded-scans.ts';
 import { Exposures } from './exposures.ts';
+import { buildsShown, type SeenService, unionOf } from './product-uses.ts';
 
 const below = (product: string, version: string) => ({
   vulnerable: true,
@@ -28,5 +30,37 @@ describe('exposures', () => {
     };
     const reasons = ['2.4.49', '2.4', '2.5'].map((version) => reasonOf('apache', version));
     assert.deepEqual([...reasons, reasonOf('wordpress', '6.4')], ['in_range', 'no_range', undefined, 'in_range']);
+  });
+});
+
+describe('joined sets', () => {
+  it('hold what any of them holds, and leave each as it was', () => {
+    const members = fc.uniqueArray(fc.nat({ max: 2_000 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(fc.array(members, { maxLength: 12 }), (lists) => {
+        const sets = lists.map((list) => DomainSet.of(list));
+        const expected = [...new Set(lists.flat())].sort((a, b) => a - b);
+        assert.deepEqual([...unionOf(sets, 2_001).toArray()], expected);
+        for (const [i, set] of sets.entries()) assert.equal(set.size, lists[i]?.length);
+      }),
+    );
+  });
+});
+
+describe('what a domain shows of a product', () => {
+  const service = (confidence: SeenService['confidence'], version: string | null, platform: string | null = null) => {
+    return { provider: 'php', confidence, version, platform };
+  };
+  const shown = (...services: SeenService[]) => buildsShown(services).get('php');
+
+  it('is the surest version, the first of several, without a platform if it has none, and nothing where it is hardly seen', () => {
+    const build = (version: string | null, platform: string | null = null) => ({ version, platform });
+    assert.deepEqual(shown(service('medium', '8.1'), service('high', '8.2')), build('8.2'));
+    assert.deepEqual(shown(service('high', '8.1'), service('high', '8.2')), build('8.1'));
+    assert.deepEqual(shown(service('high', null), service('medium', '8.2', 'win64')), build('8.2', 'win64'));
+    assert.deepEqual(shown(service('high', null, 'win64')), build(null));
+    assert.deepEqual(shown(service('high', '')), build(null));
+    assert.equal(shown(service('low', '8.1')), undefined);
+    assert.deepEqual(shown(service('low', '8.1'), service('high', null)), build(null));
   });
 });

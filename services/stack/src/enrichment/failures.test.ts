@@ -7,20 +7,28 @@ import { kevSource } from './kev.ts';
 import { nvdSource } from './nvd.ts';
 import { osvSource } from './osv.ts';
 import { stoppedAfter } from './test/cut-off.ts';
-import { openPublisher, publisherThat, type SourceAt } from './test/publisher.ts';
-import { HOUR, isSame, NET_NAMES, openWorld, publisherOf, START } from './test/syncing.ts';
+import {
+  HOUR,
+  isSame,
+  NET_NAMES,
+  openPublisher,
+  openWorld,
+  publisherOf,
+  publisherThat,
+  type SourceAt,
+  START,
+} from './test/syncing.ts';
 
 const nvdAt = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey: undefined, everyMs: HOUR, gapMs: 0 });
+const kevAt = (origin: string) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR });
 
 /** How a sync with such a publisher ends, and how long we then wait. */
-async function endWith(answers: RequestListener, sourceAt: SourceAt, others: readonly string[] = []) {
+async function endWith(answers: RequestListener, sourceAt: SourceAt = kevAt, others: readonly string[] = []) {
   await using publisher = await openPublisher(answers, sourceAt, others);
   const end = await publisher.sync();
   const { nextAt, state } = await publisher.ground.stored(publisher.source.name);
   return { end, state, waitMs: (nextAt?.getTime() ?? 0) - START, error: end.kind === 'failed' ? end.error : '' };
 }
-
-const kevAt = (origin: string) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR });
 
 describe('publishers that fail', () => {
   for (const name of NET_NAMES) {
@@ -88,7 +96,7 @@ describe('publishers that fail', () => {
       ['soon', 300_000],
     ] as const) {
       const busy: RequestListener = (_, response) => void response.writeHead(429, { 'retry-after': after }).end();
-      assert.equal((await endWith(busy, kevAt)).waitMs, waitMs);
+      assert.equal((await endWith(busy)).waitMs, waitMs);
     }
   });
 
@@ -97,27 +105,20 @@ describe('publishers that fail', () => {
     await endWith((_, response) => {
       times.push(performance.now());
       response.writeHead(times.length === 1 ? 429 : 410, { 'retry-after': '1' }).end();
-    }, kevAt);
+    });
     assert.equal(times.length, 2);
     assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 990);
   });
 
   it('is not led elsewhere', async () => {
-    const answers: RequestListener = (_, response) =>
-      void response.writeHead(302, { location: 'http://127.0.0.1:9/kev.json' }).end();
-    assert.match((await endWith(answers, kevAt)).error, /cannot be had/);
+    const location = 'http://127.0.0.1:9/kev.json';
+    const { error } = await endWith((_, response) => void response.writeHead(302, { location }).end());
+    assert.match(error, /cannot be had/);
   });
 
   it('refuses pages that are not JSON, and JSON that is not a page', async () => {
-    const bodies = [
-      '<html>',
-      '',
-      '[]',
-      '{"vulnerabilities":{}}',
-      '{"__proto__":{"totalResults":1}}',
-      '['.repeat(50_000),
-    ];
-    for (const body of bodies) {
+    const bodies = '<html>||[]|{"vulnerabilities":{}}|{"__proto__":{"totalResults":1}}'.split('|');
+    for (const body of [...bodies, '['.repeat(50_000)]) {
       const { end, state } = await endWith((_, response) => void response.end(body), nvdAt);
       assert.deepEqual([end.kind, state], ['failed', 'failed'], body.slice(0, 40));
     }
@@ -140,10 +141,8 @@ describe('publishers that fail', () => {
     const osvAt = (origin: string) => osvSource({ baseUrl: origin, ecosystems: ['npm'], everyMs: HOUR });
     assert.match((await endWith(answers, osvAt)).error, /damaged or no zip/);
   });
-});
 
-describe('an archive that is damaged while it is read', () => {
-  it('is fetched anew', async () => {
+  it('fetch an archive anew that is damaged while it is read', async () => {
     await using world = await openWorld({ bulk: 700 });
     await using ground = await world.ground();
     await using whole = await world.ground();
@@ -171,7 +170,7 @@ describe('manners', () => {
     const { error } = await endWith(answers, withKey);
     assert.ok(seen[0]?.includes(`"apikey":"${key}"`) && !seen[0].split(' ')[0]?.includes(key));
     assert.ok(error && !error.includes(key));
-    await endWith(answers, kevAt);
+    await endWith(answers);
     assert.ok(seen[1] && !seen[1].includes(key));
   });
 

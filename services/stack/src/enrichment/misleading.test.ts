@@ -6,8 +6,8 @@ import { epssSource } from './epss.ts';
 import { kevSource } from './kev.ts';
 import { nvdSource } from './nvd.ts';
 import { osvSource } from './osv.ts';
-import { openPublisher, type SourceAt } from './test/publisher.ts';
-import { DAY, type Ground, HOUR, idsOf, START } from './test/syncing.ts';
+import { readJson } from './read-json.ts';
+import { DAY, HOUR, idsOf, openPublisher, type SourceAt, START } from './test/syncing.ts';
 
 /** A publisher whose answers, by path, may be changed between two syncs. */
 async function openAnswers(sourceAt: SourceAt) {
@@ -86,7 +86,6 @@ describe('CISA', () => {
   it('takes back what it no longer lists, and not what we cannot read any more', async () => {
     await using publisher = await openAnswers((origin) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR }));
     const entry = (cveID: string) => ({ cveID, dateAdded: '2026-01-31', requiredAction: 'Apply updates.' });
-    const kept = (ground: Ground) => ground.dump().known_exploited?.length;
     const [one, two, three] = ['CVE-2026-0001', 'CVE-2026-0002', 'CVE-2026-0003'].map(entry);
     const { dateAdded: _, ...broken } = entry('CVE-2026-0002');
     for (const [vulnerabilities, end, left] of [
@@ -96,7 +95,7 @@ describe('CISA', () => {
       [[{ id: 'CVE-2026-0001', added: '2026-01-31' }], 'failed', 2],
     ] as const) {
       publisher.answers['/kev.json'] = { catalogVersion: '2026.01.31', vulnerabilities };
-      assert.deepEqual([await publisher.sync(), kept(publisher.ground)], [end, left]);
+      assert.deepEqual([await publisher.sync(), publisher.ground.dump().known_exploited?.length], [end, left]);
     }
   });
 });
@@ -113,5 +112,29 @@ describe('FIRST', () => {
       assert.equal(await publisher.sync(), end);
     }
     assert.equal((publisher.ground.dump().exploit_scores ?? []).length, 1);
+  });
+});
+
+describe('the JSON of publishers', () => {
+  const read = (text: string) => readJson(Buffer.from(text));
+
+  it('is what it says, brackets and quotes in texts too', () => {
+    for (const value of [
+      null,
+      'a"b\\',
+      { 'x\\"[': ['\\\\', '[[['.repeat(500), '"', { y: [{}] }] },
+      Array.from({ length: 1_000 }, (_, n) => ({ n, text: '\\'.repeat(n % 7) })),
+    ])
+      assert.deepEqual(read(JSON.stringify(value)), value);
+    assert.throws(() => read('{"a": '), SyntaxError);
+    assert.throws(() => read('"open'), SyntaxError);
+  });
+
+  it('is refused where it is a maze, whether it ends or not', () => {
+    const deep = '['.repeat(201);
+    assert.throws(() => read(deep), RangeError);
+    assert.throws(() => read(`{"a":${deep}${']'.repeat(201)}}`), RangeError);
+    assert.throws(() => read(`[${'{},'.repeat(4_000_000)}{}]`), RangeError);
+    assert.equal((read(`${'['.repeat(200)}${']'.repeat(200)}`) as unknown[]).length, 1);
   });
 });
