@@ -1,0 +1,80 @@
+// What the documents name is there: commands, options, files, tests and domains.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { createInternet } from '@strata/testnet';
+
+const root = path.join(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const assertExists = (file: string) => assert.ok(existsSync(path.join(root, file)), file);
+/** What the first group of a pattern finds in a text, in order. */
+const namedIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
+
+describe('the README', () => {
+  const readme = read('README.md');
+
+  it("asks for a company that the demo's internet has, and that is there", async () => {
+    await using internet = await createInternet({ domains: 500, migrationShare: 0.01 });
+    const [domain = '', ...others] = new Set(namedIn(readme, /\/domains\/([a-z0-9.-]+)/g));
+    assert.deepEqual([others, internet.truth(domain).state], [[], 'active']);
+  });
+
+  it('leads only to files that exist, and to every page of the docs', () => {
+    for (const target of namedIn(readme, /\]\(([^)#:]+)\)/g)) assertExists(target);
+    // storage.md is for those who read the code: architecture.md leads there.
+    for (const page of readdirSync(path.join(root, 'docs')))
+      if (page.endsWith('.md') && page !== 'storage.md') assert.ok(readme.includes(`(docs/${page})`), page);
+  });
+
+  it('names only commands and options that exist, and models to contribute that are here', async () => {
+    const lines = namedIn(readme, /npx strata ((?:[a-z]+ )+[^`#\n]*)/g);
+    assert.ok(lines.length >= 12);
+    const commandOf = (line: string) => /^(?:(?:stack|inference|network|keys) )*[a-z]+/.exec(line)?.[0] ?? '';
+    const helps = new Map<string, string>();
+    const main = path.join(root, 'services/cli/src/main.ts');
+    for (const command of new Set(lines.map(commandOf))) {
+      const { stdout } = await promisify(execFile)(process.execPath, [main, ...command.split(' '), '--help']);
+      helps.set(command, stdout);
+    }
+    for (const line of lines) {
+      const help = helps.get(commandOf(line)) ?? '';
+      assert.match(help, new RegExp(`^Usage: strata ${commandOf(line)} `), line);
+      for (const [option] of line.matchAll(/--[a-z-]+/g)) assert.match(help, new RegExp(`${option}\\b`), line);
+      for (const file of namedIn(line, /--model (packages\S+)/g)) assertExists(file);
+    }
+  });
+
+  it('names only scripts that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const named = namedIn(readme, /npm (?:run )?(start|test|demo|check|bench)\b/g);
+    assert.ok(named.length >= 5);
+    for (const name of named) assert.ok(scripts[name], name);
+  });
+});
+
+it('docs/pitfalls.md lists forty pitfalls, and the tests that it names exist', () => {
+  const rows = [...read('docs/pitfalls.md').matchAll(/^\| (\d+) \|(.*)\|(.*)\|$/gm)];
+  assert.deepEqual(
+    rows.map(([, number]) => Number(number)),
+    Array.from({ length: 40 }, (_, i) => i + 1),
+  );
+  for (const [, number, , test = ''] of rows) {
+    const [, file = '', title = ''] = /`([^`]+)`: `([^`]+)`/.exec(test) ?? [];
+    // One installation cannot see answers that differ by location.
+    if (number === '21') assert.equal(file, '');
+    else
+      assert.ok(
+        title && read(file).includes(file.startsWith('tests/') ? `it('${title} ` : title),
+        `${number}: ${test}`,
+      );
+  }
+});
+
+it('docs/security.md names tests that exist, and every test of tests/full/security', () => {
+  const named = new Set(namedIn(read('docs/security.md'), /`([\w./-]+\.test\.ts)`/g));
+  for (const file of named) assertExists(file);
+  for (const file of globSync('tests/full/security/*.test.ts', { cwd: root })) assert.ok(named.has(file), file);
+});
