@@ -3,7 +3,7 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import dnsPacket, { type Answer, type DecodedPacket } from 'dns-packet';
+import dnsPacket, { type Answer, type DecodedPacket, type Packet } from 'dns-packet';
 
 export interface DnsQuestion {
   readonly id: number;
@@ -16,25 +16,13 @@ export interface DnsQuestion {
 }
 
 /** Messages to send, in order; none is silence. Over TCP `raw` has no length, nor has `drip`: a byte at a time, without an end. */
-export type DnsReply =
-  | readonly Buffer[]
-  | { readonly raw: Buffer }
-  | { readonly drip: Buffer }
-  | Promise<readonly Buffer[]>;
+export type DnsReply = readonly Buffer[] | { raw: Buffer } | { drip: Buffer } | Promise<readonly Buffer[]>;
 export type DnsScript = (question: DnsQuestion) => DnsReply;
-
-export interface DnsServer extends AsyncDisposable {
-  readonly address: string;
-  readonly port: number;
-  /** Every question in order of arrival, as `TYPE name`, with `/tcp` behind it when it came that way. */
-  readonly asked: string[];
-}
+export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>;
 
 /** On loopback; port 0 lets the system choose. @throws EADDRINUSE when a port that was asked for is taken. */
-export async function startDnsServer(
-  script: DnsScript,
-  { address = '127.0.0.1', port: wanted = 0 } = {},
-): Promise<DnsServer> {
+export async function startDnsServer(script: DnsScript, { address = '127.0.0.1', port: wanted = 0 } = {}) {
+  /** Every question in order of arrival, as `TYPE name`, with `/tcp` behind it when it came that way. */
   const asked: string[] = [];
   const read = (bytes: Buffer, transport: 'udp' | 'tcp'): DnsQuestion => {
     const packet = dnsPacket.decode(bytes) as DecodedPacket & { id: number };
@@ -95,50 +83,38 @@ async function listen(tcp: Server, address: string, wanted: number) {
   }
 }
 
-export interface ReplyParts {
-  readonly answers?: readonly Answer[];
-  readonly authorities?: readonly Answer[];
-  readonly additionals?: readonly Answer[];
+export interface ReplyParts
+  extends Readonly<Partial<Record<'answers' | 'authorities' | 'additionals', readonly Answer[]>>> {
   readonly rcode?: number;
   readonly flags?: number;
 }
 
 /** An honest answer to a question, made by dns-packet. */
-export function reply({ id, name, type }: DnsQuestion, parts: ReplyParts = {}): Buffer {
+export function reply({ id, name, type }: DnsQuestion, { rcode = 0, flags = 0, ...records }: ReplyParts = {}): Buffer {
+  const isRecursive = dnsPacket.RECURSION_DESIRED | dnsPacket.RECURSION_AVAILABLE;
+  const questions = [{ name, type: type as 'A' }];
   return dnsPacket.encode({
     type: 'response',
     id,
-    flags: dnsPacket.RECURSION_DESIRED | dnsPacket.RECURSION_AVAILABLE | (parts.flags ?? 0) | (parts.rcode ?? 0),
-    questions: [{ name, type: type as 'A' }],
-    answers: [...(parts.answers ?? [])],
-    authorities: [...(parts.authorities ?? [])],
-    additionals: [...(parts.additionals ?? [])],
+    flags: isRecursive | flags | rcode,
+    questions,
+    ...(records as Packet),
   });
 }
 
-export const a = (name: string, data: string, ttl = 300): Answer => ({ type: 'A', name, ttl, data });
-export const aaaa = (name: string, data: string, ttl = 300): Answer => ({ type: 'AAAA', name, ttl, data });
-export const cname = (name: string, data: string, ttl = 300): Answer => ({ type: 'CNAME', name, ttl, data });
-export const ns = (name: string, data: string, ttl = 300): Answer => ({ type: 'NS', name, ttl, data });
-export const mx = (name: string, exchange: string, preference = 10): Answer => ({
-  type: 'MX',
-  name,
-  ttl: 300,
-  data: { preference, exchange },
-});
-export const ds = (name: string): Answer => ({
-  type: 'DS',
-  name,
-  ttl: 300,
-  data: { keyTag: 1, algorithm: 13, digestType: 2, digest: Buffer.from('d4b7', 'hex') },
-});
-export const txt = (name: string, ...data: (string | Buffer)[]): Answer => ({ type: 'TXT', name, ttl: 300, data });
-export const soa = (name: string, minimum = 60, ttl = 300): Answer => ({
-  type: 'SOA',
-  name,
-  ttl,
-  data: { mname: `ns1.${name}`, rname: `hostmaster.${name}`, serial: 7, refresh: 1, retry: 1, expire: 1, minimum },
-});
+const record = (type: Answer['type'], name: string, data: unknown, ttl = 300) => ({ type, name, ttl, data }) as Answer;
+export const a = (name: string, data: string, ttl?: number) => record('A', name, data, ttl);
+export const aaaa = (name: string, data: string) => record('AAAA', name, data);
+export const cname = (name: string, data: string) => record('CNAME', name, data);
+export const ns = (name: string, data: string, ttl?: number) => record('NS', name, data, ttl);
+export const mx = (name: string, exchange: string, preference = 10) => record('MX', name, { preference, exchange });
+export const ds = (name: string) =>
+  record('DS', name, { keyTag: 1, algorithm: 13, digestType: 2, digest: Buffer.from('d4b7', 'hex') });
+export const txt = (name: string, ...data: (string | Buffer)[]) => record('TXT', name, data);
+export const soa = (name: string, minimum = 60) => {
+  const times = { serial: 7, refresh: 1, retry: 1, expire: 1, minimum };
+  return record('SOA', name, { mname: `ns1.${name}`, rname: `hostmaster.${name}`, ...times });
+};
 
 /** A server for a fixed set of records: anything else is NODATA when the name is there, else NXDOMAIN. */
 export const zone =

@@ -15,9 +15,8 @@ export interface InternetOptions extends WebServerOptions {
 
 export type Internet = Awaited<ReturnType<typeof startInternet>>;
 
-const usualRecords = ['example.com', 'www.example.com', 'other.example.com', 'other.test'].map((name) =>
-  a(name, PUBLIC),
-);
+const usualHosts = ['example.com', 'www.example.com', 'other.example.com', 'other.test'];
+const usualRecords = usualHosts.map((name) => a(name, PUBLIC));
 
 export async function startInternet(script: WebScript, options: InternetOptions = {}) {
   const web = await startWebServer(script, options);

@@ -7,7 +7,7 @@ const { AUTHORITATIVE_ANSWER } = dnsPacket;
 export const ROOT = '127.66.0.1';
 const MAX_CHAIN = 8;
 
-export type Records = readonly Answer[];
+type Records = readonly Answer[];
 
 /** An authoritative answer, in the letter case of the question. */
 export const authoritative = (question: DnsQuestion, parts: Parameters<typeof reply>[1] = {}): Buffer =>
@@ -26,12 +26,8 @@ export function authority(zones: Readonly<Record<string, Records>>): DnsScript {
 }
 
 /** The answer from one zone; `answers` are the aliases that lead to `owner`. */
-function fromZone(
-  question: DnsQuestion,
-  owner: string,
-  of: { readonly zone: string; readonly records: Records },
-  answers: Records,
-): Buffer {
+type Zone = { readonly zone: string; readonly records: Records };
+function fromZone(question: DnsQuestion, owner: string, of: Zone, answers: Records): Buffer {
   const { zone, records } = of;
   const cuts = records.filter((record) => record.type === 'NS' && record.name !== zone).map(({ name }) => name);
   const cut = closestOf(owner, cuts);

@@ -1,9 +1,8 @@
 // Probes of example.com over a scripted name server and a scripted web server.
-import type { Evidence } from '@strata/detect';
 import type { Answer } from 'dns-packet';
 import { createProber, type ProberOptions } from '../prober.ts';
-import { a, cname, type DnsScript, type DnsServer, mx, ns, soa, startDnsServer, txt } from './dns-server.ts';
-import { startWebServer, usualCertificate, type WebScript, type WebServer } from './web-server.ts';
+import { a, cname, type DnsScript, mx, ns, soa, startDnsServer, txt } from './dns-server.ts';
+import { startWebServer, usualCertificate, type WebScript } from './web-server.ts';
 
 export const ADDRESS = '93.184.216.34';
 /** A domain in order. */
@@ -32,7 +31,7 @@ export async function probed(
   dnsScript: DnsScript,
   webScript: WebScript,
   options: Partial<ProberOptions> & { readonly signal?: AbortSignal } = {},
-): Promise<{ evidence: Evidence; dns: DnsServer; web: WebServer }> {
+) {
   const { signal, ...proberOptions } = options;
   await using dns = await startDnsServer(dnsScript);
   await using web = await startWebServer(webScript);

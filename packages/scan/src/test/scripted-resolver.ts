@@ -1,5 +1,4 @@
 // A resolver whose upstreams follow scripts, and the scripts that several tests use.
-import type { Lookup } from '@strata/detect';
 import dnsPacket from 'dns-packet';
 import { Resolver, type ResolverOptions } from '../resolver.ts';
 import { a, type DnsScript, reply, startDnsServer } from './dns-server.ts';
@@ -23,11 +22,7 @@ export async function scriptedResolver(scripts: readonly DnsScript[], options: R
 }
 
 /** What a resolver answers for `a.test` at one upstream, and the questions that it sent. */
-export async function lookUp(
-  script: DnsScript,
-  type: 'A' | 'NS' | 'TXT' = 'A',
-  options: ResolverOptions = {},
-): Promise<Lookup<unknown> & { readonly asked: readonly string[] }> {
+export async function lookUp(script: DnsScript, type: 'A' | 'NS' | 'TXT' = 'A', options: ResolverOptions = {}) {
   await using scripted = await scriptedResolver([script], options);
   return { ...(await scripted.resolver.query('a.test', type)), asked: scripted.asked };
 }

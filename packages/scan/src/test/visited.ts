@@ -1,16 +1,10 @@
 // Visits of example.com at a scripted web server, with addresses from a table instead of DNS.
 import { createAddressGuard } from '../address-guard.ts';
-import { type HomePage, visitHomePage } from '../home-page.ts';
+import { visitHomePage } from '../home-page.ts';
 import { KeyedLimit } from '../keyed-limit.ts';
 import { type SiteParts, SiteVisit } from '../site-visit.ts';
 import { WebClient } from '../web-client.ts';
-import {
-  startWebServer,
-  usualCertificate,
-  type WebScript,
-  type WebServer,
-  type WebServerOptions,
-} from './web-server.ts';
+import { startWebServer, usualCertificate, type WebScript, type WebServerOptions } from './web-server.ts';
 
 export const PUBLIC = '93.184.216.34';
 const HOSTS: Readonly<Record<string, readonly string[]>> = {
@@ -32,7 +26,7 @@ export async function visiting<T>(
   script: WebScript,
   options: VisitOptions,
   work: (visit: SiteVisit, parts: SiteParts) => Promise<T>,
-): Promise<{ readonly value: T; readonly server: WebServer }> {
+) {
   await using server = await startWebServer(script, options);
   const { addresses = HOSTS, trustedCa = [usualCertificate.cert], maxBodyBytes = 65_536, ...given } = options;
   const userAgent = 'StrataBot/test (+https://example.net/bot)';
@@ -55,10 +49,7 @@ export async function visiting<T>(
 }
 
 /** The evidence of a visit of the home page. */
-export async function visited(
-  script: WebScript,
-  options: VisitOptions = {},
-): Promise<HomePage & { readonly server: WebServer }> {
+export async function visited(script: WebScript, options: VisitOptions = {}) {
   const { value, server } = await visiting(script, options, visitHomePage);
   return { ...value, server };
 }

@@ -14,14 +14,7 @@ const DAY_MS = 86_400_000;
 
 export type WebScript = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
-export interface WebServer extends AsyncDisposable {
-  /** Requests as `https host /path`, in order, and how many connections brought them. */
-  readonly asked: string[];
-  readonly connections: () => number;
-  /** What was to be dialled, before it was led here. */
-  readonly dialled: Target[];
-  readonly dial: (target: Target) => Target;
-}
+export type WebServer = Awaited<ReturnType<typeof startWebServer>>;
 
 export interface WebServerOptions {
   readonly certificate?: Certificate;
@@ -29,10 +22,7 @@ export interface WebServerOptions {
   readonly only?: 'http' | 'https';
 }
 
-export interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-}
+type Certificate = { readonly cert: string; readonly key: string };
 
 /** Self-signed. It can be trusted by giving it as a root. */
 export async function makeCertificate(
@@ -53,17 +43,17 @@ export async function makeCertificate(
     ],
   });
   const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
-  return {
-    cert: certificate.toString('pem'),
-    key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`,
-  };
+  return { cert: certificate.toString('pem'), key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n` };
 }
 
+const OURS = ['example.com', '*.example.com'];
 /** One for all tests to whom it does not matter: making it takes a while. */
-export const usualCertificate = await makeCertificate(['example.com', '*.example.com']);
+export const usualCertificate = await makeCertificate(OURS);
 
-export async function startWebServer(script: WebScript, options: WebServerOptions = {}): Promise<WebServer> {
+export async function startWebServer(script: WebScript, options: WebServerOptions = {}) {
+  /** Requests as `https host /path`, in order. */
   const asked: string[] = [];
+  /** What was to be dialled, before it was led here. */
   const dialled: Target[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -95,7 +85,7 @@ export async function startWebServer(script: WebScript, options: WebServerOption
     asked,
     dialled,
     connections: () => connections,
-    dial: (target) => {
+    dial: (target: Target) => {
       dialled.push(target);
       return { address: '127.0.0.1', port: target.port === 443 ? ports.https : ports.http };
     },
@@ -120,14 +110,11 @@ export const withoutRobots =
     request.url === '/robots.txt' ? void response.writeHead(404).end() : script(request, response);
 
 /** One answer for any path but robots.txt. */
-export const respond = (
-  status: number,
-  headers: http.OutgoingHttpHeaders = {},
-  body: string | Buffer = '',
-): WebScript => withoutRobots((_request, response) => void response.writeHead(status, headers).end(body));
+export const respond = (status: number, headers: http.OutgoingHttpHeaders = {}, body: string | Buffer = '') =>
+  withoutRobots((_request, response) => void response.writeHead(status, headers).end(body));
 
 /** An HTML page for any path but robots.txt. */
-export const page = (html: string, headers: http.OutgoingHttpHeaders = {}): WebScript =>
+export const page = (html: string, headers: http.OutgoingHttpHeaders = {}) =>
   respond(200, { 'content-type': 'text/html', ...headers }, html);
 
 /** A redirect to `location` for any path but robots.txt. */
@@ -142,16 +129,15 @@ export const endlessRedirects = (): WebScript => {
 /** Certificates that must not be trusted, with Node's code for the reason. */
 export const badCertificates = (
   [
-    ['self-signed', ['example.com', '*.example.com'], {}, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['expired', ['example.com', '*.example.com'], { fromDays: -9, toDays: -2 }, 'CERT_HAS_EXPIRED'],
-    ['not yet valid', ['example.com', '*.example.com'], { fromDays: 3 }, 'CERT_NOT_YET_VALID'],
+    ['self-signed', OURS, {}, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['expired', OURS, { fromDays: -9, toDays: -2 }, 'CERT_HAS_EXPIRED'],
+    ['not yet valid', OURS, { fromDays: 3 }, 'CERT_NOT_YET_VALID'],
     ["another name's", ['other.test'], {}, 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ] as const
-).map(([what, names, validity, code]) => ({
-  what,
-  code,
-  async make() {
+).map(([what, names, validity, code]) => {
+  const make = async () => {
     const certificate = await makeCertificate(names, validity);
     return { certificate, trustedCa: what === 'self-signed' ? [] : [certificate.cert] };
-  },
-}));
+  };
+  return { what, code, make };
+});
