@@ -5,33 +5,18 @@ import path from 'node:path';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
 import type { GatewayWorld } from '../app.ts';
-import { type RunningGateway, readGatewayConfig, startGateway } from '../index.ts';
+import { readGatewayConfig, startGateway } from '../index.ts';
 
 export const MODEL = 'strata-tiny-chat';
 
-export interface Harness extends AsyncDisposable {
-  readonly running: RunningGateway;
-  readonly base: string;
-  readonly key: string;
-  /** Posts JSON, or text as it is. */
-  post(target: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
-  get(target: string, headers?: Record<string, string>): Promise<Answer>;
-  /** Posts JSON and gives the response as soon as its headers are there. */
-  open(target: string, body: unknown, signal?: AbortSignal): Promise<Response>;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  /** Undefined where the answer is not JSON. */
-  readonly body: Json;
-  readonly text: string;
-}
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
+/** `body` is undefined where it is not JSON. */
+export type Answer = Awaited<ReturnType<Harness['get']>>;
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
 export type Json = any;
 
 /** `world.engines` replace the model of the demo where `settings` name none: `STRATA_MODEL: ''`. */
-export async function startHarness(settings: Record<string, string> = {}, world: GatewayWorld = {}): Promise<Harness> {
+export async function startHarness(settings: Record<string, string> = {}, world: GatewayWorld = {}) {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await mkdtempDisposable(path.join(tmpdir(), 'strata-gateway-')));
   const config = readGatewayConfig({
@@ -44,8 +29,9 @@ export async function startHarness(settings: Record<string, string> = {}, world:
   const ask = async (target: string, init: RequestInit) => {
     const response = await fetch(base + target, init);
     const text = await response.text();
-    const isJson = /json/.test(response.headers.get('content-type') ?? '');
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : undefined, text };
+    const { status, headers } = response;
+    const body: Json = /json/.test(headers.get('content-type') ?? '') ? JSON.parse(text) : undefined;
+    return { status, headers, body, text };
   };
   const own = { authorization: `Bearer ${key}` };
   const posting = (body: unknown, headers: Record<string, string> = {}) => ({
@@ -55,9 +41,12 @@ export async function startHarness(settings: Record<string, string> = {}, world:
   const owned = stack.move();
   return {
     ...{ running, base, key },
-    post: (target, body, headers) => ask(target, posting(body, headers)),
-    open: (target, body, signal) => fetch(base + target, { ...posting(body), ...(signal ? { signal } : {}) }),
-    get: (target, headers = {}) => ask(target, { headers: { ...own, ...headers } }),
+    /** Posts JSON, or text as it is. */
+    post: (target: string, body: unknown, headers?: Record<string, string>) => ask(target, posting(body, headers)),
+    /** Posts JSON and gives the response as soon as its headers are there. */
+    open: (target: string, body: unknown, signal: AbortSignal | null = null) =>
+      fetch(base + target, { ...posting(body), signal }),
+    get: (target: string, headers: Record<string, string> = {}) => ask(target, { headers: { ...own, ...headers } }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -1,6 +1,6 @@
 // What tests ask of a network of simulated workers, and what an undisturbed one would say.
 import type { Engine, Job, JobContext } from '@strata/engine';
-import { type Frame, GREEDY, type OfferedModel } from '@strata/inference';
+import { type Frame, type FrameOf, GREEDY, type OfferedModel } from '@strata/inference';
 import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
 import { until as untilSo } from '../../../../../tests/support/until.ts';
 import type { ScriptedWorker, WorkerScript } from './scripted-worker.ts';
@@ -18,13 +18,8 @@ export const job = (more: Partial<Job> = {}): Job => ({
 
 export const truth = (count = COUNT, seed = SEED): readonly number[] => simulatedAnswer(PROMPT, { seed, count });
 
-export interface Answer {
-  readonly tokens: readonly number[];
-  /** `begin`, and why it ended. */
-  readonly kinds: readonly string[];
-}
-
-export async function answerOf(engine: Engine, asked: Job = job(), context: JobContext = {}): Promise<Answer> {
+/** `kinds`: `begin`, and why it ended. */
+export async function answerOf(engine: Engine, asked: Job = job(), context: JobContext = {}) {
   const tokens: number[] = [];
   const kinds: string[] = [];
   for await (const event of engine.generate(asked, NEVER, context)) {
@@ -42,10 +37,7 @@ export const offeredModel = (given: Partial<OfferedModel> = {}): OfferedModel =>
   ...{ prefillTokensPerSecond: 1_000, decodeTokensPerSecond: 50, ...given },
 });
 
-export type Act = (
-  frame: Extract<Frame, { readonly kind: 'tokens' }>,
-  worker: ScriptedWorker,
-) => readonly (Frame | Uint8Array)[];
+export type Act = (frame: FrameOf<'tokens'>, worker: ScriptedWorker) => readonly (Frame | Uint8Array)[];
 
 /** Does something in place of the token at this position, once. */
 export function at(position: number, act: Act): WorkerScript {

@@ -1,5 +1,6 @@
 // A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the engine over them.
-import { mkdtemp, rm } from 'node:fs/promises';
+import assert from 'node:assert/strict';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
@@ -19,7 +20,7 @@ export class BedFleet implements Fleet {
   readonly sessions = new Set<WorkerSession>();
   readonly served: Served[] = [];
   readonly answered: string[] = [];
-  readonly lost: { readonly peer: string; readonly loss: string; readonly atMs: number }[] = [];
+  readonly lost: { peer: string; loss: string; atMs: number }[] = [];
   /** Peers in the order in which they were chosen. */
   readonly chosen: string[] = [];
   /** If it is given, the first of these is chosen that is connected, however busy it is. */
@@ -36,17 +37,14 @@ export class BedFleet implements Fleet {
   }
 
   choose(_wanted: unknown, { except }: { readonly except: ReadonlySet<string> }): Chosen | undefined {
-    const free = [...this.sessions].filter(({ peer, isAlive }) => isAlive && !except.has(peer));
+    const { order, expectedFirstTokenMs, decodeTokensPerSecond } = this;
     // Jobs that were begun in the same turn of the event loop have not reached their worker yet.
     const timesOf = (peer: string) => this.chosen.filter((each) => each === peer).length;
-    const [session] = free.sort((a, b) =>
-      this.order
-        ? this.order.indexOf(a.peer) - this.order.indexOf(b.peer)
-        : a.load.own - b.load.own || timesOf(a.peer) - timesOf(b.peer),
-    );
+    const rank = ({ peer, load }: WorkerSession) => order?.indexOf(peer) ?? load.own * 1e6 + timesOf(peer);
+    const free = [...this.sessions].filter(({ peer, isAlive }) => isAlive && !except.has(peer));
+    const [session] = free.sort((a, b) => rank(a) - rank(b));
     if (!session) return undefined;
     this.chosen.push(session.peer);
-    const { expectedFirstTokenMs, decodeTokensPerSecond } = this;
     return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: CONTEXT };
   }
 
@@ -55,22 +53,14 @@ export class BedFleet implements Fleet {
     return this.lost.map(({ loss }) => loss);
   }
 
-  noteServed(served: Served): void {
-    this.served.push(served);
-  }
-
-  noteAnswered(peer: string): void {
-    this.answered.push(peer);
-  }
-
-  noteLost(peer: string, loss: string): void {
-    this.lost.push({ peer, loss, atMs: performance.now() });
-  }
+  noteServed = (served: Served) => void this.served.push(served);
+  noteAnswered = (peer: string) => void this.answered.push(peer);
+  noteLost = (peer: string, loss: string) => void this.lost.push({ peer, loss, atMs: performance.now() });
 }
 
 export class BedTrust implements Trust {
   readonly answers: SeenAnswer[] = [];
-  readonly breaches: { readonly peer: string; readonly reason: string }[] = [];
+  readonly breaches: { peer: string; reason: string }[] = [];
   readonly of = () => 1;
   readonly standing = () => NEWCOMER;
   readonly answered = (answer: SeenAnswer) => void this.answers.push(answer);
@@ -80,7 +70,7 @@ export class BedTrust implements Trust {
 export class NetworkBed implements AsyncDisposable {
   readonly gateway: PeerNode;
   readonly nodes: readonly PeerNode[];
-  readonly #folder: string;
+  readonly #folder: AsyncDisposable;
   #sessionOptions: Partial<SessionOptions> = {};
   #workers: ScriptedWorker[] = [];
   readonly #opening = new Map<string, PromiseWithResolvers<void>>();
@@ -88,23 +78,22 @@ export class NetworkBed implements AsyncDisposable {
   trust = new BedTrust();
   agreed: SignedSegment[] = [];
   /** Sessions that ended, and those that could not be opened. */
-  ends: { readonly peer: string; readonly loss: string; readonly breach: string | undefined }[] = [];
+  ends: { peer: string; loss: string; breach: string | undefined }[] = [];
 
-  private constructor(gateway: PeerNode, nodes: readonly PeerNode[], folder: string) {
+  private constructor(gateway: PeerNode, nodes: readonly PeerNode[], folder: AsyncDisposable) {
     this.gateway = gateway;
     this.nodes = nodes;
     this.#folder = folder;
   }
 
   static async start(workers: number): Promise<NetworkBed> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'strata-bed-'));
+    const folder = await mkdtempDisposable(path.join(tmpdir(), 'strata-bed-'));
     const start = (name: string) =>
-      startPeerNode({ keyFile: path.join(folder, name), listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false });
+      startPeerNode({ keyFile: path.join(folder.path, name), listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false });
     const gateway = await start('gateway');
     const nodes = await Promise.all(Array.from({ length: workers }, (_, i) => start(`worker-${i}`)));
-    const [address] = gateway.addresses();
     const signal = AbortSignal.timeout(10_000);
-    for (const node of nodes) await node.peers.join(address as string, { signal });
+    for (const node of nodes) await node.peers.join(gateway.addresses()[0] as string, { signal });
     const bed = new NetworkBed(gateway, nodes, folder);
     await gateway.channels.handle(PROTOCOL, (channel) => void bed.#open(channel));
     return bed;
@@ -116,10 +105,7 @@ export class NetworkBed implements AsyncDisposable {
     await Promise.all(Array.from(this.fleet.sessions, (session) => session[Symbol.asyncDispose]()));
     this.#sessionOptions = sessionOptions;
     this.#workers = [];
-    this.fleet = new BedFleet();
-    this.trust = new BedTrust();
-    this.agreed = [];
-    this.ends = [];
+    Object.assign(this, { fleet: new BedFleet(), trust: new BedTrust(), agreed: [], ends: [] });
   }
 
   /** A worker whose session is open at the gateway. */
@@ -132,20 +118,18 @@ export class NetworkBed implements AsyncDisposable {
 
   /** A worker whose session need not open. */
   async closedWorker(at: number, engine: WorkerEngine, script: WorkerScript = {}): Promise<ScriptedWorker> {
-    const worker = await ScriptedWorker.connect(this.#node(at), this.gateway.id, { engine, script });
+    const worker = await ScriptedWorker.connect(this.nodes[at] as PeerNode, this.gateway.id, { engine, script });
     this.#workers.push(worker);
     return worker;
   }
 
   /** The id of a worker's host. */
   peer(at: number): string {
-    return this.#node(at).id;
+    return (this.nodes[at] as PeerNode).id;
   }
 
   session(at = 0): WorkerSession {
-    const session = [...this.fleet.sessions].find(({ peer }) => peer === this.peer(at));
-    if (!session) throw new Error(`there is no session with worker ${at}`);
-    return session;
+    return [...this.fleet.sessions].find(({ peer }) => peer === this.peer(at)) ?? assert.fail(`no session with ${at}`);
   }
 
   /** The fleet prefers workers in the order of their hosts, whatever their load. */
@@ -155,33 +139,25 @@ export class NetworkBed implements AsyncDisposable {
 
   /** `sha256` is that of the model; its vocabulary is unused. */
   engine(sha256: string, options: Partial<NetworkEngineOptions> = {}) {
-    const { fleet, trust, agreed } = this;
+    const { fleet, trust, agreed, gateway } = this;
     const agree = (segment: SignedSegment) => {
       agreed.push(segment);
-      return this.gateway.sign(segment.bytes);
+      return gateway.sign(segment.bytes);
     };
     return createNetworkEngine({
       info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: fleet.slots }) as ModelInfo,
       vocabulary: {} as Vocabulary,
       books: { agree, recent: async () => [] },
-      ...{ fleet, trust, gateway: this.gateway.id, patienceMs: 5_000 },
-      ...options,
+      ...{ fleet, trust, gateway: gateway.id, patienceMs: 5_000, ...options },
     });
-  }
-
-  #node(at: number): PeerNode {
-    const node = this.nodes[at];
-    if (!node) throw new RangeError(`there is no worker ${at}`);
-    return node;
   }
 
   async #open(channel: Channel): Promise<void> {
     const { peer } = channel;
     const { fleet, ends } = this;
     try {
-      const session: WorkerSession = await openWorkerSession(channel, {
-        ...{ software: 'test', roundTripMs: () => 1, onOffer: () => {} },
-        ...this.#sessionOptions,
+      const session = await openWorkerSession(channel, {
+        ...{ software: 'test', roundTripMs: () => 1, onOffer: () => {}, ...this.#sessionOptions },
         onEnd: (end) => {
           for (const each of fleet.sessions) if (!each.isAlive) fleet.sessions.delete(each);
           ends.push({ peer, ...end });
@@ -198,6 +174,6 @@ export class NetworkBed implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.fresh();
     await Promise.all([this.gateway, ...this.nodes].map((node) => node[Symbol.asyncDispose]()));
-    await rm(this.#folder, { recursive: true });
+    await this.#folder[Symbol.asyncDispose]();
   }
 }

@@ -35,12 +35,10 @@ export interface WorkerScript {
   readonly hear?: (frame: Frame, worker: ScriptedWorker) => boolean;
 }
 
-interface WorkerJob {
-  readonly cancelled: AbortController;
-  phase: 'waiting' | 'reading' | 'writing';
-  credit: number;
-  wake: () => void;
-}
+const newJob = (credit: number) => ({
+  ...{ credit, cancelled: new AbortController(), wake: () => {} },
+  phase: 'waiting' as 'waiting' | 'reading' | 'writing',
+});
 
 export class ScriptedWorker {
   readonly node: PeerNode;
@@ -48,7 +46,7 @@ export class ScriptedWorker {
   readonly #channel: Channel;
   readonly #engine: WorkerEngine;
   readonly #script: WorkerScript;
-  readonly #jobs = new Map<number, WorkerJob>();
+  readonly #jobs = new Map<number, ReturnType<typeof newJob>>();
   readonly #pulses: NodeJS.Timeout;
   /** Says and hears nothing any more, and keeps the connection. */
   isFrozen = false;
@@ -63,20 +61,15 @@ export class ScriptedWorker {
     void this.#read();
   }
 
-  static async connect(
-    node: PeerNode,
-    gateway: string,
-    { engine, script = {} }: { readonly engine: WorkerEngine; readonly script?: WorkerScript },
-  ): Promise<ScriptedWorker> {
+  static async connect(node: PeerNode, gateway: string, by: { engine: WorkerEngine; script?: WorkerScript }) {
     const channel = await node.channels.open(gateway, PROTOCOL, { signal: AbortSignal.timeout(5_000) });
-    return new ScriptedWorker(node, channel, engine, script);
+    return new ScriptedWorker(node, channel, by.engine, by.script ?? {});
   }
 
   /** Waits for a frame of this kind; the first of them. */
   async received<Kind extends Frame['kind']>(kind: Kind): Promise<FrameOf<Kind>> {
-    const find = () => this.heard.find((frame): frame is FrameOf<Kind> => frame.kind === kind);
-    await until(() => find() !== undefined);
-    return find() as FrameOf<Kind>;
+    await until(() => this.heard.some((frame) => frame.kind === kind));
+    return this.heard.find((frame) => frame.kind === kind) as FrameOf<Kind>;
   }
 
   get running(): number {
@@ -130,8 +123,7 @@ export class ScriptedWorker {
     if (this.#script.hear?.(frame, this)) return;
     if (frame.kind === 'request') void this.#serve(frame, bytesSha256(bytes));
     if (frame.kind === 'cancel') this.#jobs.get(frame.id)?.cancelled.abort();
-    if (frame.kind !== 'credit') return;
-    const job = this.#jobs.get(frame.id);
+    const job = frame.kind === 'credit' && this.#jobs.get(frame.id);
     if (!job) return;
     job.credit += frame.tokens;
     job.wake();
@@ -139,8 +131,8 @@ export class ScriptedWorker {
 
   async #serve(request: FrameOf<'request'>, requestSha256: string): Promise<void> {
     const { id, given, prompt, nonce, modelSha256, credit, sampling } = request;
-    const cancelled = new AbortController();
-    const job: WorkerJob = { cancelled, phase: 'waiting', credit, wake: () => {} };
+    const job = newJob(credit);
+    const { cancelled } = job;
     this.#jobs.set(id, job);
     cancelled.signal.addEventListener('abort', () => job.wake());
     const logitBias = new Map(sampling.logitBias.map(({ token, bias }) => [token, bias]));
@@ -168,15 +160,14 @@ export class ScriptedWorker {
           chain.push(event.token);
           const top = (event.top ?? []).map(({ bytes, ...each }) => ({ ...each, text: bytes }));
           const { token, bytes: text, logprob } = event;
-          this.say({ kind: 'tokens', id, position, tokens: [{ token, text, logprob, top }] });
-          position += 1;
+          this.say({ kind: 'tokens', id, position: position++, tokens: [{ token, text, logprob, top }] });
         }
       }
     } catch (error) {
       if (!cancelled.signal.aborted) {
-        const { code } = error as { readonly code?: string };
-        const known = code === 'grammar-unusable' ? code : 'engine-failed';
-        this.say({ kind: 'failed', id, code: known, message: String(error).slice(0, 1_000) });
+        const isOfGrammar = (error as { readonly code?: string }).code === 'grammar-unusable';
+        const code = isOfGrammar ? 'grammar-unusable' : 'engine-failed';
+        this.say({ kind: 'failed', id, code, message: String(error).slice(0, 1_000) });
         return;
       }
     } finally {
