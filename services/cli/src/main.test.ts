@@ -1,12 +1,13 @@
 // The command itself: help, wrong use, failures at the start in one line, and that a process of it starts.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { stackOpenApi } from '@strata/stack';
-import { assertEnds, runStrata, spawnStrata, temporaryDirectory } from './test/run-strata.ts';
+import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed, temporaryDirectory } from './test/run-strata.ts';
 
 const quiet = {
   ...{ STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_RESOLVERS: '127.0.0.1:1' },
@@ -74,14 +75,8 @@ describe('a process of the strata command', () => {
   for (const [args, code, words] of [
     ['stack explain', 1, /could not be read/],
     ['stack fingerprints /nowhere/none', 1, /^strata: cannot read the fingerprints .*none: it does not exist/],
-    ['stack verify /nowhere', 2, /there is no file/],
-    ['stack scan missing.txt', 2, /there is no file/],
-    ['stack keys list', 1, /there is no database/],
-    ['stack feeds add nonsense', 2, /this is no address/],
     ['config check', 0, /^$/],
     ['mcp --base nowhere', 2, /--base is the URL/],
-    ['inference chat hi --model x', 2, /which key\?/],
-    ['inference gateway --model /nowhere.gguf', 1, /cannot be loaded/],
     ['inference worker', 2, /no model to lend/],
   ] as const)
     it(`starts: ${args}`, async () => {
@@ -150,5 +145,39 @@ describe('strata stack serve', () => {
     });
     assert.equal(code, 0, stderr);
     assert.match(stderr, /"msg":"ready"[\s\S]*"msg":"stopping"/);
+  });
+});
+
+const isRoot = process.getuid?.() === 0;
+// Those of another user are in process.full.test.ts.
+describe('a command that root runs', { skip: isRoot ? false : 'only root writes for other users' }, () => {
+  it('leaves what it writes to the owner of the data directory, but nothing that a link leads to', async () => {
+    await using data = await temporaryDirectory();
+    await using elsewhere = await temporaryDirectory();
+    const ownedByOthers = () =>
+      readdirSync(data.path, { recursive: true, encoding: 'utf8' }).filter(
+        (name) => statSync(path.join(data.path, name)).uid !== OTHER_UID,
+      );
+    chownSync(data.path, OTHER_UID, OTHER_UID);
+    const strata = (args: string) => succeed(args, { env: { STRATA_DATA: data.path } });
+    const backup = path.join(elsewhere.path, 'backup');
+    await strata('stack keys create');
+    assert.deepEqual(ownedByOthers(), []);
+    await strata('stack keys rotate-signing');
+    await strata('inference keys rotate-signing');
+    assert.deepEqual(ownedByOthers(), []);
+    assert.equal(statSync(path.join(data.path, 'keys/ledger/signing-keys.json')).mode & 0o777, 0o600);
+    await strata(`stack backup ${backup}`);
+    await strata(`stack restore ${backup} --replace`);
+    assert.ok(readdirSync(data.path).some((name) => name.includes('.replaced-')));
+    assert.deepEqual(ownedByOthers(), []);
+    assert.equal(statSync(backup).uid, 0, 'what is elsewhere stays as it was made');
+
+    const secret = path.join(elsewhere.path, 'secret');
+    writeFileSync(secret, '');
+    linkSync(secret, path.join(data.path, 'link'));
+    symlinkSync(elsewhere.path, path.join(data.path, 'folder'));
+    await strata('stack keys create');
+    assert.equal(statSync(secret).uid, 0);
   });
 });

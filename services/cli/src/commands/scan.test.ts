@@ -4,7 +4,9 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
+import { domainListOf, readDomainList } from '../domain-list.ts';
 import { liveService } from '../test/live-service.ts';
 import { assertEnds, type RunOptions, temporaryDirectory } from '../test/run-strata.ts';
 
@@ -116,5 +118,26 @@ describe('strata stack scan', () => {
     assert.match(first.stderr, new RegExp(`strata: interrupted: ${50 - done} domains are left`));
     const second = await setting.scan(args, 0, /^/, { env: { STRATA_SCAN_CONCURRENCY: '64' } });
     assert.equal(JSON.parse(second.stdout).scanned, 50 - done);
+  });
+});
+
+describe('a domain list', () => {
+  it('takes names, ranks, URLs, comments and blanks, and reduces hosts to their registrable domain', async () => {
+    const text =
+      '\uFEFF# companies\nexample.com\r\n\n2,www.Example.org\nhttps://shop.example.co.uk/cart?x=1 # shop\nexample.com.\n';
+    const list = await readDomainList(Readable.from([text]));
+    assert.deepEqual(list, { domains: ['example.com', 'example.org', 'example.co.uk'], rejected: [] });
+  });
+
+  it('reports each bad line with its number and goes on', async () => {
+    const text = `co.uk\n10.0.0.1\nexample.net\n../etc\n${'a'.repeat(5_000)}\n`;
+    const list = await readDomainList(Readable.from([text]));
+    assert.deepEqual(list.domains, ['example.net']);
+    assert.equal(list.rejected.map(({ line }) => line).join(), '1,2,4,5');
+    assert.ok(list.rejected.every((bad) => bad.message.length > 0 && bad.text.length <= 100));
+  });
+
+  it('takes arguments the same way', async () => {
+    assert.deepEqual((await domainListOf(['EXAMPLE.com', 'example.com'])).domains, ['example.com']);
   });
 });
