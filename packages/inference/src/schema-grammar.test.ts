@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { grammarProblem } from './grammar-bounds.ts';
 import { callGrammar, schemaGrammar, schemaOrCallGrammar } from './schema-grammar.ts';
 import { sampleGrammar } from './test/sample-grammar.ts';
 
@@ -66,6 +67,7 @@ describe('the grammar of a schema', () => {
   it('makes nothing but what the schema allows', () => {
     const a = { type: 'object', properties: { x: { type: 'string', maxLength: 3 } }, required: ['x'] };
     const record = object({ a: { type: 'integer' }, b: { enum: ['x', 1, null] } }, 'a');
+    const fiveToNine = { type: 'integer', minimum: 5, maximum: 9 };
     const schemas: Record<string, unknown>[] = [
       record,
       { ...object({ a: { $ref: '#/$defs/n' } }), $defs: { n: { type: 'array', items: { $ref: '#' } } } },
@@ -77,12 +79,7 @@ describe('the grammar of a schema', () => {
       {},
       { allOf: [{ $ref: '#/$defs/a' }, { properties: { y: { type: 'integer' } }, required: ['y'] }], $defs: { a } },
       { $ref: '#/$defs/a', properties: { z: { enum: [1, null] } }, required: ['z'], $defs: { a } },
-      {
-        allOf: [
-          { type: 'integer', minimum: 5, maximum: 9 },
-          { minimum: 0, exclusiveMaximum: 9 },
-        ],
-      },
+      { allOf: [fiveToNine, { minimum: 0, exclusiveMaximum: 9 }] },
       { allOf: [{ enum: [1, 2] }, { enum: [2, 3] }] },
       { allOf: [a, { properties: { x: { minLength: 2 } } }, { allOf: [{ required: ['w'] }] }] },
       { ...object({ k: { const: 'x' } }, 'k'), anyOf: [{ required: ['a'] }, { required: ['b'] }] },
@@ -132,5 +129,42 @@ describe('the grammar of a schema', () => {
     for (let i = 0; i < 100; i += 1) deep = { type: 'array', items: deep };
     const large = object(properties(5_000, { type: 'string' }));
     refused([deep, 'unsupported_value', /deeper/], [large, 'unsupported_value', /too large/]);
+  });
+});
+
+describe('the bounds of a grammar', () => {
+  const hostile: Record<string, readonly [string, RegExp]> = {
+    'parentheses without end': [`root ::= ${'('.repeat(30_000)}"a"${')'.repeat(30_000)}`, /nests deeper/],
+    'parentheses that are never closed': [`root ::= ${'('.repeat(30_000)}`, /nests deeper/],
+    'repetitions of repetitions': ['root ::= (("a" "b"){1,2000}){1,2000}', /more than 400000 parts/],
+    'one repetition of a thousand million': ['root ::= "a"{1000000000}', /more than 2000 times/],
+    'a least number alone': ['root ::= [a-z]{1000000,}', /more than 2000 times/],
+    'groups in groups, each a hundred times': ['root ::= (((("a"){100}){100}){100}){100}', /more than 400000 parts/],
+    'a text of megabytes': [`root ::= "${'a'.repeat(600_000)}"`, /bytes/],
+    'rules without end': [Array.from({ length: 20_000 }, (_, i) => `r${i} ::= "a"`).join('\n'), /rules/],
+  };
+  for (const [name, [gbnf, words]] of Object.entries(hostile))
+    it(`refuse ${name}`, () => assert.match(grammarProblem(gbnf) ?? '', words));
+
+  it('let what a schema asks for pass, the largest too', () => {
+    const values = Array.from({ length: 1_000 }, (_, i) => 'a'.repeat(i));
+    const largest = {
+      type: 'object',
+      properties: {
+        chain: { enum: values.slice(0, 600) },
+        long: { type: 'string', maxLength: 1_000 },
+        list: { type: 'array', maxItems: 1_000, items: { type: 'integer', minimum: 0, maximum: 999 } },
+        when: { type: 'string', format: 'date-time' },
+      },
+    };
+    assert.equal(grammarProblem(schemaGrammar(largest, 'p')), undefined);
+  });
+
+  it('do not take signs in texts, classes and comments for the grammar, and read what never ends in one pass', () => {
+    const open = '('.repeat(5_000);
+    const quoted = `root ::= "${open}" [({}"] # ${open}\n  "\\"{1,900000}" [^\\]{9999999}]*\n`;
+    const endless = ['\\"', '"\\"', '[\\]', '{', '\\'].map((part) => `root ::= "${part.repeat(100_000)}`);
+    for (const gbnf of [quoted, ...endless, '))))', 'root ::= )"a"{3}(', '{,}{x}{5}', '', '"', '[', '\\'])
+      assert.equal(grammarProblem(gbnf), undefined, gbnf.slice(0, 50));
   });
 });

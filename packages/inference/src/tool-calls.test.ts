@@ -2,15 +2,59 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
+import { StopScanner } from './stop-scanner.ts';
 import { ToolCallReader, type ToolDelta } from './tool-calls.ts';
+
+/** What is sent of a text that comes in pieces. */
+function sent(pieces: readonly string[], stops: readonly string[]): { text: string; stop: string | undefined } {
+  const scanner = new StopScanner(stops);
+  let text = '';
+  for (const piece of pieces) {
+    const scanned = scanner.push(piece);
+    text += scanned.text;
+    if (scanned.stop !== undefined) return { text: text + scanner.end(), stop: scanned.stop };
+  }
+  return { text: text + scanner.end(), stop: undefined };
+}
+
+describe('stop strings', () => {
+  it('end the answer before them, also when they come in pieces', () => {
+    assert.deepEqual(sent(['one, t', 'w', 'o, three'], ['two']), { text: 'one, ', stop: 'two' });
+    assert.deepEqual(sent(['a', '\n', '\n', 'b'], ['\n\n', 'b']), { text: 'a', stop: '\n\n' });
+  });
+
+  it('hold back no more than what may become one', () => {
+    const scanner = new StopScanner(['END']);
+    const texts = ['the E', 'N', 'CORE', 'x', 'EN'].map((piece) => scanner.push(piece).text);
+    assert.deepEqual(texts, ['the ', '', 'ENCOR', 'Ex', '']);
+    assert.equal(scanner.end(), 'EN');
+  });
+
+  it('say nothing after the end', () => {
+    const scanner = new StopScanner(['x']);
+    assert.deepEqual(scanner.push('axb'), { text: 'a', stop: 'x' });
+    assert.deepEqual([scanner.push('more').text, scanner.end()], ['', '']);
+  });
+
+  it('cut at the same place however the text comes, and never let one through', () => {
+    const abc = (minLength: number, maxLength: number) =>
+      fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength, maxLength });
+    const anyPieces = fc.array(abc(0, 30), { maxLength: 8 });
+    holds(100, [anyPieces, fc.array(abc(1, 4), { minLength: 1, maxLength: 3 })], (pieces, stops) => {
+      const { text, stop } = sent(pieces, stops);
+      const complete = pieces.join('');
+      assert.ok(complete.startsWith(text));
+      for (const each of stops) assert.ok(!text.includes(each), `${each} in ${text}`);
+      if (stop === undefined) assert.equal(text, complete);
+      else assert.equal(complete.slice(text.length, text.length + stop.length), stop);
+    });
+  });
+});
 
 const tools = [{ name: 'look_up' }, { name: 'add' }];
 const call = '{"name": "look_up", "arguments": {"domain": "example.com"}}';
 
-interface Found {
-  readonly name: string;
-  readonly input: unknown;
-}
+type Found = { readonly name: string; readonly input: unknown };
 const found: Found = { name: 'look_up', input: { domain: 'example.com' } };
 const added = (input: unknown): Found => ({ name: 'add', input });
 /** A call of the other tool, its input in this field. */
@@ -82,19 +126,14 @@ describe('calls of tools', () => {
     assert.deepEqual(reader.push('}}'), [{ kind: 'arguments', at: 0, text: '}' }]);
   });
 
-  it('let an object pass at once that is none', () => {
-    const reader = new ToolCallReader(tools);
-    assert.equal(gathered(reader.push('{"answer": ')).text, '{"answer": ');
-  });
-
-  it('beyond as many as are wanted are left out', () => {
-    assert.deepEqual(read([`${call}\n${call}`], 1), { text: '', calls: [found] });
-  });
+  it('beyond as many as are wanted are left out', () =>
+    assert.deepEqual(read([`${call}\n${call}`], 1), { text: '', calls: [found] }));
 
   it('hold back no text that cannot be one', () => {
     const reader = new ToolCallReader(tools);
     const texts = ['Hello ', '<b>x', '<tool', 's>'].map((text) => gathered(reader.push(text)).text);
     assert.deepEqual(texts, ['Hello ', '<b>x', '', '<tools>']);
+    assert.equal(gathered(new ToolCallReader(tools).push('{"answer": ')).text, '{"answer": ');
   });
 
   it('do not hold back without end', () => {

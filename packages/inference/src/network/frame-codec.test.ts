@@ -100,7 +100,7 @@ describe('a frame', () => {
     assert.equal(frame.grammar, 'a\ufffdb');
   });
 
-  // What is malformed is in vectors/network/refused.json, which vectors.test.ts reads.
+  // What is malformed is in vectors/network/refused.json, which segment.test.ts reads.
   const infinite = { token: 1, text: new Uint8Array(), logprob: Number.NEGATIVE_INFINITY, top: [] };
   const notAllowed = { name: 'FrameError', code: 'not-allowed' };
   for (const [name, frame] of [

@@ -1,8 +1,118 @@
-// What a worker signs: a receipt is held, field by field, against what the gateway saw.
+// The protocol: its vectors, its document, and receipts held against what the gateway observed. Regenerate the vectors: test/write-vectors.ts
 import assert from 'node:assert/strict';
+import { createPublicKey, verify } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { SegmentReceipt } from './frame.ts';
-import { bytesSha256, type SeenSegment, segmentProblems, TokenChain, tokensSha256 } from './segment.ts';
+import { FAILURE_CODES, Frame, MOST_PART_BYTES, PROTOCOL, PROTOCOL_VERSION, type SegmentReceipt } from './frame.ts';
+import { decodeFrame, decodeOffer, decodeSegmentReceipt, encodeFrame } from './frame-codec.ts';
+import { FRAME_PROTO } from './frame-proto.ts';
+import {
+  bytesSha256,
+  fromHex,
+  offerSignedBytes,
+  type SeenSegment,
+  segmentProblems,
+  segmentSignedBytes,
+  settleSignedBytes,
+  TokenChain,
+  toHex,
+  tokensSha256,
+} from './segment.ts';
+import { networkVectors, plain } from './test/vectors.ts';
+import { MOST_FRAME_BYTES, MOST_MESSAGES, MOST_NUMBERS } from './wire-types.ts';
+
+const directory = new URL('../../../../vectors/network/', import.meta.url);
+// biome-ignore lint/suspicious/noExplicitAny: files of many shapes, which are what is tested
+const vector = (name: string): any => JSON.parse(readFileSync(new URL(name, directory), 'utf8'));
+
+function isSigned(bytes: string, signature: string, { publicKey }: { readonly publicKey: string }): boolean {
+  const x = Buffer.from(publicKey, 'hex').toString('base64url');
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  return verify(null, fromHex(bytes), key, fromHex(signature));
+}
+
+describe('the network vectors', () => {
+  // That other encodings are read alike, and what is refused for which reason, is in what the code makes.
+  it('are all that the code makes, and no more', () => {
+    const made = networkVectors();
+    assert.deepEqual(readdirSync(directory).sort(), Object.keys(made).sort());
+    for (const [name, value] of Object.entries(made)) assert.deepEqual(vector(name), plain(value), name);
+  });
+
+  it('of frames are read, and written byte by byte', () => {
+    const kinds = new Set<string>();
+    for (const { hex, frame } of vector('frames.json')) {
+      const read = decodeFrame(fromHex(hex));
+      assert.deepEqual(plain(read), frame);
+      assert.equal(toHex(encodeFrame(read)), hex);
+      kinds.add(read.kind);
+    }
+    assert.equal(kinds.size, 17);
+  });
+
+  it('of a segment hold from the request to both signatures', () => {
+    const it = vector('segment.json');
+    const request = decodeFrame(fromHex(it.request));
+    const receipt = decodeSegmentReceipt(fromHex(it.receiptHex));
+    assert.deepEqual(plain(receipt), it.receipt);
+    assert.ok(request.kind === 'request');
+    const { nonce, modelSha256, prompt, given } = request;
+    const start = { nonce, modelSha256, promptSha256: tokensSha256(prompt), from: given.length };
+    const peers = { worker: it.worker.peer, gateway: it.gateway.peer };
+    const made = { to: given.length + it.tokens.length, chainHead: it.chainHeads.at(-1), promptTokens: prompt.length };
+    const seen = { ...start, ...peers, ...made, requestSha256: bytesSha256(fromHex(it.request)) };
+    assert.deepEqual(segmentProblems(receipt, { ...seen, reason: 'length' }), []);
+    assert.ok(isSigned(it.workerSigns, it.workerSignature, it.worker));
+    assert.ok(isSigned(it.gatewaySigns, it.gatewaySignature, it.gateway));
+    assert.ok(it.workerSigns.endsWith(it.receiptHex) && it.gatewaySigns.endsWith(it.receiptHex));
+    assert.equal(isSigned(it.gatewaySigns, it.workerSignature, it.worker), false);
+    const done = decodeFrame(fromHex(it.done));
+    assert.ok(done.kind === 'done' && toHex(done.receipt) === it.receiptHex);
+    const settle = decodeFrame(fromHex(it.settle));
+    assert.ok(settle.kind === 'settle' && toHex(settle.signature) === it.gatewaySignature);
+  });
+
+  it('of an offer hold under its signature', () => {
+    const { frame, offer, offerHex, worker, workerSigns, workerSignature } = vector('offer.json');
+    const read = decodeFrame(fromHex(frame));
+    assert.ok(read.kind === 'offer' && toHex(read.offer) === offerHex);
+    assert.deepEqual(plain(decodeOffer(read.offer)), offer);
+    assert.equal(offer.peer, worker.peer);
+    assert.ok(isSigned(workerSigns, workerSignature, worker));
+  });
+});
+
+const doc = readFileSync(new URL('../../../../docs/network-protocol.md', import.meta.url), 'utf8');
+const count = (value: number) => value.toLocaleString('en-US');
+
+describe('docs/network-protocol.md', () => {
+  it('has the messages word for word', () => {
+    assert.equal(/```proto\n(.*?)```/s.exec(doc)?.[1]?.trim(), FRAME_PROTO.trim());
+  });
+
+  it('tells of every kind of frame and every code of failure', () => {
+    const rows = [...doc.matchAll(/^\| ((?:`[a-z_-]+`(?:, )?)+) \|/gm)].flatMap(([, names = '']) =>
+      [...names.matchAll(/`([a-z_-]+)`/g)].map(([, name]) => name),
+    );
+    const kinds = Frame.options.map(({ shape }) => shape.kind.value.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`));
+    for (const name of [...kinds, ...FAILURE_CODES]) assert.ok(rows.includes(name), name);
+  });
+
+  it('tells the bounds as they are', () => {
+    assert.ok(doc.includes(`\`${PROTOCOL}\``) && doc.includes(`\`version\` ${PROTOCOL_VERSION};`));
+    for (const bound of [MOST_FRAME_BYTES, MOST_NUMBERS, MOST_MESSAGES])
+      assert.ok(doc.includes(count(bound)), `${bound}`);
+    assert.ok(doc.includes(`at most ${MOST_PART_BYTES / 1024 ** 2} MiB of it`));
+  });
+
+  it('tells what each signature begins with', () => {
+    for (const signed of [offerSignedBytes, segmentSignedBytes, settleSignedBytes]) {
+      const bytes = signed(new Uint8Array());
+      assert.equal(bytes.at(-1), 0);
+      assert.ok(doc.includes(`"${new TextDecoder().decode(bytes.subarray(0, -1))}"`));
+    }
+  });
+});
 
 const utf8 = new TextEncoder();
 const seen: SeenSegment = {

@@ -1,6 +1,7 @@
-// The sequential test against workers drawn from a seed: who is caught, how soon, and that nobody honest is.
+// The sequential test against workers drawn from a seed: which answers are audited, who is caught, and how soon.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { AuditRun } from './audit-run.ts';
 import {
   afterFinding,
   atTime,
@@ -73,6 +74,8 @@ describe('standing', () => {
     const { state, reason, untilMs } = proven;
     assert.deepEqual([state, reason, untilMs], ['quarantined', 'forged receipt', NOW + DAY_MS]);
     assert.equal(trust(proven), 0);
+    // Many proofs of one quarantine are one strike.
+    assert.partialDeepStrictEqual(after(GOOD, times(40, PROOF)), { strikes: 1, untilMs: NOW + DAY_MS });
     assert.equal(after(GOOD, times(4, WRONG)).untilMs, NOW + HOUR_MS);
   });
 
@@ -83,25 +86,17 @@ describe('standing', () => {
     assert.equal(afterFinding(after(once, times(20, CLEAN)), { kind: 'misjudged' }, NOW).state, 'suspect');
   });
 
-  it('counts many proofs of one quarantine as one strike', () => {
-    const { strikes, untilMs } = after(GOOD, times(40, PROOF));
-    assert.deepEqual([strikes, untilMs], [1, NOW + DAY_MS]);
-  });
-
   it('comes back on probation, with little work and half of it audited, and recovers by clean audits', () => {
     const convicted = after(GOOD, times(4, WRONG));
     assert.equal(atTime(convicted, NOW + HOUR_MS - 1).state, 'quarantined');
+    // Late audits of older answers change nothing.
+    assert.equal(after(convicted, [...times(50, CLEAN), ...times(3, WRONG)]).untilMs, convicted.untilMs);
     const back = atTime(convicted, NOW + HOUR_MS);
     assert.deepEqual([back.state, back.untilMs], ['suspect', undefined]);
     assert.ok(trust(back) > 0 && trust(back) < 0.2);
     assert.equal(auditShare(back, 0.02), 0.5);
     assert.equal(after(back, times(2, WRONG), NOW + HOUR_MS).state, 'quarantined', 'sooner than the first time');
     assert.equal(after(back, times(35, CLEAN), NOW + HOUR_MS).state, 'good');
-  });
-
-  it('stays in quarantine whatever late audits of older answers find', () => {
-    const convicted = after(GOOD, times(4, WRONG));
-    assert.equal(after(convicted, [...times(50, CLEAN), ...times(3, WRONG)]).untilMs, convicted.untilMs);
   });
 
   it('is quarantined twice as long each time, up to a month, and a month without halves that', () => {
@@ -124,11 +119,8 @@ describe('standing', () => {
     assert.ok(Math.abs(week.evidence - suspect.evidence / 2) < 1e-9);
     assert.equal(atTime(GOOD, NOW + 90 * DAY_MS).state, 'new');
     const stepwise = atTime(atTime(suspect, NOW + DAY_MS), NOW + 7 * DAY_MS);
-    assert.ok(Math.abs(stepwise.evidence - week.evidence) < 1e-9, 'however often it is looked at');
-  });
-
-  it('does not go backwards with a clock that does', () => {
-    assert.deepEqual(atTime(GOOD, NOW - DAY_MS), GOOD);
+    assert.ok(Math.abs(stepwise.evidence - week.evidence) < 1e-9, 'however often it is computed');
+    assert.deepEqual(atTime(GOOD, NOW - DAY_MS), GOOD, 'the clock goes backwards');
   });
 
   it('has its audits made at once when something is found, and as seldom as before when more is clean', () => {
@@ -201,5 +193,76 @@ describe('a cheat that was honest until it was trusted', () => {
   it('gains a dozen answers by a new key, and not more', () => {
     const answered = caught(200, wrong, {}).reduce<number>((sum, caughtAfter = 500) => sum + caughtAfter, 0);
     assert.ok(answered / 200 < 16);
+  });
+});
+
+const plain = { share: 0.02, weight: 1 };
+
+/** Numbers of the answers that are audited, of so many, and when each was told. */
+function auditsOf(run: AuditRun<number>, count: number, of: (i: number) => { share: number; weight: number }) {
+  return Array.from({ length: count }, (_, i) => ({ at: i, audited: run.add(i, of(i)) })).filter(
+    (each): each is { at: number; audited: number } => each.audited !== undefined,
+  );
+}
+
+describe('a run of answers', () => {
+  it('has exactly one audit, anywhere in it, which is reported when the run is over', () => {
+    const positions = new Set<number>();
+    const run = new AuditRun<number>(seeded(1));
+    const audits = auditsOf(run, 50_000, () => plain);
+    assert.ok(audits.length === 1_000 || audits.length === 999);
+    for (const [i, { at, audited }] of audits.entries()) {
+      const before = audits[i - 1];
+      if (!before) continue;
+      assert.equal(at - before.at, 50);
+      assert.ok(audited > before.at && audited <= at);
+      positions.add(audited - before.at);
+    }
+    assert.equal(positions.size, 50, 'every place in the run is drawn sooner or later');
+  });
+
+  it('gives each a chance by its weight', () => {
+    const run = new AuditRun<number>(seeded(2));
+    // Every tenth answer is four times as long.
+    const audits = auditsOf(run, 100_000, (i) => ({ share: 0.02, weight: i % 10 === 0 ? 4 : 1 }));
+    const long = audits.filter(({ audited }) => audited % 10 === 0).length / audits.length;
+    assert.ok(Math.abs(long - 4 / 13) < 0.04, `${long}`);
+  });
+
+  it('has all audited at a share of 1, and none at 0', () => {
+    for (const share of [1, 0])
+      assert.equal(auditsOf(new AuditRun(seeded(3)), 100, () => ({ share, weight: 1 })).length, 100 * share);
+  });
+
+  it('has a few audited as often as the share says, though no run is over', () => {
+    const random = seeded(4);
+    const audits = Array.from({ length: 20_000 }, () => auditsOf(new AuditRun(random), 5, () => plain).length);
+    const mean = audits.reduce((sum, count) => sum + count, 0) / audits.length;
+    assert.ok(Math.abs(mean - 0.1) < 0.01, `${mean}`);
+  });
+
+  it('ends within two answers once half of them are asked for', () => {
+    const random = seeded(5);
+    for (let life = 0; life < 200; life += 1) {
+      const run = new AuditRun<number>(random);
+      auditsOf(run, life, () => plain);
+      assert.ok(auditsOf(run, 2, () => ({ share: 0.5, weight: 1 })).length >= 1);
+    }
+  });
+
+  it('makes up for audits that came to nothing, and forgives what is too much', () => {
+    for (const owed of [3, 1_000]) {
+      const more = Math.min(owed, 10);
+      const run = new AuditRun<number>(seeded(6));
+      for (let i = 0; i < owed; i += 1) run.owe();
+      const audits = auditsOf(run, 1_000, () => plain).length;
+      assert.ok(audits === 20 + more || audits === 19 + more, `${audits}`);
+    }
+  });
+
+  it('makes up for none where all answers are audited as it is', () => {
+    const run = new AuditRun<number>(seeded(7));
+    run.owe();
+    assert.equal(auditsOf(run, 10, () => ({ share: 1, weight: 1 })).length, 10);
   });
 });

@@ -1,6 +1,5 @@
 // Workers, gateways and conversations in simulated time, to compare ways of choosing a worker. Everything follows from the seed.
 import { randomFrom } from '../../../../tests/support/random.ts';
-import { EventQueue } from './event-queue.ts';
 import {
   type Conversation,
   type Job,
@@ -41,13 +40,6 @@ export interface Policy {
 
 export type PolicyOf = (random: () => number) => Policy;
 
-export interface FleetOutcome {
-  /** Milliseconds to the first token, of each request that had one. */
-  readonly firstTokenMs: readonly number[];
-  /** Prompt tokens that needed not be read, of all. */
-  readonly cachedShare: number;
-}
-
 /** Heartbeats come every 250 ms from who works, every second from others. */
 const TICK_MS = 50;
 const BUSY_TICKS = 5;
@@ -60,7 +52,7 @@ const LONGEST_PROMPT = 4_000;
 const MEAN_THOUGHT_MS = 10_000;
 
 /** The same world for each policy of the same seed, as far as what they choose does not change it. */
-export function simulateFleet(policyOf: PolicyOf, options: FleetOptions): FleetOutcome {
+export function simulateFleet(policyOf: PolicyOf, options: FleetOptions) {
   return new SimulatedFleet(policyOf, options).run();
 }
 
@@ -88,7 +80,8 @@ class SimulatedFleet {
     this.#systems = Array.from({ length: 5 }, () => this.#newTokens(SYSTEM_TOKENS));
   }
 
-  run(): FleetOutcome {
+  /** Milliseconds to the first token of each request that had one; the share of prompt tokens that needed not be read. */
+  run() {
     this.#events.at(0, () => this.#beat(0));
     for (const index of this.#workers.keys()) this.#planDeath(index);
     this.#planArrival(this.#meanGapMs());
@@ -204,5 +197,34 @@ class SimulatedFleet {
 
   #between(from: number, to: number): number {
     return from + Math.floor(this.#random() * (to - from + 1));
+  }
+}
+
+/** Simulated time: what is planned for the same time happens in the order of its planning. */
+class EventQueue {
+  /** Soonest last. */
+  readonly #planned: { readonly atMs: number; readonly happen: () => void }[] = [];
+  #nowMs = 0;
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  at(atMs: number, happen: () => void): void {
+    let [from, to] = [0, this.#planned.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if ((this.#planned[middle]?.atMs ?? 0) > atMs) from = middle + 1;
+      else to = middle;
+    }
+    this.#planned.splice(from, 0, { atMs, happen });
+  }
+
+  runUntil(endMs: number): void {
+    for (let next = this.#planned.at(-1); next && next.atMs <= endMs; next = this.#planned.at(-1)) {
+      this.#planned.pop();
+      this.#nowMs = next.atMs;
+      next.happen();
+    }
   }
 }

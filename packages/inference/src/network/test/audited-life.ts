@@ -14,14 +14,8 @@ export interface LifeOptions {
   readonly everyMs?: number;
 }
 
-export interface Life {
-  readonly standing: Standing;
-  /** Requests answered until it was quarantined; undefined: it was not. */
-  readonly caughtAfter: number | undefined;
-  readonly audits: number;
-}
-
-export function audited(options: LifeOptions): Life {
+/** `caughtAfter`: requests answered until it was quarantined; undefined where it was not. */
+export function audited(options: LifeOptions) {
   const { deviationOf, requests, share = 0.02, random, everyMs = 1_000 } = options;
   let standing = options.from ?? NEWCOMER;
   let audits = 0;

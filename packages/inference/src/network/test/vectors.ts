@@ -1,19 +1,12 @@
-// The vectors of vectors/network, for other implementations: made here, written by write-vectors.ts, held to the code by vectors.test.ts.
+// The vectors of vectors/network, for other implementations: made here, written by write-vectors.ts, held to the code by segment.test.ts.
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
 import { FAILURE_CODES, Frame, type Offer, type SegmentReceipt } from '../frame.ts';
 import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../frame-codec.ts';
-import {
-  bytesSha256,
-  fromHex,
-  offerSignedBytes,
-  segmentSignedBytes,
-  settleSignedBytes,
-  TokenChain,
-  toHex,
-  tokensSha256,
-} from '../segment.ts';
+import * as segments from '../segment.ts';
 import { randomFrame, seeded } from './random-frames.ts';
+
+const { bytesSha256, fromHex, offerSignedBytes, segmentSignedBytes, settleSignedBytes, toHex } = segments;
 
 /** By file name; each is JSON. Bytes are hex. */
 export const networkVectors = (): Readonly<Record<string, unknown>> => ({
@@ -126,8 +119,8 @@ function segment() {
     ...{ kind: 'request', id: 1, nonce, modelSha256, prompt, given, replay: 'exact', maxTokens: 5, credit: 256 },
     sampling: { ...GREEDY, temperature: 0.7, topP: 0.9, logitBias: [{ token: 1, bias: -1.5 }], seed: 42 },
   });
-  const start = { nonce, modelSha256, promptSha256: tokensSha256(prompt), from: given.length };
-  const chain = new TokenChain(start);
+  const start = { nonce, modelSha256, promptSha256: segments.tokensSha256(prompt), from: given.length };
+  const chain = new segments.TokenChain(start);
   const chainHeads = [chain.head];
   for (const token of tokens) {
     chain.push(token);
