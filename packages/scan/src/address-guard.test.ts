@@ -24,12 +24,11 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 const PUBLIC = '93.184.216.34 1.1.1.1 172.32.0.1 100.128.0.1 2606:4700::1111 2a00:1450::1';
 
-for (const [what, addresses] of Object.entries({ ...REFUSED, public: PUBLIC })) {
+for (const [what, addresses] of Object.entries({ ...REFUSED, public: PUBLIC }))
   it(`what is ${what} is ${what === 'public' ? 'allowed' : 'refused'}`, () => {
     for (const address of addresses.split(/\s+/))
       assert.equal(guard(address).isAllowed, what === 'public', `'${address}'`);
   });
-}
 
 it('only what the operator lists is let in besides', () => {
   const open = createAddressGuard(['10.1.0.0/16', '::1', '192.168.7.7']);

@@ -1,152 +1,145 @@
 // Fetching over real sockets: answers, redirects and what they may hear, certificates.
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { createFetcher } from './fetcher.ts';
 import { a, aaaa, cname, reply } from './test/dns-server.ts';
 import { failureOf, PUBLIC, redirects, startInternet, textOf } from './test/fetching.ts';
 import { badCertificates, hello, makeCertificate, startWebServer, type WebScript } from './test/web-server.ts';
 
-describe('an answer', () => {
-  it('comes with its status, its headers and where it came from', async () => {
-    await using internet = await startInternet((_request, response) => {
-      response.setHeader('ETag', '"v1"');
-      response.setHeader('Link', ['<a>', '<b>']);
-      response.setHeader('Set-Cookie', ['a=1', 'b=2']);
-      response.setHeader('__proto__', 'polluted');
-      response.writeHead(418).end('short and stout');
-    });
-    const fetched = await internet.fetch('https://example.com/tea?x=1');
-    assert.partialDeepStrictEqual(fetched, {
-      kind: 'answered',
-      status: 418,
-      headers: { etag: '"v1"', link: '<a>, <b>', 'set-cookie': 'a=1, b=2' },
-      url: 'https://example.com/tea?x=1',
-      isTruncated: false,
-    });
-    assert.equal(textOf(fetched), 'short and stout');
-    assert.equal('headers' in fetched && Object.getPrototypeOf(fetched.headers), Object.prototype);
+it('an answer comes with its status, its headers and where it came from', async () => {
+  await using internet = await startInternet((_request, response) => {
+    response.setHeader('ETag', '"v1"');
+    response.setHeader('Link', ['<a>', '<b>']);
+    response.setHeader('Set-Cookie', ['a=1', 'b=2']);
+    response.setHeader('__proto__', 'polluted');
+    response.writeHead(418).end('short and stout');
   });
-
-  it('is asked for with our name and the headers given, but those that are ours', async () => {
-    await using internet = await startInternet((request, response) => response.end(JSON.stringify(request.headers)));
-    const headers = {
-      'if-none-match': '"v1"',
-      'user-agent': 'someone else',
-      Host: 'evil.test',
-      'accept-encoding': 'zstd',
-      'content-length': '10',
-      'transfer-encoding': 'chunked',
-    };
-    const received = JSON.parse(textOf(await internet.fetch('http://example.com/', { headers })));
-    assert.partialDeepStrictEqual(received, {
-      'if-none-match': '"v1"',
-      'user-agent': 'StrataBot/test (+https://example.net/bot)',
-      host: 'example.com',
-      'accept-encoding': 'gzip, br, deflate',
-    });
-    assert.ok(!('content-length' in received || 'transfer-encoding' in received));
+  const fetched = await internet.fetch('https://example.com/tea?x=1');
+  assert.partialDeepStrictEqual(fetched, {
+    kind: 'answered',
+    status: 418,
+    headers: { etag: '"v1"', link: '<a>, <b>', 'set-cookie': 'a=1, b=2' },
+    url: 'https://example.com/tea?x=1',
+    isTruncated: false,
   });
+  assert.equal(textOf(fetched), 'short and stout');
+  assert.equal('headers' in fetched && Object.getPrototypeOf(fetched.headers), Object.prototype);
+});
 
-  it('cannot be asked for with a header that HTTP cannot carry', async () => {
-    await using internet = await startInternet(hello);
-    for (const value of ['a\r\nx-evil: 1', '"\u{1f600}"', 'a\0b']) {
-      const fetched = await internet.fetch('http://example.com/', { headers: { 'if-none-match': value } });
-      assert.equal(failureOf(fetched), 'failed', value);
-    }
+it('an answer is asked for with our name and the headers given, but those that are ours', async () => {
+  await using internet = await startInternet((request, response) => response.end(JSON.stringify(request.headers)));
+  const headers = {
+    'if-none-match': '"v1"',
+    'user-agent': 'someone else',
+    Host: 'evil.test',
+    'accept-encoding': 'zstd',
+    'content-length': '10',
+    'transfer-encoding': 'chunked',
+  };
+  const received = JSON.parse(textOf(await internet.fetch('http://example.com/', { headers })));
+  assert.partialDeepStrictEqual(received, {
+    'if-none-match': '"v1"',
+    'user-agent': 'StrataBot/test (+https://example.net/bot)',
+    host: 'example.com',
+    'accept-encoding': 'gzip, br, deflate',
+  });
+  assert.ok(!('content-length' in received || 'transfer-encoding' in received));
+});
+
+it('an answer cannot be asked for with a header that HTTP cannot carry', async () => {
+  await using internet = await startInternet(hello);
+  for (const value of ['a\r\nx-evil: 1', '"\u{1f600}"', 'a\0b']) {
+    const fetched = await internet.fetch('http://example.com/', { headers: { 'if-none-match': value } });
+    assert.equal(failureOf(fetched), 'failed', value);
+  }
+  assert.deepEqual(internet.web.asked, []);
+});
+
+it('redirects are followed, relative and absolute, and told in order', async () => {
+  const locations = { '/1': '2#part', '/2': 'https://u:p@other.example.com/3', '/3': '//www.example.com/end' };
+  await using internet = await startInternet(redirects(locations, hello));
+  const fetched = await internet.fetch('http://example.com/1');
+  assert.equal(textOf(fetched), 'hello');
+  assert.deepEqual(fetched.redirects, [
+    { status: 302, url: 'http://example.com/2' },
+    { status: 302, url: 'https://other.example.com/3' },
+    { status: 302, url: 'https://www.example.com/end' },
+  ]);
+  assert.equal(fetched.kind === 'answered' && fetched.url, 'https://www.example.com/end');
+});
+
+it('redirects are followed where they are written in UTF-8, or in Latin-1', async () => {
+  for (const encoding of ['utf8', 'latin1'] as const) {
+    await using internet = await startInternet((request, response) => {
+      if (request.url !== '/') response.end('hello');
+      else request.socket.end(Buffer.from('HTTP/1.1 302 Found\r\nlocation: /caf\u00e9\r\n\r\n', encoding));
+    });
+    const fetched = await internet.fetch('http://example.com/');
+    assert.equal(fetched.redirects[0]?.url, 'http://example.com/caf%C3%A9', encoding);
+  }
+});
+
+it('redirects that loop, or go on for ever, are given up', async () => {
+  await using internet = await startInternet((request, response) => {
+    const step = Number(request.url?.slice(2));
+    const location = request.url?.startsWith('/l') ? '/l' : `/n${step + 1}`;
+    response.writeHead(301, { location }).end();
+  });
+  for (const [path, maxRedirects, hops] of [
+    ['/l', 3, 1],
+    ['/n0', 3, 4],
+    ['/n0', 0, 1],
+  ] as const) {
+    const fetched = await internet.fetch(`http://example.com${path}`, { maxRedirects });
+    assert.deepEqual([failureOf(fetched), fetched.redirects.length], ['redirects', hops]);
+  }
+  assert.equal(internet.web.asked.length, 1 + 4 + 1);
+});
+
+it('redirects without a target are answers, and to another scheme are forbidden', async () => {
+  await using internet = await startInternet((request, response) => {
+    const location = { '/broken': 'http://[', '/file': 'file:///etc/passwd' }[request.url ?? ''];
+    response.writeHead(302, location ? { location } : {}).end('here');
+  });
+  for (const path of ['none', 'broken'])
+    assert.equal(textOf(await internet.fetch(`http://example.com/${path}`)), 'here');
+  assert.equal(failureOf(await internet.fetch('http://example.com/file')), 'forbidden');
+});
+
+it('redirects to another origin do not carry secrets, nor back to the first one after it', async () => {
+  const received: Record<string, IncomingHttpHeaders> = {};
+  const locations = { '/same': '/away', '/away': 'http://example.com/back', '/back': 'https://example.com/end' };
+  await using internet = await startInternet((request, response) => {
+    received[request.url ?? ''] = request.headers;
+    redirects(locations, hello)(request, response);
+  });
+  const secrets = { apikey: 'k', authorization: 'Bearer t', 'x-api-key': 'x', cookie: 'c=1' };
+  const portable = { accept: 'application/feed+json', 'if-none-match': '"v"' };
+  await internet.fetch('https://example.com/same', { headers: { ...secrets, ...portable } });
+  assert.partialDeepStrictEqual(received['/away'], { ...secrets, ...portable });
+  for (const path of ['/back', '/end']) {
+    assert.partialDeepStrictEqual(received[path], portable);
+    for (const name of Object.keys(secrets)) assert.equal(received[path]?.[name], undefined, `${path} ${name}`);
+  }
+});
+
+for (const { what, code, make } of badCertificates)
+  it(`certificates that are ${what} end the fetch before anything is asked`, async () => {
+    const { certificate, trustedCa } = await make();
+    await using internet = await startInternet(hello, { certificate, fetcher: { trustedCa } });
+    const fetched = await internet.fetch('https://example.com/');
+    assert.deepEqual(fetched, { kind: 'failed', reason: 'failed', detail: code, redirects: [] });
     assert.deepEqual(internet.web.asked, []);
   });
-});
 
-describe('redirects', () => {
-  it('are followed, relative and absolute, and told in order', async () => {
-    const locations = { '/1': '2#part', '/2': 'https://u:p@other.example.com/3', '/3': '//www.example.com/end' };
-    await using internet = await startInternet(redirects(locations, hello));
-    const fetched = await internet.fetch('http://example.com/1');
-    assert.equal(textOf(fetched), 'hello');
-    assert.deepEqual(fetched.redirects, [
-      { status: 302, url: 'http://example.com/2' },
-      { status: 302, url: 'https://other.example.com/3' },
-      { status: 302, url: 'https://www.example.com/end' },
-    ]);
-    assert.equal(fetched.kind === 'answered' && fetched.url, 'https://www.example.com/end');
-  });
-
-  it('are followed where they are written in UTF-8, or in Latin-1', async () => {
-    for (const encoding of ['utf8', 'latin1'] as const) {
-      await using internet = await startInternet((request, response) => {
-        if (request.url !== '/') response.end('hello');
-        else request.socket.end(Buffer.from('HTTP/1.1 302 Found\r\nlocation: /caf\u00e9\r\n\r\n', encoding));
-      });
-      const fetched = await internet.fetch('http://example.com/');
-      assert.equal(fetched.redirects[0]?.url, 'http://example.com/caf%C3%A9', encoding);
-    }
-  });
-
-  it('that loop, or go on for ever, are given up', async () => {
-    await using internet = await startInternet((request, response) => {
-      const step = Number(request.url?.slice(2));
-      const location = request.url?.startsWith('/l') ? '/l' : `/n${step + 1}`;
-      response.writeHead(301, { location }).end();
-    });
-    for (const [path, maxRedirects, hops] of [
-      ['/l', 3, 1],
-      ['/n0', 3, 4],
-      ['/n0', 0, 1],
-    ] as const) {
-      const fetched = await internet.fetch(`http://example.com${path}`, { maxRedirects });
-      assert.deepEqual([failureOf(fetched), fetched.redirects.length], ['redirects', hops]);
-    }
-    assert.equal(internet.web.asked.length, 1 + 4 + 1);
-  });
-
-  it('without a target are answers, and to another scheme are forbidden', async () => {
-    await using internet = await startInternet((request, response) => {
-      const location = { '/broken': 'http://[', '/file': 'file:///etc/passwd' }[request.url ?? ''];
-      response.writeHead(302, location ? { location } : {}).end('here');
-    });
-    for (const path of ['none', 'broken'])
-      assert.equal(textOf(await internet.fetch(`http://example.com/${path}`)), 'here');
-    assert.equal(failureOf(await internet.fetch('http://example.com/file')), 'forbidden');
-  });
-
-  it('to another origin do not carry secrets, nor back to the first one after it', async () => {
-    const received: Record<string, IncomingHttpHeaders> = {};
-    const locations = { '/same': '/away', '/away': 'http://example.com/back', '/back': 'https://example.com/end' };
-    await using internet = await startInternet((request, response) => {
-      received[request.url ?? ''] = request.headers;
-      redirects(locations, hello)(request, response);
-    });
-    const secrets = { apikey: 'k', authorization: 'Bearer t', 'x-api-key': 'x', cookie: 'c=1' };
-    const portable = { accept: 'application/feed+json', 'if-none-match': '"v"' };
-    await internet.fetch('https://example.com/same', { headers: { ...secrets, ...portable } });
-    assert.partialDeepStrictEqual(received['/away'], { ...secrets, ...portable });
-    for (const path of ['/back', '/end']) {
-      assert.partialDeepStrictEqual(received[path], portable);
-      for (const name of Object.keys(secrets)) assert.equal(received[path]?.[name], undefined, `${path} ${name}`);
-    }
-  });
-});
-
-describe('certificates', () => {
-  for (const { what, code, make } of badCertificates) {
-    it(`that are ${what} end the fetch before anything is asked`, async () => {
-      const { certificate, trustedCa } = await make();
-      await using internet = await startInternet(hello, { certificate, fetcher: { trustedCa } });
-      const fetched = await internet.fetch('https://example.com/');
-      assert.deepEqual(fetched, { kind: 'failed', reason: 'failed', detail: code, redirects: [] });
-      assert.deepEqual(internet.web.asked, []);
-    });
-  }
-
-  it('are compared with each host, though its address be one that a connection is kept to', async () => {
-    const certificate = await makeCertificate(['other.test']);
-    await using internet = await startInternet(hello, { certificate, fetcher: { trustedCa: [certificate.cert] } });
-    assert.equal(textOf(await internet.fetch('https://other.test/')), 'hello');
-    assert.equal((await internet.fetch('https://example.com/')).kind, 'failed');
-    assert.equal(textOf(await internet.fetch('https://other.test./')), 'hello');
-    assert.equal((await internet.fetch(`https://${PUBLIC}/`)).kind, 'failed');
-  });
+it('certificates are compared with each host, though its address be one that a connection is kept to', async () => {
+  const certificate = await makeCertificate(['other.test']);
+  await using internet = await startInternet(hello, { certificate, fetcher: { trustedCa: [certificate.cert] } });
+  assert.equal(textOf(await internet.fetch('https://other.test/')), 'hello');
+  assert.equal((await internet.fetch('https://example.com/')).kind, 'failed');
+  assert.equal(textOf(await internet.fetch('https://other.test./')), 'hello');
+  assert.equal((await internet.fetch(`https://${PUBLIC}/`)).kind, 'failed');
 });
 
 /** Spellings of private addresses; the addresses themselves are in the guard's test. */
@@ -155,116 +148,110 @@ const PRIVATE_HOSTS = `127.0.0.1 127.1 2130706433 0x7f.0.0.1 0x7f000001 0177.0.0
   127%E3%80%820%E3%80%820%E3%80%821 %EF%BC%91%EF%BC%92%EF%BC%97.0.0.1 user@127.0.0.1 example.com@127.0.0.1
   127.0.0.1:80`.split(/\s+/);
 
-describe('private addresses', () => {
-  it('are not dialled, however they are written, nor after a redirect to them', async () => {
-    const locations = PRIVATE_HOSTS.map((host, i) => [`/${i}`, `http://${host}/secret`]);
-    await using internet = await startInternet(redirects(Object.fromEntries(locations), hello));
-    for (const [i, host] of PRIVATE_HOSTS.entries()) {
-      assert.equal(failureOf(await internet.fetch(`http://${host}/`)), 'forbidden', host);
-      const redirected = await internet.fetch(`http://example.com/${i}`);
-      assert.equal(failureOf(redirected), 'forbidden', host);
-      assert.equal(redirected.redirects.length, 1);
-    }
-    assert.equal(internet.web.asked.length, PRIVATE_HOSTS.length);
-    for (const target of internet.web.dialled) assert.deepEqual(target, { address: PUBLIC, port: 80 });
-  });
-
-  it('are not dialled by a name, an alias, or an IPv6 record', async () => {
-    await using internet = await startInternet(redirects({ '/go': 'http://alias.test/' }, hello), {
-      records: [
-        a('named.test', '10.1.2.3'),
-        cname('alias.test', 'inner.test'),
-        a('inner.test', '169.254.169.254'),
-        aaaa('six.test', '::1'),
-        aaaa('mapped.test', '::ffff:10.0.0.1'),
-      ],
-    });
-    for (const host of ['named.test', 'alias.test', 'six.test', 'mapped.test', 'NAMED.test.']) {
-      assert.equal(failureOf(await internet.fetch(`https://${host}/`)), 'forbidden', host);
-    }
-    assert.deepEqual(internet.web.dialled, []);
-    assert.equal(failureOf(await internet.fetch('http://example.com/go')), 'forbidden');
-    assert.equal(internet.web.dialled.length, 1);
-  });
-
-  it('are not dialled by a name that changes its address between look-up and connection', async () => {
-    let questions = 0;
-    await using internet = await startInternet(hello, {
-      dnsScript: (q) => [reply(q, { answers: [a(q.name, questions++ === 0 ? PUBLIC : '127.0.0.1', 0)] })],
-    });
-    assert.equal((await internet.fetch('http://rebind.test/')).kind, 'answered');
-    assert.equal(questions, 1);
-    assert.deepEqual(internet.web.dialled, [{ address: PUBLIC, port: 80 }]);
-    assert.equal(failureOf(await internet.fetch('http://rebind.test/')), 'forbidden');
-    assert.equal(internet.web.dialled.length, 1);
-  });
-
-  it('are dialled where the operator lists their range', async () => {
-    await using internet = await startInternet(hello, { fetcher: { allowAddresses: ['10.0.0.0/8'] } });
-    assert.equal((await internet.fetch('http://10.1.2.3/')).kind, 'answered');
-    assert.equal((await internet.fetch('http://192.168.0.1/')).kind, 'failed');
-  });
-});
-
-describe('a URL', () => {
-  it('of another port or scheme, or that is not a URL, is forbidden', async () => {
-    const urls = `http://example.com:8080/ http://example.com:22/ https://example.com:6379/ ftp://example.com/ nonsense
-      file:///etc/passwd javascript:alert(1) data:text/plain,hi gopher://example.com/ //example.com/ http:// http://[::1`;
-    await using internet = await startInternet(hello);
-    for (const url of ['', ...urls.split(/\s+/), `http://example.com/${'x'.repeat(100_000)}`])
-      assert.equal(failureOf(await internet.fetch(url)), 'forbidden', url);
-    assert.deepEqual([internet.web.dialled, internet.dns.asked], [[], []]);
-  });
-
-  it('of a name without address is unresolved', async () => {
-    await using internet = await startInternet(hello);
-    for (const host of ['nowhere.test', 'a..b', `${'x'.repeat(64)}.test`]) {
-      assert.equal(failureOf(await internet.fetch(`http://${host}/`)), 'unresolved', host);
-    }
-  });
-
-  it('loses its credentials and its fragment', async () => {
-    await using internet = await startInternet((request, response) => response.end(JSON.stringify(request.headers)));
-    const fetched = await internet.fetch('http://user:secret@example.com/feed#top');
-    assert.equal('url' in fetched && fetched.url, 'http://example.com/feed');
-    assert.doesNotMatch(textOf(fetched), /authorization/);
-  });
-});
-
-describe('a trusted origin', () => {
-  /** A web server that is reached at its own address, without `dial`. */
-  async function startOrigin(script: WebScript) {
-    const server = await startWebServer(script, { only: 'http' });
-    const { address, port } = server.dial({ address: '127.0.0.1', port: 80 });
-    return { origin: `http://${address}:${port}`, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+it('private addresses are not dialled, however they are written, nor after a redirect to them', async () => {
+  const locations = PRIVATE_HOSTS.map((host, i) => [`/${i}`, `http://${host}/secret`]);
+  await using internet = await startInternet(redirects(Object.fromEntries(locations), hello));
+  for (const [i, host] of PRIVATE_HOSTS.entries()) {
+    assert.equal(failureOf(await internet.fetch(`http://${host}/`)), 'forbidden', host);
+    const redirected = await internet.fetch(`http://example.com/${i}`);
+    assert.equal(failureOf(redirected), 'forbidden', host);
+    assert.equal(redirected.redirects.length, 1);
   }
+  assert.equal(internet.web.asked.length, PRIVATE_HOSTS.length);
+  for (const target of internet.web.dialled) assert.deepEqual(target, { address: PUBLIC, port: 80 });
+});
 
-  it('is dialled as it stands, at its port and at localhost', async () => {
-    await using ours = await startOrigin(hello);
-    const named = ours.origin.replace('127.0.0.1', 'localhost');
-    await using fetcher = createFetcher({ userAgent: 'test', trustedOrigins: [`${ours.origin}/path`, named] });
-    const fetch = (url: string) => fetcher.fetch(url, { maxBytes: 100, timeoutMs: 2_000 });
-    for (const origin of [ours.origin, named]) assert.equal(textOf(await fetch(`${origin}/feed`)), 'hello');
-    const port = Number(new URL(ours.origin).port);
-    assert.equal(failureOf(await fetch(`http://127.0.0.1:${port + 1}/`)), 'forbidden');
+it('private addresses are not dialled by a name, an alias, or an IPv6 record', async () => {
+  await using internet = await startInternet(redirects({ '/go': 'http://alias.test/' }, hello), {
+    records: [
+      a('named.test', '10.1.2.3'),
+      cname('alias.test', 'inner.test'),
+      a('inner.test', '169.254.169.254'),
+      aaaa('six.test', '::1'),
+      aaaa('mapped.test', '::ffff:10.0.0.1'),
+    ],
   });
+  for (const host of ['named.test', 'alias.test', 'six.test', 'mapped.test', 'NAMED.test.']) {
+    assert.equal(failureOf(await internet.fetch(`https://${host}/`)), 'forbidden', host);
+  }
+  assert.deepEqual(internet.web.dialled, []);
+  assert.equal(failureOf(await internet.fetch('http://example.com/go')), 'forbidden');
+  assert.equal(internet.web.dialled.length, 1);
+});
 
-  it('does not lead to other private places, and nobody else leads to it', async () => {
-    await using ours = await startOrigin(
-      redirects({ '/in': 'http://127.0.0.1/', '/out': 'http://example.com/back' }, hello),
-    );
-    await using internet = await startInternet(redirects({ '/back': `${ours.origin}/` }, hello), {
-      fetcher: { trustedOrigins: [ours.origin] },
-    });
-    for (const url of [`${ours.origin}/in`, `${ours.origin}/out`, 'http://example.com/back']) {
-      assert.equal(failureOf(await internet.fetch(url)), 'forbidden', url);
-    }
-    assert.deepEqual(internet.web.asked, ['http example.com /back', 'http example.com /back']);
-    assert.equal((await internet.fetch(`${ours.origin}/`)).kind, 'answered');
+it('private addresses are not dialled by a name that changes its address between look-up and connection', async () => {
+  let questions = 0;
+  await using internet = await startInternet(hello, {
+    dnsScript: (q) => [reply(q, { answers: [a(q.name, questions++ === 0 ? PUBLIC : '127.0.0.1', 0)] })],
   });
+  assert.equal((await internet.fetch('http://rebind.test/')).kind, 'answered');
+  assert.equal(questions, 1);
+  assert.deepEqual(internet.web.dialled, [{ address: PUBLIC, port: 80 }]);
+  assert.equal(failureOf(await internet.fetch('http://rebind.test/')), 'forbidden');
+  assert.equal(internet.web.dialled.length, 1);
+});
 
-  it('that is not an origin is refused when the fetcher is made', () => {
-    for (const origin of ['', '127.0.0.1:4000', 'ftp://127.0.0.1'])
-      assert.throws(() => createFetcher({ userAgent: 'test', trustedOrigins: [origin] }), /is not an origin/);
+it('private addresses are dialled where the operator lists their range', async () => {
+  await using internet = await startInternet(hello, { fetcher: { allowAddresses: ['10.0.0.0/8'] } });
+  assert.equal((await internet.fetch('http://10.1.2.3/')).kind, 'answered');
+  assert.equal((await internet.fetch('http://192.168.0.1/')).kind, 'failed');
+});
+
+it('a URL of another port or scheme, or that is not a URL, is forbidden', async () => {
+  const urls = `http://example.com:8080/ http://example.com:22/ https://example.com:6379/ ftp://example.com/ nonsense
+    file:///etc/passwd javascript:alert(1) data:text/plain,hi gopher://example.com/ //example.com/ http:// http://[::1`;
+  await using internet = await startInternet(hello);
+  for (const url of ['', ...urls.split(/\s+/), `http://example.com/${'x'.repeat(100_000)}`])
+    assert.equal(failureOf(await internet.fetch(url)), 'forbidden', url);
+  assert.deepEqual([internet.web.dialled, internet.dns.asked], [[], []]);
+});
+
+it('a URL of a name without address is unresolved', async () => {
+  await using internet = await startInternet(hello);
+  for (const host of ['nowhere.test', 'a..b', `${'x'.repeat(64)}.test`]) {
+    assert.equal(failureOf(await internet.fetch(`http://${host}/`)), 'unresolved', host);
+  }
+});
+
+it('a URL loses its credentials and its fragment', async () => {
+  await using internet = await startInternet((request, response) => response.end(JSON.stringify(request.headers)));
+  const fetched = await internet.fetch('http://user:secret@example.com/feed#top');
+  assert.equal('url' in fetched && fetched.url, 'http://example.com/feed');
+  assert.doesNotMatch(textOf(fetched), /authorization/);
+});
+
+/** A web server that is reached at its own address, without `dial`. */
+async function startOrigin(script: WebScript) {
+  const server = await startWebServer(script, { only: 'http' });
+  const { address, port } = server.dial({ address: '127.0.0.1', port: 80 });
+  return { origin: `http://${address}:${port}`, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+it('a trusted origin is dialled as it stands, at its port and at localhost', async () => {
+  await using ours = await startOrigin(hello);
+  const named = ours.origin.replace('127.0.0.1', 'localhost');
+  await using fetcher = createFetcher({ userAgent: 'test', trustedOrigins: [`${ours.origin}/path`, named] });
+  const fetch = (url: string) => fetcher.fetch(url, { maxBytes: 100, timeoutMs: 2_000 });
+  for (const origin of [ours.origin, named]) assert.equal(textOf(await fetch(`${origin}/feed`)), 'hello');
+  const port = Number(new URL(ours.origin).port);
+  assert.equal(failureOf(await fetch(`http://127.0.0.1:${port + 1}/`)), 'forbidden');
+});
+
+it('a trusted origin does not lead to other private places, and nobody else leads to it', async () => {
+  await using ours = await startOrigin(
+    redirects({ '/in': 'http://127.0.0.1/', '/out': 'http://example.com/back' }, hello),
+  );
+  await using internet = await startInternet(redirects({ '/back': `${ours.origin}/` }, hello), {
+    fetcher: { trustedOrigins: [ours.origin] },
   });
+  for (const url of [`${ours.origin}/in`, `${ours.origin}/out`, 'http://example.com/back']) {
+    assert.equal(failureOf(await internet.fetch(url)), 'forbidden', url);
+  }
+  assert.deepEqual(internet.web.asked, ['http example.com /back', 'http example.com /back']);
+  assert.equal((await internet.fetch(`${ours.origin}/`)).kind, 'answered');
+});
+
+it('a trusted origin that is not an origin is refused when the fetcher is made', () => {
+  for (const origin of ['', '127.0.0.1:4000', 'ftp://127.0.0.1'])
+    assert.throws(() => createFetcher({ userAgent: 'test', trustedOrigins: [origin] }), /is not an origin/);
 });

@@ -16,11 +16,9 @@ for (const [what, servers, expected] of [
   ['one vendor’s under four names', ['ns-1.dns-01.com', 'ns-2.dns-02.net', 'ns-3.dns-03.org', 'ns-4.dns-04.co.uk'], []],
   ['a namesake’s', ['ns.notexample.com', 'ns2.notexample.com'], []],
   ['nobody’s', [], []],
-] as const) {
-  it(`of name servers that are ${what}, ${expected.length} are asked for`, () => {
-    assert.deepEqual(vanityServers('example.com', servers), expected);
-  });
-}
+] as const)
+  it(`of name servers that are ${what}, ${expected.length} are asked for`, () =>
+    assert.deepEqual(vanityServers('example.com', servers), expected));
 
 const V6_ARPA = `1.1.1.1.${'0.'.repeat(20)}0.0.7.4.6.0.6.2`;
 const records = [
@@ -41,12 +39,11 @@ for (const [address, expected] of [
   ['3.3.3.3', { status: 'malformed', ...none }],
   ['8.8.8.8', { status: 'nxdomain', ...none }],
   ['2606:4700::1111', { status: 'found', asn: 13335, asName: null, prefix: '2606:4700::/32' }],
-] as const) {
+] as const)
   it(`the network of ${address} comes out ${expected.status}`, async () => {
     await using scripted = await scriptedResolver([zone(records)]);
     assert.deepEqual(await lookUpNetwork(scripted.resolver, address, CYMRU), { address, ...expected });
   });
-}
 
 it('a failing zone is a failure, not an address without network', async () => {
   await using scripted = await scriptedResolver([rcode(2)]);

@@ -72,7 +72,7 @@ for (const [what, script, status] of [
   ['fails', rcode(2), 'servfail'],
   ['refuses', rcode(5), 'refused'],
   ['is silent', silent, 'timeout'],
-] as const) {
+] as const)
   it(`a name server that ${what} gives failures everywhere and absence nowhere`, async () => {
     const { evidence } = await probed(script, page(''), script === silent ? { resolver: IMPATIENT } : {});
     const { named, ...lookups } = evidence.dns;
@@ -80,7 +80,6 @@ for (const [what, script, status] of [
     assert.equal(evidence.http.status, status === 'timeout' ? 'timeout' : 'failed');
     assert.deepEqual(evidence.addresses, []);
   });
-}
 
 it('a web server that hangs leaves the records as they are', async () => {
   const { evidence } = await probed(zone(records), () => {}, { requestTimeoutMs: 200, visitTimeoutMs: 300 });
@@ -118,14 +117,13 @@ for (const [what, dnsScript, webScript] of [
   ['in the first question', () => [], page('')],
   ['in the middle of DNS', (q) => (q.type === 'NS' ? zone(records)(q) : []), page('')],
   ['at the web server', zone(records), () => {}],
-] as const satisfies readonly (readonly [string, DnsScript, WebScript])[]) {
+] as const satisfies readonly (readonly [string, DnsScript, WebScript])[])
   it(`an abort ${what} rejects at once, with its reason, and leaves nothing unheard`, async () => {
     const times = { requestTimeoutMs: 60_000, visitTimeoutMs: 60_000 };
     const resolver = { tryTimeoutMs: 60_000, totalTimeoutMs: 60_000 };
     const probing = probed(dnsScript, webScript, { signal: AbortSignal.timeout(80), ...times, resolver });
     await assert.rejects(probing, { name: 'TimeoutError' });
   });
-}
 
 it('what is aborted already asks nothing', async () => {
   await using dns = await startDnsServer(() => []);

@@ -1,6 +1,6 @@
 // The resolver against servers that lie, over real sockets.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { Answer } from 'dns-packet';
 import { until } from '../../../tests/support/until.ts';
 import { a, cname, type DnsQuestion, type DnsScript, ns, reply, txt } from './test/dns-server.ts';
@@ -15,105 +15,103 @@ import {
   truncated,
 } from './test/scripted-resolver.ts';
 
-describe('hostile answers', () => {
-  const answers =
-    (of: (name: string) => readonly Answer[]): DnsScript =>
-    (q) => [reply(q, { answers: of(q.name) })];
-  const garbage: DnsScript = ({ bytes }) => {
-    const head = Buffer.from([0x81, 0x80, 0, 1, 0, 9, 0, 0, 0, 0]);
-    return [Buffer.concat([bytes.subarray(0, 2), head, bytes.subarray(12, -11), Buffer.alloc(40, 0xff)])];
-  };
-  const selfPointer: DnsScript = (q) => {
-    const bytes = reply(q, { answers: [cname(q.name, 'x.test')] });
-    bytes.set([0xc0, bytes.length - 8], bytes.length - 8);
+const answers =
+  (of: (name: string) => readonly Answer[]): DnsScript =>
+  (q) => [reply(q, { answers: of(q.name) })];
+const garbage: DnsScript = ({ bytes }) => {
+  const head = Buffer.from([0x81, 0x80, 0, 1, 0, 9, 0, 0, 0, 0]);
+  return [Buffer.concat([bytes.subarray(0, 2), head, bytes.subarray(12, -11), Buffer.alloc(40, 0xff)])];
+};
+const selfPointer: DnsScript = (q) => {
+  const bytes = reply(q, { answers: [cname(q.name, 'x.test')] });
+  bytes.set([0xc0, bytes.length - 8], bytes.length - 8);
+  return [bytes];
+};
+const flood: DnsScript = (q) => {
+  const record = reply(q, { answers: [a(q.name, '192.0.2.1')] }).subarray(q.bytes.length - 11);
+  const head = reply(q);
+  head.writeUInt16BE(0xffff, 6);
+  return { raw: Buffer.concat([Buffer.from([0xff, 0xff]), head, Buffer.alloc(10_000_000, record)]) };
+};
+const malformed: Readonly<Record<string, DnsScript>> = {
+  'garbage after the question': garbage,
+  'an A record of 16 bytes': spoilt((b) =>
+    Buffer.concat([b.subarray(0, -6), Buffer.from([0, 16]), Buffer.alloc(16, 8)]),
+  ),
+  'an A record with a length of 65535 bytes': spoilt((b) => void b.writeUInt16BE(65535, b.length - 6)),
+  'a higher count of answers than there are': spoilt((b) => void b.writeUInt16BE(500, 6)),
+  'a compression pointer to itself': selfPointer,
+  'an answer for another name': answers(() => [a('other.test', '192.0.2.9')]),
+  'a CNAME to itself': answers((name) => [cname(name, name)]),
+  'a CNAME loop of two': answers((name) => [cname(name, 'b.test'), cname('b.test', name)]),
+  'a CNAME loop over several answers': answers((name) => [cname(name, name === 'a.test' ? 'b.test' : 'a.test')]),
+  'an endless CNAME chain': answers((name) => [cname(name, `x${name}`)]),
+  'truncation, and a false length over TCP': truncated(() => ({ raw: Buffer.from([0xff, 0xff, 1, 2, 3]) })),
+  'truncation, and 10 MB of records over TCP': truncated(flood),
+};
+const withoutQuestion: DnsScript = (q) => [Buffer.from([q.id >> 8, q.id & 255, 0x81, 0x85, 0, 0, 0, 0, 0, 0, 0, 0])];
+for (const [what, script, status] of [
+  ...Object.entries(malformed).map(([what, script]) => [what, script, 'malformed'] as const),
+  ['REFUSED', rcode(5), 'refused'],
+  ['SERVFAIL', rcode(2), 'servfail'],
+  ['an error without question', withoutQuestion, 'refused'],
+] as const)
+  it(`${what} ends as ${status}`, async () => {
+    const lookup = await lookUp(script);
+    assert.deepEqual([lookup.status, lookup.records], [status, []], lookup.detail);
+  });
+
+/** An answer to another question. */
+const evil = (q: DnsQuestion) => reply({ ...q, name: 'evil.test' }, { answers: [a('evil.test', '192.0.2.66')] });
+for (const [what, script] of [
+  ['silence', silent],
+  ['another id', (q) => found({ ...q, id: q.id ^ 1 })],
+  ['another question', (q) => [evil(q)]],
+  ['the question itself', (q) => [q.bytes]],
+] as const satisfies readonly (readonly [string, DnsScript])[])
+  it(`${what} is ignored until the time-out`, async () => {
+    const { status, records } = await lookUp(script, 'A', IMPATIENT);
+    assert.deepEqual([status, records], ['timeout', []]);
+  });
+
+it('an answer for another name alone is asked for again, at the other upstream where there is one', async () => {
+  const astray = answers(() => [a('other.test', '192.0.2.9')]);
+  let count = 0;
+  const { records, asked } = await lookUp((q) => (count++ === 0 ? astray(q) : found(q)));
+  assert.deepEqual([records, asked], [['192.0.2.1'], ['A a.test', 'A a.test']]);
+  await using scripted = await scriptedResolver([astray, found]);
+  for (const name of ['a.test', 'b.test'])
+    assert.deepEqual((await scripted.resolver.query(name, 'A')).records, ['192.0.2.1']);
+  const always = await lookUp(astray);
+  assert.deepEqual([always.status, always.asked.length], ['malformed', 4]);
+  assert.match(always.detail ?? '', /another name/);
+});
+
+it('a forged answer before the true one is passed over', async () => {
+  const { records } = await lookUp((q) => [evil(q), ...(found(q) as Buffer[])]);
+  assert.deepEqual(records, ['192.0.2.1']);
+});
+
+it('a 64 KB TXT set comes over TCP complete', async () => {
+  const answers = Array.from({ length: 240 }, (_, i) => txt('a.test', String(i).padEnd(250, 'x')));
+  const { status, records } = await lookUp(
+    truncated((q) => [reply(q, { answers })]),
+    'TXT',
+  );
+  assert.deepEqual([status, records.length, String(records.at(-1)).slice(0, 4)], ['found', 240, '239x']);
+});
+
+it('damage to any byte never throws and never invents an address', async () => {
+  const damaged: DnsScript = (q) => {
+    const bytes = reply(q, { answers: [cname(q.name, 'b.test'), a('b.test', '192.0.2.1')] });
+    const seed = Number(q.name.slice(1, -5));
+    bytes[12 + (seed % (bytes.length - 12))] = (seed * 101) & 0xff;
     return [bytes];
   };
-  const flood: DnsScript = (q) => {
-    const record = reply(q, { answers: [a(q.name, '192.0.2.1')] }).subarray(q.bytes.length - 11);
-    const head = reply(q);
-    head.writeUInt16BE(0xffff, 6);
-    return { raw: Buffer.concat([Buffer.from([0xff, 0xff]), head, Buffer.alloc(10_000_000, record)]) };
-  };
-  const malformed: Readonly<Record<string, DnsScript>> = {
-    'garbage after the question': garbage,
-    'an A record of 16 bytes': spoilt((b) =>
-      Buffer.concat([b.subarray(0, -6), Buffer.from([0, 16]), Buffer.alloc(16, 8)]),
-    ),
-    'an A record with a length of 65535 bytes': spoilt((b) => void b.writeUInt16BE(65535, b.length - 6)),
-    'a higher count of answers than there are': spoilt((b) => void b.writeUInt16BE(500, 6)),
-    'a compression pointer to itself': selfPointer,
-    'an answer for another name': answers(() => [a('other.test', '192.0.2.9')]),
-    'a CNAME to itself': answers((name) => [cname(name, name)]),
-    'a CNAME loop of two': answers((name) => [cname(name, 'b.test'), cname('b.test', name)]),
-    'a CNAME loop over several answers': answers((name) => [cname(name, name === 'a.test' ? 'b.test' : 'a.test')]),
-    'an endless CNAME chain': answers((name) => [cname(name, `x${name}`)]),
-    'truncation, and a false length over TCP': truncated(() => ({ raw: Buffer.from([0xff, 0xff, 1, 2, 3]) })),
-    'truncation, and 10 MB of records over TCP': truncated(flood),
-  };
-  const withoutQuestion: DnsScript = (q) => [Buffer.from([q.id >> 8, q.id & 255, 0x81, 0x85, 0, 0, 0, 0, 0, 0, 0, 0])];
-  for (const [what, script, status] of [
-    ...Object.entries(malformed).map(([what, script]) => [what, script, 'malformed'] as const),
-    ['REFUSED', rcode(5), 'refused'],
-    ['SERVFAIL', rcode(2), 'servfail'],
-    ['an error without question', withoutQuestion, 'refused'],
-  ] as const)
-    it(`${what} ends as ${status}`, async () => {
-      const lookup = await lookUp(script);
-      assert.deepEqual([lookup.status, lookup.records], [status, []], lookup.detail);
-    });
-
-  /** An answer to another question. */
-  const evil = (q: DnsQuestion) => reply({ ...q, name: 'evil.test' }, { answers: [a('evil.test', '192.0.2.66')] });
-  for (const [what, script] of [
-    ['silence', silent],
-    ['another id', (q) => found({ ...q, id: q.id ^ 1 })],
-    ['another question', (q) => [evil(q)]],
-    ['the question itself', (q) => [q.bytes]],
-  ] as const satisfies readonly (readonly [string, DnsScript])[])
-    it(`${what} is ignored until the time-out`, async () => {
-      const { status, records } = await lookUp(script, 'A', IMPATIENT);
-      assert.deepEqual([status, records], ['timeout', []]);
-    });
-
-  it('an answer for another name alone is asked for again, at the other upstream where there is one', async () => {
-    const astray = answers(() => [a('other.test', '192.0.2.9')]);
-    let count = 0;
-    const { records, asked } = await lookUp((q) => (count++ === 0 ? astray(q) : found(q)));
-    assert.deepEqual([records, asked], [['192.0.2.1'], ['A a.test', 'A a.test']]);
-    await using scripted = await scriptedResolver([astray, found]);
-    for (const name of ['a.test', 'b.test'])
-      assert.deepEqual((await scripted.resolver.query(name, 'A')).records, ['192.0.2.1']);
-    const always = await lookUp(astray);
-    assert.deepEqual([always.status, always.asked.length], ['malformed', 4]);
-    assert.match(always.detail ?? '', /another name/);
-  });
-
-  it('a forged answer before the true one is passed over', async () => {
-    const { records } = await lookUp((q) => [evil(q), ...(found(q) as Buffer[])]);
-    assert.deepEqual(records, ['192.0.2.1']);
-  });
-
-  it('a 64 KB TXT set comes over TCP complete', async () => {
-    const answers = Array.from({ length: 240 }, (_, i) => txt('a.test', String(i).padEnd(250, 'x')));
-    const { status, records } = await lookUp(
-      truncated((q) => [reply(q, { answers })]),
-      'TXT',
-    );
-    assert.deepEqual([status, records.length, String(records.at(-1)).slice(0, 4)], ['found', 240, '239x']);
-  });
-
-  it('damage to any byte never throws and never invents an address', async () => {
-    const damaged: DnsScript = (q) => {
-      const bytes = reply(q, { answers: [cname(q.name, 'b.test'), a('b.test', '192.0.2.1')] });
-      const seed = Number(q.name.slice(1, -5));
-      bytes[12 + (seed % (bytes.length - 12))] = (seed * 101) & 0xff;
-      return [bytes];
-    };
-    await using scripted = await scriptedResolver([damaged], IMPATIENT);
-    const names = Array.from({ length: 400 }, (_, i) => `h${i}.test`);
-    const lookups = await Promise.all(names.map((name) => scripted.resolver.query(name, 'A')));
-    for (const { status, records } of lookups) assert.ok(status === 'found' || records.length === 0);
-  });
+  await using scripted = await scriptedResolver([damaged], IMPATIENT);
+  const names = Array.from({ length: 400 }, (_, i) => `h${i}.test`);
+  const lookups = await Promise.all(names.map((name) => scripted.resolver.query(name, 'A')));
+  for (const { status, records } of lookups) assert.ok(status === 'found' || records.length === 0);
 });
 
 /** Over TCP, a byte at a time: a length of 500, then the beginning of something. */
@@ -179,7 +177,7 @@ it('an abort stops the caller at once, in flight and in the queue', async () => 
 for (const [what, script] of [
   ['over UDP', silent],
   ['over TCP', truncated(drip)],
-] as const) {
+] as const)
   it(`disposing settles questions in flight ${what}, in the queue, and asked later`, async () => {
     await using scripted = await scriptedResolver([script], { maxInFlight: 2 });
     const { resolver, asked } = scripted;
@@ -189,7 +187,6 @@ for (const [what, script] of [
     for (const { status } of await Promise.all(waits)) assert.equal(status, 'skipped');
     assert.equal((await resolver.query('late.test', 'A')).status, 'skipped');
   });
-}
 
 // A dot inside a label must not pass for two labels.
 for (const [what, at, bytes, expected] of [

@@ -49,7 +49,7 @@ const cases: readonly [what: string, world: World, verdict: PolicyEvidence['vali
   ['refused once by a server that stumbles', { checksCom: true, hasDs: true, fails: 'once' }, 'unknown', 4],
   ['failing, checked or not', { checksCom: true, hasDs: true, fails: 'unchecked-too' }, 'unknown', 3],
 ];
-for (const [what, given, verdict, questions] of cases) {
+for (const [what, given, verdict, questions] of cases)
   it(`a domain that is ${what} is ${verdict}, for ${questions} questions`, async () => {
     await using scripted = await scriptedResolver([world(given)]);
     const { resolver, asked } = scripted;
@@ -60,7 +60,6 @@ for (const [what, given, verdict, questions] of cases) {
     assert.equal(apex.isUnchecked, given.fails === 'always' || given.fails === 'once');
     assert.equal(asked.length, questions, asked.join());
   });
-}
 
 it('a denial that only an unchecked question gets does not make a domain nonexistent', async () => {
   await using scripted = await scriptedResolver([
@@ -126,7 +125,7 @@ for (const [what, scripts, isValidating] of [
   ['the other one is silent', [validating, silent], true],
   ['its verdict comes with an error', [(q) => [reply(q, { rcode: 2, flags: AUTHENTIC_DATA })]], false],
   ['it is silent', [silent], false],
-] as const satisfies readonly (readonly [string, readonly DnsScript[], boolean])[]) {
+] as const satisfies readonly (readonly [string, readonly DnsScript[], boolean])[])
   it(`upstreams ${isValidating ? 'check' : 'are not known to check'} signatures when ${what}`, async () => {
     await using scripted = await scriptedResolver(scripts, what.endsWith('silent') ? IMPATIENT : {});
     assert.equal(await scripted.resolver.isValidating(), isValidating);
@@ -135,4 +134,3 @@ for (const [what, scripts, isValidating] of [
     assert.equal(await scripted.resolver.isValidating(), isValidating);
     assert.deepEqual(asked(), before);
   });
-}

@@ -1,6 +1,6 @@
 // The web part of a probe as a whole: what its parts may cost each other, and where it stops asking.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { visitSite } from './site.ts';
 import { type VisitOptions, visiting } from './test/visited.ts';
 import { endlessRedirects, redirectTo, respond, type WebScript, withoutRobots } from './test/web-server.ts';
@@ -74,106 +74,98 @@ async function fetched(fetchFile: typeof fetchMtaSts, script: WebScript, options
 const securityTxt = (script: WebScript, options?: VisitOptions) => fetched(fetchSecurityTxt, script, options);
 const mtaSts = (script: WebScript, options?: VisitOptions) => fetched(fetchMtaSts, script, options);
 
-describe('security.txt', () => {
-  it('is read where it stands', async () => {
-    const { file, server } = await securityTxt(text(CONTACT));
-    const contentType = 'text/plain; charset=utf-8';
-    assert.deepEqual(file, { status: 'found', statusCode: 200, contentType, text: CONTACT });
-    assert.deepEqual(server.asked, ['https example.com /robots.txt', 'https example.com /.well-known/security.txt']);
-    assert.equal(server.connections(), 1);
-  });
-
-  for (const [what, script, status] of [
-    ['a 404', answer(404, 'text/plain', 'no'), 'missing'],
-    ['a 410', answer(410, null), 'missing'],
-    ['a page', answer(200, 'text/html', CONTACT), 'missing'],
-    ['a page that says it is text', text('\n <!doctype html>'), 'missing'],
-    ['no type', answer(200, null, CONTACT), 'missing'],
-    ['a wall', answer(403, 'text/plain', CONTACT), 'blocked'],
-    ['an error', answer(500, 'text/plain', CONTACT), 'failed'],
-    ['nothing found out', answer(400, 'text/plain', CONTACT), 'failed'],
-  ] as const) {
-    it(`answered with ${what} is ${status}`, async () => {
-      const { file } = await securityTxt(script);
-      assert.deepEqual([file.status, file.text], [status, '']);
-    });
-  }
-
-  it('is asked for at www when the domain redirects there', async () => {
-    const { file, server } = await securityTxt(movedTo('https://www.example.com'));
-    assert.equal(file.text, CONTACT);
-    assert.equal(server.asked.at(-1), 'https www.example.com /.well-known/security.txt');
-  });
-
-  for (const location of [
-    'https://example.org/security.txt',
-    'https://127.0.0.1/',
-    'http://www.example.com/.well-known/security.txt',
-    'file:///etc/passwd',
-  ]) {
-    it(`sent on to ${location} is not visited there`, async () => {
-      const { file, server } = await securityTxt(redirectTo(location));
-      assert.deepEqual([file.status, file.statusCode], ['skipped', 302]);
-      assert.ok(server.asked.every((each) => each.startsWith('https example.com ')));
-    });
-  }
-
-  it('that redirects on and on is given up', async () => {
-    const { file, server } = await securityTxt(endlessRedirects());
-    assert.deepEqual([file.status, server.asked.length], ['failed', 7]);
-  });
-
-  it('of more than 16 KiB counts by its beginning', async () => {
-    const { file } = await securityTxt(text(CONTACT.repeat(1_000)));
-    assert.deepEqual([file.status, file.text.length], ['found', 16 * 1024]);
-    assert.match(file.detail ?? '', /beginning/);
-  });
-
-  it('is not asked for where robots.txt says so', async () => {
-    const { file, server } = await securityTxt((request, response) => {
-      if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /.well-known/');
-      else text(CONTACT)(request, response);
-    });
-    assert.deepEqual([file.status, server.asked.length], ['blocked', 1]);
-  });
-
-  it('has no place at a domain without address', async () => {
-    const { file, server } = await securityTxt(text(CONTACT), { addresses: {} });
-    assert.deepEqual([file.status, server.dialled], ['missing', []]);
-  });
+it('security.txt is read where it stands', async () => {
+  const { file, server } = await securityTxt(text(CONTACT));
+  const contentType = 'text/plain; charset=utf-8';
+  assert.deepEqual(file, { status: 'found', statusCode: 200, contentType, text: CONTACT });
+  assert.deepEqual(server.asked, ['https example.com /robots.txt', 'https example.com /.well-known/security.txt']);
+  assert.equal(server.connections(), 1);
 });
 
-describe('an MTA-STS policy', () => {
-  it('is read from its own host, whose certificate is trusted', async () => {
-    const { file, server } = await mtaSts(text(POLICY));
-    assert.deepEqual([file.status, file.text], ['found', POLICY]);
-    assert.equal(server.asked.at(-1), 'https mta-sts.example.com /.well-known/mta-sts.txt');
+for (const [what, script, status] of [
+  ['a 404', answer(404, 'text/plain', 'no'), 'missing'],
+  ['a 410', answer(410, null), 'missing'],
+  ['a page', answer(200, 'text/html', CONTACT), 'missing'],
+  ['a page that says it is text', text('\n <!doctype html>'), 'missing'],
+  ['no type', answer(200, null, CONTACT), 'missing'],
+  ['a wall', answer(403, 'text/plain', CONTACT), 'blocked'],
+  ['an error', answer(500, 'text/plain', CONTACT), 'failed'],
+  ['nothing found out', answer(400, 'text/plain', CONTACT), 'failed'],
+] as const)
+  it(`security.txt answered with ${what} is ${status}`, async () => {
+    const { file } = await securityTxt(script);
+    assert.deepEqual([file.status, file.text], [status, '']);
   });
 
-  it('under a certificate that is not trusted is none', async () => {
-    const { file, server } = await mtaSts(text(POLICY), { trustedCa: [] });
-    assert.deepEqual([file.status, file.detail, server.asked], ['failed', 'DEPTH_ZERO_SELF_SIGNED_CERT', []]);
+it('security.txt is asked for at www when the domain redirects there', async () => {
+  const { file, server } = await securityTxt(movedTo('https://www.example.com'));
+  assert.equal(file.text, CONTACT);
+  assert.equal(server.asked.at(-1), 'https www.example.com /.well-known/security.txt');
+});
+
+for (const location of [
+  'https://example.org/security.txt',
+  'https://127.0.0.1/',
+  'http://www.example.com/.well-known/security.txt',
+  'file:///etc/passwd',
+])
+  it(`security.txt sent on to ${location} is not visited there`, async () => {
+    const { file, server } = await securityTxt(redirectTo(location));
+    assert.deepEqual([file.status, file.statusCode], ['skipped', 302]);
+    assert.ok(server.asked.every((each) => each.startsWith('https example.com ')));
   });
 
-  for (const location of ['/policy.txt', 'https://www.example.com/mta-sts.txt', 'https://127.0.0.1/']) {
-    it(`is not sought at ${location} where the server sends there`, async () => {
-      const { file, server } = await mtaSts(redirectTo(location));
-      assert.deepEqual([file.status, file.statusCode, server.asked.length], ['failed', 302, 2]);
-    });
-  }
+it('security.txt that redirects on and on is given up', async () => {
+  const { file, server } = await securityTxt(endlessRedirects());
+  assert.deepEqual([file.status, server.asked.length], ['failed', 7]);
+});
 
-  for (const [what, script, status] of [
-    ['a 404', answer(404, 'text/plain'), 'missing'],
-    ['a page', answer(200, 'text/html', POLICY), 'failed'],
-    ['more than 16 KiB', text(`mx: a.example.com\n`.repeat(1_200) + POLICY), 'failed'],
-  ] as const) {
-    it(`answered with ${what} is ${status}`, async () => {
-      assert.equal((await mtaSts(script)).file.status, status);
-    });
-  }
+it('security.txt of more than 16 KiB counts by its beginning', async () => {
+  const { file } = await securityTxt(text(CONTACT.repeat(1_000)));
+  assert.deepEqual([file.status, file.text.length], ['found', 16 * 1024]);
+  assert.match(file.detail ?? '', /beginning/);
+});
 
-  it('of many exchanges is kept whole', async () => {
-    const many = `mx: a.example.com\n`.repeat(800) + POLICY;
-    assert.equal((await mtaSts(text(many))).file.text, many);
+it('security.txt is not asked for where robots.txt says so', async () => {
+  const { file, server } = await securityTxt((request, response) => {
+    if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /.well-known/');
+    else text(CONTACT)(request, response);
   });
+  assert.deepEqual([file.status, server.asked.length], ['blocked', 1]);
+});
+
+it('security.txt has no place at a domain without address', async () => {
+  const { file, server } = await securityTxt(text(CONTACT), { addresses: {} });
+  assert.deepEqual([file.status, server.dialled], ['missing', []]);
+});
+
+it('an MTA-STS policy is read from its own host, whose certificate is trusted', async () => {
+  const { file, server } = await mtaSts(text(POLICY));
+  assert.deepEqual([file.status, file.text], ['found', POLICY]);
+  assert.equal(server.asked.at(-1), 'https mta-sts.example.com /.well-known/mta-sts.txt');
+});
+
+it('an MTA-STS policy under a certificate that is not trusted is none', async () => {
+  const { file, server } = await mtaSts(text(POLICY), { trustedCa: [] });
+  assert.deepEqual([file.status, file.detail, server.asked], ['failed', 'DEPTH_ZERO_SELF_SIGNED_CERT', []]);
+});
+
+for (const location of ['/policy.txt', 'https://www.example.com/mta-sts.txt', 'https://127.0.0.1/'])
+  it(`an MTA-STS policy is not sought at ${location} where the server sends there`, async () => {
+    const { file, server } = await mtaSts(redirectTo(location));
+    assert.deepEqual([file.status, file.statusCode, server.asked.length], ['failed', 302, 2]);
+  });
+
+for (const [what, script, status] of [
+  ['a 404', answer(404, 'text/plain'), 'missing'],
+  ['a page', answer(200, 'text/html', POLICY), 'failed'],
+  ['more than 16 KiB', text(`mx: a.example.com\n`.repeat(1_200) + POLICY), 'failed'],
+] as const)
+  it(`an MTA-STS policy answered with ${what} is ${status}`, async () => {
+    assert.equal((await mtaSts(script)).file.status, status);
+  });
+
+it('an MTA-STS policy of many exchanges is kept whole', async () => {
+  const many = `mx: a.example.com\n`.repeat(800) + POLICY;
+  assert.equal((await mtaSts(text(many))).file.text, many);
 });
