@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { Provider, Rulebook } from '@strata/detect';
 import { openRulebook } from './open-rulebook.ts';
 import { nearestProviders } from './provider-names.ts';
@@ -25,22 +25,11 @@ function compared(text: string, rulebook: Rulebook): string[] {
     .map(({ name }) => name);
 }
 
-describe('who might have been meant', () => {
-  let rulebook: Rulebook;
-  before(async () => {
-    rulebook = await openRulebook({});
-  });
-
-  it('is the provider whose name is most like what was written', () => {
-    assert.equal(nearestProviders('clodflare', rulebook)[0], 'Cloudflare');
-    assert.equal(nearestProviders(' GOGLE workspace', rulebook)[0], 'Google Workspace');
-  });
-
-  it('is the same as by comparing every name', () => {
-    const names = [...rulebook.providers.values()].flatMap(({ name }, i) =>
-      i % 250 === 0 ? [name.slice(1), `${name}s`] : [],
-    );
-    for (const text of [...names, 'nobody-1', '', '☃', '%', 'aaaa', '__proto__', 'x'.repeat(300)])
-      assert.deepEqual(nearestProviders(text, rulebook), compared(text, rulebook), text);
-  });
+it('who might have been meant are the providers whose names are most like what was written, as by comparing every name', async () => {
+  const rulebook = await openRulebook({});
+  assert.equal(nearestProviders('clodflare', rulebook)[0], 'Cloudflare');
+  const names = [...rulebook.providers.values()].filter((_, i) => i % 250 === 0).map(({ name }) => name);
+  const similar = names.flatMap((name) => [name.slice(1), `${name}s`]);
+  for (const text of [...similar, ' GOGLE workspace', 'nobody-1', '', '☃', '%', 'aaaa', '__proto__', 'x'.repeat(300)])
+    assert.deepEqual(nearestProviders(text, rulebook), compared(text, rulebook), text);
 });

@@ -76,21 +76,15 @@ describe('suggestions', () => {
 });
 
 describe('suggestions asked too often', () => {
-  it('are refused to that address, and to no other, until the time in Retry-After', async () => {
-    const one = { 'x-forwarded-for': '192.0.2.1' };
-    const answers = await Promise.all(Array.from({ length: 120 }, () => ask('q=a', one)));
-    const refused = answers.filter(({ status }) => status !== 200);
+  it('are refused to that network, whose addresses cost nothing, and to no other, until the time in Retry-After', async () => {
+    const from = (address: string) => ask('q=a', { 'x-forwarded-for': address });
+    const addresses = Array.from({ length: 120 }, (_, i) => `2001:db8:ffff:1::${i.toString(16)}`);
+    const refused = (await Promise.all(addresses.map(from))).filter(({ status }) => status !== 200);
     assert.equal(refused.length, 20);
     for (const { status, body, headers } of refused) {
       assert.deepEqual([status, body.code], [429, 'quota_exceeded']);
       assert.match(headers.get('retry-after') ?? '', /^([1-9]|10)$/);
     }
-    assert.equal((await ask('q=a', { 'x-forwarded-for': '192.0.2.2' })).status, 200);
-  });
-
-  it('are refused to a network of IPv6, whose addresses cost nothing', async () => {
-    const from = (_: unknown, at: number) => ask('q=a', { 'x-forwarded-for': `2001:db8:ffff:1::${at.toString(16)}` });
-    const answers = await Promise.all(Array.from({ length: 101 }, from));
-    assert.equal(answers.filter(({ status }) => status === 429).length, 1);
+    for (const address of ['192.0.2.2', '2001:db8:ffff:2::1']) assert.equal((await from(address)).status, 200);
   });
 });

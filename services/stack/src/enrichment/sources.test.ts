@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DAY, type Ground, NET_NAMES, type NetName, openWorld, publisherOf, type World } from './test/syncing.ts';
+import { BULK, dieAtWrites, stopAfterSteps, stoppedAfter } from './test/cut-off.ts';
+import {
+  DAY,
+  type Ground,
+  idsOf,
+  NET_NAMES,
+  type NetName,
+  openWorld,
+  publisherOf,
+  type World,
+} from './test/syncing.ts';
 
 /** Requests of one sync that ends whole. */
 async function requestsOf(name: NetName, world: World, ground: Ground): Promise<number> {
@@ -57,8 +67,7 @@ describe('syncing with the publishers', () => {
     for (const name of NET_NAMES) await requestsOf(name, world, fresh);
     const [a, b] = [follower.dump(), fresh.dump()];
     // EPSS no longer scores what was withdrawn; its last score stays.
-    for (const table of Object.keys(b).filter((name) => name !== 'exploit_scores'))
-      assert.deepEqual(a[table], b[table]);
+    assert.deepEqual({ ...a, exploit_scores: [] }, { ...b, exploit_scores: [] });
     const [advisory] = await follower.store.advisories.read(['CVE-2997-12345']);
     assert.equal(advisory?.advisory.state, 'rejected');
     assert.ok((await follower.store.advisories.read([known.id]))[0]?.exploited);
@@ -87,5 +96,61 @@ describe('syncing with the publishers', () => {
     await using fresh = await world.ground();
     await requestsOf('cve', world, fresh);
     assert.deepEqual(ground.dump(), fresh.dump());
+  });
+});
+
+describe('a sync that is cut off', () => {
+  // At every step and write: sources.full.test.ts.
+  for (const [name, steps, writes] of [
+    ['kev', [1], [0, 1, 2]],
+    ['epss', [1], [1]],
+    ['nvd', [2], []],
+    ['osv', [1, 3], [2, 5]],
+    ['cve', [2], []],
+  ] as const)
+    it(`of ${name} ends the same where it is stopped after steps, and where its process dies at writes`, async () => {
+      assert.ok((await stopAfterSteps(name, steps)) >= Math.max(...steps));
+      assert.equal(await dieAtWrites(name, writes), writes.length);
+    });
+
+  it('keeps its position when another ecosystem has changed at the restart', async () => {
+    await using world = await openWorld({ bulk: BULK });
+    await using ground = await world.ground();
+    // Cut off in the archive of npm, which comes after Packagist.
+    assert.equal((await ground.run(world.source('osv'), stoppedAfter(3))).kind, 'interrupted');
+    const before = (await ground.stored('osv')).cursor as { readonly archive?: { readonly ecosystem: string } };
+    assert.equal(before.archive?.ecosystem, 'npm');
+    world.clock.at += DAY;
+    const { publishers } = world;
+    const records = publishers.records().filter(({ ghsa }) => ghsa);
+    const drupal = records.find(({ affected: [first] }) => first?.package?.ecosystem === 'Packagist');
+    publishers.publish({ ...(drupal ?? assert.fail()), title: 'Published again' });
+    const requests = publishers.requests('osv');
+    assert.equal((await ground.run(world.source('osv'))).kind, 'complete');
+    // Both lists and the one record: the archive lay there.
+    assert.equal(publishers.requests('osv') - requests, 3);
+  });
+
+  it('loses no record of a window from which others were withdrawn in between', async () => {
+    await using world = await openWorld();
+    await using ground = await world.ground();
+    const { publishers, clock } = world;
+    assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
+    clock.at += DAY;
+    const facts = publishers.records()[0] ?? assert.fail();
+    const ids = Array.from({ length: 300 }, (_, i) => `CVE-2996-${10_000 + i}`);
+    for (const id of ids) publishers.publish({ ...facts, id, published: '2003-01-01' });
+    clock.at += DAY;
+    const cut = await ground.run(world.source('nvd'), stoppedAfter(1));
+    assert.deepEqual([cut.kind, (await ground.stored('nvd')).read], ['interrupted', 200]);
+    clock.at += DAY;
+    const kept = new Set(idsOf(ground));
+    // Those at the front are withdrawn; the others move up.
+    for (const id of ids.filter((each) => kept.has(each)).slice(0, 40)) publishers.withdraw(id);
+    assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
+    await using whole = await world.ground();
+    await whole.run(world.source('nvd'));
+    assert.deepEqual(new Set(ids).difference(new Set(idsOf(ground))), new Set());
+    assert.deepEqual(ground.dump(), whole.dump());
   });
 });

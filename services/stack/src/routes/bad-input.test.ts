@@ -1,9 +1,12 @@
 // Every parameter of every route with values that it cannot use: a refusal that names it, or the right answer; never a 500.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { company } from '../test/harness.ts';
 import { sharedService } from '../test/shared.ts';
 
 const service = await sharedService();
+const history = `domains/${company(service.internet, 37)}/changes`;
+const PAGED = `search stats/migrations providers/cloudflare enrichment/advisories enrichment/affected ${history}`;
 const LONG = 'x'.repeat(5_000);
 
 /** Asks; nothing may fail on our side, and every answer in JSON has its receipt. */
@@ -31,14 +34,8 @@ const NO_DOMAIN = ['-', 'a%00b', '127.0.0.1', 'com', 'a..b', 'x'.repeat(300), '%
 
 describe('a number in a query is a plain whole number within its limits, or refused', () => {
   for (const [name, min, max, routes] of [
-    [
-      'limit',
-      1,
-      1_000,
-      'search stats/migrations providers/cloudflare providers/cloudflare/customers feeds/leaderboard',
-    ],
-    ['limit', 1, 1_000, 'alerts anomalies stream/json enrichment/advisories enrichment/affected'],
-    ['offset', 0, 10_000_000, 'search stats/migrations providers/cloudflare enrichment/advisories enrichment/affected'],
+    ['limit', 1, 1_000, `${PAGED} providers/cloudflare/customers feeds/leaderboard alerts anomalies stream/json`],
+    ['offset', 0, 10_000_000, PAGED],
     ['days', 1, 60, 'stats/migrations'],
     ['days', 1, 365, 'providers/cloudflare/customers'],
     ['hours', 1, 1_440, 'stats/migrations'],

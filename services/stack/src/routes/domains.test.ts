@@ -53,14 +53,6 @@ describe('a history', () => {
     assert.deepEqual([status, text], [200, plain.text]);
   });
 
-  it('takes the limits of the page, and names every field that cannot be used', async () => {
-    const { body } = await service.get(changesPath('?limit=1000&offset=7'));
-    assert.deepEqual([body.limit, body.offset], [1000, 7]);
-    const { status, body: problem } = await service.get(changesPath('?limit=0&offset='));
-    const fields = problem.errors?.map(({ field }) => field);
-    assert.deepEqual([status, problem.code, fields], [400, 'invalid_parameter', ['limit', 'offset']]);
-  });
-
   it('shows a migration that a second scan has confirmed, newest first', async () => {
     const { domain, from, to } = moveDns(service.internet);
     await service.restart();

@@ -12,7 +12,6 @@ export async function openStream(
   const response = await fetch(url, { headers, signal: stopping.signal });
   if (response.status !== 200 || !response.body) throw new Error(`the stream was refused: ${response.status}`);
   const queue: { readonly id: string; readonly event: string; readonly data: string }[] = [];
-  let place = '';
 
   async function read(body: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
@@ -29,17 +28,12 @@ export async function openStream(
       const [, name = '', value = ''] = /^([^:]*): ?(.*)$/s.exec(line) ?? [];
       fields.set(name, fields.has(name) ? `${fields.get(name)}\n${value}` : value);
     }
-    place = fields.get('id') ?? place;
     const data = fields.get('data');
     if (data !== undefined) queue.push({ id: fields.get('id') ?? '', event: fields.get('event') ?? 'message', data });
   }
 
   const ended = read(response.body).catch(() => {});
   return {
-    /** The newest id that was received, with an event or alone. */
-    get place() {
-      return place;
-    },
     /** Events that were received and not yet asked for. */
     get waiting() {
       return queue.length;

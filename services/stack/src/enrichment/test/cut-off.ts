@@ -52,16 +52,14 @@ export function endLeases(directory: string): void {
 async function openCutOff(name: NetName) {
   const world = await openWorld({ bulk: BULK });
   await using complete = await world.ground();
-  const steps: unknown[] = [];
-  await complete.run(world.source(name), { onStep: (step) => void steps.push(step) });
-  const { cursor } = await complete.stored(name);
-  return {
-    steps: steps.length,
-    expected: complete.dump(),
-    cursor,
-    world,
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  let steps = 0;
+  const onStep = () => {
+    steps += 1;
   };
+  await complete.run(world.source(name), { onStep });
+  const { cursor } = await complete.stored(name);
+  const close = () => world[Symbol.asyncDispose]();
+  return { steps, expected: complete.dump(), cursor, world, [Symbol.asyncDispose]: close };
 }
 
 /** Syncs with a stop after each of these steps, and at some of those that follow; the result is the same. Returns the steps of a sync. */
@@ -94,9 +92,8 @@ export async function dieAtWrites(name: NetName, writes: Iterable<number>): Prom
   let deaths = 0;
   for (const count of writes) {
     await using ground = await world.ground();
-    const [result] = await Promise.allSettled([
-      ground.run(world.source(name), { store: dyingAt(count, ground.store) }),
-    ]);
+    const store = dyingAt(count, ground.store);
+    const [result] = await Promise.allSettled([ground.run(world.source(name), { store })]);
     if (result.status === 'fulfilled') break;
     assert.ok(result.reason instanceof Killed, result.reason);
     deaths += 1;

@@ -1,11 +1,14 @@
-// Syncs stopped at every step and killed at every write, and a process killed at any moment.
+// Syncs stopped at every step and killed at every write, a process killed at any moment, and a file that is larger than any.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { folderSource } from './folder.ts';
 import { BULK, dieAtWrites, endLeases, everyNumber, stopAfterSteps } from './test/cut-off.ts';
-import { type Ground, NET_NAMES, openWorld, type World } from './test/syncing.ts';
+import { type Ground, HOUR, NET_NAMES, openWorld, type World } from './test/syncing.ts';
 
 describe('a sync that is cut off', () => {
   for (const name of NET_NAMES) {
@@ -24,9 +27,7 @@ describe('a sync that is cut off', () => {
     for (const name of NET_NAMES) await whole.run(world.source(name));
     await using ground = await world.ground();
     let kills = 0;
-    for (let steps = 1; ; steps += 2) {
-      const ended = await runUntil(steps, world, ground);
-      if (ended) break;
+    for (let steps = 1; !(await runUntil(steps, world, ground)); steps += 2) {
       kills += 1;
       endLeases(ground.directory);
     }
@@ -42,11 +43,8 @@ describe('a sync that is cut off', () => {
 /** A process of its own syncs everything that is not complete, until it has told of so many steps; then it is killed. */
 async function runUntil(steps: number, world: World, ground: Ground): Promise<boolean> {
   const { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl } = world.publishers;
-  const work = {
-    directory: ground.directory,
-    at: world.clock.at,
-    urls: { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl },
-  };
+  const urls = { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl };
+  const work = { directory: ground.directory, at: world.clock.at, urls };
   const main = path.join(import.meta.dirname, 'test/sync-process.ts');
   const child = spawn(process.execPath, [main, JSON.stringify(work)], { stdio: ['ignore', 'pipe', 'inherit'] });
   let seen = 0;
@@ -58,3 +56,12 @@ async function runUntil(steps: number, world: World, ground: Ground): Promise<bo
   assert.ok(code === 0 || signal === 'SIGKILL', `${code} ${signal}`);
   return code === 0;
 }
+
+it('a packed file of more than 512 MiB in the folder is skipped', async () => {
+  await using world = await openWorld();
+  await using ground = await world.ground();
+  await writeFile(path.join(ground.directory, 'bomb.json.gz'), gzipSync(Buffer.alloc(600 * 1024 * 1024, 0x20)));
+  const end = await ground.run(folderSource({ directory: ground.directory, everyMs: HOUR }));
+  assert.equal(end.kind, 'complete');
+  assert.match((await ground.stored('folder')).skippedExample ?? '', /^bomb\.json\.gz is damaged or no JSON/);
+});
