@@ -1,44 +1,38 @@
 // Several processes on one server, each with connections of its own, all writing at once: the result is that of writing sequentially,
-// and a follower of a log misses nothing. Scans: record-scans.test.ts.
+// a follower of a log misses nothing, and a transaction that lost is run again. Scans: scan-work.test.ts.
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { sql } from 'kysely';
+import { repeatDuring } from '../../../tests/support/until.ts';
+import { inTurn } from './in-turn.ts';
 import { openStore, type Store, type StoredEvent } from './index.ts';
-import { connect, untilWaiting } from './test/connections.ts';
-import { assertCounts, later, recordPoll, subscribed, T0 } from './test/feed-store.ts';
-import { anomaly } from './test/notifications.ts';
-import { onEach, postgres } from './test/places.ts';
-import { poll } from './test/polls.ts';
-import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
+import { BEGIN_WRITING } from './postgres-dialect.ts';
+import { connect, databaseOf, untilWaiting } from './test/connections.ts';
+import { A, assertCounts, later, recordPoll, subscribed, T0 } from './test/feed-store.ts';
+import { onEach, postgres, rows } from './test/places.ts';
+import { anomaly, poll } from './test/records.ts';
+import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
 
 const STORES = 3;
 const receipt = (id: string) => ({ id, keyId: 'key_a', body: '{}' });
-const all = <T>(count: number, work: (n: number) => Promise<T>) =>
+const all = <T>(count: number, work: (n: number) => Promise<T> | undefined) =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
 /** Opens so many stores on one database. */
 async function openMany(url: string) {
-  const stores = await all(STORES, () => openStore(url, { poolSize: 4 }));
-  return Object.assign(stores as [Store, Store, Store], {
-    async [Symbol.asyncDispose]() {
-      for (const store of stores) await store[Symbol.asyncDispose]();
-    },
-  });
+  const stores = (await all(STORES, () => openStore(url, { poolSize: 4 }))) as [Store, Store, Store];
+  const close = () => all(STORES, (n) => stores[n]?.[Symbol.asyncDispose]());
+  return Object.assign(stores, { [Symbol.asyncDispose]: async () => void (await close()) });
 }
 
 /** Reads page after page until all is written and read. */
 async function follow<T>(read: (last: T | undefined) => Promise<readonly T[]>, work: Promise<unknown>) {
   const found: T[] = [];
-  let isOver = false;
-  const ending = work.finally(() => {
-    isOver = true;
-  });
-  for (let isLast = false; ; ) {
-    const page = await read(found.at(-1));
-    found.push(...page);
-    if (isLast && page.length === 0) break;
-    isLast = isOver;
-  }
-  await ending;
+  const readPage = async () => found.length < found.push(...(await read(found.at(-1))));
+  await repeatDuring(work, readPage);
+  while (await readPage());
   return found;
 }
 
@@ -80,12 +74,11 @@ onEach([postgres], 'several stores', ({ fresh }) => {
 
   it('count to a limit exactly: keys of an address, names a day', async () => {
     await using stores = await openMany(await fresh());
-    const many = <T>(ask: (store: Store) => Promise<T>) =>
-      Promise.all(stores.map((store) => all(25, () => ask(store))));
-    const keys = await many((store) => store.keys.issue('192.0.2.1', { perDay: 7 }));
-    assert.equal(keys.flat().filter((key) => key !== undefined).length, 7);
-    const names = await many((store) => store.feeds.offers.take(['a.com', 'b.com'], { day: '2026-01-01', perDay: 31 }));
-    assert.equal(names.flat(2).length, 31);
+    const keys = await all(75, (n) => stores[n % 3]?.keys.issue('192.0.2.1', { perDay: 7 }));
+    assert.equal(keys.filter((key) => key !== undefined).length, 7);
+    const limit = { day: '2026-01-01', perDay: 31 };
+    const names = await all(75, (n) => stores[n % 3]?.feeds.offers.take(['a.com', 'b.com'], limit));
+    assert.equal(names.flat().length, 31);
   });
 
   it('claim a feed, each for one of them alone', async () => {
@@ -101,14 +94,10 @@ onEach([postgres], 'several stores', ({ fresh }) => {
   it('enter no receipt that was not read, however many are stored at the same time', async () => {
     await using stores = await openMany(await fresh());
     const [{ answers }] = stores;
-    const keeping = Promise.all(
-      stores.map((store, who) =>
-        all(20, (n) => {
-          const receipts = [`rwr_${who}-${n}-0`, `rwr_${who}-${n}-1`].slice(0, 1 + (n % 2));
-          return store.answers.keep(receipts.map(receipt));
-        }),
-      ),
-    );
+    const keeping = all(20 * STORES, (n) => {
+      const receipts = [`rwr_${n}-0`, `rwr_${n}-1`].slice(0, 1 + (Math.floor(n / STORES) % 2));
+      return stores[n % STORES]?.answers.keep(receipts.map(receipt));
+    });
     const entered = await follow(async () => {
       const some = await answers.unentered(7);
       const last = some.at(-1);
@@ -145,17 +134,90 @@ onEach([postgres], 'several stores', ({ fresh }) => {
     await using stores = await openMany(url);
     const [one, two] = stores;
     await using beside = await connect(url);
-    await beside.query(
-      "begin; insert into domains (name, source, created_at, next_due_at) values ('middle.com', 't', 0, 0)",
-    );
-    const adding = [
-      one.addDomains(['first.com', 'middle.com', 'last.com'], { source: 'test' }),
-      two.addDomains(['last.com', 'middle.com', 'first.com'], { source: 'test' }),
-    ];
+    const columns = 'domains (name, source, created_at, next_due_at)';
+    await beside.query(`begin; insert into ${columns} values ('middle.com', 't', 0, 0)`);
+    const names = ['first.com', 'middle.com', 'last.com'];
+    const adding = [one.addDomains(names, { source: 'a' }), two.addDomains(names.toReversed(), { source: 'b' })];
     await untilWaiting(url, 2);
     await beside.query('rollback');
-    const [first, second] = await Promise.all(adding);
-    assert.equal((first?.added ?? 0) + (second?.added ?? 0), 3);
-    assert.deepEqual((await one.due(new Date(), 10)).toSorted(), ['first.com', 'last.com', 'middle.com']);
+    const added = (await Promise.all(adding)).map((each) => each.added);
+    assert.equal((added[0] ?? 0) + (added[1] ?? 0), 3);
+    assert.deepEqual((await one.due(new Date(), 10)).toSorted(), names.toSorted());
+  });
+});
+
+/** Another connection, which never finds out by itself that it is in a deadlock. */
+async function connectPatiently(url: string) {
+  const client = await connect(url);
+  await client.query("set deadlock_timeout = '5min'");
+  return client;
+}
+
+onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
+  test('is run again after a deadlock, and has recorded once', async (store, url) => {
+    const both = (n: number, exchange: string) => ['a.com', 'b.com'].map((name) => scanOf(name, day(n), exchange));
+    const lastId = async () => Number((await rows(url, 'select max(id) as id from scans'))[0]?.id);
+    await store.recordScans([...both(0, GOOGLE), ...both(1, MICROSOFT)], confirm);
+    await using other = await connectPatiently(url);
+    const before = await lastId();
+    await other.query("begin; update domains set failures = 0 where name = 'b.com'");
+    const recording = store.recordScans(both(2, MICROSOFT), confirm);
+    await untilWaiting(url);
+    // The recording has locked this one, by the scan that it has written, and waits for the other.
+    await other.query("select 1 from domains where name = 'a.com' for update");
+    await other.query('commit');
+    const changes = (await recording).map((each) => (each.status === 'fulfilled' ? each.value.changes : []));
+    const types = changes.map((some) => some.map(({ type }) => type));
+    assert.deepEqual(types, [['migrated'], ['migrated']]);
+    assert.deepEqual(await store.counts(), { domains: 2, scannedDomains: 2, services: 6, scans: 6, changes: 2 });
+    // Numbers of what was rolled back are gaps: it was run twice, and not delayed.
+    assert.equal(await lastId(), before + 4);
+  });
+
+  test('counts what it has added once, also when it was run twice', async (store, url) => {
+    const [id = 0] = await subscribed(store, A);
+    const record = (at: Date, ...keys: string[]) => {
+      const items = keys.map((key) => ({ key, domains: ['x.com', `${key}.com`] }));
+      return recordPoll(store, id, poll(A, items), at);
+    };
+    assert.equal((await record(T0, 'old')).items, 1);
+    await using other = await connectPatiently(url);
+    await other.query('begin; select 1 from feed_items for update');
+    // It adds the new item, and waits to mark that the old one is still there.
+    const recording = record(later(40 * 24), 'old', 'new');
+    await untilWaiting(url);
+    await other.query(BEGIN_WRITING.replace('begin;', ''));
+    await other.query('commit');
+    assert.deepEqual(await recording, { kind: 'recorded', items: 1, mentions: 2 });
+    assert.equal((await store.feeds.summary()).items, 2);
+  });
+
+  it('is given up after three times', async () => {
+    await using db = databaseOf(await fresh());
+    let tries = 0;
+    const failing = (text: string) => {
+      tries = 0;
+      return inTurn(db, async (tx) => {
+        tries += 1;
+        await tx.selectFrom('domains').select('id').execute();
+        await sql.raw(text).execute(tx);
+      });
+    };
+    const lost = failing("do $$ begin raise exception 'lost' using errcode = '40001'; end $$");
+    await assert.rejects(lost, { code: 'conflict' });
+    assert.equal(tries, 3);
+    await assert.rejects(failing('select 1 / 0'));
+    assert.equal(tries, 1, 'an error of its own');
+  });
+});
+
+describe('the sources', () => {
+  it('write in transactions of which each is run again, or by a rule of their own', () => {
+    // The ledger looks for what a lost transaction has written before it writes again; a restored backup is read from a file once.
+    const exempt = new Set(['in-turn.ts', 'ledger.ts', 'postgres-backup.ts']);
+    const own = /\.transaction\(\)(?!\s*\.setAccessMode\('read only'\))/;
+    for (const file of globSync('*.ts', { cwd: import.meta.dirname }))
+      if (!file.endsWith('.test.ts') && !exempt.has(file))
+        assert.doesNotMatch(readFileSync(path.join(import.meta.dirname, file), 'utf8'), own, file);
   });
 });

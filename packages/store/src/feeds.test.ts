@@ -4,7 +4,7 @@ import { FeedTable } from './feeds.ts';
 import { A, B, keepFrom, later, recordPoll, subscribed, T0 } from './test/feed-store.ts';
 import { databases, file, kept, onEach } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
-import { poll } from './test/polls.ts';
+import { poll } from './test/records.ts';
 
 onEach(databases, 'feeds', (_place, test) => {
   test('are subscribed once, due at once, and polled again when they were given up', async (store) => {

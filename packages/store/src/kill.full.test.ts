@@ -1,15 +1,28 @@
-// A process killed while it writes, again and again at a random moment: nothing that it had acknowledged is lost, nothing doubled.
+// Processes and servers that are killed while they write: nothing that was acknowledged is lost, nothing doubled, and locks pass on. With
+// them, as it takes long: more of the histories of scan-work.test.ts.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { it } from 'node:test';
+import { describe, it, mock } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { shared } from '../../../tests/support/shared.ts';
+import { until } from '../../../tests/support/until.ts';
 import { checkStore, openStore } from './index.ts';
 import { assertCounts } from './test/feed-store.ts';
-import { file, kept, onEach, rows } from './test/places.ts';
+import { taken, untilLost } from './test/locks.ts';
+import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/places.ts';
+import { startPostgres } from './test/postgres.ts';
+import { compareBatches } from './test/scan-histories.ts';
+import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 
-const WRITER = path.join(import.meta.dirname, 'test/writer-process.ts');
+/** Starts a program with these arguments. */
+function start(...args: string[]) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator](), ended: once(child, 'exit') };
+}
+const programAt = (name: string) => path.join(import.meta.dirname, name);
 
 onEach(kept, 'a store whose writer is killed', (place) => {
   it('has every scan, key, feed and count that was acknowledged', { timeout: 600_000 }, async () => {
@@ -18,29 +31,23 @@ onEach(kept, 'a store whose writer is killed', (place) => {
     const counted = (await store.keys.create({ tier: 'standard' })).stored.id;
     // SQLite replays its own log after each; a server has its own, and is killed itself in another test.
     const kills = place === file ? 20 : 6;
-    const acknowledged = {
-      scan: new Set<string>(),
-      key: new Set<string>(),
-      used: new Set<string>(),
-      feed: new Set<string>(),
-    };
+    const [scan, key, used, feed] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()];
+    const acknowledged = { scan, key, used, feed };
     const writeUntilKilled = async (prefix: string) => {
-      const writer = spawn(process.execPath, [WRITER, url, prefix, counted], { stdio: ['ignore', 'pipe', 'inherit'] });
-      const ended = once(writer, 'exit');
+      const { child, lines, ended } = start(programAt('test/writer-process.ts'), url, prefix, counted);
       let left = 1 + Math.floor(Math.random() * 60);
-      for await (const line of createInterface({ input: writer.stdout })) {
+      for await (const line of lines) {
         const [what, name = ''] = line.split(' ') as [keyof typeof acknowledged, string];
         assert.ok(!acknowledged[what].has(name), `${line} was acknowledged twice`);
         acknowledged[what].add(name);
         left -= 1;
-        if (left === 0) writer.kill('SIGKILL');
+        if (left === 0) child.kill('SIGKILL');
       }
       assert.deepEqual(await ended, [null, 'SIGKILL']);
     };
     // Two at once: each is also killed while the other writes.
     for (let round = 0; round < kills / 2; round += 1)
       await Promise.all([writeUntilKilled(`a${round}`), writeUntilKilled(`b${round}`)]);
-    const { scan, key, used, feed } = acknowledged;
     for (const domain of scan) assert.equal((await store.domain(domain))?.services.length, 3, domain);
     for (const url of feed) assert.equal((await store.feeds.find(url))?.items, 20, url);
     const ids = new Set((await store.keys.list()).map(({ id }) => id));
@@ -58,16 +65,127 @@ onEach(kept, 'a store whose writer is killed', (place) => {
   it('gets its schema once when several processes open it first', async () => {
     const url = await place.empty();
     const script = `
-      import { openStore } from ${JSON.stringify(path.join(import.meta.dirname, 'index.ts'))};
+      import { openStore } from ${JSON.stringify(programAt('index.ts'))};
       await using store = await openStore(process.argv[1]);
       await store.addDomains([process.pid + '.com'], { source: 'test' });
     `;
-    const children = [1, 2, 3].map(() =>
-      spawn(process.execPath, ['--input-type=module', '-e', script, url], { stdio: ['ignore', 'ignore', 'inherit'] }),
-    );
-    const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]));
-    assert.deepEqual(codes, [0, 0, 0]);
+    const ended = [1, 2, 3].map(() => start('--input-type=module', '-e', script, url).ended);
+    for (const exit of await Promise.all(ended)) assert.deepEqual(exit, [0, null]);
     await using store = await openStore(url);
     assert.equal((await store.counts()).domains, 3);
+  });
+});
+
+describe('a server that is killed', { skip: postgres.skip }, () => {
+  const started = shared(() => startPostgres());
+
+  it('under load has kept every scan that was acknowledged, and the store goes on with the next', async () => {
+    const server = await started();
+    await using store = await openStore(await server.fresh());
+    const acknowledged: string[] = [];
+    const failed: unknown[] = [];
+    let isOver = false;
+    const recording = Array.from({ length: 8 }, async (_, worker) => {
+      for (let n = 0; !isOver; n += 1) {
+        const name = `d${worker}-${n}.com`;
+        const scanning = store.recordScan(scanOf(name, day(0), GOOGLE), confirm).then(() => acknowledged.push(name));
+        await scanning.catch((error) => failed.push(error));
+      }
+    });
+    const limit = { limitMs: 120_000 };
+    const untilMore = (count: number, before = acknowledged.length) =>
+      until(() => acknowledged.length >= before + count, limit);
+    for (let kills = 1; kills <= 2; kills += 1) {
+      await untilMore(40);
+      await server.kill();
+      await until(() => failed.some(failsWith('unreachable')), limit);
+      await server.start();
+      for (const error of failed)
+        assert.ok(failsWith('connection-lost')(error) || failsWith('unreachable')(error), String(error));
+      failed.length = 0;
+    }
+    await untilMore(20);
+    isOver = true;
+    await Promise.all(recording);
+    for (const name of acknowledged) assert.equal((await store.domain(name))?.services.length, 3, name);
+    const { domains, scans, services } = await store.counts();
+    assert.deepEqual([scans, services, (await store.eventsSince(0, 10_000)).length], [domains, 3 * domains, domains]);
+  });
+
+  it('ends the lock of the scheduler until the restart, and leaves a clock that goes on', async () => {
+    const server = await started();
+    mock.timers.enable({ apis: ['Date'], now: Date.parse('2020-01-01T00:00:00Z') });
+    try {
+      await using store = await openStore(await server.fresh());
+      const held = await taken(store.schedulerLock);
+      await server.kill();
+      const [before, steady] = [store.clock().getTime(), performance.now()];
+      await untilLost(held);
+      await assert.rejects(store.schedulerLock.tryTake());
+      await delay(500);
+      const passed = store.clock().getTime() - before;
+      assert.ok(Math.abs(passed - (performance.now() - steady)) <= 100, 'as fast as the steady clock');
+      await server.start();
+      await using again = await taken(store.schedulerLock);
+      assert.ok(again.term > held.term);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('refuses a wrong password', async () => {
+    const server = await started();
+    await server.allow('host all guarded 127.0.0.1/32 scram-sha-256');
+    const url = await server.fresh();
+    await exec(url, "create role guarded login password 'right'; grant all on schema public to guarded");
+    const withPassword = (password: string) => Object.assign(new URL(url), { username: 'guarded', password }).href;
+    await assert.rejects(openStore(withPassword('wrong')), failsWith('refused'));
+    await using store = await openStore(withPassword('right'));
+    assert.equal((await store.counts()).domains, 0);
+  });
+});
+
+/** A process of its own that takes the lock of this name. */
+function startHolder(url: string, name: 'scheduler' | 'gateway') {
+  const { child, lines } = start(programAt('test/holder-process.ts'), url, name);
+  const silence = () => delay(120_000, { value: 'no line' }, { ref: false });
+  const line = async () => (await Promise.race([lines.next(), silence()])).value as string | undefined;
+  return { child, line, [Symbol.dispose]: () => void child.kill('SIGKILL') };
+}
+
+onEach([postgres], 'the lock of the scheduler', (_place, test) => {
+  test('passes from a process that was killed, or stopped, to another', async (store, url) => {
+    using killed = startHolder(url, 'scheduler');
+    assert.equal(await killed.line(), 'held 1');
+    killed.child.kill('SIGKILL');
+    using stopped = startHolder(url, 'scheduler');
+    assert.equal(await stopped.line(), 'held 2');
+    stopped.child.kill('SIGSTOP');
+    await using held = await taken(store.schedulerLock);
+    assert.equal(held.term, 3);
+    await store.inTerm(held.term).signals.setWatched({ seq: 3, day: 0 });
+    // It does not know yet, and continues where it was stopped.
+    stopped.child.kill('SIGCONT');
+    assert.deepEqual([await stopped.line(), await stopped.line()], ['refused', 'lost']);
+    assert.deepEqual(await store.signals.watched(), { seq: 3, day: 0 });
+  });
+});
+
+onEach(kept, 'the lock of the gateway', (_place, test) => {
+  test('ends with a process that is killed', async (store, url) => {
+    using holder = startHolder(url, 'gateway');
+    assert.equal(await holder.line(), 'held 1');
+    assert.equal(await store.gatewayLock.tryTake(), undefined);
+    holder.child.kill('SIGKILL');
+    await using held = await taken(store.gatewayLock);
+    assert.equal(held.term, 2);
+  });
+});
+
+onEach(kept, 'scans in batches', (place) => {
+  it('leave every table as the same scans do one by one', async () => {
+    let changes = 0;
+    for (let seed = 1; seed <= 12; seed += 1) changes += await compareBatches(place, seed);
+    assert.ok(changes > 100, `${changes} changes were confirmed`);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ChangeFilter, StoredAlert } from './index.ts';
 import { ListTable } from './lists.ts';
-import { alert, anomaly } from './test/notifications.ts';
 import { exec, kept, onEach } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
+import { alert, anomaly } from './test/records.ts';
 
 const DAY = 86_400_000;
 const SINCE = new Date(55);

@@ -1,21 +1,22 @@
-// What only a server can be: missing, closed to this user, full, shared with other programs and with newer versions.
+// What only a server can be: missing, closed to this user, full, shared with other programs and newer versions, slow, or silent; and
+// its clock. A server that is killed: kill.full.test.ts.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { it, mock } from 'node:test';
-import { openStore } from './index.ts';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { openStore, type Store } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
-import { backends, connect } from './test/connections.ts';
-import { failsWith } from './test/fails-with.ts';
-import { exec, onEach, postgres, rows } from './test/places.ts';
+import { backends, connect, databaseOf, terminate, untilWaiting } from './test/connections.ts';
+import { exec, failsWith, memory, onEach, postgres, rows } from './test/places.ts';
 import { freePort } from './test/postgres.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 
 const scan = scanOf('a.com', day(0), GOOGLE);
 const asUser = (url: string, username: string) => Object.assign(new URL(url), { username }).href;
-const withOption = (url: string, option: string) =>
-  Object.assign(new URL(url), { search: `?options=-c${option.replace('=', '%3D')}` }).href;
+const withOption = (url: string, option: string) => `${url}?options=-c${option.replace('=', '%3D')}`;
 const inSchema = (url: string, schema: string) => withOption(url, `search_path=${schema}`);
 
 /** Roles are those of the whole cluster: a name that no other run of this test has given. */
@@ -132,5 +133,148 @@ onEach([postgres], 'a store', ({ fresh, empty }) => {
     assert.ok(await store.domain('a.com'));
     await store.recordScan(scanOf('a.com', day(1), GOOGLE), confirm);
     assert.equal((await store.counts()).scans, 2);
+  });
+});
+
+const record = (store: Store, name: string) => store.recordScan(scanOf(name, day(0), GOOGLE), confirm);
+
+onEach([postgres], 'a server', ({ fresh }) => {
+  it('that ends connections is reported, and new connections are made', async () => {
+    const url = await fresh();
+    await using store = await openStore(url, { poolSize: 2 });
+    await record(store, 'a.com');
+    await using other = await connect(url);
+    await other.query('begin; lock table services');
+    const refused = assert.rejects(record(store, 'b.com'), failsWith('connection-lost'));
+    await untilWaiting(url);
+    await terminate(url, "wait_event_type = 'Lock'");
+    await refused;
+    await other.query('rollback');
+    // Those that are idle, too: the store may notice only when it wants one of them.
+    await terminate(url, "application_name = 'strata' and pid <> pg_backend_pid()");
+    for (let tries = 0; tries < 3; tries += 1)
+      await record(store, 'b.com').catch((error) => assert.ok(failsWith('connection-lost')(error), String(error)));
+    assert.partialDeepStrictEqual(await store.counts(), { domains: 2, scannedDomains: 2 });
+  });
+
+  it('that ends a connection between two statements of a transaction leaves the process alive', async () => {
+    const url = await fresh();
+    await using db = databaseOf(url);
+    const working = db.transaction().execute(async (tx) => {
+      await sql`create table half (name text)`.execute(tx);
+      await terminate(url, "state = 'idle in transaction'");
+      while ((await backends(url, "state = 'idle in transaction'")).length > 0);
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+      await sql`select 1`.execute(tx);
+    });
+    await assert.rejects(working, failsWith('connection-lost'));
+    await assert.rejects(sql`select * from half`.execute(db), /does not exist/);
+  });
+
+  it('that takes too long is interrupted, and what could not begin in time leaves no trace', async () => {
+    const url = await fresh();
+    // Nothing but what is locked below waits for a lock.
+    await using store = await openStore(`${url}?lock_timeout=100`, { poolSize: 1 });
+    await record(store, 'a.com');
+    await using other = await connect(url);
+    // Another writer has begun and does not end.
+    await other.query(BEGIN_WRITING);
+    await assert.rejects(record(store, 'b.com'), failsWith('busy'));
+    assert.ok(await store.domain('a.com'), 'the only connection reads on');
+    await other.query('rollback');
+    await record(store, 'b.com');
+    await other.query('begin; lock table domains');
+    await assert.rejects(record(store, 'c.com'), failsWith('busy'));
+    await other.query('rollback');
+    await record(store, 'c.com');
+
+    await using patient = await openStore(url, { poolSize: 1 });
+    await other.query('begin; lock table domains');
+    for (const waiting of [() => patient.domain('a.com'), () => record(patient, 'd.com')]) {
+      const refused = assert.rejects(waiting(), failsWith('too-slow'));
+      await untilWaiting(url);
+      // As its own limit does, which is longer than a test.
+      await terminate(url, "wait_event_type = 'Lock'", 'cancel');
+      await refused;
+    }
+    await other.query('rollback');
+    await record(patient, 'd.com');
+    assert.partialDeepStrictEqual(await store.counts(), { scans: 4, domains: 4 });
+  });
+
+  it('is to interrupt a statement after a minute, or after 15 s of waiting for a lock', async () => {
+    await using db = databaseOf(await fresh());
+    const settings = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+    const columns = settings.map((name) => `current_setting('${name}') as ${name}`).join();
+    const { rows } = await sql.raw<Record<string, string>>(`select ${columns}`).execute(db);
+    assert.deepEqual(Object.values(rows[0] ?? {}), ['1min', '15s', '30s']);
+  });
+
+  describe('by a clock of our own', { timeout: 30_000 }, () => {
+    // From before the first connection on: a timer that was set by the other clock could not be cleared.
+    beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+    afterEach(() => mock.timers.reset());
+    const pass = async (ms: number) => {
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+      mock.timers.tick(ms);
+    };
+
+    it('is given up when it answers nothing at all', async () => {
+      const url = await fresh();
+      await using store = await openStore(url, { poolSize: 1 });
+      await record(store, 'a.com');
+      const [pid = 0] = await backends(url, "query ilike 'commit'");
+      process.kill(pid, 'SIGSTOP');
+      try {
+        const reading = assert.rejects(store.domain('a.com'), failsWith('too-slow'));
+        await pass(120_000);
+        await reading;
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+      assert.ok(await store.domain('a.com'), 'on another connection');
+    });
+
+    it('that keeps its connections busy makes requests wait in line, however long', async () => {
+      const url = await fresh();
+      await using store = await openStore(url, { poolSize: 1 });
+      await using other = await connect(url);
+      await other.query('begin; lock table domains');
+      const recording = record(store, 'a.com');
+      await untilWaiting(url);
+      const counting = store.counts();
+      // Longer than a connection may take, and shorter than a statement may take.
+      await pass(30_000);
+      await other.query('rollback');
+      await recording;
+      assert.equal((await counting).scans, 1);
+    });
+  });
+});
+
+const YEARS_AGO = Date.parse('2020-01-01T00:00:00Z');
+/** What a busy machine may take between two readings of one clock. */
+const CLOSE_MS = 30_000;
+
+onEach([memory, postgres], 'the clock of a store', (place, test) => {
+  test('is this machine’s, or the server’s, whatever this machine’s says', async (_store, url) => {
+    const query = 'select extract(epoch from clock_timestamp()) * 1000 as now';
+    const [{ now } = { now: YEARS_AGO }] = place === postgres ? await rows(url, query) : [];
+    mock.timers.enable({ apis: ['Date'], now: YEARS_AGO });
+    try {
+      await using store = await openStore(url);
+      const at = () => store.clock().getTime();
+      const first = at();
+      const ahead = first - Number(now);
+      assert.ok(ahead >= -1 && ahead < CLOSE_MS, `${ahead} ms ahead`);
+      if (place === memory) return;
+      mock.timers.setTime(YEARS_AGO * 2);
+      assert.ok(at() - first < CLOSE_MS);
+      await store.keys.create({ tier: 'free' });
+      const [key] = await rows(url, 'select created_at as at from api_keys');
+      assert.ok(Math.abs(Number(key?.at) - first) < CLOSE_MS, 'rows are dated by it');
+    } finally {
+      mock.timers.reset();
+    }
   });
 });

@@ -2,12 +2,10 @@
 // among several processes, and exact when they stop.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { Kysely } from 'kysely';
 import { checkStore, openStore, type QuotaUse, type Store } from './index.ts';
-import { openPool, postgresDialect } from './postgres-dialect.ts';
 import { QuotaTable } from './quota.ts';
 import { QuotaBlocks } from './quota-blocks.ts';
-import type { Database } from './schema.ts';
+import { databaseOf } from './test/connections.ts';
 import { kept, onEach, postgres } from './test/places.ts';
 
 const DAY = '2026-01-01';
@@ -105,7 +103,7 @@ onEach([postgres], 'a large quota', ({ fresh }) => {
     const url = await fresh();
     const { stores, keyId } = await openMany(url, 1);
     for (const store of stores) await store[Symbol.asyncDispose]();
-    await using db = new Kysely<Database>({ dialect: postgresDialect(openPool(url, { poolSize: 4 })) });
+    await using db = databaseOf(url);
     let leases = 0;
     const table = new (class extends QuotaTable {
       override lease(...asked: Parameters<QuotaTable['lease']>) {

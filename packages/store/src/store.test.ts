@@ -1,15 +1,17 @@
-// The store in every place: as it was left, and for several processes at once.
+// The store in every location: as it was left, refused where it is damaged or of another program, and on a full disk.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { it } from 'node:test';
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { Kysely } from 'kysely';
 import { openStore } from './index.ts';
 import { KeyTable } from './keys.ts';
-import { failsWith } from './test/fails-with.ts';
-import { streamEvent } from './test/notifications.ts';
-import { exec, kept, onEach, pathOf, rows } from './test/places.ts';
+import type { Database } from './schema.ts';
+import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
+import { damage, exec, failsWith, file, freshPath, kept, onEach, pathOf, rows } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
-import { poll } from './test/polls.ts';
+import { poll, streamEvent } from './test/records.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -34,41 +36,33 @@ onEach(kept, 'a store', (place, test) => {
   it('is opened again as it was left, with its counts, and no key or address in clear', async () => {
     const url = await place.fresh();
     const address = '198.51.100.77';
-    const made: string[] = [];
-    let id = '';
-    {
-      await using store = await openStore(url);
-      for (let i = 0; i < 20; i += 1) await store.recordScan(scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
-      const { key, stored } = await store.keys.create({ tier: 'free' });
-      id = stored.id;
-      made.push(key, (await store.keys.issue(address, { perDay: 1 }))?.key ?? '');
-      for (let i = 0; i < 3; i += 1) await store.quota.take(id, '2026-01-01', 50);
-    }
+    const made = await openStore(url);
+    for (let i = 0; i < 20; i += 1) await made.recordScan(scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
+    const { key, stored } = await made.keys.create({ tier: 'free' });
+    const issued = (await made.keys.issue(address, { perDay: 1 }))?.key ?? '';
+    for (let i = 0; i < 3; i += 1) await made.quota.take(stored.id, '2026-01-01', 50);
+    await made[Symbol.asyncDispose]();
     const file = pathOf(url);
     const text = JSON.stringify(await rows(url, 'SELECT * FROM api_keys')) + (file ? readFileSync(file, 'latin1') : '');
-    for (const secret of [...made.map((key) => key.slice('ssk_'.length)), address, sha256(address)])
+    for (const secret of [key.slice(4), issued.slice(4), address, sha256(address)])
       assert.ok(!text.includes(secret), 'neither itself nor a hash that could be guessed');
-    const [first = ''] = made;
-    assert.ok(text.includes(sha256(first)), 'a key is found by its hash');
+    assert.ok(text.includes(sha256(key)), 'a key is found by its hash');
     const plans = await plansOf(url, async (db) => {
-      await (await KeyTable.open(db, { now: () => new Date(), prefix: 'ssk_' })).find(first);
+      await (await KeyTable.open(db, { now: () => new Date(), prefix: 'ssk_' })).find(key);
     });
     const scans = plans.filter(({ sql }) => sql.includes('"hash"')).map((plan) => plan.scans);
     assert.deepEqual(scans, [[], []]);
     await using store = await openStore(url);
     assert.equal((await store.counts()).scannedDomains, 20);
-    for (const key of made) assert.ok(await store.keys.find(key));
-    assert.equal((await store.keys.find(first))?.id, id);
-    assert.deepEqual(await store.quota.take(id, '2026-01-01', 50), { isAllowed: true, used: 4 });
+    assert.ok(issued && (await store.keys.find(issued)));
+    assert.equal((await store.keys.find(key))?.id, stored.id);
+    assert.deepEqual(await store.quota.take(stored.id, '2026-01-01', 50), { isAllowed: true, used: 4 });
   });
 
   it('gets all of its schema or nothing', async () => {
     const url = await place.empty();
-    const names = "name IN ('domains', 'scans')";
-    const ours =
-      pathOf(url) === undefined
-        ? `SELECT relname AS name FROM pg_class WHERE rel${names} AND relkind = 'r'`
-        : `SELECT name FROM sqlite_schema WHERE ${names}`;
+    const tables = pathOf(url) ? 'name from sqlite_schema where ' : "relname from pg_class where relkind = 'r' and rel";
+    const ours = `select ${tables}name in ('domains', 'scans')`;
     await exec(url, 'CREATE TABLE settings (in_the_way TEXT)');
     await assert.rejects(openStore(url), ofAnotherProgram(url));
     assert.deepEqual(await rows(url, ours), []);
@@ -119,5 +113,54 @@ onEach(kept, 'a store', (place, test) => {
     const body = '{"model":{"id":"m","sha256":"a"},"x":"\\u0000\\ud800"}';
     await answers.keep([{ id: 'rwr_1', keyId: odd, body }]);
     assert.deepEqual([...(await answers.modelNames())], [['a', 'm']]);
+  });
+});
+
+describe('a SQLite file', () => {
+  it('is refused where it is not a database, or damaged', async () => {
+    const text = freshPath();
+    writeFileSync(text, 'this is a letter to my aunt, and it is long enough to be read '.repeat(50));
+    await assert.rejects(openStore(`sqlite:${text}`), failsWith('not-a-database'));
+    const open = '/proc/self/fd';
+    // The one of the directory itself is closed by now.
+    const fileOf = (fd: string) => existsSync(`${open}/${fd}`) && readlinkSync(`${open}/${fd}`);
+    if (existsSync(open)) assert.ok(!readdirSync(open).map(fileOf).includes(text));
+
+    const damaged = await file.fresh();
+    const names = Array.from({ length: 100 }, (_, i) => `d${i}.com`);
+    {
+      await using store = await openStore(damaged);
+      for (const name of names) await store.recordScan(scanOf(name, day(0), GOOGLE), confirm);
+    }
+    damage(pathOf(damaged) ?? '', [1, 60]);
+    const reading = async () => {
+      await using store = await openStore(damaged);
+      for (const name of names) await store.domain(name);
+      await store.recordScan(scanOf('new.com', day(0), GOOGLE), confirm);
+    };
+    await assert.rejects(reading, failsWith('corrupt'));
+  });
+
+  it('is refused where it belongs to another program, is missing or read-only', async () => {
+    const [url, directory] = [await file.fresh(), path.dirname(freshPath())];
+    const other = `sqlite:${freshPath()}`;
+    await exec(other, 'CREATE TABLE recipes (name TEXT)');
+    await assert.rejects(openStore(other), failsWith('not-a-database'));
+    for (const missing of [directory, `${directory}/no/such/folder/x.db`])
+      await assert.rejects(openStore(`sqlite:${missing}`), failsWith('cannot-open'));
+    for (const wrong of ['mysql://x', 'postgres:x', 'x.db', ''])
+      await assert.rejects(openStore(wrong), /must begin with sqlite: .* or with postgres:/);
+    // SQLite's own way to open a file that cannot be written, which binds root too.
+    await assert.rejects(openStore(`sqlite:file:${pathOf(url)}?mode=ro`), failsWith('read-only'));
+  });
+
+  it('reports a disk that is full, and is still read', async () => {
+    const database = openDatabase(pathOf(await file.fresh()) ?? '');
+    // A file that has no page left is full, as a disk is.
+    database.exec('PRAGMA max_page_count = 1');
+    await using db = new Kysely<Database>({ dialect: sqliteDialect(database) });
+    const value = 'x'.repeat(100_000);
+    await assert.rejects(db.insertInto('settings').values({ name: 'x', value }).execute(), failsWith('disk-full'));
+    assert.ok((await db.selectFrom('settings').select('name').execute()).length > 0);
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isWanted, openStore } from './index.ts';
-import { streamEvent } from './test/notifications.ts';
 import { kept, onEach } from './test/places.ts';
+import { streamEvent } from './test/records.ts';
 
 onEach(kept, 'the public stream', (_place, test) => {
   test('begins once, keeps its order, and is found by number and by time', async ({ stream }) => {

@@ -1,18 +1,14 @@
 // Work that one process at a time does: another one continues as soon as that one ends, and nothing of the previous one is written then.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { Kysely } from 'kysely';
 import { openStore } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
-import type { Database } from './schema.ts';
 import { sessionLock } from './term-lock.ts';
-import { connect, terminate, untilWaiting } from './test/connections.ts';
-import { failsWith } from './test/fails-with.ts';
+import { connect, databaseOf, terminate, untilWaiting } from './test/connections.ts';
 import { taken, untilLost } from './test/locks.ts';
-import { alert, anomaly, streamEvent } from './test/notifications.ts';
-import { exec, kept, onEach, postgres } from './test/places.ts';
-import { dialectOf } from './test/plans.ts';
+import { exec, failsWith, kept, onEach, postgres } from './test/places.ts';
 import { freePort } from './test/postgres.ts';
+import { alert, anomaly, streamEvent } from './test/records.ts';
 
 const receipt = (id: string) => ({ id, keyId: 'key', body: '{}' });
 const superseded = { code: 'superseded' };
@@ -98,7 +94,7 @@ onEach([postgres], 'a lock on a server', ({ fresh }, test) => {
 
   it('cannot be taken where the server is unreachable, or ends the connection', async () => {
     const url = await fresh();
-    await using db = new Kysely<Database>({ dialect: dialectOf(url) });
+    await using db = databaseOf(url);
     await using nowhere = sessionLock(db, 'scheduler', `postgres://strata@127.0.0.1:${await freePort()}/x`);
     await assert.rejects(nowhere.tryTake(), failsWith('unreachable'));
     await using lock = sessionLock(db, 'scheduler', url);

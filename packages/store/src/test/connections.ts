@@ -1,6 +1,17 @@
 // Connections to a PostgreSQL server beside those of a store, and what the server reports of all.
+import { Kysely, type Logger } from 'kysely';
 import pg from 'pg';
-import { exec, rows } from './places.ts';
+import { openPool, postgresDialect } from '../postgres-dialect.ts';
+import type { Database } from '../schema.ts';
+import { openDatabase, sqliteDialect } from '../sqlite-dialect.ts';
+import { exec, pathOf, rows } from './places.ts';
+
+/** The tables of a store, without the store. */
+export function databaseOf(url: string, log: Logger = () => {}): Kysely<Database> {
+  const path = pathOf(url);
+  const dialect = path === undefined ? postgresDialect(openPool(url)) : sqliteDialect(openDatabase(path));
+  return new Kysely({ dialect, log });
+}
 
 /** A connection of no store. */
 export async function connect(url: string): Promise<pg.Client & AsyncDisposable> {

@@ -1,12 +1,13 @@
 // The kinds of place that a store can be in: files in a directory of this process, and databases of the run's PostgreSQL cluster, or of
 // one that is started when it is first needed.
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, copyFileSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { openPool } from '../postgres-dialect.ts';
 import { openStore, type Store } from '../store.ts';
+import { StoreError, type StoreErrorCode } from '../store-error.ts';
 import { asAnotherStore, binaries, clusterAt, notice, type PostgresCluster, startPostgres } from './postgres.ts';
 
 export interface Place {
@@ -34,6 +35,13 @@ export function freshPath(): string {
   directory ??= mkdtempSync(path.join(tmpdir(), 'strata-store-'));
   files += 1;
   return path.join(directory, `${files}.db`);
+}
+
+/** Overwrites half of these pages of a file. */
+export function damage(file: string, [from, to]: readonly [number, number]): void {
+  const handle = openSync(file, 'r+');
+  for (let page = from; page < to; page += 1) writeSync(handle, Buffer.alloc(2_000, 0xa5), 0, 2_000, page * 4_096);
+  closeSync(handle);
 }
 
 /** The cluster of the run, which the variable names as its superuser's URL; without it, one of this process. */
@@ -96,6 +104,10 @@ export function onEach(places: readonly Place[], name: string, tests: (place: Pl
       ),
     );
 }
+
+/** An error of the store with this code, and with what the driver reported as its cause. */
+export const failsWith = (code: StoreErrorCode) => (error: unknown) =>
+  error instanceof StoreError && error.code === code && error.cause !== undefined;
 
 export type Row = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,8 @@
 // How a database executes the queries of the store: what it reads from one end to the other, and what it sorts.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { type CompiledQuery, type Dialect, Kysely } from 'kysely';
-import { openPool, postgresDialect } from '../postgres-dialect.ts';
+import type { CompiledQuery, Kysely } from 'kysely';
 import type { Database } from '../schema.ts';
-import { openDatabase, sqliteDialect } from '../sqlite-dialect.ts';
-import { connect } from './connections.ts';
+import { connect, databaseOf } from './connections.ts';
 import { pathOf } from './places.ts';
 
 export interface QueryPlan {
@@ -24,17 +22,11 @@ export async function plansOf(url: string, work: (db: Kysely<Database>) => Promi
   const path = pathOf(url);
   const queries: CompiledQuery[] = [];
   {
-    await using db = new Kysely<Database>({ dialect: dialectOf(url), log: ({ query }) => void queries.push(query) });
+    await using db = databaseOf(url, ({ query }) => void queries.push(query));
     await work(db);
   }
   const asked = queries.filter(({ sql }) => !/^(begin|commit)/i.test(sql));
   return path === undefined ? postgresPlans(url, asked) : sqlitePlans(path, asked);
-}
-
-/** The store's own dialect for a place, for what is below its tables. */
-export function dialectOf(url: string): Dialect {
-  const path = pathOf(url);
-  return path === undefined ? postgresDialect(openPool(url)) : sqliteDialect(openDatabase(path));
 }
 
 function sqlitePlans(path: string, queries: readonly CompiledQuery[]): QueryPlan[] {

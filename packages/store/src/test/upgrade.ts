@@ -5,13 +5,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
-import { Kysely } from 'kysely';
 import { checkStore, openStore, type Store } from '../index.ts';
 import { MIGRATIONS, migrateTo } from '../migrations/index.ts';
 import { isPostgres } from '../postgres-dialect.ts';
-import type { Database } from '../schema.ts';
+import { databaseOf } from './connections.ts';
 import { exec, kept, onEach, rows } from './places.ts';
-import { dialectOf } from './plans.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './scans.ts';
 
 const KEY = `ssk_${'a'.repeat(43)}`;
@@ -34,7 +32,7 @@ function rowsOf(number: string, isOnPostgres: boolean): string {
 
 /** The store of a URL as the migration of this name left it. */
 export async function makeOld(url: string, last: string): Promise<void> {
-  await using db = new Kysely<Database>({ dialect: dialectOf(url) });
+  await using db = databaseOf(url);
   for (const name of RELEASED.filter((each) => each <= last)) {
     await db.transaction().execute((tx) => migrateTo(tx, name));
     await exec(url, rowsOf(name.slice(0, 3), isPostgres(db)));

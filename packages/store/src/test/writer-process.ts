@@ -1,6 +1,6 @@
 // Records scans and polls, makes keys and counts requests as fast as it can, and says each that is acknowledged, until it is killed.
 import { openStore } from '../index.ts';
-import { poll } from './polls.ts';
+import { poll } from './records.ts';
 import { confirm, day, GOOGLE, scanOf } from './scans.ts';
 
 const [url = '', prefix = '', counted = ''] = process.argv.slice(2);
