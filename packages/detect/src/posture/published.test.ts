@@ -1,0 +1,217 @@
+// What a domain publishes in the DNS: DNSSEC, CAA, BIMI, MTA-STS with its policy, TLS-RPT, DKIM keys.
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { holds } from '../../../../tests/support/property.ts';
+import type { FileEvidence } from '../evidence.ts';
+import { assessPosture } from '../posture.ts';
+import type { DkimKey, Posture } from '../posture-type.ts';
+import { factorIn } from '../test/best-posture.ts';
+import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
+import { hasMembers, rows } from '../test/rows.ts';
+import { testRulebook } from '../test/rulebook-of.ts';
+import { readDkimKey } from './dkim.ts';
+import { rsaModulusBits } from './rsa-key.ts';
+
+const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts), testRulebook);
+const ds = (algorithm: number, digestType = 2) => ({ keyTag: 1, algorithm, digestType, digest: 'ab' });
+
+describe('DNSSEC', () => {
+  rows(
+    (records: ReturnType<typeof ds>[], isWeak: boolean | null, ...algorithms: number[]) =>
+      hasMembers(postureOf({ ds: records }).dnssec, { isWeak, algorithms }),
+    [
+      ['with ECDSA is in order', [ds(13)], false, 13],
+      ['with Ed25519 and SHA-384 is in order', [ds(15, 4)], false, 15],
+      ['with RSA and SHA-256 is in order', [ds(8)], false, 8],
+      ['with RSA and SHA-1 is weak', [ds(5)], true, 5],
+      ['with RSA and SHA-1 beside ECDSA, in a roll-over, is weak', [ds(7), ds(13)], true, 7, 13],
+      ['with a SHA-1 digest alone is weak', [ds(13, 1)], true, 13],
+      ['with a SHA-1 digest beside a better one is in order', [ds(13, 1), ds(13, 2)], false, 13],
+      ['with GOST is weak', [ds(12, 3)], true, 12],
+      ['with the newer GOST is in order', [ds(23)], false, 23],
+      ['without DS is not there', [], null],
+    ],
+  );
+  it('is validated where the resolver does so', () => {
+    const bogus = { policies: { validation: 'bogus' } } as const;
+    const found = [{}, bogus].map((parts) => postureOf({ ds: [ds(13)], ...parts }).dnssec.validation);
+    assert.deepEqual(found, ['unknown', 'bogus']);
+  });
+});
+
+describe('CAA', () => {
+  const listed = ['0 issue b.test; x=1', '0 issuewild a.test', '0 issue ;', '0 iodef mailto:c@c.test'];
+  const issuers: Partial<Posture['caa']> = { issuers: ['a.test', 'b.test'], wildcardIssuers: ['a.test'] };
+  rows(
+    (caa: string[], expected: Partial<Posture['caa']>) => hasMembers(postureOf({ caa }).caa, expected),
+    [
+      ['lists who may issue, without parameters', listed, { status: 'observed', isRestricted: true, ...issuers }],
+      ['has a contact for incidents', listed, { hasIncidentContact: true }],
+      ['may permit nobody', ['0 issue ;'], { issuers: [], isRestricted: true }],
+      ['limits nobody without an issue property', ['0 iodef mailto:c@c.test'], { isRestricted: false }],
+      ['limits nobody but for wildcards', ['0 issuewild a.test'], { isRestricted: false, issuers: ['a.test'] }],
+      ['has properties that nobody knows', ['0 issue a.test', '0 future x'], { unknownCritical: [] }],
+      ['has critical ones', ['0 issue a.test', '128 future x', '128 issue b.test'], { unknownCritical: ['future'] }],
+    ],
+  );
+
+  it('says whether the certificate’s authority is permitted, where both are known', () => {
+    const tls = { issuer: 'Certy' };
+    for (const [caa, parts, permits] of [
+      [['0 issue certy.test'], { tls }, true],
+      [['0 issue signly.test'], { tls }, false],
+      [['0 issue signly.test', '0 issue unheard.test'], { tls }, null],
+      [['0 issue certy.test'], { tls: { issuer: 'Nobody Knows' } }, null],
+      [['0 issue certy.test'], { tls: { ...tls, isTrusted: false } }, null],
+    ] as const) {
+      assert.equal(postureOf({ caa, ...parts }).caa.permitsIssuer, permits, JSON.stringify([caa, parts]));
+    }
+    assert.equal(assessPosture(evidenceOf({ caa: ['0 issue certy.test'], tls })).caa.permitsIssuer, null);
+  });
+});
+
+describe('BIMI', () => {
+  const logo = 'v=BIMI1; l=https://example.com/logo.svg; a=https://example.com/vmc.pem';
+  const bimiOf = (bimi: string[], dmarc = 'v=DMARC1; p=reject') => postureOf({ bimi, dmarc: [dmarc] }).bimi;
+
+  it('has a logo and a certificate', () => {
+    const all = { hasRecord: true, hasLogo: true, hasCertificate: true, isEligible: true };
+    assert.deepEqual(bimiOf([logo]), { status: 'observed', ...all });
+    assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.svg?v=2']).hasLogo, true);
+    for (const other of ['', ' l=http://example.com/logo.svg', ' l=https://example.com/logo.png'])
+      assert.equal(bimiOf([`v=BIMI1;${other}`]).hasLogo, false, other);
+  });
+
+  it('is shown under an enforced policy only, for names below too', () => {
+    for (const tags of ['p=none', 'p=reject; sp=none', 'p=quarantine; t=y', 'p=quarantine'])
+      assert.equal(bimiOf([logo], `v=DMARC1; ${tags}`).isEligible, tags === 'p=quarantine', tags);
+  });
+  it('may be declined, and then lacks nothing', () => {
+    const posture = postureOf({ bimi: ['v=BIMI1; l=; a=;'], dmarc: ['v=DMARC1; p=none'] });
+    hasMembers(posture.bimi, { hasLogo: null, hasCertificate: false });
+    assert.deepEqual(factorIn(posture, 'bimi')?.issues, []);
+  });
+  it('is not said to be refused while the policy is not known', () => {
+    for (const parts of [{ dmarc: 'timeout' }, { policies: { dmarcParents: { com: 'timeout' } } }] as const) {
+      const posture = postureOf({ bimi: [logo], ...parts });
+      assert.deepEqual([posture.bimi.isEligible, factorIn(posture, 'bimi')?.issues], [null, []]);
+    }
+  });
+  it('is none without a record', () => assert.equal(bimiOf([]).isEligible, null));
+});
+
+describe('MTA-STS', () => {
+  const record = ['v=STSv1; id=20260101T000000'];
+  const policy = (...lines: readonly string[]) => ['version: STSv1', ...lines].join('\r\n');
+  const good = policy('mode: enforce', 'mx: mx.example.com', 'mx: *.backup.test', 'max_age: 604800');
+  const mx = ['10 mx.example.com', '20 in.backup.test'];
+  const mtaSts = (file: Partial<FileEvidence>, parts: EvidenceParts = {}): Posture['mtaSts'] =>
+    postureOf({ mtaSts: record, mx, files: { mtaSts: file }, ...parts }).mtaSts;
+  const reads = (text: string | Partial<FileEvidence>, expected: Partial<Posture['mtaSts']>) =>
+    hasMembers(mtaSts(typeof text === 'string' ? { text } : text), { ...expected, hasRecord: true });
+  rows(reads, [
+    ['is enforced', good, { mode: 'enforce', maxAge: 604_800, problem: null }],
+    ['may end its lines in LF', good.replaceAll('\r', ''), { mode: 'enforce', problem: null }],
+    ['is tested', good.replace('enforce', 'testing'), { mode: 'testing', problem: null }],
+    ['is off, whoever receives', policy('mode: none', 'max_age: 86400'), { mode: 'none', problem: null }],
+    ['leaves an exchange out', good.replace('*.backup', '*.other'), { mode: 'enforce', problem: 'mx-mismatch' }],
+    ['has a star for one label only', good.replace('*.backup.test', '*.test'), { problem: 'mx-mismatch' }],
+    ['is soon forgotten', good.replace('604800', '3600'), { problem: 'short-max-age' }],
+    ['has no such mode', good.replace('enforce', 'strict'), { mode: null, problem: 'bad-policy' }],
+    ['has no version', good.replace('version: STSv1', ''), { problem: 'bad-policy' }],
+    ['has no age', good.replace('max_age', 'age'), { problem: 'bad-policy' }],
+    ['has an age beyond the limit', good.replace('604800', '99999999'), { problem: 'bad-policy' }],
+    ['names no exchange', policy('mode: enforce', 'max_age: 604800'), { problem: 'bad-policy' }],
+    ['is a page', '<!doctype html><title>Hello</title>', { problem: 'bad-policy' }],
+    ['is not there', { status: 'missing' }, { mode: null, problem: 'no-policy' }],
+    ['could not be had', { status: 'timeout' }, { mode: null, problem: null }],
+    ['is a redirect', { status: 'failed', statusCode: 301 }, { problem: 'no-policy' }],
+    ['is forbidden', { status: 'failed', statusCode: 403 }, { problem: 'no-policy' }],
+    ['is not text', { status: 'failed', contentType: 'text/html' }, { problem: 'bad-policy' }],
+    ['is behind an error that passes', { status: 'failed', statusCode: 503 }, { problem: null }],
+    ['is asked for too often', { status: 'failed', statusCode: 429 }, { problem: null }],
+    ['was cut off', { status: 'failed' }, { problem: null }],
+    ['was blocked', { status: 'blocked' }, { mode: null, problem: null }],
+    ['is long', `${good}\r\n${'mx: a.test\r\n'.repeat(5000)}`, { mode: 'enforce', problem: null }],
+  ]);
+  it('has an id of letters and digits', () => {
+    for (const bad of ['v=STSv1', 'v=STSv1; id=', 'v=STSv1; id=a-b', `v=STSv1; id=${'1'.repeat(33)}`])
+      assert.equal(mtaSts({ text: good }, { mtaSts: [bad] }).problem, 'bad-id', bad);
+  });
+  it('names the domain itself where it has no MX records', () => {
+    const problemOf = (text: string) => mtaSts({ text }, { mx: 'empty' }).problem;
+    assert.deepEqual([good, good.replace('mx.ex', 'ex')].map(problemOf), ['mx-mismatch', null]);
+  });
+  it('is none with two records, or with a policy alone', () => {
+    assert.equal(mtaSts({ text: good }, { mtaSts: [...record, 'v=STSv1; id=2'] }).hasRecord, false);
+    hasMembers(mtaSts({ text: good }, { mtaSts: [] }), { hasRecord: false, mode: null });
+  });
+});
+
+describe('TLS-RPT', () => {
+  const reportsOf = (record: string) => postureOf({ tlsRpt: [record] }).tlsRpt;
+  it('has an address where one is of mail or HTTPS', () => {
+    const found = { status: 'observed', hasRecord: true, problem: null };
+    for (const rua of ['mailto:t@example.com', 'https://t.example.com/v1', 'nonsense,mailto:t@example.com'])
+      assert.deepEqual(reportsOf(`v=TLSRPTv1;rua=${rua}`), { ...found, hasAddress: true }, rua);
+    for (const rest of ['; rua=http://t.example.com', '; rua=', ''])
+      assert.deepEqual(reportsOf(`v=TLSRPTv1${rest}`), { ...found, hasAddress: false }, rest);
+  });
+  it('is not measured while its name does not answer', () =>
+    assert.equal(postureOf({ tlsRpt: 'timeout' }).tlsRpt.hasAddress, null));
+});
+
+function rsa(bits: number, type: 'spki' | 'pkcs1' = 'spki'): string {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: bits });
+  return publicKey.export({ format: 'der', type }).toString('base64');
+}
+
+const strong = rsa(2048);
+const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+const ed25519 = Buffer.from(x, 'base64url').toString('base64');
+
+describe('a DKIM key', () => {
+  const reads = (record: string, expected: Partial<DkimKey> | null) =>
+    expected ? hasMembers(readDkimKey('s1', record), expected) : assert.equal(readDkimKey('s1', record), null);
+  rows(reads, [
+    ['of 2,048 bits is in order', `v=DKIM1; k=rsa; p=${strong}`, { type: 'rsa', bits: 2048, problem: null }],
+    ['needs no version and no type', `p=${strong}`, { type: 'rsa', bits: 2048, problem: null }],
+    ['may be folded', `v=DKIM1; p=${strong.replace(/(.{64})/g, '$1 \t')}`, { bits: 2048, problem: null }],
+    ['may be bare', `v=DKIM1; p=${rsa(2048, 'pkcs1')}`, { bits: 2048, problem: null }],
+    ['of 1,024 bits is short', `v=DKIM1; p=${rsa(1024)}`, { bits: 1024, problem: 'short' }],
+    ['of 512 bits is weak', `v=DKIM1; p=${rsa(512)}`, { bits: 512, problem: 'weak' }],
+    ['may be of Ed25519', `v=DKIM1; k=ed25519; p=${ed25519}`, { type: 'ed25519', bits: 256, problem: null }],
+    ['of Ed25519 has 32 bytes', `v=DKIM1; k=ed25519; p=${ed25519}AAAA`, { bits: null, problem: 'unreadable' }],
+    ['without a key is revoked', 'v=DKIM1; k=rsa; p=', { bits: null, problem: 'revoked' }],
+    ['of another type helps nobody', `v=DKIM1; k=dsa; p=${strong}`, { problem: 'unknown-type' }],
+    ['for SHA-1 alone helps nobody', `v=DKIM1; h=sha1; p=${strong}`, { problem: 'sha1-only' }],
+    ['for both hashes is in order', `v=DKIM1; h=sha1:sha256; p=${strong}`, { problem: null }],
+    ['for something else than mail', `v=DKIM1; s=tls; p=${strong}`, { problem: 'not-for-mail' }],
+    ['for reports of TLS is in order', `v=DKIM1; s=tlsrpt; p=${strong}`, { problem: null }],
+    ['in testing says so', `v=DKIM1; t=y:s; p=${strong}`, { isTesting: true, problem: null }],
+    ['that is no base64', 'v=DKIM1; p=%%%%', { problem: 'unreadable' }],
+    ['that is cut', `v=DKIM1; p=${strong.slice(0, 200)}`, { bits: null, problem: 'unreadable' }],
+    ['of another version is none', `v=DKIM2; p=${strong}`, null],
+    ['is none without p', 'v=spf1 -all', null],
+  ]);
+  it('of 64 KiB is not read to its end', () =>
+    assert.equal(readDkimKey('s1', `v=DKIM1; p=${'A'.repeat(65_536)}`)?.problem, 'unreadable'));
+});
+
+describe('the size of an RSA key', () => {
+  const der = new Uint8Array(Buffer.from(strong, 'base64'));
+  it('is null for every key that is cut', () => {
+    for (let length = 0; length < der.length; length++) assert.equal(rsaModulusBits(der.subarray(0, length)), null);
+  });
+  it('is null for keys of other kinds', () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    assert.equal(rsaModulusBits(new Uint8Array(publicKey.export({ format: 'der', type: 'spki' }))), null);
+  });
+  it('is read without harm from any bytes, and from keys with a byte changed', () => {
+    const isSize = (bits: number | null) => bits === null || (bits > 0 && bits <= der.length * 8);
+    holds(100, [fc.uint8Array({ maxLength: 64 })], (bytes) => isSize(rsaModulusBits(bytes)));
+    holds(100, [fc.nat(der.length - 1), fc.nat(255)], (at, byte) => isSize(rsaModulusBits(der.with(at, byte))));
+  });
+});
