@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { dependenceLevel } from './dependence-level.ts';
 
 const NONE = 'No market of enough known domains in which it holds 10 % or more.';
+const USED = '30.0 % of all domains use it.';
 
 function levelOf(markets: readonly object[], [dependentDomains, soleSourceDomains]: readonly [number, number]) {
   const chain = { markets, dependentDomains, soleSourceDomains } as unknown as Parameters<typeof dependenceLevel>[0];
@@ -20,15 +21,9 @@ describe('the level of dependence on a provider', () => {
     [0.9, 'insufficient_data', [99, 0], 'low', NONE],
     [0.9, 'insufficient_data', [100, 49], 'medium', '10.0 % of all domains use it.'],
     [0, 'high', [299, 0], 'medium', '29.9 % of all domains use it.'],
-    [0, 'high', [300, 0], 'high', '30.0 % of all domains use it.'],
-    [
-      0,
-      'high',
-      [300, 150],
-      'high',
-      '30.0 % of all domains use it.|50.0 % of its domains have nobody else in a category.',
-    ],
-    [0.1, 'high', [300, 0], 'high', 'X holds 10.0 % of dns (HHI 1235, high).|30.0 % of all domains use it.'],
+    [0, 'high', [300, 0], 'high', USED],
+    [0, 'high', [300, 150], 'high', `${USED}|50.0 % of its domains have nobody else in a category.`],
+    [0.1, 'high', [300, 0], 'high', `X holds 10.0 % of dns (HHI 1235, high).|${USED}`],
   ] as const)
     it(`${share} of a market (${band}), ${counts.join(' and ')} of 1,000 domains: ${level}`, () => {
       const markets = [{ share, market: { band, category: 'dns', hhi: 1_234.5 } }];

@@ -1,4 +1,4 @@
-// The tally that follows the store: what another process writes and takes away is in it too.
+// What feeds name is counted, also what another process writes and takes away, and comes to the scan, each domain once.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -7,6 +7,7 @@ import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
 import { temporaryDirectory } from '../test/harness.ts';
 import { recordMentions, T0 } from '../test/polling.ts';
+import { createFeedScan } from './feed-scan.ts';
 import { LiveMentions } from './live-mentions.ts';
 
 const DAY_MS = 86_400_000;
@@ -15,8 +16,7 @@ const A = 'https://a.example/feed';
 const name = (store: Store, domains: readonly string[], at = T0) => recordMentions(store, A, domains, at);
 const openLive = (store: Pick<Store, 'feeds'>, more: Partial<Parameters<typeof LiveMentions.open>[0]> = {}) =>
   LiveMentions.open({
-    ...{ store, logger: createLogger({ level: 'silent' }), now: () => new Date(T0), onMentions: () => {} },
-    ...more,
+    ...{ store, logger: createLogger({ level: 'silent' }), now: () => new Date(T0), onMentions: () => {}, ...more },
   });
 
 /** The store's feeds, of which a page of mentions comes only after a wait. */
@@ -138,5 +138,51 @@ describe('the tally of a running service', () => {
     while (live.tally().size < domains.length) await live.catchUp();
     clearImmediate(timer);
     assert.ok(turns >= 2, `${turns} turns`);
+  });
+});
+
+describe('what feeds name', () => {
+  function scanOf(store: Pick<Store, 'feeds' | 'addDomains'>, perDay: number) {
+    let now = T0;
+    const isOptedOut = (domain: string) => domain === 'out.test';
+    const scan = createFeedScan({ store, isOptedOut, now: () => new Date(now), perDay });
+    return { scan, pass: (ms: number) => (now += ms) };
+  }
+  const tracked = async (store: Store, names: readonly string[]) => {
+    const areTracked = await Promise.all(names.map((each) => store.isTracked(each)));
+    return names.filter((_, i) => areTracked[i]);
+  };
+
+  it('is scanned, but for what opted out, and what is too much for a day on the next', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const names = Array.from({ length: 12 }, (_, i) => `d${i}.test`);
+    await name(store, ['out.test', ...names]);
+    const { scan, pass } = scanOf(store, 8);
+    await Promise.all([scan(), scan(), scan()]);
+    assert.equal((await tracked(store, names)).length, 8);
+    await scan();
+    assert.equal((await tracked(store, names)).length, 8);
+    pass(DAY_MS);
+    await scan();
+    assert.deepEqual(await tracked(store, ['out.test', ...names]), names);
+    assert.deepEqual(await store.feeds.offers.waiting(10), []);
+  });
+
+  it('comes up again when the step broke off', async () => {
+    await using store = await openStore('sqlite::memory:');
+    await name(store, ['x.test']);
+    const broken = { feeds: store.feeds, addDomains: () => Promise.reject(new Error('busy')) };
+    await assert.rejects(scanOf(broken, 8).scan());
+    await scanOf(store, 8).scan();
+    assert.deepEqual(await tracked(store, ['x.test']), ['x.test']);
+  });
+
+  it('is dealt with in pieces', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const names = Array.from({ length: 1_300 }, (_, i) => `d${i}.test`);
+    await name(store, names.slice(0, 900));
+    await name(store, names.slice(900));
+    await scanOf(store, 10_000).scan();
+    assert.equal((await store.counts()).domains, 1_300);
   });
 });

@@ -1,12 +1,14 @@
-// Lists of feeds as people and programs write them, and what no address is.
+// Lists of feeds as people and programs write them, what no address is, and the pages that people give in place of a feed.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { newFeed } from '@strata/feeds';
 import { createLogger } from '@strata/http';
+import type { Fetched } from '@strata/scan';
 import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../test/harness.ts';
+import { feedsOfPage } from './look-at-page.ts';
 import { feedAddress, importSubscriptions, readSubscriptions } from './subscriptions.ts';
 
 describe('the address of a feed', () => {
@@ -54,15 +56,14 @@ describe('a list of feeds', () => {
       assert.equal(readSubscriptions(given).rejected[0]?.text, shown);
   });
 
-  it('may be OPML, nested, with titles', () => {
+  it('may be OPML, nested, with titles; what is no OPML is said to be none', () => {
+    const good = 'title="A &amp; B" xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"';
+    const outlines = `<outline type="rss" text="A" ${good}/><outline type="rss" text="bad" xmlUrl="ftp://b.example/"/>`;
     const { feeds, rejected } = readSubscriptions(
-      '\n<?xml version="1.0"?><opml version="2.0"><body><outline text="News"><outline type="rss" text="A" title="A &amp; B" xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"/><outline type="rss" text="bad" xmlUrl="ftp://b.example/"/></outline></body></opml>',
+      `\n<?xml version="1.0"?><opml version="2.0"><body><outline text="News">${outlines}</outline></body></opml>`,
     );
     assert.deepEqual(feeds, [{ url: 'https://a.example/feed', title: 'A & B', siteUrl: 'https://a.example/' }]);
     assert.equal(rejected.length, 1);
-  });
-
-  it('that is no OPML is said to be none', () => {
     for (const text of ['<html><body>x</body></html>', '<', '<opml', `<${'a'.repeat(100_000)}`])
       assert.ok(readSubscriptions(text).problem !== undefined, text.slice(0, 20));
   });
@@ -92,5 +93,23 @@ describe('the configured list', () => {
     await start();
     const { active, gone: given } = await store.feeds.summary();
     assert.deepEqual([active, given], [1, 1]);
+  });
+});
+
+describe('a look at an address', () => {
+  const look = (type: string, body: string, status = 200) => {
+    const about = { status, headers: { 'content-type': type }, url: 'https://www.example.com/', isTruncated: false };
+    return lookAt({ kind: 'answered', ...about, redirects: [], body: Buffer.from(body) });
+  };
+  const lookAt = (answer: Fetched) => feedsOfPage({ fetch: async () => answer }, 'https://example.com/');
+
+  it('finds the feeds of a page, seen from where it was found; leaves alone what is a feed, or cannot be asked', async () => {
+    const html = '<!doctype html><link rel="alternate" type="application/rss+xml" href="/feed">';
+    assert.deepEqual(await look('text/html; charset=utf-8', html), ['https://www.example.com/feed']);
+    assert.deepEqual(await look('TEXT/HTML', '<p>nothing'), []);
+    assert.equal(await look('application/rss+xml', '<rss/>'), undefined);
+    assert.equal(await look('text/html', ' \n<?xml version="1.0"?><rss/>'), undefined);
+    assert.equal(await look('text/html', '<p>x', 404), undefined);
+    assert.equal(await lookAt({ kind: 'failed', reason: 'timeout', detail: 'late', redirects: [] }), undefined);
   });
 });
