@@ -31,12 +31,13 @@ it("a visit keeps the page's source, without what no database takes, only when t
   assert.equal('source' in ((await visited(script)).http.page ?? {}), false);
 });
 
+const WWW = { 'www.example.com': [PUBLIC] };
 for (const [what, options, ...expected] of [
   ['falls back to HTTP where nothing listens for HTTPS', { only: 'http' }, 'http://example.com/', 'found', 'refused'],
   ['needs no HTTP where HTTPS answers', { only: 'https' }, 'https://example.com/', 'found', 'found'],
   [
     'starts at www when the domain has no address itself',
-    { addresses: { 'www.example.com': [PUBLIC] } },
+    { addresses: WWW },
     'https://www.example.com/',
     'found',
     'found',
@@ -72,18 +73,15 @@ for (const [addresses, dialled] of [
 
 it('addresses: a name that turns private between two hops is not followed (DNS rebinding)', async () => {
   let lookUps = 0;
-  const { http, server } = await visited(redirectTo('/next'), {
-    addresses: () => [lookUps++ === 0 ? PUBLIC : '127.0.0.1'],
-  });
-  assert.equal(http.status, 'refused');
-  assert.deepEqual(http.redirects, ['https://example.com/']);
+  const addresses = () => [lookUps++ === 0 ? PUBLIC : '127.0.0.1'];
+  const { http, server } = await visited(redirectTo('/next'), { addresses });
+  assert.deepEqual([http.status, http.redirects], ['refused', ['https://example.com/']]);
   assert.ok(server.dialled.every(({ address }) => address === PUBLIC));
 });
 
 it('redirects that do not end, or go in a circle, are cut off', async () => {
   const { http, server } = await visited(endlessRedirects());
-  assert.equal(http.status, 'failed');
-  assert.match(http.detail ?? '', /do not end/);
+  assert.match(`${http.status} ${http.detail}`, /^failed .*do not end/);
   assert.ok(server.asked.length <= 7, `${server.asked.length} requests`);
   assert.equal(server.asked.filter((each) => each.endsWith('/robots.txt')).length, 1);
   assert.equal((await visited(redirectTo('https://example.com/#again'))).http.status, 'failed');
@@ -100,56 +98,39 @@ it('redirects to www are followed, with its own robots.txt', async () => {
   assert.ok(server.asked.includes('https www.example.com /robots.txt'));
 });
 
-for (const location of ['https://example.org/', 'http://localhost/admin', 'http://127.0.0.1/', 'http://[::1]/'])
-  it(`redirects to ${location} are told and not visited`, async () => {
-    const { http, server } = await visited(redirectTo(location));
-    assert.deepEqual([http.status, http.statusCode, http.page], ['found', 302, null]);
-    assert.deepEqual([http.url, http.redirects], [new URL(location).href, ['https://example.com/']]);
-    assert.ok(server.asked.every((each) => each.startsWith('https example.com ')));
-  });
-
-for (const location of ['https://example.com:22/', 'http://www.example.com:6379/'])
-  it(`redirects to ${location} are refused for the port`, async () => {
-    const { http, server } = await visited(redirectTo(location));
-    assert.equal(http.status, 'refused');
-    assert.ok(server.dialled.every(({ port }) => port === 443));
-  });
-
-for (const location of ['ftp://example.com/', 'javascript:alert(1)', 'file:///etc/passwd', 'http://[', ''])
-  it(`redirects to '${location}' are no redirects`, async () => {
-    const { http } = await visited(redirectTo(location));
-    assert.deepEqual([http.status, http.statusCode], ['found', 302]);
-  });
-
-it('bodies of 100 MB are read to the limit, and the rest is left', async () => {
-  let sentBytes = 0;
-  const pour: WebScript = (_request, response) => {
-    const chunk = Buffer.alloc(65_536, '<p>x</p>');
-    const write = () => {
-      while (!response.destroyed && sentBytes < 100_000_000) {
-        sentBytes += chunk.length;
-        if (!response.write(chunk)) return void response.once('drain', write);
-      }
-      response.end();
-    };
-    response.writeHead(200, { 'content-type': 'text/html' }).write('<title>Big</title>');
-    write();
-  };
-  const { http } = await visited(withoutRobots(pour));
-  assert.deepEqual([http.page?.title, http.page?.isTruncated], ['Big', true]);
-  assert.ok(sentBytes < 50_000_000, `${sentBytes} bytes were taken`);
+const told = (url: string) => ({
+  status: 'found',
+  statusCode: 302,
+  page: null,
+  url,
+  redirects: ['https://example.com/'],
 });
+for (const [what, expectedOf, locations] of [
+  ['told', told, ['https://example.org/', 'http://localhost/admin', 'http://127.0.0.1/', 'http://[::1]/']],
+  ['refused', () => ({ status: 'refused' }), ['https://example.com:22/', 'http://www.example.com:6379/']],
+  ['no redirects', () => ({ status: 'found', statusCode: 302 }), ['ftp://example.com/', 'file:///x', 'http://[', '']],
+] as const)
+  it(`redirects to ${locations.join(', ')} are ${what}, and not visited`, async () => {
+    for (const location of locations) {
+      const { http, server } = await visited(redirectTo(location));
+      assert.partialDeepStrictEqual(http, expectedOf(location));
+      assert.ok(
+        server.asked.every((each) => each.startsWith('https example.com ')),
+        server.asked.join(),
+      );
+    }
+  });
 
-it('bodies that come too slowly count for what came', async () => {
-  const { http } = await visited(
-    withoutRobots((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' }).write('<title>Slow</title>');
-      const timer = setInterval(() => response.write(' '), 50);
-      response.on('close', () => clearInterval(timer));
-    }),
-    { requestTimeoutMs: 400 },
-  );
-  assert.deepEqual([http.page?.title, http.page?.isTruncated], ['Slow', true]);
+it('bodies that are too long or come too slowly count for what came', async () => {
+  const slow: WebScript = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).write('<title>Big</title>');
+    const timer = setInterval(() => response.write(' '), 50);
+    response.on('close', () => clearInterval(timer));
+  };
+  for (const script of [page('<title>Big</title>'.padEnd(100_000)), withoutRobots(slow)]) {
+    const { http } = await visited(script, { requestTimeoutMs: 400 });
+    assert.deepEqual([http.page?.title, http.page?.isTruncated], ['Big', true]);
+  }
 });
 
 for (const [what, type, body, title] of [
@@ -164,17 +145,11 @@ for (const [what, type, body, title] of [
   });
 
 it('headers are kept short, __proto__ is only a header, and of cookies only names are kept', async () => {
-  const { http } = await visited(
-    withoutRobots((_request, response) => {
-      response.setHeader('set-cookie', ['sid=secret; Path=/', 'flag', '=nameless', 'sid=other']);
-      response.setHeader('__proto__', 'polluted');
-      response.setHeader('x-long', 'y'.repeat(5_000));
-      response.end('ok');
-    }),
-  );
-  assert.deepEqual(http.cookies, ['sid', 'flag']);
+  const cookies = ['sid=secret; Path=/', 'flag', '=nameless', 'sid=other'];
+  const headers = { 'set-cookie': cookies, ['__proto__']: 'polluted', 'x-long': 'y'.repeat(5_000) };
+  const { http } = await visited(respond(200, headers, 'ok'));
+  assert.deepEqual([http.cookies, http.headers['set-cookie']], [['sid', 'flag'], undefined]);
   assert.equal(JSON.stringify(http).includes('secret'), false);
-  assert.equal(http.headers['set-cookie'], undefined);
   assert.equal(http.headers['x-long']?.length, 1_024);
   assert.equal(Object.getPrototypeOf(http.headers), Object.prototype);
 });
@@ -213,6 +188,5 @@ for (const { what, code, make } of badCertificates)
     assert.equal(http.page?.title, 'In');
     const issuer = { issuer: 'Test Trust', issuerCommonName: 'Test CA', protocol: 'TLSv1.3' };
     assert.partialDeepStrictEqual(tls, { status: 'found', isTrusted: false, problem: code, ...issuer });
-    assert.match(tls.validTo ?? '', /^\d{4}-\d\d-\d\dT.*Z$/);
-    assert.ok(tls.names.length > 0);
+    assert.match(`${tls.names} ${tls.validTo}`, /^[*.,a-z]+ \d{4}-\d\d-\d\dT.*Z$/);
   });

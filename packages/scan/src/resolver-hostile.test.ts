@@ -35,9 +35,7 @@ const flood: DnsScript = (q) => {
 };
 const malformed: Readonly<Record<string, DnsScript>> = {
   'garbage after the question': garbage,
-  'an A record of 16 bytes': spoilt((b) =>
-    Buffer.concat([b.subarray(0, -6), Buffer.from([0, 16]), Buffer.alloc(16, 8)]),
-  ),
+  'an A record of 16 bytes': spoilt((b) => Buffer.concat([b.subarray(0, -5), Buffer.from([16]), Buffer.alloc(16, 8)])),
   'an A record with a length of 65535 bytes': spoilt((b) => void b.writeUInt16BE(65535, b.length - 6)),
   'a higher count of answers than there are': spoilt((b) => void b.writeUInt16BE(500, 6)),
   'a compression pointer to itself': selfPointer,
@@ -94,10 +92,8 @@ it('a forged answer before the true one is passed over', async () => {
 
 it('a 64 KB TXT set comes over TCP complete', async () => {
   const answers = Array.from({ length: 240 }, (_, i) => txt('a.test', String(i).padEnd(250, 'x')));
-  const { status, records } = await lookUp(
-    truncated((q) => [reply(q, { answers })]),
-    'TXT',
-  );
+  const script = truncated((q) => [reply(q, { answers })]);
+  const { status, records } = await lookUp(script, 'TXT');
   assert.deepEqual([status, records.length, String(records.at(-1)).slice(0, 4)], ['found', 240, '239x']);
 });
 
@@ -117,15 +113,12 @@ it('damage to any byte never throws and never invents an address', async () => {
 /** Over TCP, a byte at a time: a length of 500, then the beginning of something. */
 const drip = (q: DnsQuestion) => ({ drip: Buffer.concat([Buffer.from([1, 244]), q.bytes]) });
 
-it('a server that answers FORMERR to EDNS0 is asked again without it', async () => {
+it('a server that answers FORMERR to EDNS0 is asked again without it, once', async () => {
   const { records, asked } = await lookUp((q) => (q.bytes[11] === 1 ? [reply(q, { rcode: 1 })] : found(q)));
   assert.deepEqual([records, asked], [['192.0.2.1'], ['A a.test', 'A a.test']]);
-});
-
-it('FORMERR to the plain question too is a failure, after one repetition', async () => {
-  const { status, detail, asked } = await lookUp(rcode(1));
-  assert.deepEqual([status, asked.length], ['servfail', 2]);
-  assert.match(detail ?? '', /response code 1/);
+  const always = await lookUp(rcode(1));
+  assert.deepEqual([always.status, always.asked.length], ['servfail', 2]);
+  assert.match(always.detail ?? '', /response code 1/);
 });
 
 it('records that do not fit a datagram come over TCP, 500 of 600 are kept, and the detail is reported', async () => {

@@ -3,7 +3,20 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Answer } from 'dns-packet';
 import { Resolver } from './resolver.ts';
-import { a, aaaa, cname, ds, mx, ns, reply, soa, startDnsServer, txt, zone } from './test/dns-server.ts';
+import {
+  a,
+  aaaa,
+  cname,
+  type DnsScript,
+  ds,
+  mx,
+  ns,
+  reply,
+  soa,
+  startDnsServer,
+  txt,
+  zone,
+} from './test/dns-server.ts';
 import { found, lookUp, rcode, scriptedResolver, silent } from './test/scripted-resolver.ts';
 
 const records: readonly Answer[] = [
@@ -57,23 +70,21 @@ it('a closed port is noticed at once and the next upstream asked', async () => {
 
 it('a chain cut short is taken up again, with all its links', async () => {
   const rest = [cname('b.test', 'c.test'), a('c.test', '192.0.2.1')];
-  const { asked: _asked, ...lookup } = await lookUp((q) => [
-    reply(q, { answers: q.name === 'a.test' ? [cname('a.test', 'b.test')] : rest }),
-  ]);
+  const answersTo = (name: string) => (name === 'a.test' ? [cname('a.test', 'b.test')] : rest);
+  const { asked: _asked, ...lookup } = await lookUp((q) => [reply(q, { answers: answersTo(q.name) })]);
   assert.deepEqual(lookup, { status: 'found', records: ['192.0.2.1'], aliases: ['b.test', 'c.test'] });
 });
 
 it('a dangling alias is kept', async () => {
-  const { asked: _asked, ...lookup } = await lookUp((q) => [
-    reply(q, { answers: [cname(q.name, 'gone.test')], authorities: [soa('test')], rcode: 3 }),
-  ]);
+  const gone = { answers: [cname('a.test', 'gone.test')], authorities: [soa('test')], rcode: 3 };
+  const { asked: _asked, ...lookup } = await lookUp((q) => [reply(q, gone)]);
   assert.deepEqual(lookup, { status: 'nxdomain', records: [], aliases: ['gone.test'] });
 });
 
 it('equal questions in flight are one, and the answer is kept for its TTL only', async () => {
-  await using scripted = await scriptedResolver([
-    (q) => [reply(q, { answers: [a(q.name, '192.0.2.1', q.name === 'zero.test' ? 0 : 300)] })],
-  ]);
+  const ttlOf = (name: string) => (name === 'zero.test' ? 0 : 300);
+  const script: DnsScript = (q) => [reply(q, { answers: [a(q.name, '192.0.2.1', ttlOf(q.name))] })];
+  await using scripted = await scriptedResolver([script]);
   const query = (name: string) => scripted.resolver.query(name, 'A');
   await Promise.all(['a.test', 'A.TEST', 'zero.test'].map(query));
   await query('a.test');
@@ -82,13 +93,9 @@ it('equal questions in flight are one, and the answer is kept for its TTL only',
 });
 
 it('absence is kept for the SOA minimum unless that is zero, failure is not kept', async () => {
-  await using scripted = await scriptedResolver([
-    (q) => [
-      q.name === 'bad.test'
-        ? reply(q, { rcode: 2 })
-        : reply(q, { rcode: 3, authorities: [soa('test', q.name === 'zero.test' ? 0 : 60)] }),
-    ],
-  ]);
+  const absence = (name: string) => ({ rcode: 3, authorities: [soa('test', name === 'zero.test' ? 0 : 60)] });
+  const script: DnsScript = (q) => [reply(q, q.name === 'bad.test' ? { rcode: 2 } : absence(q.name))];
+  await using scripted = await scriptedResolver([script]);
   for (const [name, status, questions] of [
     ['no.test', 'nxdomain', 1],
     ['zero.test', 'nxdomain', 2],
