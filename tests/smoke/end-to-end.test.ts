@@ -1,10 +1,11 @@
-// One run through the service as a client sees it: scan, answer, verified receipt, CSV with its receipt, event stream.
+// The service as a client sees it: scan, answer, verified receipt, CSV with its receipt, event stream, a page in a real browser.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StackClient, verifyBody } from '@strata/client';
 import { company, moveDns, startHarness } from '../../services/stack/src/test/harness.ts';
 import { openStream } from '../../services/stack/src/test/stream-reader.ts';
 import { sharedInternet } from '../support/shared-internet.ts';
+import { assertAccessible, assertReceiptHolds, openBrowser, settled, skip, visit } from '../support/web/browser.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -43,12 +44,29 @@ describe('the stack service', () => {
     }
     await service.running.service.app.pulse.now();
     const { data } = await stream.next('migration');
-    const event = JSON.parse(data) as {
-      readonly domain: string;
-      readonly change: { readonly from_id: string; readonly to_id: string };
-    };
-    const { from_id, to_id } = event.change;
-    assert.deepEqual([event.domain, from_id, to_id], [moved.domain, moved.from, moved.to]);
+    const change = { from_id: moved.from, to_id: moved.to };
+    assert.partialDeepStrictEqual(JSON.parse(data), { domain: moved.domain, change });
     assert.ok((await verifyBody(data, { baseUrl: service.base })).ok);
+  });
+
+  it('shows in a page what a domain runs, and a receipt that holds', { skip }, async () => {
+    const internet = await sharedInternet();
+    await using service = await startHarness({ internet });
+    const domain = company(internet, 1);
+    await service.scan(domain);
+    const { body } = await service.get(`/stack/v1/domains/${domain}`);
+    const browser = await openBrowser();
+    try {
+      await using page = await visit(browser, `${service.base}/domain/${domain}`, { key: await service.newKey() });
+      await page.getByRole('heading', { level: 1, name: domain }).waitFor();
+      await settled(page);
+      const stack = page.getByRole('region', { name: 'Stack', exact: true });
+      const text = await stack.innerText();
+      for (const { provider } of body.services as { provider: string }[]) assert.ok(text.includes(provider), provider);
+      await assertReceiptHolds(stack, 'API and receipt');
+      await assertAccessible(page);
+    } finally {
+      await browser.close();
+    }
   });
 });
