@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
+import { encodedBytes, encodedNow } from './compress.ts';
 
 const answerOf = (text: string): ReadyAnswer => ({ bytes: Buffer.from(text), etag: `"${text}"`, status: 200 });
 
@@ -140,5 +142,21 @@ describe('the cache of ready answers', () => {
       return textOf(await cache.compute({ key: 'a', tags: [], maxAgeMs: 60_000 }, async () => answerOf(`${++made}`)));
     };
     assert.deepEqual([await ask(0), await ask(59_999), await ask(60_000)], ['1', '1', '2']);
+  });
+});
+
+const answer = () => ({ bytes: Buffer.from('compressible '.repeat(500)), etag: '"x"', status: 200 });
+
+describe('a compressed answer', () => {
+  it('is made once for a crowd, and kept beside its other encoding', async () => {
+    const plain = answer();
+    const [one, other] = [encodedBytes(plain, 'gzip'), encodedBytes(plain, 'gzip')];
+    assert.equal(encodedNow(plain, 'gzip'), undefined, 'what is still being made is not there yet');
+    assert.equal(await one, await other, 'the same buffer');
+    assert.deepEqual(gunzipSync(await one), plain.bytes);
+    const br = await encodedBytes(plain, 'br');
+    assert.equal(encodedNow(plain, 'gzip'), await one);
+    assert.equal(encodedNow(plain, 'br'), br);
+    assert.equal(encodedNow(answer(), 'br'), undefined);
   });
 });

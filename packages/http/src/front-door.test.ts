@@ -23,10 +23,9 @@ describe('a service that listens for this machine alone', () => {
 
   for (const host of [
     ...['evil.example', 'evil.example:8787', '127.0.0.1.evil.example', 'localhost.evil.example', 'localhostile'],
-    ...['127.0.0.1.nip.io:8787', 'evil.example.', '', ' ', 'a b', '@', 'localhost@evil.example'],
-    'evil.example/@localhost',
-    ...['evil.example?localhost', 'evil.example#localhost', 'localhost\\.evil.example', `${'a'.repeat(400)}.localhost`],
-    ...['localhost,evil.example', '[::1]evil.example', '%00localhost'],
+    ...['127.0.0.1.nip.io:8787', 'evil.example.', '', ' ', 'a b', '@', 'localhost@evil.example', '%00localhost'],
+    ...['evil.example/@localhost', 'evil.example?localhost', 'evil.example#localhost', 'localhost\\.evil.example'],
+    ...[`${'a'.repeat(400)}.localhost`, 'localhost,evil.example', '[::1]evil.example'],
   ])
     it(`does not answer what is addressed to '${host.slice(0, 30)}'`, () => assert.equal(asked({}, host), 421));
 

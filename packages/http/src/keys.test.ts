@@ -1,30 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ErrorCode } from './errors.ts';
-import { Refusal } from './errors.ts';
+import { type ErrorCode, Refusal } from './errors.ts';
 import { KeyCheck } from './keys.ts';
 import type { ApiKey } from './route.ts';
 
 const key: ApiKey = { id: 'k1', tier: 'free', dailyLimit: 2 };
 const uncounted: ApiKey = { ...key, dailyLimit: null };
 
-interface GateState {
-  readonly keys: Map<string, ApiKey>;
-  finds: number;
-  used: number;
-  monotonicMs: number;
-  revision: number;
-  /** How the gate looks a key up; may throw before it has a promise to give. */
-  find: (presented: string) => Promise<ApiKey | undefined>;
-}
-
 /** A gate over a map that counts its look-ups, and clocks that the test sets. */
 function createGate({ publishesRevocations = false } = {}) {
-  const state: GateState = {
-    keys: new Map(Object.entries({ ssk_good: key, ssk_unlimited: uncounted })),
-    ...{ finds: 0, used: 0, monotonicMs: 1, revision: 0 },
-    find: async (presented) => state.keys.get(presented),
+  const keys = new Map(Object.entries({ ssk_good: key, ssk_unlimited: uncounted }));
+  const state = {
+    ...{ keys, finds: 0, used: 0, monotonicMs: 1, revision: 0 },
+    /** How the gate looks a key up; may throw before it has a promise to give. */
+    find: async (presented: string): Promise<ApiKey | undefined> => keys.get(presented),
   };
   const gate = {
     find(presented: string) {

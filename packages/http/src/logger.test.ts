@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createLogger } from './logger.ts';
+import { SeldomTold } from './seldom-told.ts';
 
 type Logger = ReturnType<typeof createLogger>;
 
@@ -65,4 +66,15 @@ it('logs as text what a terminal or an editor would obey, on one line, and loses
     assert.match(text, /^[^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+\n$/u);
     assert.equal(read(JSON.parse(text)), evil);
   }
+});
+
+it('tells trouble of a kind every ten seconds, with how often it came between, and each kind by itself', () => {
+  let now = 5;
+  const seldom = new SeldomTold(() => now);
+  const take = (message: unknown) => seldom.take(typeof message === 'string' ? new Error(message) : message);
+  assert.deepEqual([take('gone'), take('gone'), take('full'), take(undefined)], [0, undefined, 0, 0]);
+  now += 9_999;
+  assert.equal(take('gone'), undefined);
+  now += 1;
+  assert.deepEqual([take('gone'), take('full'), take('gone')], [2, 0, undefined]);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Metrics, serveMetrics } from './metrics.ts';
+import { NotReady, Readiness } from './readiness.ts';
 
 it('counts requests by route and status, and serves them on a port of its own', async () => {
   const metrics = new Metrics();
@@ -26,6 +27,8 @@ it('counts requests by route and status, and serves them on a port of its own', 
     assert.ok(text.includes(`${line}\n`), line);
   assert.match(text, /^process_cpu_seconds_total /m);
   assert.equal((await fetch(`${url}/`)).status, 404);
+  const onTakenPort = serveMetrics(new Metrics(), { host: '127.0.0.1', port: served.port });
+  await assert.rejects(onTakenPort, /EADDRINUSE/);
 });
 
 it('leaves out a figure that cannot be read, without its cause, and releases its port', async () => {
@@ -47,11 +50,6 @@ it('leaves out a figure that cannot be read, without its cause, and releases its
   await assert.rejects(fetch(url));
 });
 
-it('fails to start on a port that is taken', async () => {
-  await using first = await serveMetrics(new Metrics(), { host: '127.0.0.1', port: 0 });
-  await assert.rejects(serveMetrics(new Metrics(), { host: '127.0.0.1', port: first.port }), /EADDRINUSE/);
-});
-
 it('a source of metrics that fails is left out, and the others are published', async () => {
   const metrics = new Metrics();
   let isBroken = true;
@@ -71,4 +69,57 @@ it('a source of metrics that fails is left out, and the others are published', a
   total = 7;
   const repaired = await published();
   assert.ok(repaired.includes('x_age{source="nvd"} 3') && repaired.includes('x_total 7'));
+});
+
+describe('readiness', () => {
+  it('comes with the start and goes for good with the stop', async () => {
+    const readiness = new Readiness();
+    assert.deepEqual(await readiness.ready(), { status: 503, body: { status: 'starting' } });
+    readiness.started();
+    assert.deepEqual(await readiness.ready(), { status: 200, body: { status: 'ready' } });
+    readiness.stopping();
+    readiness.started();
+    assert.deepEqual(await readiness.ready(), { status: 503, body: { status: 'stopping' } });
+    assert.equal(readiness.health().status, 200);
+  });
+
+  it('ends while a check fails or hangs, and publishes no cause but those for strangers', async () => {
+    let check: () => Promise<unknown> = async () => {};
+    const database = () => check();
+    const readiness = new Readiness({ database }, { facts: () => ({ role: 'scanner' }), checkMs: 10, keepMs: 0 });
+    readiness.started();
+    for (const [failing, problem] of [
+      [() => Promise.reject(new Error('db.internal refused')), 'does not answer'],
+      [() => new Promise(() => {}), 'does not answer'],
+      [() => Promise.reject(new NotReady('cannot sign')), 'cannot sign'],
+    ] as const) {
+      check = failing;
+      const body = { status: 'not ready', problems: { database: problem } };
+      assert.deepEqual(await readiness.ready(), { status: 503, body });
+      check = async () => {};
+      assert.deepEqual(await readiness.ready(), { status: 200, body: { status: 'ready', role: 'scanner' } });
+    }
+  });
+
+  it('asks once for many requests', async () => {
+    let asked = 0;
+    const database = async () => asked++;
+    const readiness = new Readiness({ database }, { keepMs: 60_000 });
+    readiness.started();
+    await Promise.all(Array.from({ length: 50 }, () => readiness.ready()));
+    await readiness.ready();
+    assert.equal(asked, 1);
+  });
+
+  it('is served with the metrics', async () => {
+    const readiness = new Readiness();
+    await using served = await serveMetrics(new Metrics(), { host: '127.0.0.1', port: 0, readiness });
+    const ask = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${served.port}${path}`);
+      return `${response.status} ${(await response.text()).slice(0, 25)}`;
+    };
+    assert.deepEqual([await ask('/health'), await ask('/ready')], ['200 {"status":"ok"}', '503 {"status":"starting"}']);
+    readiness.started();
+    assert.equal(await ask('/ready'), '200 {"status":"ready"}');
+  });
 });

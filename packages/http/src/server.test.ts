@@ -19,9 +19,9 @@ describe('the server', () => {
     method: 'GET' | 'HEAD' | 'OPTIONS' | 'PUT' | 'POST' = 'GET',
   ) => {
     const response = await server.fastify.inject({ method, url, headers });
-    const isJson = String(response.headers['content-type'] ?? '').includes('json') && response.body !== '';
-    const body = isJson ? response.json() : undefined;
-    return { status: response.statusCode, headers: response.headers, text: response.body, body };
+    const { statusCode: status, headers: sent, body: text } = response;
+    const isJson = String(sent['content-type'] ?? '').includes('json') && text !== '';
+    return { status, headers: sent, text, body: isJson ? response.json() : undefined };
   };
 
   it('answers with the notice, the data and a receipt, and from memory the second time', async () => {
@@ -45,11 +45,8 @@ describe('the server', () => {
   });
 
   it('needs a known key', async () => {
-    for (const [headers, code] of [
-      [{}, 'missing_key'],
-      [{ 'x-stack-key': 'ssk_wrong' }, 'invalid_key'],
-    ] as const) {
-      const { status, body, headers: sent } = await get('/things/a', headers);
+    for (const [code, headers] of Object.entries({ missing_key: {}, invalid_key: { 'x-stack-key': 'ssk_wrong' } })) {
+      const { status, body, headers: sent } = await get('/things/a', headers as Record<string, string>);
       assert.deepEqual([status, body.code], [401, code]);
       assert.match(String(sent['www-authenticate']), /X-Stack-Key/);
     }

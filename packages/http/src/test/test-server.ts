@@ -9,7 +9,6 @@ import { until as untilSo } from '../../../../tests/support/until.ts';
 import {
   AnswerCache,
   createHttpServer,
-  type HttpServer,
   type HttpServerParts,
   Metrics,
   type Notary,
@@ -24,6 +23,7 @@ export interface TestApp {
 }
 
 const thing = z.object({ id: z.string(), limit: z.int(), calls: z.int() });
+const made = { kind: 'signed', status: 201, schema: z.object({ made: z.boolean() }) } as const;
 const common = { tag: 'Things', summary: 'A thing' } as const;
 
 export const routes: readonly Route<TestApp>[] = [
@@ -45,13 +45,9 @@ export const routes: readonly Route<TestApp>[] = [
       return id === 'none' ? context.refuse('unknown_domain', 'There is none.') : { id, limit, calls: app.calls };
     },
   ),
-  route(
-    {
-      ...{ ...common, method: 'POST', path: '/things', errors: [], access: 'open' },
-      output: { kind: 'signed', status: 201, schema: z.object({ made: z.boolean() }) },
-    },
-    (_app: TestApp) => ({ made: true }),
-  ),
+  route({ ...common, method: 'POST', path: '/things', errors: [], access: 'open', output: made }, (_app: TestApp) => ({
+    made: true,
+  })),
   route(
     {
       ...{ ...common, method: 'GET', path: '/files/{rest*}', errors: [], access: 'open' },
@@ -69,21 +65,14 @@ export const UNLIMITED_KEY = 'ssk_unlimited';
 function countUses() {
   const used = new Map<string, number>();
   return async (keyId: string, day: string, limit: number) => {
-    const count = used.get(`${keyId} ${day}`) ?? 0;
-    if (count >= limit) return { isAllowed: false, used: limit };
-    used.set(`${keyId} ${day}`, count + 1);
-    return { isAllowed: true, used: count + 1 };
+    const count = (used.get(`${keyId} ${day}`) ?? 0) + 1;
+    if (count > limit) return { isAllowed: false, used: limit };
+    used.set(`${keyId} ${day}`, count);
+    return { isAllowed: true, used: count };
   };
 }
 
-export function createTestServer(
-  options: { readonly notary?: Notary; readonly log?: pino.DestinationStream } = {},
-): HttpServer & {
-  readonly app: TestApp;
-  readonly answers: AnswerCache;
-  /** Whether a body's content, key and signature are right; there is no ledger here. */
-  verify(body: unknown): Promise<boolean>;
-} {
+export function createTestServer(options: { readonly notary?: Notary; readonly log?: pino.DestinationStream } = {}) {
   const app: TestApp = { calls: 0, slow: new EventEmitter() };
   const { notary, keySet } = createNotary();
   const answers = new AnswerCache();
@@ -97,6 +86,7 @@ export function createTestServer(
     metrics: new Metrics(),
     now: () => new Date('2026-05-01T18:00:00Z'),
   });
+  /** Whether a body's content, key and signature are right; there is no ledger here. */
   const verify = async (body: unknown) => {
     const { steps } = await receipts.verifyAnswer(body, { keySet, ledgerReceipt: undefined });
     return steps.some(({ step, ok }) => step === 'signature' && ok);
@@ -107,13 +97,9 @@ export function createTestServer(
 /** A server whose answers are not signed and that knows no keys. */
 export const serverOf = (routes: readonly Route<object>[], options: Partial<HttpServerParts<object>> = {}) =>
   createHttpServer({
-    app: {},
-    routes,
+    ...{ app: {}, routes, answers: new AnswerCache(), logger: pino({ level: 'silent' }), metrics: new Metrics() },
     notary: { sign: async (body) => body, signBytes: async () => ({}) },
     keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
-    answers: new AnswerCache(),
-    logger: pino({ level: 'silent' }),
-    metrics: new Metrics(),
     ...options,
   });
 
