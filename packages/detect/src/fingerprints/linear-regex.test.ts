@@ -9,12 +9,9 @@ import { LinearRegex, readPattern, versionShown } from './pattern.ts';
 const { expression } = fc.letrec<{ expression: string; atom: string; piece: string }>((tie) => ({
   atom: fc.oneof(
     { maxDepth: 2, withCrossShrink: true },
-    fc.constantFrom(
-      ...['a', 'b', 'A', 'abc', 'abc', 'c1-', '/', '\\.', '\\/', '\\d', '\\w', '\\s', '\\S', '.', '-', ' ', '\\x61'],
-    ),
+    fc.constantFrom(...'a b A abc abc c1- / \\. \\/ \\d \\w \\s \\S . - \\x61'.split(' '), ' '),
     fc.constantFrom('[ab]', '[^a]', '[a-c1]', '[\\w-]', '[\\d.]', '[^\\s]', '[A-C]', '^', '$', '\\b', '\\B', '{', '}'),
-    tie('expression').map((inner) => `(${inner})`),
-    tie('expression').map((inner) => `(?:${inner})`),
+    fc.tuple(fc.constantFrom('', '?:'), tie('expression')).map(([kind, inner]) => `(${kind}${inner})`),
   ),
   piece: fc
     .tuple(tie('atom'), fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{1,3}', '{0,2}', '*?', '+?', '??', '{1,}'))
@@ -27,14 +24,13 @@ const letters = ['a', 'b', 'c', 'A', 'B', '1', '/', '.', '-', ' ', '\n', 'abc', 
 const text = fc.array(fc.constantFrom(...letters), { maxLength: 6 }).map((parts) => parts.join(''));
 const capturesOf = (match: RegExpExecArray | null) => match && [...match].map((capture) => capture ?? '');
 
-const reasonFor = (pattern: string): string => {
+function reasonFor(pattern: string): string {
   try {
-    readPattern(pattern);
-    return '';
+    return readPattern(pattern) && '';
   } catch (error) {
     return (error as Error).message;
   }
-};
+}
 
 describe('an expression of a community set', () => {
   it('matches what it matches in JavaScript, with the same captures', () =>
@@ -84,43 +80,35 @@ describe('an expression of a community set', () => {
   });
 
   it('has the literals that a reader would choose', () => {
-    const literalsOf = (source: string) => new LinearRegex(source).literals;
-    assert.deepEqual(literalsOf('jquery(?:\\.min)?\\.js'), ['jquery.min.js', 'jquery.js']);
-    assert.deepEqual(literalsOf('^https?://[^/]+\\.acme\\.test/'), ['.acme.test/']);
-    assert.deepEqual(literalsOf('(?:foobar|bazqux)/\\d+'), ['foobar/', 'bazqux/']);
-    assert.deepEqual(literalsOf('(?:widget)+'), ['widget']);
-    assert.deepEqual(literalsOf('(?:shop){2}x*'), ['shopshop']);
-    assert.deepEqual(literalsOf('acme|acmecorp'), ['acme']);
+    const literalsOf = (source: string) => new LinearRegex(source).literals?.join(' ');
+    for (const [source, literals] of Object.entries({
+      ...{ 'jquery(?:\\.min)?\\.js': 'jquery.min.js jquery.js', '^https?://[^/]+\\.acme\\.test/': '.acme.test/' },
+      ...{ '(?:foobar|bazqux)/\\d+': 'foobar/ bazqux/', '(?:widget)+': 'widget', '(?:shop){2}x*': 'shopshop' },
+      'acme|acmecorp': 'acme',
+    }))
+      assert.equal(literalsOf(source), literals, source);
     for (const without of ['\\d+', '(?:abc)?', '.*', 'ab', 'abc|\\d', '[a-z]{8}', 'ééé'])
-      assert.equal(literalsOf(without), null, without);
+      assert.equal(literalsOf(without), undefined, without);
   });
 
   it('is refused, with the reason, where it has no linear-time match or is no expression', () => {
     const refused = {
       ...{ 'a(?=b)': /look-around/, 'a(?!b)': /look-around/, '(?<=a)b': /look-around/, '(?<!a)b': /look-around/ },
-      '(a)\\1': /back-reference/,
       ...{ '(?<name>a)': /not supported/, '(?i)a': /not supported/, '\\p{L}': /not supported/ },
       ...{ '(a': /not closed/, 'a)': /not opened/, '[a': /too early/, 'a\\': /too early/ },
-      ...{ '*a': /nothing before/, 'a**': /repeated/, '^*': /assertion is repeated/ },
-      ...{ 'a{3,1}': /out of order/, '[z-a]': /out of order/ },
-      'a{9999}': /counts beyond/,
-      '(?:(?:(?:a{0,100}){0,100}){0,100}){0,100}': /steps a character/,
-      [`${'('.repeat(400)}a${')'.repeat(400)}`]: /nested/,
-      '\\x4': /cut short/,
+      ...{ '*a': /nothing before/, 'a**': /repeated/, '^*': /assertion is repeated/, '\\x4': /cut short/ },
+      ...{ 'a{3,1}': /out of order/, '[z-a]': /out of order/, 'a{9999}': /counts beyond/, '(a)\\1': /back-reference/ },
+      ...{ [`${'('.repeat(400)}a${')'.repeat(400)}`]: /nested/, ['a'.repeat(1_001)]: /longer than/, 'a\0b': /NUL/ },
       ...{ 'a\\;confidence:many': /confidence/, 'a\\;confidence:101': /confidence/ },
-      'a\0b': /NUL/,
-      ['a'.repeat(1_001)]: /longer than/,
+      '(?:(?:(?:a{0,100}){0,100}){0,100}){0,100}': /steps a character/,
     };
-    for (const [pattern, reason] of Object.entries(refused))
-      assert.match(reasonFor(pattern), reason, pattern.slice(0, 40));
+    for (const [pattern, reason] of Object.entries(refused)) assert.match(reasonFor(pattern), reason, pattern);
   });
 
   it('takes time in proportion to the text where backtracking would take for ever', () => {
-    const hostile = [
-      ...['(a+)+$', '(a|a)*$', '(a*)*b', '^(?:a?){60}a{60}$', '(?:a|aa)+$', '(.*)(.*)(.*)(.*)x', 'a.*b.*c.*d.*e'],
-    ];
+    const hostile = '(a+)+$ (a|a)*$ (a*)*b ^(?:a?){60}a{60}$ (?:a|aa)+$ (.*)(.*)(.*)(.*)x a.*b.*c.*d.*e';
     const startedAt = performance.now();
-    for (const source of hostile) new LinearRegex(source).captures(`${'a'.repeat(4_000)}!`);
+    for (const source of hostile.split(' ')) new LinearRegex(source).captures(`${'a'.repeat(4_000)}!`);
     // About a second; backtracking would not end.
     assert.ok(performance.now() - startedAt < 20_000);
   });

@@ -6,9 +6,8 @@ type Lookup<T> = E.Lookup<T>;
 type Given<T> = readonly T[] | E.LookupStatus | Lookup<T>;
 type Named = Record<string, Given<string>>;
 
-const RECORDS = ['ns', 'a', 'aaaa', 'txt', 'www'] as const;
 const BELOW = ['dmarc', 'mtaSts', 'tlsRpt', 'bimi', 'wildcardTxt', 'wildcardA'] as const;
-const TEXTS = [...RECORDS, ...BELOW];
+const TEXTS = ['ns', 'a', 'aaaa', 'txt', 'www', ...BELOW] as const;
 
 export interface EvidenceParts extends Partial<Record<(typeof TEXTS)[number], Given<string>>> {
   domain?: string;
@@ -46,14 +45,12 @@ export function evidenceOf(parts: EvidenceParts = {}): E.Evidence {
       ...{ address: '192.0.2.1', use: 'web', status: 'found', asn: null, asName: null, prefix: null },
       ...address,
     })),
-    ...(parts.spf ? { policies: { ...NO_POLICIES, spf: lookupsOf(parts.spf) } } : {}),
+    ...(parts.spf ? { policies: policiesOf({ spf: parts.spf, validation: 'unknown' }) } : {}),
     http: httpOf(domain, parts.http),
     tls: {
       ...{ issuer: null, issuerCommonName: null, names: [domain], validFrom: null, validTo: null, problem: null },
-      ...(parts.tls
-        ? { status: 'found', protocol: 'TLSv1.3', isTrusted: true }
-        : { status: 'failed', protocol: null, isTrusted: null }),
-      ...parts.tls,
+      ...{ status: 'failed', protocol: null, isTrusted: null },
+      ...(parts.tls && { status: 'found', protocol: 'TLSv1.3', isTrusted: true, ...parts.tls }),
     },
     ...(parts.policies ? { policies: policiesOf(parts.policies) } : {}),
     ...(parts.files ? { files: filesOf(parts.files) } : {}),
@@ -61,17 +58,14 @@ export function evidenceOf(parts: EvidenceParts = {}): E.Evidence {
 }
 
 function policiesOf(given: NonNullable<EvidenceParts['policies']>): E.PolicyEvidence {
-  const { spf = {}, dmarcParents = {}, reportConsents = {}, validation = 'insecure' } = given;
-  const [parents, consents] = [lookupsOf(dmarcParents), lookupsOf(reportConsents)];
-  return { spf: lookupsOf(spf), dmarcParents: parents, reportConsents: consents, validation };
+  const [dmarcParents, reportConsents] = [lookupsOf(given.dmarcParents), lookupsOf(given.reportConsents)];
+  return { spf: lookupsOf(given.spf), dmarcParents, reportConsents, validation: given.validation ?? 'insecure' };
 }
 
 function filesOf({ mtaSts, securityTxt }: NonNullable<EvidenceParts['files']>): NonNullable<E.Evidence['files']> {
   const fileOf = (given: Partial<E.FileEvidence> | undefined): E.FileEvidence => ({
-    ...(given
-      ? { status: 'found', statusCode: 200, contentType: 'text/plain' }
-      : { status: 'skipped', statusCode: null, contentType: null }),
-    ...{ text: '', ...given },
+    ...{ status: 'skipped', statusCode: null, contentType: null, text: '' },
+    ...(given && { status: 'found', statusCode: 200, contentType: 'text/plain', ...given }),
   });
   return { mtaSts: fileOf(mtaSts), securityTxt: fileOf(securityTxt) };
 }
@@ -82,20 +76,17 @@ export function aliasTo(...aliases: readonly string[]): Lookup<string> {
 }
 
 function dnsOf(parts: EvidenceParts): E.DnsEvidence {
-  const defaults = { a: ['192.0.2.1'], wildcardTxt: 'nxdomain', wildcardA: 'nxdomain' } as const;
-  const given: EvidenceParts = { ...defaults, ...parts };
+  const given: EvidenceParts = { a: ['192.0.2.1'], wildcardTxt: 'nxdomain', wildcardA: 'nxdomain', ...parts };
   const texts = TEXTS.map((name) => [name, lookupOf<string>(given[name])]);
   return {
     ...(Object.fromEntries(texts) as Record<(typeof TEXTS)[number], Lookup<string>>),
-    ...{ soa: lookupOf(parts.soa), ds: lookupOf(parts.ds), named: lookupsOf(parts.named ?? {}) },
+    ...{ soa: lookupOf(parts.soa), ds: lookupOf(parts.ds), named: lookupsOf(parts.named) },
     mx: lookupOf(typeof parts.mx === 'string' ? parts.mx : parts.mx?.map(toMx)),
     caa: lookupOf(typeof parts.caa === 'string' ? parts.caa : parts.caa?.map(toCaa)),
   };
 }
 
-const NO_POLICIES: E.PolicyEvidence = { spf: {}, dmarcParents: {}, reportConsents: {}, validation: 'unknown' };
-
-function lookupsOf(given: Named): Record<string, Lookup<string>> {
+function lookupsOf(given: Named = {}): Record<string, Lookup<string>> {
   return Object.fromEntries(Object.entries(given).map(([name, each]) => [name, lookupOf(each)]));
 }
 
@@ -116,8 +107,7 @@ function toCaa(text: string): E.CaaRecord {
   return { critical: Number(flags) >= 128, tag, value: value.join(' ') };
 }
 
-function httpOf(domain: string, http: EvidenceParts['http']): E.HttpEvidence {
-  const { page, ...rest } = http ?? {};
+function httpOf(domain: string, { page, ...rest }: NonNullable<EvidenceParts['http']> = {}): E.HttpEvidence {
   return {
     ...{ status: 'found', url: `https://${domain}/`, redirects: [], statusCode: 200, headers: {}, cookies: [] },
     page: page ? { title: null, metas: {}, assets: [], markers: [], isTruncated: false, ...page } : null,
