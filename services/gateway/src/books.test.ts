@@ -91,11 +91,8 @@ describe('receipts', () => {
       let appended = 0;
       const append: Append = (leaf) => (++appended > 1 ? new Promise(() => {}) : ledger.log.append(leaf));
       // The first is in the ledger, but not marked as entered: the kill came between.
-      const books = await world.open(
-        ledger,
-        append,
-        replaced(store.answers, 'enter', async () => {}),
-      );
+      const answers = replaced(store.answers, 'enter', async () => {});
+      const books = await world.open(ledger, append, answers);
       for (const count of [1, 2]) {
         ids.push(await world.keep(books));
         await until(() => appended === count);

@@ -19,7 +19,13 @@ const optional = `temperature top_p n stop seed stream stream_options logprobs t
   response_format user metadata max_tokens max_completion_tokens presence_penalty frequency_penalty parallel_tool_calls
   modalities audio functions function_call prompt_cache_key`.split(/\s+/);
 const lower = { temperature: 0, top_p: 0, presence_penalty: -2, frequency_penalty: -2, n: 1, top_k: 0, min_p: 0 };
-const upper = { temperature: 2, top_p: 1, presence_penalty: 2, frequency_penalty: 2, n: 8, top_logprobs: 20, min_p: 1 };
+const upper = {
+  ...{ temperature: 2, top_p: 1, presence_penalty: 2, frequency_penalty: 2, n: 8, top_logprobs: 20, min_p: 1 },
+  ...{ logprobs: true, seed: Number.MAX_SAFE_INTEGER, stop: ['a', 'b', 'c', 'd'] },
+  logit_bias: { 5: -100, 6: 100, 999999: 1 },
+};
+const assistant = (more: object) => ({ role: 'assistant', ...more });
+const result = { role: 'tool', tool_call_id: 'c1', content: 'x' };
 const unused = {
   ...{ tools: [], functions: [], modalities: ['text'], user: 'u-1', prompt_cache_key: 'k', metadata: { a: 'b' } },
 };
@@ -28,27 +34,16 @@ const toolNamed = (name: string) => ({ tool_choice: { type: 'function', function
 const accepted: readonly (readonly [name: string, more: object])[] = [
   ['only the required fields', {}],
   ['every number at its lower bound', { ...lower, seed: -1, stop: [], logprobs: false, top_logprobs: 0 }],
-  [
-    'every number at its upper bound, more choices than there are slots, and a bias on a token that is not there',
-    {
-      ...{ ...upper, logprobs: true, seed: Number.MAX_SAFE_INTEGER, stop: ['a', 'b', 'c', 'd'] },
-      logit_bias: { 5: -100, 6: 100, 999999: 1 },
-    },
-  ],
+  ['every number at its upper bound, more choices than slots, and a bias on a token that does not exist', upper],
   ['null for every optional field', Object.fromEntries(optional.map((name) => [name, null]))],
   ['unknown fields', { verbosity: 'low', store: false, safety_identifier: 'x', 'x-y': [1], prediction: {} }],
   ['fields that change nothing', { ...unused, tool_choice: 'auto', response_format: { type: 'text' } }],
   ['a system message', say({ role: 'system', content: 'Be brief.' }, user)],
   ['a developer message and a named user', say({ role: 'developer', content: 'Be brief.' }, { ...user, name: 'ada' })],
-  [
-    'an earlier answer and an earlier refusal',
-    say(user, { role: 'assistant', content: 'A policy.' }, user, { role: 'assistant', refusal: 'No.' }, user),
-  ],
-  [
-    'an earlier call and its result',
-    say(user, { role: 'assistant', tool_calls: [call] }, { role: 'tool', tool_call_id: 'c1', content: 'x' }),
-  ],
-  ['a null content beside a call', say(user, { role: 'assistant', content: null, tool_calls: [call] }, user)],
+  ['an earlier answer', say(user, assistant({ content: 'A policy.' }), user)],
+  ['an earlier refusal', say(user, assistant({ refusal: 'No.' }), user)],
+  ['an earlier call and its result', say(user, assistant({ tool_calls: [call] }), result)],
+  ['a null content beside a call', say(user, assistant({ content: null, tool_calls: [call] }), user)],
   ['the result of a legacy function', say(user, { role: 'function', name: 'f', content: 'x' })],
   ['parts of text', say({ role: 'user', content: texts('What is ', 'DMARC?') })],
   ['an empty text', say({ role: 'user', content: '' })],

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { Environment, GatewayConfigError, readGatewayConfig } from './config.ts';
-import { GatewayStartError } from './index.ts';
+import { Environment, readGatewayConfig } from './config.ts';
 import { startHarness } from './test/harness.ts';
 import { sharedGateway } from './test/shared.ts';
 import { VERSION } from './version.ts';
@@ -23,26 +22,14 @@ describe('the settings', () => {
 
   it('that cannot be used are named', () => {
     for (const [name, value] of Object.entries({
-      STRATA_INFERENCE_PORT: '70000',
-      STRATA_MODEL_SLOTS: '0',
-      STRATA_MODEL_THREADS: 'many',
-      STRATA_MODEL_GPU: 'yes',
-      STRATA_LOG_LEVEL: 'loud',
-      STRATA_NETWORK: 'perhaps',
-      STRATA_P2P_LISTEN: '0.0.0.0:9788',
-      STRATA_P2P_ALLOW: 'everybody',
-      STRATA_PIN_MODELS: 'llama=abc',
-      STRATA_AUDIT_SHARE: '2',
-      STRATA_REPLAY_BUDGET_MS: '-1',
-      STRATA_HEDGE_AFTER: '0.5',
-      STRATA_NETWORK_WORKERS: '0',
-      STRATA_NETWORK_MODELS: 'all',
+      ...{ STRATA_INFERENCE_PORT: '70000', STRATA_MODEL_SLOTS: '0', STRATA_MODEL_THREADS: 'many' },
+      ...{ STRATA_MODEL_GPU: 'yes', STRATA_LOG_LEVEL: 'loud', STRATA_NETWORK: 'perhaps', STRATA_AUDIT_SHARE: '2' },
+      ...{ STRATA_P2P_LISTEN: '0.0.0.0:9788', STRATA_P2P_ALLOW: 'everybody', STRATA_PIN_MODELS: 'llama=abc' },
+      ...{ STRATA_REPLAY_BUDGET_MS: '-1', STRATA_HEDGE_AFTER: '0.5' },
+      ...{ STRATA_NETWORK_WORKERS: '0', STRATA_NETWORK_MODELS: 'all' },
     })) {
-      assert.throws(
-        () => readGatewayConfig({ [name]: value }),
-        (error) => error instanceof GatewayConfigError && error.message.startsWith(`${name}: `),
-        name,
-      );
+      const refusal = { name: 'GatewayConfigError', message: new RegExp(`^${name}: `) };
+      assert.throws(() => readGatewayConfig({ [name]: value }), refusal, name);
     }
     assert.equal(readGatewayConfig({ STRATA_INFERENCE_PORT: ' ' }).port, 8788);
   });
@@ -66,9 +53,7 @@ describe('the settings', () => {
 
   it('that name a port in use say so', async () => {
     const port = String((await sharedGateway()).running.port);
-    await assert.rejects(
-      startHarness({ STRATA_INFERENCE_PORT: port }),
-      (error) => error instanceof GatewayStartError && error.message.includes(`port ${port}: the port is in use`),
-    );
+    const refusal = { name: 'GatewayStartError', message: new RegExp(`port ${port}: the port is in use`) };
+    await assert.rejects(startHarness({ STRATA_INFERENCE_PORT: port }), refusal);
   });
 });

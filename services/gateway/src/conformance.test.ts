@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { gatewayOpenApi } from './openapi.ts';
 import { type Answer, type Json, MODEL } from './test/harness.ts';
-import { assertRefusal, get, MESSAGES, post, sharedGateway } from './test/shared.ts';
+import { assertRefusal, get, MESSAGES, post, type Refused, sharedGateway } from './test/shared.ts';
 
 const CHAT = '/v1/chat/completions';
 const LONG = 'word '.repeat(500);
@@ -18,16 +18,11 @@ const GZIP = { 'content-encoding': 'gzip' };
 const authorized = (authorization: string) => ({ authorization });
 const bearer = (key: string) => authorized(`Bearer ${key}`);
 
-type Refused = readonly [number, string | null, string | null];
+const basic = async () => get('/v1/models', authorized(`Basic ${(await sharedGateway()).key}`));
 const ofTransport: Readonly<Record<string, readonly [ask: () => Promise<Answer>, ...Refused]>> = {
   'no key': [() => post(CHAT, chat, { authorization: '' }), 401, 'invalid_api_key', null],
   'an unknown key': [() => get('/v1/models', bearer('sk-nope')), 401, 'invalid_api_key', null],
-  'another scheme': [
-    async () => get('/v1/models', authorized(`Basic ${(await sharedGateway()).key}`)),
-    401,
-    'invalid_api_key',
-    null,
-  ],
+  'another scheme': [basic, 401, 'invalid_api_key', null],
   'an unknown path': [() => get('/v1/images'), 404, 'not_found', null],
   'a path of no service': [() => get('/admin'), 404, 'not_found', null],
   'a method that is not served': [() => get(CHAT), 405, 'method_not_allowed', null],

@@ -13,13 +13,8 @@ describe('models', () => {
     const models = new Models([model('a')]);
     models.add(model('b'));
     assert.equal(models.get('b').id, 'b');
-    assert.equal(
-      models
-        .list()
-        .map(({ id }) => id)
-        .join(),
-      'a,b',
-    );
+    const ids = models.list().map(({ id }) => id);
+    assert.deepEqual(ids, ['a', 'b']);
     assert.throws(() => models.add(model('a')), /two models of one id: a/);
   });
 

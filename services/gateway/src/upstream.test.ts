@@ -62,9 +62,8 @@ describe('an upstream server', () => {
       ['/v1/completions', { model: MODEL, prompt: [1, 2] }, 'unsupported_value', 'prompt'],
       ['/v1/completions', { model: MODEL, prompt: 'a', echo: true }, 'unsupported_value', 'echo'],
       [CHAT, tooLong, 'context_length_exceeded', 'messages'],
-    ] as const) {
+    ] as const)
       assertRefusal(await service.post(target, body), [400, code, param]);
-    }
   });
 
   it('that refuses the key of the gateway is reported in general terms', async (context) => {

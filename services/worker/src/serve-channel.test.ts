@@ -56,10 +56,8 @@ describe('a worker, asked by a gateway', () => {
     channel.until('pulse', ({ jobs }) => jobs.some((job) => job.id === id && job.phase === 'writing'));
 
   it('sends hello first, then its signed offer', async () => {
-    assert.deepEqual(
-      channel.frames.slice(0, 2).map(({ kind }) => kind),
-      ['hello', 'offer'],
-    );
+    const [first, second] = channel.frames;
+    assert.deepEqual([first?.kind, second?.kind], ['hello', 'offer']);
     const { offer, signature } = await channel.until('offer');
     assert.ok(await verifyPeerSignature(tested.worker.id, offerSignedBytes(offer), signature));
     const { peer, models, expiresAtMs, issuedAtMs } = decodeOffer(offer);
@@ -141,9 +139,8 @@ describe('a worker, asked by a gateway', () => {
       [{ prompt: [] }, 'unusable'],
       [{ prompt: [4_096] }, 'unusable'],
       [{ prompt: Array.from({ length: 131_072 }, () => 1) }, 'unusable'],
-    ] as const) {
+    ] as const)
       assert.equal(outcomeOf(await channel.ask(requestOf(channel.nextId(), change))), code);
-    }
   });
 
   it('scores answers, makes vectors, and sends its vocabulary in parts', async () => {

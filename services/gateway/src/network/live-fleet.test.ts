@@ -36,14 +36,9 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
     directory.take({ ...offer, software: 's', running: 0, waiting: 0, models }, { ...time, isConnected: true });
   };
   for (const [peer, each] of Object.entries(facts)) connect(peer, each);
-  const { sha256, vocabularySha256 } = offeredModel();
-  const fleet = new LiveFleet(
-    { sha256, vocabularySha256 },
-    {
-      ...{ sessions, directory, prefixes: new PrefixMap(), random: randomFrom(7), nowMs: () => time.nowMs },
-      trust: { of: (peer) => trusts.get(peer) ?? 0 },
-    },
-  );
+  const trust = { of: (peer: string) => trusts.get(peer) ?? 0 };
+  const known = { sessions, directory, trust, prefixes: new PrefixMap() };
+  const fleet = new LiveFleet(offeredModel(), { ...known, random: randomFrom(7), nowMs: () => time.nowMs });
   const load = (peer: string, change: Partial<SessionLoad>) => Object.assign(loads.get(peer) ?? {}, change);
   const choose = (wanted: Parameters<LiveFleet['choose']>[0] = job, except: readonly string[] = []) =>
     fleet.choose(wanted, { except: new Set(except) });
@@ -110,12 +105,7 @@ describe('live fleet', () => {
     ['a job where its first token is expected soonest', {}, {}, 'a after 1030 ms'],
     ['no more than its slots while another has one free', { own: 4 }, {}, 'b after 1920 ms'],
     ['the soonest where all slots are taken', { own: 4 }, { others: 4 }, 'a after 2105 ms'],
-    [
-      'a slot that ours left, whatever it said last',
-      { running: 4, waiting: 2, others: 3 },
-      { own: 4 },
-      'a after 1030 ms',
-    ],
+    ['a slot that ours left, by its report', { running: 4, waiting: 2, others: 3 }, { own: 4 }, 'a after 1030 ms'],
     ['no slot less for calls', { own: 3, calls: 2 }, {}, 'a after 1030 ms'],
   ];
   for (const [why, a, b, expected] of loads)

@@ -83,10 +83,10 @@ describe('a receipt', () => {
 const HEX = 'ab'.repeat(32);
 const nonceOf = (n: number) => new Uint8Array(16).fill(n);
 
-function sessionOf({ id }: PeerNode) {
+function sessionOf(node: PeerNode) {
   const settled: { readonly n: number | undefined; readonly signature: Uint8Array }[] = [];
   const settle: WorkerSession['settle'] = ([n], signature) => void settled.push({ n, signature });
-  return { settled, session: { peer: id, settle } as Partial<WorkerSession> as WorkerSession };
+  return { node, settled, session: { peer: node.id, settle } as Partial<WorkerSession> as WorkerSession };
 }
 
 // They may have been lost.
@@ -101,7 +101,9 @@ describe('settlements', () => {
       const books = openSegmentBooks({ segments, sign: (bytes) => gateway.sign(bytes), now: () => new Date() });
       return new Settlement({ trust, books, gateway: gateway.id });
     };
-    const settle = async (settlement: Settlement, session: WorkerSession, n: number, node = worker) => {
+    const sessions = [worker, worker, worker, other].map(sessionOf);
+    const settle = async (settlement: Settlement, at: number, n: number) => {
+      const { node, session } = sessions[at] ?? assert.fail();
       const receipt: SegmentReceipt = {
         ...{ version: 1, nonce: nonceOf(n), worker: node.id, gateway: gateway.id, modelSha256: HEX },
         ...{ promptSha256: HEX, requestSha256: HEX, from: 0, to: 1, chainHead: HEX },
@@ -115,22 +117,16 @@ describe('settlements', () => {
     };
 
     const before = start();
-    const [first, second, third, elsewhere] = [
-      sessionOf(worker),
-      sessionOf(worker),
-      sessionOf(worker),
-      sessionOf(other),
-    ];
-    for (const n of [1, 2]) await settle(before, first.session, n);
-    await settle(before, second.session, 3);
+    for (const n of [1, 2]) await settle(before, 0, n);
+    await settle(before, 1, 3);
     // The gateway restarts, with the same database.
     const after = start();
-    await settle(after, third.session, 4);
-    await settle(after, elsewhere.session, 5, other);
-    const numbers = [first, second, third, elsewhere].map(({ settled }) => settled.map(({ n }) => n).join());
+    await settle(after, 2, 4);
+    await settle(after, 3, 5);
+    const numbers = sessions.map(({ settled }) => settled.map(({ n }) => n).join());
     assert.deepEqual(numbers, ['1,2', '1,2,3', '1,2,3,4', '5']);
     const kept = await segments.get(nonceOf(1));
-    const [again] = third.settled;
+    const [again] = sessions[2]?.settled ?? [];
     assert.ok(again && kept);
     assert.ok(await verifyPeerSignature(gateway.id, settleSignedBytes(kept.receipt), again.signature));
   });

@@ -157,14 +157,12 @@ describe('vocabulary files', () => {
     await using directory = await temporary();
     const cache = new VocabularyCache({ directory: directory.path, mostBytes: 10 });
     const [asked, large] = [file('asked for'), file('eleven bytes')];
-    for (const [sha256, bytes] of [
-      [asked.sha256, Buffer.from('something')],
-      [asked.sha256, Buffer.alloc(0)],
-      [large.sha256, large.bytes],
-    ] as const) {
-      const fetched = cache.file(sha256, async () => bytes);
-      await assert.rejects(fetched, VocabularyError);
-    }
+    const wrong = [{ ...asked, bytes: Buffer.from('something') }, { ...asked, bytes: Buffer.alloc(0) }, large];
+    for (const { sha256, bytes } of wrong)
+      await assert.rejects(
+        cache.file(sha256, async () => bytes),
+        VocabularyError,
+      );
     assert.deepEqual(await readdir(directory.path), []);
     await cache.file(asked.sha256, async () => asked.bytes);
   });
@@ -225,10 +223,8 @@ describe('a vocabulary is fetched', () => {
   it('until it is not wanted any more', async () => {
     const reason = new Error('closing');
     const closing = AbortSignal.abort(reason);
-    await assert.rejects(
-      fetchVocabulary({ sha256: SHA256, sessions: [sessionOf('a', isSilent)], signal: closing }),
-      reason,
-    );
+    const sessions = [sessionOf('a', isSilent)];
+    await assert.rejects(fetchVocabulary({ sha256: SHA256, sessions, signal: closing }), reason);
   });
 
   it('from the most trusted first, by chance among the others', () => {

@@ -27,11 +27,10 @@ export const ENDLESS = { model: MODEL, messages: MESSAGES, logit_bias: { 1023: -
 export const untilIdle = (...gateways: readonly Harness[]): Promise<void> =>
   until(() => gateways.every(({ running }) => running.gateway.models.busy === 0));
 
+export type Refused = readonly [status: number, code: string | null, param: string | null];
+
 /** Asserts an error in the form of the contract, with a message for people. */
-export function assertRefusal(
-  { status, body, text }: Answer,
-  expected: readonly [number, string | null, string | null],
-) {
+export function assertRefusal({ status, body, text }: Answer, expected: Refused) {
   assert.deepEqual(Object.keys(body), ['error'], text);
   const { error } = body;
   assert.deepEqual(Object.keys(error), ['message', 'type', 'param', 'code']);
