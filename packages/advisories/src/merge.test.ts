@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import type { AdvisoryRecord, Cvss } from './advisory.ts';
+import { cvssOf, readVector, scoreOf, severityOf } from './cvss.ts';
 import { advisoryIdOf, mergeRecords } from './merge.ts';
 
 const root = path.join(import.meta.dirname, '../../../vectors/advisories');
@@ -19,22 +20,24 @@ function record(more: Partial<AdvisoryRecord>): AdvisoryRecord {
   const named = { source: 'nvd', id: 'CVE-2024-0001', state: 'published', url: 'https://example.org/' } as const;
   return { ...named, ...times, ...nothing, ...more };
 }
-const scored = (by: string, version: Cvss['version'], score: number): Cvss => {
-  return { by, version, score, vector: `${by} ${score}` };
-};
+const scored = (by: string, version: Cvss['version'], score: number) => ({
+  by,
+  version,
+  score,
+  vector: `${by} ${score}`,
+});
 const shown = (...cvss: Cvss[]) => mergeRecords('CVE-2024-0001', [record({ cvss })]);
 
 describe('all publishers’ words on one vulnerability', () => {
   it('are one advisory', () => {
     const merged = mergeRecords('CVE-2021-44228', log4shell);
-    assert.deepEqual(merged?.aliases, ['GHSA-JFH8-C2JP-5V3Q']);
+    const times = { published: '2021-12-10T00:00:00.000Z', modified: '2025-05-09T13:13:16.000Z' };
+    const words = { aliases: ['GHSA-JFH8-C2JP-5V3Q'], severity: 'critical', cvss: { by: 'nvd', score: 10 } };
+    assert.partialDeepStrictEqual({ ...merged }, { ...times, ...words });
     assert.match(merged?.title ?? '', /^Apache Log4j2 JNDI features/);
-    assert.equal(merged?.published, '2021-12-10T00:00:00.000Z');
-    assert.equal(merged?.modified, '2025-05-09T13:13:16.000Z');
-    assert.deepEqual([merged?.cvss?.by, merged?.cvss?.score, merged?.severity], ['nvd', 10, 'critical']);
     const claims = merged?.claims.map(({ source, kind }) => `${source} ${kind}`);
     assert.deepEqual(claims, ['nvd configuration', 'nvd configuration', 'cna product', 'ghsa product']);
-    assert.equal(merged?.urls.length, 3);
+    assert.deepEqual([merged?.urls.length, merged?.aliases.length], [3, 1]);
   });
 
   it('come to the same in any order, also when given twice', () => {
@@ -74,10 +77,8 @@ describe('all publishers’ words on one vulnerability', () => {
     const left = mergeRecords('CVE-2021-44228', [nvd, ...log4shell.slice(1)]);
     assert.deepEqual([left?.state, left?.claims.map(({ source }) => source)], ['published', ['cna', 'ghsa']]);
   });
-});
 
-describe('the id of an advisory', () => {
-  it('is the smallest CVE id, else GitHub’s, else the record’s own', () => {
+  it('have as their id the smallest CVE id, else GitHub’s, else the record’s own', () => {
     for (const [id, aliases, expected] of [
       ['CVE-2024-2', [], 'CVE-2024-2'],
       ['GHSA-aaaa-bbbb-cccc', ['CVE-2024-0002', 'CVE-2024-0001'], 'CVE-2024-0001'],
@@ -86,8 +87,51 @@ describe('the id of an advisory', () => {
       ['GHSA-aaaa-bbbb-cccd', ['GHSA-AAAA-BBBB-CCCC'], 'GHSA-aaaa-bbbb-cccc'],
       ['PYSEC-2024-1', ['GO-2024-1', 'GHSA-1'], 'PYSEC-2024-1'],
       ['DSA-1', ['cve-2024-0003'], 'CVE-2024-0003'],
-    ] as const) {
+    ] as const)
       assert.equal(advisoryIdOf({ id, aliases }), expected);
-    }
+  });
+});
+
+/** Scores as FIRST's calculators and NVD give them. */
+const scores: readonly (readonly [string, number])[] = [
+  ['CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H', 10],
+  ['CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', 9.8],
+  ['CVSS:3.0/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:N/A:N', 7.5],
+  ['CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N', 0],
+  ['CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H/E:U/RL:O/RC:U', 9.8],
+  ['CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N', 9.3],
+  ['CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N/E:U', 8.1],
+  ['AV:N/AC:M/Au:N/C:C/I:C/A:C', 9.3],
+  ['(AV:N/AC:L/Au:N/C:P/I:N/A:N)', 5],
+];
+const V31 = 'AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
+const refused = [
+  ...['', 'CVSS:3.1', 'CVSS:3.1/', 'CVSS:3.1/AV:N', 'CVSS:9.9/AV:N/AC:L', '9.8', 'AV:N//AC:M', '/'.repeat(500)],
+  ...[`CVSS:3.1/AV:Q/${V31}`, `CVSS:3.1/AV:N/AV:N/${V31}`, `CVSS:3.1/XX:N/${V31}`],
+  ...['AV:N/'.repeat(100_000), '__proto__:N/AC:L', 'CVSS:4.0/AV:N/AC:L'],
+];
+
+describe('CVSS', () => {
+  for (const [vector, score] of scores) it(`${vector} is ${score}`, () => assert.equal(scoreOf(vector), score));
+  for (const vector of refused)
+    it(`'${vector.slice(0, 50)}' has no score`, () => assert.equal(scoreOf(vector), undefined));
+  it('keeps the published score', () => {
+    const vector = 'CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:L/I:L/A:H';
+    assert.deepEqual(cvssOf({ vector, score: 7.7, by: 'nvd' }), { version: '3.1', vector, score: 7.7, by: 'nvd' });
+    assert.equal(cvssOf({ vector, by: 'osv' })?.score, 7);
+    assert.equal(cvssOf({ vector: 'nonsense', score: 7.7, by: 'nvd' }), undefined);
+  });
+  it('calls scores by FIRST’s bands', () => {
+    const bands = [0, 0.1, 3.9, 4, 6.9, 7, 8.9, 9, 10, Number.NaN].map(severityOf);
+    const names = [null, 'low', 'low', 'medium', 'medium', 'high', 'high', 'critical', 'critical', null];
+    assert.deepEqual(bands, names);
+  });
+  it('never throws and prints nothing, whatever the vector', (test) => {
+    const printed = ['log', 'warn', 'error'].map((name) => test.mock.method(console, name as 'log', () => {}));
+    const metrics = ['AV:N', 'AC:L', 'Au:N', 'E:Z', 'S:', ':', '', 'A:H', 'VC:H', 'CVSS:3.0', 'CVSS:3.1', 'CVSS:4.0'];
+    const parts = fc.constantFrom(...metrics);
+    fc.assert(fc.property(fc.array(parts, { maxLength: 20 }), (list) => void scoreOf(list.join('/'))));
+    fc.assert(fc.property(fc.string(), (text) => void readVector(text)));
+    for (const { mock } of printed) assert.equal(mock.callCount(), 0);
   });
 });

@@ -5,6 +5,7 @@ import { holds } from '../../../../tests/support/property.ts';
 import type { VersionRange } from '../advisory.ts';
 import { written } from '../test/written.ts';
 import { versionsOf } from './cna-versions.ts';
+import { plainVersion, readVersionText, seriesOf } from './version-text.ts';
 
 type Entry = Parameters<typeof versionsOf>[0][number];
 const read = (entries: Entry[], otherwise?: 'affected' | 'unaffected') => versionsOf(entries, otherwise, undefined);
@@ -21,23 +22,17 @@ function shown({ affected, affectedVersions, unaffected, otherwise }: ReturnType
 }
 
 describe('versions of a CVE record', () => {
-  it('0, unspecified and n/a below a bound are no lower bound', () => {
+  it('0, unspecified and n/a are no lower bound, and alone say nothing, so no version is called unaffected', () => {
     for (const version of ['0', 'unspecified', 'n/a', 'N/A', '']) {
       const claim = read([affected(version, { lessThan: '1.2.3', versionType: 'custom' })], 'unaffected');
       assert.equal(shown(claim), 'affected (, 1.2.3); else unaffected', version);
     }
-  });
-  it('0, unspecified and n/a alone say nothing, so no version is called unaffected', () => {
     for (const version of ['0', 'unspecified', 'n/a', '-', 'unknown'])
       assert.equal(shown(read([affected(version)], 'unaffected')), 'else unknown', version);
   });
   it('an infinity is no upper bound, or the end of its series', () => {
-    for (const [lessThan, range] of [
-      ['*', '[1.0, )'],
-      ['2.*', '[1.0, 3)'],
-      ['2.1.*', '[1.0, 2.2)'],
-      ['log4j-core*', '[1.0, )'],
-    ])
+    const ends = { '*': '[1.0, )', '2.*': '[1.0, 3)', '2.1.*': '[1.0, 2.2)', 'log4j-core*': '[1.0, )' };
+    for (const [lessThan, range] of Object.entries(ends))
       assert.equal(shown(read([affected('1.0', { lessThan })])), `affected ${range}; else unknown`);
   });
 
@@ -57,11 +52,7 @@ describe('versions of a CVE record', () => {
     affected('2.0.0', { lessThan: '2.*', versionType, changes: unordered }),
   );
   const bounded: Entry = { version: '1.0', status: 'unaffected', lessThan: '2.0', changes: outer };
-  says(
-    'a change at the lower bound holds from the start, one beyond the upper never',
-    'affected [1.0, 2.0); ',
-    bounded,
-  );
+  says('changes hold from the lower bound on, and not beyond the upper', 'affected [1.0, 2.0); ', bounded);
   const before = affected(experimental, { lessThan: '16.0.0', versionType });
   says('bounds stand in the order of the scheme that is named', `affected [${experimental}, 16.0.0); `, before);
   says(
@@ -75,11 +66,8 @@ describe('versions of a CVE record', () => {
   says('commits are passed over beside versions', 'affected [1.0, 1.5); ', commit, below);
   says('without entries the default stands for all', '');
 
-  it('commits alone leave everything open', () => {
+  it('without a default the rest is unknown, and everything where commits stand alone', () => {
     assert.equal(shown(read([commit], 'unaffected')), 'else unknown');
-  });
-
-  it('without a default the rest is unknown', () => {
     assert.equal(shown(read([])), 'else unknown');
     assert.equal(shown(read([], 'affected')), 'else affected');
     assert.equal(shown(read([affected('2.4')])), 'affected 2.4; else unknown');
@@ -146,3 +134,55 @@ function statusIn({ affected, unaffected, otherwise }: ReturnType<typeof version
   if (unaffected.some(isIn)) return 'unaffected';
   return affected.some(isIn) ? 'affected' : otherwise;
 }
+
+const ranges: Readonly<Record<string, readonly string[]>> = {
+  '(, 1.2.3)': ['< 1.2.3', '<1.2.3'],
+  '(, 1.2.3]': ['<= 1.2.3'],
+  '(1.2.3, )': ['> 1.2.3'],
+  '[1.0, 1.2.3)': ['>= 1.0, < 1.2.3', '>= 1.0 < 1.2.3', '>=1.0,<1.2.3'],
+  '(1.0, 1.2.3]': ['> 1.0, <= v1.2.3'],
+  '[1.0, 1.5]': ['1.0 - 1.5', '1.0 – 1.5', '1.0 through 1.5', 'versions 1.0 to 1.5'],
+  '(, 1.5]': [
+    ...['n/a through 1.5', 'up to and including 1.5', 'up to (including) 1.5'],
+    ...['1.5 and earlier', '1.5 and prior versions'],
+  ],
+  '[1.0, 1.5)': ['from 1.0 before 1.5'],
+  '(, 1.5)': ['before 1.5', 'prior to v1.5'],
+  '[1.5, )': ['1.5 and later'],
+  '[5.8, 5.9)': ['5.8.x'],
+  '[9, 10)': ['9.*'],
+  '[2, 3)': ['v2.x.x'],
+  '(, )': ['*', 'All versions'],
+};
+const singles = {
+  ...{ '1.2.3': '1.2.3', 'v1.2.3': '1.2.3', ' 1.0.1f ': '1.0.1f', '2.0-beta9': '2.0-beta9', '= 1.2.3': '1.2.3' },
+  ...{ 'version 4.2': '4.2', '1.0, 1.1, 1.2': '1.0 1.1 1.2', '1:1.18.0-6+deb11u3': '1:1.18.0-6+deb11u3' },
+};
+const unknown = [
+  ...['', 'n/a', 'unspecified', 'see advisory', 'FortiOS 7.0', '1.0-1.5', 'up to 1.5', '1.5+', '< 1.0, < 2.0'],
+  ...['>= 2.0, < 1.0', '>= 1.0, < 2.0, < 3.0', '< ', '<', '1.x - 2.x', '1.5 - 1.0', '< 2.x', 'not 1.0', '~1.2', '^1.2'],
+  ...['< 1.2.3 on Windows', '1.0 (and 2.0)', '>= 1.0 || < 0.5', '= 1.0, = 2.0', '1.0 < 2.0', '1'.repeat(300)],
+];
+
+describe('versions as text', () => {
+  for (const [range, texts] of Object.entries(ranges))
+    for (const text of texts)
+      it(`'${text}' is the range ${range}`, () => {
+        const read = readVersionText(text);
+        assert.deepEqual([read?.ranges.map(written), read?.versions], [[range], []]);
+      });
+  for (const [text, versions] of Object.entries(singles))
+    it(`'${text}' is ${versions}`, () =>
+      assert.deepEqual(readVersionText(text), { ranges: [], versions: versions.split(' ') }));
+  for (const text of unknown)
+    it(`'${text.slice(0, 30)}' is not guessed`, () => assert.equal(readVersionText(text), undefined));
+  it('a series ends before the next one, also at many digits', () =>
+    assert.equal(seriesOf(`1.${'9'.repeat(30)}.x`)?.to.version, `1.1${'0'.repeat(30)}`));
+  it('any text is read or not, in little time', () => {
+    fc.assert(fc.property(fc.string({ maxLength: 300 }), (text) => void [readVersionText(text), plainVersion(text)]));
+    const started = performance.now();
+    for (const piece of ['1.', '1 ', '< ', '.x', ' to ', ',', '1-'])
+      for (const count of [500_000, 60]) readVersionText(piece.repeat(count));
+    assert.ok(performance.now() - started < 20_000);
+  });
+});

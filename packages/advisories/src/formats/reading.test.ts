@@ -1,3 +1,4 @@
+// What every reader gives of its publisher's documents, as the vectors say, and of anything else.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,7 +7,7 @@ import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { advisoryIdOf, mergeRecords } from '../merge.ts';
 import { readCveRecord } from './cve-record.ts';
-import { readEpssHead, readEpssRow } from './epss.ts';
+import { isEpssColumns, readEpssHead, readEpssRow } from './epss.ts';
 import { readKev } from './kev.ts';
 import { readNvdPage, readNvdRecord } from './nvd.ts';
 import { readOsvRecord } from './osv.ts';
@@ -18,6 +19,82 @@ const readers = { nvd: readNvdRecord, 'cve-record': readCveRecord, osv: readOsvR
 const documents = Object.keys(readers).flatMap((kind) =>
   globSync(`${root}/${kind}/*.json`).map((file) => JSON.parse(readFileSync(file, 'utf8')).document),
 );
+
+function readEpss({ lines: [head = '', columns = '', ...rows] }: { lines: string[] }) {
+  assert.ok(isEpssColumns(columns.split(',')));
+  return { head: readEpssHead(head), scores: rows.map((row) => readEpssRow(row.split(','))) };
+}
+
+describe('documents of publishers are read as the vectors say', () => {
+  for (const [kind, read] of Object.entries({ ...readers, kev: readKev, epss: readEpss })) {
+    const files = globSync(`${root}/${kind}/*.json`);
+    it(`there are vectors of ${kind}`, () => assert.ok(files.length > 0));
+    for (const file of files) {
+      const vector = JSON.parse(readFileSync(file, 'utf8'));
+      const isWhole = kind !== 'nvd' && kind !== 'epss' && vector.read.ok !== false;
+      it(`${kind}/${path.basename(file, '.json')}: ${vector.what}`, () => {
+        assert.deepEqual(read(vector.document), vector.read);
+        assert.equal(recognise(vector.document), isWhole ? kind : 'unknown');
+      });
+    }
+  }
+});
+
+const listed = { cveID: 'CVE-2021-44228', dateAdded: '2021-12-10', requiredAction: 'Update.' };
+
+describe('a KEV catalog', () => {
+  it('has entries without the fields that came later', () => {
+    const read = readKev({ catalogVersion: '2022.01.01', vulnerabilities: [listed, { ...listed, dueDate: 'soon' }] });
+    assert.ok(read.ok);
+    const { cveID: cve, ...rest } = listed;
+    assert.deepEqual(read.catalog.exploited, Array(2).fill({ cve, ...rest, dueDate: null, isRansomware: false }));
+    assert.equal(read.catalog.released, null);
+  });
+
+  it('names the first of what is wrong and counts the rest; one that is none is refused', () => {
+    const vulnerabilities = [...Array(50).fill({ ...listed, dateAdded: '2021-02-30' }), listed];
+    const read = readKev({ catalogVersion: '1', vulnerabilities });
+    assert.ok(read.ok);
+    assert.deepEqual([read.catalog.exploited.length, read.catalog.skipped, read.catalog.problems.length], [1, 50, 20]);
+    assert.equal(read.catalog.problems[0], 'CVE-2021-44228: dateAdded: expected a date');
+    for (const other of [null, [], {}, { catalogVersion: 1, vulnerabilities: [] }, { catalogVersion: '1' }])
+      assert.equal(readKev(other).ok, false);
+  });
+});
+
+describe('a line of EPSS', () => {
+  it('is a head only in its form', () => {
+    const headOf = (version: string, date: string) => readEpssHead(`#model_version:${version},score_date:${date}`);
+    const scoredAt = '2025-03-14T00:00:00.000Z';
+    assert.deepEqual(headOf('v2025.03.14', '2025-03-14T00:00:00+0000'), { modelVersion: 'v2025.03.14', scoredAt });
+    assert.deepEqual(headOf('v1', '2025-03-14T00:00:00Z'), { modelVersion: 'v1', scoredAt });
+    assert.equal(headOf('v1', '2025-13-14T00:00:00Z'), null);
+    for (const other of ['', 'cve,epss,percentile', '#model_version:v1']) assert.equal(readEpssHead(other), null);
+  });
+
+  it('is a row only with an id and two shares', () => {
+    const cve = 'CVE-2021-44228';
+    assert.deepEqual(readEpssRow([cve, '0.94358', '1']), { cve, epss: 0.94358, percentile: 1 });
+    assert.equal(readEpssRow([cve, '1e-5', '0.0'])?.epss, 0.00001);
+    for (const other of [[], [cve], [cve, '1.1', '0'], [cve, '-0.1', '0'], ['x', '0', '0']])
+      assert.equal(readEpssRow(other), null);
+    for (const share of ['', ' 0.5', 'NaN', 'Infinity', '0x1', '.5', '1_0'])
+      assert.equal(readEpssRow([cve, share, '0.5']), null, share);
+  });
+
+  it('whatever it holds, gives shares or nothing', () =>
+    holds(100, [fc.array(fc.oneof(fc.string(), fc.double().map(String)), { maxLength: 4 })], (fields) => {
+      const { epss, percentile } = readEpssRow(['CVE-2024-0001', ...fields]) ?? { epss: 0, percentile: 0 };
+      assert.ok(epss >= 0 && epss <= 1 && percentile >= 0 && percentile <= 1);
+    }));
+
+  it('is one of a file that is recognised by its outermost fields', () => {
+    const delta = { fetchTime: '2025-01-01T00:00:00Z', numberOfChanges: 0, new: [], updated: [], error: [] };
+    assert.equal(recognise(delta), 'cve-delta');
+    const others = [null, 1, 'id', [], [delta], {}, { vulnerabilities: [] }, { id: 'x' }, { new: [], updated: [] }];
+    for (const other of others) assert.equal(recognise(other), 'unknown');
+  });
+});
 
 /** What must hold of everything that any reader gives. */
 function check({ record, problem }: RecordReading): void {
@@ -83,11 +160,9 @@ function readOne(document: object): RecordReading {
 }
 
 describe('whatever a publisher sends', () => {
-  it('any JSON is read or refused', () => {
+  it('any JSON, and a real document with anything in any place, is read or refused', () => {
     holds(300, [fc.jsonValue({ maxDepth: 6 })], readAny);
     holds(500, [anything], readAny);
-  });
-  it('a real document with anything in any place is read or refused', () => {
     const cases = documents.flatMap((document) => placesOf(document).map((place) => ({ document, place })));
     holds(1_000, [fc.constantFrom(...cases), anything], ({ document, place }, by) =>
       readAny(replaced(document, place, by)),
