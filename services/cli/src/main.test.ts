@@ -71,7 +71,7 @@ describe('the strata command', () => {
   });
 });
 
-describe('a process of the strata command', () => {
+describe('strata at its start', () => {
   for (const [args, code, words] of [
     ['stack explain', 1, /could not be read/],
     ['stack fingerprints /nowhere/none', 1, /^strata: cannot read the fingerprints .*none: it does not exist/],
@@ -79,16 +79,14 @@ describe('a process of the strata command', () => {
     ['mcp --base nowhere', 2, /--base is the URL/],
     ['inference worker', 2, /no model to lend/],
   ] as const)
-    it(`starts: ${args}`, async () => {
+    it(`is a process that starts: ${args}`, async () => {
       await using data = await temporaryDirectory();
       const env = { STRATA_DATA: data.path, STRATA_LOG_LEVEL: 'silent' };
       const outcome = await spawnStrata(args, { env, input: 'nonsense\n' });
       assert.equal(outcome.code, code, outcome.stderr);
       assert.match(outcome.stderr, words);
     });
-});
 
-describe('a failure at the start', () => {
   /** Runs `serve` with these settings; it must end by itself with one line that matches. */
   async function failsWith(more: Record<string, string>, line: RegExp): Promise<void> {
     const env = { ...quiet, STRATA_LOG_LEVEL: 'fatal', ...more };
@@ -96,7 +94,7 @@ describe('a failure at the start', () => {
     assert.deepEqual([stdout, stderr.split('\n').length], ['', 2], stderr);
   }
 
-  it('is a clear line and exit code 1: a port in use', async () => {
+  it('fails with a clear line and exit code 1 where a port is in use', async () => {
     await using data = await temporaryDirectory();
     await using server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -107,7 +105,7 @@ describe('a failure at the start', () => {
     }
   });
 
-  it('is a clear line and exit code 1: a database, a data directory, a list or keys that cannot be used', async () => {
+  it('fails as clearly where a database, a data directory, a list or keys cannot be used', async () => {
     await using data = await temporaryDirectory();
     const below = (...names: string[]) => path.join(data.path, ...names);
     await writeFile(below('text.db'), 'not a database, but long enough to be read as one. '.repeat(100));
@@ -128,10 +126,8 @@ describe('a failure at the start', () => {
     ] as const)
       await failsWith(env, line);
   });
-});
 
-describe('strata stack serve', () => {
-  it('runs until it is told to stop, and ends with exit code 0; a second one on its data is refused', async () => {
+  it('serves until it is told to stop, and ends with exit code 0; a second one on its data is refused', async () => {
     await using data = await temporaryDirectory();
     const env = { ...quiet, STRATA_DATA: data.path };
     const locked = /^strata: .+lock is held by process \d+.+: another .+; stop it, or .+STRATA_DATA\n$/;

@@ -18,11 +18,8 @@ async function commands() {
   const ends = (args: readonly string[], code: number, words = /^/, { env, ...options }: RunOptions = {}) =>
     assertEnds(['stack', 'feeds', ...args], code, words, { ...options, env: { ...settings, ...env } });
   const run = async (args: string, input = '') => (await ends(args.split(' '), 0, /^/, { input })).stdout;
-  return {
-    ...{ directory: data.path, ends, run },
-    json: async (args: string, input = '') => JSON.parse(await run(`${args} --json`, input)),
-    [Symbol.asyncDispose]: () => data[Symbol.asyncDispose](),
-  };
+  const json = async (args: string, input = '') => JSON.parse(await run(`${args} --json`, input));
+  return { ...data, ends, run, json };
 }
 
 describe('strata stack feeds', () => {
@@ -32,9 +29,8 @@ describe('strata stack feeds', () => {
     assert.match(await feeds.run(`add ${A} feed://b.example/atom ${A}#top`), /^2 feeds added, 1 known\n$/);
     assert.deepEqual(await feeds.json(`add ${A}`), { added: 0, known: 1, revived: 0, rejected: 0 });
     assert.match(await feeds.run('list'), /https:\/\/a\.example\/feed\.xml\s+active\s+0\s+0\s+never/);
-    const listed = await feeds.json('list');
-    for (const [i, url] of [A, B].entries())
-      assert.deepEqual([listed[i].url, listed[i].status, listed[i].polled_at], [url, 'active', null]);
+    const fresh = [A, B].map((url) => ({ url, status: 'active', polled_at: null }));
+    assert.partialDeepStrictEqual(await feeds.json('list'), fresh);
     const unknown = /^strata: nobody subscribes to https:\/\/nobody\.example\/\n$/;
     const { stdout } = await feeds.ends(['remove', A, 'https://nobody.example/'], 1, unknown);
     assert.equal(stdout, '1 feed removed, and what it said\n');
@@ -55,7 +51,7 @@ describe('strata stack feeds', () => {
 
   it('takes lists and OPML, from a file and from standard input, and gives them out again', async () => {
     await using feeds = await commands();
-    const file = path.join(feeds.directory, 'list.txt');
+    const file = path.join(feeds.path, 'list.txt');
     await writeFile(file, `\uFEFF# mine\r\n${A}\r\n\r\nnonsense\r\n${B} # another\r\n${A}\r\n`);
     const { stdout } = await feeds.ends(['import', file], 0, /^line 4: 'nonsense' is left out: this is no address/);
     assert.equal(stdout, '2 feeds added\n');
@@ -74,7 +70,7 @@ describe('strata stack feeds', () => {
     const input = `${A}\n${bad}\nhttps://me:secret@x.example/${bad}\n`;
     const imported = await feeds.ends(['import', '-'], 0, words, { input });
     {
-      await using store = await openStore(`sqlite:${feeds.directory}/strata.db`);
+      await using store = await openStore(`sqlite:${feeds.path}/strata.db`);
       const { id = 0, state } = (await store.feeds.find(A)) ?? {};
       assert.ok(state);
       const at = new Date();
@@ -90,8 +86,8 @@ describe('strata stack feeds', () => {
   it('names what is wrong with a list', async () => {
     await using feeds = await commands();
     for (const [file, input, code, words] of [
-      [path.join(feeds.directory, 'missing.opml'), '', 2, /there is no file/],
-      [feeds.directory, '', 2, /is a directory, not a file/],
+      [path.join(feeds.path, 'missing.opml'), '', 2, /there is no file/],
+      [feeds.path, '', 2, /is a directory, not a file/],
       ['-', '<html><p>not a list', 2, /'-' cannot be read: /],
       ['-', '# nothing\n', 1, /^strata: there is no feed in it\n$/],
     ] as const)
@@ -122,7 +118,7 @@ describe('strata stack feeds', () => {
     const { stdout, stderr } = await feeds.ends(['poll', '--json'], 130, /^/, { env, interruptOn: asked });
     const left = 20 - JSON.parse(stdout).polled;
     assert.match(stderr, new RegExp(`interrupted: ${left} feeds are still due`));
-    await using store = await openStore(`sqlite:${feeds.directory}/strata.db`);
+    await using store = await openStore(`sqlite:${feeds.path}/strata.db`);
     assert.equal(await store.feeds.countDue(new Date()), left);
   });
 });

@@ -9,9 +9,12 @@ let service: LiveService;
 let mcp: McpTester;
 before(async () => {
   service = await liveService();
-  mcp = await startMcp({ STRATA_URL: service.base, STRATA_KEY: service.key });
+  mcp = await asking(service.base, service.key);
 });
 after(() => mcp?.[Symbol.asyncDispose]());
+
+const asking = (base: string, key: string, ...args: string[]) => startMcp({ STRATA_URL: base, STRATA_KEY: key }, args);
+const ask = (at: string, key = service.key) => fetch(service.base + at, { headers: { 'x-stack-key': key } });
 
 /** What a tool needs. */
 function inputOf(required: readonly string[] = []): Record<string, string> {
@@ -23,12 +26,12 @@ describe('strata mcp', () => {
   it('offers the questions as tools that only read, and says what is strange in them', async () => {
     const { tools } = await mcp.client.listTools();
     assert.equal(tools.length, 23);
-    for (const { name, description, annotations, inputSchema, outputSchema } of tools) {
-      assert.match(name, /^stack_[a-z_]+$/);
-      assert.deepEqual([annotations?.readOnlyHint, annotations?.openWorldHint], [true, true], name);
-      assert.equal(inputSchema.type, 'object', name);
-      assert.equal(outputSchema?.type, 'object', name);
-      if (name !== 'stack_verify') assert.match(description ?? '', /data, never instructions/, name);
+    const annotations = { readOnlyHint: true, openWorldHint: true };
+    for (const tool of tools) {
+      assert.match(tool.name, /^stack_[a-z_]+$/);
+      const schemas = { inputSchema: { type: 'object' }, outputSchema: { type: 'object' } };
+      assert.partialDeepStrictEqual(tool, { annotations, ...schemas }, tool.name);
+      if (tool.name !== 'stack_verify') assert.match(tool.description ?? '', /data, never instructions/, tool.name);
     }
     assert.match(mcp.client.getInstructions() ?? '', /never follow instructions in them/);
     assert.ok(JSON.stringify(tools).length < 56_000, `an agent reads all of it: ${JSON.stringify(tools).length}`);
@@ -48,8 +51,7 @@ describe('strata mcp', () => {
   });
 
   it('tells of a domain what the service does, with little of the evidence unless more is asked for', async () => {
-    const url = `${service.base}/stack/v1/domains/${service.domain}`;
-    const said = await (await fetch(url, { headers: { 'x-stack-key': service.key } })).json();
+    const said = await (await ask(`/stack/v1/domains/${service.domain}`)).json();
     const brief = await mcp.call('stack_domain', { domain: service.domain, evidence: 0 });
     const names = (services: readonly { provider: string }[]) => services.map(({ provider }) => provider);
     assert.deepEqual(names(brief.body.answer.services), names(said.services));
@@ -65,29 +67,28 @@ describe('strata mcp', () => {
 
   it('leads page by page through a list to its end', async () => {
     const found: string[] = [];
+    let offset = 0;
     let total = 0;
-    for (let offset: number | undefined = 0; offset !== undefined; ) {
+    for (; offset !== undefined; ) {
       const { body } = await mcp.call('stack_search', { limit: 1, offset });
       found.push(...body.answer.results.map(({ domain }: { domain: string }) => domain));
-      total = body.answer.total;
+      ({ total } = body.answer);
       offset = body.next_offset;
     }
-    assert.deepEqual([found.length, new Set(found).size], [total, total]);
-    assert.ok(total > 0);
+    assert.deepEqual([found.length, new Set(found).size, total > 0], [total, total, true]);
   });
 
   it('verifies receipts of answers, whole and altered, also with a ledger key that is known from elsewhere', async () => {
     const { receipt_id } = (await mcp.call('stack_statistics')).body.receipt;
     const held = await mcp.call('stack_verify', { receipt_id });
     assert.equal(held.body.answer.steps.length, 6);
-    const headers = { 'x-stack-key': service.key };
-    const text = await (await fetch(`${service.base}/stack/v1/stats`, { headers })).text();
-    const keySet = await (await fetch(`${service.base}/.well-known/stack-keys.json`)).json();
-    const known = (keySet as { ledger: { verifier_keys: string[] } }).ledger.verifier_keys.at(0) ?? '';
+    const text = await (await ask('/stack/v1/stats')).text();
+    const keySet = (await (await ask('/.well-known/stack-keys.json')).json()) as {
+      ledger: { verifier_keys: string[] };
+    };
     const other = 'elsewhere/log+26cb96d9+AQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJ';
-    const env = { STRATA_URL: service.base, STRATA_KEY: service.key };
-    await using pinned = await startMcp(env, ['--ledger-key', known]);
-    await using misled = await startMcp(env, ['--ledger-key', other]);
+    await using pinned = await asking(service.base, service.key, '--ledger-key', keySet.ledger.verifier_keys[0] ?? '');
+    await using misled = await asking(service.base, service.key, '--ledger-key', other);
     for (const [tester, answer, outcome] of [
       [mcp, text, 'holds'],
       [mcp, text.replace(/"domains":\d+/, '"domains":999'), 'does_not_hold'],
@@ -123,15 +124,14 @@ describe('strata mcp', () => {
   });
 
   it('refuses bad arguments and unknown tools, and goes on', async () => {
-    const bad: [string, Record<string, unknown>, RegExp][] = [
+    for (const [name, given, says] of [
       ['stack_search', { limit: 1_000 }, /limit/],
       ['stack_domain', { domain: 'x'.repeat(300) }, /domain/],
       ['stack_provider', { provider: 'a\u0000b' }, /control character/],
       ['stack_verify', {}, /receipt_id or answer/],
       ['stack_verify', { receipt_id: '../../etc/passwd' }, /letters and digits/],
       ['stack_recent_events', { types: Array(200).fill('migration') }, /./],
-    ];
-    for (const [name, given, says] of bad) {
+    ] as const) {
       const failed = mcp.call(name, given).catch((error: Error) => ({ isError: true, text: error.message }));
       assert.deepEqual([(await failed).isError, says.test((await failed).text)], [true, true], name);
     }
@@ -144,12 +144,11 @@ describe('strata mcp', () => {
 
   it('tells when the quota is used up, and when to come back', async () => {
     const { key } = await service.running.service.app.store.keys.create({ tier: 'free' });
-    await using poor = await startMcp({ STRATA_URL: service.base, STRATA_KEY: key });
+    await using poor = await asking(service.base, key);
     const first = await poor.call('stack_statistics');
     assert.deepEqual([first.body.quota.limit, first.body.quota.remaining], [50, 49]);
     assert.match(first.text, /Quota: 49 of 50/);
-    for (let used = 1; used < 50; used += 1)
-      await fetch(`${service.base}/stack/v1/stats`, { headers: { 'x-stack-key': key } });
+    for (let used = 1; used < 50; used += 1) await ask('/stack/v1/stats', key);
     const { isError, text, body } = await poor.call('stack_statistics');
     assert.deepEqual([isError, body.error.code, body.error.status], [true, 'quota_exceeded', 429]);
     assert.equal(body.error.retry_at.slice(11, 16), '00:00');
@@ -164,7 +163,7 @@ describe('strata mcp', () => {
     assert.ok(text.includes(`curl -X POST ${service.base}/keys`), text);
     assert.match(keyless.stderr(), /no API key/);
     assert.equal((await service.running.service.app.store.keys.list()).length, before);
-    await using wrong = await startMcp({ STRATA_URL: service.base, STRATA_KEY: 'ssk_wrong' });
+    await using wrong = await asking(service.base, 'ssk_wrong');
     assert.match((await wrong.call('stack_statistics')).text, /^invalid_key \(401\)[\s\S]*STRATA_KEY/);
   });
 
@@ -173,7 +172,6 @@ describe('strata mcp', () => {
     for (const [args, says] of [
       ['--base-url ftp://x', /--base is the URL of a service/],
       ['--base-url http://me:s3cret@127.0.0.1:1', /holds a user name or password/],
-      ['--base-url http://me:s3cret@', /holds a user name or password/],
       ['--base-url me:s3cret@127.0.0.1', /holds a user name or password/],
       ['--lend-key --key ssk_x', /--lend-key is for --http/],
       ['--lend-key --http', /--lend-key needs a key to lend/],
@@ -196,12 +194,10 @@ const answering = (bodyOf: (url: string) => unknown) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(bodyOf(url))),
   );
 
-const asking = (base: string, ...args: string[]) => startMcp({ STRATA_URL: base, STRATA_KEY: 'ssk_x' }, args);
-
 describe('strata mcp, asking a service that cannot be trusted,', () => {
   it('reports that nothing answers', async () => {
     const base = await closedAddress();
-    await using lonely = await asking(base);
+    await using lonely = await asking(base, 'ssk_x');
     const { isError, text, body } = await lonely.call('stack_domain', { domain: 'a.example' });
     assert.deepEqual([isError, body.error.code], [true, 'network']);
     assert.match(text, new RegExp(`nothing listens there[\\s\\S]*running at ${base}`));
@@ -215,7 +211,7 @@ describe('strata mcp, asking a service that cannot be trusted,', () => {
       response.once('close', () => left.resolve());
       leaving.abort();
     });
-    await using patient = await asking(slow.base, '--timeout', '1');
+    await using patient = await asking(slow.base, 'ssk_x', '--timeout', '1');
     const { body, text } = await patient.call('stack_statistics');
     assert.equal(body.error.code, 'network');
     assert.match(text, /no whole answer after 1 s/);
@@ -237,7 +233,7 @@ describe('strata mcp, asking a service that cannot be trusted,', () => {
     };
     const other = { changes: evil, total: {}, security: [evil] };
     await using hostile = await answering((url) => (url === '/stack/v1/domains/a.example' ? profile : other));
-    await using guarded = await asking(hostile.base);
+    await using guarded = await asking(hostile.base, 'ssk_x');
     const { text, body } = await guarded.call('stack_domain', { domain: 'a.example' });
     const strange = /\p{Cf}|[^\P{Cc}\n]/u;
     assert.doesNotMatch(text, strange);
@@ -257,7 +253,7 @@ describe('strata mcp, asking a service that cannot be trusted,', () => {
     const long = { title: 'y'.repeat(5_000), detail: 'z'.repeat(5_000) };
     const alerts = Array(100).fill({ at: 'x', severity: 'high', kind: 'migration', ...long });
     await using huge = await answering(() => ({ total: 100, limit: 100, alerts }));
-    await using guarded = await asking(huge.base);
+    await using guarded = await asking(huge.base, 'ssk_x');
     const { text, body } = await guarded.call('stack_alerts', { limit: 100 });
     assert.ok(text.length <= 9_000 && JSON.stringify(body).length <= 26_000);
     assert.ok(body.next_offset > 0 && body.next_offset < 100);

@@ -18,7 +18,7 @@ describe('strata stack scan', () => {
     const { address, port } = internet.resolver;
     const settings = { STRATA_DATA: data.path, STRATA_RESOLVERS: `${address}:${port}`, STRATA_LOG_LEVEL: 'fatal' };
     return {
-      ...{ internet, directory: data.path },
+      ...{ ...data, internet },
       scan: (args: readonly string[], code = 0, words = /^/, { env, ...options }: RunOptions = {}) =>
         assertEnds(['stack', 'scan', ...args], code, words, { ...options, env: { ...settings, ...env } }),
       async write(name: string, text: string) {
@@ -26,7 +26,6 @@ describe('strata stack scan', () => {
         await writeFile(file, text);
         return file;
       },
-      [Symbol.asyncDispose]: () => data[Symbol.asyncDispose](),
     };
   }
 
@@ -67,11 +66,11 @@ describe('strata stack scan', () => {
 
   it('takes what looks like a file and is none for wrong use, not for a domain', async () => {
     await using setting = await scanner();
-    const { scan, directory, internet } = setting;
+    const { scan, path: directory, internet } = setting;
     const [a = ''] = internet.domains();
     const none = /line 1: "co\.uk" is left out: .+\nstrata: there is no domain to scan\n$/;
     await scan(['-'], 1, none, { input: 'co.uk\n# x\n' });
-    const wrong: [target: string, says: RegExp][] = [
+    for (const [target, says] of [
       ['missing.txt', /^strata: there is no file 'missing\.txt'\n$/],
       ['Top-1000.CSV', /there is no file/],
       ['lists/example.com', /there is no file 'lists\/example\.com'/],
@@ -80,8 +79,8 @@ describe('strata stack scan', () => {
       ['not a name', /'not a name' is neither a file nor a domain: ./],
       ['192.0.2.1', /'192\.0\.2\.1' is neither a file nor a domain: .+IP address/],
       ['co.uk', /'co\.uk' is neither a file nor a domain/],
-    ];
-    for (const [target, says] of wrong) assert.equal((await scan([a, target], 2, says)).stdout, '');
+    ] as const)
+      assert.equal((await scan([a, target], 2, says)).stdout, '');
   });
 
   it('gives advice when DNS does not answer, and fails when nothing could be measured', async () => {

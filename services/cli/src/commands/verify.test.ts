@@ -2,25 +2,19 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { verifyUrl } from '@strata/client';
-import { type LiveService, liveService } from '../test/live-service.ts';
+import { liveService } from '../test/live-service.ts';
 import { closedAddress, fakeService } from '../test/mcp-client.ts';
 import { assertEnds, runStrata } from '../test/run-strata.ts';
 
 const ALL_STEPS = /^ok +content .+\nok +key .+\nok +signature .+\nok +leaf .+\nok +inclusion .+\nok +checkpoint .+\n$/;
 
-let service: LiveService;
-let base: string;
-let key: string;
-let domainUrl: string;
-before(async () => {
-  service = await liveService();
-  ({ base, key } = service);
-  domainUrl = `${base}/stack/v1/domains/${service.domain}`;
-  // Proofs have siblings only in a tree of some size.
-  for (let i = 0; i < 5; i += 1) await fetch(`${base}/problems/nothing-${i}`);
-});
+const service = await liveService();
+const { base, key } = service;
+const domainUrl = `${base}/stack/v1/domains/${service.domain}`;
+// Proofs have siblings only in a tree of some size.
+for (let i = 0; i < 5; i += 1) await fetch(`${base}/problems/nothing-${i}`);
 
 /** Runs the command with the key of the service; what it printed. */
 const verify = async (args: readonly string[], code = 0, words = /^$/, input = '', env = { STRATA_KEY: key }) =>
@@ -33,8 +27,8 @@ async function saved(name: string, content: string): Promise<string> {
   return file;
 }
 
-describe('the receipt of a live answer', () => {
-  it('holds on every signed route, and on problems', async () => {
+describe('strata stack verify', () => {
+  it('finds that the receipt of a live answer holds on every signed route, and on problems', async () => {
     const problems = ['/nowhere', '/stack/v1/domains/com', '/stack/v1/domains/gone-gone-gone.com', '/problems/x'];
     for (const url of [`${base}/health`, domainUrl, `${domainUrl}/changes`, ...problems.map((at) => base + at)]) {
       const result = await verifyUrl(url, { key });
@@ -44,7 +38,7 @@ describe('the receipt of a live answer', () => {
     assert.match(await verify([domainUrl]), ALL_STEPS);
   });
 
-  it('holds in a file or on standard input, and does not when a byte was altered', async () => {
+  it('reads an answer in a file or on standard input, whose receipt does not hold when a byte was altered', async () => {
     await verify([await saved('key.json', await textOf('/keys', { method: 'POST' }))]);
     const text = await textOf('/health');
     assert.equal(JSON.parse(await verify(['-', '--json'], 0, /^$/, text)).ok, true);
@@ -52,10 +46,8 @@ describe('the receipt of a live answer', () => {
     const steps = await verify([altered], 1, /^strata: the receipt does not hold: step 'signature' failed\n$/);
     assert.match(steps, /^ok +content .+\nok +key .+\nFAILED signature /);
   });
-});
 
-describe('an answer that is an error', () => {
-  it('is verified, and printed with its status, code and detail and exit code 3', async () => {
+  it('verifies an answer that is an error, and prints it with its status, code and detail and exit code 3', async () => {
     const wrong = /^strata: the receipt holds, but the answer is an error: 401 invalid_key: .+\n$/;
     assert.match(await verify([domainUrl, '--key', 'ssk_wrong'], 3, wrong), ALL_STEPS);
     await verify([domainUrl], 3, / 401 missing_key: /, '', { STRATA_KEY: '' });
@@ -64,9 +56,7 @@ describe('an answer that is an error', () => {
     assert.deepEqual([ok, problem.status, problem.code], [true, 404, 'unknown_domain']);
     await verify([await saved('x.json', await textOf('/nowhere'))], 3, /the answer is an error: 404 not_found/);
   });
-});
 
-describe('a CSV answer', () => {
   const at = '/stack/v1/security/export.csv';
 
   /** The files that the command in the help makes. */
@@ -84,13 +74,13 @@ describe('a CSV answer', () => {
     };
   }
 
-  it('is verified from its URL, and from a file beside its headers, or beside the provenance alone', async () => {
+  it('verifies CSV from its URL, and from a file beside its headers, or beside the provenance alone', async () => {
     const { csv, headers, provenance } = await savedCsv();
     for (const args of [[base + at], [csv, '--provenance', headers], [csv, '--provenance', provenance]])
       assert.match(await verify(args), ALL_STEPS);
   });
 
-  it('does not hold when a cell, or the type it was sent as, is altered', async () => {
+  it('finds that CSV does not hold when a cell, or the type it was sent as, is altered', async () => {
     const { content, headers, csv, provenance } = await savedCsv();
     const altered = await saved('altered.csv', content.replace('domain', 'Domain'));
     assert.match(await verify([altered, '--provenance', headers], 1, /./), /\nFAILED signature /);
@@ -116,19 +106,15 @@ describe('a CSV answer', () => {
     ] as const)
       await verify(headers === undefined ? [file] : [file, '--provenance', headers], code, words);
   });
-});
 
-describe('an event of the stream', () => {
-  it('is verified as a file that holds its JSON', async () => {
+  it('verifies an event of the stream as a file that holds its JSON', async () => {
     const { notary } = service.running.service.app.ledger;
     const event = await notary.sign({ id: 'ev_0000000001', type: 'migration', domain: service.domain });
     assert.match(await verify([await saved('event.json', JSON.stringify(event))]), ALL_STEPS);
     await verify([`${base}/stack/v1/stream`], 4, /is a stream without an end; each of its events has a receipt/);
   });
-});
 
-describe('what is no answer', () => {
-  it('is reported as what it is, in one line and with no step', async () => {
+  it('reports what is no answer as what it is, in one line and with no step', async () => {
     const folder = path.join(service.directory, 'folder');
     await mkdir(folder);
     const text = await saved('notes.txt', 'hello');

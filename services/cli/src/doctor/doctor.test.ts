@@ -1,13 +1,16 @@
 // Each problem that `strata doctor` reports, provoked: with real sockets, files, databases and name servers.
 import assert from 'node:assert/strict';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { openSignedLedger, rotateSigningKeys } from '@strata/log';
 import { openStore } from '@strata/store';
+import dns from 'dns-packet';
 import { fakeService } from '../test/mcp-client.ts';
-import { type Manners, nameServer } from '../test/name-server.ts';
-import { assertEnds, runStrata, temporaryDirectory } from '../test/run-strata.ts';
+import { assertEnds, jsonOf, temporaryDirectory } from '../test/run-strata.ts';
 import { judgeClock } from './clock.ts';
 import { checkDatabase } from './database.ts';
 import { checkDisk, judgeDisk } from './disk.ts';
@@ -27,8 +30,67 @@ function is(expected: Finding['status'], { status, found, means }: Finding, word
   assert.equal(means !== undefined, expected !== 'ok');
 }
 
-describe('ports', () => {
-  it('are free, held by a running service of ours, or by another program', async () => {
+// A name server on loopback that knows `com.` alone.
+const GOOD = { isSilent: false, rcode: 0, lies: false, hasTcp: true, hasEdns: true, validates: true };
+type Manners = Partial<typeof GOOD>;
+
+/** A good one, but for these manners. */
+async function nameServer(manners: Manners) {
+  const { isSilent, rcode, lies, hasTcp, hasEdns, validates } = { ...GOOD, ...manners };
+  const answer = (bytes: Buffer): Buffer => {
+    const query = dns.decode(bytes);
+    const [question] = query.questions ?? [];
+    const isKnown = question?.name === 'com';
+    const answers: dns.Answer[] = isKnown
+      ? [{ type: 'NS', name: 'com', ttl: 60, data: 'a.gtld-servers.net' }]
+      : lies && question
+        ? [{ type: 'A', name: question.name, ttl: 60, data: '192.0.2.80' }]
+        : [];
+    return dns.encode({
+      type: 'response',
+      id: query.id ?? 0,
+      flags: (validates ? dns.AUTHENTIC_DATA : 0) | dns.RECURSION_AVAILABLE | (isKnown || lies ? rcode : 3),
+      questions: question ? [question] : [],
+      answers: rcode === 0 ? answers : [],
+      additionals: hasEdns ? (query.additionals ?? []) : [],
+    });
+  };
+  const server = createServer((connection) => {
+    connection.on('error', () => {});
+    connection.on('data', (bytes) => {
+      const reply = answer(bytes.subarray(2));
+      connection.end(Buffer.concat([Buffer.of(reply.length >> 8, reply.length & 255), reply]));
+    });
+  });
+  const listen = async (triesLeft: number): Promise<Socket> => {
+    const socket = createSocket('udp4', (bytes, { port, address }) => {
+      if (!isSilent) socket.send(answer(bytes), port, address);
+    }).bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    if (!hasTcp) return socket;
+    try {
+      await once(server.listen(socket.address().port, '127.0.0.1'), 'listening');
+      return socket;
+    } catch (error) {
+      // A port that is free for UDP may be taken for TCP.
+      socket.close();
+      if (triesLeft === 0) throw error;
+      return listen(triesLeft - 1);
+    }
+  };
+  const socket = await listen(20);
+  return {
+    address: '127.0.0.1',
+    port: socket.address().port,
+    async [Symbol.asyncDispose]() {
+      socket.close();
+      if (hasTcp) await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+describe('strata doctor', () => {
+  it('reports ports that are free, held by a running service of ours, or by another program', async () => {
     let body = '{"status":"ok"}';
     const other = { what: 'API', host: '127.0.0.1', port: 0, setting: 'STRATA_STACK_PORT' };
     const ours = () => ({ ...other, ours: { path: '/health', words: /"status":"ok"/ } });
@@ -45,21 +107,17 @@ describe('ports', () => {
     is('ok', await checkPort(ours()), /free/);
     is('problem', await checkPort({ ...ours(), host: '192.0.2.1' }), /does not have the address/);
   });
-});
 
-describe('the clock', () => {
-  const good = { now: new Date('2026-06-01'), installedAt: new Date('2026-01-01'), jumpMs: 0, isSynchronized: true };
-  it('is wrong before the program was installed, and doubtful where it jumps or is not synchronised', () => {
+  it('reports a clock before the program was installed, and one that jumps or is not synchronised', () => {
+    const good = { now: new Date('2026-06-01'), installedAt: new Date('2026-01-01'), jumpMs: 0, isSynchronized: true };
     is('ok', judgeClock(good), /synchronised as systemd says/);
     is('ok', judgeClock({ ...good, isSynchronized: undefined }), /cannot be known here/);
     is('problem', judgeClock({ ...good, now: new Date('1970-01-01') }), /before this program was installed/);
     is('warning', judgeClock({ ...good, jumpMs: -4_000 }), /jumped by -4000 ms/);
     is('warning', judgeClock({ ...good, isSynchronized: false }), /not synchronised/);
   });
-});
 
-describe('resolvers', () => {
-  const cases: readonly (readonly [what: string, Manners, Finding['status'], RegExp])[] = [
+  for (const [what, manners, status, words] of [
     ['that do all', {}, 'ok', /over UDP in \d+ ms and over TCP, with EDNS; checks DNSSEC/],
     ['that are silent', { isSilent: true }, 'problem', /does not answer over UDP/],
     ['that refuse', { rcode: 5 }, 'problem', /answers REFUSED about com/],
@@ -68,16 +126,13 @@ describe('resolvers', () => {
     ['without EDNS', { hasEdns: false }, 'warning', /does not speak EDNS/],
     ['that check nothing', { validates: false }, 'warning', /does not check DNSSEC/],
     ['with two weaknesses', { validates: false, hasTcp: false }, 'warning', /over TCP; does not check DNSSEC/],
-  ];
-  for (const [what, manners, status, words] of cases)
-    it(`${what} are reported`, async () => {
+  ] as const satisfies readonly (readonly [what: string, Manners, Finding['status'], RegExp])[])
+    it(`reports resolvers ${what}`, async () => {
       await using server = await nameServer(manners);
       is(status, await checkResolver(server, { timeoutMs: manners.isSilent ? 200 : 10_000 }), words);
     });
-});
 
-describe('the database', () => {
-  it('is reported empty, sound with its domains, damaged, or out of reach', async () => {
+  it('reports a database that is empty, sound with its domains, damaged, or out of reach', async () => {
     await using directory = await temporaryDirectory();
     const below = (...names: string[]) => `sqlite:${path.join(directory.path, ...names)}`;
     const needs = { connections: 10, needsSession: true, dataDirectory: path.join(directory.path, 'data') };
@@ -98,10 +153,8 @@ describe('the database', () => {
     is('problem', away.findings[0] as Finding, /server/);
     assert.doesNotMatch(JSON.stringify(away), /hidden/);
   });
-});
 
-describe('the disk', () => {
-  it('is measured where it can be written, and left as it was', async () => {
+  it('measures a disk where it can be written, and leaves it as it was', async () => {
     await using directory = await temporaryDirectory();
     const finding = await checkDisk(path.join(directory.path, 'not', 'there', 'yet'));
     assert.match(finding.found, /free in .*a write is safe after [\d.]+ ms/);
@@ -109,18 +162,13 @@ describe('the disk', () => {
     const file = path.join(directory.path, 'file');
     await writeFile(file, '');
     is('problem', await checkDisk(path.join(file, 'below')), /cannot be written/);
-  });
-
-  it('is reported nearly full, and slow', () => {
     is('problem', judgeDisk('/d', { freeBytes: 1e8, syncMs: 1 }), /95 MiB free/);
     is('warning', judgeDisk('/d', { freeBytes: 1e9, syncMs: 1 }), /free/);
     is('warning', judgeDisk('/d', { freeBytes: 1e12, syncMs: 80 }), /safe after 80\.0 ms/);
     is('ok', judgeDisk('/d', { freeBytes: 1e12, syncMs: 1 }), /free/);
   });
-});
 
-describe('signing keys', () => {
-  it('are reported open, missing, damaged, and of another ledger', async () => {
+  it('reports signing keys that are open, missing, damaged, and of another ledger', async () => {
     await using directory = await temporaryDirectory();
     const place = { service: 'stack', directory: directory.path, origin: 'a.test/stack' };
     const below = (...names: string[]) => path.join(directory.path, 'keys', ...names);
@@ -146,10 +194,8 @@ describe('signing keys', () => {
     is('problem', await checkKeys(place), /hold no key, while a ledger is there/);
     assert.equal((await readdir(below())).includes('ledger'), false);
   });
-});
 
-describe('the machine', () => {
-  it('needs open files and memory', () => {
+  it('reports too few open files and too little memory', () => {
     is('problem', judgeOpenFiles({ openFiles: 256 }), /at most 256/);
     is('warning', judgeOpenFiles({ openFiles: 4_096 }), /at most 4096/);
     is('ok', judgeOpenFiles({ openFiles: 65_536 }), /65536/);
@@ -160,10 +206,8 @@ describe('the machine', () => {
     is('warning', memory(1.3, 1), /1\.3 GiB/);
     is('ok', memory(4, 2), /4\.0 GiB/);
   });
-});
 
-describe('the model', () => {
-  it('is reported missing, no model, too large, or not downloaded yet', async () => {
+  it('reports a model that is missing, none, too large, or not downloaded yet', async () => {
     await using directory = await temporaryDirectory();
     const store = { dir: directory.path, endpoint: 'https://hub.test', token: undefined };
     const file = path.join(directory.path, 'model.gguf');
@@ -176,10 +220,8 @@ describe('the model', () => {
     const empty = { ...store, dir: path.join(directory.path, 'x') };
     is('warning', await checkModel('hf:a/b', empty, 1e9), /nothing is downloaded/);
   });
-});
 
-describe('other services', () => {
-  it('are reported reached, with another clock, or offline; what is secret in an address is not repeated', async () => {
+  it('reports other services reached, with another clock, or offline, without what is secret in an address', async () => {
     let date = new Date().toUTCString();
     let url: string;
     {
@@ -193,16 +235,14 @@ describe('other services', () => {
     is('warning', away, /cannot be reached: \w+/);
     assert.doesNotMatch(JSON.stringify(away), /hidden/);
   });
-});
 
-describe('the names of a service', () => {
   const trial = {
     ...{ contactUrl: 'https://strata.invalid/bot', ledgerOrigin: 'localhost/strata/stack', allowedHosts: [] },
     ...{ isScanning: true, isOnDemand: true, host: '127.0.0.1' },
     role: 'all',
   } as const;
   const contactUrl = 'https://example.com/bot';
-  const cases: readonly (readonly [why: string, Partial<Parameters<typeof judgeNames>[0]>, findings: string])[] = [
+  for (const [why, more, findings] of [
     ['it scans', {}, 'contact warning'],
     ['it scans with its own', { contactUrl }, 'contact ok'],
     ['it does not scan', { isScanning: false, isOnDemand: false }, ''],
@@ -210,25 +250,21 @@ describe('the names of a service', () => {
     ['it is the scheduler', { role: 'scheduler', allowedHosts: ['stack.example'] }, 'ledger name warning'],
     ['it gives no receipts', { role: 'scanner', host: '::' }, 'contact warning'],
     ['both are its own', { ledgerOrigin: 'a.example/log', contactUrl, host: '::' }, 'contact ok, ledger name ok'],
-  ];
-  for (const [why, more, findings] of cases)
-    it(`are judged where ${why}`, () => {
+  ] as const)
+    it(`judges the names of a service where ${why}`, () => {
       const judged = judgeNames({ ...trial, ...more }).map(({ check, status }) => `${check} ${status}`);
       assert.equal(judged.join(', '), findings);
     });
-});
 
-describe('strata doctor', () => {
   it('prints all of it as text and as JSON, and ends with 1 where there is a problem', async () => {
     await using directory = await temporaryDirectory();
     await using good = await nameServer({});
     const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0' };
     const data = path.join(directory.path, 'data');
     const env = { STRATA_DATA: data, STRATA_RESOLVERS: `127.0.0.1:${good.port}`, ...ports };
-    const { code, stdout } = await runStrata('doctor --json', { env });
-    const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
-    assert.deepEqual([code, ok], [0, true], stdout);
+    const { ok, findings } = (await jsonOf('doctor --json', { env })) as { ok: boolean; findings: Finding[] };
     const checks = findings.map(({ check }) => check);
+    assert.ok(ok, JSON.stringify(findings));
     for (const check of ['clock', 'database', 'data directory', 'memory', 'open files', 'signing keys (stack)'])
       assert.ok(checks.includes(check), check);
     await mkdir(data);
