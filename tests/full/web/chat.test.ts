@@ -1,165 +1,262 @@
-// The chat and its machines: asked, stopped, asked again, edited, kept; hostile text, what goes wrong and a killed worker have files of their own.
+// The chat and its machines: asked, stopped, asked again, edited, kept, and gone on with by another worker where one is killed.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import { assertAccessible, assertReceiptHolds, picture } from '../../support/web/browser.ts';
-import { ask, CHAT, finished, inChat, questions, slowAnswers } from '../../support/web/chat-page.ts';
-import { describePages } from '../../support/web/demo.ts';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import { assertAccessible, assertReceiptHolds, picture, settled, visit } from '../../support/web/browser.ts';
+import { answered, ask, CHAT, describeChat, finished, questions, UNOPENED } from '../../support/web/chat-page.ts';
 
-describePages('chat', (get) => {
-  describe('the chat', () => {
-    it(
-      'answers, tells how fast and by whom, checks the receipt, and keeps all of it over a reload',
-      inChat(get, async (page) => {
-        await page.getByRole('button', { name: 'What is DMARC?' }).click();
-        assert.equal(await finished(page, 1), 'whole');
-        const text = await page.locator('.chat-text').innerText();
-        assert.match(text, /DMARC/);
-        await page.getByText(/by worker/).waitFor();
-        const meta = await page.locator('.chat-meta').innerText();
-        assert.match(meta, /\d+ tokens · [\d,]+ tokens\/s · first after .+ by worker …\w{6}/);
-        await assertReceiptHolds(page, 'Receipt and workers');
-        const steps = 'content key signature leaf inclusion checkpoint receipt request answer'.split(' ');
-        for (const step of steps) assert.ok(await page.locator('.chat-steps .good', { hasText: step }).count(), step);
-        await picture(page, 'chat-conversation');
-        await assertAccessible(page);
-        await page.reload();
-        assert.equal(await page.locator('.chat-text').innerText(), text);
-      }),
-    );
-
-    it(
-      'shows a receipt that was tampered with as one that does not hold',
-      inChat(get, async (page) => {
-        await ask(page, 'What is SPF?');
-        assert.equal(await finished(page, 1), 'whole');
-        await page.getByText(/by worker/).waitFor();
-        await page.route('**/v1/receipts/*', async (route) => {
-          const response = await route.fetch();
-          const body = (await response.text()).replace(/"completion_tokens":\d+/, '"completion_tokens":1');
-          await route.fulfill({ response, body });
-        });
-        await page.getByText('Receipt and workers').click();
-        await page.getByRole('button', { name: 'Verify' }).click();
-        await page.getByText('The receipt does not hold.').waitFor();
-        assert.ok(await page.locator('.chat-steps .bad', { hasText: 'signature' }).count());
-      }),
-    );
-
-    it(
-      'stops at Escape and keeps what came; the focus and a screen reader are where they should be',
-      inChat(
-        get,
-        async (page) => {
-          const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
-          const said = page.locator('main [role=status].hidden-text');
-          await ask(page, 'What is DMARC?');
-          await page.locator('.chat-text').waitFor();
-          assert.equal(await focused(), 'Your question');
-          assert.equal(await said.innerText(), 'The answer is being written.');
-          await page.keyboard.press('Escape');
-          assert.equal(await finished(page, 1), 'stopped');
-          assert.ok(await page.getByText('Stopped here.').isVisible());
-          assert.match(await said.innerText(), /^Stopped answer/);
-          const part = await page.locator('.chat-text').innerText();
-          assert.ok(part.length > 0);
-          await page.getByRole('button', { name: 'Retry' }).focus();
-          await page.keyboard.press('Enter');
-          await page.getByRole('button', { name: 'Stop' }).waitFor();
-          assert.equal(await focused(), 'Your question');
-          assert.equal(await finished(page, 1), 'whole');
-          const whole = await page.locator('.chat-text').innerText();
-          assert.equal((await said.innerText()).replace(/\s+/g, ' '), `Answer: ${whole}`.replace(/\s+/g, ' '));
-          assert.notEqual(whole, part);
-          // What had come first is kept beside it.
-          await page.getByText('2 of 2').waitFor();
-          await page.getByRole('button', { name: 'Earlier version of this answer' }).press('Enter');
-          assert.equal(await page.locator('.chat-text').innerText(), part);
-          assert.equal(await focused(), 'Earlier version of this answer');
-          await ask(page, 'What is SPF?');
-          await page.getByRole('button', { name: 'Stop' }).click();
-          assert.equal(await focused(), 'Your question');
+/** An answer of the demo's model takes a blink: in such a page each piece of it comes a little later, as from a large model. */
+function slowAnswers(): void {
+  const ask = window.fetch;
+  window.fetch = async (input, init) => {
+    const response = await ask(input, init);
+    if (!String(input).endsWith('/chat/completions') || !response.body) return response;
+    const lines = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(
+      new TransformStream<string, string>({
+        async transform(text, controller) {
+          for (const event of text.split(/(?<=\n\n)/)) {
+            await new Promise((resolve) => setTimeout(resolve, 60));
+            controller.enqueue(event);
+          }
         },
-        { before: (page) => page.addInitScript(slowAnswers) },
-      ),
-    );
-
-    it(
-      'asks another question in place of one, and leads back to what followed the first',
-      inChat(get, async (page) => {
-        await ask(page, 'What is DMARC?');
-        assert.equal(await finished(page, 1), 'whole');
-        await ask(page, 'What is SPF?');
-        assert.equal(await finished(page, 2), 'whole');
-        await page.getByRole('button', { name: 'Edit this question' }).first().click();
-        await page.getByText('What followed is kept').waitFor();
-        await page.getByLabel('The question', { exact: true }).fill('What is DKIM?');
-        await page.getByRole('button', { name: 'Ask this' }).click();
-        assert.equal(await finished(page, 1), 'whole');
-        assert.deepEqual(await questions(page), ['What is DKIM?']);
-        await page.getByRole('button', { name: 'Earlier version of this question' }).click();
-        assert.deepEqual(await questions(page), ['What is DMARC?', 'What is SPF?']);
-        await page.reload();
-        assert.deepEqual(await questions(page), ['What is DMARC?', 'What is SPF?']);
-        await assertAccessible(page);
       }),
     );
+    return new Response(lines.pipeThrough(new TextEncoderStream()), response);
+  };
+}
 
-    it(
-      'keeps several conversations, renames and deletes them',
-      inChat(get, async (page) => {
-        for (const question of ['What is SPF?', 'What is Strata?']) {
-          await page.getByRole('button', { name: 'New conversation' }).click();
-          await ask(page, question);
-          assert.equal(await finished(page, 1), 'whole');
+interface Report {
+  readonly peers: readonly { readonly peer: string; readonly connected_since: string; readonly running: number }[];
+}
+
+/** Of a turn of `STILL_MS` and `MOVING_MS` processes run for the second part: a small model then writes as slowly as a large one. */
+const STILL_MS = 100;
+const MOVING_MS = 5;
+
+/** A process and its children: a worker's engine is one of its own (Linux, `proc(5)`). */
+function withChildren(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return [pid, ...children.filter(Boolean).map(Number)];
+}
+
+/** Lets workers run only now and then; a process that has ended is left alone. */
+function slowed(workers: readonly number[]): Disposable {
+  const pids = workers.flatMap(withChildren);
+  let isStill = false;
+  let timer: NodeJS.Timeout | undefined;
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // It was killed, which is what the test is about.
+      }
+    }
+  };
+  const turn = () => {
+    isStill = !isStill;
+    signal(isStill ? 'SIGSTOP' : 'SIGCONT');
+    timer = setTimeout(turn, isStill ? STILL_MS : MOVING_MS);
+  };
+  turn();
+  return {
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      signal('SIGCONT');
+    },
+  };
+}
+
+/** Whether the answer that is shown is being written and has words. */
+const isWriting = async (page: Page): Promise<boolean> =>
+  (await page.locator('[data-state=running] .chat-text').count()) === 1;
+
+/** The one worker that writes; workers tell now and then how busy they are. Undefined where the answer is over before they do. */
+async function writerOf(page: Page, report: () => Promise<Report>): Promise<string | undefined> {
+  await page.locator('.chat-text').waitFor();
+  while (await isWriting(page)) {
+    const busy = (await report()).peers.filter(({ running }) => running > 0);
+    if (busy.length === 1 && (await isWriting(page))) return busy[0]?.peer;
+    await sleep(20);
+  }
+  return undefined;
+}
+
+/** A model that draws wildly may end after a few words: then another question is asked. */
+const QUESTIONS = 10;
+
+describeChat('the chat', (inChat, { browser, demo }) => {
+  inChat('answers, shows how fast and by whom, checks the receipt, and keeps all over a reload', {}, async (page) => {
+    await page.getByRole('button', { name: 'What is DMARC?' }).click();
+    await finished(page);
+    const text = await page.locator('.chat-text').innerText();
+    assert.match(text, /DMARC/);
+    await page.getByText(/by worker/).waitFor();
+    const meta = await page.locator('.chat-meta').innerText();
+    assert.match(meta, /\d+ tokens · [\d,]+ tokens\/s · first after .+ by worker …\w{6}/);
+    await assertReceiptHolds(page, 'Receipt and workers');
+    const steps = 'content key signature leaf inclusion checkpoint receipt request answer'.split(' ');
+    for (const step of steps) assert.ok(await page.locator('.chat-steps .good', { hasText: step }).count(), step);
+    await picture(page, 'chat-conversation');
+    await assertAccessible(page);
+    await page.reload();
+    assert.equal(await page.locator('.chat-text').innerText(), text);
+  });
+
+  inChat('shows a receipt that was tampered with as one that does not hold', {}, async (page) => {
+    await answered(page, 'What is SPF?');
+    await page.getByText(/by worker/).waitFor();
+    await page.route('**/v1/receipts/*', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/"completion_tokens":\d+/, '"completion_tokens":1');
+      await route.fulfill({ response, body });
+    });
+    await page.getByText('Receipt and workers').click();
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('The receipt does not hold.').waitFor();
+    assert.ok(await page.locator('.chat-steps .bad', { hasText: 'signature' }).count());
+  });
+
+  inChat('stops at Escape and keeps what came; focus and status are where they should be', UNOPENED, async (page) => {
+    await page.addInitScript(slowAnswers);
+    await page.goto(demo().inference);
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+    const said = page.locator('main [role=status].hidden-text');
+    await ask(page, 'What is DMARC?');
+    await page.locator('.chat-text').waitFor();
+    assert.equal(await focused(), 'Your question');
+    assert.equal(await said.innerText(), 'The answer is being written.');
+    await page.keyboard.press('Escape');
+    await finished(page, 1, 'stopped');
+    assert.ok(await page.getByText('Stopped here.').isVisible());
+    assert.match(await said.innerText(), /^Stopped answer/);
+    const part = await page.locator('.chat-text').innerText();
+    assert.ok(part.length > 0);
+    await page.getByRole('button', { name: 'Retry' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    assert.equal(await focused(), 'Your question');
+    await finished(page);
+    const whole = await page.locator('.chat-text').innerText();
+    assert.equal((await said.innerText()).replace(/\s+/g, ' '), `Answer: ${whole}`.replace(/\s+/g, ' '));
+    assert.notEqual(whole, part);
+    // What had come first is kept beside it.
+    await page.getByText('2 of 2').waitFor();
+    await page.getByRole('button', { name: 'Earlier version of this answer' }).press('Enter');
+    assert.equal(await page.locator('.chat-text').innerText(), part);
+    assert.equal(await focused(), 'Earlier version of this answer');
+    await ask(page, 'What is SPF?');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    assert.equal(await focused(), 'Your question');
+  });
+
+  inChat('asks another question in place of one, and leads back to what followed the first', {}, async (page) => {
+    await answered(page, 'What is DMARC?');
+    await answered(page, 'What is SPF?', 2);
+    await page.getByRole('button', { name: 'Edit this question' }).first().click();
+    await page.getByText('What followed is kept').waitFor();
+    await page.getByLabel('The question', { exact: true }).fill('What is DKIM?');
+    await page.getByRole('button', { name: 'Ask this' }).click();
+    await finished(page);
+    assert.deepEqual(await questions(page), ['What is DKIM?']);
+    await page.getByRole('button', { name: 'Earlier version of this question' }).click();
+    assert.deepEqual(await questions(page), ['What is DMARC?', 'What is SPF?']);
+    await page.reload();
+    assert.deepEqual(await questions(page), ['What is DMARC?', 'What is SPF?']);
+    await assertAccessible(page);
+  });
+
+  inChat('keeps several conversations, renames and deletes them', {}, async (page) => {
+    for (const question of ['What is SPF?', 'What is Strata?']) {
+      await page.getByRole('button', { name: 'New conversation' }).click();
+      await answered(page, question);
+    }
+    const list = page.getByRole('navigation', { name: 'Conversations' });
+    await list.getByRole('button', { name: 'Rename What is SPF?' }).click();
+    await page.getByLabel('Name of the conversation').fill('Senders');
+    await page.keyboard.press('Enter');
+    // The focus moves once the page is drawn anew.
+    const focusIs = (name: string) =>
+      page.waitForFunction((wanted) => {
+        const { activeElement: element } = document;
+        return (element?.getAttribute('aria-label') ?? element?.textContent) === wanted;
+      }, name);
+    await focusIs('Rename Senders');
+    await page.reload();
+    assert.deepEqual(await list.getByRole('link').allInnerTexts(), ['What is Strata?', 'Senders']);
+    await list.getByRole('link', { name: 'Senders' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Senders' }).waitFor();
+    await list.getByRole('button', { name: 'Delete Senders' }).click();
+    await page.keyboard.press('Escape');
+    await focusIs('Delete Senders');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
+    // It was the one that was shown.
+    await focusIs('Your question');
+    assert.deepEqual(await list.getByRole('link').allInnerTexts(), ['What is Strata?']);
+    await list.getByRole('button', { name: 'Delete all' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.reload();
+    assert.equal(await list.getByRole('link').count(), 0);
+  });
+
+  inChat('sends the parameters that were set, and says which ones the service would not take', {}, async (page) => {
+    await page.getByRole('button', { name: 'Parameters' }).click();
+    await page.getByLabel('System prompt').fill('Be short.');
+    await page.getByLabel('Temperature').fill('0');
+    await page.getByLabel('Most tokens').fill('5');
+    await page.getByLabel('Top p').fill('7');
+    await page.getByText('A number from 0 to 1; this one is not sent.').waitFor();
+    await assertAccessible(page);
+    const sent = page.waitForRequest(CHAT);
+    await ask(page, 'What is DMARC?');
+    const body = (await sent).postDataJSON();
+    assert.deepEqual(body.messages[0], { role: 'system', content: 'Be short.' });
+    assert.deepEqual([body.temperature, body.max_tokens, 'seed' in body, 'top_p' in body], [0, 5, false, false]);
+    await finished(page);
+    await page.getByText('The answer ended at its limit of tokens.').waitFor();
+  });
+
+  inChat('completes an answer whose worker is killed, and shows who went and who took over', {}, async (page, t) => {
+    const { workerPids = [], inference } = demo();
+    if (workerPids.length < 2) return t.skip('the demo is not ours to break');
+    const report = async () => (await (await fetch(`${inference}/network`)).json()) as Report;
+    // The first process was the first to join.
+    const { peers } = await report();
+    const [first, second] = peers.toSorted((a, b) => a.connected_since.localeCompare(b.connected_since));
+    assert.ok(first && second);
+    await using machines = await visit(browser(), `${inference}/machines`);
+    await machines.waitForFunction(() => document.querySelectorAll('.chat-workers tbody tr').length === 2);
+    await settled(page);
+    await page.getByRole('button', { name: 'Parameters' }).click();
+    await page.getByLabel('Temperature').fill('2');
+    await page.getByLabel('Most tokens').fill('200');
+    const killed = await (async () => {
+      using _slow = slowed(workerPids);
+      for (let asked = 0; asked < QUESTIONS; asked += 1) {
+        await page.getByRole('button', { name: 'New conversation' }).click();
+        await ask(page, 'What is DMARC?');
+        const writer = await writerOf(page, report);
+        const at = [first.peer, second.peer].indexOf(writer ?? '');
+        if (at >= 0) {
+          process.kill(workerPids[at] ?? 0, 'SIGKILL');
+          return at === 0 ? first : second;
         }
-        const list = page.getByRole('navigation', { name: 'Conversations' });
-        await list.getByRole('button', { name: 'Rename What is SPF?' }).click();
-        await page.getByLabel('Name of the conversation').fill('Senders');
-        await page.keyboard.press('Enter');
-        // The focus moves once the page is drawn anew.
-        const focusIs = (name: string) =>
-          page.waitForFunction((wanted) => {
-            const { activeElement: element } = document;
-            return (element?.getAttribute('aria-label') ?? element?.textContent) === wanted;
-          }, name);
-        await focusIs('Rename Senders');
-        await page.reload();
-        assert.deepEqual(await list.getByRole('link').allInnerTexts(), ['What is Strata?', 'Senders']);
-        await list.getByRole('link', { name: 'Senders' }).click();
-        await page.getByRole('heading', { level: 1, name: 'Senders' }).waitFor();
-        await list.getByRole('button', { name: 'Delete Senders' }).click();
-        await page.keyboard.press('Escape');
-        await focusIs('Delete Senders');
-        await page.keyboard.press('Enter');
-        await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
-        // It was the one that was shown.
-        await focusIs('Your question');
-        assert.deepEqual(await list.getByRole('link').allInnerTexts(), ['What is Strata?']);
-        await list.getByRole('button', { name: 'Delete all' }).click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-        await page.reload();
-        assert.equal(await list.getByRole('link').count(), 0);
-      }),
-    );
-
-    it(
-      'sends the parameters that were set, and says which ones the service would not take',
-      inChat(get, async (page) => {
-        await page.getByRole('button', { name: 'Parameters' }).click();
-        await page.getByLabel('System prompt').fill('Be short.');
-        await page.getByLabel('Temperature').fill('0');
-        await page.getByLabel('Most tokens').fill('5');
-        await page.getByLabel('Top p').fill('7');
-        await page.getByText('A number from 0 to 1; this one is not sent.').waitFor();
-        await assertAccessible(page);
-        const sent = page.waitForRequest(CHAT);
-        await ask(page, 'What is DMARC?');
-        const body = (await sent).postDataJSON();
-        assert.deepEqual(body.messages[0], { role: 'system', content: 'Be short.' });
-        assert.deepEqual([body.temperature, body.max_tokens, 'seed' in body, 'top_p' in body], [0, 5, false, false]);
-        assert.equal(await finished(page, 1), 'whole');
-        await page.getByText('The answer ended at its limit of tokens.').waitFor();
-      }),
-    );
+        await finished(page);
+      }
+      return assert.fail(`none of ${QUESTIONS} answers was seen being written`);
+    })();
+    const other = killed === first ? second : first;
+    await finished(page);
+    const shown = await page.locator('.chat-handover').first().innerText();
+    const short = ({ peer }: { readonly peer: string }) => `…${peer.slice(-6)}`;
+    const [, went, after, took] = /^Worker (…\w{6}) went after token (\d+); (…\w{6}) took over/.exec(shown) ?? [];
+    assert.deepEqual([went, took, Number(after) > 0], [short(killed), short(other), true]);
+    // It is started again after two seconds, so that the word beside it may be gone by now.
+    await machines.getByText(`Worker ${short(killed)} has gone.`).waitFor({ timeout: 15_000 });
+    await picture(page, 'chat-failover');
+    await assertReceiptHolds(page, 'Receipt and workers');
+    await answered(page, 'What is SPF?', 2);
   });
 });

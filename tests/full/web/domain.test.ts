@@ -1,6 +1,6 @@
 // A domain's page and the comparison: history, posture, a receipt that holds and one that does not, by mouse and by keyboard.
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { before } from 'node:test';
 import type { Page } from 'playwright-core';
 import { settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
@@ -24,138 +24,127 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
   assert.fail(`no Tab leads to ${name}`);
 }
 
-describePages('domain', ({ answer, demo, open }) => {
-  describe('the page of a domain', () => {
-    let migration: Migration;
-    let others: readonly string[];
-    before(async () => {
-      type Latest = { readonly migrations: readonly Migration[] };
-      const { migrations } = await answer<Latest>('/stack/v1/stats/migrations?limit=1000');
-      migration = migrations[0] as Migration;
-      others = [...new Set(migrations.map(({ domain }) => domain))].slice(0, 3);
-    });
+describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
+  let migration: Migration;
+  let others: readonly string[];
+  before(async () => {
+    type Latest = { readonly migrations: readonly Migration[] };
+    const { migrations } = await answer<Latest>('/stack/v1/stats/migrations?limit=1000');
+    migration = migrations[0] as Migration;
+    others = [...new Set(migrations.map(({ domain }) => domain))].slice(0, 3);
+    const { domain, from_id, to_id } = migration;
+    Object.assign(named, { DOMAIN: domain, PAIR: others.slice(0, 2).join(), PROVIDERS: `${from_id},${to_id}` });
+  });
 
-    it('tells the stack with evidence, and leads to the history', async () => {
-      await using page = await open(`/domain/${migration.domain}`);
-      await page.getByRole('heading', { level: 1, name: migration.domain }).waitFor();
-      const stack = page.getByRole('region', { name: 'Stack', exact: true });
-      await stack.locator('.domain-service summary').first().click();
-      assert.notEqual(await stack.locator('.domain-evidence code').first().innerText(), '');
-      await page.getByRole('navigation', { name: 'Parts' }).getByRole('link', { name: 'History' }).click();
-      await page.waitForURL(/tab=history/);
-      const history = page.getByRole('region', { name: 'History', exact: true });
-      const moved = history.locator('.transition.migrated', { hasText: migration.from });
-      await moved.filter({ hasText: migration.to }).first().waitFor();
-      await history.getByLabel('Category').selectOption({ index: 1 });
-      await page.waitForURL(/category=/);
+  inPage('tells the stack with evidence, and leads to the history', '/domain/DOMAIN', async (page) => {
+    await page.getByRole('heading', { level: 1, name: migration.domain }).waitFor();
+    const stack = page.getByRole('region', { name: 'Stack', exact: true });
+    await stack.locator('.domain-service summary').first().click();
+    assert.notEqual(await stack.locator('.domain-evidence code').first().innerText(), '');
+    await page.getByRole('navigation', { name: 'Parts' }).getByRole('link', { name: 'History' }).click();
+    await page.waitForURL(/tab=history/);
+    const history = page.getByRole('region', { name: 'History', exact: true });
+    const moved = history.locator('.transition.migrated', { hasText: migration.from });
+    await moved.filter({ hasText: migration.to }).first().waitFor();
+    await history.getByLabel('Category').selectOption({ index: 1 });
+    await page.waitForURL(/category=/);
+    await settled(page);
+    assert.ok((await history.locator('.transition').count()) > 0);
+    await page.reload();
+    await history.getByText(/\d+ of \d+ changes/).waitFor();
+  });
+
+  inPage('loads posture, risk, advisories and feeds when they are opened', '/domain/DOMAIN', async (page) => {
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.reload();
+    await settled(page);
+    const askedOf = (part: string) => asked.filter((path) => path.includes(part)).length;
+    for (const [tab, card, part] of [
+      ['Posture', 'Posture', ''],
+      ['Risk', 'Risk', '/intelligence/risk/'],
+      ['Advisories', 'Advisories', '/enrichment/affected'],
+      ['Feeds', 'Feeds that name it', '/feeds/domain/'],
+    ] as const) {
+      if (part !== '') assert.equal(askedOf(part), 0, `${part} before it is opened`);
+      await page.getByRole('navigation', { name: 'Parts' }).getByRole('link', { name: tab }).click();
+      await page.getByRole('region', { name: card, exact: true }).waitFor();
       await settled(page);
-      assert.ok((await history.locator('.transition').count()) > 0);
-      await page.reload();
-      await history.getByText(/\d+ of \d+ changes/).waitFor();
-    });
+      if (part !== '') assert.equal(askedOf(part), 1, `${part} once it is opened`);
+    }
+  });
 
-    it('loads posture, risk, advisories and feeds when they are opened', async () => {
-      await using page = await open(`/domain/${migration.domain}`);
-      const asked: string[] = [];
-      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-      await settled(page);
-      const askedOf = (part: string) => asked.filter((path) => path.includes(part)).length;
-      for (const [tab, card, part] of [
-        ['Posture', 'Posture', ''],
-        ['Risk', 'Risk', '/intelligence/risk/'],
-        ['Advisories', 'Advisories', '/enrichment/affected'],
-        ['Feeds', 'Feeds that name it', '/feeds/domain/'],
-      ] as const) {
-        if (part !== '') assert.equal(askedOf(part), 0, `${part} before it is opened`);
-        await page.getByRole('navigation', { name: 'Parts' }).getByRole('link', { name: tab }).click();
-        await page.getByRole('region', { name: card, exact: true }).waitFor();
-        await settled(page);
-        if (part !== '') assert.equal(askedOf(part), 1, `${part} once it is opened`);
-      }
+  inPage('says so when one value of the answer was changed', '/status', async (page) => {
+    await page.route(`**/stack/v1/domains/${migration.domain}`, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace('"confidence":"high"', '"confidence":"low"');
+      await route.fulfill({ response, body });
     });
+    await page.goto(`${demo().stack}/domain/${migration.domain}`);
+    const foot = page.getByRole('region', { name: 'Stack', exact: true }).locator('footer');
+    await foot.locator('summary').click();
+    await foot.getByRole('button', { name: 'Verify' }).click();
+    await foot.locator('.verdict').waitFor();
+    const shown = await foot.innerText();
+    assert.match(shown, /The receipt does not hold/);
+    assert.match(shown, /not what was signed/);
+    assert.doesNotMatch(shown, /The receipt holds/);
+    assert.equal(await page.locator('.steps .bad').count(), 1);
+  });
 
-    it('says so when one value of the answer was changed', async () => {
-      await using page = await open('/status');
-      await page.route(`**/stack/v1/domains/${migration.domain}`, async (route) => {
-        const response = await route.fetch();
-        const body = (await response.text()).replace('"confidence":"high"', '"confidence":"low"');
-        await route.fulfill({ response, body });
-      });
-      await page.goto(`${demo().stack}/domain/${migration.domain}`);
-      const foot = page.getByRole('region', { name: 'Stack', exact: true }).locator('footer');
-      await foot.locator('summary').click();
-      await foot.getByRole('button', { name: 'Verify' }).click();
-      await foot.locator('.verdict').waitFor();
-      const shown = await foot.innerText();
-      assert.match(shown, /The receipt does not hold/);
-      assert.match(shown, /not what was signed/);
-      assert.doesNotMatch(shown, /The receipt holds/);
-      assert.equal(await page.locator('.steps .bad').count(), 1);
-    });
+  inPage('can be read, filtered and verified with the keyboard alone', '/domain/DOMAIN', async (page) => {
+    await tabTo(page, /^History$/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/tab=history/);
+    await settled(page);
+    await tabTo(page, /^All/);
+    await page.keyboard.press('ArrowDown');
+    await page.waitForURL(/category=/);
+    await tabTo(page, /^API and receipt/);
+    await page.keyboard.press('Enter');
+    await tabTo(page, /^Verify$/);
+    await page.keyboard.press('Enter');
+    await page.getByText('The receipt holds').waitFor();
+  });
 
-    it('can be read, filtered and verified with the keyboard alone', async () => {
-      await using page = await open(`/domain/${migration.domain}`);
-      await settled(page);
-      await tabTo(page, /^History$/);
-      await page.keyboard.press('Enter');
-      await page.waitForURL(/tab=history/);
-      await settled(page);
-      await tabTo(page, /^All/);
-      await page.keyboard.press('ArrowDown');
-      await page.waitForURL(/category=/);
-      await tabTo(page, /^API and receipt/);
-      await page.keyboard.press('Enter');
-      await tabTo(page, /^Verify$/);
-      await page.keyboard.press('Enter');
-      await page.getByText('The receipt holds').waitFor();
-    });
+  inPage('says which domain is meant', '/domain/https%3A%2F%2Fwww.DOMAIN%2Fabout%3Fx%3D1', async (page) => {
+    await page.getByText(`Answered for ${migration.domain}, to which`).waitFor();
+  });
 
-    it('says which name was answered for, where a host or an address was typed', async () => {
-      await using page = await open(`/domain/${encodeURIComponent(`https://www.${migration.domain}/about?x=1`)}`);
-      await page.getByText(`Answered for ${migration.domain}, to which`).waitFor();
-    });
+  inPage('says that a name is not in the demo', { path: '/domain/google.com', allowed: [404] }, async (page) => {
+    await page.getByRole('heading', { name: 'google.com is not in this demo' }).waitFor();
+    await page.getByText('A demo on a simulated internet: every domain here is invented.').waitFor();
+    const example = page.getByRole('link', { name: /^Look at / });
+    assert.match((await example.getAttribute('href')) ?? '', /^\/domain\/[a-z0-9.-]+$/);
+    await page.route('**/site.json', (route) => route.fulfill({ json: { example_domain: 'example.com' } }));
+    await page.goto(`${demo().stack}/domain/no-such-name-at-all.com`);
+    await page.getByRole('heading', { name: 'There is no such domain' }).waitFor();
+    assert.equal(await page.getByText('simulated').count(), 0);
+  });
 
-    it('says that there is no such domain, and of a real name that it is not in the demo', async () => {
-      await using page = await open('/domain/google.com', { allowed: [404] });
-      await page.getByRole('heading', { name: 'google.com is not in this demo' }).waitFor();
-      await page.getByText('A demo on a simulated internet: every domain here is invented.').waitFor();
-      const example = page.getByRole('link', { name: /^Look at / });
-      assert.match((await example.getAttribute('href')) ?? '', /^\/domain\/[a-z0-9.-]+$/);
-      await page.route('**/site.json', (route) => route.fulfill({ json: { example_domain: 'example.com' } }));
-      await page.goto(`${demo().stack}/domain/no-such-name-at-all.com`);
-      await page.getByRole('heading', { name: 'There is no such domain' }).waitFor();
-      assert.equal(await page.getByText('simulated').count(), 0);
-    });
+  inPage('compares domains, one more and one less in place', '/compare?domains=PAIR', async (page) => {
+    const [first, second, third] = others as [string, string, string];
+    await page.getByLabel('Add a domain').fill('not a domain!!');
+    await page.keyboard.press('Enter');
+    await page.getByText('“not a domain!!” is no domain name').waitFor();
+    assert.doesNotMatch(page.url(), /not/);
+    await page.getByLabel('Add a domain').fill(third);
+    await page.keyboard.press('Enter');
+    await page.getByRole('columnheader', { name: third }).getByRole('link', { name: third, exact: true }).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('domains'), [first, second, third].join());
+    assert.ok((await page.getByText('≠ differs').count()) > 0);
+    await page.getByRole('link', { name: `Remove ${first}` }).click();
+    await page.getByRole('columnheader', { name: first }).waitFor({ state: 'detached' });
+    assert.equal(new URL(page.url()).searchParams.get('domains'), [second, third].join());
+    await page.getByLabel('Only what differs').check();
+    await page.waitForURL(/only=differences/);
+    assert.equal(await page.locator('.compare tbody tr:not(.differs)').count(), 0);
+  });
 
-    it('compares domains, one more and one less in place', async () => {
-      const [first, second, third] = others as [string, string, string];
-      await using page = await open(`/compare?domains=${first},${second}`);
-      await page.getByRole('columnheader', { name: second }).waitFor();
-      await settled(page);
-      await page.getByLabel('Add a domain').fill('not a domain!!');
-      await page.keyboard.press('Enter');
-      await page.getByText('“not a domain!!” is no domain name').waitFor();
-      assert.doesNotMatch(page.url(), /not/);
-      await page.getByLabel('Add a domain').fill(third);
-      await page.keyboard.press('Enter');
-      await page.getByRole('columnheader', { name: third }).getByRole('link', { name: third, exact: true }).waitFor();
-      assert.equal(new URL(page.url()).searchParams.get('domains'), [first, second, third].join());
-      assert.ok((await page.getByText('≠ differs').count()) > 0);
-      await page.getByRole('link', { name: `Remove ${first}` }).click();
-      await page.getByRole('columnheader', { name: first }).waitFor({ state: 'detached' });
-      assert.equal(new URL(page.url()).searchParams.get('domains'), [second, third].join());
-      await page.getByLabel('Only what differs').check();
-      await page.waitForURL(/only=differences/);
-      assert.equal(await page.locator('.compare tbody tr:not(.differs)').count(), 0);
-    });
-
-    it('compares providers', async () => {
-      const { from, from_id, to, to_id } = migration;
-      await using page = await open(`/compare?providers=${from_id},${to_id}`);
-      for (const name of [from, to])
-        await page.getByRole('columnheader', { name }).getByRole('link', { name, exact: true }).waitFor();
-      const lost = page.getByRole('row', { name: /^Lost in 30 days/ }).getByRole('link');
-      assert.match((await lost.first().getAttribute('href')) ?? '', /^\/provider\/[^/?]+\?tab=customers$/);
-    });
+  inPage('compares providers', '/compare?providers=PROVIDERS', async (page) => {
+    for (const name of [migration.from, migration.to])
+      await page.getByRole('columnheader', { name }).getByRole('link', { name, exact: true }).waitFor();
+    const lost = page.getByRole('row', { name: /^Lost in 30 days/ }).getByRole('link');
+    assert.match((await lost.first().getAttribute('href')) ?? '', /^\/provider\/[^/?]+\?tab=customers$/);
   });
 });

@@ -1,19 +1,82 @@
-// The first page, getting started and the search: what a newcomer does in the first minutes.
+// What a new reader does in the first minutes: the first page, a key, getting started, the search, and pages of lists.
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { settled, shows } from '../../support/web/browser.ts';
+import { assertAccessible, hold, PHONE, settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
-describePages('home', ({ answer, demo, open }) => {
+const asked = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+const chosen = (page: Page, label: string) =>
+  page.getByLabel(label, { exact: true }).evaluate((select) => (select as HTMLSelectElement).selectedOptions[0]?.text);
+
+describePages('home', ({ answer, demo, inPage }) => {
+  for (const [name, size] of [['wide', {}] as const, ['phone', PHONE] as const])
+    inPage(`leads to a chat by clicks alone, ${name}`, { path: '/', key: undefined, ...size }, async (page) => {
+      const stored = (of: string) => page.evaluate((place) => localStorage.getItem(place), of);
+      const openPage = async (title: string) => {
+        const menu = page.getByRole('button', { name: 'Menu' });
+        if (await menu.isVisible()) await menu.click();
+        await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: title, exact: true }).click();
+      };
+
+      // A key, and a receipt that holds.
+      await page.getByRole('button', { name: 'Get a free key' }).click();
+      await page.getByText('of 100 points').waitFor();
+      assert.match((await stored('strata-stack-key')) ?? '', /^ssk_/);
+      await page.getByRole('button', { name: 'Verify' }).first().click();
+      await page.getByText('The receipt holds').waitFor();
+
+      // A domain's history.
+      await page.getByRole('link', { name: 'Evidence and history' }).click();
+      await page.waitForURL(/\/domain\//);
+      await settled(page);
+      const toHistory = page.getByRole('link', { name: /History/ });
+      await toHistory.first().click();
+      const history = page.getByRole('region', { name: 'History' });
+      await history.getByRole('listitem').first().waitFor();
+
+      // Whom a provider lost, and where they went.
+      await openPage('Migrations');
+      await page.waitForURL(/\/migrations/);
+      await settled(page);
+      await page.locator('main a[href^="/provider/"]:visible').first().click();
+      await page.waitForURL(/\/provider\//);
+      await page.getByRole('link', { name: 'Lost customers' }).first().click();
+      await page.getByRole('heading', { name: /^\d[\d,]* domains? left since/ }).waitFor();
+      const went = page.getByRole('row').nth(1);
+      await went.locator('a[href^="/domain/"]').first().waitFor();
+      assert.match((await went.textContent()) ?? '', /\w/);
+
+      // How to begin says where the chat is, and that its key is another.
+      await openPage('Get started');
+      const card = page.getByRole('region', { name: '4. Chat' });
+      assert.equal(await card.getByRole('link').getAttribute('href'), demo().inference);
+      assert.match((await card.textContent()) ?? '', /keys of its own[\s\S]*\/keys[\s\S]*\/v1/);
+      await card.scrollIntoViewIfNeeded();
+
+      // A chat answer, of the other service, with a key of that.
+      const chat = page.getByRole('banner').getByRole('link', { name: 'Chat', exact: true });
+      if (await chat.isVisible()) await chat.click();
+      else await openPage('Chat');
+      await page.waitForURL((url) => url.origin === new URL(demo().inference).origin);
+      await page.getByRole('button', { name: 'Get a free key' }).click();
+      await page.getByRole('button', { name: 'What is DMARC?' }).click();
+      assert.match((await stored('strata-inference-key')) ?? '', /^sk-/);
+      await page.locator('.chat-answer[data-state="whole"]').waitFor({ timeout: 30_000 });
+      assert.match((await page.locator('.chat-answer').first().textContent()) ?? '', /DMARC/);
+      await assertAccessible(page);
+
+      // And back.
+      await page.getByRole('link', { name: 'Explorer', exact: true }).click();
+      await page.waitForURL(`${demo().stack}/`);
+    });
+
   const field = (page: Page) => page.getByRole('combobox', { name: 'Search domains and providers' });
   const options = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option');
   const keyOf = (page: Page) => page.evaluate(() => localStorage.getItem('strata-stack-key'));
 
-  it('leads to a domain by the keyboard alone', async () => {
+  inPage('leads to a domain by the keyboard alone', '/', async (page) => {
     const { example_domain: domain } = await answer<{ readonly example_domain: string }>('/site.json');
-    await using page = await open('/');
-    await settled(page);
     await page.keyboard.press('/');
     await page.keyboard.type(domain.slice(0, -2), { delay: 20 });
     await options(page).filter({ hasText: domain }).waitFor();
@@ -31,9 +94,7 @@ describePages('home', ({ answer, demo, open }) => {
     await page.getByRole('heading', { level: 1 }).waitFor();
   });
 
-  it('takes Enter for what the text is: a domain, an address, a provider, or else a search', async () => {
-    await using page = await open('/start', { allowed: [404] });
-    await settled(page);
+  inPage('takes Enter for what the text is', { path: '/start', allowed: [404] }, async (page) => {
     for (const [text, url] of [
       ['Example.COM', '/domain/example.com'],
       ['https://shop.example.com/a?b#c', '/domain/shop.example.com'],
@@ -49,9 +110,7 @@ describePages('home', ({ answer, demo, open }) => {
     }
   });
 
-  it('closes the suggestions with Escape, goes round with the arrows, and follows the pointer', async () => {
-    await using page = await open('/', { key: undefined });
-    await settled(page);
+  inPage('suggests: Escape, arrows in a ring, the pointer', { path: '/', key: undefined }, async (page) => {
     await page.keyboard.press('/');
     await page.keyboard.type('clou');
     await options(page).first().waitFor();
@@ -68,22 +127,14 @@ describePages('home', ({ answer, demo, open }) => {
     await page.waitForURL('**/provider/cloudflare');
   });
 
-  it('says when the day of a key is used up, and until when', async () => {
-    await using page = await open('/', { key: 'ssk_used-up', allowed: [429] });
+  const usedUp = { path: '/favicon.svg', key: 'ssk_used-up', allowed: [429] };
+  inPage('says until when a key is used up', usedUp, async (page) => {
+    const quota = { 'x-ratelimit-limit': '50', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '3600' };
+    const json = { title: 'The quota is used up', status: 429, code: 'quota_exceeded', detail: 'All 50 are used up.' };
     await page.route('**/stack/v1/**', (route) =>
-      route.fulfill({
-        status: 429,
-        headers: {
-          ...{ 'content-type': 'application/problem+json; charset=utf-8', 'retry-after': '3600' },
-          ...{ 'x-ratelimit-limit': '50', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '3600' },
-        },
-        body: JSON.stringify({
-          ...{ type: '/problems/quota_exceeded', title: 'The quota is used up', status: 429, code: 'quota_exceeded' },
-          ...{ detail: 'The 50 requests of this day are used up.', request_id: '5a0c3d52-7c3c-4a52-9c6c-000000000000' },
-        }),
-      }),
+      route.fulfill({ status: 429, headers: { ...quota, 'retry-after': '3600' }, json }),
     );
-    await page.reload();
+    await page.goto(demo().stack);
     const notice = page.getByRole('alert').filter({ hasText: 'used up' }).first();
     await notice.waitFor();
     assert.match((await notice.textContent()) ?? '', /new ones from .*\d{4}/);
@@ -94,10 +145,8 @@ describePages('home', ({ answer, demo, open }) => {
     assert.deepEqual(figures.slice(0, 2), ['0', '50']);
   });
 
-  it('gives commands that work as they stand', async () => {
+  inPage('gives commands that work as they stand', '/start', async (page) => {
     const shownKey = demo().stackKey;
-    await using page = await open('/start');
-    await settled(page);
     await page.getByText('Complete commands, with your key').waitFor();
     const commands = await page.getByRole('region', { name: '2. First requests' }).locator('pre').allTextContents();
     assert.equal(commands.length, 7);
@@ -119,9 +168,7 @@ describePages('home', ({ answer, demo, open }) => {
     assert.equal(await keyOf(page), null);
   });
 
-  it('searches with every filter in the address, page by page', async () => {
-    await using page = await open('/search');
-    await settled(page);
+  inPage('searches with every filter in the address, page by page', '/search', async (page) => {
     /** What the page was answered: the demo lives on, and a second answer may be another. */
     const answerTo = async (act: () => Promise<unknown>) => {
       const answered = page.waitForResponse((each) => each.url().includes('/stack/v1/search?'));
@@ -140,12 +187,103 @@ describePages('home', ({ answer, demo, open }) => {
     assert.deepEqual(await shown(), namesIn(first));
     const second = await answerTo(() => page.getByRole('link', { name: 'Next', exact: true }).click());
     await page.waitForURL(/offset=50/);
-    await shows(page, /^51 to/);
+    await page
+      .getByText(/^51 to/)
+      .first()
+      .waitFor();
     assert.deepEqual(await shown(), namesIn(second));
     await page.reload();
-    await shows(page, /^51 to/);
+    await page
+      .getByText(/^51 to/)
+      .first()
+      .waitFor();
     assert.equal(await page.getByLabel('State').inputValue(), 'active');
     await page.getByRole('link', { name: 'Previous', exact: true }).click();
-    await shows(page, /^1 to 50 of/);
+    await page
+      .getByText(/^1 to 50 of/)
+      .first()
+      .waitFor();
+  });
+});
+
+const REST = '/search?state=live&flag=spf_measured&without=spf_valid&min_confidence=medium';
+const FOLLOWED = '/search?state=live&flag=spf_valid,dmarc_valid&without=dnssec,caa';
+describePages('the filters of the search', ({ inPage }) => {
+  inPage('keep the conditions that have no field, and the focus', REST, async (page) => {
+    await page.getByLabel('Part of the name').fill('a');
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('q') === 'a');
+    const kept = { state: 'live', flag: 'spf_measured', without: 'spf_valid', min_confidence: 'medium', q: 'a' };
+    assert.deepEqual(asked(page), kept);
+    await settled(page);
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'q');
+    // One confidence goes before the least one, which would then say what is not so.
+    await page.getByLabel('Confidence').selectOption('low');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.waitForURL((url) => url.searchParams.get('confidence') === 'low');
+    assert.equal(asked(page).min_confidence, undefined);
+    assert.equal(await page.getByText('at least medium confidence').count(), 0);
+    await page.getByRole('link', { name: 'Take off' }).press('Enter');
+    await page.waitForURL((url) => !url.searchParams.has('without'));
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'content');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.waitForURL((url) => url.search === '');
+    assert.equal(await page.getByLabel('Part of the name').inputValue(), '');
+    assert.equal(await chosen(page, 'State'), 'Any');
+  });
+
+  inPage('say in words what a followed number asks for', FOLLOWED, async (page) => {
+    assert.equal(await chosen(page, 'State'), 'Active or parked');
+    assert.equal(await chosen(page, 'Posture'), 'SPF: valid and DMARC: valid');
+    const without = 'without DNSSEC: zone is signed, CAA: says who may issue certificates';
+    assert.equal(await page.getByText(without, { exact: true }).first().isVisible(), true);
+    await assertAccessible(page);
+  });
+
+  inPage('name the provider that nobody knows, whichever of the two it is', '/search?with=cloudflair', async (page) => {
+    await page.getByText('No provider is called “cloudflair”.').waitFor();
+    await page.getByRole('list').getByRole('link', { name: 'Cloudflare', exact: true }).click();
+    await page.waitForURL((url) => url.searchParams.get('with') === 'Cloudflare');
+    assert.deepEqual(asked(page), { with: 'Cloudflare' });
+  });
+});
+
+describePages('the pages of a list', ({ demo, inPage }) => {
+  inPage('lead back from beyond the end, and none is marked as the open page', '/status', async (page) => {
+    // Shorter pages than the demo has migrations.
+    await page.route('**/stack/v1/stats/migrations**', (route) =>
+      route.continue({ url: route.request().url().replace('limit=100', 'limit=10') }),
+    );
+    for (const days of ['all', '60']) {
+      await page.goto(`${demo().stack}/migrations?days=${days}&offset=10`);
+      await page.getByText(/^11 to 20/).waitFor();
+      assert.equal(await page.locator('.pager a').count(), 2);
+      assert.equal(await page.locator('.pager [aria-current]').count(), 0, days);
+      await page.goto(`${demo().stack}/migrations?days=${days}&offset=90000`);
+      await page.getByText('The list ends before this page.').waitFor();
+      assert.doesNotMatch(await page.locator('.pager').innerText(), /90|to/);
+      await page.getByRole('link', { name: 'Previous' }).click();
+      await page.waitForURL((url) => !url.search.includes('90000'));
+      if (days === '60') await page.getByRole('region', { name: 'Migrations', exact: true }).waitFor();
+    }
+  });
+
+  inPage('stand in for no other list', '/status', async (page) => {
+    const shorter = '**/stack/v1/stats/migrations**';
+    await page.route(shorter, (route) =>
+      route.continue({ url: route.request().url().replace('limit=100', 'limit=10') }),
+    );
+    await page.goto(`${demo().stack}/migrations?category=dns&offset=10`);
+    await page.getByText(/^11 to 20/).waitFor();
+    const release = await hold(page, shorter);
+    // As a link of the reader's own, or the back button, has it: another question, and not its first page.
+    await page.evaluate(() => {
+      history.pushState({}, '', '/migrations?category=email&offset=10');
+      dispatchEvent(new PopStateEvent('popstate'));
+    });
+    await page.getByText('Loading …').first().waitFor();
+    assert.equal(await page.getByRole('heading', { name: /migrations? within/ }).count(), 0);
+    release();
+    await page.getByRole('heading', { name: /migrations? within/ }).waitFor();
   });
 });

@@ -1,7 +1,8 @@
 // Every page in light, in dark and on a phone: it has content, loads without an error, fits the screen, and axe finds nothing serious.
-import { before, describe, it } from 'node:test';
-import { assertAccessible, assertLooks, picture } from '../../support/web/browser.ts';
-import { ask, finished, inChat } from '../../support/web/chat-page.ts';
+import assert from 'node:assert/strict';
+import { before, it } from 'node:test';
+import { assertAccessible, assertLooks, PHONE } from '../../support/web/browser.ts';
+import { answered, describeChat } from '../../support/web/chat-page.ts';
 import { describePages } from '../../support/web/demo.ts';
 
 /** Name, path, and whether the reader has a key. DOMAIN and its like are replaced by what the demo has. */
@@ -38,8 +39,7 @@ const CHAT = [
   ['machines', '/machines', false],
 ] as const;
 
-describePages('looks', (get) => {
-  const { answer, browser, demo } = get;
+describePages('a page of the explorer looks right', ({ answer, browser, demo }) => {
   const found: Record<string, string> = {};
   before(async () => {
     type Named = readonly { readonly domain: string }[];
@@ -49,31 +49,42 @@ describePages('looks', (get) => {
     Object.assign(found, { DOMAINS: moved.slice(0, 3).join(), DOMAIN: moved[0], NAMED: domains[0]?.domain });
   });
 
-  describe('a page of the explorer looks right', () => {
-    for (const [name, path, hasKey] of EXPLORER)
-      it(name, () => {
-        const at = path.replace(/DOMAINS|DOMAIN|NAMED/, (what) => found[what] ?? '');
-        return assertLooks(browser(), demo().stack + at, name, hasKey ? demo().stackKey : undefined);
-      });
+  for (const [name, path, hasKey] of EXPLORER)
+    it(name, () => {
+      const at = path.replace(/DOMAINS|DOMAIN|NAMED/, (what) => found[what] ?? '');
+      return assertLooks(browser(), demo().stack + at, name, hasKey ? demo().stackKey : undefined);
+    });
+});
+
+describeChat('a page of the chat looks right', (inChat, { browser, demo }) => {
+  for (const [name, path, hasKey] of CHAT)
+    it(name, () => assertLooks(browser(), demo().inference + path, name, hasKey ? demo().inferenceKey : undefined));
+
+  inChat('a conversation on a phone, with the list of conversations', PHONE, async (page) => {
+    await answered(page, 'What is DMARC?');
+    await page.getByRole('button', { name: 'Conversations' }).click();
+    await page.getByRole('navigation', { name: 'Conversations' }).waitFor();
+    await assertAccessible(page);
+  });
+});
+
+describePages('the tests of pages', ({ browser, open }) => {
+  it('take an empty page for none', async () => {
+    await assert.rejects(assertLooks(browser(), 'data:text/html,<title>Empty</title>', 'empty'), /headings/);
+    const bare = 'data:text/html,<title>Bare</title><h1>Bare</h1><main>Little</main>';
+    await assert.rejects(assertLooks(browser(), bare, 'bare'), /shows nothing but/);
   });
 
-  describe('a page of the chat looks right', () => {
-    for (const [name, path, hasKey] of CHAT)
-      it(name, () => assertLooks(browser(), demo().inference + path, name, hasKey ? demo().inferenceKey : undefined));
-
-    const phone = { width: 390, height: 844 };
-    it('a conversation on a phone, with the list of conversations', () =>
-      inChat(
-        get,
-        async (page) => {
-          await ask(page, 'What is DMARC?');
-          await finished(page, 1);
-          await picture(page, 'chat-conversation-phone');
-          await page.getByRole('button', { name: 'Conversations' }).click();
-          await page.getByRole('navigation', { name: 'Conversations' }).waitFor();
-          await assertAccessible(page);
-        },
-        phone,
-      )());
+  it('fail when the policy is violated, though nobody asks', async () => {
+    const page = await open('/start');
+    await page.evaluate(() => document.body.setAttribute('style', 'color: red'));
+    await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.textContent = 'window.wasRun = true';
+      document.body.append(script);
+    });
+    await page.waitForTimeout(100);
+    assert.equal(await page.evaluate(() => 'wasRun' in window), false);
+    await assert.rejects(async () => await page[Symbol.asyncDispose](), /policy violated: script-src/);
   });
 });

@@ -1,16 +1,16 @@
 // The market, its migrations and one provider: by clicks from a provider to the customers that it lost.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { before, it } from 'node:test';
+import { before } from 'node:test';
 import type { Page } from 'playwright-core';
-import { assertReceiptHolds, settled } from '../../support/web/browser.ts';
+import { assertReceiptHolds } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 import { assertListed, inFigure, inHeading, inTable, type ListKind, type PlaceOf } from '../../support/web/listed.ts';
 
 /** A provider of the demo that is in two markets, and gains and loses customers all the time. */
 const PROVIDER = 'cloudflare';
 
-describePages('market', ({ answer, demo, open }) => {
+describePages('market', ({ answer, demo, inPage, named }) => {
   /** Who of the largest DNS providers lost most customers: one always did, and the demo says which. */
   let loser: { readonly id: string; readonly name: string };
   before(async () => {
@@ -22,10 +22,10 @@ describePages('market', ({ answer, demo, open }) => {
     const [most] = asked.toSorted((a, b) => b.lost_30d - a.lost_30d);
     assert.ok(most && most.lost_30d > 0);
     loser = { id: most.provider_id, name: most.provider };
+    named.LOSER = loser.id;
   });
 
-  it("leads by clicks from the market to a provider's lost customers and where they went", async () => {
-    await using page = await open('/market?category=dns');
+  inPage("leads by clicks from a market to a provider's lost customers", '/market?category=dns', async (page) => {
     await page.getByText('The numbers as a table').first().click();
     const shares = page.getByRole('region', { name: 'Share of providers: DNS' });
     await shares.getByRole('link', { name: loser.name, exact: true }).click();
@@ -40,11 +40,8 @@ describePages('market', ({ answer, demo, open }) => {
     const confirmed = await column(page, `Lost customers of ${loser.name}`, 'Confirmed');
     assert.ok(confirmed.every((day) => /^\d{1,2} \w+ \d{4}$/.test(day)));
 
-    const row = page
-      .getByRole('region', { name: `Lost customers of ${loser.name}` })
-      .getByRole('row')
-      .nth(1);
-    await row.getByRole('link').first().click();
+    const lost = page.getByRole('region', { name: `Lost customers of ${loser.name}` });
+    await lost.getByRole('row').nth(1).getByRole('link').first().click();
     await page.waitForURL(/\/domain\//);
   });
 
@@ -69,15 +66,10 @@ describePages('market', ({ answer, demo, open }) => {
     ['a flow', '/migrations?provider=LOSER', inTable(/^Migrations of DNS/, 'Domains'), 'migrations'],
     ['a flow of a day by hours', '/migrations?hours=168', inTable(/^Migrations of DNS/, 'Domains'), 'migrations'],
   ];
-  for (const [what, path, of, list] of NUMBERS) {
-    it(`leads from a number to a list of as many: ${what}`, async () => {
-      await using page = await open(path.replace('LOSER', loser.id));
-      await assertListed(page, { of, list });
-    });
-  }
+  for (const [what, path, of, list] of NUMBERS)
+    inPage(`leads from a number to a list of as many: ${what}`, path, (page) => assertListed(page, of, list));
 
-  it('says what is loading, what is empty and what went wrong apart', async () => {
-    await using page = await open('/status', { allowed: [503] });
+  inPage('shows loading, empty and failed apart', { path: '/status', allowed: [503] }, async (page) => {
     const gate = Promise.withResolvers<void>();
     let status = 200;
     await page.route('**/stack/v1/stats/migrations**', async (route) => {
@@ -100,8 +92,7 @@ describePages('market', ({ answer, demo, open }) => {
     assert.equal(await page.getByText(/Nobody moved|No migration/).count(), 0);
   });
 
-  it('saves a list as CSV with its header row, and checks its receipt', async () => {
-    await using page = await open(`/migrations?provider=${loser.id}&direction=out`);
+  inPage('saves a list as CSV and checks its receipt', '/migrations?provider=LOSER&direction=out', async (page) => {
     const started = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download CSV' }).click();
     const download = await started;
@@ -131,9 +122,7 @@ describePages('market', ({ answer, demo, open }) => {
     assert.match(receipt_id, /^rwr_/);
   });
 
-  it('asks only for the parts of a provider that are opened', async () => {
-    await using page = await open(`/provider/${PROVIDER}`);
-    await settled(page);
+  inPage('asks only for the parts of a provider that are opened', '/provider/cloudflare', async (page) => {
     const asked: string[] = [];
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
@@ -154,8 +143,7 @@ describePages('market', ({ answer, demo, open }) => {
     assert.deepEqual(routes, ['adoption', 'supply-chain', 'providers']);
   });
 
-  it('says that a provider is not known', async () => {
-    await using page = await open('/provider/no-such-provider', { allowed: [404] });
+  inPage('says that a provider is not known', { path: '/provider/no-such-provider', allowed: [404] }, async (page) => {
     await page.getByRole('alert').or(page.locator('.notice')).waitFor();
     assert.match(await page.locator('.notice').innerText(), /no-such-provider/);
   });

@@ -28,6 +28,9 @@ export interface VisitOptions {
   readonly allowed?: readonly number[];
 }
 
+/** The size of a phone's screen. */
+export const PHONE = { width: 390, height: 844 };
+
 export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
@@ -172,7 +175,7 @@ export async function assertLooks(browser: Browser, url: string, name: string, k
   await using page = await visit(browser, url, { key });
   for (const look of ['light', 'dark', 'phone'] as const) {
     await page.emulateMedia({ colorScheme: look === 'dark' ? 'dark' : 'light' });
-    if (look === 'phone') await page.setViewportSize({ width: 390, height: 844 });
+    if (look === 'phone') await page.setViewportSize(PHONE);
     await settled(page);
     await assertContent(page, name);
     await picture(page, `${name}-${look}`);
@@ -187,10 +190,6 @@ export async function assertLooks(browser: Browser, url: string, name: string, k
     await assertAccessible(page, look === 'dark' ? ['color-contrast'] : undefined);
   }
 }
-
-/** Waits until a text is on the page. */
-export const shows = (page: Page | Locator, text: string | RegExp): Promise<void> =>
-  page.getByText(text).first().waitFor();
 
 /** Holds requests back until the function that it gives is called. */
 export async function hold(page: Page, url: string): Promise<() => void> {

@@ -1,33 +1,31 @@
 // What the tests of the chat share: a page of it that fails with what goes wrong in it, asking, and answers as a test wants them.
+import assert from 'node:assert/strict';
+import { it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
+import { untilAnswer } from '../until.ts';
 import { type VisitOptions, visit } from './browser.ts';
-import type { Pages } from './demo.ts';
+import { describePages, type Pages } from './demo.ts';
 
-export const ANSWER = '.chat-answer';
-/** The service answers 404 for a receipt that is not written yet. */
-const EARLY = 404;
+type Options = VisitOptions & { readonly path?: string };
+type ChatTest = (title: string, options: Options, test: (page: Page, t: TestContext) => Promise<void>) => void;
 
-interface ChatOptions extends VisitOptions {
-  readonly path?: string;
-  /** Prepares the page before the chat is opened in it. */
-  readonly before?: (page: Page) => Promise<unknown>;
+/** Tests in pages of the chat, with the demo's key; errors of the console and violations of the policy fail them. */
+export function describeChat(name: string, tests: (inChat: ChatTest, pages: Pages) => void): void {
+  describePages(name, (pages) => {
+    const inChat: ChatTest = (title, { path = '/', allowed = [], ...more }, test) =>
+      it(title, async (t) => {
+        const { inference, inferenceKey: key } = pages.demo();
+        // The service answers 404 for a receipt that is not written yet.
+        const expected = { key, ...more, allowed: [404, ...allowed] };
+        await using page = await visit(pages.browser(), inference + path, expected);
+        await test(page, t);
+      });
+    tests(inChat, pages);
+  });
 }
 
-/** A test with a page of the chat, with the demo's key; errors of the console and violations of the policy fail it. */
-export function inChat({ browser, demo }: Pages, test: (page: Page) => Promise<void>, options: ChatOptions = {}) {
-  return async () => {
-    const { path = '/', before, allowed = [], ...more } = options;
-    const { inference, inferenceKey: key } = demo();
-    // Some page of the same origin, where nothing runs yet.
-    const first = inference + (before ? '/favicon.svg' : path);
-    await using page = await visit(browser(), first, { key, ...more, allowed: [EARLY, ...allowed] });
-    if (before) {
-      await before(page);
-      await page.goto(inference + path);
-    }
-    await test(page);
-  };
-}
+/** A page of the same origin, where nothing runs yet: a test prepares it and goes to the chat. */
+export const UNOPENED = { path: '/favicon.svg' };
 
 /** Writes a question and presses Enter: it goes at once, or when it can. */
 export async function ask(page: Page, question: string): Promise<void> {
@@ -35,17 +33,18 @@ export async function ask(page: Page, question: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** Waits until the last of so many answers is over; its state. */
-export async function finished(page: Page, count: number): Promise<string> {
-  await page.waitForFunction(
-    (wanted) => {
-      const answers = [...document.querySelectorAll<HTMLElement>('.chat-answer')];
-      return answers.length === wanted && answers.at(-1)?.dataset.state !== 'running';
-    },
-    count,
-    { timeout: 30_000 },
-  );
-  return (await page.locator(ANSWER).last().getAttribute('data-state')) ?? '';
+/** Waits until the last of so many answers is over, in this state. */
+export async function finished(page: Page, count = 1, expected = 'whole'): Promise<void> {
+  const ask = () =>
+    page.locator('.chat-answer').evaluateAll((all) => all.map((each) => (each as HTMLElement).dataset.state));
+  const isOver = (states: readonly unknown[]) => states.length === count && states.at(-1) !== 'running';
+  assert.equal((await untilAnswer('the last answer is over', ask, isOver)).at(-1), expected);
+}
+
+/** Asks a question and waits for the end of its answer, the last of so many. */
+export async function answered(page: Page, question: string, count = 1): Promise<void> {
+  await ask(page, question);
+  await finished(page, count);
 }
 
 /** All that is asked in the conversation that is shown; waits for the first. */
@@ -55,33 +54,4 @@ export async function questions(page: Page): Promise<string[]> {
   return shown.allInnerTexts();
 }
 
-/** An answer of the demo's model takes a blink: in such a page each piece of it comes a little later, as from a large model. */
-export function slowAnswers(): void {
-  const ask = window.fetch;
-  window.fetch = async (input, init) => {
-    const response = await ask(input, init);
-    if (!String(input).endsWith('/chat/completions') || !response.body) return response;
-    const lines = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(
-      new TransformStream<string, string>({
-        async transform(text, controller) {
-          for (const event of text.split(/(?<=\n\n)/)) {
-            await new Promise((resolve) => setTimeout(resolve, 60));
-            controller.enqueue(event);
-          }
-        },
-      }),
-    );
-    return new Response(lines.pipeThrough(new TextEncoderStream()), response);
-  };
-}
-
 export const CHAT = '**/v1/chat/completions';
-
-/** A stream that says this and ends as it should, or breaks off. */
-export function streamOf(text: string, { isCut = false } = {}) {
-  const chunks = [
-    { choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: null }] },
-    { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-  ].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
-  return { contentType: 'text/event-stream', body: isCut ? (chunks[0] ?? '') : `${chunks.join('')}data: [DONE]\n\n` };
-}

@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, describe } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { openBrowser, skip, type Visit, type VisitOptions, visit } from './browser.ts';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser, settled, skip, type Visit, type VisitOptions, visit } from './browser.ts';
 
 /** The demo that the pages are served by. */
 export interface Demo {
@@ -19,10 +19,15 @@ export interface Demo {
   readonly workerPids?: readonly number[];
 }
 
+type At = string | (VisitOptions & { readonly path: string });
+
 export interface Pages {
   readonly browser: () => Browser;
   readonly demo: () => Demo;
-  /** A page of the explorer, with the demo's key. */
+  /** What words in capitals in paths stand for, once that is known. */
+  readonly named: Record<string, string>;
+  /** A test in a page of the explorer, with the demo's key, that has loaded. */
+  inPage(title: string, at: At, test: (page: Page) => Promise<void>): void;
   open(path: string, options?: VisitOptions): Promise<Visit>;
   /** What the stack service answers at a path. */
   answer<Body>(path: string): Promise<Body>;
@@ -92,9 +97,23 @@ export function describePages(name: string, tests: (pages: Pages) => void): void
       [demo, browser] = await started();
     });
     const get = { browser: () => browser as Browser, demo: () => demo as Demo };
+    const named: Record<string, string> = {};
+    const open = (path: string, options?: VisitOptions) => {
+      const { stack, stackKey: key } = get.demo();
+      const filled = path.replace(/[A-Z]{4,}/, (name) => named[name] ?? name);
+      return visit(get.browser(), stack + filled, { key, ...options });
+    };
     tests({
       ...get,
-      open: (path, options) => visit(get.browser(), get.demo().stack + path, { key: get.demo().stackKey, ...options }),
+      named,
+      open,
+      inPage: (title, at, test) =>
+        it(title, async () => {
+          const { path, ...options } = typeof at === 'object' ? at : { path: at };
+          await using page = await open(path, options);
+          await settled(page);
+          await test(page);
+        }),
       async answer<Body>(path: string) {
         const response = await fetch(get.demo().stack + path, { headers: { 'x-stack-key': get.demo().stackKey } });
         assert.equal(response.status, 200, path);

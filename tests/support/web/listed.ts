@@ -44,11 +44,6 @@ export function inHeading(name: RegExp): (page: Page) => Locator {
 /** The link that is a number. */
 export type PlaceOf = (page: Page) => Locator | Promise<Locator>;
 
-interface Listed {
-  readonly of: PlaceOf;
-  readonly list: ListKind;
-}
-
 /** A demo on a busy machine may measure less in one scan and more in the next: then the comparison is repeated. */
 const ATTEMPTS = 4;
 
@@ -56,7 +51,7 @@ const ATTEMPTS = 4;
  * Follows a number to its list and compares the two. The demo's companies move at the same time: the list may have what lies between
  * the number before and the number after, which is the same number where nothing happened.
  */
-export async function assertListed(page: Page, { of, list }: Listed): Promise<void> {
+export async function assertListed(page: Page, of: PlaceOf, list: ListKind): Promise<void> {
   const address = page.url();
   const { place, text } = TOTALS[list];
   const seen: string[] = [];
