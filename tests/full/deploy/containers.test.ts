@@ -1,6 +1,6 @@
 // The image and the compose file, as far as they can be judged without an engine.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -13,9 +13,7 @@ const dockerfile = readFileSync(path.join(here, 'Dockerfile'), 'utf8');
 
 /** Instructions with their continued lines joined, without comments. */
 const joined = dockerfile.replaceAll(/^#.*\n/gm, '').replaceAll('\\\n', ' ');
-const instructions = [...joined.matchAll(/^ *(\w+)\s+(.*?) *$/gm)].map(
-  ([, word = '', rest = '']) => [word, rest] as const,
-);
+const instructions = [...joined.matchAll(/^ *(\w+)\s+(.*?) *$/gm)].map(([, word = '', rest = '']) => ({ word, rest }));
 
 /** `${NAME:-default}` as compose reads it. */
 const filled = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
@@ -40,18 +38,15 @@ const Compose = z.object({ services: z.record(z.string(), Service), networks: Na
 
 const compose = Compose.parse(parse(readFileSync(path.join(here, 'compose.yaml'), 'utf8'), { merge: true }));
 const ours = Object.entries(compose.services).filter(([, { image }]) => image.startsWith('strata:'));
-const settings = Object.fromEntries(
-  instructions
-    .filter(([word]) => word === 'ENV')
-    .flatMap(([, rest]) => rest.split(/\s+/).map((pair) => pair.split('=') as [string, string])),
-);
+const environment = instructions.filter(({ word }) => word === 'ENV').flatMap(({ rest }) => rest.split(/\s+/));
+const settings: Record<string, string> = Object.fromEntries(environment.map((pair) => pair.split('=')));
 
 describe('the image', () => {
   it('is built in stages, runs as nobody special under an init, and tells its health', () => {
-    const words = instructions.map(([word]) => word);
+    const words = instructions.map(({ word }) => word);
     assert.ok(words.filter((word) => word === 'FROM').length >= 3);
     const last = instructions.slice(words.lastIndexOf('FROM'));
-    const value = (word: string) => last.findLast(([name]) => name === word)?.[1] ?? '';
+    const value = (name: string) => last.findLast(({ word }) => word === name)?.rest ?? '';
     assert.match(value('USER'), /^[1-9]\d+:[1-9]\d+$/);
     assert.match(value('HEALTHCHECK'), /health\.mjs/);
     assert.deepEqual(JSON.parse(value('ENTRYPOINT')), ['tini', '--', 'node', '/app/services/cli/src/main.ts']);
@@ -61,7 +56,7 @@ describe('the image', () => {
   });
 
   it('takes what there is, and neither tests nor data nor secrets', () => {
-    for (const [, rest] of instructions.filter(([word, rest]) => word === 'COPY' && !rest.startsWith('--from'))) {
+    for (const { rest } of instructions.filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from'))) {
       const source = rest.split(/\s+/)[0] ?? '';
       assert.ok(existsSync(path.join(root, source)), source);
     }
@@ -71,12 +66,18 @@ describe('the image', () => {
   });
 
   it('has a command and settings that there are', async () => {
-    const command = instructions.findLast(([word]) => word === 'CMD')?.[1] ?? '';
+    const command = instructions.findLast(({ word }) => word === 'CMD')?.rest ?? '';
     await assertSettings(await serviceOf(JSON.parse(command) as string[]), settings);
   });
 });
 
-const reader = composeReader();
+/** The Compose that is installed: Docker's plugin, or the program before it. */
+const reader = [['docker', 'compose'], ['docker-compose']]
+  .map(([program = '', ...args]) => {
+    const { status, stdout } = spawnSync(program, [...args, 'version', '--short'], { encoding: 'utf8' });
+    return { program, args, isInstalled: status === 0, isFirst: status === 0 && stdout.startsWith('1.') };
+  })
+  .find(({ isInstalled }) => isInstalled);
 
 describe('the compose file', () => {
   it('has two API nodes, two scanners, a scheduler, a gateway, three workers, a database and a proxy', () => {
@@ -88,15 +89,13 @@ describe('the compose file', () => {
   it('gives each of our services a command and settings that there are, and as few rights as can be', async () => {
     assert.ok(ours.length >= 7);
     for (const [name, { command, environment, read_only, cap_drop, security_opt, restart, ports }] of ours) {
-      assert.deepEqual([name, read_only, cap_drop, restart], [name, true, ['ALL'], 'unless-stopped']);
+      // Without ports of its own a service is reached through the proxy.
+      assert.deepEqual([name, read_only, cap_drop, restart, ports], [name, true, ['ALL'], 'unless-stopped', []]);
       assert.ok(security_opt.includes('no-new-privileges:true'), name);
-      assert.deepEqual(ports, [], `${name} is reached through the proxy`);
-      const pairs = Object.entries({ ...settings, ...environment }).map(
-        ([key, value]) => [key, filled(value)] as const,
-      );
+      const pairs = Object.entries({ ...settings, ...environment }).map(([key, value]) => [key, filled(value)]);
       const service = await serviceOf(command ?? []);
       // The image's health check asks there.
-      const isMeasured = pairs.some(([key, value]) => key.endsWith('METRICS_PORT') && value === '9464');
+      const isMeasured = pairs.some(([key, value]) => key?.endsWith('METRICS_PORT') && value === '9464');
       assert.ok(service === 'stack' || isMeasured, name);
       await assertSettings(service, Object.fromEntries(pairs));
     }
@@ -123,24 +122,9 @@ describe('the compose file', () => {
     // `name` came with version 2, which Debian does not have yet; all else is read by either.
     const text = readFileSync(path.join(here, 'compose.yaml'), 'utf8');
     const input = reader?.isFirst ? text.replace(/^name: strata\n/m, '') : text;
-    const [program = '', ...args] = reader?.command ?? [];
-    const config = [...args, '--project-directory', here, '-f', '-', 'config'];
-    const printed = execFileSync(program, config, { input, encoding: 'utf8', stdio: 'pipe' });
+    const config = [...(reader?.args ?? []), '--project-directory', here, '-f', '-', 'config'];
+    const printed = execFileSync(reader?.program ?? '', config, { input, encoding: 'utf8', stdio: 'pipe' });
     const { services } = z.object({ services: Named }).parse(parse(printed));
     assert.deepEqual(Object.keys(services).sort(), Object.keys(compose.services).sort());
   });
 });
-
-/** Whichever Compose is here: docker's plugin, or the program before it. */
-function composeReader(): { readonly command: readonly string[]; readonly isFirst: boolean } | undefined {
-  for (const command of [['docker', 'compose'], ['docker-compose']]) {
-    const [program = '', ...args] = command;
-    try {
-      const said = execFileSync(program, [...args, 'version', '--short'], { encoding: 'utf8', stdio: 'pipe' });
-      return { command, isFirst: said.startsWith('1.') };
-    } catch {
-      // Not here, or a docker without the plugin.
-    }
-  }
-  return undefined;
-}
