@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AnswerEvent, type AnswerOptions, type ChatRequest, InferenceProblem, type Receipt } from '@strata/client';
+import { figuresOf } from './answer-figures.ts';
 import { Answering, asked } from './answering.ts';
 import { type Answer, newConversation, pathOf, versionsOf, withTurn } from './conversation.ts';
 import { MemoryStorage } from './test/memory-storage.ts';
-import { question } from './test/turns.ts';
+import { answer, question } from './test/turns.ts';
 
 const begunWith = (receiptId: string | null): AnswerEvent => {
   return { kind: 'begun', receiptId, requestId: 'r', requestSha256: 'abc' };
@@ -43,10 +44,8 @@ function tabWith(answer: Answers, receipt: (id: string) => Promise<Receipt> = as
   const otherTab = (nowMs: number) => {
     const other = storage.open(1);
     storage.settle();
-    return {
-      other,
-      stranger: new Answering({ store: other, client: {} as never, now: () => nowMs, sleep: async () => {} }),
-    };
+    const stranger = new Answering({ store: other, client: {} as never, now: () => nowMs, sleep: async () => {} });
+    return { other, stranger };
   };
   return { storage, store, answering, path, last, ask, meet, otherTab };
 }
@@ -217,5 +216,30 @@ describe('an answer', () => {
     });
     await Promise.all([answering.answer('c', 'm'), answering.answer('c', 'm'), answering.answer('none', 'm')]);
     assert.equal(asks, 1);
+  });
+});
+
+const complete = answer('a', 'q', 1);
+
+describe('the figures of an answer', () => {
+  it('are tokens, speed, the time to the first one and who made it', () => {
+    const workers = ['12D3KooWaaaaaaAAAAAA', '12D3KooWbbbbbbBBBBBB'];
+    const segments = workers.map((worker, i) => ({ worker, from: i, to: i + 1 }));
+    assert.deepEqual(figuresOf({ ...complete, segments }), [
+      ...['m', '11 tokens', '100 tokens/s', 'first after 10 ms', 'by workers …AAAAAA, then …BBBBBB'],
+    ]);
+  });
+
+  it('count reasoning apart, and leave it out of the speed', () => {
+    const figures = figuresOf({ ...complete, tokens: 111, reasoningTokens: 100 });
+    assert.deepEqual(figures.slice(1, 4), ['111 tokens', '100 of them reasoning', '100 tokens/s']);
+  });
+
+  it('are unknown where they are, never zero', () => {
+    const unknown = { ...complete, tokens: null, firstTokenMs: null, writingMs: null, segments: [] };
+    assert.deepEqual(figuresOf(unknown), ['m', 'tokens unknown', 'speed unknown']);
+    assert.deepEqual(figuresOf({ ...complete, tokens: 1 }).slice(1, 3), ['1 token', 'speed unknown']);
+    assert.equal(figuresOf({ ...complete, state: 'stopped' })[2], 'speed unknown');
+    assert.equal(figuresOf({ ...complete, writingMs: 0 })[2], 'speed unknown');
   });
 });

@@ -104,12 +104,12 @@ describe('a browser', () => {
     const { storage, first } = twoTabs();
     let told = 0;
     first.subscribe(() => (told += 1));
-    storage.isFull = true;
+    storage.capacity = 0;
     asks(first, 'q2', 10);
     told = 0;
     first.write();
     assert.deepEqual([first.isKept(), told, idsOf(first)], [false, 1, 'a1 q1 q2']);
-    storage.isFull = false;
+    storage.capacity = Number.POSITIVE_INFINITY;
     asks(first, 'q3', 11, 'q2');
     first.write();
     assert.equal(first.isKept(), true);
@@ -118,7 +118,7 @@ describe('a browser', () => {
 
   it('in which room was made keeps what it had none for, though nobody touched that again', () => {
     const { storage, first } = twoTabs();
-    storage.room = storage.texts.join('').length + 50;
+    storage.capacity = storage.texts.join('').length + 50;
     first.add(begun('new'));
     first.write();
     assert.deepEqual([first.isKept(), storage.open(2).find('new')], [false, undefined]);

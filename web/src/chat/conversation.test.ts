@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as conversation from './conversation.ts';
-import {
-  type Conversation,
-  isRunning,
-  merged,
-  pathOf,
-  showing,
-  type Turn,
-  versionsOf,
-  withTurn,
-} from './conversation.ts';
+import { isRunning, merged, pathOf, showing, versionsOf, withTurn } from './conversation.ts';
+import { readConversation } from './kept-conversation.ts';
 import { answer, question } from './test/turns.ts';
 
-const begun = (turns: readonly Turn[], more: Partial<Conversation> = {}): Conversation => ({
+const begun = (turns: readonly conversation.Turn[], more: Partial<conversation.Conversation> = {}) => ({
   ...conversation.newConversation({}, 'Title', 1),
   ...{ id: 'c', turns, head: turns.at(-1)?.id ?? null },
   ...more,
 });
-const ids = (turns: readonly Turn[]) => turns.map(({ id }) => id).join(' ');
+const ids = (turns: readonly conversation.Turn[]) => turns.map(({ id }) => id).join(' ');
 
 // Two questions; the first answer and the second question have a version each.
 const first = [question('q1', null, 1), answer('a1', 'q1', 2), answer('a1b', 'q1', 5)];
@@ -73,12 +65,15 @@ describe('a conversation', () => {
 });
 
 describe('two tabs with one conversation', () => {
-  const ask = (of: Conversation, id: string, at: number) => withTurn(of, question(id, of.head, at), at);
+  const ask = (of: conversation.Conversation, id: string, at: number) => withTurn(of, question(id, of.head, at), at);
   const here = ask(tree, 'q3', 20);
   const there = { ...ask(tree, 'q4', 21), title: 'Renamed', setAt: 22 };
 
   it('lose no turn, and end with the same whoever is put to whom, however often', () => {
-    const sorted = (one: Conversation) => ({ ...one, turns: one.turns.toSorted((a, b) => (a.id < b.id ? -1 : 1)) });
+    const sorted = (one: conversation.Conversation) => ({
+      ...one,
+      turns: one.turns.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    });
     const both = sorted(merged(here, there));
     assert.deepEqual(sorted(merged(there, here)), both);
     assert.deepEqual(sorted(merged(merged(here, there), here)), both);
@@ -121,5 +116,42 @@ describe('the list of conversations', () => {
     assert.equal(conversation.titleOf('  What\n is\t this? '), 'What is this?');
     const long = conversation.titleOf('🐎'.repeat(40));
     assert.ok(long.length <= 60 && long.isWellFormed(), long);
+  });
+});
+
+describe('a kept conversation', () => {
+  it('is read as it was written', () => {
+    const settings = { model: 'm', temperature: 0, system: 'Be kind.', stop: '\n' };
+    const asked = withTurn(conversation.newConversation(settings, 'Hi', 5), question('q', null, 5), 5);
+    const problem = { code: 'network', message: 'Gone.', requestId: null, retryAt: 7 };
+    const segments = [{ worker: 'w', from: 0, to: 3 }];
+    const whole = withTurn(asked, { ...answer('a', 'q', 6), problem, segments }, 6);
+    assert.deepEqual(readConversation(JSON.stringify(whole)), whole);
+  });
+
+  it('of the earlier form, a list of turns, becomes a path', () => {
+    const { parent: _p, at: _a, ...asked } = question('q1', null, 1);
+    const { parent: _q, at: _b, ...answered } = answer('a1', 'q1', 2);
+    const third = { role: 'user', id: 'q2', text: 'And?' };
+    const turns = [asked, answered, third];
+    const old = { id: 'c', title: 'Old', changedAt: 9, settings: { model: 'm' }, turns, sentFrom: 2 };
+    const read = readConversation(JSON.stringify(old)) ?? assert.fail();
+    assert.equal(ids(pathOf(read)), 'q1 a1 q2');
+    assert.deepEqual([read.head, read.sentFrom, read.setAt], ['q2', 'q2', 9]);
+    assert.equal(readConversation(JSON.stringify({ ...old, sentFrom: 0 }))?.sentFrom, null);
+  });
+
+  it('that is none is none, and what is wrong in it is left out', () => {
+    for (const text of ['', '{', 'null', '[]', '7', '{"id":7,"turns":[]}', '{"id":"c"}'])
+      assert.equal(readConversation(text), undefined, text);
+    const odd = [null, 7, {}, { role: 'user', id: 'q', text: 7 }, { role: 'robot', id: 'r', text: '' }];
+    const part = { state: 'odd', segments: [{ worker: 7 }], problem: {} };
+    const broken = { role: 'assistant', id: 'a', parent: 'q', text: 'x', ...part };
+    const settings = { model: 7, system: {}, stop: null, temperature: 'hot', topP: 0.5, seed: [] };
+    const read = readConversation(JSON.stringify({ id: 'c', settings, turns: [...odd, broken] }));
+    assert.deepEqual(read?.settings, { topP: 0.5 });
+    const [turn, ...more] = read?.turns ?? [];
+    assert.ok(turn?.role === 'assistant' && more.length === 0);
+    assert.deepEqual([turn.state, turn.tokens, turn.segments, turn.problem?.code], ['stopped', null, [], 'failed']);
   });
 });

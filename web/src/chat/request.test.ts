@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newConversation, withTurn } from './conversation.ts';
+import { NUMBER_PARAMETERS, parseParameter } from './parameters.ts';
 import { requestOf, tokensOf } from './request.ts';
+import { type SendingState, sendingOf, WAITING_WORDS } from './sending.ts';
 import { answer, question } from './test/turns.ts';
 
 const first = withTurn(newConversation({}, 'Hi', 1), question('q1', null, 1, 'Hi'), 1);
@@ -32,4 +34,43 @@ describe('a request', () => {
     assert.equal(tokensOf([question('q', null, 1, 'x'.repeat(40))], 'y'.repeat(8)), 12);
     assert.equal(tokensOf([question('q', null, 1), answer('a', 'q', 2), question('r', 'a', 3, 'x'.repeat(4))], ''), 15);
   });
+});
+
+const parse = (name: string, text: string) => {
+  const parameter = NUMBER_PARAMETERS.find((one) => one.name === name) ?? assert.fail(name);
+  const parsed = parseParameter(parameter, text);
+  return parsed.kind === 'value' ? parsed.value : parsed.kind;
+};
+
+describe('a parameter', () => {
+  for (const [name, outcomes] of [
+    ['temperature', { '': 'none', ' 0.7 ': 0.7, '0,7': 0.7, '.5': 0.5, 2: 2 }],
+    ['presencePenalty', { '-2': -2 }],
+    ['maxTokens', { 1: 1, 0: 'problem', 1.5: 'problem', '1,000': 'problem' }],
+    ['seed', { 2147483647: 2_147_483_647, 2147483648: 'problem' }],
+    ['temperature', { 2.1: 'problem', '-0.1': 'problem', '1e0': 'problem', NaN: 'problem', warm: 'problem' }],
+  ] as const)
+    for (const [text, outcome] of Object.entries(outcomes))
+      it(`${name} of '${text}' is ${outcome}`, () => assert.equal(parse(name, text), outcome));
+});
+
+const ready: SendingState = { text: 'Hi', isOnline: true, hasKey: true, models: 'known', isAnswering: false };
+
+describe('Enter', () => {
+  for (const [what, state, outcome] of [
+    ['sends when all is there', {}, 'send'],
+    ['does nothing without words', { text: ' \n' }, 'nothing'],
+    ['waits for the models', { models: 'loading' }, 'models'],
+    ['waits for a model to come', { models: 'none' }, 'service'],
+    ['waits for the service to come back', { models: 'failed' }, 'service'],
+    ['waits for a key', { hasKey: false, models: 'loading' }, 'key'],
+    ['waits for another key', { models: 'refused' }, 'key'],
+    ['waits for a connection', { isOnline: false, isAnswering: true }, 'offline'],
+    ['waits for the answer to end', { isAnswering: true }, 'answer'],
+  ] as const)
+    it(what, () => {
+      const sending = sendingOf({ ...ready, ...state });
+      assert.equal(sending, outcome);
+      if (sending !== 'send' && sending !== 'nothing') assert.match(WAITING_WORDS[sending], /^Kept: it is sent/);
+    });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Peer } from './inference.ts';
 import { type Fleet, seenFleet } from './seen-fleet.ts';
+import { siteOf } from './site.ts';
 
 const worker = (peer: string, part: Partial<Peer> = {}): Peer => ({
   ...{ peer, role: 'worker', connected_since: '2026-01-01T00:00:00Z', round_trip_ms: 1, software: null },
@@ -35,5 +36,15 @@ describe('the fleet', () => {
     assert.equal(seenFleet(gone, { peers: [] }, 20 * 60_000).gone.length, 0);
     const flapping = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? [worker('a')] : []));
     assert.equal(after(...flapping)?.events.length, 30);
+  });
+});
+
+describe('what a gateway tells of its site', () => {
+  it('is believed as far as it can be used', () => {
+    const explorerUrl = 'https://stack.example';
+    assert.deepEqual(siteOf({ explorer_url: explorerUrl, free_keys_per_day: 3 }), { explorerUrl, freeKeysPerDay: 3 });
+    const nothing = { explorerUrl: null, freeKeysPerDay: 0 };
+    for (const body of [null, 7, [], {}, { explorer_url: 'javascript:alert(1)', free_keys_per_day: 'many' }])
+      assert.deepEqual(siteOf(body), nothing);
   });
 });

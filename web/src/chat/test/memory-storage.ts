@@ -4,10 +4,8 @@ import { ConversationStore, type Keeper } from '../conversation-store.ts';
 export class MemoryStorage {
   readonly #kept = new Map<string, string>();
   readonly #tabs: { readonly store: ConversationStore; readonly heard: (() => void)[] }[] = [];
-  /** As of a browser without room. */
-  isFull = false;
-  /** Characters that there is room for. */
-  room = Number.POSITIVE_INFINITY;
+  /** In characters. */
+  capacity = Number.POSITIVE_INFINITY;
 
   get texts(): readonly string[] {
     return [...this.#kept.values()];
@@ -22,7 +20,7 @@ export class MemoryStorage {
     const kept = this.#kept;
     const isFull = (key: string, text: string) => {
       const others = [...kept].filter(([other]) => other !== key);
-      return this.isFull || others.reduce((sum, [, { length }]) => sum + length, text.length) > this.room;
+      return others.reduce((sum, [, { length }]) => sum + length, text.length) > this.capacity;
     };
     const keeper: Keeper = {
       get length() {
