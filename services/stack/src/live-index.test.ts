@@ -31,6 +31,12 @@ const lookOf = fc.record({
   hasOtherRules: fc.boolean(),
 });
 
+const stepOf = fc.oneof(
+  { weight: 6, arbitrary: lookOf },
+  { weight: 1, arbitrary: fc.constant('restart' as const) },
+  { weight: 2, arbitrary: fc.constant('follow' as const) },
+);
+
 type Look = typeof lookOf extends fc.Arbitrary<infer T> ? T : never;
 
 async function record(store: Store, look: Look, at: number): Promise<void> {
@@ -58,9 +64,7 @@ function contentsOf(index: DomainIndex) {
   const providers = index.vocabulary.providers.words().toSorted();
   const usersOf = (provider: string) => searchDomains(index, { provider }, { limit: 100, offset: 0 });
   const buildsOf = (provider: string) =>
-    index
-      .buildsOf(provider)
-      .map(({ version, platform, domains }) => `${provider} ${version} ${platform} ${[...domains.toArray()]}`);
+    index.buildsOf(provider).map(({ domains, ...build }) => JSON.stringify([provider, build, [...domains.toArray()]]));
   return {
     position: index.position,
     domains: [...names.order()].map((at) => [at, names.name(at), columns.facts(at), index.services(at)]),
@@ -80,36 +84,26 @@ const openIndex = (store: Store, file: string, more: Partial<Parts> = {}) =>
 describe('the live index', () => {
   it('that followed the log through restarts equals one built anew, whatever was scanned', async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(
-          fc.oneof(
-            { weight: 6, arbitrary: lookOf },
-            { weight: 1, arbitrary: fc.constant('restart' as const) },
-            { weight: 2, arbitrary: fc.constant('follow' as const) },
-          ),
-          { minLength: 5, maxLength: 40 },
-        ),
-        async (steps) => {
-          await using directory = await temporaryDirectory();
-          await using store = await openStore(`sqlite:${directory.path}/strata.db`);
-          const file = path.join(directory.path, 'index.snapshot');
-          let live = await openIndex(store, file);
-          let now = START;
-          for (const step of steps) {
-            if (step === 'follow') await live.catchUp();
-            else if (step === 'restart') {
-              await live[Symbol.asyncDispose]();
-              live = await openIndex(store, file);
-            } else {
-              now += step.hours * HOUR_MS;
-              await record(store, step, now);
-            }
+      fc.asyncProperty(fc.array(stepOf, { minLength: 5, maxLength: 40 }), async (steps) => {
+        await using directory = await temporaryDirectory();
+        await using store = await openStore(`sqlite:${directory.path}/strata.db`);
+        const file = path.join(directory.path, 'index.snapshot');
+        let live = await openIndex(store, file);
+        let now = START;
+        for (const step of steps) {
+          if (step === 'follow') await live.catchUp();
+          else if (step === 'restart') {
+            await live[Symbol.asyncDispose]();
+            live = await openIndex(store, file);
+          } else {
+            now += step.hours * HOUR_MS;
+            await record(store, step, now);
           }
-          await live.catchUp();
-          await using built = await openIndex(store, path.join(directory.path, 'none'));
-          assert.deepEqual(contentsOf(live.index), contentsOf(built.index));
-        },
-      ),
+        }
+        await live.catchUp();
+        await using built = await openIndex(store, path.join(directory.path, 'none'));
+        assert.deepEqual(contentsOf(live.index), contentsOf(built.index));
+      }),
       { numRuns: 25 },
     );
   });
@@ -163,12 +157,7 @@ describe('the live index', () => {
     await record(store, { ...look, server: 1 }, START + 10 * HOUR_MS);
     await record(store, { ...look, server: 1 }, START + 20 * HOUR_MS);
     await live.catchUp();
-    assert.deepEqual([...new Set(touched.flat())].sort(), [
-      'category:dns',
-      'changes',
-      'domains',
-      'provider:cloudflare',
-      'provider:ns1',
-    ]);
+    const tags = [...new Set(touched.flat())].sort();
+    assert.equal(tags.join(' '), 'category:dns changes domains provider:cloudflare provider:ns1');
   });
 });

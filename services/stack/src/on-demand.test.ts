@@ -1,11 +1,10 @@
 // A domain that was never scanned: what the first request for it gets.
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
+import { freePort } from '../../../packages/store/src/test/postgres.ts';
 import { until } from '../../../tests/support/until.ts';
 import { type Answer, company, type Harness, smallInternet, startHarness, temporaryDirectory } from './test/harness.ts';
 
@@ -105,7 +104,7 @@ describe('a domain that was never scanned', () => {
     assertProblem(await service.get(path), UNKNOWN, /off here/);
     assert.equal((await counts()).scans, scans);
 
-    await service.restart({ STRATA_RESOLVERS: `127.0.0.1:${await closedPort()}` });
+    await service.restart({ STRATA_RESOLVERS: `127.0.0.1:${await freePort()}` });
     assertProblem(await service.get(path), UNAVAILABLE);
     assert.equal((await service.get(profilePath(company(internet, 1)))).status, 200);
   });
@@ -118,12 +117,3 @@ describe('a domain that was never scanned', () => {
     await until(async () => (await slow.get(profilePath(domain))).status === 200);
   });
 });
-
-async function closedPort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  await once(socket, 'close');
-  return port;
-}

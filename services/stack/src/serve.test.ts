@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { rotateSigningKeys } from '@strata/log';
-import { until } from '../../../tests/support/until.ts';
+import { until, untilAnswer } from '../../../tests/support/until.ts';
 import { openConfiguredStore, readConfig, startStack } from './index.ts';
 import { company, settingsFor, smallInternet, startHarness } from './test/harness.ts';
 import { sharedInternet, sharedService } from './test/shared.ts';
@@ -11,16 +11,6 @@ import { sharedInternet, sharedService } from './test/shared.ts';
 const silent = createLogger({ level: 'silent' });
 const service = await sharedService();
 const profilePath = (name: string) => `/stack/v1/domains/${name}`;
-
-/** The first answer of which it is so: what another process did is noticed within about a second. */
-async function eventually<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
-  let value = await ask();
-  await until(async () => {
-    value = await ask();
-    return isSo(value);
-  });
-  return value;
-}
 
 describe('a running service', () => {
   const keySet = async () =>
@@ -51,10 +41,10 @@ describe('a running service', () => {
     const checkpoint = (await service.ask('/ledger/checkpoint')).text;
 
     const [newKeyId] = await rotateSigningKeys(service.directory, () => new Date());
-    // The two keyrings are read one after the other.
+    // The two keyrings are read one after the other, within about a second.
     const hasBoth = (set: Awaited<ReturnType<typeof keySet>>) =>
       set.keys.length === 2 && set.ledger.verifier_keys.length === 2;
-    const { keys } = await eventually(keySet, hasBoth);
+    const { keys } = await untilAnswer('both key sets', keySet, hasBoth);
     const states = keys.map(({ kid, status }) => `${kid} ${status}`);
     assert.deepEqual(states, [`${newKeyId} current`, `${before?.kid} retired`]);
     await service.scan(domain);
@@ -73,7 +63,7 @@ describe('a running service', () => {
     await using store = await openConfiguredStore(config);
     const id = (await store.keys.list()).at(-1)?.id ?? '';
     assert.ok(await store.keys.revoke(id));
-    assert.equal((await eventually(ask, ({ status }) => status !== 200)).body.code, 'invalid_key');
+    assert.equal((await untilAnswer('the refusal', ask, ({ status }) => status !== 200)).body.code, 'invalid_key');
   });
 
   it('serves metrics on a port of their own, with the routes by their templates, and nothing else there', async () => {

@@ -1,43 +1,34 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SseClient } from '@strata/http';
+import { setImmediate } from 'node:timers/promises';
 import { openStore, type Store, type StreamTable } from '@strata/store';
 import { StreamHub } from './stream-hub.ts';
 
 /** A client that takes what it is sent only when asked to, and records how much was waiting at most. */
-class SlowClient implements SseClient {
-  readonly lastEventId: string | undefined;
-  readonly received: number[] = [];
-  isClosed = false;
-  mostWaiting = 0;
-  #waiting = 0;
-
-  constructor(lastEventId?: string) {
-    this.lastEventId = lastEventId;
-  }
-
-  get bufferedBytes(): number {
-    return this.#waiting;
-  }
-
-  write(chunk: Uint8Array | string): boolean {
-    const id = /^id: (\d+)$/m.exec(chunk.toString())?.[1];
-    if (id) this.received.push(Number(id));
-    this.#waiting += chunk.length;
-    this.mostWaiting = Math.max(this.mostWaiting, this.#waiting);
-    return this.#waiting < 16_384;
-  }
-
-  async drained(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#waiting = 0;
-  }
-
-  close(): void {
-    this.isClosed = true;
-  }
-
-  onClose(): void {}
+function slowClient(lastEventId?: string) {
+  let waiting = 0;
+  const client = {
+    ...{ lastEventId, received: [] as number[], isClosed: false, mostWaiting: 0 },
+    get bufferedBytes() {
+      return waiting;
+    },
+    write(chunk: Uint8Array | string): boolean {
+      const id = /^id: (\d+)$/m.exec(chunk.toString())?.[1];
+      if (id) client.received.push(Number(id));
+      waiting += chunk.length;
+      client.mostWaiting = Math.max(client.mostWaiting, waiting);
+      return waiting < 16_384;
+    },
+    async drained() {
+      await setImmediate();
+      waiting = 0;
+    },
+    close() {
+      client.isClosed = true;
+    },
+    onClose: () => {},
+  };
+  return client;
 }
 
 async function openBegun(): Promise<Store> {
@@ -63,12 +54,12 @@ describe('the hub of the stream', () => {
     const hub = await StreamHub.open(stream, { recent: 300 });
     await publish(stream, hub, 3_000);
     for (let i = 0; i < 5; i += 1) await publish(stream, hub, 100);
-    const client = new SlowClient('1');
+    const client = slowClient('1');
     const served = hub.serve(client, {});
     // More comes while it is being served.
     for (let i = 0; i < 10; i += 1) {
       await publish(stream, hub, 20);
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
     }
     await served;
     await publish(stream, hub, 1);
@@ -81,11 +72,11 @@ describe('the hub of the stream', () => {
   it('takes a client on from an id that another process gave moments ago, and hands out each event once', async () => {
     await using store = await openBegun();
     const [other, hub] = [await StreamHub.open(store.stream), await StreamHub.open(store.stream)];
-    const before = new SlowClient();
+    const before = slowClient();
     await hub.serve(before, {});
     await publish(store.stream, other, 5);
     assert.deepEqual([other.latestSeq, hub.latestSeq], [5, 0], 'it has not looked yet');
-    const client = new SlowClient('4');
+    const client = slowClient('4');
     await hub.serve(client, {});
     await Promise.all([hub.catchUp(), hub.catchUp(), hub.catchUp()]);
     await publish(store.stream, other, 1);
@@ -98,9 +89,9 @@ describe('the hub of the stream', () => {
     await using store = await openBegun();
     const hub = await StreamHub.open(store.stream, { recent: 10 });
     await publish(store.stream, hub, 2_000);
-    const client = new SlowClient('0');
+    const client = slowClient('0');
     const served = hub.serve(client, {});
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
     client.close();
     await served;
     assert.ok(client.received.length < 2_000);
@@ -114,7 +105,7 @@ describe('the hub of the stream', () => {
     await publish(stream, other, 2);
     const hub = await StreamHub.open(stream);
     await publish(stream, other, 1);
-    const client = new SlowClient('1');
+    const client = slowClient('1');
     await hub.serve(client, {});
     await hub.catchUp();
     assert.deepEqual(client.received, [2, 3]);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
+import { writeZip, type ZipEntry } from '../../../../packages/testnet/src/advisories/zip.ts';
 import { folderSource } from './folder.ts';
 import { stoppedAfter } from './test/cut-off.ts';
 import { HOUR, idsOf, isSame, NET_NAMES, openWorld, type World } from './test/syncing.ts';
@@ -16,8 +17,7 @@ async function filesOf({ publishers, fetcher }: World, directory: string): Promi
     return got.body;
   };
   const { assets } = JSON.parse((await bytesOf(`${cveListUrl}/releases/latest`)).toString());
-  const list = (await bytesOf(`${osvUrl}/Packagist/modified_id.csv`)).toString().trim().split('\n');
-  const ids = list.map((line) => line.split(',')[1] ?? '');
+  const list = (await bytesOf(`${osvUrl}/Packagist/modified_id.csv`)).toString();
   await mkdir(path.join(directory, 'osv/npm'), { recursive: true });
   await writeFile(path.join(directory, 'nvdcve-2.0-modified.json.gz'), gzipSync(await bytesOf(nvdUrl)));
   for (const [name, url] of [
@@ -26,7 +26,7 @@ async function filesOf({ publishers, fetcher }: World, directory: string): Promi
     ['kev.json', kevUrl],
     ['epss_scores-current.csv.gz', epssUrl],
     ['osv/npm/all.zip', `${osvUrl}/npm/all.zip`],
-    ...ids.map((id) => [`osv/${id}.json`, `${osvUrl}/Packagist/${id}.json`]),
+    ...[...list.matchAll(/,(.+)/g)].map(([, id]) => [`osv/${id}.json`, `${osvUrl}/Packagist/${id}.json`]),
   ])
     await writeFile(path.join(directory, name), await bytesOf(url));
 }
@@ -40,10 +40,7 @@ async function openFolder() {
   const source = folderSource({ directory, everyMs: HOUR });
   const owned = stack.move();
   return {
-    world,
-    ground,
-    directory,
-    source,
+    ...{ world, ground, directory, source },
     put: (name: string, body: Buffer | string) => writeFile(path.join(directory, name), body),
     async sync() {
       const latest = await ground.store.advisories.latestChange();
@@ -54,39 +51,6 @@ async function openFolder() {
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-/** A small archive, hostile names and all. PKWARE APPNOTE 6.3.10. */
-function zipOf(entries: readonly (readonly [name: string, contents: string | Buffer])[]): Buffer {
-  const files: Buffer[] = [];
-  const directory: Buffer[] = [];
-  let offset = 0;
-  for (const [path, contents] of entries) {
-    const body = Buffer.from(contents);
-    const data = deflateRawSync(body);
-    const name = Buffer.from(path);
-    const fields = Buffer.alloc(26);
-    fields.writeUInt16LE(20, 0);
-    fields.writeUInt16LE(8, 4);
-    fields.writeUInt32LE(crc32(body), 10);
-    fields.writeUInt32LE(data.length, 14);
-    fields.writeUInt32LE(body.length, 18);
-    fields.writeUInt16LE(name.length, 22);
-    const local = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), fields, name, data]);
-    const place = Buffer.alloc(14);
-    place.writeUInt32LE(offset, 10);
-    directory.push(Buffer.from('PK\x01\x02\x14\x00', 'latin1'), fields, place, name);
-    files.push(local);
-    offset += local.length;
-  }
-  const central = Buffer.concat(directory);
-  const end = Buffer.alloc(22);
-  end.write('PK\x05\x06', 'latin1');
-  end.writeUInt16LE(entries.length, 8);
-  end.writeUInt16LE(entries.length, 10);
-  end.writeUInt32LE(central.length, 12);
-  end.writeUInt32LE(offset, 16);
-  return Buffer.concat([...files, central, end]);
 }
 
 const osv = (id: string, more: object = {}) =>
@@ -154,14 +118,15 @@ describe('a folder of publishers files', () => {
 
   it('is not harmed by archives', async () => {
     await using folder = await openFolder();
-    const { put, sync, ground } = folder;
-    const of = (id: string) => [`${id}.json`, osv(id)] as const;
-    const spaces = Buffer.alloc(17 * 1024 * 1024, 0x20);
-    await put('a.zip', zipOf([of('GHSA-2222-2222-2222'), ['../../evil.json', osv('GHSA-3333-3333-3333')]]));
-    await put('b.zip', zipOf([['bomb.json', spaces], of('GHSA-4444-4444-4444')]));
-    await put('c.zip', zipOf([['../../x.zip', zipOf([of('GHSA-5555-5555-5555')])]]));
-    await put('d.zip', zipOf([of('MAL-2024-1'), ['delta.json', '{}'], ['x/GHSA-6666-6666-6666.json', '{']]));
-    const lying = zipOf([of('GHSA-7777-7777-7777')]);
+    const { put, sync, ground, directory } = folder;
+    const of = (id: string, contents = osv(id)): ZipEntry => ({ name: `${id}.json`, contents });
+    const zip = (name: string, ...entries: ZipEntry[]) => writeZip(path.join(directory, name), entries);
+    const file = await zip('../inner', of('GHSA-5555-5555-5555'));
+    await zip('a.zip', of('GHSA-2222-2222-2222'), of('../../evil', osv('GHSA-3333-3333-3333')));
+    await zip('b.zip', of('bomb', ' '.repeat(17 * 1024 * 1024)), of('GHSA-4444-4444-4444'));
+    await zip('c.zip', { name: '../../x.zip', file });
+    await zip('d.zip', of('MAL-2024-1'), of('delta', '{}'), of('x/GHSA-6666-6666-6666', '{'));
+    const lying = await readFile((await zip('../lying', of('GHSA-7777-7777-7777'))).path);
     // Says in its directory that it is one byte long.
     lying.writeUInt32LE(1, lying.lastIndexOf('PK\x01\x02') + 24);
     await put('e.zip', lying);

@@ -42,10 +42,6 @@ const ofProduct = (cpe: string) => ({
 const publish = (id: string, more: object = {}) => shared.publishers.publish(phpHole(id, more));
 
 describe('a known-exploited vulnerability of what domains use', () => {
-  before(() => {
-    ({ service } = shared);
-  });
-
   it('reaches the alerts, the live stream and the polled one within one sync, once', async () => {
     const id = 'CVE-2026-90001';
     const key = await service.newKey();

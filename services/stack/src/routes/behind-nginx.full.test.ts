@@ -3,28 +3,24 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Internet } from '@strata/testnet';
+import { freePort } from '../../../../packages/store/src/test/postgres.ts';
 import { until } from '../../../../tests/support/until.ts';
-import { type Harness, scanTwice, smallInternet, startHarness, temporaryDirectory } from '../test/harness.ts';
+import { scanTwice, temporaryDirectory } from '../test/harness.ts';
+import { type SharedService, sharedService } from '../test/shared.ts';
 import { openStream } from '../test/stream-reader.ts';
 
 const hasNginx = spawnSync('nginx', ['-v']).error === undefined;
 
 /** nginx before an address, until disposed. */
-async function startNginx(upstream: string): Promise<AsyncDisposable & { readonly base: string }> {
+async function startNginx(upstream: string) {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory()).path;
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  await probe[Symbol.asyncDispose]();
+  const port = await freePort();
   const file = path.join(directory, 'nginx.conf');
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (what) => `${what}_temp_path ${path.join(directory, what)};`,
-  );
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const temporary = kinds.map((what) => `${what}_temp_path ${path.join(directory, what)};`);
   await writeFile(
     file,
     `daemon off; worker_processes 1; pid ${path.join(directory, 'pid')}; error_log stderr;
@@ -53,23 +49,16 @@ async function startNginx(upstream: string): Promise<AsyncDisposable & { readonl
 }
 
 describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed', timeout: 60_000 }, () => {
-  let internet: Internet;
-  let service: Harness;
+  let service: SharedService;
   let nginx: Awaited<ReturnType<typeof startNginx>>;
   before(async () => {
-    internet = await smallInternet();
-    service = await startHarness({ internet, settings: { STRATA_CONFIRM_AFTER_HOURS: '0' } });
-    await service.scan(...internet.domains());
-    await service.running.service.app.pulse.now();
+    service = await sharedService();
     nginx = await startNginx(service.base);
   });
-  after(async () => {
-    await nginx?.[Symbol.asyncDispose]();
-    await service?.[Symbol.asyncDispose]();
-    await internet?.[Symbol.asyncDispose]();
-  });
+  after(() => nginx?.[Symbol.asyncDispose]());
 
   it('events come when they happen, one by one, and a reader that leaves is gone here too', async () => {
+    const { internet } = service;
     const { hub, pulse } = service.running.service.app;
     const domain = internet.domains().find((name) => {
       const { state, services } = internet.truth(name);

@@ -65,13 +65,8 @@ describe('intelligence', () => {
     let neighbours = 0;
     for (const id of timeline.inUse.filter((_, i) => i < 12 || i % 15 === 0)) {
       const chain = supplyChain(app.index, id, { ownerOf, limit: 20 });
-      const {
-        provenance: _,
-        _alpha,
-        _notice,
-        definition,
-        ...answer
-      } = await timeline.get(`intelligence/supply-chain/${id}`);
+      const path = `intelligence/supply-chain/${id}`;
+      const { provenance: _, _alpha, _notice, definition, ...answer } = await timeline.get(path);
       const byCategory = (of: (each: (typeof chain.markets)[number]) => number | null) =>
         Object.fromEntries(chain.markets.map((each) => [each.market.category, of(each)]));
       const name = app.names.nameOf(id);

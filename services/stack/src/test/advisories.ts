@@ -20,23 +20,13 @@ export const phpHole = (id: string, more: object = {}) => ({
   ...more,
 });
 
-export interface About extends Record<string, unknown> {
-  readonly id: string;
-  readonly severity: string | null;
-  readonly match: string;
-}
-export interface Affected extends About {
-  readonly domain: string;
-  readonly product_id: string;
-}
+export type About = Record<string, unknown> & Readonly<Record<'id' | 'match', string>>;
+export type Affected = About & Readonly<Record<'domain' | 'product_id', string>>;
 /** What is open, in a profile. */
-export interface Open {
-  readonly version: number;
-  readonly product: number;
-  readonly known_exploited: number;
+type Open = Readonly<Record<'version' | 'product' | 'known_exploited', number>> & {
   readonly by_severity: Readonly<Record<string, number>>;
   readonly top: readonly Affected[];
-}
+};
 
 /** Questions to a service, each of which must be answered with 200. */
 export function questionsTo(service: Pick<Harness, 'get'>) {
