@@ -29,12 +29,10 @@ describe('parseCpe reads', () => {
       }
       assert.equal(productKeyOf(cpe) ?? null, product);
     });
-});
 
-describe('parseCpe refuses', () => {
   for (const { name, why } of vectors.refused)
-    it(`${JSON.stringify(name)}: ${why}`, () => assert.equal(parseCpe(name), undefined));
-  it('endless names, at once', () => {
+    it(`nothing from ${JSON.stringify(name)}: ${why}`, () => assert.equal(parseCpe(name), undefined));
+  it('nothing from endless names, at once', () => {
     for (const piece of ['\\', ':', '?', '*', 'a', '\\:', '%01', '~'])
       for (const prefix of ['cpe:2.3:', 'cpe:/']) assert.equal(parseCpe(prefix + piece.repeat(1_000_000)), undefined);
   });

@@ -149,10 +149,8 @@ describe('judge', () => {
       assert.deepEqual(claims, before);
     }
   });
-});
 
-describe('productKeysOf', () => {
-  it('names every product once', () => {
+  it('is asked by keys that name every product once', () => {
     const claims = vectors.advisories['CVE-2021-41773'] ?? [];
     const cna = 'cna:apache software foundation/apache http server';
     assert.deepEqual(productKeysOf({ claims }), ['cpe:apache:http_server', 'cpe:fedoraproject:fedora', cna]);

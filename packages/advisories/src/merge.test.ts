@@ -20,12 +20,9 @@ function record(more: Partial<AdvisoryRecord>): AdvisoryRecord {
   const named = { source: 'nvd', id: 'CVE-2024-0001', state: 'published', url: 'https://example.org/' } as const;
   return { ...named, ...times, ...nothing, ...more };
 }
-const scored = (by: string, version: Cvss['version'], score: number) => ({
-  by,
-  version,
-  score,
-  vector: `${by} ${score}`,
-});
+const scored = (by: string, version: Cvss['version'], score: number) => {
+  return { by, version, score, vector: `${by} ${score}` };
+};
 const shown = (...cvss: Cvss[]) => mergeRecords('CVE-2024-0001', [record({ cvss })]);
 
 describe('all publishers’ words on one vulnerability', () => {

@@ -129,8 +129,8 @@ describe('versions of a CVE record', () => {
 /** What a claim says of a whole number as a version. */
 function statusIn({ affected, unaffected, otherwise }: ReturnType<typeof versionsOf>, v: number): string {
   const isIn = ({ from, to }: VersionRange) =>
-    (from === undefined || v > Number(from.version) || (from.isInclusive && v === Number(from.version))) &&
-    (to === undefined || v < Number(to.version) || (to.isInclusive && v === Number(to.version)));
+    (!from || v + Number(from.isInclusive) > Number(from.version)) &&
+    (!to || v < Number(to.version) + Number(to.isInclusive));
   if (unaffected.some(isIn)) return 'unaffected';
   return affected.some(isIn) ? 'affected' : otherwise;
 }

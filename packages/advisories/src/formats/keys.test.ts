@@ -57,10 +57,8 @@ describe('the key of a package', () => {
     assert.equal(collectionKey('https://wordpress.org/plugins', 'x'), undefined);
     assert.equal(collectionKey('no address', 'x'), undefined);
   });
-});
 
-describe('a product of a CNA', () => {
-  it('has all its names, and none where it has nothing to say', () => {
+  it('is among all names of a product of a CNA, which has none where there is nothing to say', () => {
     const names = { vendor: ' Vercel ', product: 'Next.js', packageURL: 'pkg:npm/next', packageName: 'next' };
     const cpes = ['cpe:2.3:a:vercel:next\\.js:*:*:*:*:*:node.js:*:*', 'nonsense'];
     const collectionURL = 'https://registry.npmjs.org';
@@ -92,17 +90,15 @@ describe('text and times', () => {
     const others = ['', '2021', '2021-13-01', '2021-02-30T99:00:00Z', '10 Dec 2021', '9999-12-31T23:59:59-23:59'];
     for (const text of others) assert.equal(utcTime(text), undefined, text);
   });
-});
 
-describe('the order of bounds', () => {
-  it('is that of versions', () => {
+  it('bounds are in the order of versions', () => {
     const ordered = '1.0~rc1 1.0-alpha 1.0-rc1 1.0 1.0.1 1.0.1f 1.0.1g 1.0.2 1.9 1.10 1:0.1'.split(' ');
     holds(100, [fc.shuffledSubarray(ordered, { minLength: ordered.length })], (shuffled) =>
       assert.deepEqual(shuffled.toSorted(compareBounds), ordered),
     );
     assert.equal(compareBounds('1.0', 'v1.0.0'.slice(1)), 0);
   });
-  it('is the same both ways for any text', () =>
+  it('the order of bounds is the same both ways for any text', () =>
     holds(100, [fc.string(), fc.string()], (a, b) => {
       assert.equal(Math.sign(compareBounds(a, b)) + Math.sign(compareBounds(b, a)), 0);
     }));
