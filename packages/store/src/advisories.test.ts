@@ -40,10 +40,10 @@ onEach(databases, 'stored advisories', (place, test) => {
   });
 
   test('are not replaced by an earlier version', async ({ advisories }) => {
-    const put = (month: number, ...summaries: string[]) =>
-      advisories.putRecords(
-        summaries.map((summary) => record(ONE, { modified: `2024-0${month}-01T00:00:00.000Z`, summary })),
-      );
+    const put = (month: number, ...summaries: string[]) => {
+      const modified = `2024-0${month}-01T00:00:00.000Z`;
+      return advisories.putRecords(summaries.map((summary) => record(ONE, { modified, summary })));
+    };
     const summary = async () => (await readOne(advisories, ONE))?.advisory.summary;
     await put(3, 'later');
     await put(2, 'earlier');
@@ -120,11 +120,15 @@ onEach(databases, 'stored advisories', (place, test) => {
   it('are followed by their changes to the same that reading all gives', async () => {
     const cve = fc.integer({ min: 1, max: 6 }).map((n) => `CVE-2024-000${n}`);
     const operation = fc.oneof(
-      fc.record({ kind: fc.constant('record' as const), id: cve, word: fc.constantFrom('a', 'b') }),
-      fc.record({ kind: fc.constant('alias' as const), id: fc.constantFrom('GHSA-a', 'GHSA-b'), cve }),
-      fc.record({ kind: fc.constant('kev' as const), cves: fc.uniqueArray(cve) }),
-      fc.record({ kind: fc.constant('score' as const), cve, epss: fc.constantFrom(0.1, 0.2) }),
-      fc.record({ kind: fc.constant('follow' as const), limit: fc.integer({ min: 1, max: 3 }) }),
+      fc.record({ id: cve, summary: fc.constantFrom('a', 'b') }),
+      fc.record({
+        id: fc.constantFrom('GHSA-a', 'GHSA-b'),
+        source: fc.constant('ghsa' as const),
+        aliases: fc.tuple(cve),
+      }),
+      fc.record({ cves: fc.uniqueArray(cve) }),
+      fc.record({ cve, epss: fc.constantFrom(0.1, 0.2), percentile: fc.constant(0) }),
+      fc.record({ limit: fc.integer({ min: 1, max: 3 }) }),
     );
     const property = fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
       await using store = await openStore(await place.fresh());
@@ -143,17 +147,14 @@ onEach(databases, 'stored advisories', (place, test) => {
         return changes.length;
       };
       for (const each of operations) {
-        if (each.kind === 'record') await advisories.putRecords([record(each.id, { summary: each.word })]);
-        else if (each.kind === 'alias')
-          await advisories.putRecords([record(each.id, { source: 'ghsa', aliases: [each.cve] })]);
-        else if (each.kind === 'kev') await advisories.putExploited(each.cves.map(exploited));
-        else if (each.kind === 'score') await advisories.putScores([{ cve: each.cve, epss: each.epss, percentile: 0 }]);
+        if ('id' in each) await advisories.putRecords([record(each.id, each)]);
+        else if ('cves' in each) await advisories.putExploited(each.cves.map(exploited));
+        else if ('cve' in each) await advisories.putScores([each]);
         else await follow(each.limit);
       }
       while ((await follow(2)) > 0);
       const all = await advisories.read([1, 2, 3, 4, 5, 6].map((n) => `CVE-2024-000${n}`));
-      const expected = all.map((each) => [each.advisory.id, JSON.stringify(each)]);
-      assert.deepEqual([...followed].sort(), expected.sort());
+      assert.deepEqual(followed, new Map(all.map((each) => [each.advisory.id, JSON.stringify(each)])));
       assert.equal(await advisories.latestChange(), seq);
     });
     await fc.assert(property, { numRuns: place === postgres ? 8 : 60 });
@@ -163,21 +164,20 @@ onEach(databases, 'stored advisories', (place, test) => {
 onEach(kept, 'stored advisories', ({ fresh }, test) => {
   it('never reuse a number of the order, not even after a restart', async () => {
     const url = await fresh();
-    const numbers: number[] = [];
+    let last = 0;
     for (const summary of ['a', 'b', 'c']) {
       await using store = await openStore(url);
       await store.advisories.putRecords([record(ONE, { summary })]);
-      numbers.push(await store.advisories.latestChange());
+      const before = last;
+      last = await store.advisories.latestChange();
+      assert.ok(last > before);
     }
-    const increasing = [...new Set(numbers)].sort((a, b) => a - b);
-    assert.deepEqual(numbers, increasing);
   });
 
   test('are found by keys, whatever their number', async ({ advisories }, url) => {
     const numbers = Array.from({ length: 300 }, (_, i) => i);
-    await advisories.putRecords(
-      numbers.map((i) => record(`CVE-2024-1${i}`, { claims: [claimOn(`cpe:f5:nginx-${i}`)] })),
-    );
+    const records = numbers.map((i) => record(`CVE-2024-1${i}`, { claims: [claimOn(`cpe:f5:nginx-${i}`)] }));
+    await advisories.putRecords(records);
     await advisories.putScores(numbers.map((i) => ({ cve: `CVE-2024-1${i}`, epss: 0.5, percentile: 0.5 })));
     const plans = await plansOf(url, async (db) => {
       const table = new AdvisoryTable(db);

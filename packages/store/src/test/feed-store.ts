@@ -1,5 +1,6 @@
 // Stores of feeds for tests: subscriptions, and the contents of the tables.
 import assert from 'node:assert/strict';
+import { repeatDuring } from '../../../../tests/support/until.ts';
 import type { PolledFeed, Store } from '../index.ts';
 import { pathOf, type Row, rows } from './places.ts';
 
@@ -19,25 +20,18 @@ export async function dump(url: string): Promise<Row[][]> {
 
 /** Fails unless every stored count is a count of the rows. */
 export async function assertCounts(url: string): Promise<void> {
-  for (const [stored, counted] of [
-    [
-      'SELECT id, items, mentions FROM feeds ORDER BY id',
-      `SELECT id, (SELECT count(*) FROM feed_items WHERE feed_id = feeds.id) AS items,
-         (SELECT count(*) FROM feed_mentions WHERE feed_id = feeds.id) AS mentions FROM feeds ORDER BY id`,
-    ],
-    [
-      'SELECT domain_id, feed_id, mentions FROM feed_domains ORDER BY 1, 2',
-      'SELECT domain_id, feed_id, count(*) AS mentions FROM feed_mentions GROUP BY 1, 2 ORDER BY 1, 2',
-    ],
-    [
-      'SELECT id, mentions FROM named_domains ORDER BY 1',
-      'SELECT domain_id AS id, count(*) AS mentions FROM feed_mentions GROUP BY 1 ORDER BY 1',
-    ],
-  ] as const)
-    assert.deepEqual(await rows(url, stored), await rows(url, counted));
-  const ofTwoFeeds =
-    'SELECT m.id FROM feed_mentions m JOIN feed_items i ON i.id = m.item_id WHERE i.feed_id <> m.feed_id';
-  assert.deepEqual(await rows(url, ofTwoFeeds), []);
+  const mentionsOf = (condition: string) => `(SELECT count(*) FROM feed_mentions WHERE ${condition})`;
+  const ofPair = 'feed_id = pair.feed_id AND domain_id = pair.domain_id';
+  for (const wrong of [
+    'feeds WHERE items <> (SELECT count(*) FROM feed_items WHERE feed_id = feeds.id)',
+    `feeds WHERE mentions <> ${mentionsOf('feed_id = feeds.id')}`,
+    `named_domains WHERE mentions = 0 OR mentions <> ${mentionsOf('domain_id = named_domains.id')}`,
+    `feed_domains pair WHERE mentions = 0 OR mentions <> ${mentionsOf(ofPair)}`,
+    `feed_mentions pair WHERE NOT EXISTS (SELECT 1 FROM feed_domains WHERE ${ofPair})`,
+    'feed_mentions WHERE domain_id NOT IN (SELECT id FROM named_domains)',
+    'feed_mentions m JOIN feed_items i ON i.id = m.item_id WHERE i.feed_id <> m.feed_id',
+  ])
+    assert.deepEqual(await rows(url, `SELECT * FROM ${wrong}`), [], wrong);
   // PostgreSQL enforces its foreign keys for all writers.
   if (pathOf(url) !== undefined) assert.deepEqual(await rows(url, 'PRAGMA foreign_key_check'), []);
 }
@@ -53,17 +47,15 @@ export async function subscribed(store: Store, ...urls: string[]): Promise<numbe
 export const recordPoll = ({ feeds }: Store, id: number, polled: PolledFeed, at = T0) =>
   feeds.record(id, polled, { at, keepFrom });
 
-/** How often another request could read before this was over. */
-export async function readsDuring({ feeds }: Store, work: Promise<unknown>): Promise<number> {
-  let isOver = false;
-  const ending = work.finally(() => {
-    isOver = true;
-  });
-  let reads = 0;
-  for (; !isOver; reads += 1) {
+/** How often another request could read, and a timer fired, before this was over. */
+export async function duringWork({ feeds }: Store, work: Promise<unknown>) {
+  let [reads, ticks] = [0, 0];
+  const ticking = setInterval(() => (ticks += 1), 1);
+  await repeatDuring(work, async () => {
     await feeds.find(A);
     await new Promise(setImmediate);
-  }
-  await ending;
-  return reads;
+    reads += 1;
+  });
+  clearInterval(ticking);
+  return { reads, ticks };
 }
