@@ -90,47 +90,45 @@ describe('what others make a host hold', () => {
   });
 });
 
-describe('byte budget', () => {
-  const budgetOf = (mostBytes: number, mostBytesPerPeer: number) => {
-    const budget = new ByteBudget({ mostBytes, mostBytesPerPeer });
-    const cut: string[] = [];
-    return { cut, hold: (peer: string, name: string) => budget.hold(peer, () => cut.push(name)) };
-  };
+const budgetOf = (mostBytes: number, mostBytesPerPeer: number) => {
+  const budget = new ByteBudget({ mostBytes, mostBytesPerPeer });
+  const cut: string[] = [];
+  return { cut, hold: (peer: string, name: string) => budget.hold(peer, () => cut.push(name)) };
+};
 
-  it('cuts who holds most when all together hold too much, not who comes last', () => {
-    const { cut, hold } = budgetOf(100, 90);
-    hold('stranger', 'large')(60);
-    hold('stranger', 'small')(20);
-    const honest = hold('honest', 'honest');
-    honest(15);
-    assert.deepEqual(cut, []);
-    honest(30);
-    assert.deepEqual(cut, ['large']);
-    honest(70);
-    assert.deepEqual(cut, ['large']);
-  });
+it('a byte budget cuts who holds most when all together hold too much, not who comes last', () => {
+  const { cut, hold } = budgetOf(100, 90);
+  hold('stranger', 'large')(60);
+  hold('stranger', 'small')(20);
+  const honest = hold('honest', 'honest');
+  honest(15);
+  assert.deepEqual(cut, []);
+  honest(30);
+  assert.deepEqual(cut, ['large']);
+  honest(70);
+  assert.deepEqual(cut, ['large']);
+});
 
-  it('cuts the largest of a peer that has more than its share, as often as that is so', () => {
-    const { cut, hold } = budgetOf(1_000, 50);
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => hold('stranger', name));
-    a?.(20);
-    b?.(30);
-    assert.deepEqual(cut, []);
-    c?.(10);
-    assert.deepEqual(cut, ['b']);
-    c?.(60);
-    assert.deepEqual(cut, ['b', 'c']);
-  });
+it('a byte budget cuts the largest of a peer that has more than its share, as often as that is so', () => {
+  const { cut, hold } = budgetOf(1_000, 50);
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => hold('stranger', name));
+  a?.(20);
+  b?.(30);
+  assert.deepEqual(cut, []);
+  c?.(10);
+  assert.deepEqual(cut, ['b']);
+  c?.(60);
+  assert.deepEqual(cut, ['b', 'c']);
+});
 
-  it('forgets what is held no more', () => {
-    const { cut, hold } = budgetOf(100, 100);
-    for (let at = 0; at < 10; at += 1) {
-      const held = hold(`peer-${at}`, `${at}`);
-      held(90);
-      held(0);
-    }
-    assert.deepEqual(cut, []);
-  });
+it('a byte budget forgets what is held no more', () => {
+  const { cut, hold } = budgetOf(100, 100);
+  for (let at = 0; at < 10; at += 1) {
+    const held = hold(`peer-${at}`, `${at}`);
+    held(90);
+    held(0);
+  }
+  assert.deepEqual(cut, []);
 });
 
 const framed = (message: Uint8Array) => {
@@ -140,41 +138,39 @@ const framed = (message: Uint8Array) => {
   return Buffer.concat([Uint8Array.of(...head, rest), message]);
 };
 
-describe('message reader', () => {
-  it('gives the same messages, however the bytes are cut', () => {
-    const sizes = [1, 127, 128, 5_000, 0, 20_000];
-    const sent = sizes.map((size, at) => Buffer.alloc(size, at + 1));
-    const bytes = Buffer.concat(sent.map(framed));
-    for (const step of [1, 2, 3, 7, 1_000, 4_096, bytes.byteLength]) {
-      const reader = new MessageReader();
-      const received: Uint8Array[] = [];
-      for (let at = 0; at < bytes.byteLength; at += step)
-        received.push(...reader.read(bytes.subarray(at, Math.min(at + step, bytes.byteLength))));
-      assert.deepEqual(received, sent, `pieces of ${step}`);
-      assert.equal(reader.heldBytes, 0);
-    }
-  });
-
-  it('holds no more than twice what came of a message, in whatever pieces', () => {
+it('a message reader gives the same messages, however the bytes are cut', () => {
+  const sizes = [1, 127, 128, 5_000, 0, 20_000];
+  const sent = sizes.map((size, at) => Buffer.alloc(size, at + 1));
+  const bytes = Buffer.concat(sent.map(framed));
+  for (const step of [1, 2, 3, 7, 1_000, 4_096, bytes.byteLength]) {
     const reader = new MessageReader();
-    assert.deepEqual([...reader.read(Uint8Array.of(0x80, 0x80, 0x80))], []);
-    assert.equal(reader.heldBytes, 3);
-    assert.deepEqual([...reader.read(Uint8Array.of(0x02))], []);
-    assert.ok(reader.heldBytes <= 4_096, 'a length alone takes no memory');
-    for (let count = 1; count <= 100_000; count += 1) {
-      assert.equal([...reader.read(Uint8Array.of(7))].length, 0);
-      assert.ok(reader.heldBytes <= Math.max(4_096, 2 * count));
-    }
-  });
+    const received: Uint8Array[] = [];
+    for (let at = 0; at < bytes.byteLength; at += step)
+      received.push(...reader.read(bytes.subarray(at, Math.min(at + step, bytes.byteLength))));
+    assert.deepEqual(received, sent, `pieces of ${step}`);
+    assert.equal(reader.heldBytes, 0);
+  }
+});
 
-  it('refuses a length that is too long or does not end', () => {
-    const longest = framed(Buffer.alloc(MOST_MESSAGE_BYTES));
-    assert.equal([...new MessageReader().read(longest)][0]?.byteLength, MOST_MESSAGE_BYTES);
-    for (const head of [
-      [0x81, 0x80, 0x80, 0x02],
-      [0x80, 0x80, 0x80, 0x80, 0x01],
-      [0xff, 0xff, 0xff, 0xff],
-    ])
-      assert.throws(() => [...new MessageReader().read(Uint8Array.from(head))], RangeError);
-  });
+it('a message reader holds no more than twice what came of a message, in whatever pieces', () => {
+  const reader = new MessageReader();
+  assert.deepEqual([...reader.read(Uint8Array.of(0x80, 0x80, 0x80))], []);
+  assert.equal(reader.heldBytes, 3);
+  assert.deepEqual([...reader.read(Uint8Array.of(0x02))], []);
+  assert.ok(reader.heldBytes <= 4_096, 'a length alone takes no memory');
+  for (let count = 1; count <= 100_000; count += 1) {
+    assert.equal([...reader.read(Uint8Array.of(7))].length, 0);
+    assert.ok(reader.heldBytes <= Math.max(4_096, 2 * count));
+  }
+});
+
+it('a message reader refuses a length that is too long or does not end', () => {
+  const longest = framed(Buffer.alloc(MOST_MESSAGE_BYTES));
+  assert.equal([...new MessageReader().read(longest)][0]?.byteLength, MOST_MESSAGE_BYTES);
+  for (const head of [
+    [0x81, 0x80, 0x80, 0x02],
+    [0x80, 0x80, 0x80, 0x80, 0x01],
+    [0xff, 0xff, 0xff, 0xff],
+  ])
+    assert.throws(() => [...new MessageReader().read(Uint8Array.from(head))], RangeError);
 });

@@ -39,9 +39,10 @@ describe('finding who has what', { concurrency: true }, () => {
   });
 
   it('gives each provider once and connected, over who knows it, and not oneself', async () => {
-    const [hub, first, second, asker] = await Promise.all(['h', 'p1', 'p2', 'q'].map((name) => hosts.start(name)));
-    assert.ok(hub && first && second && asker);
-    for (const node of [first, second, asker]) await node.peers.join(hub.joinToken(), within());
+    const hub = await hosts.start('h');
+    const start = (name: string) => hosts.start(name, { join: [hub.joinToken()] });
+    const [first, second, asker] = [await start('p1'), await start('p2'), await start('q')];
+    await until(() => hub.peers.connected().length === 3);
     for (const node of [first, second, asker]) await node.peers.provide(KEY);
     await until(async () => {
       const peers = await found(asker, KEY);

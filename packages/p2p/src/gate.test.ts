@@ -68,86 +68,82 @@ describe('who may connect', { concurrency: true }, () => {
   });
 });
 
-describe('gate', () => {
-  const newPeer = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
-  /** A gate of a host with these connections. */
-  const gaterOf = (all: readonly Connection[] = []) => {
-    const connections = (peer?: PeerId) => (peer ? [] : [...all]);
-    const deps = { allow: undefined, named: [], connections, isBusy: () => false, onRefused: () => {} };
-    return createGate('self', deps).gater;
+const newPeer = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
+/** A gate of a host with these connections. */
+const gaterOf = (all: readonly Connection[] = []) => {
+  const connections = (peer?: PeerId) => (peer ? [] : [...all]);
+  const deps = { allow: undefined, named: [], connections, isBusy: () => false, onRefused: () => {} };
+  return createGate('self', deps).gater;
+};
+/** The properties of a connection that the gate reads. */
+const connectionOf = (host: string, port: number, peer: PeerId) => {
+  const aborted: Error[] = [];
+  const closed: (() => void)[] = [];
+  const connection = {
+    remoteAddr: multiaddr(`/ip4/${host}/tcp/${port}`),
+    remotePeer: peer,
+    direction: 'inbound',
+    timeline: { open: Date.now() },
+    addEventListener: (_: 'close', listener: () => void) => closed.push(listener),
+    abort: (error: Error) => aborted.push(error),
   };
-  /** The properties of a connection that the gate reads. */
-  const connectionOf = (host: string, port: number, peer: PeerId) => {
-    const aborted: Error[] = [];
-    const closed: (() => void)[] = [];
-    const connection = {
-      remoteAddr: multiaddr(`/ip4/${host}/tcp/${port}`),
-      remotePeer: peer,
-      direction: 'inbound',
-      timeline: { open: Date.now() },
-      addEventListener: (_: 'close', listener: () => void) => closed.push(listener),
-      abort: (error: Error) => aborted.push(error),
-    };
-    return { aborted, closed, connection: connection as unknown as Connection & MultiaddrConnection };
-  };
+  return { aborted, closed, connection: connection as unknown as Connection & MultiaddrConnection };
+};
 
-  it('lets so many of one address come at once, and more when those are upgraded or closed', async () => {
-    const peer = await newPeer();
-    const gater = gaterOf();
-    const isLetIn = ({ connection }: { connection: MultiaddrConnection }) => !gater.denyInboundConnection?.(connection);
-    const come = (port: number, host = '192.0.2.9') => isLetIn(connectionOf(host, port, peer));
-    const some = Array.from({ length: CONNECTIONS.mostPendingPerHost }, (_, at) => connectionOf('192.0.2.9', at, peer));
-    assert.ok(some.every(isLetIn));
-    assert.deepEqual([come(100), come(1, '192.0.2.1')], [false, true]);
-    for (const close of some[0]?.closed ?? []) close();
-    assert.deepEqual([come(101), come(102)], [true, false]);
-    assert.ok(some[1] && !gater.denyInboundUpgradedConnection?.(peer, some[1].connection));
-    assert.ok(come(103));
-  });
-
-  it('admits a new peer when all slots are taken, in the slot of a machine that has many', async () => {
-    const [crowd, honest] = await Promise.all([newPeer(), newPeer()]);
-    const taken = Array.from({ length: CONNECTIONS.most }, (_, port) => connectionOf('192.0.2.9', port, crowd));
-    const gater = gaterOf(taken.map(({ connection }) => connection));
-    const { connection: newcomer } = connectionOf('192.0.2.1', 1, honest);
-    const { connection: another } = connectionOf('192.0.2.9', 2, crowd);
-    const countAborted = () => taken.filter(({ aborted }) => aborted.length > 0).length;
-    assert.equal(gater.denyInboundConnection?.(another), true);
-    assert.equal(gater.denyInboundConnection?.(newcomer), false);
-    assert.equal(countAborted(), 0, 'no connection is closed before a key is proved');
-    assert.equal(gater.denyInboundUpgradedConnection?.(honest, newcomer), false);
-    assert.equal(countAborted(), 1);
-  });
-
-  it('denies a dial to an address that no host of the network can have', () => {
-    const denied = `/ip4/169.254.169.254/tcp/80 /ip4/0.0.0.0/tcp/4001 /ip4/100.100.100.200/tcp/80
-      /ip4/168.63.129.16/tcp/80 /ip4/224.0.0.251/tcp/4001 /ip4/255.255.255.255/tcp/4001 /ip6/::/tcp/4001
-      /ip6/fe80::1/tcp/4001 /ip6/ff02::1/tcp/4001 /ip6/fd00:ec2::254/tcp/80 /ip6/fd20:ce::254/tcp/80
-      /ip6/::ffff:a9fe:a9fe/tcp/80 /ip6/64:ff9b::a9fe:a9fe/tcp/80 /ip4/169.254.169.254/tcp/80/ws`.split(/\s+/);
-    const allowed = `/ip4/127.0.0.1/tcp/4001 /ip4/192.168.1.5/tcp/4001 /ip4/93.184.216.34/tcp/4001 /ip6/fd00::5/tcp/4001
-      /ip6/2606:4700::1111/tcp/4001 /dns4/gateway.example/tcp/4001`.split(/\s+/);
-    const isDenied = (address: string) => gaterOf().denyDialMultiaddr?.(multiaddr(address)) ?? false;
-    assert.deepEqual([...denied, ...allowed].filter(isDenied), denied);
-  });
+it('the gate lets so many of one address come at once, and more when those are upgraded or closed', async () => {
+  const peer = await newPeer();
+  const gater = gaterOf();
+  const isLetIn = ({ connection }: { connection: MultiaddrConnection }) => !gater.denyInboundConnection?.(connection);
+  const come = (port: number, host = '192.0.2.9') => isLetIn(connectionOf(host, port, peer));
+  const some = Array.from({ length: CONNECTIONS.mostPendingPerHost }, (_, at) => connectionOf('192.0.2.9', at, peer));
+  assert.ok(some.every(isLetIn));
+  assert.deepEqual([come(100), come(1, '192.0.2.1')], [false, true]);
+  for (const close of some[0]?.closed ?? []) close();
+  assert.deepEqual([come(101), come(102)], [true, false]);
+  assert.ok(some[1] && !gater.denyInboundUpgradedConnection?.(peer, some[1].connection));
+  assert.ok(come(103));
 });
 
-describe('private network', () => {
-  it('has one key of 32 bytes, of the option or of the tokens', () => {
-    const key = new Uint8Array(32).fill(7);
-    assert.equal(networkKeyOf(undefined, [{}]), undefined);
-    assert.equal(networkKeyOf(undefined, [{}, { networkKey: key }]), key);
-    assert.equal(networkKeyOf(key, [{ networkKey: key.slice() }]), key);
-    assert.throws(() => networkKeyOf(key, [{ networkKey: new Uint8Array(32) }]), RangeError);
-    assert.throws(() => networkKeyOf(new Uint8Array(31), []), RangeError);
-  });
+it('the gate admits a new peer when all slots are taken, in the slot of a machine that has many', async () => {
+  const [crowd, honest] = await Promise.all([newPeer(), newPeer()]);
+  const taken = Array.from({ length: CONNECTIONS.most }, (_, port) => connectionOf('192.0.2.9', port, crowd));
+  const gater = gaterOf(taken.map(({ connection }) => connection));
+  const { connection: newcomer } = connectionOf('192.0.2.1', 1, honest);
+  const { connection: another } = connectionOf('192.0.2.9', 2, crowd);
+  const countAborted = () => taken.filter(({ aborted }) => aborted.length > 0).length;
+  assert.equal(gater.denyInboundConnection?.(another), true);
+  assert.equal(gater.denyInboundConnection?.(newcomer), false);
+  assert.equal(countAborted(), 0, 'no connection is closed before a key is proved');
+  assert.equal(gater.denyInboundUpgradedConnection?.(honest, newcomer), false);
+  assert.equal(countAborted(), 1);
+});
 
-  it('meets on the LAN under a name of its own, which fits a DNS label and does not tell the key', () => {
-    const key = new Uint8Array(32).fill(7);
-    const names = [lanServiceName(undefined), lanServiceName(key), lanServiceName(new Uint8Array(32))];
-    assert.equal(new Set(names).size, 3);
-    for (const name of names) assert.match(name, /^_strata[-0-9a-f]{0,20}\._udp\.local$/);
-    assert.ok(!lanServiceName(key).includes('0707'));
-  });
+it('the gate denies a dial to an address that no host of the network can have', () => {
+  const denied = `/ip4/169.254.169.254/tcp/80 /ip4/0.0.0.0/tcp/4001 /ip4/100.100.100.200/tcp/80
+    /ip4/168.63.129.16/tcp/80 /ip4/224.0.0.251/tcp/4001 /ip4/255.255.255.255/tcp/4001 /ip6/::/tcp/4001
+    /ip6/fe80::1/tcp/4001 /ip6/ff02::1/tcp/4001 /ip6/fd00:ec2::254/tcp/80 /ip6/fd20:ce::254/tcp/80
+    /ip6/::ffff:a9fe:a9fe/tcp/80 /ip6/64:ff9b::a9fe:a9fe/tcp/80 /ip4/169.254.169.254/tcp/80/ws`.split(/\s+/);
+  const allowed = `/ip4/127.0.0.1/tcp/4001 /ip4/192.168.1.5/tcp/4001 /ip4/93.184.216.34/tcp/4001 /ip6/fd00::5/tcp/4001
+    /ip6/2606:4700::1111/tcp/4001 /dns4/gateway.example/tcp/4001`.split(/\s+/);
+  const isDenied = (address: string) => gaterOf().denyDialMultiaddr?.(multiaddr(address)) ?? false;
+  assert.deepEqual([...denied, ...allowed].filter(isDenied), denied);
+});
+
+it('a private network has one key of 32 bytes, of the option or of the tokens', () => {
+  const key = new Uint8Array(32).fill(7);
+  assert.equal(networkKeyOf(undefined, [{}]), undefined);
+  assert.equal(networkKeyOf(undefined, [{}, { networkKey: key }]), key);
+  assert.equal(networkKeyOf(key, [{ networkKey: key.slice() }]), key);
+  assert.throws(() => networkKeyOf(key, [{ networkKey: new Uint8Array(32) }]), RangeError);
+  assert.throws(() => networkKeyOf(new Uint8Array(31), []), RangeError);
+});
+
+it('a private network meets on the LAN under a name of its own, which fits a DNS label and does not tell the key', () => {
+  const key = new Uint8Array(32).fill(7);
+  const names = [lanServiceName(undefined), lanServiceName(key), lanServiceName(new Uint8Array(32))];
+  assert.equal(new Set(names).size, 3);
+  for (const name of names) assert.match(name, /^_strata[-0-9a-f]{0,20}\._udp\.local$/);
+  assert.ok(!lanServiceName(key).includes('0707'));
 });
 
 const place = (host: string, more: { isKept?: boolean; isBusy?: boolean; openedAtMs?: number } = {}) => {
@@ -156,25 +152,23 @@ const place = (host: string, more: { isKept?: boolean; isBusy?: boolean; openedA
 const many = (host: string, count: number, more = {}) =>
   Array.from({ length: count }, (_, at) => place(host, { openedAtMs: at, ...more }));
 
-describe('who gives way', () => {
-  it('is the youngest idle one of the address that has most', () => {
-    const crowd = many('crowd', 5);
-    const places = [...many('few', 3), ...crowd, place('one')];
-    assert.equal(whoGivesWay(places, 'newcomer', 0), crowd[4]);
-    assert.equal(whoGivesWay(places, 'crowd', 0), undefined, 'a crowd does not push others out');
-  });
+it('who gives way is the youngest idle one of the address that has most', () => {
+  const crowd = many('crowd', 5);
+  const places = [...many('few', 3), ...crowd, place('one')];
+  assert.equal(whoGivesWay(places, 'newcomer', 0), crowd[4]);
+  assert.equal(whoGivesWay(places, 'crowd', 0), undefined, 'a crowd does not push others out');
+});
 
-  it('is nobody whom this host dialled or was told to join, nor who works', () => {
-    assert.equal(whoGivesWay(many('crowd', 9, { isKept: true }), 'newcomer', 0), undefined);
-    assert.equal(whoGivesWay(many('crowd', 9, { isBusy: true }), 'newcomer', 0), undefined);
-    const beyond = many('crowd', CONNECTIONS.mostBusyPerHostWhenFull + 1, { isBusy: true });
-    assert.equal(whoGivesWay(beyond, 'newcomer', 0), beyond.at(-1));
-  });
+it('who gives way is nobody whom this host dialled or was told to join, nor who works', () => {
+  assert.equal(whoGivesWay(many('crowd', 9, { isKept: true }), 'newcomer', 0), undefined);
+  assert.equal(whoGivesWay(many('crowd', 9, { isBusy: true }), 'newcomer', 0), undefined);
+  const beyond = many('crowd', CONNECTIONS.mostBusyPerHostWhenFull + 1, { isBusy: true });
+  assert.equal(whoGivesWay(beyond, 'newcomer', 0), beyond.at(-1));
+});
 
-  it('is who did nothing for long, where nobody has more than others', () => {
-    const places = [place('a', { openedAtMs: 90_000 }), place('b'), place('c', { isBusy: true })];
-    assert.equal(whoGivesWay(places, 'newcomer', 100_000), places[1]);
-    assert.equal(whoGivesWay([...places, place('crowd'), place('crowd')], 'crowd', 100_000)?.host, 'crowd');
-    assert.equal(whoGivesWay(places, 'newcomer', 10_000), undefined);
-  });
+it('who gives way is who did nothing for long, where nobody has more than others', () => {
+  const places = [place('a', { openedAtMs: 90_000 }), place('b'), place('c', { isBusy: true })];
+  assert.equal(whoGivesWay(places, 'newcomer', 100_000), places[1]);
+  assert.equal(whoGivesWay([...places, place('crowd'), place('crowd')], 'crowd', 100_000)?.host, 'crowd');
+  assert.equal(whoGivesWay(places, 'newcomer', 10_000), undefined);
 });

@@ -16,9 +16,9 @@ describe('known peers', { concurrency: true }, () => {
     const bootstrap = await hosts.start('bootstrap');
     const join = [bootstrap.joinToken()];
     const options = (name: string) => ({ join, knownPeersFile: path.join(hosts.directory, `${name}.json`) });
-    const nodes = await Promise.all(['1', '2', '3', '4'].map((name) => hosts.start(name, options(name))));
+    const start = (name: string) => hosts.start(name, options(name));
+    const nodes = await Promise.all([start('1'), start('2'), start('3'), start('4')]);
     const [one, two, three, four] = nodes;
-    assert.ok(one && two && three && four);
     await until(() => nodes.every((node) => node.peers.connected().length >= 2));
     const file = path.join(hosts.directory, '4.json');
     await until(async () => {
@@ -28,7 +28,7 @@ describe('known peers', { concurrency: true }, () => {
     await bootstrap[Symbol.asyncDispose]();
     await four[Symbol.asyncDispose]();
     assert.equal((await stat(file)).mode & 0o777, 0o600);
-    const back = await hosts.start('4', options('4'));
+    const back = await start('4');
     assert.equal(back.id, four.id);
     await until(() => back.peers.connected().length > 0);
 
@@ -50,8 +50,7 @@ describe('known peers', { concurrency: true }, () => {
 
   it('begin anew from a file that is damaged or hostile', async () => {
     const a = await hosts.start('a');
-    const peer = { id: 'x', addresses: ['/ip4/no'], seenAt: new Date().toISOString() };
-    const contents = ['', '{', '{"version":2}', JSON.stringify({ version: 1, peers: [peer] })];
+    const peers = [{ id: 'x', addresses: ['/ip4/no'], seenAt: new Date().toISOString() }];
     const begin = async (content: string, index: number) => {
       const knownPeersFile = path.join(hosts.directory, `damaged-${index}.json`);
       await writeFile(knownPeersFile, content);
@@ -59,7 +58,7 @@ describe('known peers', { concurrency: true }, () => {
       await node.peers.join(a.joinToken(), within());
       await until(async () => (await readFile(knownPeersFile, 'utf8')).includes(a.id));
     };
-    await Promise.all(contents.map(begin));
+    await Promise.all(['', '{', '{"version":2}', JSON.stringify({ version: 1, peers })].map(begin));
   });
 
   const atPort = (host: string, port: number) => `/ip4/${host}/tcp/${port}`;
@@ -69,13 +68,12 @@ describe('known peers', { concurrency: true }, () => {
     const known = await KnownPeers.load(undefined);
     for (let at = 0; at < KNOWN_PEERS.most + 5; at += 1)
       known.add(`peer-${at}`, { reached: atPort('192.0.2.1', at + 1), told: [] }, new Date(at));
-    assert.equal(known.list().length, KNOWN_PEERS.most);
-    assert.equal(known.list()[0]?.id, `peer-${KNOWN_PEERS.most + 4}`);
+    assert.deepEqual([known.list().length, known.list()[0]?.id], [KNOWN_PEERS.most, `peer-${KNOWN_PEERS.most + 4}`]);
     for (let at = 0; at < 10; at += 1)
       known.add('peer-100', { told: [atPort('192.0.2.2', at + 1), 'x'.repeat(999)] }, new Date());
     const { id, addresses } = known.list()[0] ?? assert.fail('no peer is known');
-    assert.deepEqual([id, addresses[0]], ['peer-100', atPort('192.0.2.2', 10)]);
-    assert.equal(addresses.length, KNOWN_PEERS.mostAddresses);
+    const expected = ['peer-100', atPort('192.0.2.2', 10), KNOWN_PEERS.mostAddresses];
+    assert.deepEqual([id, addresses[0], addresses.length], expected);
     known.add('silent', { told: [] }, new Date());
     assert.ok(!isKnown(known, 'silent'));
   });
@@ -93,12 +91,10 @@ describe('known peers', { concurrency: true }, () => {
     known.add('gateway', { reached: atPort('192.0.2.1', 4001), told: [] }, new Date());
     const announce = (id: string) => known.add(id, { told: [atPort('203.0.113.7', 80)] }, new Date());
     for (let at = 0; at < 2 * KNOWN_PEERS.most; at += 1) announce(`stranger-${at}`);
-    assert.equal(known.list()[0]?.id, 'gateway');
-    assert.equal(known.list().length, 1 + KNOWN_PEERS.mostTold);
+    assert.deepEqual([known.list()[0]?.id, known.list().length], ['gateway', 1 + KNOWN_PEERS.mostTold]);
     for (let at = 0; at < KNOWN_PEERS.most; at += 1)
       known.add(`friend-${at}`, { reached: atPort('192.0.2.2', at + 1), told: [] }, new Date());
     announce('newcomer');
-    assert.equal(known.list().length, KNOWN_PEERS.most);
-    assert.ok(!isKnown(known, 'newcomer'));
+    assert.deepEqual([known.list().length, isKnown(known, 'newcomer')], [KNOWN_PEERS.most, false]);
   });
 });

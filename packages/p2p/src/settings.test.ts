@@ -9,40 +9,38 @@ const defaults = { directory: '/data/host', listen: ['/ip4/0.0.0.0/tcp/0'] };
 const read = (env: Readonly<Record<string, string>>) => readPeerSettings(PeerEnvironment.parse(env), defaults);
 const key = '0f'.repeat(32);
 
-describe('settings of a host', () => {
-  it('has the defaults of its service where nothing is set', () => {
-    assert.deepEqual(read({}), {
-      keyFile: path.join('/data/host', 'peer.key'),
-      knownPeersFile: path.join('/data/host', 'known-peers.json'),
-      join: [],
-      listen: ['/ip4/0.0.0.0/tcp/0'],
-      isMdnsOn: true,
-      isRelay: false,
-      arePrivateAddressesTold: true,
-    });
+it('the settings of a host has the defaults of its service where nothing is set', () => {
+  assert.deepEqual(read({}), {
+    keyFile: path.join('/data/host', 'peer.key'),
+    knownPeersFile: path.join('/data/host', 'known-peers.json'),
+    join: [],
+    listen: ['/ip4/0.0.0.0/tcp/0'],
+    isMdnsOn: true,
+    isRelay: false,
+    arePrivateAddressesTold: true,
   });
-
-  it('takes lists apart by commas and spaces, each value once', () => {
-    const settings = read({
-      STRATA_JOIN: '/ip4/192.0.2.1/tcp/4001, token-a token-a',
-      STRATA_P2P_LISTEN: '/ip4/0.0.0.0/tcp/4001,/ip4/0.0.0.0/tcp/4002/ws',
-      STRATA_MDNS: 'off',
-    });
-    assert.deepEqual(settings.join, ['/ip4/192.0.2.1/tcp/4001', 'token-a']);
-    assert.deepEqual(settings.listen, ['/ip4/0.0.0.0/tcp/4001', '/ip4/0.0.0.0/tcp/4002/ws']);
-    assert.equal(settings.isMdnsOn, false);
-  });
-
-  for (const [name, value] of [
-    ['STRATA_P2P_LISTEN', '0.0.0.0:4001'],
-    ['STRATA_P2P_ALLOW', 'somebody'],
-    ['STRATA_MDNS', 'yes'],
-  ] as const)
-    it(`refuses ${name}=${value}, and names it`, () => {
-      const { error } = PeerEnvironment.safeParse({ [name]: value });
-      assert.deepEqual(error?.issues[0]?.path, [name]);
-    });
 });
+
+it('the settings of a host takes lists apart by commas and spaces, each value once', () => {
+  const settings = read({
+    STRATA_JOIN: '/ip4/192.0.2.1/tcp/4001, token-a token-a',
+    STRATA_P2P_LISTEN: '/ip4/0.0.0.0/tcp/4001,/ip4/0.0.0.0/tcp/4002/ws',
+    STRATA_MDNS: 'off',
+  });
+  assert.deepEqual(settings.join, ['/ip4/192.0.2.1/tcp/4001', 'token-a']);
+  assert.deepEqual(settings.listen, ['/ip4/0.0.0.0/tcp/4001', '/ip4/0.0.0.0/tcp/4002/ws']);
+  assert.equal(settings.isMdnsOn, false);
+});
+
+for (const [name, value] of [
+  ['STRATA_P2P_LISTEN', '0.0.0.0:4001'],
+  ['STRATA_P2P_ALLOW', 'somebody'],
+  ['STRATA_MDNS', 'yes'],
+] as const)
+  it(`the settings of a host refuses ${name}=${value}, and names it`, () => {
+    const { error } = PeerEnvironment.safeParse({ [name]: value });
+    assert.deepEqual(error?.issues[0]?.path, [name]);
+  });
 
 describe('the key of a private network', () => {
   const directory = useDirectory();

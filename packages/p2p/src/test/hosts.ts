@@ -1,4 +1,5 @@
 // Hosts for tests: on loopback, with keys in a directory that goes with them.
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,14 +26,8 @@ export function useDirectory(): { readonly path: string } {
   return directory;
 }
 
-export interface Hosts {
-  readonly directory: string;
-  /** Each name has a key of its own: started again, it is the same peer. */
-  start(name: string, options?: Partial<PeerNodeOptions>): Promise<PeerNode>;
-}
-
 /** Hosts of a suite, stopped after it. */
-export function useHosts(): Hosts {
+export function useHosts() {
   const nodes: PeerNode[] = [];
   after(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())));
   const directory = useDirectory();
@@ -40,7 +35,8 @@ export function useHosts(): Hosts {
     get directory() {
       return directory.path;
     },
-    async start(name, options = {}) {
+    /** Each name has a key of its own: started again, it is the same peer. */
+    async start(name: string, options: Partial<PeerNodeOptions> = {}): Promise<PeerNode> {
       const keyFile = path.join(directory.path, `${name}.key`);
       const node = await startPeerNode({ keyFile, listen: [LOOPBACK], isMdnsOn: false, ...options });
       nodes.push(node);
@@ -53,12 +49,5 @@ export function useHosts(): Hosts {
 export const startStranger = (options: Libp2pOptions = {}) =>
   createLibp2p({ transports: [tcp()], connectionEncrypters: [tls()], streamMuxers: [yamux()], ...options });
 
-export function addressOf(node: PeerNode): string {
-  const [address] = node.addresses();
-  if (address === undefined) throw new Error('the host listens nowhere');
-  return address;
-}
-
-export function portOf(node: PeerNode): number {
-  return Number(/\/tcp\/(\d+)/.exec(addressOf(node))?.[1]);
-}
+export const addressOf = (node: PeerNode) => node.addresses()[0] ?? assert.fail('the host listens nowhere');
+export const portOf = (node: PeerNode) => Number(/\/tcp\/(\d+)/.exec(addressOf(node))?.[1]);
