@@ -19,13 +19,9 @@ function historyOf(all: readonly IndexedChange[], scanned: Scans): ChangeHistory
 
 /** Every question but that of flows, against a walk over all changes. */
 function check(history: ChangeHistory, all: readonly IndexedChange[], scanned: Scans): void {
-  const windows = [
-    [FIRST_DAY, LAST_DAY],
-    [FIRST_DAY + 10, FIRST_DAY + 17],
-    [LAST_DAY, LAST_DAY],
-    [LAST_DAY, FIRST_DAY],
-  ] as const;
-  for (const [from, to] of windows) {
+  const windows = [`${FIRST_DAY} ${LAST_DAY}`, `${FIRST_DAY + 10} ${FIRST_DAY + 17}`, `${LAST_DAY} ${LAST_DAY}`];
+  for (const window of [...windows, `${LAST_DAY} ${FIRST_DAY}`]) {
+    const [from = 0, to = 0] = window.split(' ').map(Number);
     const within = all.filter(({ confirmedAt }) => dayOf(confirmedAt) >= from && dayOf(confirmedAt) <= to);
     const real = within.filter(({ type }) => type !== 'reclassified');
     for (const provider of PROVIDERS) {
@@ -71,13 +67,15 @@ describe('the history of changes', () => {
     holds(60, [changes, scans], (all, scanned) => check(historyOf(all, scanned), all, scanned)));
 
   it('counts a change on the day on which it was confirmed, not on the day of the scan', () => {
-    const history = new ChangeHistory();
     const at = Date.parse('2026-03-01T23:00:00Z');
-    const base = { at, category: 'email', isEntry: true, isExit: true } as const;
-    history.add({ ...base, confirmedAt: at + 7 * 3_600_000, type: 'migrated', from: 'acme', to: 'borealis' });
+    const base = { at, category: 'email', type: 'migrated', isEntry: true, isExit: true } as const;
+    const history = historyOf([{ ...base, confirmedAt: at + 7 * 3_600_000, from: 'acme', to: 'borealis' }], []);
+    const lostOn = (day: number) => history.movement({ provider: 'acme' }, day, day).lost;
     const day = dayOf(at);
-    assert.deepEqual(history.movement({ provider: 'acme' }, day, day), { gained: 0, lost: 0 });
-    assert.deepEqual(history.movement({ provider: 'acme' }, day + 1, day + 1), { gained: 0, lost: 1 });
-    assert.equal(history.migrations('email', day + 1, day + 1), 1);
+    assert.deepEqual([lostOn(day), lostOn(day + 1), history.migrations('email', day + 1, day + 1)], [0, 1, 1]);
+  });
+  it('counts days from midnight to midnight UTC', () => {
+    const midnight = Date.parse('2026-01-01T00:00:00Z');
+    assert.deepEqual([midnight - 1, midnight, midnight + 86_399_999].map(dayOf), [20_453, 20_454, 20_454]);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
+import { buildSets } from './build-sets.ts';
 import { DomainSet } from './domain-set.ts';
 
 const LARGEST = 5_000_000;
@@ -59,22 +60,16 @@ describe('a set of domains', () => {
 
   it('joins, cuts and subtracts like plain sets', () =>
     holds(300, [membersOf, membersOf], (a, b) => {
-      const [left, right] = [DomainSet.of(a), DomainSet.of(b)];
-      const [plainLeft, plainRight] = [new Set(a), new Set(b)];
-      const common = plainLeft.intersection(plainRight);
-      for (const [x, y, plainX, plainY] of [
-        [left, right, plainLeft, plainRight],
-        [right, left, plainRight, plainLeft],
-      ] as const) {
-        check(x.and(y), common);
-        assert.equal(x.andSize(y), common.size);
-        check(x.or(y), plainX.union(plainY));
-        check(x.andNot(y), plainX.difference(plainY));
+      const one = { set: DomainSet.of(a), plain: new Set(a) };
+      const other = { set: DomainSet.of(b), plain: new Set(b) };
+      for (const [left, right] of [[one, other] as const, [other, one] as const, [one, one] as const]) {
+        const common = left.plain.intersection(right.plain);
+        check(left.set.and(right.set), common);
+        assert.equal(left.set.andSize(right.set), common.size);
+        check(left.set.or(right.set), left.plain.union(right.plain));
+        check(left.set.andNot(right.set), left.plain.difference(right.plain));
       }
-      check(left.and(left), plainLeft);
-      check(left.andNot(left), new Set());
-      check(left, plainLeft);
-      check(right, plainRight);
+      for (const { set, plain } of [one, other]) check(set, plain);
     }));
 
   it('gives results that nothing done later to either operand, or to the result, reaches', () =>
@@ -142,6 +137,59 @@ describe('a set of domains', () => {
     for (const member of run(0, 50_000)) emptied.add(member);
     within(emptied, 100_000);
     check(emptied, new Set([...run(0, 50_000), ...run(99_990, 10)]));
+  });
+});
+
+describe('sets built at once', () => {
+  const COUNT = 12;
+  /** For each member in ascending order, the sets that it is visited in, the same one several times in a row among them. */
+  const memberships = fc
+    .uniqueArray(fc.oneof(fc.nat(3_000), fc.nat(200_000)), { maxLength: 400, size: 'max' })
+    .chain((members) =>
+      fc
+        .array(fc.array(fc.nat(COUNT - 1), { maxLength: 6 }), { minLength: members.length, maxLength: members.length })
+        .map((sets) => members.sort((a, b) => a - b).map((member, i) => ({ member, sets: sets[i] ?? [] }))),
+    );
+  const build = (given: readonly { readonly member: number; readonly sets: readonly number[] }[], limit: number) =>
+    buildSets(COUNT, limit, (visit) => {
+      for (const { member, sets } of given) for (const set of sets) visit(set, member);
+    });
+
+  it('equal sets filled one by one', () =>
+    holds(200, [memberships, fc.nat(5)], (given, more) => {
+      const built = build(given, (given.at(-1)?.member ?? 0) + 1 + more);
+      assert.equal(built.length, COUNT);
+      for (const [number, set] of built.entries()) {
+        const expected = given.filter(({ sets }) => sets.includes(number)).map(({ member }) => member);
+        assert.deepEqual([set?.size ?? 0, ...(set?.toArray() ?? [])], [expected.length, ...expected]);
+      }
+    }));
+
+  it('can be changed without changing their neighbours', () =>
+    holds(
+      50,
+      [memberships, fc.array(fc.nat(3_000), { minLength: 1, maxLength: 60, size: 'max' })],
+      (given, changes) => {
+        const built = build(given, 200_001);
+        const before = built.map((set) => set?.toArray());
+        for (const [number, set] of built.entries()) {
+          for (const member of changes) if (!set?.delete(member)) set?.add(member);
+          for (let other = number + 1; other < COUNT; other += 1)
+            assert.deepEqual(built[other]?.toArray(), before[other]);
+          if (number > 0) assert.equal(built[number - 1]?.size, built[number - 1]?.toArray().length);
+        }
+      },
+    ));
+
+  it('keeps a set without members undefined, and dense ones as bitmaps', () => {
+    const [none, dense, sparse] = buildSets(3, 100_000, (visit) => {
+      for (let member = 0; member < 100_000; member += 1) {
+        if (member % 2 === 0) visit(1, member);
+        if (member % 1_000 === 0) visit(2, member);
+      }
+    });
+    assert.deepEqual([none, dense?.size, sparse?.byteLength], [undefined, 50_000, 400]);
+    assert.ok((dense?.byteLength ?? 0) < 13_000);
   });
 });
 
