@@ -35,8 +35,7 @@ it('a bounded datastore answers queries by prefix, filter, order, offset and lim
   for (const name of ['/x/1', '/x/3', '/x/2', '/y/1']) store.put(key(name), Buffer.from(name));
   const byName = (a: { key: Key }, b: { key: Key }) => (a.key.toString() < b.key.toString() ? -1 : 1);
   const query = { prefix: '/x', filters: [], orders: [byName], offset: 1, limit: 1 };
-  const [first, ...others] = store.query(query);
-  assert.deepEqual([`${first?.key}`, others], ['/x/2', []]);
+  assert.equal([...store.query(query)].map((each) => each.key).join(), '/x/2');
   const isY = ({ value }: { value: Uint8Array }) => Buffer.from(value).toString() === '/y/1';
   assert.equal([...store.query({ filters: [isY] })].length, 1);
 });
@@ -51,21 +50,17 @@ it('a bounded datastore does a batch all at once, and many one after the other',
   assert.deepEqual(names(store), ['/a']);
   await Array.fromAsync(store.putMany([{ key: key('/b'), value: Uint8Array.of(2) }]));
   const values = await Array.fromAsync(store.getMany([key('/a'), key('/b')]));
-  for (const [i, { value }] of values.entries()) assert.deepEqual(value, Uint8Array.of(i + 1));
-  assert.equal(values.length, 2);
+  assert.equal(values.map(({ value }) => value).join(), '1,2');
   await Array.fromAsync(store.deleteMany([key('/a')]));
   assert.deepEqual(names(store), ['/b']);
 });
 
 it('a bounded datastore keeps a bounded number of providers of a key, and of keys of a provider, the last ones announced', () => {
   const store = storeOf(100, { mostProvidersPerKey: 2, mostKeysPerProvider: 3 });
-  const announce = (...records: string[]) => {
-    for (const record of records) store.put(key(`/dht/provider/${record}`), Uint8Array.of(1));
-  };
   const namesIn = (prefix = '') => names(store, `/dht/provider/${prefix}`).map((name) => name.slice(14));
-  announce('model/a', 'model/b', 'model/c');
+  for (const record of ['model/a', 'model/b', 'model/c', '1/greedy', '2/greedy', '3/greedy', '4/greedy', '1/modest'])
+    store.put(key(`/dht/provider/${record}`), Uint8Array.of(1));
   assert.deepEqual(namesIn('model'), ['model/b', 'model/c']);
-  announce('1/greedy', '2/greedy', '3/greedy', '4/greedy', '1/modest');
   const greedy = namesIn().filter((name) => name.endsWith('/greedy'));
   assert.deepEqual(greedy, ['2/greedy', '3/greedy', '4/greedy']);
   store.delete(key('/dht/provider/1/modest'));

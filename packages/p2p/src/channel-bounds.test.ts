@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Stream } from '@libp2p/interface';
 import type { Libp2p } from 'libp2p';
-import { until } from '../../../tests/support/until.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
@@ -19,19 +18,16 @@ describe('what others make a host hold', () => {
   let stranger: Libp2p;
   let unread: ByteBudget;
   let messageTimeoutMs = 60_000;
-  const channels: Channel[] = [];
+  let arrived = Promise.withResolvers<Channel>();
   const start = () => startStranger({ addresses: { listen: [LOOPBACK] } });
-  const arrived = async () => {
-    await until(() => channels.length > 0);
-    return channels.pop() as Channel;
-  };
   /** A channel at the host and the bare stream at whoever fills it; `name` is whom the host takes it for. */
   let name = '';
-  const open = async (peer: string): Promise<{ readonly channel: Channel; readonly stream: Stream }> => {
+  const open = async (peer: string) => {
     name = peer;
+    arrived = Promise.withResolvers();
     const connection = await stranger.dial(host.getMultiaddrs());
     const stream = await connection.newStream('/test/1');
-    return { stream, channel: await arrived() };
+    return { stream, channel: await arrived.promise };
   };
   const fill = async (stream: Stream, bytes: number) => {
     const piece = new Uint8Array(64 * 1024);
@@ -47,7 +43,7 @@ describe('what others make a host hold', () => {
     [host, stranger] = await Promise.all([start(), start()]);
     await host.handle('/test/1', (stream) => {
       const unsent = new ByteBudget({ mostBytes: 6 * MIB, mostBytesPerPeer: 6 * MIB });
-      channels.push(openChannel(stream, name, { unread, unsent, messageTimeoutMs }));
+      arrived.resolve(openChannel(stream, name, { unread, unsent, messageTimeoutMs }));
     });
   });
   after(() => Promise.all([host.stop(), stranger.stop()]));

@@ -16,14 +16,14 @@ import { addressOf, startStranger, useHosts, within } from './test/hosts.ts';
 
 const KEY = Buffer.from('model');
 
-const found = (node: PeerNode, key: Uint8Array, ms = 5_000): Promise<string[]> =>
-  Array.fromAsync(node.peers.find(key, within(ms)));
+const found = (node: PeerNode, key: Uint8Array, ms = 5_000) => Array.fromAsync(node.peers.find(key, within(ms)));
 
-/** Whether `peer` is found, without waiting for the other providers of the key. */
-async function isFound(node: PeerNode, key: Uint8Array, peer: string): Promise<boolean> {
-  for await (const each of node.peers.find(key, within(5_000))) if (each === peer) return true;
-  return false;
-}
+/** Waits until `peer` is found, but not for the other providers of the key. */
+const findsSoon = (node: PeerNode, key: Uint8Array, peer: string) =>
+  until(async () => {
+    for await (const each of node.peers.find(key, within(5_000))) if (each === peer) return true;
+    return false;
+  });
 
 describe('finding who has what', { concurrency: true }, () => {
   const hosts = useHosts();
@@ -33,8 +33,8 @@ describe('finding who has what', { concurrency: true }, () => {
     await a.peers.provide(KEY);
     const b = await hosts.start('b', { join: [a.joinToken()] });
     await b.peers.provide(Buffer.from('other'));
-    await until(() => isFound(b, KEY, a.id));
-    await until(() => isFound(a, Buffer.from('other'), b.id));
+    await findsSoon(b, KEY, a.id);
+    await findsSoon(a, Buffer.from('other'), b.id);
     assert.deepEqual(await found(a, Buffer.from('nothing'), 1_000), []);
   });
 
@@ -105,13 +105,11 @@ describe('what may be asked of the DHT', () => {
     const [provider, asker] = await Promise.all([hosts.start('provider'), hosts.start('asker')]);
     for (const node of [provider, asker]) await node.peers.join(addressOf(host), within());
     await provider.peers.provide(Buffer.from('another'));
-    const find = () => Array.fromAsync(asker.peers.find(Buffer.from('another'), within(5_000)));
-    await until(async () => (await find()).includes(provider.id));
+    await findsSoon(asker, Buffer.from('another'), provider.id);
   });
 
   it('is not a message that names a crowd', async () => {
-    const connection = await stranger.dial(multiaddr(addressOf(host)));
-    const stream = await connection.newStream('/strata/kad/1.0.0');
+    const stream = await stranger.dialProtocol(multiaddr(addressOf(host)), '/strata/kad/1.0.0');
     const closed = once(stream, 'close');
     const crowd = Array.from({ length: RECORDS.mostPeersPerMessage + 1 }, () => field(0x4a, field(0x0a, cid)));
     stream.send(message(2, ...crowd));

@@ -43,9 +43,8 @@ describe('a host', () => {
 
   it('sees at once that a process was killed in the middle of an answer', async () => {
     const node = await hosts.start('survivor');
-    const opened = new Promise<Channel>((resolve) => {
-      void node.channels.handle('/test/answer', resolve);
-    });
+    const opened = Promise.withResolvers<Channel>();
+    await node.channels.handle('/test/answer', opened.resolve);
     const victim = run(`
       const node = await startPeerNode({ keyFile: ${inDirectory('victim')}, listen: [], isMdnsOn: false });
       await node.peers.join(${JSON.stringify(addressOf(node))}, { signal: AbortSignal.timeout(30000) });
@@ -53,7 +52,7 @@ describe('a host', () => {
       const channel = await node.channels.open(${JSON.stringify(node.id)}, '/test/answer', options);
       await channel.send(new Uint8Array([1]));`);
     const ended = once(victim.child, 'close').then(() => assert.fail(`the process ended early: ${victim.printed}`));
-    const messages = (await Promise.race([opened, ended])).messages[Symbol.asyncIterator]();
+    const messages = (await Promise.race([opened.promise, ended])).messages[Symbol.asyncIterator]();
     ended.catch(() => {});
     await messages.next();
     const lost = assert.rejects(messages.next(), ChannelError);
