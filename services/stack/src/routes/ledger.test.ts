@@ -1,19 +1,15 @@
 // The ledger as anyone sees it: checkpoint, tiles, receipts, and what is not part of it. That no path leaves its tiles:
 // tests/full/security/http-attacks.test.ts.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type Harness, startHarness } from '../test/harness.ts';
+import { describe, it } from 'node:test';
+import { shared } from '../../../../tests/support/shared.ts';
+import { startHarness } from '../test/harness.ts';
 import { sharedInternet } from '../test/shared.ts';
 
-/** A new log, of fewer leaves than a tile holds. */
-let service: Harness;
+/** With a new log, of fewer leaves than a tile holds. */
+const service = await shared(async () => startHarness({ internet: await sharedInternet() }))();
 
 describe('the ledger', () => {
-  before(async () => {
-    service = await startHarness({ internet: await sharedInternet() });
-  });
-  after(() => service?.[Symbol.asyncDispose]());
-
   it('holds the receipt of an answer, or of a problem, by the time that the answer is there, and proves it', async () => {
     for (const path of ['/health', '/nowhere']) {
       const { provenance } = (await service.ask(path)).body;

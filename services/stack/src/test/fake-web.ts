@@ -11,8 +11,6 @@ export interface FakeItem {
   readonly links?: readonly string[];
 }
 
-export type FakeWeb = ReturnType<typeof fakeWeb>;
-
 export function fakeWeb() {
   /** By address: items, a status, or another address that it moved to for good. */
   const pages = new Map<string, readonly FakeItem[] | number | { readonly movedTo: string }>();

@@ -17,7 +17,7 @@ export async function startAging(options: Parameters<typeof startHarness>[0]) {
   const age = (ms = 1_000) => {
     nowMs += ms;
   };
-  return { service, age };
+  return { service, age, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
 /** All forty companies are scanned; a second look confirms a change at once. Tests that change a company take their own. */

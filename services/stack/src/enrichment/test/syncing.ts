@@ -78,9 +78,6 @@ function dumpOf(file: string): Readonly<Record<string, readonly string[]>> {
 export const idsOf = (ground: Ground): string[] =>
   (ground.dump().advisories ?? []).map((row) => JSON.parse(row).id as string).sort();
 
-/** Whether two stores hold the same; a difference would be too long to print. */
-export const isSame = (a: Ground, b: Ground) => JSON.stringify(a.dump()) === JSON.stringify(b.dump());
-
 export async function openWorld(options: Omit<Partial<AdvisorySourcesOptions>, 'now'> = {}) {
   await using stack = new AsyncDisposableStack();
   const clock = { at: START };
