@@ -15,14 +15,14 @@ describe('what is not the model', () => {
   const page = sends({}, Buffer.concat([bytes, bytes]));
   const packed = sends({ 'content-encoding': 'gzip' }, 'x');
   const large = /should have 5000000 bytes, but 200000 bytes of an unknown kind/;
-  const cases: [name: string, file: Partial<FakeFile>, code: 'corrupt' | 'network', message: RegExp, fault?: Fault][] =
-    [
-      ['has another hash', { sha256: 'ab'.repeat(32) }, 'corrupt', /SHA-256 [0-9a-f]{64}, but (ab){32} was announced/],
-      ['has another size than announced', { announcedBytes: 5_000_000 }, 'corrupt', large],
-      ['is too short to have a type', { bytes: Buffer.from('GG'), sha256: null }, 'corrupt', /not a GGUF file/],
-      ['is compressed', {}, 'network', /packed \(gzip\)/, packed],
-      ['is longer than announced', {}, 'corrupt', /longer than the 200000 bytes/, page],
-    ];
+  type Case = [name: string, file: Partial<FakeFile>, code: 'corrupt' | 'network', message: RegExp, fault?: Fault];
+  const cases: Case[] = [
+    ['has another hash', { sha256: 'ab'.repeat(32) }, 'corrupt', /SHA-256 [0-9a-f]{64}, but (ab){32} was announced/],
+    ['has another size than announced', { announcedBytes: 5_000_000 }, 'corrupt', large],
+    ['is too short to have a type', { bytes: Buffer.from('GG'), sha256: null }, 'corrupt', /not a GGUF file/],
+    ['is compressed', {}, 'network', /packed \(gzip\)/, packed],
+    ['is longer than announced', {}, 'corrupt', /longer than the 200000 bytes/, page],
+  ];
   for (const [name, file, code, message, fault] of cases)
     it(`is removed where it ${name}, and not asked for again`, async () => {
       await using scene = await start(file);

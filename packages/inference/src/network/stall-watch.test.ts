@@ -40,73 +40,48 @@ const inPhase =
     watch.phase(2, phase(nowMs));
   };
 
-// What was received just before a tick is counted from that tick on: silence of one second is reported after 1 to 1.25 s.
-// The third column is when the stall is reported, and of which job where not of the worker; the last is the lateness of a tick.
-const table: readonly (readonly [string, Worker, string, ((tick: number) => number)?])[] = [
-  ['a worker that never sends anything', () => {}, '1250 worker'],
-  ['a worker that falls silent, four ticks later', ({ nowMs, work }) => nowMs <= 5_000 && work(1, 2), '6000 worker'],
-  ['no worker that works', ({ work }) => work(1, 2), 'none'],
-  ['no worker that sends every fourth tick', ({ nowMs, work }) => nowMs % 1_000 === 0 && work(1, 2), 'none'],
-  ['the one job that gets no more tokens', ({ nowMs, work }) => (nowMs <= 5_000 ? work(1, 2) : work(1)), '6000 2'],
-  [
-    'a slow job later, after twenty times its mean gap, which is limited to four times the expected one',
-    ({ watch, nowMs, work }) => {
-      work(1);
-      if (nowMs <= 15_000 && nowMs % 750 === 0) watch.tokens(2, 1, { nowMs, isHeld: false });
-    },
-    '16750 2',
-  ],
-  ['a job in the queue after ten seconds', inPhase(() => 'waiting'), '10250 2'],
-  ['a job without any report after four times what was expected and two seconds', ({ work }) => work(1), '4250 2'],
-  ['a job that is read after the same time', inPhase(() => 'reading'), '4250 2'],
-  [
-    'a job whose worker alternates between phases, all the same',
-    inPhase((nowMs) => (nowMs % 500 === 0 ? 'waiting' : 'reading')),
-    '4250 2',
-  ],
-  [
-    'no job without credit, however long',
-    ({ watch, nowMs, work }) => {
-      work();
-      if (nowMs <= 2_000) for (const id of [1, 2]) watch.tokens(id, 10, { nowMs, isHeld: nowMs === 2_000 });
-    },
-    'none',
-  ],
-  [
-    'a job that stalls once it has credit again, from then on',
-    ({ watch, nowMs, work }) => {
-      work(1);
-      if (nowMs <= 2_000) watch.tokens(2, 10, { nowMs, isHeld: nowMs === 2_000 });
-      if (nowMs === 20_000) watch.credited(2, nowMs);
-    },
-    '21000 2',
-  ],
-  [
-    'a worker that dies while its jobs have no credit',
-    ({ watch, nowMs, work }) => {
-      if (nowMs <= 3_000) work();
-      for (const id of [1, 2]) watch.tokens(id, 10, { nowMs, isHeld: true });
-    },
-    '4000 worker',
-  ],
-  [
-    'no worker whose message is unread while we halt, and arrives just in time without that',
-    ({ tick, work }) => (tick % 8 === 1 || tick % 8 === 4) && work(1, 2),
-    'none',
-    (tick) => (tick % 8 === 0 ? 30_000 : 0),
-  ],
-  ['no worker because we are late again and again', ({ work }) => work(1, 2), 'none', () => 2_000],
-  [
-    'a dead worker even while every tick is late, after twice as many',
-    ({ nowMs, work }) => nowMs <= 2_000 && work(1, 2),
-    `${2_000 + 9 * 500} worker`,
-    () => 250,
-  ],
-];
-
 describe('a watch finds', () => {
-  for (const [name, worker, expected, lagMs = () => 0] of table)
+  // What was received just before a tick is counted from that tick on: silence of one second is reported after 1 to 1.25 s.
+  /** When the stall is reported, and of which job where not of the worker; how late each tick is. */
+  const finds = (name: string, expected: string, worker: Worker, lagMs = (_tick: number) => 0) =>
     it(name, () => assert.equal(firstStall(worker, lagMs), expected));
+
+  finds('a worker that never sends anything', '1250 worker', () => {});
+  finds('a worker that falls silent, later', '6000 worker', ({ nowMs, work }) => nowMs <= 5_000 && work(1, 2));
+  finds('no worker that works', 'none', ({ work }) => work(1, 2));
+  finds('no worker that sends every fourth tick', 'none', ({ nowMs, work }) => nowMs % 1_000 === 0 && work(1, 2));
+  finds('the job that gets no more tokens', '6000 2', ({ nowMs, work }) => (nowMs <= 5_000 ? work(1, 2) : work(1)));
+  // The mean gap is limited to four times the expected one.
+  finds('a slow job later, after twenty times its mean gap', '16750 2', ({ watch, nowMs, work }) => {
+    work(1);
+    if (nowMs <= 15_000 && nowMs % 750 === 0) watch.tokens(2, 1, { nowMs, isHeld: false });
+  });
+  const [waiting, reading] = [inPhase(() => 'waiting'), inPhase(() => 'reading')];
+  finds('a job in the queue after ten seconds', '10250 2', waiting);
+  finds('a job without any report after four times the expected and two seconds', '4250 2', ({ work }) => work(1));
+  finds('a job that is read after the same time', '4250 2', reading);
+  const alternating = inPhase((nowMs) => (nowMs % 500 === 0 ? 'waiting' : 'reading'));
+  finds('a job whose worker alternates between phases, all the same', '4250 2', alternating);
+  finds('no job without credit, however long', 'none', ({ watch, nowMs, work }) => {
+    work();
+    if (nowMs <= 2_000) for (const id of [1, 2]) watch.tokens(id, 10, { nowMs, isHeld: nowMs === 2_000 });
+  });
+  finds('a job that stalls once it has credit again, from then on', '21000 2', ({ watch, nowMs, work }) => {
+    work(1);
+    if (nowMs <= 2_000) watch.tokens(2, 10, { nowMs, isHeld: nowMs === 2_000 });
+    if (nowMs === 20_000) watch.credited(2, nowMs);
+  });
+  finds('a worker that dies while its jobs have no credit', '4000 worker', ({ watch, nowMs, work }) => {
+    if (nowMs <= 3_000) work();
+    for (const id of [1, 2]) watch.tokens(id, 10, { nowMs, isHeld: true });
+  });
+  const justInTime: Worker = ({ tick, work }) => (tick % 8 === 1 || tick % 8 === 4) && work(1, 2);
+  const halting = (tick: number) => (tick % 8 === 0 ? 30_000 : 0);
+  finds('no worker whose message is unread while we halt, and just in time without that', 'none', justInTime, halting);
+  const late = (ms: number) => () => ms;
+  finds('no worker because we are late again and again', 'none', ({ work }) => work(1, 2), late(2_000));
+  const dies: Worker = ({ nowMs, work }) => nowMs <= 2_000 && work(1, 2);
+  finds('a dead worker even while every tick is late, after twice as many', '6500 worker', dies, late(250));
 
   it('an idle worker after five seconds of silence, and no job that is over or was never there', () => {
     const watch = new StallWatch({ tickMs: TICK_MS });
