@@ -86,46 +86,24 @@ describe('what others make a host hold', () => {
   });
 });
 
-const budgetOf = (mostBytes: number, mostBytesPerPeer: number) => {
-  const budget = new ByteBudget({ mostBytes, mostBytesPerPeer });
-  const cut: string[] = [];
-  return { cut, hold: (peer: string, name: string) => budget.hold(peer, () => cut.push(name)) };
-};
-
-it('a byte budget cuts who holds most when all together hold too much, not who comes last', () => {
-  const { cut, hold } = budgetOf(100, 90);
-  hold('stranger', 'large')(60);
-  hold('stranger', 'small')(20);
-  const honest = hold('honest', 'honest');
-  honest(15);
-  assert.deepEqual(cut, []);
-  honest(30);
-  assert.deepEqual(cut, ['large']);
-  honest(70);
-  assert.deepEqual(cut, ['large']);
-});
-
-it('a byte budget cuts the largest of a peer that has more than its share, as often as that is so', () => {
-  const { cut, hold } = budgetOf(1_000, 50);
-  const [a, b, c] = ['a', 'b', 'c'].map((name) => hold('stranger', name));
-  a?.(20);
-  b?.(30);
-  assert.deepEqual(cut, []);
-  c?.(10);
-  assert.deepEqual(cut, ['b']);
-  c?.(60);
-  assert.deepEqual(cut, ['b', 'c']);
-});
-
-it('a byte budget forgets what is held no more', () => {
-  const { cut, hold } = budgetOf(100, 100);
-  for (let at = 0; at < 10; at += 1) {
-    const held = hold(`peer-${at}`, `${at}`);
-    held(90);
-    held(0);
-  }
-  assert.deepEqual(cut, []);
-});
+// Who then holds how many bytes of what, and all that has been cut.
+for (const [mostBytes, mostBytesPerPeer, what, steps] of [
+  [100, 90, 'cuts who holds most, not who comes last', 'x/big 60 -, x/small 20 -, y/a 15 -, y/a 30 big, y/a 70 big'],
+  [1_000, 50, 'cuts the largest of a peer that has more than its share', 'x/a 20 -, x/b 30 -, x/c 10 b, x/c 60 b+c'],
+  [100, 100, 'forgets what is held no more', 'x/a 90 -, x/a 0 -, y/b 90 -'],
+] as const)
+  it(`a byte budget ${what}`, () => {
+    const budget = new ByteBudget({ mostBytes, mostBytesPerPeer });
+    const cut: string[] = [];
+    const held: Record<string, (bytes: number) => void> = {};
+    for (const step of steps.split(', ')) {
+      const [owner = '', bytes, expected] = step.split(' ');
+      const [peer = '', name = ''] = owner.split('/');
+      held[owner] ??= budget.hold(peer, () => cut.push(name));
+      held[owner](Number(bytes));
+      assert.equal(cut.join('+') || '-', expected, step);
+    }
+  });
 
 const framed = (message: Uint8Array) => {
   const head: number[] = [];

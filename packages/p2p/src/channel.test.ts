@@ -13,9 +13,8 @@ import { addressOf, startStranger, useHosts, within } from './test/hosts.ts';
 let protocols = 0;
 
 /** A channel and its other end. */
-async function pair(from: PeerNode, to: PeerNode): Promise<{ near: Channel; far: Channel }> {
-  protocols += 1;
-  const protocol = `/test/${protocols}`;
+async function pair(from: PeerNode, to: PeerNode) {
+  const protocol = `/test/${protocols++}`;
   const { promise, resolve } = Promise.withResolvers<Channel>();
   await to.channels.handle(protocol, resolve);
   const near = await from.channels.open(to.id, protocol, within());
@@ -63,12 +62,11 @@ describe('channel', () => {
   it('loses nothing to a slow reader, and makes the sender wait', async () => {
     const { near, far } = await pair(a, b);
     const message = randomBytes(64 * 1024);
-    const count = 512;
     let sent = 0;
-    const sending = (async () => {
-      for (; sent < count; sent += 1) await near.send(message);
-      await near.close();
-    })();
+    const messages = function* () {
+      for (; sent < 512; sent += 1) yield message;
+    };
+    const sending = sendAll(near, messages());
     // It stands still when the windows and the inbox are full.
     let before = -1;
     await until(async () => {
@@ -80,7 +78,7 @@ describe('channel', () => {
     assert.ok(sent * message.length < 8 * 1024 * 1024, `${sent} messages went to nobody`);
     const received = await all(far);
     await sending;
-    assert.equal(Buffer.concat(received).length, count * message.length);
+    assert.equal(Buffer.concat(received).length, 512 * message.length);
   });
 
   it('throws when the other side aborts, after what had come', async () => {
@@ -110,8 +108,7 @@ describe('channel', () => {
 
   it('refuses messages that are empty or too long, and says so before anything is sent', async () => {
     const { near, far } = await pair(a, b);
-    await assert.rejects(near.send(new Uint8Array()), ChannelError);
-    await assert.rejects(near.send(new Uint8Array(MOST_MESSAGE_BYTES + 1)), ChannelError);
+    for (const size of [0, MOST_MESSAGE_BYTES + 1]) await assert.rejects(near.send(new Uint8Array(size)), ChannelError);
     await near.close();
     assert.deepEqual(await all(far), []);
   });

@@ -157,8 +157,7 @@ it('a rate limit allows a burst, and then so many a second, for each alone', () 
 
 it('a rate limit remembers a bounded number of names', () => {
   const limit = new RateLimit({ burst: 1, perSecond: 0.001, most: 2 });
-  const taken = [...'abacab'].map((name) => limit.take(name, 0));
-  assert.deepEqual(taken, [true, true, false, true, false, true]);
+  assert.equal([...'abacab'].filter((name) => limit.take(name, 0)).join(''), 'abcb');
 });
 
 it('conduct counts against a neighbour, up to a bound, and fades', () => {
@@ -167,6 +166,5 @@ it('conduct counts against a neighbour, up to a bound, and fades', () => {
   for (let i = 0; i < 2; i += 1) conduct.add('a', 10, 0);
   assert.deepEqual([conduct.points('a', 0), conduct.points('a', 30_000)], [20, 10]);
   conduct.add('a', 1e9, 30_000);
-  assert.ok(conduct.points('a', 30_000) <= 1_000);
-  assert.equal(conduct.points('b', 0), 0);
+  assert.ok(conduct.points('a', 30_000) <= 1_000 && conduct.points('b', 0) === 0);
 });
