@@ -13,24 +13,12 @@ import { startTestWorker, type TestWorker } from '../../services/worker/src/test
 const root = path.join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly annotations: { readonly runbook: string };
-}
+type Rule = Readonly<{ alert: string; expr: string; annotations: { readonly runbook: string } }>;
+type Panel = Readonly<{ title: string; targets?: readonly { readonly expr: string }[] }>;
 
-interface Panel {
-  readonly title: string;
-  readonly targets?: readonly { readonly expr: string }[];
-}
-
-const alerts = (parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
-  ({ rules }) => rules,
-);
+const { groups } = parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] };
+const alerts = groups.flatMap(({ rules }) => rules);
 const dashboard = JSON.parse(read('deploy/grafana/strata.json')) as { panels: Panel[] };
-
-/** Names of ours and of the process in an expression; `up` is Prometheus's own. */
-const metricsIn = (expr: string) => expr.match(/\b(?:strata|process|nodejs)_\w+/g) ?? [];
 
 const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;
 
@@ -65,14 +53,17 @@ describe('metrics', () => {
     await internet?.[Symbol.asyncDispose]();
   });
 
-  /** Every name that a query may use. */
-  const namesOf = (text: string) =>
-    new Set(
-      [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name = '', type]) =>
-        type === 'histogram' ? [name, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
-      ),
+  /** Fails where an expression names no metric, or one that no service has. */
+  const assertKnown = (expr: string, what: string, { mayAskUp = false } = {}) => {
+    const types = Object.values(told).flatMap((text) => [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)]);
+    const known = types.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? [name, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
     );
-  const known = () => new Set(Object.values(told).flatMap((text) => [...namesOf(text)]));
+    // Names of ours and of the process; `up` is Prometheus's own.
+    const names = expr.match(/\b(?:strata|process|nodejs)_\w+/g) ?? [];
+    assert.ok(names.length > 0 || (mayAskUp && /\bup\{/.test(expr)), what);
+    for (const name of names) assert.ok(known.includes(name), `${what}: ${name}`);
+  };
 
   it('are told in docs/monitoring.md in full, with the services that have them, and no other', () => {
     const rows = read('docs/monitoring.md').matchAll(/^\| `(strata_\w+)` \| ([^|]+) \|/gm);
@@ -81,25 +72,16 @@ describe('metrics', () => {
     for (const [service, text] of Object.entries(told))
       for (const [, name = ''] of text.matchAll(/^# TYPE (strata_\w+) /gm))
         seen.set(name, [...(seen.get(name) ?? []), service]);
-    const expected = new Map(
-      [...seen].map(([name, services]) => [name, services.length === 3 ? 'all' : services.join(', ')]),
-    );
-    assert.deepEqual(written, expected);
+    const textOf = (services: readonly string[]) => (services.length === 3 ? 'all' : services.join(', '));
+    assert.deepEqual(written, new Map([...seen].map(([name, services]) => [name, textOf(services)])));
   });
 
   it('that the alerts name are there, and so is what their runbook points to', () => {
-    const anchor = (title: string) =>
-      title
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9 -]/g, '')
-        .replaceAll(' ', '-');
-    const titles = read('docs/operations.md').matchAll(/^#+ (.+)$/gm);
-    const headings = new Set([...titles].map(([, title = '']) => anchor(title)));
+    const titles = [...read('docs/operations.md').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title.toLowerCase());
+    const headings = new Set(titles.map((title) => title.replaceAll(/[^a-z0-9 -]/g, '').replaceAll(' ', '-')));
     assert.ok(alerts.length >= 10);
     for (const { alert, expr, annotations } of alerts) {
-      const names = metricsIn(expr);
-      assert.ok(names.length > 0 || /\bup\{/.test(expr), alert);
-      for (const name of names) assert.ok(known().has(name), `${alert}: ${name}`);
+      assertKnown(expr, alert, { mayAskUp: true });
       const [file, heading = ''] = annotations.runbook.split('#');
       assert.equal(file, 'docs/operations.md');
       assert.ok(headings.has(heading), `${alert}: ${heading}`);
@@ -111,11 +93,7 @@ describe('metrics', () => {
     assert.ok(panels.length >= 20);
     for (const { title, targets = [] } of panels) {
       assert.ok(targets.length > 0, title);
-      for (const { expr } of targets) {
-        const names = metricsIn(expr);
-        assert.ok(names.length > 0, title);
-        for (const name of names) assert.ok(known().has(name), `${title}: ${name}`);
-      }
+      for (const { expr } of targets) assertKnown(expr, title);
     }
   });
 
