@@ -7,25 +7,15 @@ import { DomainIndex, type IndexedDomain } from './domain-index.ts';
 import { IndexBuilder } from './index-builder.ts';
 import { LEVELS, STATES } from './terms.ts';
 import { checkIndex } from './test/check-index.ts';
-import { plainDomain } from './test/firms.ts';
-import { manyDomains, PROVIDERS, type Step, steps } from './test/random-domains.ts';
-
-function take(index: DomainIndex, step: Step) {
-  if (step.kind === 'put') return index.put(step.domain);
-  index.touch(step.id, step.scannedAt);
-  return undefined;
-}
+import { indexOf, plainDomain, using } from './test/firms.ts';
+import { manyDomains, PROVIDERS, type Step, steps, takeStep } from './test/random-domains.ts';
 
 /** What a plain map keeps of the same steps. */
 function follow(known: Map<number, IndexedDomain>, step: Step): void {
-  if (step.kind === 'put') {
-    const { domain } = step;
-    const scannedAt = Math.max(domain.scannedAt, known.get(domain.id)?.scannedAt ?? 0);
-    known.set(domain.id, { ...domain, scannedAt });
-  } else {
-    const domain = known.get(step.id);
-    if (domain && step.scannedAt > domain.scannedAt) known.set(step.id, { ...domain, scannedAt: step.scannedAt });
-  }
+  const before = known.get(step.kind === 'put' ? step.domain.id : step.id);
+  const { scannedAt, ...domain } = step.kind === 'put' ? step.domain : { ...before, scannedAt: step.scannedAt };
+  if (domain.id === undefined) return;
+  known.set(domain.id, { ...domain, scannedAt: Math.max(scannedAt, before?.scannedAt ?? 0) } as IndexedDomain);
 }
 
 /** By category, then by provider: whoever told them in which order. */
@@ -52,22 +42,21 @@ function buildsIn(known: ReadonlyMap<number, IndexedDomain>): Set<string> {
   const all = [...known.values()].flatMap(({ services }) =>
     PROVIDERS.map((provider) => ({ provider, ...buildIn(services, provider) })),
   );
-  return new Set(all.filter(({ version }) => version).map((build) => wordsOf(build)));
+  return new Set(all.filter(({ version }) => version).map(textOf));
 }
 
-const wordsOf = ({ provider, version, platform }: Partial<Build> & { readonly provider: string }) =>
+const textOf = ({ provider, version, platform }: Partial<Build> & { readonly provider: string }) =>
   `${provider} ${version} ${platform}`;
 
 /** The columns, against what was put; sets and counts against the columns. */
 function check(index: DomainIndex, known: ReadonlyMap<number, IndexedDomain>): void {
   assert.equal(index.size, known.size);
   for (const domain of known.values()) {
-    assert.equal(index.names.name(domain.id), domain.name);
-    assert.equal(index.state(domain.id), domain.state);
-    assert.equal(index.sector(domain.id), domain.sector === 'a-sector-of-tomorrow' ? 'unknown' : domain.sector);
-    assert.deepEqual(index.services(domain.id), inOrder(domain.services));
-    const { scannedAt, posture, holders, score } = domain;
-    assert.partialDeepStrictEqual(index.columns.facts(domain.id), { scannedAt, posture, holders, score });
+    const { id, name, state, services, scannedAt, posture, holders, score } = domain;
+    const sector = domain.sector === 'a-sector-of-tomorrow' ? 'unknown' : domain.sector;
+    assert.deepEqual([index.names.name(id), index.state(id), index.sector(id)], [name, state, sector]);
+    assert.deepEqual(index.services(id), inOrder(services));
+    assert.partialDeepStrictEqual(index.columns.facts(id), { scannedAt, posture, holders, score });
   }
   for (const provider of PROVIDERS) {
     const builds = index.buildsOf(provider);
@@ -83,6 +72,9 @@ function check(index: DomainIndex, known: ReadonlyMap<number, IndexedDomain>): v
   checkIndex(index);
 }
 
+const showing = (id: number, version: string | null) =>
+  plainDomain(id, { services: [['cdn', 'acme', 'high', version, null]] });
+
 describe('the index', () => {
   it('is right after each step, and tells what a put touched: providers, categories and new builds', () =>
     holds(25, [steps({ domains: 6, most: 12 })], (all) => {
@@ -91,11 +83,11 @@ describe('the index', () => {
       for (const step of all) {
         const before = step.kind === 'put' ? known.get(step.domain.id) : undefined;
         const shownBefore = buildsIn(known);
-        const touched = take(index, step);
+        const touched = takeStep(index, step);
         follow(known, step);
         check(index, known);
         const come = [...buildsIn(known)].filter((build) => !shownBefore.has(build));
-        assert.deepEqual((touched?.newBuilds ?? []).map(wordsOf).sort(), come.sort());
+        assert.deepEqual((touched?.newBuilds ?? []).map(textOf).sort(), come.sort());
         if (step.kind !== 'put') continue;
         const services = [...(before?.services ?? []), ...step.domain.services];
         const providers = [...new Set(services.map(([, provider]) => provider))].sort();
@@ -110,7 +102,7 @@ describe('the index', () => {
       const index = new DomainIndex();
       const known = new Map<number, IndexedDomain>();
       for (const step of all) {
-        take(index, step);
+        takeStep(index, step);
         follow(known, step);
       }
       check(index, known);
@@ -130,7 +122,7 @@ describe('the index', () => {
         .slice(0, half)
         .map(({ id, name }, i) => ({ ...(domains[half + i] as IndexedDomain), id, name }));
       for (const domain of [...changed, ...domains.slice(half)]) {
-        take(index, { kind: 'put', domain });
+        index.put(domain);
         follow(known, { kind: 'put', domain });
       }
       check(index, known);
@@ -138,8 +130,7 @@ describe('the index', () => {
 
   it('counts domains by state, and domains and providers by category', () =>
     holds(30, [manyDomains(40)], (domains) => {
-      const index = new DomainIndex();
-      for (const domain of domains) index.put(domain);
+      const index = indexOf(domains);
       for (const state of STATES)
         assert.equal(index.domainsByState()[state], domains.filter((domain) => domain.state === state).length);
       for (const category of CATEGORIES) {
@@ -154,8 +145,7 @@ describe('the index', () => {
 
   it('keeps a build for as long as some domain shows it, and one that comes back is new again', () => {
     const index = new DomainIndex();
-    const put = (id: number, version: string | null) =>
-      index.put({ ...plainDomain(id, {}), services: [['cdn', 'acme', 'high', version, null]] }).newBuilds.length;
+    const put = (id: number, version: string | null) => index.put(showing(id, version)).newBuilds.length;
     assert.deepEqual([put(1, '1.0'), put(2, '1.0'), put(2, '1.1'), put(1, '1.1')], [1, 0, 1, 0]);
     const builds = index.buildsOf('acme').map(({ version, domains }) => [version, ...domains.toArray()]);
     assert.deepEqual(builds, [['1.1', 1, 2]]);
@@ -167,15 +157,11 @@ describe('the index', () => {
 
   it('takes as many versions as there are domains', () => {
     const many = 10_000;
-    const domain = (id: number, version: string): IndexedDomain => ({
-      ...plainDomain(id, {}),
-      services: [['web_platform', 'acme', 'high', version, null]],
-    });
     const builder = new IndexBuilder();
-    for (let id = 1; id <= many; id += 1) builder.put(domain(id, `1.${id}`));
+    for (let id = 1; id <= many; id += 1) builder.put(showing(id, `1.${id}`));
     const index = builder.build({ seq: 0, scanId: 0 });
     assert.equal(index.buildsOf('acme').length, many);
-    for (let id = 1; id <= many; id += 1) index.put(domain(id, `2.${id}`));
+    for (let id = 1; id <= many; id += 1) index.put(showing(id, `2.${id}`));
     assert.equal(index.buildsOf('acme').length, many);
     assert.ok(index.builds.words().length <= many + 1);
   });
@@ -184,7 +170,7 @@ describe('the index', () => {
     const index = new DomainIndex();
     index.touch(5, 1);
     assert.equal(index.size, 0);
-    const { newBuilds } = index.put({ ...plainDomain(1, {}), services: [['cdn', 'acme', 'high']] });
+    const { newBuilds } = index.put(plainDomain(1, using('cdn acme high')));
     assert.deepEqual([newBuilds, index.buildsOf('acme'), index.buildOf(1, 'acme')], [[], [], null]);
     checkIndex(index);
   });

@@ -1,7 +1,7 @@
 // Domains and what happens to them, as fast-check makes them: few providers and sectors, so that they meet.
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import fc from 'fast-check';
-import type { IndexedDomain } from '../domain-index.ts';
+import type { DomainIndex, IndexedDomain } from '../domain-index.ts';
 import { type IndexedService, LEVELS, STATES } from '../terms.ts';
 import { uniqueNames } from './domain-names.ts';
 
@@ -28,7 +28,6 @@ const holders = fc
   .array(fc.nat(HOLDERS.length - 1), { minLength: CATEGORIES.length, maxLength: CATEGORIES.length })
   .map((roles) => roles.reduce((bits, holder, role) => bits | (holder << (role * 3)), 0));
 
-/** All of a domain but its number and name. */
 const contents = fc.record({
   scannedAt: fc.integer({ min: 1_750_000_000_000, max: 1_800_000_000_000 }),
   state: fc.oneof({ weight: 3, arbitrary: fc.constant('active' as const) }, fc.constantFrom(...STATES)),
@@ -42,6 +41,11 @@ const contents = fc.record({
 export type Step =
   | { readonly kind: 'put'; readonly domain: IndexedDomain }
   | { readonly kind: 'touch'; readonly id: number; readonly scannedAt: number };
+
+/** What a put touched; undefined of a touch. */
+export function takeStep(index: DomainIndex, step: Step) {
+  return step.kind === 'put' ? index.put(step.domain) : void index.touch(step.id, step.scannedAt);
+}
 
 /** Puts and touches of a few domains, most of them several times. */
 export const steps = ({ domains, most }: { readonly domains: number; readonly most: number }): fc.Arbitrary<Step[]> =>
