@@ -14,15 +14,12 @@ const KILLS = 20;
 
 /** Lets a child append for a moment after its first acknowledgement, kills it, and returns what it reported. */
 async function appendUntilKilled(directory: string, firstNumber: number, lifeMs: number) {
-  const script = path.join(import.meta.dirname, 'test/append-until-killed.ts');
-  const child = spawn(process.execPath, [script, directory, String(firstNumber)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const script = path.join(import.meta.dirname, 'test/append.ts');
+  const args = [script, 'killed', directory, String(firstNumber)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').once('data', () => setTimeout(() => child.kill('SIGKILL'), lifeMs));
-  child.stdout.on('data', (text: string) => {
-    output += text;
-  });
+  child.stdout.on('data', (text: string) => (output += text));
   assert.deepEqual(await once(child, 'close'), [null, 'SIGKILL']);
   const acks = new Map<number, number>();
   const checkpoints: string[] = [];
@@ -59,9 +56,8 @@ inDirectory(`keeps every acknowledged leaf and checkpoint through ${KILLS} kills
       assert.ok(verifyConsistency({ oldSize, oldRoot, newSize: size, newRoot: root, proof }));
     }
     // All of this run and a sample of earlier ones by id, every index by the hash at it.
-    let at = 0;
-    for (const [number, index] of acks) {
-      if (at++ % (run.acks.has(number) ? 20 : 500) !== 0) continue;
+    for (const [at, [number, index]] of [...acks].entries()) {
+      if (at % (run.acks.has(number) ? 20 : 500) !== 0) continue;
       const leaf = leafOf(number);
       const receipt = (await log.receipt(idOf(leaf))) ?? assert.fail(`leaf ${number} was acknowledged and is lost`);
       assert.equal(receipt.index, index);

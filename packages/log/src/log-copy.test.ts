@@ -1,12 +1,14 @@
-// A log read while it is written to, and made again from its leaves; keys that are restored without their private halves.
+// A log read while it is written to, and made again from its leaves; its keys, and keys restored without their private halves.
 import assert from 'node:assert/strict';
-import { readdirSync, statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { createPublicKey, verify } from 'node:crypto';
+import * as fs from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { encodeHex } from '@strata/receipts';
+import { encodeHex, jwkThumbprint } from '@strata/receipts';
+import { replaceFile } from './durable-file.ts';
 import * as logs from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
+import { KeyringError } from './signing-keys.ts';
 import { appendAll, upTo } from './test/conformance.ts';
 import { idOf, leafOf, temporaryDirectory, VERIFIERS } from './test/fixture.ts';
 import { alter, failsWith, inDirectory, logOf, newestSegment, openIn } from './test/log-on-disk.ts';
@@ -94,16 +96,18 @@ describe('a copy of a log', () => {
     }
     await alter(newestSegment(from), 30);
     await assert.rejects(checkedLeaves(from), failsWith('corrupt-journal'));
-    await rm(path.join(from, 'journal'), { recursive: true });
-    assert.ok(readdirSync(from).includes('checkpoint'));
+    fs.rmSync(path.join(from, 'journal'), { recursive: true });
+    assert.ok(fs.existsSync(path.join(from, 'checkpoint')));
     await assert.rejects(checkedLeaves(from), failsWith('lost-leaves'));
   });
 });
 
+const [START, LATER] = [new Date('2026-01-01T00:00:00.000Z'), new Date('2026-02-01T00:00:00.000Z')] as const;
+const open = (directory: string, time = START) => openKeyring({ directory, now: () => time });
+
 describe('copied keys', () => {
   const now = new Date('2026-01-02T00:00:00Z');
-  const ring = (directory: string, name: string) =>
-    openKeyring({ directory: path.join(directory, 'keys', name), now: () => now });
+  const ring = (directory: string, name: string) => open(path.join(directory, 'keys', name), now);
   const filled = async (directory: string) => {
     const receipts = await ring(directory, 'receipts');
     await receipts.rotate();
@@ -117,7 +121,7 @@ describe('copied keys', () => {
     assert.doesNotMatch(JSON.stringify(published), /"d"/);
     const file = path.join(from, 'keys.json');
     await logs.writeKeysFile(from, file);
-    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.equal(fs.statSync(file).mode & 0o777, 0o600);
     await assert.rejects(logs.writeKeysFile(from, file), { code: 'EEXIST' });
     assert.deepEqual(await restoreKeys(to.path, { published, given: await logs.readKeysFile(file), now }), []);
     assert.deepEqual((await ring(to.path, 'receipts')).keys, before.receipts.keys);
@@ -130,12 +134,104 @@ describe('copied keys', () => {
     const published = logs.publicKeysFrom(JSON.stringify(await logs.readPublicKeys(from)), 'set');
     assert.deepEqual(await restoreKeys(to.path, { published, now }), ['receipts', 'ledger']);
     const after = await ring(to.path, 'receipts');
-    const statuses = after.keys.map(({ kid, status }) => `${kid} ${status}`);
-    const retired = before.receipts.keys.map(({ kid }) => `${kid} retired`);
-    assert.deepEqual(statuses, [`${after.signer.keyId} current`, ...retired]);
+    const retired = before.receipts.keys.map(({ kid }) => [kid, 'retired']);
+    const statuses = after.keys.map(({ kid, status }) => [kid, status]);
+    assert.deepEqual(statuses, [[after.signer.keyId, 'current'], ...retired]);
     // Once more: the current key stays.
     assert.deepEqual(await restoreKeys(to.path, { published, now }), []);
     const again = await ring(to.path, 'receipts');
     assert.deepEqual([again.signer.keyId, again.keys.length], [after.signer.keyId, 3]);
+  });
+});
+
+const fileIn = (directory: string): string => path.join(directory, 'signing-keys.json');
+const privateKeysIn = (directory: string): number => fs.readFileSync(fileIn(directory), 'utf8').split('"d"').length - 1;
+
+describe('a file that is replaced', () => {
+  inDirectory('is not written through a link at the path of the new one', async (directory) => {
+    const [file, secret] = [path.join(directory, 'keys'), path.join(directory, 'secret')];
+    fs.writeFileSync(secret, 'of another user');
+    const waiting = `${file}.${process.pid}.new`;
+    fs.symlinkSync(secret, waiting);
+    await replaceFile(file, Buffer.from('new'), { isSynced: false });
+    assert.deepEqual([fs.readFileSync(secret, 'utf8'), fs.readFileSync(file, 'utf8')], ['of another user', 'new']);
+    assert.deepEqual([fs.lstatSync(file).isFile(), fs.existsSync(waiting)], [true, false]);
+  });
+});
+
+describe('the keyring', () => {
+  inDirectory('makes a private key on first start and finds it again', async (parent) => {
+    const directory = path.join(parent, 'new');
+    const { keys, signer } = await open(directory);
+    const again = await open(directory, LATER);
+    assert.deepEqual([again.keys, again.signer.keyId], [keys, signer.keyId]);
+    const [key = assert.fail()] = keys;
+    assert.equal(key.kid, jwkThumbprint(key));
+    assert.deepEqual([key.status, key.not_before, key.not_after], ['current', START.toISOString(), undefined]);
+    const bytes = Buffer.from('bytes');
+    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key.x }, format: 'jwk' });
+    assert.ok(verify(null, bytes, publicKey, signer.sign(bytes)));
+    assert.equal(Buffer.from(signer.publicKey).toString('base64url'), key.x);
+    assert.equal(fs.statSync(fileIn(directory)).mode & 0o777, 0o600);
+  });
+
+  inDirectory('retires the old key on rotation and deletes its private half', async (directory) => {
+    let time = START;
+    const keyring = await openKeyring({ directory, now: () => time });
+    const before = keyring.signer.keyId;
+    time = LATER;
+    await keyring.rotate();
+    const { keyId } = keyring.signer;
+    assert.notEqual(keyId, before);
+    const at = LATER.toISOString();
+    assert.partialDeepStrictEqual(keyring.keys, [
+      { kid: keyId, status: 'current', not_before: at },
+      { kid: before, status: 'retired', not_after: at },
+    ]);
+    assert.equal(privateKeysIn(directory), 1);
+    time = new Date('2026-03-01T00:00:00.000Z');
+    await keyring.rotate();
+    assert.equal(keyring.keys[2]?.not_after, at);
+  });
+
+  inDirectory('adopts a rotation of another process when it is reloaded', async (directory) => {
+    const server = await open(directory);
+    const { signer } = server;
+    assert.equal(await server.reload(), false);
+    const tool = await open(directory, LATER);
+    await tool.rotate();
+    assert.notEqual(signer.keyId, tool.signer.keyId);
+    assert.equal(await server.reload(), true);
+    assert.deepEqual([signer.keyId, server.keys], [tool.signer.keyId, tool.keys]);
+  });
+
+  inDirectory('makes one key when many start at once, and one each when many rotate', async (directory) => {
+    const keyrings = await Promise.all([1, 2, 3].map(() => open(directory)));
+    assert.equal(new Set(keyrings.map(({ signer }) => signer.keyId)).size, 1);
+    await Promise.all(keyrings.map((keyring) => keyring.rotate()));
+    assert.equal((await open(directory)).keys.length, 4);
+    assert.equal(privateKeysIn(directory), 1);
+  });
+
+  inDirectory('refuses a file that other users may read or write', async (directory) => {
+    const keyring = await open(directory);
+    for (const mode of [0o640, 0o604, 0o620, 0o666]) {
+      fs.chmodSync(fileIn(directory), mode);
+      await assert.rejects(open(directory), KeyringError);
+      await assert.rejects(keyring.reload(), KeyringError);
+    }
+  });
+
+  inDirectory('refuses a damaged file and never replaces it', async (directory) => {
+    await open(directory);
+    const [key] = JSON.parse(fs.readFileSync(fileIn(directory), 'utf8')).keys;
+    const other = Buffer.alloc(32, 5).toString('base64url');
+    const changed = [{ d: undefined }, { d: other }, { d: 'AAAA' }, { x: 'AAAA' }];
+    const lists = [{}, [], [null], [key, key], ...changed.map((change) => [{ ...key, ...change }])];
+    for (const text of ['', '{', 'null', ...lists.map((keys) => JSON.stringify({ keys }))]) {
+      fs.writeFileSync(fileIn(directory), text);
+      await assert.rejects(open(directory), KeyringError, text);
+      assert.equal(fs.readFileSync(fileIn(directory), 'utf8'), text);
+    }
   });
 });

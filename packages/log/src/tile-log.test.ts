@@ -1,13 +1,17 @@
-// A log on disk while it is open: what every log does, segments, its lock and its keys.
+// A log on disk: what every log does, segments, its lock and its keys; what opening makes of the files that a crash, a power failure or
+// a user left; and a disk that is full, read-only, or has another file at a path of the log.
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe } from 'node:test';
-import { checkLog, openLog } from './index.ts';
+import { checkLog, LogError, openLog } from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
+import { acquireLock } from './lock.ts';
 import { appendAll, logConformance, upTo } from './test/conformance.ts';
-import { ORIGIN, temporaryDirectory, testSigner, VERIFIERS } from './test/fixture.ts';
-import { failsWith, inDirectory, logOf, openIn } from './test/log-on-disk.ts';
+import { idOf, leafOf, ORIGIN, temporaryDirectory, testSigner, VERIFIERS } from './test/fixture.ts';
+import { alter, failsWith, inDirectory, logOf, newestSegment, openIn } from './test/log-on-disk.ts';
 
 logConformance({
   name: 'on disk',
@@ -36,11 +40,195 @@ describe('an open log on disk', () => {
 
   inDirectory('signs with a new key after a rotation, and opens with it', async (directory) => {
     await logOf(directory, 3);
-    {
-      await using log = await openLog({ directory, origin: ORIGIN, signer: testSigner(3) });
-      assert.equal(log.size, 3);
-    }
+    const log = await openLog({ directory, origin: ORIGIN, signer: testSigner(3) });
+    assert.equal(log.size, 3);
+    await log[Symbol.asyncDispose]();
     await assert.rejects(checkLog(directory, VERIFIERS), failsWith('corrupt-checkpoint'));
     await checkLog(directory);
+  });
+});
+
+describe('the lock', () => {
+  inDirectory('is held by one, and free after disposal', async (directory) => {
+    const file = path.join(directory, 'lock');
+    const lock = await acquireLock(file);
+    await assert.rejects(acquireLock(file), failsWith('locked'));
+    await lock[Symbol.asyncDispose]();
+    await using _next = await acquireLock(file);
+    assert.deepEqual(readdirSync(directory), ['lock']);
+  });
+
+  inDirectory('detects a reused process number by its start time, and replaces a garbled file', async (directory) => {
+    const file = path.join(directory, 'lock');
+    const stale = process.platform === 'linux' ? [`${process.pid} 1\n`, '', 'garbage', '-1 5', '0 0'] : ['', 'garbage'];
+    for (const content of stale) {
+      await writeFile(file, content);
+      await using _lock = await acquireLock(file);
+      assert.match(await readFile(file, 'utf8'), new RegExp(`^${process.pid} `));
+    }
+  });
+
+  inDirectory('is given to one of many that find it stale at once', async (directory) => {
+    const file = path.join(directory, 'lock');
+    await writeFile(file, '999999999 1\n');
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => acquireLock(file)));
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    assert.deepEqual([refused.length, refused.every(failsWith('locked'))], [7, true]);
+  });
+});
+
+describe('a restart', () => {
+  inDirectory('drops a batch cut off in writing, at any byte of it', async (directory) => {
+    await logOf(directory, 10);
+    const segment = newestSegment(directory);
+    const complete = statSync(segment).size;
+    {
+      await using log = await openIn(directory);
+      await log.append(leafOf(10));
+    }
+    const longer = readFileSync(segment);
+    for (let cut = complete; cut < longer.length; cut += 7) {
+      await writeFile(segment, longer.subarray(0, cut));
+      await rm(path.join(directory, 'checkpoint'));
+      await using log = await openIn(directory);
+      assert.deepEqual([log.size, statSync(segment).size], [10, complete]);
+      assert.equal((await log.append(leafOf(10))).index, 10);
+    }
+    assert.equal((await checkLog(directory, VERIFIERS)).size, 11);
+  });
+
+  inDirectory('refuses a journal damaged before its end, and leaves it as it is', async (directory) => {
+    for (let number = 0; number < 3; number++) {
+      await using log = await openIn(directory);
+      await log.append(leafOf(number));
+    }
+    const segment = newestSegment(directory);
+    const bytes = readFileSync(segment);
+    for (let at = 0; at < Math.floor((bytes.length * 2) / 3); at += 5) {
+      await alter(segment, at);
+      await assert.rejects(openIn(directory), failsWith('corrupt-journal'));
+      await alter(segment, at);
+    }
+    assert.deepEqual(readFileSync(segment), bytes);
+    await using log = await openIn(directory);
+    assert.equal(log.size, 3);
+  });
+
+  inDirectory('reports acknowledged leaves that are lost', async (directory) => {
+    await logOf(directory, 5);
+    await truncate(newestSegment(directory), 0);
+    await assert.rejects(checkLog(directory), failsWith('lost-leaves'));
+    await assert.rejects(openIn(directory), failsWith('lost-leaves'));
+    await rm(path.join(directory, 'journal'), { recursive: true });
+    await assert.rejects(openIn(directory), failsWith('lost-leaves'));
+  });
+
+  inDirectory('distinguishes a missing journal from an empty log', async (directory) => {
+    await logOf(directory, SEGMENT_LEAVES + 1);
+    await rm(path.join(directory, 'journal'), { recursive: true });
+    await rm(path.join(directory, 'checkpoint'));
+    await assert.rejects(openIn(directory), failsWith('corrupt-journal'));
+  });
+
+  inDirectory('refuses an altered checkpoint and another origin, and needs no checkpoint', async (directory) => {
+    await logOf(directory, 300);
+    const file = path.join(directory, 'checkpoint');
+    const note = readFileSync(file);
+    for (let at = note.indexOf('300'); at < note.indexOf('—'); at += 3) {
+      await alter(file, at);
+      await assert.rejects(openIn(directory), (error) => error instanceof LogError, `byte ${at}`);
+      await alter(file, at);
+    }
+    const message = /set the origin back to .+, or begin a log/;
+    await assert.rejects(openIn(directory, 'other.example/ledger'), { code: 'wrong-origin', message });
+    await writeFile(file, '');
+    await using log = await openIn(directory);
+    assert.equal(log.size, 300);
+  });
+
+  inDirectory('refuses tiles that are missing, cut off or altered', async (directory) => {
+    await logOf(directory, SEGMENT_LEAVES + 1);
+    const tile = path.join(directory, 'tile/0/003');
+    const bytes = readFileSync(tile);
+    for (const damage of [() => alter(tile, 77), () => truncate(tile, 100), () => rm(tile)]) {
+      await damage();
+      await assert.rejects(openIn(directory), failsWith('corrupt-tile'));
+      await assert.rejects(checkLog(directory), failsWith('corrupt-tile'));
+    }
+    await writeFile(tile, bytes);
+    await alter(path.join(directory, 'tile/entries/003'), 77);
+    await assert.rejects(checkLog(directory), failsWith('corrupt-tile'));
+    await using log = await openIn(directory);
+    await assert.rejects(log.receipt(idOf(leafOf(768))), failsWith('corrupt-tile'));
+    assert.equal((await log.receipt(idOf(leafOf(0))))?.index, 0);
+  });
+
+  inDirectory('removes segments that a power failure brought back', async (directory) => {
+    await using other = await temporaryDirectory();
+    await logOf(other.path, 10);
+    await logOf(directory, 3 * SEGMENT_LEAVES + 1);
+    const returned = path.join(directory, 'journal', '0'.repeat(16));
+    await writeFile(returned, readFileSync(newestSegment(other.path)));
+    await using log = await openIn(directory);
+    assert.equal(log.size, 3 * SEGMENT_LEAVES + 1);
+    assert.ok(!existsSync(returned));
+  });
+});
+
+describe('a disk', () => {
+  inDirectory('that is full fails the batch, keeps what was acknowledged, and goes on', async (directory, t) => {
+    // A file-size limit is the one full disk that a test can have without being root.
+    const script = path.join(import.meta.dirname, 'test/append.ts');
+    const command = `trap '' XFSZ; ulimit -f 64; exec "$0" "$1" full "$2"`;
+    // The coverage report of the process would be cut off by the limit, too.
+    const env = { ...process.env, NODE_V8_COVERAGE: '' };
+    const run = spawnSync('bash', ['-c', command, process.execPath, script, directory], { encoding: 'utf8', env });
+    if (run.error) return t.skip('no bash here');
+    const { acknowledged, ...result } = JSON.parse(run.stdout);
+    assert.deepEqual(result, { code: 'disk-full', again: 'disk-full', sizeAfter: acknowledged }, run.stderr);
+    assert.ok(acknowledged > 0);
+    assert.equal((await checkLog(directory, VERIFIERS)).size, acknowledged);
+    await using log = await openIn(directory);
+    assert.equal((await log.append(leafOf(acknowledged))).index, acknowledged);
+  });
+
+  inDirectory('that is read-only is reported', async (directory, t) => {
+    await mkdir(path.join(directory, 'log'), { mode: 0o555 });
+    const uid = process.getuid?.();
+    if (uid === undefined) return t.skip('no users here');
+    // Root may write anywhere: run as the user nobody for a moment.
+    if (uid === 0) process.seteuid?.(65_534);
+    try {
+      await assert.rejects(openIn(path.join(directory, 'log')), failsWith('read-only'));
+    } finally {
+      if (uid === 0) process.seteuid?.(0);
+    }
+  });
+
+  inDirectory('with a file for the directory is reported', async (directory) => {
+    const file = path.join(directory, 'file');
+    await writeFile(file, '');
+    await assert.rejects(openIn(file), failsWith('io'));
+  });
+
+  inDirectory('that refuses tiles keeps the leaves in the journal and serves on', async (directory) => {
+    const at = (name: string) => path.join(directory, name);
+    const leaves = SEGMENT_LEAVES + 5;
+    await writeFile(at('tile'), 'not a directory');
+    {
+      await mkdir(at('journal'));
+      await writeFile(at(`journal/${'0'.repeat(16)}`), '');
+      await using log = await openIn(directory);
+      await appendAll(log, upTo(leaves));
+      assert.equal((await log.receipt(idOf(leafOf(7))))?.index, 7);
+      await log[Symbol.asyncDispose]();
+      assert.ok(failsWith('io')(log.stats().backgroundError));
+    }
+    await rm(at('tile'));
+    const again = await openIn(directory);
+    assert.equal(again.size, leaves);
+    await again[Symbol.asyncDispose]();
+    assert.equal((await checkLog(directory, VERIFIERS)).size, leaves);
+    assert.deepEqual([existsSync(at('tile/1/000')), existsSync(at('tile/0/015'))], [false, true]);
   });
 });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { leafHash } from '@strata/receipts';
 import { GrowingTree } from './growing-tree.ts';
+import { LeafIndex } from './leaf-index.ts';
 import { upTo } from './test/conformance.ts';
 import { leafOf } from './test/fixture.ts';
 import { TreeEdge } from './tree-edge.ts';
@@ -36,14 +38,39 @@ describe('the edge of a tree', () => {
     const { edge } = TreeEdge.empty.grow(hashesOf(3));
     const [bytes, none] = [edge.bytes(), new Uint8Array()];
     assert.equal(bytes.length, 64);
-    const wrong = [
-      [3, bytes.subarray(32)],
-      [4, bytes],
-      [-1, none],
-      [0.5, none],
-      [Number.NaN, none],
-    ] as const;
-    for (const [size, hashes] of [...wrong, [2 ** 53, new Uint8Array(32)] as const])
-      assert.equal(TreeEdge.of(size, hashes), undefined, String(size));
+    const others = [
+      TreeEdge.of(3, bytes.subarray(32)),
+      TreeEdge.of(4, bytes),
+      TreeEdge.of(2 ** 53, new Uint8Array(32)),
+    ];
+    assert.deepEqual(others, [undefined, undefined, undefined]);
+    for (const size of [-1, 0.5, Number.NaN]) assert.equal(TreeEdge.of(size, none), undefined, String(size));
+  });
+});
+
+const hashOf = (number: number): Uint8Array => createHash('sha256').update(String(number)).digest();
+
+describe('the leaf index', () => {
+  it('finds every leaf among few candidates, in about 16 bytes each', () => {
+    const index = new LeafIndex();
+    const leaves = 200_000;
+    for (let number = 0; number < leaves; number++) index.add(hashOf(number), number);
+    let candidates = 0;
+    for (let number = 0; number < leaves; number += 37) {
+      const found = [...index.candidates(hashOf(number))];
+      assert.ok(found.includes(number));
+      candidates += found.length;
+    }
+    assert.ok(candidates < (leaves / 37) * 1.01);
+    assert.ok(index.sizeBytes / leaves <= 22, `${index.sizeBytes / leaves} bytes a leaf`);
+    assert.deepEqual([...index.candidates(hashOf(leaves))], []);
+  });
+
+  it('keeps apart leaves whose stored bits are the same', () => {
+    const index = new LeafIndex();
+    const same = new Uint8Array(20);
+    for (let number = 0; number < 50; number++) index.add(same, number);
+    assert.deepEqual(new Set(index.candidates(same)), new Set(Array(50).keys()));
+    assert.throws(() => index.add(same, 2 ** 32), RangeError);
   });
 });

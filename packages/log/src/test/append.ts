@@ -1,0 +1,38 @@
+// A process that appends leaves. Under a file-size limit (`full`): until that fails, and again, and prints what happened as JSON. Or
+// `killed`: as fast as it can, until it is, and prints each acknowledgement, `ack <number> <index>` or `checkpoint <base64>`.
+// Arguments: `full` or `killed`, directory, number of the first leaf.
+import { writeSync } from 'node:fs';
+import { LogError, openLog } from '../index.ts';
+import { leafOf, ORIGIN, testSigner } from './fixture.ts';
+
+const [until, directory = '', firstNumber = '0'] = process.argv.slice(2);
+const log = await openLog({ directory, origin: ORIGIN, signer: testSigner() });
+// Written in place, not through a stream: a line that is out was not lost in this process's memory.
+const print = (line: string): number => writeSync(1, `${line}\n`);
+let number = Number(firstNumber);
+
+async function appendForever(): Promise<void> {
+  for (;;) {
+    const mine = number++;
+    const { index } = await log.append(leafOf(mine));
+    print(`ack ${mine} ${index}`);
+    if (mine % 100 === 0) print(`checkpoint ${Buffer.from(log.checkpoint()).toString('base64')}`);
+  }
+}
+
+/** Appends a batch; the code of its first error, if any. */
+async function appendBatch(): Promise<string> {
+  const batch = Array.from({ length: 50 }, (_, at) => log.append(leafOf(number + at)));
+  const results = await Promise.allSettled(batch);
+  number += results.filter(({ status }) => status === 'fulfilled').length;
+  const [error] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  return error instanceof LogError ? error.code : String(error ?? '');
+}
+
+if (until === 'killed') await Promise.all(Array.from({ length: 64 }, appendForever));
+let code = '';
+while (code === '') code = await appendBatch();
+const again = await appendBatch();
+const sizeAfter = log.size;
+await log[Symbol.asyncDispose]();
+print(JSON.stringify({ acknowledged: number, code, again, sizeAfter }));
