@@ -71,7 +71,7 @@ describe('an answer of an upstream', () => {
   });
 });
 
-describe('an upstream in use', () => {
+describe('an upstream', () => {
   const world = useUpstream();
   it('runs as many requests at a time as it has slots', async () => {
     let inside = 0;
@@ -123,10 +123,7 @@ describe('an upstream in use', () => {
     await assert.rejects(chat(upstream), closed);
     assert.equal(world.server.asked.length, 1);
   });
-});
 
-describe('an upstream that is opened', () => {
-  const world = useUpstream();
   const models = (model: object) => ({ object: 'list', data: [{ id: 'other' }, { id: MODEL, ...model }] });
   const llama = models({ owned_by: 'llamacpp', meta: { n_ctx_train: 8_192 } });
   const props = { default_generation_settings: { n_ctx: 1_024 }, build_info: 'b7000-abc' };

@@ -1,6 +1,7 @@
 // A hub as Hugging Face's protocol describes it, on loopback: it lists, redirects to another origin, sends ranges, and has faults.
 import { createHash } from 'node:crypto';
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface FakeFile {
@@ -43,86 +44,69 @@ export function fakeModel(sizeBytes: number, seed = 1): Buffer {
   return bytes;
 }
 
-const originOf = (server: http.Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+export async function startFakeHub() {
+  const listeners: http.Server[] = [];
+  const listen = async (server: Seen['server'], answer: (url: URL, response: ServerResponse) => void) => {
+    const listener = http.createServer(({ url = '', headers }, response) => {
+      const { range, 'if-range': ifRange, authorization } = headers;
+      hub.seen.push({ server, url, range, ifRange: ifRange as string | undefined, authorization });
+      answer(new URL(url, hub.endpoint), response);
+    });
+    listeners.push(listener);
+    await once(listener.listen(0, '127.0.0.1'), 'listening');
+    return `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  };
+  const hub = {
+    ...{ endpoint: '', elsewhere: '', files: new Map<string, FakeFile>(), seen: [] as Seen[] },
+    /** Taken by requests for bytes, one each, in order. */
+    faults: [] as Fault[],
+    /** Taken by requests to the hub itself, listings included, before anything else. */
+    hubFaults: [] as Raw[],
+    listing: undefined as ((response: ServerResponse, url: URL) => void) | undefined,
+    /** Requests for bytes, which come from another origin, as those of large files do. */
+    get transfers(): readonly Seen[] {
+      return hub.seen.filter(({ server }) => server === 'elsewhere');
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      for (const listener of listeners) {
+        listener.closeAllConnections();
+        await new Promise((resolve) => listener.close(resolve));
+      }
+    },
+  };
 
-export class FakeHub implements AsyncDisposable {
-  readonly files = new Map<string, FakeFile>();
-  readonly seen: Seen[] = [];
-  /** Taken by requests for bytes, one each, in order. */
-  readonly faults: Fault[] = [];
-  /** Taken by requests to the hub itself, listings included, before anything else. */
-  readonly hubFaults: Raw[] = [];
-  listing: ((response: ServerResponse, url: URL) => void) | undefined;
-  readonly #hub = http.createServer((request, response) => this.#answerHub(request, response));
-  readonly #elsewhere = http.createServer((request, response) => this.#answerElsewhere(request, response));
-
-  static async start(): Promise<FakeHub> {
-    const fake = new FakeHub();
-    for (const server of [fake.#hub, fake.#elsewhere])
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return fake;
+  function list(response: ServerResponse, url: URL): void {
+    const entries = [...hub.files].map(([path, { bytes, sha256: announced }]) => {
+      const lfs = { oid: announced ?? sha256(bytes), size: bytes.length, pointerSize: 135 };
+      return { type: 'file', path, size: bytes.length, lfs };
+    });
+    if (hub.listing) hub.listing(response, url);
+    else response.end(JSON.stringify([{ type: 'directory', path: 'nested', size: 0 }, ...entries]));
   }
 
-  get endpoint(): string {
-    return originOf(this.#hub);
-  }
-
-  get elsewhere(): string {
-    return originOf(this.#elsewhere);
-  }
-
-  /** Requests for bytes, which come from another origin, as those of large files do. */
-  get transfers(): readonly Seen[] {
-    return this.seen.filter(({ server }) => server === 'elsewhere');
-  }
-
-  #answerHub(request: IncomingMessage, response: ServerResponse): void {
-    const url = this.#note('hub', request);
-    const fault = this.hubFaults.shift();
-    if (fault) fault.answer(response);
-    else if (url.pathname.startsWith('/api/models/')) this.#list(response, url);
-    else this.#resolve(response, url);
-  }
-
-  #resolve(response: ServerResponse, url: URL): void {
+  function redirect(response: ServerResponse, url: URL): void {
     const path = decodeURIComponent(/^\/[^/]+\/[^/]+\/resolve\/[^/]+\/(.+)$/.exec(url.pathname)?.[1] ?? '');
-    const file = this.files.get(path);
+    const file = hub.files.get(path);
     if (!file) return void status(404, { 'x-error-code': 'EntryNotFound' }).answer(response);
     const { announcedBytes = file.bytes.length, sha256: announced = sha256(file.bytes) } = file;
     if (announcedBytes !== null) response.setHeader('x-linked-size', announcedBytes);
     if (announced !== null) response.setHeader('x-linked-etag', `"${announced}"`);
-    response.writeHead(302, { location: `${this.elsewhere}/bytes/${path}?signature=secret` }).end();
+    response.writeHead(302, { location: `${hub.elsewhere}/bytes/${path}?signature=secret` }).end();
   }
 
-  #answerElsewhere(request: IncomingMessage, response: ServerResponse): void {
-    const url = this.#note('elsewhere', request);
-    const file = this.files.get(url.pathname.slice('/bytes/'.length));
-    const fault = file ? (this.faults.shift() ?? ({ kind: 'none' } as const)) : status(404);
+  hub.endpoint = await listen('hub', (url, response) => {
+    const fault = hub.hubFaults.shift();
+    if (fault) fault.answer(response);
+    else if (url.pathname.startsWith('/api/models/')) list(response, url);
+    else redirect(response, url);
+  });
+  hub.elsewhere = await listen('elsewhere', (url, response) => {
+    const file = hub.files.get(url.pathname.slice('/bytes/'.length));
+    const fault = file ? (hub.faults.shift() ?? ({ kind: 'none' } as const)) : status(404);
     if (fault.kind === 'raw') fault.answer(response);
     else if (file) sendBytes(file, fault, response);
-  }
-
-  #list(response: ServerResponse, url: URL): void {
-    const entries = [...this.files].map(([path, { bytes, sha256: announced }]) => {
-      const lfs = { oid: announced ?? sha256(bytes), size: bytes.length, pointerSize: 135 };
-      return { type: 'file', path, size: bytes.length, lfs };
-    });
-    if (this.listing) this.listing(response, url);
-    else response.end(JSON.stringify([{ type: 'directory', path: 'nested', size: 0 }, ...entries]));
-  }
-
-  #note(server: Seen['server'], { url = '', headers }: IncomingMessage): URL {
-    const { range, 'if-range': ifRange, authorization } = headers;
-    this.seen.push({ server, url, range, ifRange: ifRange as string | undefined, authorization });
-    return new URL(url, this.endpoint);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const server of [this.#hub, this.#elsewhere]) {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    }
-  }
+  });
+  return hub;
 }
 
 function sendBytes({ bytes, etag = '"one"' }: FakeFile, fault: Fault, response: ServerResponse): void {

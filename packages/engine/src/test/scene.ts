@@ -7,7 +7,7 @@ import type { ModelStoreErrorCode } from '../model-store/error.ts';
 import type { DownloadProgress } from '../model-store/progress.ts';
 import type { DownloadRetry } from '../model-store/retry.ts';
 import { type ModelStoreOptions, resolveModel } from '../model-store.ts';
-import { type FakeFile, FakeHub } from './fake-hub.ts';
+import { type FakeFile, startFakeHub } from './fake-hub.ts';
 
 /** The file of `Scene.withModel`. */
 export const REFERENCE = 'hf:o/r/m.gguf';
@@ -15,7 +15,7 @@ export const once = { retries: 0 };
 export const offline = { ...once, endpoint: 'http://127.0.0.1:9' };
 
 async function start(files: Readonly<Record<string, FakeFile>> = {}) {
-  const hub = await FakeHub.start();
+  const hub = await startFakeHub();
   const dir = await mkdtemp(path.join(tmpdir(), 'strata-models-'));
   for (const [name, file] of Object.entries(files)) hub.files.set(name, file);
   const progress: DownloadProgress[] = [];
