@@ -12,6 +12,7 @@ const packed =
     void response.writeHead(status, { 'content-encoding': encoding }).end(body);
 const TEXT = Buffer.from('<rss/>');
 const ZEROS = Buffer.alloc(16 * 1024 * 1024);
+const unpacked = { body: TEXT, isTruncated: false };
 
 /** The body of a fetch that must have been answered, and whether it is truncated. */
 async function bodyFrom(script: WebScript, request: { maxBytes?: number; timeoutMs?: number } = {}) {
@@ -31,10 +32,7 @@ for (const [encoding, body] of [
   ['made-up', TEXT],
 ] as const)
   it(`bodies in the encoding '${encoding}' are unpacked`, async () =>
-    assert.deepEqual(await bodyFrom(packed(encoding, body), { maxBytes: TEXT.length }), {
-      body: TEXT,
-      isTruncated: false,
-    }));
+    assert.deepEqual(await bodyFrom(packed(encoding, body), { maxBytes: TEXT.length }), unpacked));
 
 for (const [encoding, bomb] of [
   ['gzip', gzipSync(ZEROS)],
@@ -49,16 +47,14 @@ for (const [encoding, bomb] of [
 
 it('bodies without an end are read to the limit, and the connection is closed', async () => {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
-  const { body, isTruncated } = await bodyFrom(
-    (_request, response) => {
-      const pour = () => {
-        while (response.write(Buffer.alloc(16_384, 'x')));
-      };
-      response.on('drain', pour).on('close', resolve);
-      pour();
-    },
-    { maxBytes: 1_000_000 },
-  );
+  const endless: WebScript = (_request, response) => {
+    const pour = () => {
+      while (response.write(Buffer.alloc(16_384, 'x')));
+    };
+    response.on('drain', pour).on('close', resolve);
+    pour();
+  };
+  const { body, isTruncated } = await bodyFrom(endless, { maxBytes: 1_000_000 });
   assert.deepEqual([body.length, isTruncated], [1_000_000, true]);
   await closed;
 });
@@ -72,25 +68,18 @@ it('bodies that come a byte at a time are cut when time is up', async () => {
   assert.ok(isTruncated && body.length > 0);
 });
 
-for (const [what, script] of [
-  [
-    'shorter than their Content-Length',
-    (request, response) => {
-      response.writeHead(200, { 'content-length': 9_999 });
-      response.write('part', () => request.socket.destroy());
-    },
-  ],
-  [
-    'without their last chunk',
-    (request, response) => void response.write('part', () => setTimeout(() => request.socket.destroy(), 20)),
-  ],
-  [
-    'in chunks of no length',
-    (request) => {
-      request.socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\nzz\r\n');
-    },
-  ],
-] as const satisfies readonly (readonly [string, WebScript])[])
+const cutShort: Readonly<Record<string, WebScript>> = {
+  'shorter than their Content-Length': (request, response) => {
+    response.writeHead(200, { 'content-length': 9_999 }).write('part', () => request.socket.destroy());
+  },
+  'without their last chunk': (request, response) => {
+    response.write('part', () => setTimeout(() => request.socket.destroy(), 20));
+  },
+  'in chunks of no length': (request) => {
+    request.socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\nzz\r\n');
+  },
+};
+for (const [what, script] of Object.entries(cutShort))
   it(`bodies that are ${what} are what came`, async () =>
     assert.deepEqual(await bodyFrom(script), { body: Buffer.from('part'), isTruncated: true }));
 
@@ -125,17 +114,13 @@ for (const [what, text] of [
   ['that switch protocols', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'],
   ['that are empty', ''],
 ] as const)
-  it(`response heads ${what} are a failure, before the time-out`, async () => {
-    assert.equal(failureOf(await fetchFrom((request) => void request.socket.end(text))), 'failed');
-  });
+  it(`response heads ${what} are a failure, before the time-out`, async () =>
+    assert.equal(failureOf(await fetchFrom((request) => void request.socket.end(text))), 'failed'));
 
 it('response heads that repeat 1xx without an end are given up when time is up', async () => {
-  const fetched = await fetchFrom(
-    (request) => {
-      const timer = setInterval(() => request.socket.write('HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'), 5);
-      request.socket.on('close', () => clearInterval(timer));
-    },
-    { timeoutMs: 250 },
-  );
-  assert.equal(failureOf(fetched), 'timeout');
+  const hinting: WebScript = ({ socket }) => {
+    const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'), 5);
+    socket.on('close', () => clearInterval(timer));
+  };
+  assert.equal(failureOf(await fetchFrom(hinting, { timeoutMs: 250 })), 'timeout');
 });

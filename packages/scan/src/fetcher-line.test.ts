@@ -8,24 +8,10 @@ import { a } from './test/dns-server.ts';
 import { failureOf, PUBLIC, startInternet, textOf } from './test/fetching.ts';
 import { hello, type WebScript } from './test/web-server.ts';
 
-/** Keeps in `open` the connections that are open, and the highest number of them, and answers by `then`. */
-const tracked =
-  (open: { sockets: Set<unknown>; max: number }, then = hello): WebScript =>
-  (request, response) => {
-    const { socket } = request;
-    if (!open.sockets.has(socket)) socket.once('close', () => open.sockets.delete(socket));
-    open.sockets.add(socket);
-    open.max = Math.max(open.max, open.sockets.size);
-    then(request, response);
-  };
-const noConnections = () => ({ sockets: new Set<unknown>(), max: 0 });
-
 it('connections are kept for the next fetch, over HTTPS and HTTP', async () => {
   await using internet = await startInternet(hello);
-  for (let i = 0; i < 5; i++) {
-    assert.equal(textOf(await internet.fetch(`https://example.com/${i}`)), 'hello');
-    assert.equal(textOf(await internet.fetch(`http://example.com/${i}`)), 'hello');
-  }
+  for (let i = 0; i < 10; i++)
+    assert.equal(textOf(await internet.fetch(`http${i % 2 ? 's' : ''}://example.com/${i}`)), 'hello');
   assert.equal(internet.web.connections(), 2);
 });
 
@@ -46,19 +32,17 @@ it('connections that the server closed meanwhile are replaced, all of them', asy
 it('connections that are idle are at most a quarter of all, over all hosts', async () => {
   const hosts = Array.from({ length: 12 }, (_, i) => `host${i}.example.com`);
   const records = hosts.map((host) => a(host, PUBLIC));
-  const open = noConnections();
-  await using internet = await startInternet(tracked(open), { records, fetcher: { maxSockets: 16 } });
+  await using internet = await startInternet(hello, { records, fetcher: { maxSockets: 16 } });
   for (const host of hosts) assert.equal(textOf(await internet.fetch(`https://${host}/`)), 'hello');
   assert.equal(internet.web.connections(), 12);
-  await until(() => open.sockets.size === 4);
+  await until(() => internet.web.open() === 4);
 });
 
 it('connections that are idle for too long are closed', async () => {
-  const open = noConnections();
-  await using internet = await startInternet(tracked(open), { fetcher: { idleMs: 50 } });
+  await using internet = await startInternet(hello, { fetcher: { idleMs: 50 } });
   for (const scheme of ['http', 'https']) {
     assert.equal(textOf(await internet.fetch(`${scheme}://example.com/`)), 'hello');
-    await until(() => open.sockets.size === 0);
+    await until(() => internet.web.open() === 0);
   }
 });
 
@@ -70,26 +54,27 @@ it('connections that break under their first request are a failure', async () =>
 
 it('connections stay few over 600 fetches from 50 hosts, and none is left', async () => {
   const hosts = Array.from({ length: 50 }, (_, i) => `host${i}.test`);
-  const open = noConnections();
-  const answer: WebScript = ({ url }, response) => {
+  const open = new Set<unknown>();
+  let max = 0;
+  const answer: WebScript = ({ url, socket }, response) => {
+    if (!open.has(socket)) socket.once('close', () => open.delete(socket));
+    max = Math.max(max, open.add(socket).size);
     if (url?.endsWith('7')) response.writeHead(302, { location: '/moved' });
     response.end('x'.repeat(2_000));
   };
-  await using internet = await startInternet(tracked(open, answer), {
+  await using internet = await startInternet(answer, {
     records: hosts.map((host, i) => a(host, `93.184.217.${i}`)),
     fetcher: { maxSockets: 24 },
   });
-  const caller = new AbortController();
   const warnings: Error[] = [];
   const warned = (warning: Error) => warnings.push(warning);
   process.on('warning', warned);
-  const fetches = Array.from({ length: 600 }, (_, i) =>
-    internet.fetch(`http://${hosts[i % 50]}/${i}`, { signal: caller.signal }),
-  );
+  const { signal } = new AbortController();
+  const fetches = Array.from({ length: 600 }, (_, i) => internet.fetch(`http://${hosts[i % 50]}/${i}`, { signal }));
   for (const fetched of await Promise.all(fetches)) assert.equal(textOf(fetched).length, 2_000);
-  assert.ok(open.max > 4 && open.max <= 24, `${open.max} connections at once`);
+  assert.ok(max > 4 && max <= 24, `${max} connections at once`);
   await internet.fetcher[Symbol.asyncDispose]();
-  await until(() => open.sockets.size === 0);
+  await until(() => internet.web.open() === 0);
   process.off('warning', warned);
   assert.deepEqual(warnings, []);
 });

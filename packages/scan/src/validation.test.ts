@@ -7,57 +7,53 @@ import { a, cname, type DnsQuestion, type DnsScript, ds, ns, reply, soa } from '
 import { found, IMPATIENT, scriptedResolver, silent } from './test/scripted-resolver.ts';
 import { askApex, validationOf } from './validation.ts';
 
-const { AUTHENTIC_DATA, CHECKING_DISABLED } = dnsPacket;
-const isUnchecked = ({ bytes }: DnsQuestion) => (bytes.readUInt16BE(2) & CHECKING_DISABLED) !== 0;
-const none = (q: DnsQuestion) => reply(q, { authorities: [soa('test')] });
+const { AUTHENTIC_DATA: AD, CHECKING_DISABLED: CD } = dnsPacket;
+const isUnchecked = ({ bytes }: DnsQuestion) => (bytes.readUInt16BE(2) & CD) !== 0;
 const servfail = (q: DnsQuestion) => reply(q, { rcode: 2 });
 
-interface World {
-  /** Of answers about `com`, about the domain, and whether there is a DS record. */
-  readonly checksCom?: boolean;
-  readonly checksDomain?: boolean;
-  readonly hasDs?: boolean;
-  /** The question for the DS record ends in SERVFAIL. */
-  readonly failsDs?: boolean;
-  /** Checked questions about the domain end in SERVFAIL: always, or only the first. */
-  readonly fails?: 'always' | 'once' | 'unchecked-too';
-}
+/** Of answers about `com` and about the domain; its DS record, or none to be had; checked questions that end in SERVFAIL. */
+type Trait = 'checks com' | 'checks domain' | 'DS' | 'fails DS' | 'fails' | 'fails once' | 'fails unchecked';
 
-function world({ checksCom, checksDomain, hasDs, failsDs, fails }: World): DnsScript {
-  let refusals = 0;
+function world(traits: readonly Trait[]): DnsScript {
+  const has = (trait: Trait) => traits.includes(trait);
+  const failing = { once: has('fails once') };
+  const isRefused = (q: DnsQuestion) => {
+    if (isUnchecked(q)) return has('fails unchecked');
+    const isOnce = failing.once;
+    failing.once = false;
+    return isOnce || has('fails') || has('fails unchecked');
+  };
   return (q) => {
-    if (q.name === 'com') return [reply(q, { answers: [ns('com', 'ns1.com')], flags: checksCom ? AUTHENTIC_DATA : 0 })];
-    if (q.type === 'DS' && failsDs) return [servfail(q)];
-    if (q.type === 'DS') return [hasDs ? reply(q, { answers: [ds(q.name)] }) : none(q)];
-    const isRefused =
-      fails === 'unchecked-too' || (fails !== undefined && !isUnchecked(q) && (fails === 'always' || refusals++ === 0));
-    if (isRefused) return [servfail(q)];
-    const flags = checksDomain && !isUnchecked(q) ? AUTHENTIC_DATA : 0;
+    if (q.name === 'com') return [reply(q, { answers: [ns('com', 'ns1.com')], flags: has('checks com') ? AD : 0 })];
+    if (q.type === 'DS' && has('fails DS')) return [servfail(q)];
+    if (q.type === 'DS') return [reply(q, has('DS') ? { answers: [ds(q.name)] } : { authorities: [soa('test')] })];
+    if (isRefused(q)) return [servfail(q)];
+    const flags = has('checks domain') && !isUnchecked(q) ? AD : 0;
     return [reply(q, { answers: [q.type === 'SOA' ? soa(q.name) : ns(q.name, 'ns1.test')], flags })];
   };
 }
 
-const cases: readonly [what: string, world: World, verdict: PolicyEvidence['validation'], questions: number][] = [
-  ['signed, and the upstream vouches for it', { checksCom: true, checksDomain: true, hasDs: true }, 'secure', 2],
-  ['unsigned, and the upstream checks', { checksCom: true }, 'insecure', 3],
-  ['unsigned, and the upstream does not check', {}, 'unknown', 3],
-  ['signed, and nobody checks', { hasDs: true }, 'unknown', 2],
-  ['vouched for without a DS record, which is a lie', { checksCom: true, checksDomain: true }, 'unknown', 2],
-  ['vouched for, the DS record not to be had', { checksCom: true, checksDomain: true, failsDs: true }, 'unknown', 2],
-  ['refused unless unchecked, and signed', { checksCom: true, hasDs: true, fails: 'always' }, 'bogus', 4],
-  ['refused unless unchecked, and not signed', { checksCom: true, fails: 'always' }, 'unknown', 3],
-  ['refused once by a server that stumbles', { checksCom: true, hasDs: true, fails: 'once' }, 'unknown', 4],
-  ['failing, checked or not', { checksCom: true, hasDs: true, fails: 'unchecked-too' }, 'unknown', 3],
+const cases: readonly [what: string, traits: Trait[], verdict: PolicyEvidence['validation'], questions: number][] = [
+  ['signed, and the upstream vouches for it', ['checks com', 'checks domain', 'DS'], 'secure', 2],
+  ['unsigned, and the upstream checks', ['checks com'], 'insecure', 3],
+  ['unsigned, and the upstream does not check', [], 'unknown', 3],
+  ['signed, and nobody checks', ['DS'], 'unknown', 2],
+  ['vouched for without a DS record, which is a lie', ['checks com', 'checks domain'], 'unknown', 2],
+  ['vouched for, the DS record not to be had', ['checks com', 'checks domain', 'fails DS'], 'unknown', 2],
+  ['refused unless unchecked, and signed', ['checks com', 'DS', 'fails'], 'bogus', 4],
+  ['refused unless unchecked, and not signed', ['checks com', 'fails'], 'unknown', 3],
+  ['refused once by a server that stumbles', ['checks com', 'DS', 'fails once'], 'unknown', 4],
+  ['failing, checked or not', ['checks com', 'DS', 'fails unchecked'], 'unknown', 3],
 ];
-for (const [what, given, verdict, questions] of cases)
+for (const [what, traits, verdict, questions] of cases)
   it(`a domain that is ${what} is ${verdict}, for ${questions} questions`, async () => {
-    await using scripted = await scriptedResolver([world(given)]);
+    await using scripted = await scriptedResolver([world(traits)]);
     const { resolver, asked } = scripted;
     const { signal } = new AbortController();
     const apex = await askApex(resolver, 'example.com', { signal });
     const lookup = await resolver.query('example.com', 'DS', { signal });
     assert.equal(await validationOf(resolver, 'example.com', { apex, ds: lookup, signal }), verdict);
-    assert.equal(apex.isUnchecked, given.fails === 'always' || given.fails === 'once');
+    assert.equal(apex.isUnchecked, traits.includes('fails') || traits.includes('fails once'));
     assert.equal(asked.length, questions, asked.join());
   });
 
@@ -71,7 +67,7 @@ it('a denial that only an unchecked question gets does not make a domain nonexis
 
 it('an answer or an absence is authentic when its upstream reports so, also from the cache; a failure never is', async () => {
   const byName: DnsScript = (q) => {
-    const flags = q.name === 'plain.found.test' ? 0 : AUTHENTIC_DATA;
+    const flags = q.name === 'plain.found.test' ? 0 : AD;
     if (q.name === 'gone.test') return [reply(q, { rcode: 3, authorities: [soa('test')], flags })];
     if (q.name === 'bad.test') return [reply(q, { rcode: 2, flags })];
     return [reply(q, { answers: [a(q.name, '192.0.2.1')], flags })];
@@ -93,9 +89,9 @@ it('an answer or an absence is authentic when its upstream reports so, also from
 
 it('a chain taken up again is authentic when every part of it is', async () => {
   const chain: DnsScript = (q) => {
-    if (q.name === 'end.test') return [reply(q, { answers: [a(q.name, '192.0.2.1')], flags: AUTHENTIC_DATA })];
+    if (q.name === 'end.test') return [reply(q, { answers: [a(q.name, '192.0.2.1')], flags: AD })];
     const next = q.name === 'half.test' ? 'loose.test' : 'end.test';
-    return [reply(q, { answers: [cname(q.name, next)], flags: q.name === 'half.test' ? AUTHENTIC_DATA : 0 })];
+    return [reply(q, { answers: [cname(q.name, next)], flags: q.name === 'half.test' ? AD : 0 })];
   };
   await using scripted = await scriptedResolver([chain]);
   const { lookup, isAuthentic } = await scripted.resolver.ask('half.test', 'A');
@@ -106,24 +102,24 @@ it('unchecked questions carry CD and are kept apart from checked ones', async ()
   const flags: number[] = [];
   await using scripted = await scriptedResolver([
     (q) => {
-      flags.push(q.bytes.readUInt16BE(2) & (AUTHENTIC_DATA | CHECKING_DISABLED));
-      return flags.at(-1) === AUTHENTIC_DATA ? [reply(q, { rcode: 2 })] : found(q);
+      flags.push(q.bytes.readUInt16BE(2) & (AD | CD));
+      return flags.at(-1) === AD ? [reply(q, { rcode: 2 })] : found(q);
     },
   ]);
   for (let i = 0; i < 2; i++) {
     assert.equal((await scripted.resolver.query('a.test', 'A')).status, 'servfail');
     assert.equal((await scripted.resolver.query('a.test', 'A', { isUnchecked: true })).status, 'found');
   }
-  assert.deepEqual(flags, [AUTHENTIC_DATA, CHECKING_DISABLED, AUTHENTIC_DATA]);
+  assert.deepEqual(flags, [AD, CD, AD]);
 });
 
-const validating: DnsScript = (q) => [reply(q, { answers: [ns(q.name, 'ns1.test')], flags: AUTHENTIC_DATA })];
+const validating: DnsScript = (q) => [reply(q, { answers: [ns(q.name, 'ns1.test')], flags: AD })];
 for (const [what, scripts, isValidating] of [
   ['the only one reports so', [validating], true],
   ['all of several report so', [validating, validating], true],
   ['one of two does not', [validating, (q) => [reply(q, { answers: [ns(q.name, 'x.test')] })]], false],
   ['the other one is silent', [validating, silent], true],
-  ['its verdict comes with an error', [(q) => [reply(q, { rcode: 2, flags: AUTHENTIC_DATA })]], false],
+  ['its verdict comes with an error', [(q) => [reply(q, { rcode: 2, flags: AD })]], false],
   ['it is silent', [silent], false],
 ] as const satisfies readonly (readonly [string, readonly DnsScript[], boolean])[])
   it(`upstreams ${isValidating ? 'check' : 'are not known to check'} signatures when ${what}`, async () => {

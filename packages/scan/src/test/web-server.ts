@@ -85,6 +85,8 @@ export async function startWebServer(script: WebScript, options: WebServerOption
     asked,
     dialled,
     connections: () => connections,
+    /** Those that are open, idle ones included. */
+    open: () => sockets.size,
     dial: (target: Target) => {
       dialled.push(target);
       return { address: '127.0.0.1', port: target.port === 443 ? ports.https : ports.http };
