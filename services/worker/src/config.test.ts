@@ -28,9 +28,8 @@ describe('the settings of a worker', () => {
 
   it('keep what is the worker’s own in one folder of the data directory', () => {
     const { directory, peer, model } = readWorkerConfig({ STRATA_DATA: '/data', STRATA_MODEL: ' ' });
-    assert.equal(directory, path.join('/data', 'inference', 'worker'));
-    assert.equal(peer.keyFile, path.join(directory, 'peer.key'));
-    assert.equal(model, undefined, 'an empty value is none');
+    const own = path.join('/data', 'inference', 'worker');
+    assert.deepEqual([directory, peer.keyFile, model], [own, path.join(own, 'peer.key'), undefined]);
   });
 
   it('have the version of the package', () => {

@@ -21,9 +21,9 @@ function network(speaks: (peer: string) => boolean, found: readonly string[] = [
   const watch = (listener: typeof tell) => {
     tell = listener;
   };
-  const find = async function* () {
+  async function* find() {
     yield* found;
-  };
+  }
   const unused = { join: async () => [], connected: () => [], provide: async () => {}, roundTripMs: () => undefined };
   const gateways = new Gateways({
     node: { channels: { handle: async () => {}, open }, peers: { ...unused, watch, find } },
@@ -138,9 +138,8 @@ describe('gateways', () => {
     net.work('honest', 1);
     await connectMany(net, 120, 'more');
     await passing(300_000);
-    const serving = net.gateways.serving();
-    assert.equal(serving.length, 56);
-    for (const peer of ['honest', 'peer 7']) assert.ok(serving.includes(peer), `${peer} has work`);
+    const working = net.gateways.serving().filter((peer) => ['honest', 'peer 7'].includes(peer));
+    assert.deepEqual([net.gateways.serving().length, working.length], [56, 2]);
   });
 
   it('that do not answer take no slots', async () => {

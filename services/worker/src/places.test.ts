@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BusyError, type Place, Places } from './places.ts';
+import { type Place, Places } from './places.ts';
 
 const never = new AbortController().signal;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Of so many slots and such a queue; `log` has each gateway that got a slot, or why it got none. */
+/** `log` has each gateway that got a slot, or why it got none. */
 function scene(slots: number, queue: number) {
   const log: string[] = [];
   const held: Place[] = [];
@@ -15,8 +15,7 @@ function scene(slots: number, queue: number) {
       log.push(gateway);
       held.push(place);
     };
-    const refused = (error: Error) =>
-      void log.push(`${gateway} ${error instanceof BusyError ? 'busy' : error.message}`);
+    const refused = ({ name, message }: Error) => log.push(`${gateway} ${name === 'BusyError' ? 'busy' : message}`);
     places.enter(gateway, signal).then(entered, refused);
   };
   const enterAll = async (...gateways: readonly string[]) => {
@@ -66,12 +65,8 @@ describe('slots', () => {
   it('report when the last is released', async () => {
     const { places, enterAll, release } = scene(1, 1);
     await enterAll('a');
-    let isEmpty = false;
-    const empty = places.empty(never).then(() => {
-      isEmpty = true;
-    });
-    await settled();
-    assert.equal(isEmpty, false);
+    const empty = places.empty(never).then(() => 'empty');
+    assert.equal(await Promise.race([empty, settled()]), undefined);
     await release(0);
     await empty;
     await places.empty(never);

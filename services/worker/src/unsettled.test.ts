@@ -40,10 +40,7 @@ describe('receipts that no gateway has signed', () => {
       ...{ promptSha256: HEX, requestSha256: HEX, from: 3, to: 3, chainHead: HEX, promptTokens: 1, cachedTokens: 0 },
       ...{ reason: 'length', engine: 'test', startedAtMs: 1, firstTokenAtMs: 0, endedAtMs: 1 },
     };
-    for (let n = 0; n < 1_024; n += 1) {
-      assert.equal(receipts.isRefused('gateway'), false);
-      assert.ok(await receipts.keep(receipt));
-    }
+    for (let n = 0; n < 1_024; n += 1) assert.ok(!receipts.isRefused('gateway') && (await receipts.keep(receipt)));
     assert.deepEqual([receipts.isRefused('gateway'), receipts.isRefused('another')], [true, false]);
   });
 });

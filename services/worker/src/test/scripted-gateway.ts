@@ -36,10 +36,7 @@ export class ScriptedChannel {
     return (await this.#received((frame) => frame.kind === kind && isIt(frame as FrameOf<Kind>))) as FrameOf<Kind>;
   }
 
-  nextId(): number {
-    this.#lastId += 1;
-    return this.#lastId;
-  }
+  nextId = (): number => ++this.#lastId;
 
   async endOf(id: number): Promise<FrameOf<'done' | 'failed'>> {
     const isEnd = (frame: Frame) => (frame.kind === 'done' || frame.kind === 'failed') && frame.id === id;
@@ -52,9 +49,12 @@ export class ScriptedChannel {
     return this.endOf(request.id);
   }
 
+  framesOf(id: number) {
+    return this.frames.filter((frame) => frame.kind === 'tokens' && frame.id === id) as FrameOf<'tokens'>[];
+  }
+
   tokensOf(id: number): readonly number[] {
-    const frames = this.frames.filter((frame) => frame.kind === 'tokens' && frame.id === id) as FrameOf<'tokens'>[];
-    return frames.flatMap(({ tokens }) => tokens.map(({ token }) => token));
+    return this.framesOf(id).flatMap(({ tokens }) => tokens.map(({ token }) => token));
   }
 
   /** Resolves when so many tokens have come. */
