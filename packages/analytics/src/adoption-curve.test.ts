@@ -14,7 +14,6 @@ describe('the adoption curve', () => {
     provider: fc.constantFrom(...PROVIDERS.slice(0, 3), 'nobody'),
     category: fc.constantFrom('dns' as const, 'email' as const, undefined),
   });
-
   it('ends at the domains of today and undoes each day of movement before it', () =>
     holds(40, [manyDomains(60), changes, subjects], (domains, changed, { provider, category }) => {
       const index = indexOf(domains);

@@ -38,7 +38,6 @@ describe('an anomaly', () => {
         assert.ok(Math.abs(figure - (expected[i] ?? Number.NaN)) < 1e-9, `${figure}, not ${expected[i]}`);
     });
   }
-
   it('is graded by its deviation', () => {
     const severityOf = (value: number) => judge(before(times(28, 100)), today(value), count(0))?.severity;
     const severities = [130, 140, 160, 200, 201].map(severityOf);
@@ -181,7 +180,6 @@ describe('any series', () => {
       assert.equal(found.direction === 'up', sigma > 0);
     });
   });
-
   it('does not depend on the order of its samples, nor on the unit of exposure', () =>
     holds(100, [ordinary, values, kinds], (window, value, kind) => {
       const options = { kind, tests: 10 };
@@ -190,13 +188,11 @@ describe('any series', () => {
       const doubled = window.map((each) => ({ ...each, exposure: each.exposure * 2 }));
       assert.equal(judge(doubled, today(value, 2000), options)?.sigma, found?.sigma);
     }));
-
   it('that is an anomaly among many is one among few', () =>
     holds(100, [ordinary, values, kinds, tests, tests], (window, value, kind, a, b) => {
       const strict = judge(window, today(value), { kind, tests: Math.max(a, b) });
       if (strict) assert.deepEqual(judge(window, today(value), { kind, tests: Math.min(a, b) }), strict);
     }));
-
   it('that is an anomaly is one still when the day is further off', () =>
     holds(100, [ordinary, values, stepOf(1, 5000), kinds], (window, value, further, kind) => {
       const options = { kind, tests: 1500 };
@@ -205,7 +201,6 @@ describe('any series', () => {
       const next = judge(window, today(value + further), options);
       assert.ok(next && next.sigma > found.sigma && next.chance <= found.chance);
     }));
-
   it('of a level means the same upside down', () =>
     holds(100, [ordinary, values], (window, value) => {
       const options = { kind: 'level', tests: 1500 } as const;

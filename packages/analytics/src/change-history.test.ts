@@ -65,7 +65,6 @@ function check(history: ChangeHistory, all: readonly IndexedChange[], scanned: S
 describe('the history of changes', () => {
   it('counts what a walk over all changes counts, in whatever order they come', () =>
     holds(60, [changes, scans], (all, scanned) => check(historyOf(all, scanned), all, scanned)));
-
   it('counts a change on the day on which it was confirmed, not on the day of the scan', () => {
     const at = Date.parse('2026-03-01T23:00:00Z');
     const base = { at, category: 'email', type: 'migrated', isEntry: true, isExit: true } as const;

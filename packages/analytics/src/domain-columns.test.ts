@@ -42,7 +42,6 @@ describe('the columns', () => {
       }),
       { numRuns: 5, endOnFailure: true },
     ));
-
   it('keep a domain that lost all its services, also when the pool is packed afterwards', () => {
     const columns = new DomainColumns();
     columns.set(2, FACTS, [1, 2, 3]);
@@ -52,7 +51,6 @@ describe('the columns', () => {
     columns.set(2, FACTS, []);
     assert.deepEqual([[...columns.services(1)], [...columns.services(2)]], [[4], []]);
   });
-
   it('keep every fact to its limits', () => {
     const columns = new DomainColumns();
     const facts = { scannedAt: 2 ** 43, state: 3, sector: 17, posture: 2 ** 32 - 1, holders: 2 ** 30 - 1 };
@@ -60,21 +58,19 @@ describe('the columns', () => {
     for (const { id, given } of scores) columns.set(id, given, []);
     for (const { id, given } of scores) assert.deepEqual(columns.facts(id), given);
   });
-
   it('take a later scan and no earlier one', () => {
     const columns = new DomainColumns();
     columns.set(1, { ...FACTS, scannedAt: 50 }, []);
-    columns.touch(1, 40);
-    assert.equal(columns.scannedAt(1), 50);
-    columns.touch(1, 60);
-    assert.equal(columns.scannedAt(1), 60);
+    for (const at of [40, 60]) {
+      columns.touch(1, at);
+      assert.equal(columns.scannedAt(1), Math.max(50, at));
+    }
   });
   it('pack placement and confidence into one number and out of it', () => {
-    for (const [placement, level] of [0, 1, 2 ** 20].flatMap((each) =>
-      [0, 1, 2].map((level) => [each, level] as const),
-    )) {
-      const service = packService(placement, level);
-      assert.deepEqual([placementOf(service), levelOf(service)], [placement, level]);
+    for (const placement of [0, 1, 2 ** 20]) {
+      const services = [0, 1, 2].map((level) => packService(placement, level));
+      const unpacked = services.map((each) => `${placementOf(each)} ${levelOf(each)}`);
+      assert.deepEqual(unpacked, [`${placement} 0`, `${placement} 1`, `${placement} 2`]);
     }
   });
 });

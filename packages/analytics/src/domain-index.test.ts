@@ -96,7 +96,6 @@ describe('the index', () => {
         assert.deepEqual([touched?.providers.toSorted(), touched?.categories.toSorted()], [providers, categories]);
       }
     }));
-
   it('is right after many steps over many domains', () =>
     holds(10, [steps({ domains: 80, most: 400 })], (all) => {
       const index = new DomainIndex();
@@ -107,7 +106,6 @@ describe('the index', () => {
       }
       check(index, known);
     }));
-
   it('built at once is right, and goes on being right', () =>
     holds(15, [manyDomains(80)], (domains) => {
       const half = domains.length >> 1;
@@ -127,7 +125,6 @@ describe('the index', () => {
       }
       check(index, known);
     }));
-
   it('counts domains by state, and domains and providers by category', () =>
     holds(30, [manyDomains(40)], (domains) => {
       const index = indexOf(domains);
@@ -142,7 +139,6 @@ describe('the index', () => {
         });
       }
     }));
-
   it('keeps a build for as long as some domain shows it, and one that comes back is new again', () => {
     const index = new DomainIndex();
     const put = (id: number, version: string | null) => index.put(showing(id, version)).newBuilds.length;
@@ -154,7 +150,6 @@ describe('the index', () => {
     assert.deepEqual([index.buildsOf('nobody'), index.buildsOf('__proto__'), index.buildOf(9, 'acme')], [[], [], null]);
     assert.equal(index.buildOf(1, 'nobody'), null);
   });
-
   it('takes as many versions as there are domains', () => {
     const many = 10_000;
     const builder = new IndexBuilder();
@@ -165,7 +160,6 @@ describe('the index', () => {
     assert.equal(index.buildsOf('acme').length, many);
     assert.ok(index.builds.words().length <= many + 1);
   });
-
   it('takes events that are older than versions, and ignores a touch of a domain it does not know', () => {
     const index = new DomainIndex();
     index.touch(5, 1);

@@ -57,7 +57,6 @@ describe('a set of domains', () => {
       check(set, new Set());
     });
   });
-
   it('joins, cuts and subtracts like plain sets', () =>
     holds(300, [membersOf, membersOf], (a, b) => {
       const one = { set: DomainSet.of(a), plain: new Set(a) };
@@ -71,7 +70,6 @@ describe('a set of domains', () => {
       }
       for (const { set, plain } of [one, other]) check(set, plain);
     }));
-
   it('gives results that nothing done later to either operand, or to the result, reaches', () =>
     holds(100, [membersOf, membersOf, fc.array(fc.nat(400), { minLength: 1, maxLength: 40 })], (a, b, changes) => {
       const operations = [
@@ -92,7 +90,6 @@ describe('a set of domains', () => {
         check(right, rightNow);
       }
     }));
-
   it('gives a copy of its members', () => {
     for (const set of [DomainSet.of([1, 900_000]), DomainSet.of(run(0, 2_000))]) {
       const expected = new Set(set.toArray());
@@ -100,7 +97,6 @@ describe('a set of domains', () => {
       check(set, expected);
     }
   });
-
   it('does not write beyond the part of an array that it took over', () => {
     const shared = Uint32Array.of(5, 100_000, 200_000, 7, 300_000);
     const first = DomainSet.ofSorted(shared.subarray(0, 3));
@@ -111,14 +107,12 @@ describe('a set of domains', () => {
     check(first, new Set([6, 100_000, 200_000, 250_000]));
     check(second, new Set([7, 300_000]));
   });
-
   it('takes over a bitmap with its size', () => {
     const bits = new Uint32Array(4);
     bits[0] = 0x8000_0001;
     bits[3] = 0x8000_0000;
     check(DomainSet.ofBits(bits, 3), new Set([0, 31, 127]));
   });
-
   it('is never much larger than the smaller of list and bitmap, growing or shrinking', () => {
     const within = (set: DomainSet, limit: number) => {
       const least = Math.min(4 * set.size, limit / 8);
@@ -164,7 +158,6 @@ describe('sets built at once', () => {
         assert.deepEqual([set?.size ?? 0, ...(set?.toArray() ?? [])], [expected.length, ...expected]);
       }
     }));
-
   it('can be changed without changing their neighbours', () =>
     holds(
       50,
@@ -180,7 +173,6 @@ describe('sets built at once', () => {
         }
       },
     ));
-
   it('keeps a set without members undefined, and dense ones as bitmaps', () => {
     const [none, dense, sparse] = buildSets(3, 100_000, (visit) => {
       for (let member = 0; member < 100_000; member += 1) {

@@ -7,14 +7,9 @@ import { compareText } from './compare-text.ts';
 import { DAY_MS } from './daily-series.ts';
 import { type Flow, MigrationLog } from './migration-log.ts';
 import { DAYS, FIRST_DAY } from './test/random-changes.ts';
+import { PROVIDERS } from './test/random-domains.ts';
 
-interface Move {
-  readonly at: number;
-  readonly category: Category;
-  readonly from: string;
-  readonly to: string;
-}
-const PROVIDERS = ['acme', 'borealis', 'cirrus', 'delta'];
+type Move = Readonly<Record<'from' | 'to', string>> & { readonly at: number; readonly category: Category };
 const provider = fc.constantFrom(...PROVIDERS);
 const maybe = <T>(...values: T[]) => fc.option(fc.constantFrom<T[]>(...values), { nil: undefined });
 const midnight = fc.nat(DAYS).map((day) => day * DAY_MS);
@@ -36,8 +31,7 @@ const questions = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-function logOf(all: readonly Move[]): MigrationLog {
-  const log = new MigrationLog();
+function logOf(all: readonly Move[], log = new MigrationLog()): MigrationLog {
   for (const { at, category, from, to } of all) log.add(at, category, from, to);
   return log;
 }
@@ -75,10 +69,9 @@ describe('the log of migrations', () => {
         }
       };
       ask(before);
-      for (const { at, category, from, to } of later) log.add(at, category, from, to);
+      logOf(later, log);
       ask([...before, ...later]);
     }));
-
   it('counts those after one moment up to and with another', () =>
     holds(100, [moves, fc.nat(DAYS * DAY_MS), fc.nat(DAYS * DAY_MS)], (all, a, b) => {
       const log = logOf(all);
@@ -87,22 +80,18 @@ describe('the log of migrations', () => {
         assert.equal(log.countBetween(since, until), all.filter(({ at }) => at > since && at <= until).length);
       }
     }));
-
   it('keeps sixty days before the newest and forgets the rest', () => {
     const move = (day: number): Move => ({ at: day * DAY_MS, category: 'dns', from: 'acme', to: 'borealis' });
     const log = logOf(Array.from({ length: 200 }, (_, i) => move(20_000 + i)));
-    const kept = () => log.flows(20_140, 20_199, { limit: 5 }).total;
-    assert.equal(kept(), 60);
-    assert.equal(log.flows(20_000, 20_199, { limit: 5 }).total, 200);
+    const since = (day: number) => log.flows(day, 20_199, { limit: 5 }).total;
+    assert.deepEqual([since(20_140), since(20_000)], [60, 200]);
+    assert.deepEqual([log.columns().migrationTimes.length, since(20_000)], [60, 60]);
+    // From a scanner that was away for long: no question reaches it.
+    logOf([move(20_139)], log);
     assert.equal(log.columns().migrationTimes.length, 60);
-    assert.equal(log.flows(20_000, 20_199, { limit: 5 }).total, 60);
-    // As told by a scanner that was away for long: no question reaches it.
-    log.add(20_139 * DAY_MS, 'dns', 'acme', 'borealis');
-    assert.equal(log.columns().migrationTimes.length, 60);
-    log.add(20_140 * DAY_MS, 'dns', 'acme', 'borealis');
-    assert.equal(kept(), 61);
+    logOf([move(20_140)], log);
+    assert.equal(since(20_140), 61);
   });
-
   it('is bounded, however many migrations it has seen', () => {
     const log = new MigrationLog();
     for (let hour = 0; hour < 24 * 400; hour += 1) log.add(hour * 3_600_000, 'dns', 'acme', 'borealis');

@@ -61,7 +61,6 @@ describe('the table of names', () => {
       }
       check(table, new Map(entries), parts);
     }));
-
   it('keeps the name that a number got first', () => {
     const table = new NameTable();
     table.add(4, 'first.com');

@@ -10,21 +10,17 @@ type Factor = PostureFactor['factor'];
 const FACTORS = ['spf', 'dmarc', 'dnssec', 'caa', 'mta_sts', 'tls_rpt', 'tls'];
 
 /** `dmarc fail 0 45` for each factor; only the factors are used. */
-const posture = (...factors: readonly string[]): Posture => {
-  const read = ([factor, finding, points, possible]: string[]) => {
+const posture = (...texts: readonly string[]): Posture => {
+  const factors = texts.map((text) => {
+    const [factor, finding, points, possible] = text.split(' ');
     return { factor, finding, points: Number(points), possible: Number(possible) };
-  };
-  return { factors: factors.map((text) => read(text.split(' '))) } as unknown as Posture;
+  });
+  return { factors } as unknown as Posture;
 };
 
 const service = (category: Category, provider: string, isFirm = true) => ({ category, provider, isFirm });
-
-function assess(given: Partial<RiskInput>) {
-  return assessRisk({ posture: posture(), services: [], ownerOf, exposure: null, hhiOf: () => null, ...given });
-}
-
-const factorOf = (profile: ReturnType<typeof assess>, name: string) =>
-  [...profile.security.factors, ...profile.vendorConcentration.factors].find(({ factor }) => factor === name);
+const factorsOf = (profile: ReturnType<typeof assessRisk>) =>
+  profile.security.factors.concat(profile.vendorConcentration.factors);
 
 /** The weights of docs/metrics.md. */
 const WEIGHTS = {
@@ -67,14 +63,8 @@ function risksByHand({ posture: { factors }, services, exposure, hhiOf }: RiskIn
 /** The first row of the table that holds. */
 function exposureByHand(exposure: RiskInput['exposure']): number | null {
   if (!exposure?.hasProduct) return null;
-  const table = [
-    [exposure.exploited, 100],
-    [exposure.critical, 80],
-    [exposure.high, 60],
-    [exposure.possiblyExploited, 50],
-    [exposure.other, 30],
-  ] as const;
-  return table.find(([count]) => count > 0)?.[1] ?? 0;
+  const risks = { exploited: 100, critical: 80, high: 60, possiblyExploited: 50, other: 30 } as const;
+  return Object.entries(risks).find(([name]) => exposure[name as keyof typeof risks] > 0)?.[1] ?? 0;
 }
 
 const finding = fc.constantFrom<Finding>('pass', 'partial', 'fail', 'unmeasured');
@@ -102,7 +92,7 @@ describe('the risk of a domain', () => {
     holds(300, [inputs], (input) => {
       const profile = assessRisk(input);
       const expected = risksByHand(input);
-      const all = [...profile.security.factors, ...profile.vendorConcentration.factors];
+      const all = factorsOf(profile);
       assert.deepEqual(all.map(({ factor }) => factor).sort(), Object.keys(WEIGHTS).sort());
       for (const { factor, risk, weight, finding } of all) {
         const byHand = expected[factor] ?? null;
@@ -111,12 +101,8 @@ describe('the risk of a domain', () => {
         assert.equal(weight, WEIGHTS[factor as keyof typeof WEIGHTS]);
         assert.match(finding, /^\S.*\.$/);
       }
-      for (const [part, factors] of [
-        [profile, all],
-        [profile.security, profile.security.factors],
-        [profile.vendorConcentration, profile.vendorConcentration.factors],
-      ] as const) {
-        const measured = factors.filter(({ risk }) => risk !== null);
+      for (const part of [{ ...profile, factors: all }, profile.security, profile.vendorConcentration]) {
+        const measured = part.factors.filter(({ risk }) => risk !== null);
         const weight = measured.reduce((sum, each) => sum + each.weight, 0);
         const mean = measured.reduce((sum, each) => sum + each.weight * (each.risk ?? 0), 0) / weight;
         if (measured.length === 0) assert.deepEqual([part.score, part.level], [null, null]);
@@ -126,22 +112,17 @@ describe('the risk of a domain', () => {
         }
       }
     }));
-
   it('worked out by hand', () => {
-    const profile = assess({
-      posture: posture(
-        ...['spf pass 25 25', 'dmarc fail 0 45', 'tls pass 10 10', 'dnssec unmeasured 0 10', 'caa unmeasured 0 5'],
-      ),
-      services: [
-        ...[service('dns', 'acme'), service('email', 'cirrus'), service('cdn', 'delta')],
-        service('dns', 'ember', false),
-      ],
+    const firms = [service('dns', 'acme'), service('email', 'cirrus'), service('cdn', 'delta')];
+    const unmeasured = ['dnssec unmeasured 0 10', 'caa unmeasured 0 5'];
+    const profile = assessRisk({
+      posture: posture('spf pass 25 25', 'dmarc fail 0 45', 'tls pass 10 10', ...unmeasured),
+      services: [...firms, service('dns', 'ember', false)],
+      ...{ ownerOf, exposure: null },
       hhiOf: (category) => (category === 'email' ? 2_000 : category === 'dns' ? 3_000 : null),
     });
     const { security, vendorConcentration } = profile;
-    const risks = Object.fromEntries(
-      [...security.factors, ...vendorConcentration.factors].map((f) => [f.factor, f.risk]),
-    );
+    const risks = Object.fromEntries(factorsOf(profile).map((f) => [f.factor, f.risk]));
     assert.partialDeepStrictEqual(risks, {
       email_authentication: 64, // 45 of 70 points missing
       ...{ email_transport: null, web_encryption: 0, dns_integrity: null },
@@ -152,12 +133,12 @@ describe('the risk of a domain', () => {
     assert.deepEqual([security.score, security.level], [43, 'medium']); // 16 / 0.37
     assert.deepEqual([vendorConcentration.score, vendorConcentration.level], [53, 'high']); // 15.8 / 0.3
     assert.deepEqual([profile.score, profile.level], [47, 'medium']); // 31.8 / 0.67
-    assert.equal(factorOf(profile, 'email_authentication')?.finding, 'Missing or weak: DMARC.');
-    assert.match(factorOf(profile, 'single_owner')?.finding ?? '', /^cirrus holds 2 of 3 critical roles\.$/);
+    const findings = factorsOf(profile).map(({ finding }) => finding);
+    assert.ok(findings.includes('Missing or weak: DMARC.'));
+    assert.ok(findings.includes('cirrus holds 2 of 3 critical roles.'));
   });
-
   it('of a domain of which nothing is known is not known', () => {
-    const profile = assess({});
+    const profile = assessRisk({ posture: posture(), services: [], ownerOf, exposure: null, hhiOf: () => null });
     assert.deepEqual([profile.score, profile.level], [null, null]);
     for (const { risk } of profile.security.factors) assert.equal(risk, null);
   });

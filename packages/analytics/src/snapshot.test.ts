@@ -96,7 +96,6 @@ describe('a snapshot', () => {
       assert.deepEqual(told(again), told(indexOf(first, second)));
       checkIndex(again);
     }));
-
   it('is read from anywhere in a larger buffer, and does not change with it', () =>
     holds(10, [contents, fc.integer({ min: 1, max: 9 })], (all, shift) => {
       const index = indexOf(all);
@@ -108,7 +107,6 @@ describe('a snapshot', () => {
       assert.deepEqual(told(again), told(index));
       checkIndex(again);
     }));
-
   it('of another store, another version or other words is refused', () => {
     const bytes = encodeSnapshot(new DomainIndex(), STORE);
     const changed = (other: object) => changedHeader(bytes, (header) => Object.assign(header, other));
@@ -118,7 +116,6 @@ describe('a snapshot', () => {
     assert.equal(decoded(changed({})).size, 0);
     checkIndex(decoded(changed({})));
   });
-
   it('that is cut off anywhere, or longer than it was, throws', () => {
     const bytes = encodeSnapshot(sampleIndex(), STORE);
     for (let length = 0; length < bytes.length; length += 1 + (length >> 6))
@@ -126,7 +123,6 @@ describe('a snapshot', () => {
     assert.throws(() => decodeSnapshot(bytes.subarray(0, bytes.length - 1), STORE));
     assert.throws(() => decodeSnapshot(new Uint8Array([...bytes, 0, 0, 0, 0, 0, 0, 0, 0]), STORE));
   });
-
   it('of garbage throws or is refused', () =>
     holds(100, [fc.uint8Array({ maxLength: 300, size: 'max' })], (bytes) => {
       let index: DomainIndex | undefined;
@@ -135,7 +131,6 @@ describe('a snapshot', () => {
       } catch {}
       assert.equal(index, undefined);
     }));
-
   it('with a byte changed throws, or gives an index that is whole: which byte it was is for the checksum', () => {
     const changes = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), { minLength: 20 });
     holds(6, [contents, changes], (all, flips) => {
@@ -156,7 +151,6 @@ describe('a snapshot', () => {
       }
     });
   });
-
   it('whose columns do not fit each other throws and names one', () => {
     const bytes = encodeSnapshot(sampleIndex(), STORE);
     const broken = (column: string, change: (header: Header) => unknown) =>
@@ -175,7 +169,6 @@ describe('a snapshot', () => {
     broken('migrationKeys', (header) => Object.assign(header.history as object, { migrating: [] }));
     broken('seriesLengths', (header) => (header.history as { series: string[][] }).series[0]?.pop());
   });
-
   it('with a value that points nowhere throws and names its column', () => {
     const bytes = encodeSnapshot(sampleIndex(), STORE);
     const [first = 0, second = 0, ...others] = sampleIndex().names.order();

@@ -83,7 +83,6 @@ describe('co-adoption', () => {
         assert.deepEqual(rounded(found), rounded(expected));
       }
     }));
-
   it('needs twenty common domains', () => {
     const both = (count: number) => indexOf(plainDomains([count, using('dns acme high', 'email borealis high')]));
     const sizeOf = (count: number, of: string) => coAdoption(both(count), of, { ownerOf, limit: 5 }).length;

@@ -82,7 +82,6 @@ describe('the watched series', () => {
         expectSamples(category, 'migrations', kept, (day) => [migrated(day), DOMAINS]);
       }
     }));
-
   it('take a day on which nothing could be resolved for a gap, and not for a day without change', () => {
     const index = worldOf([], [1]);
     index.history.addScans(DAY - 1, { scans: SCANS * 3, measured: 0, rulebook: 'r1' });
@@ -91,7 +90,6 @@ describe('the watched series', () => {
     assert.deepEqual(days, ['true false', 'false false', 'true true']);
     assert.equal(index.history.scans, worldOf([], []).history.scans + SCANS * 2, 'all of them are counted');
   });
-
   it('of a provider that newer rules made visible begin with those rules', () => {
     const added = (day: number, to: string): IndexedChange => ({
       ...{ at: 0, confirmedAt: day * DAY_MS, category: 'email', type: 'added', from: null, to },

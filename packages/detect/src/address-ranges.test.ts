@@ -49,7 +49,6 @@ describe('the published formats', () => {
     });
     assert.deepEqual(ranges.files, [{ name: 'ranges.json', format: 'aws', ranges: 4, ignored: 1 }]);
   });
-
   it('of Azure: service tags', () => {
     const tagged = (id: string, ...addressPrefixes: string[]) => ({ name: id, id, properties: { addressPrefixes } });
     const values = [tagged('Front.Door', '192.0.2.0/25', '2001:db8::/32'), tagged('Other', '198.51.100.0/24')];
@@ -58,7 +57,6 @@ describe('the published formats', () => {
       '2001:db8::1': 'edge cdn 2001:db8::/32',
     });
   });
-
   it('of Google: its cloud within all of it', () => {
     const goog = '{ "prefixes": [{ "ipv4Prefix": "10.0.0.0/8" }] }';
     const prefixes = [{ ipv4Prefix: '10.1.0.0/16' }, { ipv6Prefix: '2001:db8::/44' }];
@@ -69,14 +67,12 @@ describe('the published formats', () => {
       '2001:db8::8': 'host hosting 2001:db8::/44',
     });
   });
-
   it('of Oracle', () => {
     const tagged = (cidr: string, ...tags: string[]) => ({ cidr, tags });
     const cidrs = [tagged('192.0.2.0/24', 'OSN', 'OCI'), tagged('198.51.100.0/24', 'OSN')];
     const oracle = loadJson({ last_updated_timestamp: 'x', regions: [{ region: 'uk-london-1', cidrs }] });
     finds(oracle, { '192.0.2.1': 'host hosting 192.0.2.0/24', '198.51.100.1': '' });
   });
-
   it('of Fastly and GitHub', () => {
     assert.equal(loadText('\uFEFF{"addresses": ["192.0.2.0/24"], "ipv6_addresses": []}').size, 1);
     const fastly = loadJson({ addresses: ['192.0.2.0/24'], ipv6_addresses: ['2001:db8::/32'] });
@@ -86,7 +82,6 @@ describe('the published formats', () => {
     const github = loadJson({ hooks: ['192.0.2.0/24'], web: ['203.0.113.0/24'], pages, domains });
     finds(github, { '192.0.2.1': '', '198.51.100.153': 'host hosting 198.51.100.153/32' });
   });
-
   it('of one prefix a line, and a geofeed: the name of the file says whose', () => {
     const list = { '192.0.2.1': 'edge cdn 192.0.2.0/24', '198.51.100.7': 'edge cdn 198.51.100.7/32' };
     finds(loadText('192.0.2.0/24\r\n198.51.100.7\n', 'ips-v4'), list);
@@ -95,7 +90,6 @@ describe('the published formats', () => {
     finds(loadText(geofeed, 'host.csv'), feed);
     finds(loadText('192.0.2.0/24', 'edge.txt'), { '192.0.2.1': 'edge cdn 192.0.2.0/24' });
   });
-
   it('of our own: provider, prefix and where it has several the category; it wins over a published one', () => {
     const lines = ['# ours', '', 'host, 192.0.2.0/24', 'edge,198.51.100.0/24,hosting', 'both,203.0.113.0/24,cdn'];
     const own = { name: 'own.csv', text: lines.join('\n') };
@@ -181,7 +175,6 @@ describe('the tables', () => {
     assert.ok(ranges.sizeBytes <= 30 * ranges.size, `${ranges.sizeBytes} bytes`);
     for (const line of lines) assert.ok(ranges.find(line.slice(5).replace(/\/\d+$/, '')), line);
   });
-
   it('know nothing of what is no address', () => {
     const ranges = loadText('host,10.0.0.0/8');
     for (const text of ['', 'example.com', '10.0.0', '10.0.0.1/32', '::ffff:10.0.0.1'])

@@ -17,7 +17,6 @@ describe('detect', () => {
     assert.deepEqual(detect(evidence, testRulebook), detect(structuredClone(evidence), testRulebook));
     assert.deepEqual(evidence, before);
   });
-
   it('tells the version that the strongest evidence shows, and of equals the longest', () => {
     const shown = (headers: Record<string, string>, generator = 'x') => {
       const [service] = profileOf({ http: { headers, page: { metas: { generator } } } }).services;
@@ -40,7 +39,6 @@ describe('detect', () => {
     }
     assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2.3' }, 'Blogger 9'), ['9', null]);
   });
-
   it('sorts services by category, score and provider', () => {
     const { services } = profileOf({
       ns: ['ns-7.awsdns-12.test', 'ns1.dnsco.test'],
@@ -53,7 +51,6 @@ describe('detect', () => {
       ...['verified_service socially medium', 'certificate_authority certy high'],
     ]);
   });
-
   it('says with each service which rule saw which value, the strongest first', () => {
     const { services } = profileOf({
       addresses: [{ asn: 64496, asName: 'EDGY', address: '192.0.2.7' }],
@@ -65,7 +62,6 @@ describe('detect', () => {
       { source: 'header', value: 'server: Edgy', rule: 'edgy/header/server: edgy' },
     ]);
   });
-
   it('names the rulebook and copies domain and time', () => {
     const { domain, observedAt, rulebook } = profileOf({ domain: 'shop.co.uk' });
     assert.deepEqual([domain, observedAt, rulebook], ['shop.co.uk', '2026-01-02T03:04:05Z', testRulebook.version]);
@@ -92,11 +88,9 @@ describe('hostile evidence', () => {
     const profile = profileOf({ ns: names, txt: names, named, http: { headers, cookies: names, page } });
     assert.deepEqual(profile.services, []);
   });
-
   it('with strange header values is searched at their beginning only', () => {
     assert.deepEqual(profileOf({ http: { headers: { server: `${'x'.repeat(5000)}edgy` } } }).services, []);
   });
-
   it('of any text does not make it throw, and its scores stay in range', () => {
     const text = fc.string({ unit: 'binary', maxLength: 60 });
     const texts = fc.array(text, { maxLength: 4 });

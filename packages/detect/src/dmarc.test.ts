@@ -48,7 +48,6 @@ describe('parseDmarc reads', () => {
     ['alignment and failure options', 'p=none; adkim=s; aspf=r; fo=1:d:s', { alignment: { dkim: 's', spf: 'r' } }],
     ['members of objects', '__proto__=x; constructor=y; p=reject', { policy: 'reject' }, 'unknown-tag unknown-tag'],
   ]);
-
   it('5,000 tags and 64 KiB of addresses into bounded lists', () => {
     const tags = Array.from({ length: 5000 }, (_, i) => `t${i}=x`).join(';');
     const { problems, aggregateHosts } = parseDmarc(`v=DMARC1; rua=${'mailto:a@b.test,'.repeat(4000)}; ${tags}`);

@@ -32,7 +32,6 @@ describe('explainRecord', () => {
       ...['verified_service socially medium', 'certificate_authority certy high', 'web_platform blogger medium'],
     ]);
   });
-
   it('answers with display name, id and the reason', () => {
     const dnsco = { category: 'dns', provider: 'DNSCO', provider_id: 'dnsco', confidence: 'high' };
     const evidence = [{ source: 'ns', value: 'ns1.dnsco.test', rule: 'dnsco/ns/dnsco.test' }];
@@ -63,7 +62,6 @@ describe('explainRecord', () => {
     for (const caa of ['certy.test', '0 issue "certy.test"', '128 issuewild certy.test; a=b'])
       assert.deepEqual(linesOf({ domain: 'example.com', caa: [caa] }), ['certificate_authority certy low'], caa);
   });
-
   it('reads the parts beyond the usual records as a probe would bring them', () => {
     const { dns, addresses, policies, files } = evidenceFromRecord({
       domain: 'example.com',

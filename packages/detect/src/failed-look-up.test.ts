@@ -143,7 +143,6 @@ describe('a look-up that fails again and again makes no change, nor does its end
         }));
     }
   }
-
   it('who is excluded by what a page shows does not come when the page fails', () => {
     const whole = { txt: ['delta-site=1'], www: aliasTo('x.alpha-edge.test'), http: { headers: { 'x-beta': '1' } } };
     const seen = detect(evidenceOf(whole), community).services.map(({ provider }) => provider);
@@ -152,7 +151,6 @@ describe('a look-up that fails again and again makes no change, nor does its end
     assert.ok(!services.some(({ provider }) => provider === 'alpha' || provider === 'alpha-cloud'));
     assert.equal(roles.edge, 'unmeasured');
   });
-
   it('a page that grows beyond what is searched of it', () => {
     const html = [...Array.from({ length: 6 }, (_, i) => `filler[a-z0-9 ]{1,150}x${i}`), 'last-word[^>]{1,200}yy'];
     const book = rulebookWith(Object.fromEntries(html.map((each, i) => [`Fat ${i}`, { cats: [5], html: [each] }])));

@@ -83,7 +83,6 @@ describe('the mailbox', () => {
     ['is not hidden by a reader of reports', 'absent', dmarcer, ownMx, reportsTo('rua.dmarcer.test'), elsewhere],
     ['is unmeasured when the MX look-up failed', 'unmeasured', '', { mx: 'timeout' }, spf(MICRO)],
   ]);
-
   it('is corroborated by its own SPF include, as a gateway is, which then is no service of its own', () => {
     const scored = (...parts: EvidenceParts[]) => {
       const { services } = profileOf(merged(parts));

@@ -30,12 +30,10 @@ describe('hosting', () => {
     ['by a rewritable Server header is medium', 'hosting deploy medium', withHeaders({ server: 'Deploy/1.2' })],
     ['is the network where no page was asked for', 'hosting cloudy medium', onCloudy, { http: { status: 'skipped' } }],
   ]);
-
   it('is unknown behind an edge, and never the edge', () => {
     const { services, roles } = profileOf({ ...onEdgy, ...withHeaders({ 'x-edgy-ray': '1' }) });
     assert.deepEqual([linesOf(services), roles.origin], [['cdn edgy high'], 'blocked']);
   });
-
   it('is not the network while the page or an alias that could show an edge cannot be had', () => {
     const walls = [{ statusCode: null }, { statusCode: 403, headers: { date: 'today' } }].map((wall): EvidenceParts => {
       return { http: { status: 'blocked', ...wall } };
@@ -88,12 +86,10 @@ describe('a redirect to another owner', () => {
     ['leaves DNS evidence and the network alone', 'dns dnsco high, hosting cloudy medium', onCloudy, inDns],
     ['leaves a certificate that covers this domain', 'certificate_authority certy high', covered],
   ]);
-
   it('leaves nothing of the target’s web to this domain', () => {
     const profile = profileOf({ http, tls: { issuer: 'Certy', names: ['other.test'] } });
     assert.deepEqual([profile.redirectsTo, profile.services], ['other.test', []]);
   });
-
   it('that was not followed shows this domain’s own headers, cookies and certificate, and no page', () => {
     const { page: _, ...own } = { ...http, statusCode: 301 };
     const { redirectsTo, services, sources } = profileOf({ http: own, tls: { issuer: 'Certy', names: [] } });
@@ -105,7 +101,6 @@ describe('a redirect to another owner', () => {
     const { header, cookie, html, tls } = sources;
     assert.deepEqual([header, cookie, html, tls], ['observed', 'observed', 'absent', 'observed']);
   });
-
   it('is none within the domain, to www or to a port', () => {
     for (const url of ['https://www.example.com/', 'https://example.com:8443/x', 'https://a.b.example.com/']) {
       const profile = profileOf({ http: { ...http, url } });
@@ -130,7 +125,6 @@ describe('a bot wall', () => {
   };
   it('shows itself by header and cookie, and nothing of the site', () =>
     shows('cdn edgy high, security waffle medium', { http }));
-
   it('is blocked and not absent', () => {
     const { sources, roles } = profileOf({ http, named: noLabels });
     const { header, cookie, html } = sources;
@@ -160,7 +154,6 @@ describe('a web platform', () => {
     const others = ['theme.css?v=1', 'app.js'].map((name) => `cdn.assets.test/blog-content/${name}`);
     for (const address of [...own, ...others]) shows(blogger, loading(`https://${address}`));
   });
-
   it('loaded in a hundred files is one finding', () => {
     const assets = Array.from({ length: 100 }, (_, i) => `https://example.com/blog-content/${i}.js`);
     assert.equal(profileOf(loading(...assets)).services[0]?.evidence.length, 1);

@@ -42,7 +42,6 @@ describe('a published range', () => {
     assert.deepEqual(at('2001:db8::7', AMAZON), ['cdn amazon-cloudfront high']);
     assert.deepEqual(at('198.51.100.153', FASTLY), ['hosting github-pages high']);
   });
-
   it('leaves the network of another address alone', () => {
     const other = { address: '203.0.113.9', asn: FASTLY, use: 'www' } as const;
     const services = servicesOf({ addresses: [{ address: '198.51.100.153', asn: FASTLY }, other] });
@@ -59,7 +58,6 @@ describe('a published range', () => {
       assert.deepEqual([linesOf(services), roles.origin], [['cdn amazon-cloudfront high'], 'blocked']);
     }
   });
-
   it('of a host gives way to whose name or header the site has', () => {
     const www = aliasTo('cname.vercel-dns.com');
     assert.deepEqual(servicesOf({ www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] }), ['hosting vercel high']);

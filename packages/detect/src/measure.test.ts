@@ -51,7 +51,6 @@ describe('a failed look-up', () => {
     const { sources, roles, services } = profileOf({ named, www: aliasTo('x.deploy.test') });
     assert.deepEqual([sources.cname, roles.origin, services[0]?.provider], ['unmeasured', 'observed', 'deploy']);
   });
-
   it('of a label that the rulebook does not ask for takes nothing away, and its alias gives nothing', () => {
     for (const former of ['timeout', 'skipped', aliasTo('gone.test')] as const)
       assert.equal(profileOf({ named: { ...noLabels, former } }).sources.cname, profileOf().sources.cname);

@@ -43,7 +43,6 @@ describe('parseDomain', () => {
       if (!first.ok) return;
       assert.deepEqual(parseDomain(first.domain), { ok: true, host: first.domain, domain: first.domain });
     }));
-
   it('gives a host that only has the characters of the DNS, within its lengths', () =>
     holds(500, [fc.string({ unit: 'binary', maxLength: 80 })], (text) => {
       const result = parseDomain(`${text}.com`);

@@ -23,7 +23,6 @@ describe('extractPage reads', () => {
     const { metas } = read(`${first}<meta name=generator content=b><meta charset=utf-8>`);
     assert.deepEqual(metas, { generator: 'WordPress 6.4', 'og:title': 'a' });
   });
-
   it('assets against the page, its base, and without fragments, credentials and data', () => {
     const { assets } = read(
       '<script src=a.js></script><base href="//cdn.test/x/"><img src="b.png#f"><link href="/c.css"><iframe src="https://u:p@d.test/?q=1&amp;r=2"></iframe>' +
@@ -34,7 +33,6 @@ describe('extractPage reads', () => {
       ...['https://d.test/?q=1&r=2'],
     ]);
   });
-
   it('ids, data- and ng- attributes as markers, in lower case', () => {
     const { markers } = read('<div ID=Root data-WF-site="1" ng-app class=x><p data-wf-site=2>');
     assert.deepEqual(markers, ['root', 'data-wf-site', 'ng-app']);

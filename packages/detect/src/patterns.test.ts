@@ -26,13 +26,11 @@ describe('HostTrie', () => {
       assert.deepEqual([new Set(findIn(fitting)), new Set(findIn(others))], [new Set([pattern]), new Set([''])]);
     });
   }
-
   it('prefers a plain label to a glob, a longer glob to a shorter one, and before all the deeper pattern', () => {
     assert.deepEqual(trieOf('ns*.test', 'ns1.test').find('ns1.test'), ['ns1.test']);
     assert.deepEqual(trieOf('n*.test', 'ns-*.test').find('ns-1.test'), ['ns-*.test']);
     assert.deepEqual(trieOf('ns1.test', 'a.ns*.test').find('a.ns1.test'), ['a.ns*.test']);
   });
-
   it('gives every value of one pattern, and every pattern on request', () => {
     const trie = trieOf('a.test', 'a.test', 'test');
     assert.deepEqual(trie.find('x.a.test'), ['a.test', 'a.test']);
@@ -42,7 +40,6 @@ describe('HostTrie', () => {
     assert.deepEqual(trieOf('example.com').find('__proto__.constructor'), []);
     assert.deepEqual(trieOf('__proto__').find('constructor.__proto__'), ['__proto__']);
   });
-
   it('agrees with a loop over all patterns on whether anything fits', () => {
     const label = fc.stringMatching(/^[ab*]{1,3}$/);
     const pattern = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join('.'));
@@ -56,7 +53,6 @@ describe('HostTrie', () => {
       for (const each of found) assert.ok(fits.includes(each) && depth(each) === deepest);
     });
   });
-
   it('walks a name of the longest length with globs at every label', () => {
     const repeated = (label: string, count: number) => Array.from({ length: count }, () => label).join('.');
     assert.equal(trieOf(repeated('a*', 20), repeated('*a', 20)).find(repeated('a', 127)).length, 1);
@@ -77,13 +73,11 @@ describe('TextTrie', () => {
     });
     assert.deepEqual(textsOf('google-').findAt('google-', 99), []);
   });
-
   it('finds patterns wherever a word begins, each once', () => {
     assert.deepEqual(textsOf('nginx', 'php').findWords('php nginx nginx php'), ['php', 'nginx']);
     assert.deepEqual(textsOf().findWords('anything'), []);
     assert.deepEqual(textsOf('h2o/', 'x-').findWords('xh2o/1 (h2o/2)ax-'), ['h2o/']);
   });
-
   it('finds in a text whatever the text includes', () => {
     const word = fc.stringMatching(/^[ab]{1,3}$/);
     holds(100, [fc.uniqueArray(word, { maxLength: 6 }), fc.stringMatching(/^[ab ]{0,12}$/)], (words, text) => {

@@ -50,7 +50,6 @@ describe('the flags of a posture', () => {
     ['say no reports', testing, [], ['dmarc_reporting']],
     ['say an expired certificate', { tls: EXPIRED }, ['tls_measured', 'tls_expired'], ['tls_trusted']],
   ]);
-
   it('have one bit each, in places that stored integers rely on', () => {
     for (const parts of [unmeasured, {}, best]) {
       const bits = packPosture(postureOf(parts));
@@ -85,7 +84,6 @@ describe('what got worse, where', () => {
     ['only a wildcard is read anew', { ...best, wildcardTxt: 'timeout' }, { ...best, wildcardTxt: [REJECT] }, []],
     ['everything is gone', best, { tls: EXPIRED }, all],
   ]);
-
   it('is nothing where the same record is read otherwise than by an earlier version', () => {
     for (const [record, policy] of [
       ['v=DMARC1; p=quarantine; sp=', 'quarantine'],

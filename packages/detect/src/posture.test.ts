@@ -99,7 +99,6 @@ describe('a factor in words', () => {
     assert.deepEqual(rest, { id: 'spf.syntax', evidence: 'syntax in _spf.a.test: nonsense' });
     assert.match(advice ?? '', /^Correct the term/);
   });
-
   it('rests on the gravest issue, and not on what else is remarked', () => {
     isBy('spf.pass', 'v=spf1 x=1 mx -all', 'v=spf1 x=1 mx -all');
     const dead = 'include-without-policy in example.com: include:a.test';

@@ -17,7 +17,6 @@ describe('parseAddress', () => {
     };
     for (const [text, words] of Object.entries(table)) assert.deepEqual(parseAddress(text), words, text);
   });
-
   it('refuses what is no address', () => {
     const short = '1 1.2.3 1.2.3.4.5 1.2.3.256 01.2.3.4 1..2.3 .1.2.3 1.2.3. -1.2.3.4 0x1.2.3.4'.split(' ');
     const long = ': ::: 1: :1 1::2::3 1:2:3:4:5:6:7 1:2:3:4:5:6:7:8:9 1:2:3:4:5:6:7:8::'.split(' ');
@@ -25,7 +24,6 @@ describe('parseAddress', () => {
     const wrong = ['', ' ', '1.2.3.4 ', '1'.repeat(99), ...short, ...long, ...mixed];
     for (const text of wrong) assert.equal(parseAddress(text), null, text);
   });
-
   it('accepts of random text what the platform accepts', () => {
     const text = fc.string({ unit: fc.constantFrom(...':.0123456789afz'), maxLength: 24 });
     holds(5000, [fc.oneof(text, fc.ipV4(), fc.ipV6())], (given) =>
@@ -39,7 +37,6 @@ describe('parseCidr', () => {
     assert.deepEqual(parseCidr('192.0.2.1'), { words: [0xc0000201], length: 32 });
     assert.deepEqual(parseCidr('2001:db8::'), { words: [0x20010db8, 0, 0, 0], length: 128 });
   });
-
   it('refuses bits beyond the length, and lengths that there are not', () => {
     assert.equal(parseCidr('192.0.2.1/24'), 'has bits set beyond its length');
     assert.equal(parseCidr('2001:db8::1/32'), 'has bits set beyond its length');
@@ -48,7 +45,6 @@ describe('parseCidr', () => {
     assert.equal(parseCidr('::/129'), 'has no length from 0 to 128');
     assert.equal(parseCidr('example.com/8'), 'is no address and no address/length');
   });
-
   it('and prefixText turn each other back', () => {
     const prefixes = '0.0.0.0/0 10.0.0.0/8 192.0.2.1/32 ::/0 2001:db8::/32 1:0:0:2::/64 ::1/128'.split(' ');
     const texts = prefixes.map((text) => parseCidr(text) as Cidr).map(({ words, length }) => prefixText(words, length));

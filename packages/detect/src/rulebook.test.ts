@@ -24,7 +24,6 @@ describe('loadCatalog', () => {
     const [first] = loadCatalog(testEntries);
     assert.deepEqual([first?.id, first?.aliases], ['googly', []]);
   });
-
   it('lists every problem of the format at once, with entry and path', () => {
     const problems = problemsOf([
       entryOf('a', { website: 'http://a.test' }),
@@ -40,14 +39,12 @@ describe('loadCatalog', () => {
     ];
     for (const [i, pattern] of expected.entries()) assert.match(problems[i] ?? '', pattern);
   });
-
   it('refuses an id, a name or an alias that is given twice, whatever its case', () => {
     refuses([entryOf('a'), provider('a', mx('b.test'))], 'a id: stands in the catalog twice');
     const entries = [entryOf('a'), entryOf('b', { aliases: ['Shared', 'a'] }), entryOf('c', { name: 'shared' })];
     refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
     refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is given twice");
   });
-
   it('refuses one pattern for one source in two providers, and says whose it is', () => {
     const header = (name: string) => provider(name, { category: 'cdn', header: [{ name: 'server', value: 'Edgy' }] });
     refuses(
@@ -56,7 +53,6 @@ describe('loadCatalog', () => {
       "d rules.0.header.0: 'server: Edgy' is already a pattern of c",
     );
   });
-
   it('refuses patterns of two providers that fit one host equally well', () => {
     const ns = (id: string, pattern: string) => provider(id, { category: 'dns', ns: [pattern] });
     const problem = "b rules.0.ns.0: 'nsb*.x.test' and 'ns*a.x.test' of a fit the same hosts equally well";
@@ -68,7 +64,6 @@ describe('loadCatalog', () => {
     }
     refuses([provider('a', { category: 'dns', ns: ['ns*a.x.test', 'nsb*.x.test'] })]);
   });
-
   it('refuses product names that are escaped, versioned, in upper case or without a vendor', () => {
     const counts = (field: string, names: string) =>
       new Set(names.split('|').map((name) => problemsOf([entryOf('a', { [field]: [name] })]).length));
@@ -81,7 +76,6 @@ describe('loadCatalog', () => {
     ] as const)
       assert.deepEqual([counts(field, accepted), counts(field, refused)], [new Set([0]), new Set([1])], field);
   });
-
   it('refuses a product that two providers name', () => {
     const a = entryOf('a', { cpe: ['f5:nginx'], packages: ['pkg:npm/x'] });
     const c = entryOf('c', { packages: ['pkg:npm/x'], cna: ['f5/nginx'] });
@@ -104,7 +98,6 @@ describe('compileRulebook', () => {
     assert.equal(versionOf(testEntries.toReversed()), testRulebook.version);
     assert.equal(versionOf([{ ...entry, owner: 'Somebody', name: 'Other' }]), versionOf([entry]));
   });
-
   it('gives another version for another pattern, category, parking mark or place of a version', () => {
     const server = { name: 'server', value: 'A' };
     const others = [
@@ -115,10 +108,8 @@ describe('compileRulebook', () => {
     const versions = [[entry], [], [provider('b', both)], ...others].map(versionOf);
     assert.equal(new Set(versions).size, versions.length);
   });
-
   it('names every label that the probe must ask for, selectors first', () =>
     assert.deepEqual(testRulebook.probeLabels, ['s1._domainkey', 'selector1._domainkey', 'autodiscover', 'support']));
-
   it('finds a provider by id, name or alias in any case', () => {
     const rulebook = compileRulebook(loadCatalog([{ ...entry, name: 'Alpha Mail', aliases: ['AM'] }]));
     for (const name of ['a', 'ALPHA mail', 'am']) assert.equal(rulebook.findProvider(name)?.id, 'a', name);

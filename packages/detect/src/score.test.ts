@@ -140,7 +140,6 @@ describe('the score while one look-up fails, of a domain', () => {
       }
     });
   }
-
   it('is null while SPF or DMARC is not known, whatever else is', () => {
     for (const failed of [{ txt: 'timeout' }, { dmarc: 'timeout' }] as const) {
       const { score, grade, coverage } = postureOf({ ...best, ...failed });
@@ -158,7 +157,6 @@ describe('a domain of which nobody knows whether it takes mail', () => {
       assert.deepEqual([missing, posture.factors.flatMap(({ issues }) => issues)], [[], []]);
     }
   });
-
   it('has no score where its policies are judged differently with mail and without', () => {
     assert.equal(postureOf({ ...nullMx, mx: 'timeout', txt: ['v=spf1 ~all'] }).score, null);
     assert.notEqual(postureOf({ ...nullMx, mx: 'timeout' }).score, null);

@@ -46,7 +46,6 @@ describe('a version', () => {
       assert.ok(value.toLowerCase().includes(version.toLowerCase()));
     });
   });
-
   it('is sought in time that grows with the text, which is read only so far', () => {
     const hostile = ['nginx/'.repeat(200_000), `nginx/${'1.'.repeat(500_000)}`, 'n'.repeat(1_000_000)];
     const startedAt = performance.now();

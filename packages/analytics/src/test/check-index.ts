@@ -7,12 +7,7 @@ import type { DomainIndex } from '../domain-index.ts';
 import type { DomainSet } from '../domain-set.ts';
 import { LEVELS, LOW, SCORES, STATES } from '../terms.ts';
 
-interface Service {
-  readonly category: number;
-  readonly provider: number;
-  readonly placement: number;
-  readonly level: number;
-}
+type Service = Readonly<Record<'category' | 'provider' | 'placement' | 'level', number>>;
 interface Row {
   readonly id: number;
   readonly name: string;
@@ -24,12 +19,8 @@ interface Row {
 /** Throws when anything in the index is not what its columns say. */
 export function checkIndex(index: DomainIndex): void {
   const rows = rowsOf(index);
-  checkNames(index, rows);
-  checkServiceSets(index, rows);
-  checkFactSets(index, rows);
-  checkFactTallies(index, rows);
-  checkServiceTallies(index, rows);
-  checkBuilds(index, rows);
+  const checks = [checkNames, checkServiceSets, checkFactSets, checkFactTallies, checkServiceTallies, checkBuilds];
+  for (const check of checks) check(index, rows);
 }
 
 function rowsOf(index: DomainIndex): Row[] {
@@ -66,19 +57,13 @@ function checkServiceSets({ sets, vocabulary }: DomainIndex, rows: readonly Row[
   for (const number of CATEGORIES.keys())
     expect(`category ${number}`, sets.category(number), ({ category }) => category === number);
   for (const at of LEVELS.keys()) {
-    expect(`level ${at}`, sets.level(at), ({ level }) => level === at);
+    const expectAt = (what: string, set: DomainSet, isSo: (service: Service) => boolean) =>
+      expect(`${what} at ${at}`, set, (service) => service.level === at && isSo(service));
+    expectAt('any', sets.level(at), () => true);
     for (const { number } of vocabulary.placements)
-      expect(
-        `placement ${number} at ${at}`,
-        sets.placement(number, at),
-        (s) => s.placement === number && s.level === at,
-      );
+      expectAt(`placement ${number}`, sets.placement(number, at), ({ placement }) => placement === number);
     for (const number of CATEGORIES.keys())
-      expect(
-        `category ${number} at ${at}`,
-        sets.categoryLevel(number, at),
-        (s) => s.category === number && s.level === at,
-      );
+      expectAt(`category ${number}`, sets.categoryLevel(number, at), ({ category }) => category === number);
   }
 }
 
@@ -92,13 +77,14 @@ const hasScore = ({ facts }: Row, score: number) => (facts.score ?? SCORES - 1) 
 const scores = Array.from({ length: SCORES }, (_, score) => score);
 
 function checkFactSets({ sets }: DomainIndex, rows: readonly Row[]): void {
-  for (const state of STATES.keys())
-    expectSet(`state ${state}`, sets.state(state), rows, ({ facts }) => facts.state === state);
-  for (const sector of SECTORS.keys())
-    expectSet(`sector ${sector}`, sets.sector(sector), rows, ({ facts }) => facts.sector === sector);
-  for (const flag of POSTURE_FLAGS.keys())
-    expectSet(`flag ${flag}`, sets.flag(flag), rows, (row) => hasFlag(row, flag));
-  for (const score of scores) expectSet(`score ${score}`, sets.score(score), rows, (row) => hasScore(row, score));
+  type Fact = 'state' | 'sector' | 'flag' | 'score';
+  const expectEach = (what: Fact, values: Iterable<number>, isSo: (row: Row, value: number) => boolean) => {
+    for (const value of values) expectSet(`${what} ${value}`, sets[what](value), rows, (row) => isSo(row, value));
+  };
+  expectEach('state', STATES.keys(), ({ facts }, state) => facts.state === state);
+  expectEach('sector', SECTORS.keys(), ({ facts }, sector) => facts.sector === sector);
+  expectEach('flag', POSTURE_FLAGS.keys(), hasFlag);
+  expectEach('score', scores, hasScore);
 }
 
 function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void {
@@ -161,13 +147,12 @@ function checkServiceTallies({ tallies, vocabulary }: DomainIndex, rows: readonl
     assert.equal(tallies.soleSource(a), sole.length);
   }
   for (const { number, category } of vocabulary.placements) {
+    const users = rows.filter((row) => firmIn(row, category).some(({ placement }) => placement === number));
     for (const state of [STATES.indexOf('active'), STATES.indexOf('parked')]) {
-      const isUser = (row: Row) => firmIn(row, category).some(({ placement }) => placement === number);
-      const among = rows.filter((row) => row.facts.state === state && isUser(row));
-      const { domains, weight } = tallies.users(number, [state]);
-      assert.equal(domains, among.length);
+      const among = users.filter(({ facts }) => facts.state === state);
       const expected = among.reduce((sum, row) => sum + 1 / firmIn(row, category).length, 0);
-      assert.ok(Math.abs(weight - expected) < 1e-9, `weight of ${number}: ${weight}, ${expected}`);
+      const { domains, weight } = tallies.users(number, [state]);
+      assert.deepEqual([domains, weight.toFixed(8)], [among.length, expected.toFixed(8)], `users of ${number}`);
     }
   }
 }

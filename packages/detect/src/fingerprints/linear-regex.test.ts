@@ -47,7 +47,6 @@ describe('an expression of a community set', () => {
         assert.deepEqual(linear.captures(each), capturesOf(expected), JSON.stringify([source, each]));
       }
     }));
-
   it('captures what JavaScript captures of repeated groups that are not empty', () => {
     const repeated = ['acme(?:-([\\d.]+))?\\.js', '((?:\\d+\\.)+\\d+)/acme', '(?:v|ver)=?(\\d+)*', '(?:a|(b))+'];
     const sources = [...repeated, '<[^>]+acme(?:/([\\d.]*))?'];
@@ -62,7 +61,6 @@ describe('an expression of a community set', () => {
       }
     }
   });
-
   it('matches no text that has none of its literals', () => {
     let literal = 0;
     holds(4_000, [expression, fc.array(text, { minLength: 1, maxLength: 8 })], (source, texts) => {
@@ -78,7 +76,6 @@ describe('an expression of a community set', () => {
     });
     assert.ok(literal > 50, `${literal} expressions had literals`);
   });
-
   it('has the literals that a reader would choose', () => {
     const literalsOf = (source: string) => new LinearRegex(source).literals?.join(' ');
     for (const [source, literals] of Object.entries({
@@ -90,7 +87,6 @@ describe('an expression of a community set', () => {
     for (const without of ['\\d+', '(?:abc)?', '.*', 'ab', 'abc|\\d', '[a-z]{8}', 'ééé'])
       assert.equal(literalsOf(without), undefined, without);
   });
-
   it('is refused, with the reason, where it has no linear-time match or is no expression', () => {
     const refused = {
       ...{ 'a(?=b)': /look-around/, 'a(?!b)': /look-around/, '(?<=a)b': /look-around/, '(?<!a)b': /look-around/ },
@@ -104,7 +100,6 @@ describe('an expression of a community set', () => {
     };
     for (const [pattern, reason] of Object.entries(refused)) assert.match(reasonFor(pattern), reason, pattern);
   });
-
   it('takes time in proportion to the text where backtracking would take for ever', () => {
     const hostile = '(a+)+$ (a|a)*$ (a*)*b ^(?:a?){60}a{60}$ (?:a|aa)+$ (.*)(.*)(.*)(.*)x a.*b.*c.*d.*e';
     const startedAt = performance.now();
@@ -112,7 +107,6 @@ describe('an expression of a community set', () => {
     // About a second; backtracking would not end.
     assert.ok(performance.now() - startedAt < 20_000);
   });
-
   it('shows a version by its template, where that makes a whole one', () => {
     const { version = '', confidence, regex } = readPattern('acme-v([\\d.]+)(-pro)?\\;version:\\1\\;confidence:50');
     assert.equal(confidence, 50);

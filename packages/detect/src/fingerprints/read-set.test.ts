@@ -25,7 +25,6 @@ describe('readFingerprints', () => {
     assert.deepEqual([problem, others], [{ ...place, pattern: '^gold$', problem: text }, []]);
     assert.deepEqual([report.refusedPatterns, report.badEntries], [1, 0]);
   });
-
   it('tells of each bad entry and pattern where it stands, and keeps the rest', () => {
     const set = read({
       Good: entry({ headers: { 'x-good': '', 'x-bad': '(a' }, scriptSrc: ['good\\.js', 'a(?=b)', '.*', ''] }),
@@ -51,7 +50,6 @@ describe('readFingerprints', () => {
     assert.deepEqual(new Set(expected).difference(new Set(reported)), new Set());
     assert.equal(report.refusedPatterns, 6);
   });
-
   it('takes lists of one as older sets write them, and the first of two entries of a name', () => {
     const older = entry({ html: '<i>acme', cats: '7', requiresCategory: 6, headers: { Server: ['x1', 'x2'] } });
     const groups = { name: 'sets/groups.json', content: 'anything' };
@@ -61,7 +59,6 @@ describe('readFingerprints', () => {
     assert.deepEqual(found, [[3, [7], [6]]]);
     assert.match(report.problems[0]?.problem ?? '', /given twice/);
   });
-
   it('tells of names that are one id, and of those that make none', () => {
     const { technologies, report } = read({ 'Cloud.IQ': entry({}), 'Cloud IQ': entry({}), 百度统计: entry({}) });
     assert.equal(technologies.map(({ slug }) => slug).join(), 'cloud-iq,cloud-iq');
@@ -69,7 +66,6 @@ describe('readFingerprints', () => {
     assert.equal(same, 'Cloud IQ is one provider with Cloud.IQ: as an id both are cloud-iq');
     assert.match(none ?? '', /^百度统计 .* without Latin letters/);
   });
-
   it('refuses an expression that could be looked for in short pages only', () => {
     const large = 'acme-widget[^>]{1,500}';
     const fields = { html: large, text: large, scriptSrc: large, headers: { 'x-a': large } };
@@ -77,7 +73,6 @@ describe('readFingerprints', () => {
     assert.deepEqual(technologies[0]?.patterns.map(({ field }) => field).join(), 'headers,scriptSrc');
     assert.match(report.problems[0]?.problem ?? '', /too many for a whole page/);
   });
-
   it("reads categories by the set's own list, and by the public one without", () => {
     const content = { A: entry({ cats: [500, 52, 7, 1], headers: { 'x-a': '' } }) };
     const own = { 500: { name: 'Live chat' }, 52: { name: 'Wikis' }, 7: { name: 'Ours' } };
@@ -92,7 +87,6 @@ describe('readFingerprints', () => {
     for (const content of [null, 7, 'text', [], [{}]]) assert.equal(read(content).report.technologies, 0);
     assert.equal(read(null).report.badEntries, 1);
   });
-
   it('is not confused by names that JavaScript objects have of their own', () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     const entries = names.map((name, i) => {
@@ -108,7 +102,6 @@ describe('readFingerprints', () => {
     assert.ok(providers.includes('constructor') && providers.includes('tostring'), providers.join());
     assert.equal(rulebook.findProvider('valueOf'), undefined);
   });
-
   it('bounds what a set may hold', () => {
     const many = (count: number, entryOf: (i: number) => unknown) =>
       read(Object.fromEntries(Array.from({ length: count }, (_, i) => [`T${i}`, entryOf(i)])));
@@ -121,7 +114,6 @@ describe('readFingerprints', () => {
     const noisy = many(3_000, () => 'bad');
     assert.deepEqual([noisy.report.badEntries, noisy.report.problems.length], [3_000, 1_000]);
   });
-
   it('survives values that are nested deeper than the stack', () => {
     const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
     const bad = entry({ headers: deep, js: deep });

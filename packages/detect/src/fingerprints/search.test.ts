@@ -21,7 +21,6 @@ describe('LiteralIndex', () => {
       const expected = words.flatMap((literal, i) => (lower.includes(literal) ? [i] : []));
       assert.deepEqual(new Set(index.find(subject)), new Set(expected));
     }));
-
   it('is not slowed down by how many values a literal has, or how often it stands in the text', () => {
     const many = Array.from({ length: 20_000 }, (_, i) => ['aaaa', i] as const);
     const nested = Array.from({ length: 60 }, (_, i) => ['a'.repeat(i + 1), -1 - i] as const);
@@ -87,7 +86,6 @@ describe('a search of hostile pages with hostile sets', () => {
     search.firstMatches('scriptSrc', scripts);
     assert.ok(search.steps <= 64_000_000, `${search.steps} steps`);
   });
-
   it('does work in proportion to the page below it', () => {
     const stepsOf = (length: number) => {
       const search = searchOf(1, { html: evil });

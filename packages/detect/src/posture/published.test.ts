@@ -56,7 +56,6 @@ describe('CAA', () => {
       ['has critical ones', ['0 issue a.test', '128 future x', '128 issue b.test'], { unknownCritical: ['future'] }],
     ],
   );
-
   it('says whether the certificate’s authority is permitted, where both are known', () => {
     const tls = { issuer: 'Certy' };
     for (const [caa, parts, permits] of [
@@ -83,7 +82,6 @@ describe('BIMI', () => {
     for (const other of ['', ' l=http://example.com/logo.svg', ' l=https://example.com/logo.png'])
       assert.equal(bimiOf([`v=BIMI1;${other}`]).hasLogo, false, other);
   });
-
   it('is shown under an enforced policy only, for names below too', () => {
     for (const tags of ['p=none', 'p=reject; sp=none', 'p=quarantine; t=y', 'p=quarantine'])
       assert.equal(bimiOf([logo], `v=DMARC1; ${tags}`).isEligible, tags === 'p=quarantine', tags);

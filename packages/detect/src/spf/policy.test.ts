@@ -28,7 +28,6 @@ describe('an SPF policy names', () => {
     assert.deepEqual(hostsOf(policyOf(['v=spf1 redirect=_spf.a.test'])), ['_spf.a.test']);
     assert.deepEqual(hostsOf(policyOf(['v=spf1 redirect=_spf.a.test -all'])), []);
   });
-
   it('those that it leads to by includes and redirects, each once, without macros', () => {
     const record = 'v=spf1 include:A.test. include:a.test exists:x.test a:y.test include:%{d}.test redirect=b.test';
     assert.deepEqual(spfNames(['other', record, 'v=spf1 redirect=c.test ~all']), ['a.test', 'b.test']);
@@ -46,7 +45,6 @@ describe('an SPF policy names', () => {
     assert.deepEqual(depths, expected);
     assert.deepEqual([policy.evaluation, policy.lookups, policy.authorizedIpv4], ['valid', 6, 2]);
   });
-
   it('each host once, by the nearest way', () => {
     const policy = policyOf(['v=spf1 include:far.test include:near.test -all'], {
       'far.test': ['v=spf1 include:near.test -all'],
@@ -71,7 +69,6 @@ describe('a hostile SPF policy', () => {
     const { result, lookups } = policyOf(['v=spf1 include:n0.test -all'], spf);
     assert.deepEqual([result, lookups], ['permerror', 64]);
   });
-
   it('of 5,000 networks in every include is counted in time', () => {
     const wide = `v=spf1 ${Array.from({ length: 4000 }, (_, i) => `ip4:10.${i >> 8}.${i & 255}.1`).join(' ')} `;
     const spf = named(64, (i) => `${wide}include:n${i + 1}.test -all`);
@@ -85,13 +82,11 @@ describe('a hostile SPF policy', () => {
       policyOf([`v=spf1 ${piece.repeat(65_536 / piece.length)}`]);
     assert.ok(performance.now() - start < 20_000);
   });
-
   it('never throws, and keeps what it tells fit to be stored', () =>
     holds(100, [fc.string({ unit: 'binary' })], (text) => {
       const { problems } = policyOf([`v=spf1 ${text}`]);
       return problems.every(({ term }) => term.isWellFormed() && !term.includes('\u0000'));
     }));
-
   it('with a term beyond the length of a name is refused, and looked at no longer than that', () => {
     assert.equal(policyOf([`v=spf1 include:x.${'a'.repeat(253)} -all`]).result, 'permerror');
     const startedAt = process.cpuUsage().user;
@@ -128,7 +123,6 @@ describe('names of an SPF policy to ask for', () => {
     const ofObjects = spfNamesToAsk(['v=spf1 include:constructor.test'], { 'x.test': failed });
     assert.deepEqual(ofObjects, ['constructor.test']);
   });
-
   it('are 20 of a tree without end, 10 of a chain, and none after', () => {
     const tree = follow('v=spf1 include:x.test', (name) => `v=spf1 include:a${name} include:b${name}`);
     const chain = follow('v=spf1 include:x.test', (name) => `v=spf1 include:a${name}`);
@@ -148,7 +142,6 @@ describe('records of others', () => {
     assert.deepEqual(parseShared(record), parseRecord(record));
     assert.equal(parseShared(record), parseShared(record));
   });
-
   it('are read right however many there are, and however long', () => {
     for (let i = 0; i < 3000; i++)
       assert.equal(parseShared(`v=spf1 include:h${i}.test -all`).mechanisms[0]?.text, `include:h${i}.test`);
