@@ -31,15 +31,11 @@ function changesOf(profiles: readonly Profile[], hours = [0, 24, 48, 72, 96]) {
 
 const inUse = { ns: ['dana.ns.cloudflare.com'], mx: mx('1 aspmx.l.google.com') };
 const moved = { ...inUse, mx: mx('0 example-com.mail.protection.outlook.com') };
-const failing = (status: 'servfail' | 'timeout' | 'refused') => {
-  const lookup = { status, records: [], aliases: [] };
-  return profileOf(inUse, {}, { dns: { mx: lookup, ns: lookup } });
-};
-
 describe('pitfall', () => {
   it('33: a look-up that fails removes nobody, however often', () => {
     for (const status of ['servfail', 'timeout', 'refused'] as const) {
-      const failed = failing(status);
+      const lookup = { status, records: [], aliases: [] };
+      const failed = profileOf(inUse, {}, { dns: { mx: lookup, ns: lookup } });
       const { changes, open } = changesOf([profileOf(inUse), failed, failed, failed, failed]);
       assert.deepEqual([changes, open.length], [[], 2], status);
     }

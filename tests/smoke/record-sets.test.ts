@@ -27,10 +27,8 @@ describe('fifty record sets and more', () => {
   for (const { name, record, services: expected } of sets) {
     it(`${name} (${record.domain})`, () => {
       const { services } = detect(evidenceFromRecord(record), rulebook);
-      assert.deepEqual(
-        services.map(({ category, provider, confidence }) => `${category} ${provider} ${confidence}`).sort(),
-        expected,
-      );
+      const lines = services.map(({ category, provider, confidence }) => `${category} ${provider} ${confidence}`);
+      assert.deepEqual(lines.sort(), expected);
       for (const service of services) {
         assert.ok(service.evidence.length > 0);
         const provider = rulebook.providers.get(service.provider);
@@ -47,9 +45,6 @@ describe('fifty record sets and more', () => {
 
 /** What is shown of the records stands in them; networks and headers are told with words around, paths with their host. */
 function lastWord(value: string, domain: string): string {
-  const words = value
-    .replace(`https://${domain}/`, '')
-    .replaceAll(/[()"\\]/g, '')
-    .split(/\s+/);
-  return (words.at(-1) ?? '').toLowerCase();
+  const text = value.replace(`https://${domain}/`, '').replaceAll(/[()"\\]/g, '');
+  return text.split(/\s+/).at(-1)?.toLowerCase() ?? '';
 }

@@ -23,10 +23,8 @@ describe('feeds of a simulated internet', () => {
   before(async () => {
     internet = await createInternet({ domains: 150, feeds: FEEDS, hasFaults: false, now: () => new Date(now) });
     service = await startHarness({ internet, settings: { STRATA_FEEDS: 'off' }, world: { now: () => new Date(now) } });
-    await feeds().add(
-      subscribed().map(({ url }) => ({ url })),
-      new Date(now),
-    );
+    const subscriptions = subscribed().map(({ url }) => ({ url }));
+    await feeds().add(subscriptions, new Date(now));
     for (const { id, state } of await feeds().list({ after: 0, limit: 1_000 })) ids.set(state.url, id);
     await poll();
   });
