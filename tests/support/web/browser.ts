@@ -31,28 +31,22 @@ export interface VisitOptions {
 /** The size of a phone's screen. */
 export const PHONE = { width: 390, height: 844 };
 
-export async function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-}
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 
 /** Opens a page in a browser profile of its own. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
   const { width = 1280, height = 900, colorScheme = 'light', key, allowed = [] } = options;
   const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme,
-    locale: 'en-GB',
-    timezoneId: 'UTC',
+    ...{ viewport: { width, height }, colorScheme, locale: 'en-GB', timezoneId: 'UTC' },
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  if (key !== undefined) {
+  if (key !== undefined)
     await context.addInitScript((value) => {
       // A blank page has no storage.
       if (!/^https?:$/.test(location.protocol)) return;
-      localStorage.setItem('strata-stack-key', value);
-      localStorage.setItem('strata-inference-key', value);
+      for (const service of ['stack', 'inference']) localStorage.setItem(`strata-${service}-key`, value);
     }, key);
-  }
   // Violations are events of the document; as errors of the console they reach the test.
   await context.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
@@ -122,15 +116,8 @@ function countRequests(page: Page): void {
   page.on('requestfailed', (request) => open.delete(request));
 }
 
-interface Violation {
-  readonly id: string;
-  readonly impact: string;
-  readonly help: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
-interface Axe {
-  readonly axe: { run(context: Document, options: object): Promise<{ readonly violations: readonly Violation[] }> };
-}
+type Violation = Readonly<Record<'id' | 'impact' | 'help', string>> & { readonly nodes: readonly { html: string }[] };
+type Axe = { readonly axe: { run(context: Document, options: object): Promise<{ violations: Violation[] }> } };
 
 /** Fails where axe finds anything serious or critical of WCAG 2.2 A and AA. */
 export async function assertAccessible(page: Page, rules?: readonly string[]): Promise<void> {
@@ -156,9 +143,6 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: false });
 }
 
-/** Less than this is no page: a title and a sentence have more, in characters. */
-const LEAST_TEXT = 80;
-
 /** Fails where a page has no heading or hardly any text, or says that it has failed: an empty page looks right to everything else. */
 async function assertContent(page: Page, name: string): Promise<void> {
   const { headings, text } = await page.evaluate(() => ({
@@ -166,7 +150,8 @@ async function assertContent(page: Page, name: string): Promise<void> {
     text: document.querySelector('main')?.innerText.trim() ?? '',
   }));
   assert.ok(headings.length === 1 && headings[0] !== '', `${name} has ${headings.length} headings: ${headings}`);
-  assert.ok(text.length >= LEAST_TEXT, `${name} shows nothing but “${text}”`);
+  // A title and a sentence have more.
+  assert.ok(text.length >= 80, `${name} shows nothing but “${text}”`);
   assert.doesNotMatch(text, /This page has failed|could not be loaded/, name);
 }
 
@@ -179,9 +164,7 @@ export async function assertLooks(browser: Browser, url: string, name: string, k
     await settled(page);
     await assertContent(page, name);
     await picture(page, `${name}-${look}`);
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
+    const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
     assert.ok(overflow <= 0, `${name} is ${overflow} px wider than the ${look} screen`);
     // Events that arrive while axe measures move what it has measured.
     const pause = page.getByRole('button', { name: 'Pause', exact: true });

@@ -33,8 +33,6 @@ export interface Pages {
   answer<Body>(path: string): Promise<Body>;
 }
 
-const root = path.join(import.meta.dirname, '../../..');
-
 /** What the demo prints, the address of the pages last. */
 const PRINTED: Readonly<Record<keyof Demo, RegExp>> = {
   stackKey: /^stack key: (\S+)/,
@@ -44,19 +42,15 @@ const PRINTED: Readonly<Record<keyof Demo, RegExp>> = {
   stack: /docs: (http\S+)\//,
 };
 
-/** Fewer companies than a reader gets, which is sooner ready and has something on every page. */
-const SETTINGS = {
-  ...{ STRATA_STACK_PORT: '0', STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: '0' },
-  STRATA_DEMO_DOMAINS: '300',
-};
-
 /** Starts `npm run demo` on free ports, or takes the one that STRATA_DEMO describes as JSON. */
 async function startDemo(): Promise<Demo & AsyncDisposable> {
   const given = process.env.STRATA_DEMO;
   if (given) return { ...(JSON.parse(given) as Demo), [Symbol.asyncDispose]: async () => {} };
+  const ports = { STRATA_STACK_PORT: '0', STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: '0' };
   const child = spawn(process.execPath, ['services/demo/src/main.ts'], {
-    cwd: root,
-    env: { ...process.env, ...SETTINGS },
+    cwd: path.join(import.meta.dirname, '../../..'),
+    // Fewer companies than a reader gets: sooner ready, and something on every page.
+    env: { ...process.env, ...ports, STRATA_DEMO_DOMAINS: '300' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const found: Record<string, string> = {};
@@ -68,8 +62,7 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
   child.stdout.resume();
   const { stack = '', inference = '', stackKey = '', inferenceKey = '', workerPids = '' } = found;
   return {
-    ...{ stack, inference, stackKey, inferenceKey },
-    workerPids: workerPids.split(' and ').map(Number),
+    ...{ stack, inference, stackKey, inferenceKey, workerPids: workerPids.split(' and ').map(Number) },
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
@@ -91,22 +84,20 @@ after(async () => {
 /** Tests of pages; skipped with a reason where there is no browser. */
 export function describePages(name: string, tests: (pages: Pages) => void): void {
   describe(name, { skip }, () => {
-    let demo: Demo | undefined;
-    let browser: Browser | undefined;
+    let shared: readonly [Demo, Browser];
     before(async () => {
-      [demo, browser] = await started();
+      shared = await started();
     });
-    const get = { browser: () => browser as Browser, demo: () => demo as Demo };
+    const demo = () => shared[0];
+    const browser = () => shared[1];
     const named: Record<string, string> = {};
     const open = (path: string, options?: VisitOptions) => {
-      const { stack, stackKey: key } = get.demo();
+      const { stack, stackKey: key } = demo();
       const filled = path.replace(/[A-Z]{4,}/, (name) => named[name] ?? name);
-      return visit(get.browser(), stack + filled, { key, ...options });
+      return visit(browser(), stack + filled, { key, ...options });
     };
     tests({
-      ...get,
-      named,
-      open,
+      ...{ browser, demo, named, open },
       inPage: (title, at, test) =>
         it(title, async () => {
           const { path, ...options } = typeof at === 'object' ? at : { path: at };
@@ -115,7 +106,7 @@ export function describePages(name: string, tests: (pages: Pages) => void): void
           await test(page);
         }),
       async answer<Body>(path: string) {
-        const response = await fetch(get.demo().stack + path, { headers: { 'x-stack-key': get.demo().stackKey } });
+        const response = await fetch(demo().stack + path, { headers: { 'x-stack-key': demo().stackKey } });
         assert.equal(response.status, 200, path);
         return (await response.json()) as Body;
       },

@@ -3,21 +3,12 @@ import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { settled } from './browser.ts';
 
-/** Where each list says how long it is. */
+/** Where each list shows how long it is: a selector, the text that the element has, and the number in it. */
 const TOTALS = {
-  search: {
-    place: (page: Page) => page.locator('.search-results [role=status]'),
-    text: /(?:of )?([\d,]+|No) domains?$/,
-  },
-  domains: { place: (page: Page) => page.locator('h2', { hasText: /^[\d,]+ domains?$/ }), text: /^([\d,]+) domains?$/ },
-  customers: {
-    place: (page: Page) => page.locator('h2', { hasText: /since/ }),
-    text: /^([\d,]+) domains? (?:left|came)/,
-  },
-  migrations: {
-    place: (page: Page) => page.locator('h2', { hasText: /migrations? within/ }),
-    text: /^([\d,]+) migrations?/,
-  },
+  search: ['.search-results [role=status]', /domains?$/, /(?:of )?([\d,]+|No) domains?$/],
+  domains: ['h2', /^[\d,]+ domains?$/, /^([\d,]+) domains?$/],
+  customers: ['h2', /since/, /^([\d,]+) domains? (?:left|came)/],
+  migrations: ['h2', /migrations? within/, /^([\d,]+) migrations?/],
 } as const;
 export type ListKind = keyof typeof TOTALS;
 
@@ -53,14 +44,15 @@ const ATTEMPTS = 4;
  */
 export async function assertListed(page: Page, of: PlaceOf, list: ListKind): Promise<void> {
   const address = page.url();
-  const { place, text } = TOTALS[list];
+  const [selector, hasText, number] = TOTALS[list];
+  const total = page.locator(selector, { hasText });
   const seen: string[] = [];
   let before = await numberAt(page, of);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await (await of(page)).click();
-    await place(page).waitFor();
+    await total.waitFor();
     await settled(page);
-    const listed = numberIn(text.exec((await place(page).innerText()).trim())?.[1]);
+    const listed = numberIn(number.exec((await total.innerText()).trim())?.[1]);
     if (listed === before) return;
     await page.goto(address);
     const after = await numberAt(page, of);
