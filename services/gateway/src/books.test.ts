@@ -114,20 +114,18 @@ describe('receipts', () => {
   it('and the proofs of segments are forgotten after their time; the counts stay', async () => {
     await using world = await scene();
     const { segments } = world.store;
-    const bytes = (length: number, value: number) => new Uint8Array(length).fill(value);
     const endedAtMs = Date.now() - 1_000;
     for (const [n, at] of [endedAtMs - 86_400_000, endedAtMs].entries())
       await segments.put({
-        ...{ nonce: bytes(16, n), worker: 'w', gateway: 'g', caller: 'key_1', modelSha256: 'ab'.repeat(32) },
-        ...{ promptTokens: 3, cachedTokens: 0, outputTokens: 5, endedAtMs: at, receipt: bytes(300, 1) },
-        ...{ workerSignature: bytes(64, 2), gatewaySignature: bytes(64, 3) },
+        ...{ nonce: new Uint8Array(16).fill(n), worker: 'w', gateway: 'g', caller: 'key_1', endedAtMs: at },
+        ...{ modelSha256: 'ab'.repeat(32), promptTokens: 3, cachedTokens: 0, outputTokens: 5 },
+        ...{ receipt: new Uint8Array(300), workerSignature: new Uint8Array(64), gatewaySignature: new Uint8Array(64) },
       });
     const totals = await segments.totals({ by: 'worker' });
     await using ledger = await world.openLedger();
     await using books = await world.open(ledger);
     await books.forget(new Date(endedAtMs - 1_000));
     const sizes = (await segments.list({ limit: 9 })).map(({ receipt }) => receipt.byteLength);
-    assert.deepEqual(sizes, [300, 0]);
-    assert.deepEqual(await segments.totals({ by: 'worker' }), totals);
+    assert.deepEqual([sizes, await segments.totals({ by: 'worker' })], [[300, 0], totals]);
   });
 });

@@ -46,11 +46,11 @@ describe('a client', () => {
     const chunks = await Array.fromAsync(await client.chat.completions.create(options));
     const last = chunks.pop();
     assert.deepEqual([last?.choices, last?.usage?.completion_tokens], [[], completion_tokens]);
-    assert.equal(new Set(chunks.map((chunk) => chunk.id)).size, 1);
-    assert.ok(chunks.every((chunk) => chunk.usage === null));
-    assert.equal(chunks[0]?.choices[0]?.delta.role, 'assistant');
-    assert.equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), message.content);
-    assert.deepEqual(chunks.map((chunk) => chunk.choices[0]?.finish_reason).filter(Boolean), ['stop']);
+    assert.ok(chunks.every((chunk) => chunk.usage === null && chunk.id === chunks[0]?.id));
+    const parts = chunks.flatMap((chunk) => chunk.choices);
+    assert.equal(parts[0]?.delta.role, 'assistant');
+    assert.equal(parts.map(({ delta }) => delta.content ?? '').join(''), message.content);
+    assert.deepEqual(parts.map(({ finish_reason }) => finish_reason).filter(Boolean), ['stop']);
     assert.match((await client.chat.completions.stream(greedy).finalContent()) ?? '', answer);
   });
 
@@ -94,7 +94,7 @@ describe('a client', () => {
     assert.deepEqual([finish_reason, message.content], ['tool_calls', null]);
     const [call] = message.tool_calls ?? [];
     assert.ok(call?.type === 'function' && call.function.name === 'look_up');
-    assert.ok(city.enum.includes(JSON.parse(call.function.arguments).city));
+    assert.match(call.function.arguments, /^\{\s*"city":\s*"(Bern|Oslo)"\s*\}$/);
     const [streamed] = (await client.chat.completions.stream(asked).finalChatCompletion()).choices;
     const [streamedCall] = streamed?.message.tool_calls ?? [];
     assert.ok(streamedCall?.type === 'function' && streamedCall.function.arguments === call.function.arguments);
@@ -109,7 +109,7 @@ describe('a client', () => {
     const asked = { model: MODEL, input: question, temperature: 0 };
     const full = await client.responses.create(asked);
     assert.match(full.output_text, answer);
-    assert.deepEqual([full.object, full.status, full.error], ['response', 'completed', null]);
+    assert.partialDeepStrictEqual(full, { object: 'response', status: 'completed', error: null });
     assert.ok((full.usage?.output_tokens ?? 0) > 10);
     const events = await Array.fromAsync(await client.responses.create({ ...asked, input: messages, stream: true }));
     assert.ok(events.every(({ sequence_number }, i) => sequence_number === i));
@@ -168,10 +168,8 @@ describe('a client', () => {
       [chat({ temperature: 3 }), BadRequestError, { param: 'temperature', type: 'invalid_request_error' }],
       [chat({ messages: long }), BadRequestError, { message: /256 tokens.*\d{3,} tokens/ }],
     ];
-    for (const [asked, type, facts] of table) {
-      await assert.rejects(asked, type);
-      await assert.rejects(asked, facts);
-    }
+    for (const [asked, type, facts] of table)
+      for (const expected of [type, facts]) await assert.rejects(asked, expected);
   });
 
   it('frees its slots when it leaves, also those that its choices wait for', async () => {
@@ -193,13 +191,11 @@ describe('a client', () => {
     const asked = { model: provider(MODEL), prompt: question };
     const { text, usage, finishReason } = await generateText({ ...asked, temperature: 0 });
     assert.match(text, answer);
-    assert.equal(finishReason, 'stop');
-    assert.ok((usage.outputTokens ?? 0) > 10);
+    assert.ok(finishReason === 'stop' && (usage.outputTokens ?? 0) > 10);
     const stream = streamText({ ...asked, temperature: 0 });
     assert.equal((await Array.fromAsync(stream.textStream)).join(''), text);
     assert.equal((await stream.usage).outputTokens, usage.outputTokens);
-    const { embedding } = await embed({ model: provider.embeddingModel(MODEL), value: question });
-    assert.equal(embedding.length, 192);
+    assert.equal((await embed({ model: provider.embeddingModel(MODEL), value: question })).embedding.length, 192);
     const schema = jsonSchema<{ city: string }>(weather);
     const look = tool({ inputSchema: schema, execute: async (input) => `sun in ${input.city}` });
     const { toolResults } = await generateText({ ...asked, tools: { look }, toolChoice: 'required' });
@@ -218,8 +214,10 @@ describe('a client', () => {
     assert.match(String(message.content), answer);
     const chunks = await Array.fromAsync(await chat.stream(question));
     assert.equal(chunks.map(({ content }) => String(content)).join(''), message.content);
-    const streamed = chunks.reduce((sum, chunk) => sum + outputTokens(chunk), 0);
-    assert.equal(streamed, outputTokens(message));
+    assert.equal(
+      chunks.map(outputTokens).reduce((a, b) => a + b),
+      outputTokens(message),
+    );
     assert.equal((await new OpenAIEmbeddings(settings).embedQuery(question)).length, 192);
     const tools = [{ type: 'function', function: { name: 'look', parameters: weather } }];
     const [call] = (await chat.bindTools(tools, { tool_choice: 'look' }).invoke(question)).tool_calls ?? [];

@@ -152,8 +152,7 @@ describe('the pages of the inference service', () => {
       assert.equal(status, isBuilt ? 200 : 503);
       const policy = headers.get('content-security-policy') ?? '';
       for (const part of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
-        assert.ok(policy.includes(part), part);
-      assert.doesNotMatch(policy, /https?:|\*|unsafe/);
+        assert.ok(policy.includes(part) && !/https?:|\*|unsafe/.test(policy), part);
       const others = ['content-type', 'x-content-type-options', 'referrer-policy'].map((name) => headers.get(name));
       assert.match(others.join(), /^text\/html\b[^,]*,nosniff,no-referrer$/);
       for (const [, url = ''] of text.matchAll(/<(?:script|link)\b[^>]*?\b(?:src|href)="([^"]+)"/g)) {
@@ -180,9 +179,8 @@ describe('a gateway on sockets', () => {
   });
 
   it('answers what is not HTTP, or too large, in the form of the contract', async () => {
-    const answer = await raw('GARBAGE\r\n\r\n');
-    assert.match(answer, /^HTTP\/1\.1 400 /);
-    assert.equal(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').error.type, 'invalid_request_error');
+    const answer = /^HTTP\/1\.1 400 .*\r\n\r\n\{"error":\{"message":"[^"]+","type":"invalid_request_error"/s;
+    assert.match(await raw('GARBAGE\r\n\r\n'), answer);
     const large = await raw(`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
     assert.match(large, /^HTTP\/1\.1 431 /);
   });

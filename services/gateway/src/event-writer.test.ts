@@ -13,9 +13,8 @@ async function withReader(answer: (raw: ServerResponse, reader: ReturnType<typeo
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const reader = connect((server.address() as AddressInfo).port, '127.0.0.1');
   try {
-    const asked = once(server, 'request');
     reader.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    const [, raw] = (await asked) as [unknown, ServerResponse];
+    const [, raw] = (await once(server, 'request')) as [unknown, ServerResponse];
     await answer(raw, reader);
   } finally {
     reader.destroy();

@@ -2,19 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nestsDeeper } from './json-nesting.ts';
 
-const bytes = (text: string) => new TextEncoder().encode(text);
-
 describe('the nesting of a JSON text', () => {
-  it('counts arrays and objects, wherever they are closed', () => {
-    assert.equal(nestsDeeper(bytes('[[1],{"a":[2]}]'), 3), false);
-    assert.equal(nestsDeeper(bytes('[[1],{"a":[2]}]'), 2), true);
-    assert.equal(nestsDeeper(bytes('[]'.repeat(1_000)), 1), false);
-    assert.equal(nestsDeeper(bytes('['.repeat(201)), 200), true);
-  });
-
-  it('does not count within texts, escaped quotes and backslashes included', () => {
-    assert.equal(nestsDeeper(bytes(String.raw`"[[[\"[[["`), 0), false);
-    assert.equal(nestsDeeper(bytes(String.raw`["\\",[1]]`), 1), true);
-    assert.equal(nestsDeeper(bytes(String.raw`["é[[\\\"[[",1]`), 1), false);
-  });
+  for (const [text, most, isDeeper] of [
+    ['[[1],{"a":[2]}]', 3, false],
+    ['[[1],{"a":[2]}]', 2, true],
+    ['[]'.repeat(1_000), 1, false],
+    ['['.repeat(201), 200, true],
+    [String.raw`"[[[\"[[["`, 0, false],
+    [String.raw`["\\",[1]]`, 1, true],
+    [String.raw`["é[[\\\"[[",1]`, 1, false],
+  ] as const)
+    it(`is ${isDeeper ? '' : 'not '}deeper than ${most}, outside of strings: ${text.slice(0, 20)}`, () =>
+      assert.equal(nestsDeeper(new TextEncoder().encode(text), most), isDeeper));
 });

@@ -1,32 +1,26 @@
 // Why a gateway cannot join the network, told in one sentence, from the errors of a real host.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { startPeerNode } from '@strata/p2p';
 import { pino } from 'pino';
 import { tellJoined } from './network/tell-joined.ts';
 import { networkStartError } from './start-error.ts';
+import { freshBed } from './test/network/shared-bed.ts';
 
 describe('a network that cannot be joined', () => {
-  let directory: string;
-  before(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), 'strata-start-'));
-  });
-  after(() => rm(directory, { recursive: true, force: true }));
-
-  const start = (name: string, listen: readonly string[]) =>
-    startPeerNode({ keyFile: path.join(directory, name), listen, isMdnsOn: false });
   const problemOf = async (...listen: readonly string[]): Promise<string> => {
-    const cause = await start('second', listen).catch((error: Error) => error);
+    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-start-'));
+    const options = { keyFile: path.join(directory.path, 'key'), listen, isMdnsOn: false };
+    const cause = await startPeerNode(options).catch((error: Error) => error);
     assert.ok(cause instanceof Error, 'it started');
     return networkStartError(cause, listen).message;
   };
 
   it('names the port that is in use, and what a second gateway needs', async () => {
-    await using first = await start('first', ['/ip4/127.0.0.1/tcp/0']);
-    const listen = (first.addresses()[0] ?? '').replace(/\/p2p\/.*/, '');
+    const listen = ((await freshBed()).gateway.addresses()[0] ?? '').replace(/\/p2p\/.*/, '');
     const problem = await problemOf(listen);
     const port = listen.split('/').at(-1);
     assert.match(problem, new RegExp(`^the network cannot be joined: .*:${port} is in use .*STRATA_P2P_LISTEN`));
@@ -50,10 +44,9 @@ async function toldOf(join: readonly string[], reach: (target: string) => Promis
 
 describe('joining the network', () => {
   it('is told of each who was named', async () => {
-    const lines = await toldOf(['strata1secret', '/ip4/127.0.0.1/tcp/1/p2p/x'], async (target) => {
-      if (target.startsWith('/ip4')) throw new Error('it did not answer');
-      return ['peer'];
-    });
+    const lines = await toldOf(['strata1secret', '/ip4/127.0.0.1/tcp/1/p2p/x'], async (target) =>
+      target.startsWith('/ip4') ? Promise.reject(new Error('it did not answer')) : ['peer'],
+    );
     assert.deepEqual(lines.map(({ level, setting, msg }) => `${level} ${setting}: ${msg}`).sort(), [
       '30 STRATA_JOIN, number 1: joined the network',
       '40 STRATA_JOIN, number 2: nobody was reached there; it is tried again',
@@ -61,7 +54,5 @@ describe('joining the network', () => {
     assert.doesNotMatch(JSON.stringify(lines), /strata1secret/);
   });
 
-  it('is not told of where nobody was named', async () => {
-    assert.deepEqual(await toldOf([], () => assert.fail()), []);
-  });
+  it('is not told of where nobody was named', async () => assert.deepEqual(await toldOf([], () => assert.fail()), []));
 });

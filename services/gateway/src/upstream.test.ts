@@ -27,14 +27,14 @@ describe('an upstream server', () => {
     const direct = (await upstream.post(CHAT, asked)).body;
     const expected = direct.choices[0].message.content;
     const { choices, usage } = (await service.post(CHAT, { ...asked, n: 2 })).body;
+    const { prompt_tokens, completion_tokens } = direct.usage;
     assert.deepEqual([choices[0].message.content, choices[1].message.content], [expected, expected]);
-    assert.equal(usage.prompt_tokens, direct.usage.prompt_tokens);
-    assert.equal(usage.completion_tokens, 2 * direct.usage.completion_tokens);
+    assert.partialDeepStrictEqual(usage, { prompt_tokens, completion_tokens: 2 * completion_tokens });
     const streamed = { ...asked, stream: true, stream_options: { include_usage: true } };
     const blocks = (await service.post(CHAT, streamed)).text.split('\n\n').slice(0, -2);
     const chunks = blocks.map((block) => JSON.parse(block.slice('data: '.length)));
     assert.equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), expected);
-    assert.equal(chunks.at(-1).usage.completion_tokens, direct.usage.completion_tokens);
+    assert.equal(chunks.at(-1).usage.completion_tokens, completion_tokens);
   });
 
   it('calls tools, completes prompts, gives vectors', async () => {
@@ -52,9 +52,8 @@ describe('an upstream server', () => {
     const { body } = await service.get(`/v1/models/${MODEL}`);
     assert.deepEqual([body.id, body.sha256, body.slots], [MODEL, null, 2]);
     const { headers } = await service.post(CHAT, asked);
-    const receipt = await service.get(`/v1/receipts/${headers.get('x-receipt-id')}`);
-    assert.equal(receipt.body.model.sha256, null);
-    assert.ok(receipt.body.usage.completion_tokens > 0);
+    const { model, usage } = (await service.get(`/v1/receipts/${headers.get('x-receipt-id')}`)).body;
+    assert.ok(model.sha256 === null && usage.completion_tokens > 0);
   });
 
   it('does not get what it cannot do, and its own refusals reach the client', async () => {

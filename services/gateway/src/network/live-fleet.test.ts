@@ -9,11 +9,7 @@ import type { SessionLoad, WorkerSession } from './worker-session.ts';
 /** What was chosen in this turn of the event loop has reached its worker in the next. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-interface WorkerFacts {
-  readonly model?: Partial<OfferedModel>;
-  readonly rttMs?: number;
-  readonly trust?: number;
-}
+type WorkerFacts = { model?: Partial<OfferedModel>; rttMs?: number; trust?: number };
 
 /** Workers whose connections are simulated; all else is real. */
 function world(facts: Readonly<Record<string, WorkerFacts>>) {
@@ -43,7 +39,7 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
   const choose = (wanted: Parameters<LiveFleet['choose']>[0] = job, except: readonly string[] = []) =>
     fleet.choose(wanted, { except: new Set(except) });
   const chosen = (wanted = job, ...except: readonly string[]) => choose(wanted, except)?.session.peer;
-  const expectedMs = (wanted = job) => choose(wanted)?.expectedFirstTokenMs ?? 0;
+  const expectedMs = (wanted = fresh) => choose(wanted)?.expectedFirstTokenMs ?? 0;
   const serve = (peer: string, change: Partial<Parameters<LiveFleet['noteServed']>[0]> = {}) =>
     fleet.noteServed({
       ...{ peer, promptTokens: 1_000, cachedTokens: 0, firstTokenMs: 1_010, decodeMs: 1_980, sideBySide: 1 },
@@ -59,9 +55,8 @@ const job = { prompt, given };
 const fresh = { prompt: prompt.map((token) => token + 50_000), given };
 
 describe('live fleet', () => {
-  it('never expects so little that a timer would be late', () => {
-    assert.equal(world({ fast: { rttMs: 0 } }).expectedMs({ prompt: [1], given }), 50);
-  });
+  it('never expects so little that a timer would be late', () =>
+    assert.equal(world({ fast: { rttMs: 0 } }).expectedMs({ prompt: [1], given }), 50));
 
   it('has the workers of its file and vocabulary alone, while they are alive and trusted', () => {
     const { fleet, trusts, alive, sessions, chosen } = world({
@@ -138,10 +133,10 @@ describe('live fleet', () => {
     const model = { slots: 10_000, prefillTokensPerSecond: 1e9, decodeTokensPerSecond: 1e9 };
     const { fleet, expectedMs, serve } = world({ liar: { model } });
     assert.equal(fleet.slots, 4);
-    assert.ok(expectedMs(fresh) > 50);
+    assert.ok(expectedMs() > 50);
     // What is measured is believed at once.
     serve('liar', { firstTokenMs: 20_010 });
-    assert.ok(expectedMs(fresh) >= 20_000);
+    assert.ok(expectedMs() >= 20_000);
     // Four concurrently, but the fourth began only when another one had ended.
     serve('liar', { sideBySide: 4, firstTokenMs: 120_000 });
     assert.equal(fleet.slots, 4);
@@ -160,20 +155,20 @@ describe('live fleet', () => {
   it('remembers its measurements of a worker that reconnects with a better offer', () => {
     const { fleet, sessions, connect, expectedMs, serve } = world({ w: {} });
     serve('w', { firstTokenMs: 10_010 });
-    const before = expectedMs(fresh);
+    const before = expectedMs();
     assert.ok(before >= 10_000);
     sessions.delete('w');
     fleet.refresh();
     connect('w', { model: { prefillTokensPerSecond: 1e9 } });
     fleet.refresh();
-    assert.equal(expectedMs(fresh), before);
+    assert.equal(expectedMs(), before);
   });
 
   it('gives one answer little weight once it has measured, whether it was fast or slow', () => {
     const { expectedMs, serve } = world({ w: {} });
     const expectedAfter = (firstTokenMs: number) => {
       serve('w', { firstTokenMs });
-      return Math.round(expectedMs(fresh)) - 30;
+      return Math.round(expectedMs()) - 30;
     };
     assert.equal(expectedAfter(1_010), 1_000);
     assert.equal(expectedAfter(100_010), Math.round(1_000 / 0.802));

@@ -27,8 +27,7 @@ describe('a worker that refuses', () => {
     it(`is lost where another one can: ${code}`, async () => {
       await using net = await networkOf([refusing(code), refusing(code), {}]);
       net.bed.chooseInOrder();
-      assert.deepEqual(await net.answer(), UNDISTURBED);
-      assert.deepEqual(net.lost(), [`0 ${code}`, `1 ${code}`]);
+      assert.deepEqual([await net.answer(), net.lost()], [UNDISTURBED, [`0 ${code}`, `1 ${code}`]]);
     });
 
   it('a grammar is not believed where others used it', async () => {

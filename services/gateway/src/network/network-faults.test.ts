@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Frame } from '@strata/inference';
-import { type Act, at, COUNT, job, NEVER, stalledAt, truth, until } from '../test/network/answers.ts';
+import { type Act, at, COUNT, job, NEVER, truth, until } from '../test/network/answers.ts';
 import { type NetworkOptions, networkOf, UNDISTURBED, type WorkerOptions } from '../test/network/shared-bed.ts';
 
 /** Short ticks; deadlines that are not ticks are a second at least. */
@@ -15,16 +15,20 @@ const frozen: Act = (_frame, worker) => {
 
 describe('a worker that stalls', () => {
   it('is left at whichever token that is, and its session goes on', async () => {
-    // The answer with number n stalls at token n.
-    const stalling = { slots: COUNT, tokensPerSecond: 200, pulseMs, ...stalledAt((id) => id - 1) };
-    await using net = await networkOf([stalling], { session });
+    // The answer with number n stalls at token n, and the worker goes on.
+    const stalled = new Set<number>();
+    const say: WorkerOptions['say'] = (frame) => {
+      if (frame.kind === 'tokens' && frame.position === frame.id - 1) stalled.add(frame.id);
+      return (frame.kind === 'tokens' || frame.kind === 'done') && stalled.has(frame.id) ? [] : [frame];
+    };
+    await using net = await networkOf([{ slots: COUNT, tokensPerSecond: 200, pulseMs, say }], { session });
     net.bed.chooseInOrder(1);
     const answers = Array.from({ length: COUNT }, () => net.answer());
     await until(() => net.worker(0).running === COUNT);
     await net.connect(1, { slots: COUNT, pulseMs });
     for (const [position, answer] of (await Promise.all(answers)).entries())
       assert.deepEqual(answer, UNDISTURBED, `stalled at ${position}`);
-    assert.equal(net.fleet.losses.filter((loss) => loss === 'stalled').length, COUNT);
+    assert.equal(net.lost().filter((loss) => loss === '0 stalled').length, COUNT);
     await until(() => net.worker(0).heard.filter(({ kind }) => kind === 'cancel').length === COUNT);
     assert.equal(net.bed.session(0).isAlive, true);
   });
@@ -33,8 +37,7 @@ describe('a worker that stalls', () => {
     it(`is lost when it sends and receives nothing on an open connection, from token ${position}`, async () => {
       const freezing = { tokensPerSecond: 200, ...at(position, frozen), pulseMs };
       await using net = await networkOf([freezing, { pulseMs }], { session });
-      assert.deepEqual(await net.answer(), UNDISTURBED);
-      assert.deepEqual(net.fleet.losses, ['stalled']);
+      assert.deepEqual([await net.answer(), net.lost()], [UNDISTURBED, ['0 stalled']]);
       assert.deepEqual(net.bed.ends, [{ peer: net.bed.peer(0), loss: 'stalled', breach: undefined }]);
     });
 
@@ -54,8 +57,7 @@ describe('a worker that stalls', () => {
       if (tokens.length === 100) await new Promise((resolve) => setTimeout(resolve, 1_300));
       tokens.push(event.token);
     }
-    assert.deepEqual(tokens, truth(600));
-    assert.deepEqual(net.fleet.lost, []);
+    assert.deepEqual([tokens, net.lost()], [truth(600), []]);
   });
 });
 
@@ -85,8 +87,7 @@ describe('a breach of the protocol', () => {
   for (const [breach, act] of breaches)
     it(`ends the session, is reported to its worker, and another one continues: ${breach}`, async () => {
       await using net = await networkOf([at(10, act), {}]);
-      assert.deepEqual(await net.answer(), UNDISTURBED);
-      assert.deepEqual(net.lost(), ['0 protocol']);
+      assert.deepEqual([await net.answer(), net.lost()], [UNDISTURBED, ['0 protocol']]);
       const { kind, id, code, message } = await net.worker(0).received('failed');
       assert.deepEqual([kind, id, code], ['failed', 0, 'protocol']);
       assert.match(message, breach);
@@ -146,8 +147,7 @@ describe('an answer that begins late', () => {
       const answer = net.answer();
       await until(() => net.worker(0).running + net.worker(1).running === 2);
       net.worker(victim).kill();
-      assert.deepEqual(await answer, UNDISTURBED);
-      assert.deepEqual(net.lost(), [`${victim} gone`]);
+      assert.deepEqual([await answer, net.lost()], [UNDISTURBED, [`${victim} gone`]]);
     });
 
   // After 700 ms a worker without a token is hedged; this one has its first token long before and its last one after.

@@ -60,8 +60,7 @@ describe('an offer', () => {
     const { session, worker } = await sessionWith({}, { onOffer: (offer) => offers.push(offer) });
     for (let sequence = 1; sequence <= 40; sequence += 1) worker.say(await signed(worker, { sequence }));
     await untilReceived(worker, session);
-    assert.ok(offers.length >= 30 && offers.length < 40, `${offers.length} offers`);
-    assert.equal(offers[0]?.sequence, 1);
+    assert.ok(offers[0]?.sequence === 1 && offers.length >= 30 && offers.length < 40, `${offers.length} offers`);
   });
 
   const wrong: readonly (readonly [breach: RegExp, (worker: ScriptedWorker, bed: NetworkBed) => Promise<Frame>])[] = [
@@ -77,9 +76,9 @@ describe('an offer', () => {
     });
 });
 
-describe('an answer that the client does not read', () => {
-  const unread = { signal: NEVER, onSegment: () => {} };
+const unread = { signal: NEVER, onSegment: () => {} };
 
+describe('an answer that the client does not read', () => {
   it('is limited to its credit, and continues when it is read', async () => {
     let sent = 0;
     const say: WorkerOptions['say'] = (frame) => {
@@ -140,7 +139,7 @@ const embedded = { modelSha256: MODEL, tokens: PROMPT };
 describe('a session that ends', () => {
   it('ends all jobs and calls, and takes no more', async () => {
     const { bed, session, worker } = await sessionWith({ hear: () => true });
-    const run = () => Array.fromAsync(session.run(requestOf(), { signal: NEVER, onSegment: () => {} }));
+    const run = () => Array.fromAsync(session.run(requestOf(), unread));
     const pending = [run(), run(), session.score(scored, NEVER), session.vocabulary(MODEL, NEVER)];
     await until(() => worker.heard.length === 1 + pending.length);
     worker.kill();
@@ -172,33 +171,27 @@ describe('a call', () => {
     assert.deepEqual(Buffer.from(await session.vocabulary(digest, NEVER)), file);
   });
 
-  const wrongParts: readonly (readonly [RegExp, (from: number) => Partial<FrameOf<'vocabularyPart'>>])[] = [
-    [/out of order/, (from) => ({ from: from + 1 })],
-    [/out of order/, (from) => ({ sizeBytes: file.byteLength + from })],
-    [/too large/, () => ({ sizeBytes: 2 ** 31 })],
-    [/wrong length/, () => ({ part: new Uint8Array() })],
-    [/another digest/, () => ({ sizeBytes: 4, part: new Uint8Array(4) })],
+  const scoring = (reply: (id: number) => Frame): WorkerOptions => ({
+    hear(frame, worker) {
+      if (frame.kind === 'score') worker.say(reply(frame.id));
+      return true;
+    },
+  });
+  const wrong: readonly (readonly [call: 'vocabulary' | 'score', breach: RegExp, WorkerOptions])[] = [
+    ['vocabulary', /out of order/, giving((from) => ({ from: from + 1 }))],
+    ['vocabulary', /out of order/, giving((from) => ({ sizeBytes: file.byteLength + from }))],
+    ['vocabulary', /too large/, giving(() => ({ sizeBytes: 2 ** 31 }))],
+    ['vocabulary', /wrong length/, giving(() => ({ part: new Uint8Array() }))],
+    ['vocabulary', /another digest/, giving(() => ({ sizeBytes: 4, part: new Uint8Array(4) }))],
+    ['score', /another length/, scoring((id) => ({ kind: 'scored', id, margins: [0, 0] }))],
+    ['score', /another question/, scoring((id) => ({ kind: 'embedded', id, vector: [1] }))],
+    ['score', /was not asked for/, scoring((id) => ({ kind: 'scored', id: id + 1, margins: [0, 0, 0] }))],
   ];
-  for (const [breach, change] of wrongParts)
-    it(`rejects a vocabulary: ${breach}`, async () => {
-      const { bed, session } = await sessionWith(giving(change));
-      await assert.rejects(session.vocabulary(digest, NEVER), { loss: 'protocol' });
-      assert.match(await breachOf(bed), breach);
-    });
-
-  const replies: readonly (readonly [RegExp, (id: number) => Frame])[] = [
-    [/another length/, (id) => ({ kind: 'scored', id, margins: [0, 0] })],
-    [/another question/, (id) => ({ kind: 'embedded', id, vector: [1] })],
-    [/was not asked for/, (id) => ({ kind: 'scored', id: id + 1, margins: [0, 0, 0] })],
-  ];
-  for (const [breach, reply] of replies)
-    it(`rejects scores: ${breach}`, async () => {
-      const hear: WorkerOptions['hear'] = (frame, worker) => {
-        if (frame.kind === 'score') worker.say(reply(frame.id));
-        return true;
-      };
-      const { bed, session } = await sessionWith({ hear });
-      await assert.rejects(session.score(scored, NEVER), { loss: 'protocol' });
+  for (const [call, breach, script] of wrong)
+    it(`rejects a ${call}: ${breach}`, async () => {
+      const { bed, session } = await sessionWith(script);
+      const asked = call === 'score' ? session.score(scored, NEVER) : session.vocabulary(digest, NEVER);
+      await assert.rejects(asked, { loss: 'protocol' });
       assert.match(await breachOf(bed), breach);
     });
 
@@ -222,18 +215,12 @@ describe('a channel that takes nothing any more', () => {
       await once(broken.signal, 'abort');
     }
     let sent = 0;
+    const send = async () => assert.ok(++sent === 1, 'its side is closed');
     const ended = Promise.withResolvers<{ readonly loss: string }>();
-    const channel = {
-      ...{ peer: 'p', messages: messages(), close: async () => {}, abort: () => broken.abort() },
-      async send() {
-        sent += 1;
-        if (sent > 1) throw new Error('its side is closed');
-      },
-    };
+    const channel = { peer: 'p', messages: messages(), send, close: async () => {}, abort: () => broken.abort() };
     const heard = { software: 'x', roundTripMs: () => 1, onOffer: () => {}, onEnd: ended.resolve, tickMs: 10 };
     await using session = await openWorkerSession(channel, heard);
-    const asked = session.embed(embedded, NEVER);
-    await assert.rejects(asked, { loss: 'gone' });
+    await assert.rejects(session.embed(embedded, NEVER), { loss: 'gone' });
     assert.equal((await ended.promise).loss, 'gone');
   });
 });
@@ -251,10 +238,9 @@ async function loadedSession(options: WorkerOptions = {}) {
     },
     /** Gives what is left of an answer once it has begun. */
     async begin(signal: AbortSignal) {
-      const events = session.run(requestOf({ maxTokens: 5_000 }), { signal, onSegment: () => {} });
-      const iterator = events[Symbol.asyncIterator]();
-      await iterator.next();
-      return { [Symbol.asyncIterator]: () => iterator };
+      const events = session.run(requestOf({ maxTokens: 5_000 }), { ...unread, signal })[Symbol.asyncIterator]();
+      await events.next();
+      return { [Symbol.asyncIterator]: () => events };
     },
   };
 }
@@ -286,7 +272,7 @@ describe('the load of a worker', () => {
   it('counts no call of ours among those of others', async () => {
     const { session, loadAfter } = await loadedSession({ hear: ({ kind }) => kind === 'embed' });
     const stop = new AbortController();
-    const asked = session.embed({ modelSha256: MODEL, tokens: PROMPT }, stop.signal);
+    const asked = session.embed(embedded, stop.signal);
     assert.deepEqual(await loadAfter(3, 0), [2, 0, 1]);
     stop.abort(new Error('enough'));
     await assert.rejects(asked, { message: 'enough' });

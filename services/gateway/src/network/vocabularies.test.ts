@@ -34,13 +34,16 @@ function scene(options: VocabulariesOptions = {}) {
 }
 
 describe('vocabularies', () => {
-  it('are opened when they are first asked, and once', async () => {
+  it('are opened when they are first called, and once; those that are closed are not opened again', async () => {
     const { told, of, vocabularies } = scene();
     const one = of('a');
     assert.deepEqual(told, []);
-    await Promise.all([one.tokenize(''), one.render({ messages: [], tools: [] }), of('a').detokenize([])]);
+    const asked = { messages: [], tools: [] };
+    await Promise.all([one.tokenize(''), one.render(asked), one.facts(), of('a').detokenize([])]);
     assert.deepEqual(told, ['open a']);
     await vocabularies[Symbol.asyncDispose]();
+    await assert.rejects(of('a').tokenize(''), /closed/);
+    await assert.rejects(of('b').facts(), /closed/);
     assert.deepEqual(told, ['open a', 'close a']);
   });
 
@@ -85,15 +88,6 @@ describe('vocabularies', () => {
     assert.deepEqual(told, ['open a', 'open a', 'close a']);
   });
 
-  it('that are closed are not opened again: nobody would end them', async () => {
-    const { told, of, vocabularies } = scene();
-    await of('a').facts();
-    await vocabularies[Symbol.asyncDispose]();
-    await assert.rejects(of('a').tokenize(''), /closed/);
-    await assert.rejects(of('b').facts(), /closed/);
-    assert.deepEqual(told, ['open a', 'close a']);
-  });
-
   it('that nobody asks are ended', async () => {
     const { told, of, vocabularies } = scene({ idleMs: 20 });
     await using _all = vocabularies;
@@ -134,11 +128,9 @@ describe('vocabulary files', () => {
     };
     const cache = new VocabularyCache({ directory: directory.path });
     const [first, second] = await Promise.all([cache.file(sha256, fetch), cache.file(sha256, fetch)]);
-    assert.equal(first, second);
-    assert.deepEqual(await readFile(first), bytes);
+    assert.deepEqual([first, await readFile(first)], [second, bytes]);
     await new VocabularyCache({ directory: directory.path }).file(sha256, never);
-    assert.equal(fetched, 1);
-    assert.deepEqual(await readdir(directory.path), [`${sha256}.gguf`]);
+    assert.deepEqual([fetched, await readdir(directory.path)], [1, [`${sha256}.gguf`]]);
   });
 
   it('that were tampered with on disk are fetched again', async () => {
@@ -148,8 +140,7 @@ describe('vocabulary files', () => {
     const at = await cache.file(sha256, async () => bytes);
     for (const wrong of ['wrong', 'righ', '']) {
       await writeFile(at, wrong);
-      assert.equal(await cache.file(sha256, async () => bytes), at);
-      assert.deepEqual(await readFile(at), bytes);
+      assert.deepEqual([await cache.file(sha256, async () => bytes), await readFile(at)], [at, bytes]);
     }
   });
 
@@ -207,9 +198,10 @@ describe('a vocabulary is fetched', () => {
 
   it('beside those who are silent, who are then left', async () => {
     const stopped: string[] = [];
-    const silent = (peer: string) =>
-      sessionOf(peer, (digest, stop) => isSilent(digest, stop).finally(() => stopped.push(peer)));
-    const sessions = [silent('a'), silent('b'), sessionOf('honest', gives)];
+    const silent = ['a', 'b'].map((peer) =>
+      sessionOf(peer, (digest, stop) => isSilent(digest, stop).finally(() => stopped.push(peer))),
+    );
+    const sessions = [...silent, sessionOf('honest', gives)];
     assert.equal(await fetchVocabulary({ sha256: SHA256, sessions, signal, besideMs: 5 }), BYTES);
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(stopped.sort(), ['a', 'b']);

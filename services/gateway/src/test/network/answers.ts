@@ -56,16 +56,5 @@ export const killed: Act = (_frame, worker) => {
   return [];
 };
 
-/** From a position on, by the number of the answer, nothing of it is said; the worker lives on. */
-export function stalledAt(positionOf: (id: number) => number): Required<Pick<WorkerScript, 'say'>> {
-  const stalled = new Set<number>();
-  return {
-    say(frame) {
-      if (frame.kind === 'tokens' && frame.position === positionOf(frame.id)) stalled.add(frame.id);
-      return (frame.kind === 'tokens' || frame.kind === 'done') && stalled.has(frame.id) ? [] : [frame];
-    },
-  };
-}
-
 /** Waits, a tick at a time, for something that other tasks bring about. */
 export const until = (isSo: () => boolean) => untilSo(isSo, { limitMs: 15_000, intervalMs: 2 });

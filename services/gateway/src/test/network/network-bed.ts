@@ -48,11 +48,6 @@ export class BedFleet implements Fleet {
     return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: CONTEXT };
   }
 
-  /** Why workers were lost, in order. */
-  get losses(): readonly string[] {
-    return this.lost.map(({ loss }) => loss);
-  }
-
   noteServed = (served: Served) => void this.served.push(served);
   noteAnswered = (peer: string) => void this.answered.push(peer);
   noteLost = (peer: string, loss: string) => void this.lost.push({ peer, loss, atMs: performance.now() });
