@@ -1,4 +1,4 @@
-// The tally against a plain count of the same mentions, whatever comes in whatever order, however days pass, and its two tables.
+// The tally against a plain count of the same mentions, whatever comes and however days pass, and its two tables.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Lists of feeds: read as other readers write them, refused where they are made to hurt, and written to be read again; and those that pages announce.
+// Lists of feeds: as other readers write them, made to hurt, and written to be read again; and what pages announce.
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// One poll at a time: what is asked, what is remembered of each kind of answer, and what feeds and servers ask of those who poll.
+// One poll at a time: what is asked and remembered, and what feeds and servers ask of those who poll.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ask, FeedAnswer, FeedState } from './feed.ts';

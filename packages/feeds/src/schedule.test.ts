@@ -46,7 +46,7 @@ test('hours and days in which a feed need not be asked are passed over', () => {
 const after = (more: Partial<Parameters<typeof retryAt>[0]>) =>
   retryAt({ now: 0, random: () => 0, failures: 1, retryAfterMs: null, ...more });
 
-test('back-off doubles from an hour to seven days, is spread by a tenth, and is longer where the server asks for it', () => {
+test('backoff doubles from an hour to seven days, is spread by a tenth, and respects what the server asks for', () => {
   const hours = [1, 2, 3, 8, 9, 16, 1_000].map((failures) => after({ failures }) / HOUR);
   assert.deepEqual(hours, [1, 2, 4, 128, 168, 168, 168]);
   assert.equal(after({ random: () => 0.5 }), 1.05 * HOUR);

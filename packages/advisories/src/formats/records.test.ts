@@ -18,7 +18,7 @@ const withCve = (change: object) => ({ cve: { ...nginx.cve, ...change } });
 const criterion = { vulnerable: true, criteria: 'cpe:2.3:a:f5:nginx:*:*:*:*:*:*:*:*' };
 
 describe('NVD', () => {
-  it('is read page by page: each gives its figures and records, and what is wrong with one does not touch the others', () => {
+  it('gives pages of figures and records, where what is wrong with one does not touch the others', () => {
     const changes = [{ published: 'yesterday' }, { id: 'CVE-1' }, { configurations: {} }];
     const broken = [null, {}, ...changes.map(withCve)];
     const given = { ...page, vulnerabilities: [log4shell, ...broken, nginx] };
