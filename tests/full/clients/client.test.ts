@@ -1,4 +1,4 @@
-// The typed client with the real services, over real sockets; the examples of its README run unchanged, in Node and in a browser.
+// The typed client with the real services, over real sockets; its README's examples run in Node and in a browser.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// The chat and its machines: asked, stopped, asked again, edited, kept, and gone on with by another worker where one is killed.
+// The chat and its machines: asked, stopped, asked again, edited, kept, and completed where a worker is killed.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible, assertReceiptHolds, picture, settled, visit } from '../../support/web/browser.ts';
 import { answered, ask, CHAT, describeChat, finished, questions, UNOPENED } from '../../support/web/chat-page.ts';
 
-/** An answer of the demo's model takes a blink: in such a page each piece of it comes a little later, as from a large model. */
+/** The demo's model answers at once: in such a page each piece comes a little later, as from a large model. */
 function slowAnswers(): void {
   const ask = window.fetch;
   window.fetch = async (input, init) => {
@@ -30,7 +30,7 @@ interface Report {
   readonly peers: readonly { readonly peer: string; readonly connected_since: string; readonly running: number }[];
 }
 
-/** Of a turn of `STILL_MS` and `MOVING_MS` processes run for the second part: a small model then writes as slowly as a large one. */
+/** Processes stop and run for so long, alternately: a small model then writes as slowly as a large one. */
 const STILL_MS = 100;
 const MOVING_MS = 5;
 
@@ -72,7 +72,7 @@ function slowed(workers: readonly number[]): Disposable {
 const isWriting = async (page: Page): Promise<boolean> =>
   (await page.locator('[data-state=running] .chat-text').count()) === 1;
 
-/** The one worker that writes; workers tell now and then how busy they are. Undefined where the answer is over before they do. */
+/** The one worker that writes; undefined where the answer is over before the workers report how busy they are. */
 async function writerOf(page: Page, report: () => Promise<Report>): Promise<string | undefined> {
   await page.locator('.chat-text').waitFor();
   while (await isWriting(page)) {

@@ -1,4 +1,4 @@
-// The frame of the explorer's pages: keyboard, links, print, lost connections, and answers that are old, verified or yet to come.
+// The frame of the explorer's pages: keyboard, print, lost connections, and answers that are old or yet to come.
 import assert from 'node:assert/strict';
 import { assertAccessible, assertReceiptHolds, hold, PHONE, picture, settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
