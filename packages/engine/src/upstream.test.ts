@@ -127,7 +127,6 @@ describe('an upstream', () => {
   const models = (model: object) => ({ object: 'list', data: [{ id: 'other' }, { id: MODEL, ...model }] });
   const llama = models({ owned_by: 'llamacpp', meta: { n_ctx_train: 8_192 } });
   const props = { default_generation_settings: { n_ctx: 1_024 }, build_info: 'b7000-abc' };
-
   const vllm = models({ owned_by: 'vllm', max_model_len: 4_096 });
   const ollama = models({ owned_by: 'library' });
   for (const [pages, kind, engine, contextLength] of [

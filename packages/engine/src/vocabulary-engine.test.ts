@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tinyChatModel as file, type RandomModelOptions, randomModel } from '@strata/testnet';
 import fc from 'fast-check';
 import { type ChatPrompt, type Engine, openVocabulary, VocabularySpare } from './index.ts';
-import { gguf, ggufOf, ggufWith, textEntry, written } from './test/gguf-file.ts';
+import { ggufOf, ggufWith, text, textEntry, u32, u64, written } from './test/gguf-file.ts';
 import { tinyEngine, user } from './test/tiny-engine.ts';
 import { controlTexts, tokenBytes } from './token-bytes.ts';
 import { readVocabulary } from './vocabulary-file.ts';
@@ -97,7 +97,6 @@ describe('a vocabulary without weights', () => {
 
 const refused = (file: string, why: RegExp) =>
   assert.rejects(readVocabulary(file), { name: 'EngineError', code: 'model-unusable', message: why });
-const { u32, u64, text } = gguf;
 const array = (key: string, kind: number, length: number | bigint, values: Uint8Array = new Uint8Array()) =>
   Buffer.concat([text(key), u32(9), u32(kind), u64(length), values]);
 const TOKENS = 'tokenizer.ggml.tokens';

@@ -5,7 +5,6 @@ import { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 import { encodedBytes, encodedNow } from './compress.ts';
 
 const answerOf = (text: string): ReadyAnswer => ({ bytes: Buffer.from(text), etag: `"${text}"`, status: 200 });
-
 const makes = (text: string) => async () => answerOf(text);
 const textOf = (answer: ReadyAnswer | undefined) => answer?.bytes.toString();
 const A = { key: 'a', tags: ['t'] };

@@ -189,7 +189,7 @@ describe('the address of a database', () => {
 });
 
 describe('an address that a limit counts', () => {
-  const table: readonly (readonly [string, string])[] = [
+  for (const [address, counted] of [
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
     ['::ffff:c000:201', '192.0.2.1'],
@@ -201,7 +201,6 @@ describe('an address that a limit counts', () => {
     ['unknown', 'unknown'],
     ['192.0.2.1:4711', 'unknown'],
     ['', 'unknown'],
-  ];
-  for (const [address, counted] of table)
+  ] as const)
     it(`'${address}' is ${counted}`, () => assert.equal(countedAddress(address), counted));
 });

@@ -9,7 +9,6 @@ import { createTestServer, routes, UNLIMITED_KEY } from './test/test-server.ts';
 const parser = await import('@scalar/openapi-parser').catch(() => undefined);
 const ajvModule = await import('ajv/dist/2020.js').catch(() => undefined);
 const absent = 'the validator is not installed';
-
 const info = { title: 'Things', version: '1.0.0', description: 'Test', tags: [{ name: 'Things', description: 'All' }] };
 
 interface Operation {
@@ -86,9 +85,7 @@ describe('the OpenAPI document', () => {
     assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length));
 });
 
-interface App {
-  readonly asked: unknown[];
-}
+type App = { readonly asked: string[] };
 const contract = { method: 'GET', tag: 'Things', summary: 'Things', errors: [], access: 'key' } as const;
 const query = z.object({ limit: z.coerce.number().int().max(10).default(5) });
 const things = route(
@@ -111,14 +108,8 @@ async function tried(...rehearsals: { route: Route<App>; query?: Record<string, 
   const app: App = { asked: [] };
   const signed: string[] = [];
   const notary: Notary = {
-    sign: async (body) => {
-      signed.push(JSON.stringify(body));
-      return body;
-    },
-    signBytes: async (content) => {
-      signed.push(Buffer.from(content).toString());
-      return {};
-    },
+    sign: async (body) => ({ ...body, at: signed.push(JSON.stringify(body)) }),
+    signBytes: async (content) => ({ at: signed.push(Buffer.from(content).toString()) }),
   };
   await rehearse(app, notary, rehearsals);
   return { asked: app.asked, signed };

@@ -15,7 +15,6 @@ import { serveSite } from './site.ts';
 const SECRET = 'not for readers';
 const SCRIPT = 'console.log("a script of the page");'.repeat(40);
 const PAGE = '<!doctype html><title>Page</title>';
-
 let outside: string;
 let built: FastifyInstance;
 let bare: FastifyInstance;

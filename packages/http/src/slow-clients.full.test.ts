@@ -10,7 +10,6 @@ import { serverOf, until } from './test/test-server.ts';
 const SHORT: Patience = { headersMs: 300, requestMs: 600, stillMs: 60_000, checkMs: 50 };
 /** More than the system keeps for a reader that does not read. */
 const LARGE = Buffer.alloc(64 * 1024 * 1024, 'x');
-
 const output = { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' } as const;
 const contract = { tag: 'Files', summary: 'A large file', output, errors: [], access: 'open' } as const;
 const large = route({ ...contract, method: 'GET', path: '/large' }, (_app: object) => ({ bytes: LARGE }));

@@ -53,7 +53,6 @@ describe('stop strings', () => {
 
 const tools = [{ name: 'look_up' }, { name: 'add' }];
 const call = '{"name": "look_up", "arguments": {"domain": "example.com"}}';
-
 type Found = { readonly name: string; readonly input: unknown };
 const found: Found = { name: 'look_up', input: { domain: 'example.com' } };
 const added = (input: unknown): Found => ({ name: 'add', input });

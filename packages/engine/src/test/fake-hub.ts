@@ -19,7 +19,6 @@ export type Fault =
   | { readonly kind: 'cut' | 'stall'; readonly afterBytes: number }
   | { readonly kind: 'raw'; readonly answer: (response: ServerResponse) => unknown };
 type Raw = Extract<Fault, { kind: 'raw' }>;
-
 export const cut = (afterBytes: number): Fault => ({ kind: 'cut', afterBytes });
 export const stall = (afterBytes: number): Fault => ({ kind: 'stall', afterBytes });
 export const raw = (answer: Raw['answer']): Raw => ({ kind: 'raw', answer });

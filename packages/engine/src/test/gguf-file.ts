@@ -6,11 +6,9 @@ import path from 'node:path';
 import { shared } from '../../../../tests/support/shared.ts';
 import { type MetadataEntry, readMetadata } from '../gguf-metadata.ts';
 
-const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
-const u64 = (value: number | bigint) => Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
-const text = (value: string) => Buffer.concat([u64(Buffer.byteLength(value)), Buffer.from(value)]);
-
-export const gguf = { u32, u64, text };
+export const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
+export const u64 = (value: number | bigint) => Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
+export const text = (value: string) => Buffer.concat([u64(Buffer.byteLength(value)), Buffer.from(value)]);
 
 const directory = shared(async () => {
   const name = await mkdtemp(path.join(tmpdir(), 'strata-models-'));
@@ -38,8 +36,6 @@ export function ggufOf(
 /** The metadata of a model file with texts put in place of its own, or after them. */
 export async function ggufWith(file: string, texts: Readonly<Record<string, string>>): Promise<Buffer> {
   const kept = (await readMetadata(file)).filter(({ key }: MetadataEntry) => !(key in texts));
-  return ggufOf([
-    ...kept.map(({ bytes }) => bytes),
-    ...Object.entries(texts).map(([key, value]) => textEntry(key, value)),
-  ]);
+  const given = Object.entries(texts).map(([key, value]) => textEntry(key, value));
+  return ggufOf([...kept.map(({ bytes }) => bytes), ...given]);
 }

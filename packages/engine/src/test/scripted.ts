@@ -14,7 +14,6 @@ export interface Asked {
 }
 
 export type Script = (response: ServerResponse, asked: Asked) => void | Promise<void>;
-
 export const MODEL = 'm';
 
 export async function startScripted() {

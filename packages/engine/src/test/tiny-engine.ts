@@ -15,7 +15,6 @@ export const GRAMMAR_TEXT = /^\{"a": "[a-z }\]]*", "b": \["[a-z }\]]*"\]\}$/;
 
 /** Deaths and restarts of the shared engine's process, in order. */
 export const restarts: { readonly kind: string; readonly detail: string }[] = [];
-
 export const oneSlot = { file: tinyChatModel, slots: 1, threads: 1, gpu: false } as const;
 
 /** With two slots and one thread. */

@@ -82,12 +82,6 @@ const request: FrameOf<'request'> = {
 };
 
 describe('a frame', () => {
-  it('tells zero from nothing where that says something', () => {
-    const { topLogprobs } = decodeFrame(encodeFrame({ ...request, topLogprobs: 0 })) as FrameOf<'request'>;
-    assert.equal(topLogprobs, 0);
-    assert.equal('topLogprobs' in decodeFrame(encodeFrame(request)), false);
-  });
-
   it('keeps the sign of a zero', () => {
     const choice = { token: 1, text: new Uint8Array(), logprob: -0, top: [] };
     const bytes = encodeFrame({ kind: 'tokens', id: 1, position: 0, tokens: [choice] });

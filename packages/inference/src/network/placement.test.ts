@@ -183,7 +183,7 @@ describe('prefix map', () => {
   });
 });
 
-const table: readonly (readonly [number, number | undefined, number, 'exact' | 'fast'])[] = [
+for (const [givenTokens, decodeTokensPerSecond, budgetMs, replay] of [
   [0, 100, 1_000, 'exact'],
   [0, undefined, 0, 'exact'],
   [80, 100, 1_000, 'exact'],
@@ -195,9 +195,7 @@ const table: readonly (readonly [number, number | undefined, number, 'exact' | '
   [21, 0, 1_000, 'fast'],
   [16, Number.NaN, 1_000, 'exact'],
   [21, -5, 1_000, 'fast'],
-];
-
-for (const [givenTokens, decodeTokensPerSecond, budgetMs, replay] of table)
+] as const)
   it(`${givenTokens} tokens at ${decodeTokensPerSecond} a second within ${budgetMs} ms are read again ${replay}`, () => {
     assert.equal(replayOf({ givenTokens, decodeTokensPerSecond, budgetMs }), replay);
   });

@@ -6,7 +6,6 @@ import type { PolicyOf } from './simulated-fleet.ts';
 import type { WorkerView } from './simulated-worker.ts';
 
 const MODEL = 'ab'.repeat(32);
-
 const random: PolicyOf = (next) => ({ choose: (_, workers) => Math.floor(next() * workers.length) });
 
 const roundRobin: PolicyOf = () => {
@@ -33,14 +32,12 @@ const leastLoaded: PolicyOf = (next) => ({
 
 const ours: PolicyOf = (next) => {
   const prefixes = new PrefixMap();
-  // Who is there, and what each can do, changes seldom.
-  let known:
-    | { readonly peers: ReadonlyMap<string, number>; readonly draw: ReturnType<typeof weightedDraw> }
-    | undefined;
   const learn = (workers: readonly WorkerView[]) => ({
     peers: new Map(workers.map(({ peer }, index) => [peer, index])),
     draw: weightedDraw(workers.map(({ slots, decodeTokensPerSecond }) => slots * decodeTokensPerSecond)),
   });
+  // Who is there, and what each can do, changes rarely.
+  let known: ReturnType<typeof learn> | undefined;
   return {
     choose({ tokens, replayTokens }, workers) {
       known ??= learn(workers);

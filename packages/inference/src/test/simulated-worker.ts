@@ -31,7 +31,6 @@ export interface Job {
 export const SYSTEM_TOKENS = 256;
 /** Of speeds from one worker to another: the middle nine tenths span a factor of eight. */
 const SPEED_SIGMA = Math.log(8) / (2 * 1.645);
-
 export type WorkerKind = Pick<WorkerView, 'slots' | 'decodeTokensPerSecond' | 'rttMs'>;
 
 export function randomKind(random: () => number): WorkerKind {

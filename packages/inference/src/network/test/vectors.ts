@@ -55,9 +55,12 @@ function frames() {
   return [...drawn, ...failures].map((frame) => ({ frame: plain(frame), hex: toHex(encodeFrame(frame)) }));
 }
 
+type Cases = readonly (readonly [name: string, hex: string])[];
+const unspaced = (cases: Cases) => cases.map(([name, hex]) => [name, hex.replaceAll(' ', '')] as const);
+
 /** Encodings that are not what we would write, and say the same. */
 function readAlike() {
-  const cases: readonly (readonly [name: string, hex: string])[] = [
+  const cases: Cases = [
     ['unknown fields of every wire type', '1a 1a 0807 a00605 a1060101010101010101 a206020909 a50601020304'],
     ['an unknown field beside the kind', 'a00605 1a 02 0807'],
     ['a zero that could be left out', '2a 04 0807 1000'],
@@ -67,15 +70,12 @@ function readAlike() {
     ['numbers one by one', '6a 0c 0807 150000803f 1500000040'],
     ['numbers partly packed', '6a 0d 0807 1204 0000803f 1500000040'],
   ];
-  return cases.map(([name, spaced]) => {
-    const hex = spaced.replaceAll(' ', '');
-    return { name, hex, frame: plain(decodeFrame(fromHex(hex))) };
-  });
+  return unspaced(cases).map(([name, hex]) => ({ name, hex, frame: plain(decodeFrame(fromHex(hex))) }));
 }
 
 /** What is not a frame, and why. */
 function refused() {
-  const cases: readonly (readonly [name: string, hex: string])[] = [
+  const cases: Cases = [
     ['no bytes', ''],
     ['a kind of another version', '920100'],
     ['cut off', '1a0308'],
@@ -94,10 +94,7 @@ function refused() {
     ['an id of 0', '1a00'],
     ['a role that there is not', '0a07 0801 1a03666f6f'],
   ];
-  return cases.map(([name, spaced]) => {
-    const hex = spaced.replaceAll(' ', '');
-    return { name, hex, code: codeOf(hex) };
-  });
+  return unspaced(cases).map(([name, hex]) => ({ name, hex, code: codeOf(hex) }));
 }
 
 function codeOf(hex: string): string {
