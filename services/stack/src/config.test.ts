@@ -17,13 +17,9 @@ function refusalOf(env: Record<string, string>): string {
 
 describe('the configuration', () => {
   it('has a working default for everything', () => {
-    const defaults = {
-      port: 8787,
-      databaseUrl: 'sqlite:./data/strata.db',
-      confirmAfterMs: 6 * 3_600_000,
-      isOnDemand: true,
-    };
-    assert.partialDeepStrictEqual(readConfig({}), { ...defaults, addressRanges: [], fingerprints: [] });
+    const defaults = { port: 8787, databaseUrl: 'sqlite:./data/strata.db', addressRanges: [], fingerprints: [] };
+    const scans = { confirmAfterMs: 6 * 3_600_000, isOnDemand: true };
+    assert.partialDeepStrictEqual(readConfig({}), { ...defaults, ...scans });
     assert.equal(readConfig({ STRATA_STACK_PORT: '' }).port, 8787, 'an empty variable is unset');
   });
 

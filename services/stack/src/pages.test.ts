@@ -52,11 +52,12 @@ describe('the pages', () => {
   });
 
   it('gives the explorer the domain to show, without a key', async () => {
-    assert.deepEqual((await service.ask('/site.json')).body, {
+    const site = {
       example_domain: company(service.internet, 0),
       chat_url: 'https://chat.example',
       is_simulated: false,
-    });
+    };
+    assert.deepEqual((await service.ask('/site.json')).body, site);
   });
 
   it('shows the complete description in the reference, without fonts or services of others switched on', async () => {

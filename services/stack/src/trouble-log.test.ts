@@ -8,10 +8,8 @@ import { TroubleLog } from './trouble-log.ts';
 function logging() {
   const lines: { level: number; msg: string; err?: unknown; failures?: number; seconds?: number; reason?: string }[] =
     [];
-  return {
-    lines,
-    logger: createLogger({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
-  };
+  const logger = createLogger({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { lines, logger };
 }
 
 describe('trouble that goes on', () => {

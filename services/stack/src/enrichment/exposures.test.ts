@@ -8,11 +8,9 @@ import { rulebook } from '../test/recorded-scans.ts';
 import { Exposures } from './exposures.ts';
 import { buildsShown, type SeenService, unionOf } from './product-uses.ts';
 
-const below = (product: string, version: string) => ({
-  vulnerable: true,
-  criteria: `cpe:2.3:a:${product}:*:*:*:*:*:*:*:*`,
-  versionEndExcluding: version,
-});
+const below = (product: string, versionEndExcluding: string) => {
+  return { vulnerable: true, criteria: `cpe:2.3:a:${product}:*:*:*:*:*:*:*:*`, versionEndExcluding };
+};
 
 describe('exposures', () => {
   it('take a version for as many as the catalog says that it may be', async () => {

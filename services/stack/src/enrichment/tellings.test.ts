@@ -36,9 +36,7 @@ async function news(id: string, query = ''): Promise<News[]> {
   return (body.events as News[]).filter((event) => event.advisories?.some((each) => each.id === id));
 }
 const reasons = async (id: string) => (await news(id)).map(({ reason }) => reason);
-const ofProduct = (cpe: string) => ({
-  affected: [{ cpe, vendor: 'Any', product: 'Any', versions: [{ below: '900' }] }],
-});
+const ofProduct = (cpe: string) => ({ affected: [{ cpe, vendor: 'X', product: 'X', versions: [{ below: '900' }] }] });
 const publish = (id: string, more: object = {}) => shared.publishers.publish(phpHole(id, more));
 
 describe('a known-exploited vulnerability of what domains use', () => {
@@ -204,10 +202,8 @@ describe('as time passes', () => {
     const profile = detect(evidence, app.rulebook);
     const fixed = profile.services.map((seen) => (seen.provider === 'nginx' ? { ...seen, version: '999.0.0' } : seen));
     const at = app.clock();
-    await app.store.recordScan(
-      { profile: { ...profile, services: fixed }, evidence, startedAt: at, finishedAt: at },
-      { confirmAfterMs: 0 },
-    );
+    const scanned = { profile: { ...profile, services: fixed }, evidence, startedAt: at, finishedAt: at };
+    await app.store.recordScan(scanned, { confirmAfterMs: 0 });
     await tick();
     assert.deepEqual(await exposed(), [], 'it is out of reach');
     await scanThreeDays();

@@ -14,10 +14,9 @@ const DAY_MS = 86_400_000;
 const A = 'https://a.example/feed';
 
 const name = (store: Store, domains: readonly string[], at = T0) => recordMentions(store, A, domains, at);
+const parts = { logger: createLogger({ level: 'silent' }), now: () => new Date(T0), onMentions: () => {} };
 const openLive = (store: Pick<Store, 'feeds'>, more: Partial<Parameters<typeof LiveMentions.open>[0]> = {}) =>
-  LiveMentions.open({
-    ...{ store, logger: createLogger({ level: 'silent' }), now: () => new Date(T0), onMentions: () => {}, ...more },
-  });
+  LiveMentions.open({ ...parts, store, ...more });
 
 /** The store's feeds, of which a page of mentions comes only after a wait. */
 function withPages({ feeds }: Store, wait: () => Promise<void>): Store['feeds'] {

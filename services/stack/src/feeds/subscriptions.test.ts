@@ -38,9 +38,8 @@ describe('the address of a feed', () => {
 
 describe('a list of feeds', () => {
   it('may be any mixture of lines, each bad one reported with its number', () => {
-    const { feeds, rejected } = readSubscriptions(
-      '\uFEFF# c\r\nhttps://a.example/#x\rhttps://b.example/ # b\n\nno\nhttps://a.example/',
-    );
+    const list = '\uFEFF# c\r\nhttps://a.example/#x\rhttps://b.example/ # b\n\nno\nhttps://a.example/';
+    const { feeds, rejected } = readSubscriptions(list);
     const found = [feeds.map(({ url }) => url), rejected.map(({ line, text }) => [line, text])];
     assert.deepEqual(found, [['https://a.example/', 'https://b.example/'], [[5, 'no']]]);
   });
@@ -59,9 +58,8 @@ describe('a list of feeds', () => {
   it('may be OPML, nested, with titles; what is no OPML is said to be none', () => {
     const good = 'title="A &amp; B" xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"';
     const outlines = `<outline type="rss" text="A" ${good}/><outline type="rss" text="bad" xmlUrl="ftp://b.example/"/>`;
-    const { feeds, rejected } = readSubscriptions(
-      `\n<?xml version="1.0"?><opml version="2.0"><body><outline text="News">${outlines}</outline></body></opml>`,
-    );
+    const body = `<body><outline text="News">${outlines}</outline></body>`;
+    const { feeds, rejected } = readSubscriptions(`\n<?xml version="1.0"?><opml version="2.0">${body}</opml>`);
     assert.deepEqual(feeds, [{ url: 'https://a.example/feed', title: 'A & B', siteUrl: 'https://a.example/' }]);
     assert.equal(rejected.length, 1);
     for (const text of ['<html><body>x</body></html>', '<', '<opml', `<${'a'.repeat(100_000)}`])

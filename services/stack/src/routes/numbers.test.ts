@@ -34,12 +34,8 @@ describe('intelligence', () => {
         const share = (domains: number) => (each.domains === 0 ? null : domains / each.domains);
         return {
           ...rest,
-          ...{
-            attributed_share: share(attributed),
-            self_hosted_share: share(selfHosted),
-            unknown_share: share(unknown),
-          },
-          ...{ hhi_by_owner: hhiByOwner, effective_providers: effectiveProviders, total: providers.length },
+          ...{ attributed_share: share(attributed), self_hosted_share: share(selfHosted), total: providers.length },
+          ...{ unknown_share: share(unknown), hhi_by_owner: hhiByOwner, effective_providers: effectiveProviders },
           providers: named(providers).map(({ weight: _, ...row }) => ({ ...row, owner: ownerOf(row.provider_id) })),
         };
       });
@@ -87,10 +83,8 @@ describe('intelligence', () => {
 
       const adoption = await timeline.get(`intelligence/adoption/${id}`);
       const curve = adoptionCurve(app.index, { provider: id }, { from: dayOf(timeline.begin), to: today });
-      assert.deepEqual(
-        adoption.curve,
-        curve.map(({ day, ...point }) => ({ date: dateOf(day * DAY_MS), ...point, measured: scanned.has(day) })),
-      );
+      const points = curve.map(({ day, ...at }) => ({ date: dateOf(day * DAY_MS), ...at, measured: scanned.has(day) }));
+      assert.deepEqual(adoption.curve, points);
       const domains = timeline.users(id).length;
       assert.partialDeepStrictEqual(adoption, { tool: name, provider_id: id, domains, share: shareOf(domains) });
       assert.deepEqual(adoption.co_adoption, named(coAdoption(app.index, id, { ownerOf, limit: 50 })));

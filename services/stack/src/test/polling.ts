@@ -25,33 +25,21 @@ export async function readsOne(
   };
 }
 
-export function setUp(
-  store: Store,
-  more: Partial<PollerParts> & { concurrency?: number; perHost?: number; idleMs?: number } = {},
-) {
-  const { concurrency = 16, perHost, idleMs, ...parts } = more;
+export function setUp(store: Store, more: Partial<PollerParts> & { concurrency?: number; idleMs?: number } = {}) {
+  const { concurrency = 16, idleMs, ...parts } = more;
   let now = T0;
+  const outside = { ask: async () => NOTHING, now: () => new Date(now), random: () => 0.5 };
   const poller = createPoller(
-    {
-      store,
-      poll: readsOne,
-      ask: async () => NOTHING,
-      logger: silent,
-      now: () => new Date(now),
-      random: () => 0.5,
-      onRecorded: () => {},
-      ...parts,
-    },
-    { concurrency, keepMs: 400 * DAY_MS, ...(perHost && { perHost }), ...(idleMs && { idleMs }) },
+    { store, poll: readsOne, logger: silent, onRecorded: () => {}, ...outside, ...parts },
+    { concurrency, keepMs: 400 * DAY_MS, ...(idleMs && { idleMs }) },
   );
   return { poller, pass: (ms: number) => (now += ms) };
 }
 
-export const subscribe = (store: Store, ...urls: readonly string[]) =>
-  store.feeds.add(
-    urls.map((url) => ({ url })),
-    new Date(T0),
-  );
+export function subscribe(store: Store, ...urls: readonly string[]) {
+  const feeds = urls.map((url) => ({ url }));
+  return store.feeds.add(feeds, new Date(T0));
+}
 /** So many feeds; each is on a host of its own by default. */
 export const subscribeTo = (store: Store, count: number, urlOf = (i: number) => `https://h${i}.test/`) =>
   subscribe(store, ...Array.from({ length: count }, (_, i) => urlOf(i)));

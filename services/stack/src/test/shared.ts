@@ -32,10 +32,8 @@ export const sharedService = shared(async () => {
     STRATA_CHAT_URL: 'https://chat.example/',
     STRATA_FEEDS: 'off',
   };
-  const { service, age } = await startAging({
-    ...{ internet, settings, log },
-    world: { exampleDomain: () => company(internet, 0) },
-  });
+  const world = { exampleDomain: () => company(internet, 0) };
+  const { service, age } = await startAging({ internet, settings, log, world });
   stack.use(service);
   await service.scan(...internet.domains());
   await service.running.service.app.pulse.now();

@@ -61,14 +61,8 @@ function dumpOf(file: string): Readonly<Record<string, readonly string[]>> {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const rowsOf = (table: string) => database.prepare(`SELECT * FROM ${table}`).all();
-    return Object.fromEntries(
-      TABLES.map((table) => [
-        table,
-        rowsOf(table)
-          .map((row) => JSON.stringify(row))
-          .sort(),
-      ]),
-    );
+    const textsOf = (table: string) => rowsOf(table).map((row) => JSON.stringify(row));
+    return Object.fromEntries(TABLES.map((table) => [table, textsOf(table).sort()]));
   } finally {
     database.close();
   }
@@ -81,9 +75,8 @@ export const idsOf = (ground: Ground): string[] =>
 export async function openWorld(options: Omit<Partial<AdvisorySourcesOptions>, 'now'> = {}) {
   await using stack = new AsyncDisposableStack();
   const clock = { at: START };
-  const publishers = stack.use(
-    await createAdvisorySources({ seed: 'sync', ...options, now: () => new Date(clock.at) }),
-  );
+  const now = () => new Date(clock.at);
+  const publishers = stack.use(await createAdvisorySources({ seed: 'sync', ...options, now }));
   const urls = ['nvdUrl', 'cveListUrl', 'kevUrl', 'epssUrl', 'osvUrl'] as const;
   const trustedOrigins = urls.map((name) => new URL(publishers[name]).origin);
   const fetcher = stack.use(createFetcher({ trustedOrigins, userAgent: 'StrataBot/test' }));
