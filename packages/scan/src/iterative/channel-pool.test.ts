@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { until } from '../../../../tests/support/until.ts';
 import { encodeQuery } from '../message.ts';
-import { a, type DnsScript, ns, startDnsServer } from '../test/dns-server.ts';
-import { authoritative, authority, ROOT, startHierarchy } from '../test/hierarchy.ts';
+import { a, type DnsQuestion, type DnsScript, startDnsServer } from '../test/dns-server.ts';
+import { authoritative, authority, delegated, ROOT, startHierarchy } from '../test/hierarchy.ts';
 import { TimerWheel } from '../timer-wheel.ts';
 import { StopSwitch, UdpChannel } from '../udp-channel.ts';
 
@@ -15,7 +15,7 @@ const WINDOW = 256;
 
 it('ports that a name server has received from are soon unused, and each carries few questions', async () => {
   const ports: number[] = [];
-  const root = authority({ '': [ns('test', 'a.nic.test'), a('a.nic.test', TEST)] });
+  const root = authority({ '': delegated('test', 'a.nic.test', TEST) });
   const test: DnsScript = (question) => {
     if (question.transport === 'udp') ports.push(question.from?.port ?? 0);
     return [authoritative(question, { answers: [a(question.name, '192.0.2.1')] })];
@@ -28,11 +28,8 @@ it('ports that a name server has received from are soon unused, and each carries
   await Promise.all(Array.from({ length: AT_ONCE }, asker));
   assert.ok(ports.length >= QUESTIONS);
   // 64 each, and those that were sent while the next socket was being opened. The system may draw a port a second time.
-  const highest = Math.max(
-    ...Map.groupBy(ports, (port) => port)
-      .values()
-      .map((each) => each.length),
-  );
+  const counts = Map.groupBy(ports, (port) => port).values();
+  const highest = Math.max(...counts.map((each) => each.length));
   assert.ok(highest <= 2 * (64 + AT_ONCE), `a port carried ${highest}`);
   const early = new Set(ports.slice(0, WINDOW));
   const late = new Set(ports.slice(-WINDOW));
@@ -42,10 +39,8 @@ it('ports that a name server has received from are soon unused, and each carries
 
 it('a socket that retires waits for the answers that are on their way', async () => {
   const waiting: (() => void)[] = [];
-  const script: DnsScript = (question) =>
-    new Promise((resolve) =>
-      waiting.push(() => resolve([authoritative(question, { answers: [a('a', '192.0.2.1')] })])),
-    );
+  const answerTo = (q: DnsQuestion) => [authoritative(q, { answers: [a('a', '192.0.2.1')] })];
+  const script: DnsScript = (q) => new Promise((resolve) => waiting.push(() => resolve(answerTo(q))));
   await using server = await startDnsServer(script);
   using wheel = new TimerWheel();
   const channel = await UdpChannel.openFor(4, wheel);

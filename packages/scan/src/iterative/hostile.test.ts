@@ -5,20 +5,15 @@ import { once } from 'node:events';
 import { it } from 'node:test';
 import { until } from '../../../../tests/support/until.ts';
 import { a, cname, type DnsScript, ns, reply } from '../test/dns-server.ts';
-import { authoritative, authority, ROOT, startHierarchy } from '../test/hierarchy.ts';
+import { authoritative, authority, delegated, ROOT, startHierarchy } from '../test/hierarchy.ts';
 
 const TEST = '127.66.1.1';
 const EVIL = '127.66.2.1';
 const BANK = '127.66.3.1';
 const TRAP = '127.66.9.9';
-const root = authority({ '': [ns('test', 'a.nic.test'), a('a.nic.test', TEST)] });
+const root = authority({ '': delegated('test', 'a.nic.test', TEST) });
 const top = authority({
-  test: [
-    ns('evil.test', 'ns.evil.test'),
-    a('ns.evil.test', EVIL),
-    ns('bank.test', 'ns.bank.test'),
-    a('ns.bank.test', BANK),
-  ],
+  test: [...delegated('evil.test', 'ns.evil.test', EVIL), ...delegated('bank.test', 'ns.bank.test', BANK)],
 });
 const bank = authority({
   'bank.test': [a('www.bank.test', '198.51.100.1'), a('ns.bank.test', BANK), a('ns2.bank.test', BANK)],
@@ -49,9 +44,8 @@ it('records of other zones in an answer, and a denial behind an alias to one, ar
   const alias: DnsScript = (q) => {
     const own = cname(q.name.toLowerCase(), 'www.bank.test');
     const isDenied = q.name.toLowerCase().startsWith('denied');
-    return [
-      authoritative(q, isDenied ? { rcode: 3, answers: [own] } : { answers: [own, a('www.bank.test', '6.6.6.6')] }),
-    ];
+    const more = isDenied ? [] : [a('www.bank.test', '6.6.6.6')];
+    return [authoritative(q, { rcode: isDenied ? 3 : 0, answers: [own, ...more] })];
   };
   await using hierarchy = await startHierarchy(evil(alias));
   for (const label of ['www', 'denied']) {
@@ -86,7 +80,7 @@ it('a chain of delegations ends when its packets are used up', async () => {
   };
   await using hierarchy = await startHierarchy(evil(bottomless));
   const { status } = await hierarchy.query(`${'a.'.repeat(100)}evil.test`);
-  assert.ok(status === 'timeout' || status === 'servfail', status);
+  assert.match(status, /^timeout|servfail$/);
   const packets = hierarchy.asked(EVIL).length;
   assert.ok(packets > 30 && packets <= 40, `${packets} packets`);
 });
@@ -116,8 +110,8 @@ it('an answer in another letter case is not used until TCP confirms it', async (
   // The forger knows port and id, and guesses the name: the true answer comes after it.
   const forged: DnsScript = (q) => {
     if (q.transport === 'tcp') return bank(q);
-    const isSame = q.name === q.name.toLowerCase();
-    return trap({ ...q, name: isSame ? q.name.toUpperCase() : q.name.toLowerCase() });
+    const lower = q.name.toLowerCase();
+    return trap({ ...q, name: q.name === lower ? q.name.toUpperCase() : lower });
   };
   await using hierarchy = await startHierarchy({ ...honest, [BANK]: forged });
   assert.deepEqual((await hierarchy.query('www.bank.test')).records, ['198.51.100.1']);
@@ -132,7 +126,7 @@ it('a server that cannot keep the letter case is asked in lower case after a whi
 });
 
 it('name servers at private addresses are not asked unless the operator allows them', async () => {
-  const inside = authority({ test: [ns('evil.test', 'ns.evil.test'), a('ns.evil.test', TRAP)] });
+  const inside = authority({ test: delegated('evil.test', 'ns.evil.test', TRAP) });
   await using hierarchy = await startHierarchy({ ...honest, [TEST]: inside }, { allowAddresses: ['127.66.1.0/24'] });
   const { status, detail } = await hierarchy.query('www.evil.test');
   assert.deepEqual([status, hierarchy.asked(TRAP)], ['servfail', []]);

@@ -6,7 +6,7 @@ import { until } from '../../../../tests/support/until.ts';
 import { createAddressGuard } from '../address-guard.ts';
 import { encodeQuery } from '../message.ts';
 import { a, aaaa, type DnsScript, ns, type ReplyParts, reply } from '../test/dns-server.ts';
-import { authoritative, authority, ROOT, startHierarchy } from '../test/hierarchy.ts';
+import { authoritative, authority, delegated, ROOT, startHierarchy } from '../test/hierarchy.ts';
 import { StopSwitch } from '../udp-channel.ts';
 import { IterativeSource } from './iterative-source.ts';
 import { readRoots } from './read-reply.ts';
@@ -17,16 +17,14 @@ const NEW = '127.66.0.2';
 const FORBIDDEN = '127.99.0.1';
 const PRIMING = 'NS ./tcp';
 
-const delegations = authority({ '': [ns('test', 'a.nic.test'), a('a.nic.test', '127.66.1.1')] });
+const delegations = authority({ '': delegated('test', 'a.nic.test', '127.66.1.1') });
 /** A root server with an answer of its own to the question about the root. */
 const rootOf =
   (script: DnsScript): DnsScript =>
   (question) =>
     question.type === 'NS' && question.name === '.' ? script(question) : delegations(question);
-const rootAt = (address: string): ReplyParts => ({
-  answers: [ns('.', 'a.roots.test')],
-  additionals: [a('a.roots.test', address)],
-});
+const answers = [ns('.', 'a.roots.test')];
+const rootAt = (address: string): ReplyParts => ({ answers, additionals: [a('a.roots.test', address)] });
 const announces = (parts: ReplyParts): DnsScript => rootOf((q) => [authoritative(q, parts)]);
 const renewed = { [ROOT]: announces(rootAt(NEW)), [NEW]: announces(rootAt(NEW)) };
 
@@ -72,7 +70,7 @@ it('the answer of the roots replaces the hints, over TCP and once', async () => 
 
 for (const [what, script] of Object.entries<DnsScript>({
   'that may not be asked': announces(rootAt(FORBIDDEN)),
-  'without addresses': announces({ answers: [ns('.', 'a.roots.test')] }),
+  'without addresses': announces({ answers }),
   'of another zone': announces({ ...rootAt(NEW), answers: [ns('test', 'a.roots.test')] }),
   'from a server that does not answer for the root': rootOf((q) => [reply(q, rootAt(NEW))]),
   'in a refusal': announces({ ...rootAt(NEW), rcode: 5 }),
@@ -92,17 +90,10 @@ for (const [what, script] of Object.entries<DnsScript>({
 
 it('roots are read with addresses of both families, and the TTL of the set', () => {
   const query = encodeQuery('', 'NS', { isRecursive: false });
-  const bytes = authoritative(
-    { id: 0, name: '.', type: 'NS', transport: 'tcp', bytes: query },
-    {
-      answers: ['a', 'b'].map((label) => ns('.', `${label}.roots.test`, 518_400)),
-      additionals: [
-        a('a.roots.test', '192.0.2.1'),
-        aaaa('a.roots.test', '2001:db8::1'),
-        a('b.roots.test', '192.0.2.2'),
-      ],
-    },
-  );
+  const question = { id: 0, name: '.', type: 'NS', transport: 'tcp', bytes: query } as const;
+  const answers = ['a', 'b'].map((label) => ns('.', `${label}.roots.test`, 518_400));
+  const ofA = [a('a.roots.test', '192.0.2.1'), aaaa('a.roots.test', '2001:db8::1')];
+  const bytes = authoritative(question, { answers, additionals: [...ofA, a('b.roots.test', '192.0.2.2')] });
   assert.deepEqual(readRoots(bytes, query), {
     zone: '',
     hosts: [
@@ -116,8 +107,8 @@ it('roots are read with addresses of both families, and the TTL of the set', () 
 it('roots that the operator named are not asked for their names', async () => {
   await using hierarchy = await startHierarchy(renewed);
   for (let i = 0; i < 20; i++) assert.equal((await hierarchy.query(`nowhere-${i}`)).status, 'nxdomain');
-  assert.ok(hierarchy.asked(ROOT).length >= 20);
-  assert.ok(!hierarchy.asked(ROOT).includes(PRIMING));
+  const asked = hierarchy.asked(ROOT);
+  assert.ok(asked.length >= 20 && !asked.includes(PRIMING));
   assert.deepEqual(hierarchy.asked(NEW), []);
 });
 

@@ -1,7 +1,7 @@
 // Name servers of a small Internet on loopback: each at an address of its own, all on one port, honest unless scripted.
 import dnsPacket, { type Answer } from 'dns-packet';
 import { Resolver, type ResolverOptions } from '../resolver.ts';
-import { type DnsQuestion, type DnsScript, type DnsServer, reply, soa, startDnsServer } from './dns-server.ts';
+import { a, type DnsQuestion, type DnsScript, type DnsServer, ns, reply, soa, startDnsServer } from './dns-server.ts';
 
 const { AUTHORITATIVE_ANSWER } = dnsPacket;
 export const ROOT = '127.66.0.1';
@@ -12,6 +12,9 @@ type Records = readonly Answer[];
 /** An authoritative answer, in the letter case of the question. */
 export const authoritative = (question: DnsQuestion, parts: Parameters<typeof reply>[1] = {}): Buffer =>
   reply(question, { ...parts, flags: AUTHORITATIVE_ANSWER | (parts.flags ?? 0) });
+
+/** A delegation with its glue. */
+export const delegated = (zone: string, host: string, address: string): Records => [ns(zone, host), a(host, address)];
 
 /** A server that has these zones, as RFC 1034 §4.3.2 says; it refuses what is in none of them. */
 export function authority(zones: Readonly<Record<string, Records>>): DnsScript {
@@ -93,11 +96,9 @@ async function startAll(scripts: Readonly<Record<string, DnsScript>>): Promise<M
   for (let tries = 0; ; tries++) {
     const servers = new Map<string, DnsServer>();
     try {
-      let port = 0;
       for (const [address, script] of Object.entries(scripts)) {
-        const server = await startDnsServer(script, { address, port });
-        port = server.port;
-        servers.set(address, server);
+        const { port = 0 } = servers.values().next().value ?? {};
+        servers.set(address, await startDnsServer(script, { address, port }));
       }
       return servers;
     } catch (error) {
