@@ -19,13 +19,9 @@ async function openSetting(bulk = 0) {
   };
   const ends = (args: string, code: number, words = /^/, { env: more, ...options }: RunOptions = {}) =>
     assertEnds(`stack enrich ${args}`, code, words, { ...options, env: { ...env, ...more } });
-  const owned = stack.move();
-  return {
-    ...{ publishers, directory: data.path, ends },
-    /** What the command prints, which must end with 0. */
-    enrich: async (args: string, more: Record<string, string> = {}) => (await ends(args, 0, /^/, { env: more })).stdout,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  const enrich = async (args: string, more: Readonly<Record<string, string>> = {}) =>
+    (await ends(args, 0, /^/, { env: more })).stdout;
+  return Object.assign(stack.move(), { publishers, directory: data.path, ends, enrich });
 }
 
 describe('strata stack enrich', () => {

@@ -73,10 +73,7 @@ describe('strata stack explain', () => {
     assert.equal((await explain(example))[0].services[0].provider, 'Google Workspace');
     const record = /Fields[^:]+:\s+(\{[\s\S]+\})/.exec(stdout)?.[1] ?? assert.fail(stdout);
     await explain(record.replaceAll('\n', ' '));
-  });
-
-  it('has nothing to say to nothing', async () => {
-    for (const input of ['', '\n  \n']) assert.deepEqual(await explain(input), []);
+    for (const nothing of ['', '\n  \n']) assert.deepEqual(await explain(nothing), []);
   });
 });
 
@@ -90,7 +87,7 @@ const set = {
 };
 
 describe('strata stack fingerprints', () => {
-  it('shows what a set holds and what of it is refused, without steering the terminal; explain detects with it', async () => {
+  it('shows what a set holds and what of it is refused, without steering the terminal; explain uses it', async () => {
     await using folder = await temporaryDirectory();
     const file = path.join(folder.path, 'own.json');
     await writeFile(file, JSON.stringify(set));

@@ -1,4 +1,4 @@
-// `strata inference` as a user runs it, with a real gateway, and with some that break off, stand elsewhere or are hostile.
+// `strata inference` as a user runs it, with a real gateway, and with some that break off or are hostile.
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { fakeService } from '../test/mcp-client.ts';
 import { assertEnds, jsonOf, type RunOptions, temporaryDirectory } from '../test/run-strata.ts';
 import { forTerminal } from './chat.ts';
 
-/** A gateway on the demo's model, and the settings of a client with an unlimited key to it, labelled `mine`, and of one without. */
+/** A gateway on the demo's model; settings of clients `without` a key, and with one, unlimited and labelled `mine`. */
 const testGateway = shared(async () => {
   await using stack = new AsyncDisposableStack();
   const { path: directory } = stack.use(await temporaryDirectory());
@@ -20,12 +20,7 @@ const testGateway = shared(async () => {
   const running = stack.use(await startGateway(readGatewayConfig(settings), createLogger({ level: 'silent' })));
   const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'mine' });
   const without = { STRATA_DATA: directory, STRATA_INFERENCE_URL: `http://127.0.0.1:${running.port}/v1` };
-  const owned = stack.move();
-  return {
-    ...{ directory, running, without },
-    env: { ...without, STRATA_INFERENCE_KEY: key },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  return Object.assign(stack.move(), { directory, running, without, env: { ...without, STRATA_INFERENCE_KEY: key } });
 });
 
 /** Runs a command of `strata inference`, by default with the key of the gateway. */
@@ -34,6 +29,41 @@ const ends = async (args: string, code: number, words = /^/, options: RunOptions
 
 /** What such a command prints, which must end with 0. */
 const strata = async (args: string, options?: RunOptions) => (await ends(args, 0, /^/, options)).stdout;
+
+const piece = (content: unknown) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+
+/** Runs `strata inference chat` against a gateway that answers so, at this path; what it printed. */
+async function chatWith(text: string, code: number, words: RegExp, at = '') {
+  const paths: string[] = [];
+  await using gateway = await fakeService((request, response) => {
+    paths.push(request.url ?? '');
+    request.resume().on('end', () => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text));
+  });
+  const command = `inference chat --model m --base ${gateway.base}${at} --key sk-1 Hi`;
+  return [(await assertEnds(command, code, words)).stdout, ...paths];
+}
+
+/** Asks the gateway with its key. */
+async function gateway(at: string, body?: string): Promise<Response> {
+  const { env, running } = await testGateway();
+  const headers = { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' };
+  const url = `http://127.0.0.1:${running.port}${at}`;
+  return fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body });
+}
+
+/** Asks, and keeps what was sent and what came in files. */
+async function asked(stream = false): Promise<{ id: string; request: string; answer: string }> {
+  const model = path.basename(tinyChatModel, '.gguf');
+  const messages = [{ role: 'user', content: 'What is SPF?' }];
+  const body = JSON.stringify({ model, messages, stream, temperature: 0 });
+  const response = await gateway('/v1/chat/completions', body);
+  const { directory } = await testGateway();
+  const request = path.join(directory, `request-${stream}.json`);
+  const answer = path.join(directory, `answer-${stream}`);
+  await writeFile(request, body);
+  await writeFile(answer, await response.text());
+  return { id: response.headers.get('x-receipt-id') ?? '', request, answer };
+}
 
 describe('strata inference', () => {
   it('answers a question, and a conversation line by line', async () => {
@@ -93,29 +123,14 @@ describe('strata inference', () => {
     ] as const)
       assert.equal((await ends(args, code, words, { env: more })).stdout, '');
   });
-});
 
-const piece = (content: unknown) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
-
-/** Runs `strata inference chat` against a gateway that answers so, at this path; what it printed. */
-async function chatWith(text: string, code: number, words: RegExp, at = '') {
-  const paths: string[] = [];
-  await using gateway = await fakeService((request, response) => {
-    paths.push(request.url ?? '');
-    request.resume().on('end', () => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text));
-  });
-  const command = `inference chat --model m --base ${gateway.base}${at} --key sk-1 Hi`;
-  return [(await assertEnds(command, code, words)).stdout, ...paths];
-}
-
-describe('strata inference chat', () => {
   for (const [what, rest, words] of [
     ['an answer breaks off', '', /broke off before the answer was over/],
     ['an error comes midway', 'data: {"error":{"message":"Lost.","type":"server_error"}}\n\n', /Lost\./],
     ['a chunk is not JSON', 'data: {\n\n', /a chunk that cannot be read/],
     ['a chunk is odd', piece(7), /a chunk that cannot be read/],
   ] as const)
-    it(`fails where ${what}; what came is printed`, async () =>
+    it(`fails in a chat where ${what}; what came is printed`, async () =>
       assert.equal((await chatWith(piece('Half') + rest, 1, words))[0], 'Half\n'));
 
   it('finds a gateway that stands below a path of its host', async () => {
@@ -126,32 +141,8 @@ describe('strata inference chat', () => {
   it('lets no model steer a terminal', () => {
     assert.equal(forTerminal('a\u001b]0;title\u0007b\u009b2Jc\r\n\td\u007f'), 'a]0;titleb2Jc\n\td');
   });
-});
 
-/** Asks the gateway with its key. */
-async function gateway(at: string, body?: string): Promise<Response> {
-  const { env, running } = await testGateway();
-  const headers = { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' };
-  const url = `http://127.0.0.1:${running.port}${at}`;
-  return fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body });
-}
-
-/** Asks, and keeps what was sent and what came in files. */
-async function asked(stream = false): Promise<{ id: string; request: string; answer: string }> {
-  const model = path.basename(tinyChatModel, '.gguf');
-  const messages = [{ role: 'user', content: 'What is SPF?' }];
-  const body = JSON.stringify({ model, messages, stream, temperature: 0 });
-  const response = await gateway('/v1/chat/completions', body);
-  const { directory } = await testGateway();
-  const request = path.join(directory, `request-${stream}.json`);
-  const answer = path.join(directory, `answer-${stream}`);
-  await writeFile(request, body);
-  await writeFile(answer, await response.text());
-  return { id: response.headers.get('x-receipt-id') ?? '', request, answer };
-}
-
-describe('the receipt of a completion', () => {
-  it('holds, and is of this request and this answer, complete or streamed', async () => {
+  it('verifies a receipt as that of this request and this answer, complete or streamed', async () => {
     for (const stream of [false, true]) {
       const { id, request, answer } = await asked(stream);
       const stdout = await strata(`verify ${id} --request ${request} --answer ${answer}`);
@@ -160,7 +151,7 @@ describe('the receipt of a completion', () => {
     }
   });
 
-  it('is not of another request or answer, and does not hold when it is altered', async () => {
+  it('finds a receipt not to be of another request or answer, and not to hold when it is altered', async () => {
     const { id, request, answer } = await asked();
     await writeFile(answer, (await readFile(answer, 'utf8')).replace('SPF', 'SPX'));
     const others = await ends(`verify ${id} --answer ${answer} --request ${request}`, 1);
@@ -175,7 +166,7 @@ describe('the receipt of a completion', () => {
     assert.match((await ends(`verify ${saved}`, 1)).stdout, /^FAILED signature/m);
   });
 
-  it('shows which workers of the network made it', async () => {
+  it('shows which workers of the network made an answer', async () => {
     const { running } = await testGateway();
     const [served = assert.fail('no model')] = running.gateway.models.list();
     const { engine } = served.backend as unknown as { readonly engine: Pick<Engine, 'generate'> };
@@ -194,7 +185,7 @@ describe('the receipt of a completion', () => {
     assert.ok(!stdout.includes('\u001b'), 'what is no peer id is not printed');
   });
 
-  it('is not verified where something is missing', async () => {
+  it('verifies no receipt where something is missing', async () => {
     const { without } = await testGateway();
     const none = `rwr_${'0'.repeat(26)}`;
     for (const [args, code, words, env] of [
@@ -209,7 +200,7 @@ describe('the receipt of a completion', () => {
       await ends(`verify ${args}`, code, words, env && { env });
   });
 
-  it('stands beside what the key used', async () => {
+  it('shows what the key used', async () => {
     await asked();
     const table = await strata('keys usage');
     assert.match(table, /day +key +model +requests +prompt +cached +completion +label/);
@@ -220,7 +211,7 @@ describe('the receipt of a completion', () => {
     assert.match(await strata('keys usage key_none'), /nothing was used since/);
   });
 
-  it('is signed by keys that can be changed while the gateway runs', async () => {
+  it('changes the keys that sign receipts while the gateway runs', async () => {
     const before = await asked();
     await strata('keys rotate-signing');
     await (await testGateway()).running.gateway.ledger.reload();
@@ -230,9 +221,7 @@ describe('the receipt of a completion', () => {
     };
     assert.equal(keys.map(({ status }) => status).join(), 'current,retired');
   });
-});
 
-describe('strata inference models pull', () => {
   it('downloads a model once, which is then listed, inspected and served from here', async () => {
     await using data = await temporaryDirectory();
     const file = await readFile(tinyChatModel);

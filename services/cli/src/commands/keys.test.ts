@@ -36,10 +36,7 @@ describe('strata stack keys', () => {
   it('gives keys of the gateway a priority, and knows no other tiers and priorities than there are', async () => {
     await using data = await temporaryDirectory();
     const env = { STRATA_DATA: data.path };
-    for (const [args, priority] of [
-      ['', 'normal'],
-      [' --priority low', 'low'],
-    ])
+    for (const [args, priority] of Object.entries({ '': 'normal', ' --priority low': 'low' }))
       assert.equal((await jsonOf(`inference keys create --json${args}`, { env })).priority, priority);
     const highest = /there is no priority 'highest'; there are: low, normal, high/;
     await assertEnds('inference keys create --priority highest', 2, highest, { env });
@@ -53,8 +50,7 @@ describe('strata stack keys', () => {
       assertEnds('stack keys rotate-signing --json', 0, /^$/, { env: { STRATA_DATA: data.path, ...more } });
     const [first, second] = [JSON.parse((await rotate()).stdout), JSON.parse((await rotate()).stdout)];
     assert.ok(first.receipt_key_id && first.ledger_key_id);
-    assert.notEqual(first.receipt_key_id, second.receipt_key_id);
-    assert.notEqual(first.ledger_key_id, second.ledger_key_id);
+    for (const id of ['receipt_key_id', 'ledger_key_id']) assert.notEqual(first[id], second[id]);
     await rotate({ STRATA_DATABASE_URL: `sqlite:${path.join(data.path, 'x.db')}` });
   });
 });

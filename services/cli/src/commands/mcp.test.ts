@@ -1,19 +1,14 @@
 // `strata mcp` over standard input and output, by the SDK's own client, on a real service and on hostile ones.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type LiveService, liveService } from '../test/live-service.ts';
-import { closedAddress, fakeService, type McpTester, startMcp } from '../test/mcp-client.ts';
+import { after, describe, it } from 'node:test';
+import { liveService } from '../test/live-service.ts';
+import { closedAddress, fakeService, startMcp } from '../test/mcp-client.ts';
 import { assertEnds } from '../test/run-strata.ts';
 
-let service: LiveService;
-let mcp: McpTester;
-before(async () => {
-  service = await liveService();
-  mcp = await asking(service.base, service.key);
-});
-after(() => mcp?.[Symbol.asyncDispose]());
-
 const asking = (base: string, key: string, ...args: string[]) => startMcp({ STRATA_URL: base, STRATA_KEY: key }, args);
+const service = await liveService();
+const mcp = await asking(service.base, service.key);
+after(() => mcp[Symbol.asyncDispose]());
 const ask = (at: string, key = service.key) => fetch(service.base + at, { headers: { 'x-stack-key': key } });
 
 /** What a tool needs. */

@@ -1,10 +1,10 @@
-// What a gateway's operator sees of its network, and a worker as a user runs it, with its earnings, on a gateway that speaks the frames.
+// What an operator sees of a gateway's network, and a worker with its earnings, on a gateway that speaks the frames.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { openGatewayStore, readGatewayConfig } from '@strata/gateway';
 import {
   decodeFrame,
@@ -23,13 +23,8 @@ import { networkCommand } from './network.ts';
 const LOOPBACK = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_INFERENCE_PORT: '0' };
 
 describe('strata inference network', () => {
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-  before(async () => {
-    directory = await temporaryDirectory();
-  });
-  after(() => directory?.[Symbol.asyncDispose]());
-
   it('is what a gateway without a model serves: it prints what workers type, and shows who came', async () => {
+    await using directory = await temporaryDirectory();
     const gateway = await succeed('inference gateway', {
       env: { STRATA_DATA: directory.path, ...LOOPBACK },
       interruptAt: /"url":"(http:[^"]*)\/v1","msg":"ready"/,
@@ -46,6 +41,7 @@ describe('strata inference network', () => {
   });
 
   it('accounts for what workers have made, by worker, key, model and day', async () => {
+    await using directory = await temporaryDirectory();
     const env = { STRATA_DATA: path.join(directory.path, 'accounts') };
     const command = 'inference network accounts';
     const accounts = async (more = '') => (await succeed(command + more, { env })).stdout;
@@ -99,7 +95,8 @@ describe('strata inference network', () => {
       addresses: ['/ip4/127.0.0.1/tcp/1'],
       networkKey: new Uint8Array(32).fill(7),
     });
-    const env = { ...LOOPBACK, STRATA_JOIN: token, STRATA_DATA: path.join(directory.path, 'private') };
+    await using directory = await temporaryDirectory();
+    const env = { ...LOOPBACK, STRATA_JOIN: token, STRATA_DATA: directory.path };
     const gateway = await runStrata('inference gateway', { env, interruptAt: /--join strata1/ });
     const secret = / --join strata1\w+\nThe token holds the key of this private network: keep it secret\.\n$/;
     assert.match(gateway.stdout, secret);
@@ -112,10 +109,8 @@ describe('strata inference network', () => {
   });
 });
 
-const SAMPLING = {
-  ...{ temperature: 0, topP: 1, topK: 0, minP: 0, presencePenalty: 0, frequencyPenalty: 0 },
-  ...{ logitBias: [], seed: 1 },
-};
+const PENALTIES = { presencePenalty: 0, frequencyPenalty: 0, logitBias: [], seed: 1 };
+const SAMPLING = { temperature: 0, topP: 1, topK: 0, minP: 0, ...PENALTIES };
 
 /** Asks the first worker that comes for one answer, and agrees to its receipt. */
 async function oneAnswer(channel: Channel, sign: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<number> {
@@ -156,10 +151,9 @@ describe('strata inference worker', () => {
     });
     const env = { STRATA_DATA: data.path, STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
     const [address = ''] = gateway.addresses();
-    const { stdout: worker } = await succeed(
-      ['inference', 'worker', '--model', tinyChatModel, '--name', 'tiny', '--join', address],
-      { env, interruptAt: /serving gateway/, whileAt: () => answered.promise },
-    );
+    const command = ['inference', 'worker', '--model', tinyChatModel, '--name', 'tiny', '--join', address];
+    const waiting = { env, interruptAt: /serving gateway/, whileAt: () => answered.promise };
+    const { stdout: worker } = await succeed(command, waiting);
     const tokens = await answered.promise;
     assert.match(worker, /^lending tiny \(.+ tokens of context, 4 answers at once\)\nas 12D3\w+\n/);
     for (const what of ['serving gateway', 'joined the network at'])

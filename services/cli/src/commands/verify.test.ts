@@ -1,4 +1,4 @@
-// Receipts of a real service, verified from the command line; packages/receipts and packages/client prove how each step fails.
+// Receipts of a real service, from the command line; packages/receipts and packages/client prove how each step fails.
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -38,7 +38,7 @@ describe('strata stack verify', () => {
     assert.match(await verify([domainUrl]), ALL_STEPS);
   });
 
-  it('reads an answer in a file or on standard input, whose receipt does not hold when a byte was altered', async () => {
+  it('reads a file or standard input, and finds that no receipt holds when a byte was altered', async () => {
     await verify([await saved('key.json', await textOf('/keys', { method: 'POST' }))]);
     const text = await textOf('/health');
     assert.equal(JSON.parse(await verify(['-', '--json'], 0, /^$/, text)).ok, true);
@@ -47,7 +47,7 @@ describe('strata stack verify', () => {
     assert.match(steps, /^ok +content .+\nok +key .+\nFAILED signature /);
   });
 
-  it('verifies an answer that is an error, and prints it with its status, code and detail and exit code 3', async () => {
+  it('verifies an error, and prints it with its status, code and detail and exit code 3', async () => {
     const wrong = /^strata: the receipt holds, but the answer is an error: 401 invalid_key: .+\n$/;
     assert.match(await verify([domainUrl, '--key', 'ssk_wrong'], 3, wrong), ALL_STEPS);
     await verify([domainUrl], 3, / 401 missing_key: /, '', { STRATA_KEY: '' });

@@ -221,7 +221,7 @@ describe('strata doctor', () => {
     is('warning', await checkModel('hf:a/b', empty, 1e9), /nothing is downloaded/);
   });
 
-  it('reports other services reached, with another clock, or offline, without what is secret in an address', async () => {
+  it('reports other services reached, with another clock, or offline, without a secret of their address', async () => {
     let date = new Date().toUTCString();
     let url: string;
     {

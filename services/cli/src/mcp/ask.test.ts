@@ -120,6 +120,9 @@ describe('a shortened answer', () => {
     const { answer, leftOut } = shorten({ services }, { most: { evidence: 2 } });
     assert.deepEqual(answer, { services: [{ evidence: [0, 1] }, { evidence: [0, 1] }, { evidence: [0] }] });
     assert.deepEqual(leftOut, [{ at: 'services[].evidence', items: 4 }]);
+    const curve = shorten({ curve: numbers(100) }, { most: { curve: 2 } });
+    assert.deepEqual(curve.answer, { curve: [98, 99] }, 'the newest days');
+    assert.deepEqual(curve.leftOut, [{ at: 'curve', items: 98 }]);
   });
 
   it('takes a page of the lists that are paged, and says how much lies behind', () => {
@@ -129,11 +132,6 @@ describe('a shortened answer', () => {
     assert.deepEqual([cut.shown, cut.behind, cut.leftOut], [3, 2, []]);
     const past = shorten({ domains: { results: numbers(2) } }, { page });
     assert.deepEqual([past.answer, past.shown, past.behind], [{ domains: { results: [] } }, 0, 0]);
-  });
-
-  it('keeps the newest days of a curve', () => {
-    const { answer, leftOut } = shorten({ curve: numbers(100) }, { most: { curve: 2 } });
-    assert.deepEqual([answer, leftOut], [{ curve: [98, 99] }, [{ at: 'curve', items: 98 }]]);
   });
 
   it('makes of any text one line without what cannot be seen, and says how much it cut', () => {
@@ -148,7 +146,7 @@ describe('a shortened answer', () => {
     assert.equal(answer.long, `${'x'.repeat(300)}… (+700 characters)`);
   });
 
-  it('fits whatever comes', () => {
+  it('fits whatever comes: lists, or, with nothing to cut, fields and nesting without an end, and numbers', () => {
     const list = numbers(500).map((id) => ({ id, text: 'y'.repeat(2_000) }));
     const deep = Object.fromEntries(numbers(6).map((name) => [`list${name}`, list]));
     const page = { lists: ['list0'], limit: 100, offset: 0 };
@@ -157,9 +155,6 @@ describe('a shortened answer', () => {
       assert.ok(JSON.stringify(answer).length <= MOST_CHARACTERS);
       assert.ok(leftOut.length >= 5);
     }
-  });
-
-  it('fits also where there is nothing to cut: fields without an end, nesting without an end, numbers', () => {
     const wide = Object.fromEntries(numbers(50_000).map((name) => [`field${name}`, { list: numbers(50) }]));
     const row = Object.fromEntries(numbers(200).map((at) => [`c${at}`, at]));
     const rows = Object.fromEntries(numbers(200).map((at) => [`row${at}`, row]));
@@ -182,13 +177,10 @@ describe('a shortened answer', () => {
 });
 
 describe('kept answers', () => {
-  it('are the newest 200', () => {
-    const kept = new KeptAnswers();
-    for (let at = 0; at < 201; at += 1) kept.keep(`rwr_${at}`, `text ${at}`);
-    assert.deepEqual([kept.get('rwr_0'), kept.get('rwr_1'), kept.get('rwr_200')], [undefined, 'text 1', 'text 200']);
-  });
-
-  it('are those of which 16 million characters hold the newest', () => {
+  it('are the newest 200, and those of which 16 million characters hold the newest', () => {
+    const few = new KeptAnswers();
+    for (let at = 0; at < 201; at += 1) few.keep(`rwr_${at}`, `text ${at}`);
+    assert.deepEqual([few.get('rwr_0'), few.get('rwr_1'), few.get('rwr_200')], [undefined, 'text 1', 'text 200']);
     const kept = new KeptAnswers();
     const long = 'x'.repeat(6 * 1024 * 1024);
     for (const id of ['a', 'b', 'c']) kept.keep(id, long);

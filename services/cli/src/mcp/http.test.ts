@@ -1,18 +1,15 @@
 // `strata mcp --http`: the SDK's own client, several at once, and requests that no honest client sends.
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { until } from '../../../../tests/support/until.ts';
-import { type LiveService, liveService } from '../test/live-service.ts';
-import { callTool, fakeService, type McpHttpTester, startMcpHttp } from '../test/mcp-client.ts';
+import { liveService } from '../test/live-service.ts';
+import { callTool, fakeService, startMcpHttp } from '../test/mcp-client.ts';
 
-let service: LiveService;
-let mcp: McpHttpTester;
-before(async () => {
-  service = await liveService();
-  mcp = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key }, ['--lend-key']);
-});
-after(() => mcp?.[Symbol.asyncDispose]());
+const service = await liveService();
+const env = { STRATA_URL: service.base, STRATA_KEY: service.key };
+const mcp = await startMcpHttp(env, ['--lend-key']);
+after(() => mcp[Symbol.asyncDispose]());
 
 const call = (name: string, id = 1) =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } });
@@ -79,7 +76,6 @@ describe('strata mcp --http', () => {
 
   it('keeps its own key to itself unless told to lend it, and says at the start which', async () => {
     assert.match(mcp.stderr(), /your key is lent \(--lend-key\)/);
-    const env = { STRATA_URL: service.base, STRATA_KEY: service.key };
     await using open = await startMcpHttp(env, ['--allow-host', 'mcp.example']);
     assert.match(open.stderr(), /your key is not lent: callers send their own as X-Stack-Key/);
     assert.match((await open.post(STATISTICS)).text, /missing_key[\s\S]*header X-Stack-Key/);

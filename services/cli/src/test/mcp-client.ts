@@ -10,9 +10,6 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { runCli } from '../run-cli.ts';
 import { TestContext } from './run-strata.ts';
 
-export type McpTester = Awaited<ReturnType<typeof startMcp>>;
-export type McpHttpTester = Awaited<ReturnType<typeof startMcpHttp>>;
-
 type Environment = Readonly<Record<string, string>>;
 type Given = Record<string, unknown>;
 
@@ -37,7 +34,6 @@ export async function startMcp(env: Environment, args: readonly string[] = []) {
   await client.connect(new StdioServerTransport(context.stdout, context.stdin));
   return {
     client,
-    /** What was written to standard error so far. */
     stderr: () => context.stderr.text,
     call: (name: string, given?: Given, signal?: AbortSignal) => callTool(client, name, given, signal),
     async [Symbol.asyncDispose]() {
@@ -82,7 +78,6 @@ export async function startMcpHttp(env: Environment, args: readonly string[] = [
   const url = new URL(`http://127.0.0.1:${await found.promise}/mcp`);
   return {
     url,
-    /** What was written to standard error so far. */
     stderr: () => context.stderr.text,
     /** A client of its own, closed by the caller; `headers` go with each of its requests. */
     async connect(headers: Record<string, string> = {}) {

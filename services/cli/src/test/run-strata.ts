@@ -24,11 +24,7 @@ export interface RunOptions {
   readonly interruptOn?: Promise<unknown>;
 }
 
-export interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type Outcome = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 /** Enough for a loaded machine; a command that hangs fails its test. */
 const LIMIT_MS = 120_000;
@@ -126,12 +122,8 @@ function watchFor({ interruptAt, whileAt }: RunOptions, printed: () => string, i
   };
 }
 
-export interface ProcessOptions extends RunOptions {
-  /** Closes standard output's reading end at once. */
-  readonly closesOutput?: boolean;
-  /** Runs as this user; only root may ask for it. */
-  readonly uid?: number;
-}
+/** `closesOutput` closes standard output's reading end at once; only root may ask for a `uid` to run as. */
+export type ProcessOptions = RunOptions & { readonly closesOutput?: boolean; readonly uid?: number };
 
 /** How a process of the command is started. */
 export function strataProcess(args: Args, env: Readonly<Record<string, string>> = {}) {
