@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { entries } from '@strata/catalog';
 import { explainRecord, loadCatalog } from '@strata/detect';
 import { pino } from 'pino';
+import { shared } from '../../../tests/support/shared.ts';
 import { describeRanges, readAddressRanges } from './address-range-files.ts';
 import { readConfig } from './config.ts';
 import { readFingerprintFiles } from './fingerprint-files.ts';
@@ -15,11 +16,7 @@ import { company, startHarness, temporaryDirectory } from './test/harness.ts';
 import { sharedInternet } from './test/shared.ts';
 
 const MIB = 1024 * 1024;
-let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
-const open = async () => {
-  folder = await temporaryDirectory();
-};
-const close = () => folder[Symbol.asyncDispose]();
+const folder = await shared(temporaryDirectory)();
 const at = (name: string) => path.join(folder.path, name);
 
 /** A file with this text, this JSON, or so many empty bytes. */
@@ -31,8 +28,6 @@ async function write(name: string, content: unknown): Promise<string> {
 }
 
 describe('STRATA_SECTORS', () => {
-  before(open);
-  after(close);
   const listed = async (content: unknown) =>
     (await openRulebook({ sectorsFile: await write('sectors.csv', content) })).sectors;
 
@@ -56,8 +51,6 @@ describe('STRATA_SECTORS', () => {
 });
 
 describe('STRATA_ADDRESS_RANGES', () => {
-  before(open);
-  after(close);
   const read = (...names: string[]) => readAddressRanges(names.map(at), loadCatalog(entries));
 
   it('is none by default, and a list of files and folders', async () => {
@@ -106,7 +99,6 @@ const technologies = (name: string) => ({
 
 describe('STRATA_FINGERPRINTS', () => {
   before(async () => {
-    await open();
     await write('public/technologies/b.json', technologies('our-beta'));
     await write('public/technologies/a.json', `\ufeff${JSON.stringify(technologies('our-alpha'))}`);
     await write('public/technologies/readme.md', 'no JSON');
@@ -121,7 +113,6 @@ describe('STRATA_FINGERPRINTS', () => {
     await symlink('/dev/zero', at('zero.json'));
     for (const name of ['empty', 'odd/folder.json']) await mkdir(at(name), { recursive: true });
   });
-  after(close);
 
   it('are those of a folder in the public shape, of a flat one, or a single one, in an order that is always the same', async () => {
     const { files, sizeBytes } = await readFingerprintFiles(['public', 'flat', 'flat/own.json'].map(at));

@@ -82,37 +82,33 @@ describe('OSV', () => {
   });
 });
 
-describe('CISA', () => {
-  it('takes back what it no longer lists, and not what we cannot read any more', async () => {
-    await using publisher = await openAnswers((origin) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR }));
-    const entry = (cveID: string) => ({ cveID, dateAdded: '2026-01-31', requiredAction: 'Apply updates.' });
-    const [one, two, three] = ['CVE-2026-0001', 'CVE-2026-0002', 'CVE-2026-0003'].map(entry);
-    const { dateAdded: _, ...broken } = entry('CVE-2026-0002');
-    for (const [vulnerabilities, end, left] of [
-      [[one, two, three], 'complete', 3],
-      [[one, broken], 'complete', 2],
-      // Another form.
-      [[{ id: 'CVE-2026-0001', added: '2026-01-31' }], 'failed', 2],
-    ] as const) {
-      publisher.answers['/kev.json'] = { catalogVersion: '2026.01.31', vulnerabilities };
-      assert.deepEqual([await publisher.sync(), publisher.ground.dump().known_exploited?.length], [end, left]);
-    }
-  });
+it('CISA takes back what it no longer lists, and not what we cannot read any more', async () => {
+  await using publisher = await openAnswers((origin) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR }));
+  const entry = (cveID: string) => ({ cveID, dateAdded: '2026-01-31', requiredAction: 'Apply updates.' });
+  const [one, two, three] = ['CVE-2026-0001', 'CVE-2026-0002', 'CVE-2026-0003'].map(entry);
+  const { dateAdded: _, ...broken } = entry('CVE-2026-0002');
+  for (const [vulnerabilities, end, left] of [
+    [[one, two, three], 'complete', 3],
+    [[one, broken], 'complete', 2],
+    // Another form.
+    [[{ id: 'CVE-2026-0001', added: '2026-01-31' }], 'failed', 2],
+  ] as const) {
+    publisher.answers['/kev.json'] = { catalogVersion: '2026.01.31', vulnerabilities };
+    assert.deepEqual([await publisher.sync(), publisher.ground.dump().known_exploited?.length], [end, left]);
+  }
 });
 
-describe('FIRST', () => {
-  it('is not believed when its scores are of a day to come', async () => {
-    await using publisher = await openAnswers((origin) => epssSource({ url: `${origin}/epss.csv.gz`, everyMs: HOUR }));
-    for (const [at, end] of [
-      [START + 90 * DAY, 'failed'],
-      [START, 'complete'],
-    ] as const) {
-      const head = `#model_version:v2026.01.01,score_date:${iso(at).slice(0, 19)}+0000`;
-      publisher.answers['/epss.csv.gz'] = gzipSync(`${head}\ncve,epss,percentile\nCVE-2026-0001,0.5,0.9\n`);
-      assert.equal(await publisher.sync(), end);
-    }
-    assert.equal((publisher.ground.dump().exploit_scores ?? []).length, 1);
-  });
+it('FIRST is not believed when its scores are of a day to come', async () => {
+  await using publisher = await openAnswers((origin) => epssSource({ url: `${origin}/epss.csv.gz`, everyMs: HOUR }));
+  for (const [at, end] of [
+    [START + 90 * DAY, 'failed'],
+    [START, 'complete'],
+  ] as const) {
+    const head = `#model_version:v2026.01.01,score_date:${iso(at).slice(0, 19)}+0000`;
+    publisher.answers['/epss.csv.gz'] = gzipSync(`${head}\ncve,epss,percentile\nCVE-2026-0001,0.5,0.9\n`);
+    assert.equal(await publisher.sync(), end);
+  }
+  assert.equal((publisher.ground.dump().exploit_scores ?? []).length, 1);
 });
 
 describe('the JSON of publishers', () => {

@@ -76,22 +76,20 @@ describe('a list of feeds', () => {
   });
 });
 
-describe('the configured list', () => {
-  it('adds what is new at each start, and does not bring back what was given up', async () => {
-    await using directory = await temporaryDirectory();
-    await using store = await openStore('sqlite::memory:');
-    const file = path.join(directory.path, 'list.txt');
-    const [at, url] = [new Date('2026-03-01T12:00:00Z'), 'https://gone.example/feed'];
-    const start = () => importSubscriptions(file, { store, logger: createLogger({ level: 'silent' }), now: () => at });
-    await writeFile(file, `${url}\n`);
-    await start();
-    const gone = { state: { ...newFeed(url), status: 'gone' as const }, feed: null };
-    await store.feeds.record((await store.feeds.find(url))?.id ?? 0, gone, { at, keepFrom: at });
-    await writeFile(file, `${url}\nhttps://new.example/feed\n`);
-    await start();
-    const { active, gone: given } = await store.feeds.summary();
-    assert.deepEqual([active, given], [1, 1]);
-  });
+it('the configured list adds what is new at each start, and does not bring back what was given up', async () => {
+  await using directory = await temporaryDirectory();
+  await using store = await openStore('sqlite::memory:');
+  const file = path.join(directory.path, 'list.txt');
+  const [at, url] = [new Date('2026-03-01T12:00:00Z'), 'https://gone.example/feed'];
+  const start = () => importSubscriptions(file, { store, logger: createLogger({ level: 'silent' }), now: () => at });
+  await writeFile(file, `${url}\n`);
+  await start();
+  const gone = { state: { ...newFeed(url), status: 'gone' as const }, feed: null };
+  await store.feeds.record((await store.feeds.find(url))?.id ?? 0, gone, { at, keepFrom: at });
+  await writeFile(file, `${url}\nhttps://new.example/feed\n`);
+  await start();
+  const { active, gone: given } = await store.feeds.summary();
+  assert.deepEqual([active, given], [1, 1]);
 });
 
 describe('a look at an address', () => {

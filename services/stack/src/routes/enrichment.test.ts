@@ -24,27 +24,23 @@ function countsOf(rows: readonly Affected[]) {
   return { version, counts: { version: version.size, product: of('product').difference(version).size } };
 }
 
-describe('before any source was read', () => {
-  it('nothing is known, and nothing is called safe', async () => {
-    const unsynced = await sharedService();
-    const { get, affected, advisories, openOf } = questionsTo(unsynced);
-    const [withPhp = ''] = showing(unsynced.internet, 'php');
-    const risk = await get(`intelligence/risk/${withPhp}`);
-    const { factors } = risk.security as { factors: { factor: string; weight: number; risk: number | null }[] };
-    const factor = factors.find((each) => each.factor === 'known_vulnerabilities');
-    assert.deepEqual([risk.advisories, factor?.weight, factor?.risk], [null, 0.15, null]);
-    assert.deepEqual([await openOf(`domains/${withPhp}`), await openOf('providers/php')], [null, null]);
-    const { advisories: counts, sources, coverage } = await get('enrichment/status');
-    assert.equal((counts as Record<string, unknown>).total, 0);
-    const states = (sources as Record<string, unknown>[]).map(
-      (each) => `${each.source} ${each.state} ${each.last_sync}`,
-    );
-    assert.equal(states.join(), 'kev off null,epss off null,nvd off null,osv off null,cve off null');
-    const { domains } = coverage as { domains: { total: number; with_product: number; with_version: number } };
-    assert.equal(domains.total, unsynced.internet.domains().length);
-    assert.ok(domains.with_version > 0 && domains.with_version < domains.with_product);
-    assert.deepEqual([await affected(), await advisories()], [[], []]);
-  });
+it('before any source was read nothing is known, and nothing is called safe', async () => {
+  const unsynced = await sharedService();
+  const { get, affected, advisories, openOf } = questionsTo(unsynced);
+  const [withPhp = ''] = showing(unsynced.internet, 'php');
+  const risk = await get(`intelligence/risk/${withPhp}`);
+  const { factors } = risk.security as { factors: { factor: string; weight: number; risk: number | null }[] };
+  const factor = factors.find((each) => each.factor === 'known_vulnerabilities');
+  assert.deepEqual([risk.advisories, factor?.weight, factor?.risk], [null, 0.15, null]);
+  assert.deepEqual([await openOf(`domains/${withPhp}`), await openOf('providers/php')], [null, null]);
+  const { advisories: counts, sources, coverage } = await get('enrichment/status');
+  assert.equal((counts as Record<string, unknown>).total, 0);
+  const states = (sources as Record<string, unknown>[]).map((each) => `${each.source} ${each.state} ${each.last_sync}`);
+  assert.equal(states.join(), 'kev off null,epss off null,nvd off null,osv off null,cve off null');
+  const { domains } = coverage as { domains: { total: number; with_product: number; with_version: number } };
+  assert.equal(domains.total, unsynced.internet.domains().length);
+  assert.ok(domains.with_version > 0 && domains.with_version < domains.with_product);
+  assert.deepEqual([await affected(), await advisories()], [[], []]);
 });
 
 describe('advisories', () => {

@@ -115,80 +115,74 @@ describe('migrations', () => {
   });
 });
 
-describe('gains and losses of a provider', () => {
-  it('are listed, each domain once with where it went, in pages and as CSV', async () => {
-    const { index, names, store } = timeline.service.running.service.app;
-    const totals = { in: 0, out: 0, moves: 0 };
-    const sides = 'SELECT to_provider AS p FROM changes UNION SELECT from_provider FROM changes';
-    const movers = timeline.sql(`SELECT p FROM (${sides}) WHERE p IS NOT NULL ORDER BY p`).map(({ p }) => String(p));
-    for (const id of movers.filter((_, i) => i % 3 === 0)) {
-      const today = dayOf(timeline.end);
-      const { gained, lost } = index.history.movement({ provider: id }, today - 29, today);
-      const page = await get(`providers/${id}`);
-      assert.deepEqual([page.gained_30d, page.lost_30d, page.market.change_30d], [gained, lost, gained - lost]);
-      for (const [direction, count, end] of [
-        ['in', gained, 'from_id'],
-        ['out', lost, 'to_id'],
-      ] as const) {
-        const path = `providers/${id}/customers?direction=${direction}`;
-        const { total, customers, since } = await get(`${path}&limit=1000`);
-        assert.deepEqual([total, customers.length, since], [count, count, dateOf(firstDay(30))], path);
-        for (const { domain, type, category, moves, ...customer } of customers) {
-          const { services, state } = (await store.domain(domain)) ?? assert.fail();
-          if (direction === 'out' && state === 'active')
-            assert.ok(!services.some(({ provider }) => provider === id), domain);
-          const own = moves.find((move: Row) => move.category === category);
-          if (type === 'migrated') assert.equal(own.provider_id, customer[end]);
-          totals.moves += moves.length;
-        }
-        const cells = customers.map((each: Row & { moves: Row[] }) => {
-          const moves = each.moves.map((move) => `${move.category}: ${names.nameOf(String(move.provider_id))}`);
-          return [each.domain, each.confirmed_at, each.at, moves.join('; '), each.confidence];
-        });
-        assert.deepEqual(await timeline.rows(`providers/${id}/customers.csv?direction=${direction}`), cells);
-        if (count > 1) assert.equal((await get(`${path}&limit=1&offset=1`)).customers[0].id, customers[1].id);
-        assert.equal((await get(`${path}&days=1`)).total <= count, true);
-        const flows = await get(`stats/migrations?provider=${id}&direction=${direction}&days=30`);
-        assert.equal(page.moves_30d[direction], flows.total, id);
-        totals[direction] += count;
+it('gains and losses of a provider are listed, each domain once with where it went, in pages and as CSV', async () => {
+  const { index, names, store } = timeline.service.running.service.app;
+  const totals = { in: 0, out: 0, moves: 0 };
+  const sides = 'SELECT to_provider AS p FROM changes UNION SELECT from_provider FROM changes';
+  const movers = timeline.sql(`SELECT p FROM (${sides}) WHERE p IS NOT NULL ORDER BY p`).map(({ p }) => String(p));
+  for (const id of movers.filter((_, i) => i % 3 === 0)) {
+    const today = dayOf(timeline.end);
+    const { gained, lost } = index.history.movement({ provider: id }, today - 29, today);
+    const page = await get(`providers/${id}`);
+    assert.deepEqual([page.gained_30d, page.lost_30d, page.market.change_30d], [gained, lost, gained - lost]);
+    for (const [direction, count, end] of [
+      ['in', gained, 'from_id'],
+      ['out', lost, 'to_id'],
+    ] as const) {
+      const path = `providers/${id}/customers?direction=${direction}`;
+      const { total, customers, since } = await get(`${path}&limit=1000`);
+      assert.deepEqual([total, customers.length, since], [count, count, dateOf(firstDay(30))], path);
+      for (const { domain, type, category, moves, ...customer } of customers) {
+        const { services, state } = (await store.domain(domain)) ?? assert.fail();
+        if (direction === 'out' && state === 'active')
+          assert.ok(!services.some(({ provider }) => provider === id), domain);
+        const own = moves.find((move: Row) => move.category === category);
+        if (type === 'migrated') assert.equal(own.provider_id, customer[end]);
+        totals.moves += moves.length;
       }
-      assert.deepEqual(page.flows_30d, (await get(`stats/migrations?provider=${id}`)).flows.slice(0, 50));
+      const cells = customers.map((each: Row & { moves: Row[] }) => {
+        const moves = each.moves.map((move) => `${move.category}: ${names.nameOf(String(move.provider_id))}`);
+        return [each.domain, each.confirmed_at, each.at, moves.join('; '), each.confidence];
+      });
+      assert.deepEqual(await timeline.rows(`providers/${id}/customers.csv?direction=${direction}`), cells);
+      if (count > 1) assert.equal((await get(`${path}&limit=1&offset=1`)).customers[0].id, customers[1].id);
+      assert.equal((await get(`${path}&days=1`)).total <= count, true);
+      const flows = await get(`stats/migrations?provider=${id}&direction=${direction}&days=30`);
+      assert.equal(page.moves_30d[direction], flows.total, id);
+      totals[direction] += count;
     }
-    assert.ok(!Object.values(totals).includes(0), JSON.stringify(totals));
-  });
+    assert.deepEqual(page.flows_30d, (await get(`stats/migrations?provider=${id}`)).flows.slice(0, 50));
+  }
+  assert.ok(!Object.values(totals).includes(0), JSON.stringify(totals));
 });
 
-describe('the history of a domain', () => {
-  it('is counted and listed by category', async () => {
-    const { domain } = (await get('stats/migrations?limit=1')).migrations[0];
-    const { total, by_category } = await get(`domains/${domain}/changes`);
-    let sum = 0;
-    for (const { category, changes } of by_category) {
-      const own = await get(`domains/${domain}/changes?category=${category}&limit=1000`);
-      assert.deepEqual([own.total, own.changes.length], [changes, changes]);
-      assert.ok(own.changes.every((change: Row) => change.category === category));
-      sum += changes;
-    }
-    assert.equal(sum, total);
-    const unchanged = CATEGORIES.find((each) => !by_category.some(({ category }: Row) => category === each));
-    assert.equal((await get(`domains/${domain}/changes?category=${unchanged}`)).total, 0);
-  });
+it('the history of a domain is counted and listed by category', async () => {
+  const { domain } = (await get('stats/migrations?limit=1')).migrations[0];
+  const { total, by_category } = await get(`domains/${domain}/changes`);
+  let sum = 0;
+  for (const { category, changes } of by_category) {
+    const own = await get(`domains/${domain}/changes?category=${category}&limit=1000`);
+    assert.deepEqual([own.total, own.changes.length], [changes, changes]);
+    assert.ok(own.changes.every((change: Row) => change.category === category));
+    sum += changes;
+  }
+  assert.equal(sum, total);
+  const unchanged = CATEGORIES.find((each) => !by_category.some(({ category }: Row) => category === each));
+  assert.equal((await get(`domains/${domain}/changes?category=${unchanged}`)).total, 0);
 });
 
-describe('windows', () => {
-  it('move on while nothing happens, also over a restart', async () => {
-    const before = await get('stats');
-    await timeline.sleep(3);
-    try {
-      const after = await get('stats');
-      assert.equal(after.migrations.last_24h, 0);
-      assert.equal(after.migrations.last_7d, before.migrations.last_24h, 'those of day 45 are older than a week now');
-      assert.ok(after.migrations.last_30d < before.migrations.last_30d);
-      assert.deepEqual([after.domains, after.services, after.scans], [before.domains, before.services, before.scans]);
-      const last = (await get('intelligence/adoption/cloudflare')).curve.at(-1);
-      assert.partialDeepStrictEqual(last, { date: dateOf(timeline.end + 3 * DAY_MS), added: 0, removed: 0 });
-    } finally {
-      await timeline.sleep(-3);
-    }
-  });
+it('windows move on while nothing happens, also over a restart', async () => {
+  const before = await get('stats');
+  await timeline.sleep(3);
+  try {
+    const after = await get('stats');
+    assert.equal(after.migrations.last_24h, 0);
+    assert.equal(after.migrations.last_7d, before.migrations.last_24h, 'those of day 45 are older than a week now');
+    assert.ok(after.migrations.last_30d < before.migrations.last_30d);
+    assert.deepEqual([after.domains, after.services, after.scans], [before.domains, before.services, before.scans]);
+    const last = (await get('intelligence/adoption/cloudflare')).curve.at(-1);
+    assert.partialDeepStrictEqual(last, { date: dateOf(timeline.end + 3 * DAY_MS), added: 0, removed: 0 });
+  } finally {
+    await timeline.sleep(-3);
+  }
 });

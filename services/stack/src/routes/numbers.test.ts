@@ -124,29 +124,27 @@ describe('intelligence', () => {
   });
 });
 
-describe('the page of a provider, and the leaders', () => {
-  it('place it among all and in each of its markets', async () => {
-    const everyMarket = markets(app.index, { ownerOf });
-    const top = leaders(app.index, { today: dayOf(timeline.end), limit: 1_000 });
-    const { total, limit, providers } = await timeline.get('stats/providers');
-    assert.deepEqual([total, limit], [timeline.inUse.length, 50]);
-    const listed = named(top.slice(0, 50)).map(({ change30d, ...each }) => ({ ...each, change_30d: change30d }));
-    assert.deepEqual(providers, listed);
-    for (const { provider: id, rank } of top.filter((_, i) => i < 8 || i % 20 === 0)) {
-      const { market: answer, domains, ...page } = await timeline.get(`providers/${id}?limit=7`);
-      const all = timeline.users(id).map(({ domain }) => domain);
-      assert.deepEqual([page.provider, page.owner], [app.names.nameOf(id), ownerOf(id)]);
-      assert.deepEqual([answer.rank, answer.share, domains.total], [rank, shareOf(all.length), all.length]);
-      const listed = domains.results.map(({ domain }: Row) => domain);
-      assert.deepEqual(listed, all.sort().slice(0, 7));
-      const own = everyMarket.flatMap(({ category, providers: rows, hhi, band }) =>
-        rows.flatMap(({ provider, domains: count, share }, i) =>
-          provider === id ? [{ category, domains: count, share, rank: i + 1, providers: rows.length, hhi, band }] : [],
-        ),
-      );
-      assert.deepEqual(answer.by_category, own, id);
-    }
-  });
+it('the page of a provider, and the leaders place it among all and in each of its markets', async () => {
+  const everyMarket = markets(app.index, { ownerOf });
+  const top = leaders(app.index, { today: dayOf(timeline.end), limit: 1_000 });
+  const { total, limit, providers } = await timeline.get('stats/providers');
+  assert.deepEqual([total, limit], [timeline.inUse.length, 50]);
+  const listed = named(top.slice(0, 50)).map(({ change30d, ...each }) => ({ ...each, change_30d: change30d }));
+  assert.deepEqual(providers, listed);
+  for (const { provider: id, rank } of top.filter((_, i) => i < 8 || i % 20 === 0)) {
+    const { market: answer, domains, ...page } = await timeline.get(`providers/${id}?limit=7`);
+    const all = timeline.users(id).map(({ domain }) => domain);
+    assert.deepEqual([page.provider, page.owner], [app.names.nameOf(id), ownerOf(id)]);
+    assert.deepEqual([answer.rank, answer.share, domains.total], [rank, shareOf(all.length), all.length]);
+    const listed = domains.results.map(({ domain }: Row) => domain);
+    assert.deepEqual(listed, all.sort().slice(0, 7));
+    const own = everyMarket.flatMap(({ category, providers: rows, hhi, band }) =>
+      rows.flatMap(({ provider, domains: count, share }, i) =>
+        provider === id ? [{ category, domains: count, share, rank: i + 1, providers: rows.length, hhi, band }] : [],
+      ),
+    );
+    assert.deepEqual(answer.by_category, own, id);
+  }
 });
 
 describe('exports', () => {

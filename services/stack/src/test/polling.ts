@@ -5,8 +5,6 @@ import type { Store } from '@strata/store';
 import { createPoller, type FeedPoller, type PollerParts } from '../feeds/poller.ts';
 
 export const T0 = Date.parse('2026-03-01T12:00:00Z');
-const DAY_MS = 86_400_000;
-const silent = createLogger({ level: 'silent' });
 export const NOTHING: FeedAnswer = { kind: 'failed', reason: 'failed', detail: 'not asked' };
 
 /** A poll that reads one new item of each feed and is due again in an hour. */
@@ -30,8 +28,8 @@ export function setUp(store: Store, more: Partial<PollerParts> & { concurrency?:
   let now = T0;
   const outside = { ask: async () => NOTHING, now: () => new Date(now), random: () => 0.5 };
   const poller = createPoller(
-    { store, poll: readsOne, logger: silent, onRecorded: () => {}, ...outside, ...parts },
-    { concurrency, keepMs: 400 * DAY_MS, ...(idleMs && { idleMs }) },
+    { store, poll: readsOne, logger: createLogger({ level: 'silent' }), onRecorded: () => {}, ...outside, ...parts },
+    { concurrency, keepMs: 400 * 86_400_000, ...(idleMs && { idleMs }) },
   );
   return { poller, pass: (ms: number) => (now += ms) };
 }

@@ -5,20 +5,14 @@ import type { Store } from '@strata/store';
 
 export const HOUR_MS = 3_600_000;
 export const rulebook = compileRulebook(loadCatalog(entries));
-export const rulebookWithout = (provider: string) =>
-  compileRulebook(loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== provider)));
+const fewer = entries.filter((entry) => (entry as { id: string }).id !== 'google-workspace');
+export const otherRulebook = compileRulebook(loadCatalog(fewer));
 
-export interface RecordedOptions {
-  /** What came of the look-ups that the record does not name. */
-  readonly others?: 'empty' | 'timeout';
-  /** Look-ups that timed out, whatever the record says. */
-  readonly failed?: readonly string[];
-}
-
+/** `others` is what came of the look-ups that the record does not name; `failed` timed out, whatever the record says. */
 export function evidenceAt(
   record: Parameters<typeof evidenceFromRecord>[0],
   at: number,
-  { others = 'empty', failed = [] }: RecordedOptions = {},
+  { others = 'empty', failed = [] }: { others?: 'empty' | 'timeout'; failed?: readonly string[] } = {},
 ): Evidence {
   const base = evidenceFromRecord(record);
   const asked = Object.entries(base.dns).map(([name, lookup]) => [

@@ -108,8 +108,3 @@ export async function dieAtWrites(name: NetName, writes: Iterable<number>): Prom
   }
   return deaths;
 }
-
-/** 0, 1, 2, … */
-export function* everyNumber(from = 0): Generator<number> {
-  for (let number = from; ; number += 1) yield number;
-}
