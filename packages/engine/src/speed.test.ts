@@ -145,7 +145,6 @@ describe('the slot of a prompt', () => {
     });
 
   it('has a prefix in common that is counted from the beginning alone', () => {
-    assert.equal(commonPrefix([1, 2, 3], [1, 2, 4, 3]), 2);
-    assert.equal(commonPrefix([], [1]), 0);
+    assert.deepEqual([commonPrefix([1, 2, 3], [1, 2, 4, 3]), commonPrefix([], [1])], [2, 0]);
   });
 });

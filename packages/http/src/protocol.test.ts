@@ -112,8 +112,7 @@ describe('shutdown', () => {
       server.app.slow.emit('go');
       if (!leaves) {
         const response = await answer;
-        assert.equal(response.status, 200);
-        assert.equal(await server.verify(await response.json()), true);
+        assert.deepEqual([response.status, await server.verify(await response.json())], [200, true]);
       }
       await closed;
       // A connection that is kept alive is closed: the server would wait for 10 s otherwise.

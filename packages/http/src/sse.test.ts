@@ -71,8 +71,7 @@ describe('an event stream', () => {
     const types = ['content-type: text/event-stream; charset=utf-8', 'cache-control: no-store, no-transform'];
     for (const header of [...types, 'x-accel-buffering: no']) assert.ok(head.toLowerCase().includes(header), header);
     assert.ok(!/content-length|transfer-encoding/i.test(head));
-    assert.equal(body, 'retry: 3000\n\nid: 7\nevent: x\ndata: hello\n\n');
-    assert.equal(clients[0]?.lastEventId, '6');
+    assert.deepEqual([body, clients[0]?.lastEventId], ['retry: 3000\n\nid: 7\nevent: x\ndata: hello\n\n', '6']);
   });
 
   it('sends a heartbeat to a client that has received the last one', async () => {

@@ -112,8 +112,7 @@ describe('a browser', () => {
     storage.capacity = Number.POSITIVE_INFINITY;
     asks(first, 'q3', 11, 'q2');
     first.write();
-    assert.equal(first.isKept(), true);
-    assert.equal(idsOf(storage.open(12)), 'a1 q1 q2 q3');
+    assert.deepEqual([first.isKept(), idsOf(storage.open(12))], [true, 'a1 q1 q2 q3']);
   });
 
   it('in which room was made keeps what it had none for, though nobody touched that again', () => {

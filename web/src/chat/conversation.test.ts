@@ -19,8 +19,7 @@ const tree = begun([...first, ...second], { head: 'a2' });
 
 describe('a conversation', () => {
   it('shows the path to its head, and from a version on the newest', () => {
-    assert.equal(ids(pathOf(tree)), 'q1 a1 q2 a2');
-    assert.equal(ids(pathOf(showing(tree, 'a1b', 9))), 'q1 a1b q2b');
+    assert.deepEqual([ids(pathOf(tree)), ids(pathOf(showing(tree, 'a1b', 9)))], ['q1 a1 q2 a2', 'q1 a1b q2b']);
     assert.equal(ids(pathOf(showing(showing(tree, 'a1b', 9), 'a1', 10))), 'q1 a1 q2 a2');
     assert.equal(ids(versionsOf(tree, answer('a1b', 'q1', 5))), 'a1 a1b');
     assert.equal(ids(versionsOf(tree, question('q2', 'a1', 3))), 'q2');
@@ -36,8 +35,7 @@ describe('a conversation', () => {
 
   it('whose turns form a ring, in a damaged record, still ends', () => {
     const ring = begun([question('q', 'a', 1), answer('a', 'q', 2)], { head: 'a' });
-    assert.equal(ids(pathOf(ring)), 'q a');
-    assert.equal(showing(ring, 'q', 3).head?.length, 1);
+    assert.deepEqual([ids(pathOf(ring)), showing(ring, 'q', 3).head?.length], ['q a', 1]);
   });
 
   it('sends from the turn that was chosen, and all where that is on another path', () => {

@@ -43,8 +43,7 @@ describe('directory', () => {
     const directory = new Directory();
     const offer = offerOf('w', {}, NOW);
     directory.take(offer, asStranger);
-    assert.equal(directory.worker('w')?.isConnected, false);
-    assert.equal(directory.take(offer, asConnected), 'replayed');
+    assert.deepEqual([directory.worker('w')?.isConnected, directory.take(offer, asConnected)], [false, 'replayed']);
     assert.equal(directory.worker('w')?.isConnected, true);
     // The other way round it stays what it is.
     directory.take(offer, asStranger);
@@ -104,8 +103,7 @@ describe('directory', () => {
     assert.equal(directory.take(offerOf('c', { models: models.slice(0, 36) }, NOW), asStranger), 'taken');
     assert.equal(directory.take(offerOf('c', { models: models.slice(0, 37), sequence: 2 }, NOW), asStranger), 'full');
     assert.equal(directory.take(offerOf('b', { models }, NOW), asConnected), 'taken');
-    assert.equal(directory.worker('a'), undefined);
-    assert.equal(directory.worker('c')?.offer.models.length, 36);
+    assert.deepEqual([directory.worker('a'), directory.worker('c')?.offer.models.length], [undefined, 36]);
   });
 
   it('has room for what a connected worker offers, however much others do', () => {
@@ -114,9 +112,7 @@ describe('directory', () => {
     const say = (peer: string, count: number) =>
       directory.take(offerOf(peer, { models: models.slice(0, count) }, NOW), asConnected);
     const outcomes = Array.from({ length: 21 }, (_, i) => say(`greedy${i}`, 50));
-    assert.equal(outcomes.at(-1), 'full');
-    assert.equal(say('honest', 1), 'taken');
-    assert.equal(say('moderate', 11), 'full');
+    assert.deepEqual([outcomes.at(-1), say('honest', 1), say('moderate', 11)], ['full', 'taken', 'full']);
   });
 
   it('lets others give way to a stranger that offers more than before, not itself', () => {
@@ -210,8 +206,7 @@ describe('model groups', () => {
   it('takes no name that cannot be one', () => {
     const hostile = worker('liar', [{ name: '../../etc/passwd' }]);
     const groups = modelGroups([hostile, { ...hostile, peer: 'other' }, worker('a', [{}])], { weigh });
-    assert.equal(groups[0]?.name, 'small-chat');
-    assert.equal(modelGroups([hostile], { weigh })[0]?.name, '');
+    assert.deepEqual([groups[0]?.name, modelGroups([hostile], { weigh })[0]?.name], ['small-chat', '']);
   });
 });
 

@@ -37,34 +37,29 @@ function deviations(options: MarginOptions, random: () => number): () => number 
 
 describe('the deviation of an answer', () => {
   it('is the mean of its margins, none of which counts for more than a nat', () => {
-    assert.equal(deviation({ margins: [] }), 0);
-    assert.equal(deviation({ margins: [0, 0, 0, 0.4] }), 0.1);
+    assert.deepEqual([deviation({ margins: [] }), deviation({ margins: [0, 0, 0, 0.4] })], [0, 0.1]);
     assert.equal(deviation({ margins: [100, 0] }), 0.5);
   });
 
   it('counts a false end of a long answer for an eighth, where all its tokens are right', () => {
     const margins = Array.from({ length: 4_000 }, () => 0);
     assert.equal(deviation({ margins, end: 100 }), 1 / 8);
-    assert.equal(deviation({ margins, end: 0 }), 0);
-    assert.equal(deviation({ margins: [], end: 0.5 }), 0.5);
+    assert.deepEqual([deviation({ margins, end: 0 }), deviation({ margins: [], end: 0.5 })], [0, 0.5]);
     assert.equal(after(GOOD, times(8, { kind: 'scored', margins, end: 5 })).state, 'quarantined');
   });
 });
 
 describe('standing', () => {
   it('is new until ten audits were clean, then good, and then audited a tenth as often', () => {
-    assert.equal(atTime(NEWCOMER, NOW).state, 'new');
-    assert.equal(GOOD.state, 'good');
+    assert.deepEqual([atTime(NEWCOMER, NOW).state, GOOD.state], ['new', 'good']);
     assert.deepEqual([auditShare(NEWCOMER, 0.02), auditShare(GOOD, 0.02)], [0.2, 0.02]);
-    assert.equal(auditShare(NEWCOMER, 0), 0);
-    assert.equal(auditShare(NEWCOMER, 0.5), 1);
+    assert.deepEqual([auditShare(NEWCOMER, 0), auditShare(NEWCOMER, 0.5)], [0, 1]);
     assert.ok(trust(NEWCOMER) < trust(GOOD));
   });
 
   it('convicts by no single answer, however wrong: its tokens are one witness', () => {
     const once = afterFinding(GOOD, { kind: 'scored', margins: Array.from({ length: 5_000 }, () => 100) }, NOW);
-    assert.equal(once.state, 'suspect');
-    assert.equal(auditShare(once, 0.02), 0.5);
+    assert.deepEqual([once.state, auditShare(once, 0.02)], ['suspect', 0.5]);
     assert.ok(trust(once) < trust(GOOD));
     assert.equal(after(GOOD, times(4, WRONG)).state, 'quarantined');
   });
