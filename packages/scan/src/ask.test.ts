@@ -68,13 +68,10 @@ it('SPF policies keep only what is SPF of a busy name', async () => {
   assert.deepEqual(policies['b.test'], { status: 'found', records: ['site-verification=1'], aliases: [] });
 });
 
+const SIXTY = Array.from({ length: 60 }, (_, i) => i);
 for (const [what, recordOf, questions] of [
   ['a tree without end', (name: string) => `v=spf1 include:a${name} include:b${name}`, 20],
-  [
-    'sixty names in one record',
-    () => `v=spf1${Array.from({ length: 60 }, (_, i) => ` include:n${i}.test`).join('')}`,
-    20,
-  ],
+  ['sixty names in one record', () => `v=spf1${SIXTY.map((i) => ` include:n${i}.test`).join('')}`, 20],
   ['a chain without end', (name: string) => `v=spf1 include:a${name}`, 10],
 ] as const)
   it(`SPF policies of ${what} cost ${questions} questions, and the names beyond them are not reported`, async () => {
@@ -99,38 +96,32 @@ it('SPF policies of a chain of slow servers are followed as long as there is tim
 });
 
 for (const [domain, parents] of [
-  ['example.com', ['com']],
-  ['example.co.uk', ['co.uk', 'uk']],
-  [
-    'a.b.c.d.e.f.g.h.i.test',
-    ['d.e.f.g.h.i.test', 'e.f.g.h.i.test', 'f.g.h.i.test', 'g.h.i.test', 'h.i.test', 'i.test', 'test'],
-  ],
+  ['example.com', 'com'],
+  ['example.co.uk', 'co.uk uk'],
+  ['a.b.c.d.e.f.g.h.i.test', 'd.e.f.g.h.i.test e.f.g.h.i.test f.g.h.i.test g.h.i.test h.i.test i.test test'],
 ] as const)
-  it(`above ${domain} the policies of ${parents.length} parents are asked for`, async () => {
+  it(`above ${domain} the policies of ${parents} are asked for`, async () => {
     const { ask, asked } = table();
-    assert.deepEqual(Object.keys(await askDmarcParents(domain, ask)), parents);
-    assert.equal(asked.join(), parents.map((parent) => `_dmarc.${parent}`).join());
+    assert.equal(Object.keys(await askDmarcParents(domain, ask)).join(' '), parents);
+    assert.equal(asked.join(' '), parents.replace(/\S+/g, '_dmarc.$&'));
   });
 
-it('the hosts of other owners are asked whether they want reports', async () => {
-  const { ask, asked } = table();
-  const record =
-    'v=DMARC1; p=none; rua=mailto:a@example.com,mailto:b@mail.example.com,mailto:c@reports.test!10m; ruf=mailto:d@Reports.TEST,https://web.test/';
-  assert.deepEqual(Object.keys(await askReportConsents('example.com', [record], ask)), ['reports.test']);
-  assert.deepEqual(asked, ['example.com._report._dmarc.reports.test']);
-});
-
-it('of more than eight, eight are', async () => {
-  const { ask, asked } = table();
-  const rua = Array.from({ length: 30 }, (_, i) => `mailto:a@r${i}.test`).join(',');
-  await askReportConsents('example.com', [`v=DMARC1; p=none; rua=${rua}`], ask);
-  assert.equal(asked.length, 8);
-});
-
-it('nobody is where there is no policy, or two', async () => {
-  const { ask, asked } = table();
-  const record = 'v=DMARC1; p=none; rua=mailto:a@r.test';
-  await askReportConsents('example.com', [], ask);
-  await askReportConsents('example.com', [record, record], ask);
-  assert.deepEqual(asked, []);
+it('the hosts of other owners are asked whether they want reports, at most eight, and none for two policies', async () => {
+  const policy = (rua: string) => `v=DMARC1; p=none; rua=${rua}`;
+  const crowd = policy(SIXTY.map((i) => `mailto:a@r${i}.test`).join());
+  const some =
+    'mailto:a@example.com,mailto:b@mail.example.com,mailto:c@reports.test!10m; ruf=mailto:d@Reports.TEST,https://web.test/';
+  for (const [records, hosts] of [
+    [[policy(some)], ['reports.test']],
+    [[crowd], SIXTY.slice(0, 8).map((i) => `r${i}.test`)],
+    [[], []],
+    [[crowd, crowd], []],
+  ] as const) {
+    const { ask, asked } = table();
+    assert.deepEqual(Object.keys(await askReportConsents('example.com', records, ask)), hosts);
+    assert.deepEqual(
+      asked,
+      hosts.map((host) => `example.com._report._dmarc.${host}`),
+    );
+  }
 });

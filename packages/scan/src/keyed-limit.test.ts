@@ -16,8 +16,7 @@ it('no more than the limit run for one key, other keys run on, and all finish', 
   };
   const keys = Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? 'a' : 'b'));
   assert.deepEqual(await Promise.all(keys.map((key) => limit.run(key, work(key)))), keys);
-  assert.equal(most, 2);
-  assert.equal(limit.size, 0);
+  assert.deepEqual([most, limit.size], [2, 0]);
 });
 
 it('a failure gives its place back', async () => {
@@ -25,8 +24,7 @@ it('a failure gives its place back', async () => {
   const fails = limit.run('a', () => Promise.reject(new Error('broken')));
   const next = limit.run('a', async () => 'next');
   await assert.rejects(fails, /broken/);
-  assert.equal(await next, 'next');
-  assert.equal(limit.size, 0);
+  assert.deepEqual([await next, limit.size], ['next', 0]);
 });
 
 it('who leaves the line never starts, and holds nobody up', async () => {

@@ -80,7 +80,7 @@ it('a chain of delegations ends when its packets are used up', async () => {
   };
   await using hierarchy = await startHierarchy(evil(bottomless));
   const { status } = await hierarchy.query(`${'a.'.repeat(100)}evil.test`);
-  assert.match(status, /^timeout|servfail$/);
+  assert.match(status, /^(?:timeout|servfail)$/);
   const packets = hierarchy.asked(EVIL).length;
   assert.ok(packets > 30 && packets <= 40, `${packets} packets`);
 });

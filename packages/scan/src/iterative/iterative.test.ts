@@ -1,6 +1,9 @@
 // Iterative mode against small hierarchies over real sockets: which server it asks what, and what it accepts as an answer.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { Lookup } from '@strata/detect';
+import { createInternet } from '@strata/testnet';
+import { Resolver } from '../resolver.ts';
 import { a, cname, type DnsScript, ds, ns, reply, soa, txt } from '../test/dns-server.ts';
 import { authoritative, authority, delegated, ROOT, startHierarchy } from '../test/hierarchy.ts';
 import { rcode, silent } from '../test/scripted-resolver.ts';
@@ -175,4 +178,30 @@ it('a server that does not support EDNS0 is asked without', async () => {
   await using hierarchy = await startHierarchy({ ...honest, [EXAMPLE]: old });
   for (const name of ['www.example.test', 'example.test']) assert.equal((await hierarchy.query(name)).status, 'found');
   assert.equal(hierarchy.asked(EXAMPLE).length, 3);
+});
+
+const plain = ({ status, records, aliases }: Lookup<unknown>) =>
+  JSON.stringify([status, records.map((record) => JSON.stringify(record)).sort(), aliases]);
+
+it('on the simulated internet it finds what a recursive resolver finds, for every company in order', async () => {
+  await using internet = await createInternet({ domains: 120, vantage: { lossShare: 0, poisonShare: 0 } });
+  const patience = { tryTimeoutMs: 20_000, totalTimeoutMs: 30_000, allowAddresses: ['127.53.0.0/16'] };
+  await using stub = new Resolver({ upstreams: [internet.resolver], ...patience });
+  await using iterative = new Resolver({ upstreams: ['iterative', internet.root], ...patience });
+  const sound = internet.domains().filter((name) => internet.truth(name).state !== 'broken');
+  assert.ok(sound.length > 108);
+  await Promise.all(
+    sound.map(async (domain) => {
+      const questions = [
+        ...(['NS', 'SOA', 'A', 'AAAA', 'MX', 'TXT', 'CAA', 'DS'] as const).map((type) => [domain, type] as const),
+        ...['www', 'autodiscover', 'nobody-set-this'].map((label) => [`${label}.${domain}`, 'A'] as const),
+        [`_dmarc.${domain}`, 'TXT'] as const,
+        [`_dmarc.${domain.slice(domain.indexOf('.') + 1)}`, 'TXT'] as const,
+      ];
+      for (const [name, type] of questions) {
+        const [ours, theirs] = await Promise.all([iterative.query(name, type), stub.query(name, type)]);
+        assert.equal(plain(ours), plain(theirs), `${type} ${name}: ${ours.detail}`);
+      }
+    }),
+  );
 });

@@ -33,7 +33,7 @@ export async function startInternet(script: WebScript, options: InternetOptions 
     web,
     dns,
     /** A fetch with bounds that suit a test. */
-    fetch: (url: string, request: Partial<FetchRequest> = {}): Promise<Fetched> =>
+    fetch: (url: string, request: Partial<FetchRequest> = {}) =>
       fetcher.fetch(url, { maxBytes: 65_536, timeoutMs: 5_000, ...request }),
     async [Symbol.asyncDispose]() {
       await fetcher[Symbol.asyncDispose]();
@@ -50,8 +50,7 @@ export async function fetchFrom(script: WebScript, request: Partial<FetchRequest
 }
 
 /** Why a fetch or a download failed; undefined when it did not. */
-export const failureOf = (fetched: Fetched | Downloaded): string | undefined =>
-  'reason' in fetched ? fetched.reason : undefined;
+export const failureOf = (fetched: Fetched | Downloaded) => ('reason' in fetched ? fetched.reason : undefined);
 
 /** Answers any request with what is written in `location`, the rest with `then`. */
 export const redirects =

@@ -25,13 +25,10 @@ export async function whyNotHere(address: string, programs: readonly string[]): 
   }
 }
 
-export interface RealServer extends AsyncDisposable {
-  readonly address: string;
-  readonly port: number;
-}
+type Where = { readonly address: string; readonly port: number };
 
 /** @param zones text of the zone files, by zone; `.` is the root. */
-export function startNsd(address: string, zones: Readonly<Record<string, string>>, port = 53): Promise<RealServer> {
+export function startNsd(address: string, zones: Readonly<Record<string, string>>, port = 53) {
   return start('nsd', { address, port }, async (directory) => {
     const names = Object.keys(zones);
     await Promise.all(names.map((name) => writeFile(path.join(directory, `${name}.zone`), zones[name] ?? '')));
@@ -53,7 +50,7 @@ ${names.map((name) => `zone:\n  name: "${name}"\n  zonefile: "${name}.zone"\n`).
 }
 
 /** A recursive resolver that begins at `root`. */
-export function startUnbound(where: { readonly address: string; readonly port: number }, root: string) {
+export function startUnbound(where: Where, root: string) {
   return start('unbound', where, async (directory) => {
     await writeFile(path.join(directory, 'hints'), `. 3600 IN NS ns.root.\nns.root. 3600 IN A ${root}\n`);
     return `server:
@@ -76,11 +73,7 @@ remote-control:
   });
 }
 
-async function start(
-  program: string,
-  where: { readonly address: string; readonly port: number },
-  configure: (directory: string) => Promise<string>,
-): Promise<RealServer> {
+async function start(program: string, where: Where, configure: (directory: string) => Promise<string>) {
   const directory = await mkdtemp(path.join(tmpdir(), `strata-${program}-`));
   const config = path.join(directory, 'server.conf');
   await writeFile(config, await configure(directory));
