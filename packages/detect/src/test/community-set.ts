@@ -9,22 +9,23 @@ type Entries = Readonly<Record<string, object>>;
 
 /** Entries as a set has them: each with a website of its own unless it names one. */
 export function withWebsites(entries: Entries): Record<string, object> {
-  return Object.fromEntries(
-    Object.entries(entries).map(([name, entry]) => {
-      const host = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-      return [name, { website: `https://${host}.example`, ...entry }];
-    }),
-  );
+  const hostOf = (name: string) => `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.example`;
+  const complete = Object.entries(entries).map(([name, entry]) => [
+    name,
+    { website: `https://${hostOf(name)}`, ...entry },
+  ]);
+  return Object.fromEntries(complete);
 }
 
 export const testCatalog = loadCatalog(testEntries);
 
 /** The test catalog with a set of such entries beside it. */
-export const rulebookWith = (entries: Entries): Rulebook =>
-  compileRulebook(testCatalog, {
-    sets: readFingerprints([{ name: 'technologies/t.json', content: withWebsites(entries) }]),
-  });
+export function rulebookWith(entries: Entries): Rulebook {
+  const content = withWebsites(entries);
+  return compileRulebook(testCatalog, { sets: readFingerprints([{ name: 'technologies/t.json', content }]) });
+}
 
+const TALLY = 'cdn\\.tally\\.example/v([\\d.]+)/tally(?:\\.min)?\\.js\\;version:\\1';
 /** As a file of `technologies/` has it. */
 export const communityTechnologies: Readonly<Record<string, unknown>> = withWebsites({
   // One for each field.
@@ -41,10 +42,7 @@ export const communityTechnologies: Readonly<Record<string, unknown>> = withWebs
   'Tally Analytics': {
     cats: [10],
     cookies: { tally_id: '', tally_mode: '.*', tally_plan: '^gold$' },
-    scriptSrc: [
-      'cdn\\.tally\\.example/v([\\d.]+)/tally(?:\\.min)?\\.js\\;version:\\1',
-      'tally-legacy\\.js\\;version:\\1?1.0:',
-    ],
+    scriptSrc: [TALLY, 'tally-legacy\\.js\\;version:\\1?1.0:'],
   },
   'Session Keeper': { cats: [69], cookies: { 'KEEP[a-f0-9]{8}': '', 'keep_*': '\\;confidence:50' } },
   Prose: { cats: [24], html: ['<div[^>]+class="prose-editor'] },
@@ -63,9 +61,7 @@ export const communityTechnologies: Readonly<Record<string, unknown>> = withWebs
   // Confidence adds up within a family.
   Halfway: {
     cats: [59],
-    scriptSrc: ['core\\.js\\;confidence:50', 'extra\\.js\\;confidence:30', 'more\\.js\\;confidence:60'].map(
-      (script) => `halfway-${script}`,
-    ),
+    scriptSrc: ['core 50', 'extra 30', 'more 60'].map((one) => `halfway-${one.replace(' ', '\\.js\\;confidence:')}`),
     headers: { 'x-halfway': '\\;confidence:50' },
   },
   // Relations.

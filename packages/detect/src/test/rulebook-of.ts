@@ -20,6 +20,13 @@ const SENDY_NAMES = [{ label: 's1._domainkey', target: 'dkim.sendy.test' }];
 const DEPLOY = [{ name: 'x-deploy-id' }, { name: 'server', value: 'Deploy' }];
 const SALES = ['seller.test', 'frame.seller.test/park/'];
 const serverOf = (value: string) => ({ name: 'server', value });
+const BLOGGER_HEADERS = [
+  ...[
+    { name: 'x-powered-by', value: 'Blogger', version: 'Blogger/' },
+    { name: 'x-blogger', version: '' },
+  ],
+  { ...serverOf('Blogger/'), version: 'Blogger/' },
+];
 
 export const testEntries: readonly unknown[] = [
   // Mailboxes.
@@ -46,13 +53,7 @@ export const testEntries: readonly unknown[] = [
   provider('cloudy', { category: 'hosting', asn: [64499], cname: ['cloudy.test'] }),
   provider('deploy', { category: 'hosting', cname: ['deploy.test'], header: DEPLOY }),
   provider('blogger', {
-    category: 'web_platform',
-    header: [
-      { name: 'x-powered-by', value: 'Blogger', version: 'Blogger/' },
-      { name: 'x-blogger', version: '' },
-      { ...serverOf('Blogger/'), version: 'Blogger/' },
-    ],
-    cookie: ['blog_session'],
+    ...{ category: 'web_platform', header: BLOGGER_HEADERS, cookie: ['blog_session'] },
     html: {
       generator: [{ start: 'Blogger', version: 'Blogger ' }],
       ...{ asset: ['/blog-content/', 'cdn.blogger.test'], marker: ['__blogger'] },
