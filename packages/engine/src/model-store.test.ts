@@ -76,8 +76,7 @@ describe('a model of a hub', () => {
     await using scene = await Scene.withModel(bytes);
     await scene.pull(REFERENCE);
     scene.hub.files.set('m.gguf', { bytes: other });
-    const model = await scene.pull(`${REFERENCE}@refs/pr/1`);
-    assert.equal(model.path, scene.at('o/r@refs%2Fpr%2F1/m.gguf'));
+    assert.equal((await scene.pull(`${REFERENCE}@refs/pr/1`)).path, scene.at('o/r@refs%2Fpr%2F1/m.gguf'));
     const requests = scene.hub.seen.filter(({ server }) => server === 'hub');
     assert.equal(requests.at(-1)?.url, '/o/r/resolve/refs%2Fpr%2F1/m.gguf');
     await scene.assertHas(bytes);
@@ -86,8 +85,7 @@ describe('a model of a hub', () => {
 
   it('is fetched anew when its file was cut', async () => {
     await using scene = await Scene.withModel(bytes);
-    const model = await scene.pull(REFERENCE);
-    await truncate(model.path, 50_000);
+    await truncate((await scene.pull(REFERENCE)).path, 50_000);
     assert.equal((await scene.pull(REFERENCE)).isDownloaded, true);
     await scene.assertHas(bytes);
   });

@@ -110,8 +110,7 @@ describe('log-probabilities', () => {
   it('of plain text come as lists', async () => {
     const lists = { tokens: ['a', 'b'], token_logprobs: [null, -2], top_logprobs: [null, { b: -2, c: -3 }] };
     const logprobs = { ...lists, text_offset: [0, 1] };
-    const text = await firstOf({ choices: [{ text: 'ab', logprobs }] }, { topLogprobs: 1 });
-    assert.deepEqual(text.logprobs, [
+    assert.deepEqual((await firstOf({ choices: [{ text: 'ab', logprobs }] }, { topLogprobs: 1 })).logprobs, [
       { ...a, logprob: 0, top_logprobs: [] },
       { ...b, top_logprobs: [b] },
     ]);

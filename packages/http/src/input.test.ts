@@ -41,10 +41,8 @@ describe('the input of a request', () => {
   it('reads only what the request itself holds, never what its objects inherit', () => {
     const query = z.object({ constructor: z.string().optional(), toString: z.string().optional() });
     assert.deepEqual(parse({}, {}, { query }), {});
-    const inherited = Object.create({ limit: '9' });
-    assert.deepEqual(parse({ domain: 'abc' }, inherited), { domain: 'abc', limit: 50 });
-    const poisoned = JSON.parse('{"__proto__":"x"}');
-    assert.deepEqual(parse({ domain: 'abc' }, poisoned), { domain: 'abc', limit: 50 });
+    assert.deepEqual(parse({ domain: 'abc' }, Object.create({ limit: '9' })), { domain: 'abc', limit: 50 });
+    assert.deepEqual(parse({ domain: 'abc' }, JSON.parse('{"__proto__":"x"}')), { domain: 'abc', limit: 50 });
   });
 
   it('gives the rest of a path its name', () => {

@@ -29,8 +29,7 @@ it('counts requests by route and status, and serves them on a port of its own', 
     assert.ok(text.includes(`${line}\n`), line);
   assert.match(text, /^process_cpu_seconds_total /m);
   assert.equal((await fetch(`${url}/`)).status, 404);
-  const onTakenPort = serveMetrics(new Metrics(), { host: '127.0.0.1', port: served.port });
-  await assert.rejects(onTakenPort, /EADDRINUSE/);
+  await assert.rejects(serveMetrics(new Metrics(), { host: '127.0.0.1', port: served.port }), /EADDRINUSE/);
 });
 
 it('leaves out a figure that cannot be read, without its cause, and releases its port', async () => {

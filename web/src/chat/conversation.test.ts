@@ -130,8 +130,7 @@ describe('a kept conversation', () => {
   it('of the earlier form, a list of turns, becomes a path', () => {
     const { parent: _p, at: _a, ...asked } = question('q1', null, 1);
     const { parent: _q, at: _b, ...answered } = answer('a1', 'q1', 2);
-    const third = { role: 'user', id: 'q2', text: 'And?' };
-    const turns = [asked, answered, third];
+    const turns = [asked, answered, { role: 'user', id: 'q2', text: 'And?' }];
     const old = { id: 'c', title: 'Old', changedAt: 9, settings: { model: 'm' }, turns, sentFrom: 2 };
     const read = readConversation(JSON.stringify(old)) ?? assert.fail();
     assert.equal(ids(pathOf(read)), 'q1 a1 q2');

@@ -142,8 +142,7 @@ describe('prefix map', () => {
     assert.equal(map.cachedTokens(MODEL, [5, ...counting(640).slice(1)]).size, 0);
     assert.equal(map.cachedTokens(MODEL, counting(64, 64)).size, 0);
     assert.equal(map.cachedTokens('cd'.repeat(32), counting(640)).size, 0);
-    const turned = [...counting(128), ...counting(128, 9_000)];
-    assert.equal(map.cachedTokens(MODEL, turned).get('w'), 128);
+    assert.equal(map.cachedTokens(MODEL, [...counting(128), ...counting(128, 9_000)]).get('w'), 128);
   });
 
   it('keeps so many blocks and no more, and lets the oldest go, their ends first', () => {
