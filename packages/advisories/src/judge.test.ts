@@ -88,7 +88,7 @@ describe('configurations', () => {
     const beside = nodeOf('AND', false, [criterion('f5:nginx', '2.0'), root]);
     assert.equal(judge(advisoryOf(beside), nginx).reason, 'condition');
   });
-  it('of many criteria are judged, and told briefly', () => {
+  it('of many criteria are judged, and listed briefly', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => criterion('f5:nginx', `0.${index}`));
     const said = judge(advisoryOf(nodeOf('OR', false, many)), nginx);
     assert.equal(said.reason, 'out_of_range');
@@ -168,13 +168,13 @@ function assertAsJudged(claims: Advisory['claims'], products: readonly SeenProdu
   // The orders are made by the first walk; those that come later are put into them.
   classes.judgeAll(advisory, () => {});
   for (const product of products.slice(half)) classes.add(product);
-  let told = 0;
+  let judged = 0;
   classes.judgeAll(advisory, (build, judgement) => {
-    told += 1;
+    judged += 1;
     const product = classes.productOf(build);
     assert.deepEqual(judgement, judgeCompiled(advisory, { ...product }), JSON.stringify(product));
   });
-  assert.equal(told, products.length);
+  assert.equal(judged, products.length);
 }
 
 describe('builds that an advisory cannot tell apart', () => {

@@ -68,13 +68,10 @@ test('outlines nested without end, and names of prototypes, do no harm', () => {
   assert.equal(feedsOf(opml(`${outline}<length>9</length>`)).length, 1);
 });
 
-test('random text never throws', () => {
+test('random text never throws, and what is written is read again, whatever the titles', () => {
   const pieces = '<opml>|<body>|<outline |xmlUrl="|http://a.com|">|/>|</outline>|&|<|\0'.split('|');
   const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 60 });
   holds(1_000, [texts], (list) => void readOpml(list.join('')));
-});
-
-test('what is written is read again, whatever the titles', () => {
   const feed = fc.record({ title: fc.string({ unit: 'binary', maxLength: 40 }), path: fc.webPath() });
   const addressesOf = (feeds: ReturnType<typeof feedsOf>) => feeds.map(({ url, siteUrl }) => ({ url, siteUrl }));
   holds(200, [fc.array(feed)], (given) => {
@@ -105,11 +102,8 @@ describe('the feeds that a page announces', () => {
       'https://www.example.com/blog/atom?a=1&b=2',
       'https://feeds.example.net/x.json',
     ]);
-  });
-
-  it('are seen from where the page says it stands', () => {
-    const html = '<base href="https://other.example/x/"><link rel=alternate type=application/rss+xml href=feed>';
-    assert.deepEqual(announcedFeeds(html, PAGE), ['https://other.example/x/feed']);
+    const based = '<base href="https://other.example/x/"><link rel=alternate type=application/rss+xml href=feed>';
+    assert.deepEqual(announcedFeeds(based, PAGE), ['https://other.example/x/feed']);
   });
 
   it('are few and of the web, whatever the page says, and found within a moment', () => {

@@ -172,13 +172,13 @@ describe('whatever a publisher sends', () => {
   it('names of prototypes change nothing', () => {
     const own = '"__proto__":{"id":"X-1","dataType":"CVE_RECORD","vulnerabilities":[]}';
     const hostile = JSON.parse(`{${own},"constructor":{"prototype":{"polluted":1}}}`);
+    const modified = '2024-01-01T00:00:00Z';
     readAny(hostile);
     assert.equal(recognise(hostile), 'unknown');
-    assert.equal(readOsvRecord({ ...hostile, modified: '2024-01-01T00:00:00Z' }).record, null);
-    for (const ecosystem of ['__proto__', 'constructor', 'toString']) {
-      const affected = [{ package: { ecosystem, name: ecosystem }, versions: ['1.0'] }];
-      const { record } = readOsvRecord({ id: 'OSV-1', modified: '2024-01-01T00:00:00Z', affected });
-      assert.deepEqual(record?.claims, []);
+    assert.equal(readOsvRecord({ ...hostile, modified }).record, null);
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      const affected = [{ package: { ecosystem: name, name }, versions: ['1.0'] }];
+      assert.deepEqual(readOsvRecord({ id: 'OSV-1', modified, affected }).record?.claims, []);
     }
     assert.equal(Reflect.get({}, 'polluted'), undefined);
   });
@@ -193,10 +193,7 @@ describe('whatever a publisher sends', () => {
     }
   });
 
-  // Each takes well below a second in all; time that grows with the square of a length would not end.
-  const MAX_MS = 60_000;
-
-  it('a million elements in any array are refused or passed over in little time', () => {
+  it('a million elements in any array, and endless strings, are refused, cut or passed over in little time', () => {
     const startedAt = performance.now();
     const million: unknown[] = new Array(1_000_000).fill({ a: 1 });
     for (const document of eachReplaced(Array.isArray, million)) check(readOne(document as object));
@@ -204,15 +201,11 @@ describe('whatever a publisher sends', () => {
     const page = { resultsPerPage: 1, startIndex: 0, totalResults: 1, format: 'NVD_CVE', version: '2.0' };
     readNvdPage({ ...page, vulnerabilities: million });
     readEpssRow(million as string[]);
-    assert.ok(performance.now() - startedAt < MAX_MS);
-  });
-
-  it('endless strings are refused or cut in little time', () => {
-    const startedAt = performance.now();
     for (const endless of ['a'.repeat(20_000_000), ' '.repeat(20_000_000), '1.'.repeat(10_000_000)]) {
       for (const document of eachReplaced((value) => typeof value === 'string', endless)) readOne(document as object);
       assert.deepEqual([readEpssHead(endless), readEpssRow([endless, endless, endless])], [null, null]);
     }
-    assert.ok(performance.now() - startedAt < MAX_MS);
+    // Each takes well below a second in all; time that grows with the square of a length would not end.
+    assert.ok(performance.now() - startedAt < 60_000);
   });
 });
