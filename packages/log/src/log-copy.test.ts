@@ -60,8 +60,7 @@ describe('a copy of a log', () => {
     try {
       // Over several segments, so that some are moved from the journal to tiles while they are read.
       for (let size = 0; size < 3 * SEGMENT_LEAVES; ) {
-        const before = acknowledged;
-        const leaves = await checkedLeaves(from.path);
+        const [before, leaves] = [acknowledged, await checkedLeaves(from.path)];
         assert.ok(leaves.length >= before, `${leaves.length} of ${before}`);
         const last = leaves.at(-1);
         if (last) assert.equal(idOf(last), idOf(leafOf(leaves.length - 1)));
@@ -76,8 +75,7 @@ describe('a copy of a log', () => {
 
   inDirectory('is refused where the leaves do not lead to the checkpoint', async (from) => {
     await logOf(from, 600);
-    const note = await readCheckpoint(from);
-    const leaves = await collect(readLeaves(from));
+    const [note, leaves] = [await readCheckpoint(from), await collect(readLeaves(from))];
     const writeOver = async (changed: readonly Uint8Array[]) => {
       await using to = await temporaryDirectory();
       return await writeLog(to.path, stream(changed), note);
@@ -116,8 +114,7 @@ describe('copied keys', () => {
 
   inDirectory('are public unless all are requested, and then in a file of its owner alone', async (from) => {
     await using to = await temporaryDirectory();
-    const before = await filled(from);
-    const published = await logs.readPublicKeys(from);
+    const [before, published] = [await filled(from), await logs.readPublicKeys(from)];
     assert.doesNotMatch(JSON.stringify(published), /"d"/);
     const file = path.join(from, 'keys.json');
     await logs.writeKeysFile(from, file);
@@ -201,16 +198,14 @@ describe('the keyring', () => {
     const tool = await open(directory, LATER);
     await tool.rotate();
     assert.notEqual(signer.keyId, tool.signer.keyId);
-    assert.equal(await server.reload(), true);
-    assert.deepEqual([signer.keyId, server.keys], [tool.signer.keyId, tool.keys]);
+    assert.deepEqual([await server.reload(), signer.keyId, server.keys], [true, tool.signer.keyId, tool.keys]);
   });
 
   inDirectory('makes one key when many start at once, and one each when many rotate', async (directory) => {
     const keyrings = await Promise.all([1, 2, 3].map(() => open(directory)));
     assert.equal(new Set(keyrings.map(({ signer }) => signer.keyId)).size, 1);
     await Promise.all(keyrings.map((keyring) => keyring.rotate()));
-    assert.equal((await open(directory)).keys.length, 4);
-    assert.equal(privateKeysIn(directory), 1);
+    assert.deepEqual([(await open(directory)).keys.length, privateKeysIn(directory)], [4, 1]);
   });
 
   inDirectory('refuses a file that other users may read or write', async (directory) => {

@@ -52,8 +52,7 @@ const hashOf = (number: number): Uint8Array => createHash('sha256').update(Strin
 
 describe('the leaf index', () => {
   it('finds every leaf among few candidates, in about 16 bytes each', () => {
-    const index = new LeafIndex();
-    const leaves = 200_000;
+    const [index, leaves] = [new LeafIndex(), 200_000];
     for (let number = 0; number < leaves; number++) index.add(hashOf(number), number);
     let candidates = 0;
     for (let number = 0; number < leaves; number += 37) {
@@ -67,8 +66,7 @@ describe('the leaf index', () => {
   });
 
   it('keeps apart leaves whose stored bits are the same', () => {
-    const index = new LeafIndex();
-    const same = new Uint8Array(20);
+    const [index, same] = [new LeafIndex(), new Uint8Array(20)];
     for (let number = 0; number < 50; number++) index.add(same, number);
     assert.deepEqual(new Set(index.candidates(same)), new Set(Array(50).keys()));
     assert.throws(() => index.add(same, 2 ** 32), RangeError);

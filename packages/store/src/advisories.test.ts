@@ -73,8 +73,7 @@ onEach(databases, 'stored advisories', (place, test) => {
     const aliases = async (id: string) => (await readOne(advisories, id))?.advisory.aliases;
     await advisories.putRecords([record(ONE)]);
     await putAliases(ONE);
-    assert.deepEqual(await aliases(ONE), [GHSA]);
-    assert.deepEqual((await putAliases(TWO)).sort(), [ONE, TWO]);
+    assert.deepEqual([await aliases(ONE), (await putAliases(TWO)).sort()], [[GHSA], [ONE, TWO]]);
     assert.deepEqual([await aliases(ONE), await aliases(TWO)], [[], [GHSA]]);
     // No record has this id or alias any more.
     assert.ok((await putAliases()).includes(TWO));
@@ -113,8 +112,7 @@ onEach(databases, 'stored advisories', (place, test) => {
     assert.deepEqual([found?.score, found?.exploited?.cve], [{ epss: 0.5, percentile: 0.9 }, ONE]);
     const seq = await advisories.latestChange();
     await advisories.putExploited([exploited(TWO)]);
-    assert.deepEqual(await changedSince(advisories, seq), [ONE]);
-    assert.equal((await readOne(advisories, ONE))?.exploited, null);
+    assert.deepEqual([await changedSince(advisories, seq), (await readOne(advisories, ONE))?.exploited], [[ONE], null]);
   });
 
   it('are followed by their changes to the same that reading all gives', async () => {
@@ -267,8 +265,7 @@ onEach(databases, 'leases of sources', (_place, test) => {
     assert.partialDeepStrictEqual(fresh, { read: 0, skipped: 0, skippedExample: null });
     assert.partialDeepStrictEqual(await sourceAt(store, 3_000), { read: 10, state: 'syncing' });
     // Killed before it has: still a sync of its own.
-    assert.equal(await stateAt(store, 9_000), 'interrupted');
-    assert.equal((await begin(store, 'd', 9_000))?.read, 0);
+    assert.deepEqual([await stateAt(store, 9_000), (await begin(store, 'd', 9_000))?.read], ['interrupted', 0]);
     await store.sources.finish('nvd', end, lease('d'));
     assert.partialDeepStrictEqual(await sourceAt(store), { read: 10, skipped: 2 });
     // Failed before it has: nothing is read, and nothing is counted on.

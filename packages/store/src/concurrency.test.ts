@@ -61,10 +61,8 @@ onEach([postgres], 'several stores', ({ fresh }) => {
       follow<{ readonly id: number }>((last) => reader.feed.scansSince(last?.id ?? 0, 3), writing),
       follow<{ readonly id: number }>((last) => mentions.since(last?.id ?? 0, 3), writing),
     ]);
-    assert.deepEqual(events, await reader.eventsSince(0, 10_000));
-    assert.deepEqual(scans, await reader.feed.scansSince(0, 10_000));
-    assert.deepEqual(named, await mentions.since(0, 10_000));
-    assert.equal(named.length, 2 * 12 * STORES);
+    assert.deepEqual([events, scans], [await reader.eventsSince(0, 10_000), await reader.feed.scansSince(0, 10_000)]);
+    assert.deepEqual([named, named.length], [await mentions.since(0, 10_000), 2 * 12 * STORES]);
     await assertCounts(url);
     // What several stores published was published once.
     const kinds = Map.groupBy(events, ({ kind }) => kind);
@@ -104,8 +102,7 @@ onEach([postgres], 'several stores', ({ fresh }) => {
       if (last) await answers.enter(last.seq, []);
       return some;
     }, keeping);
-    assert.equal(entered.length, STORES * 30);
-    assert.equal(new Set(entered.map(({ id }) => id)).size, STORES * 30);
+    assert.deepEqual([entered.length, new Set(entered.map(({ id }) => id)).size], [STORES * 30, STORES * 30]);
     assert.deepEqual(await answers.unentered(1), []);
   });
 

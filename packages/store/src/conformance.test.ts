@@ -58,8 +58,7 @@ onEach(places, 'the store', (_place, test) => {
     await record(0, 'nginx/1.18.0 (Ubuntu)');
     assert.deepEqual(await builtOn(), ['1.18.0', 'ubuntu']);
     assert.equal((await record(1, 'nginx/1.18.0 (Ubuntu)')).isChanged, false);
-    const since = await store.latestSeq();
-    const newer = await record(2, 'nginx/1.20.1 (Ubuntu)');
+    const [since, newer] = [await store.latestSeq(), await record(2, 'nginx/1.20.1 (Ubuntu)')];
     assert.deepEqual([newer.isChanged, newer.changes, await builtOn()], [true, [], ['1.20.1', 'ubuntu']]);
     const [event, ...others] = await store.eventsSince(since, 10);
     assert.ok(event?.kind === 'domain-changed' && others.length === 0);
@@ -89,8 +88,7 @@ onEach(places, 'the store', (_place, test) => {
     const events = await store.eventsSince(0, 1_000);
     assert.ok(events.some((event) => event.kind === 'change-confirmed' && event.domain === 'a.com'));
     const inOrder = events.toSorted((a, b) => a.seq - b.seq);
-    assert.deepEqual(events, inOrder);
-    assert.deepEqual(await store.eventsSince(events[0]?.seq ?? 0, 1), [events[1]]);
+    assert.deepEqual([events, await store.eventsSince(events[0]?.seq ?? 0, 1)], [inOrder, [events[1]]]);
   });
 
   test('publishes the changes of a scan, then the domain as it is now, then what got worse', async (store) => {
@@ -159,8 +157,7 @@ onEach(places, 'the store', (_place, test) => {
   });
 
   test('reads the newest evidence with new rules, not an older one that lacks what has come back', async (store) => {
-    const both = ['google-site-verification=x', 'MS=ms12345678'];
-    const rules = rulebookWithout('zoho-mail');
+    const [both, rules] = [['google-site-verification=x', 'MS=ms12345678'], rulebookWithout('zoho-mail')];
     await store.recordScan(withTxt(scan(0), both), confirm);
     // The posture changes as one token is missed, so that this scan is kept; nothing is published when the token is back.
     await store.recordScan(withTxt(scan(1), ['google-site-verification=x', SPF]), confirm);
@@ -183,8 +180,7 @@ onEach(places, 'the store', (_place, test) => {
 
   test('reports a domain as changed when only its posture has', async (store) => {
     await store.recordScan(scan(0), confirm);
-    const seq = await store.latestSeq();
-    const hardened = withTxt(scan(1), ['google-site-verification=x', SPF]);
+    const [seq, hardened] = [await store.latestSeq(), withTxt(scan(1), ['google-site-verification=x', SPF])];
     assert.equal((await store.recordScan(hardened, confirm)).isChanged, true);
     assert.deepEqual(await kindsSince(store, seq), ['domain-changed']);
     assert.equal((await store.domain('a.com'))?.security.spf.all, '-all');
@@ -207,8 +203,7 @@ onEach(places, 'the store', (_place, test) => {
       while ((await store.due(after(0, minutes / 60), 1)).length === 0) minutes += 15;
       waits.push(minutes);
     }
-    assert.deepEqual(waits, [15, 30, 60, 120, 240, 480, 960, 1_440, 1_440]);
-    assert.equal(await store.domain('a.com'), undefined);
+    assert.deepEqual([waits, await store.domain('a.com')], [[15, 30, 60, 120, 240, 480, 960, 1_440, 1_440], undefined]);
   });
 
   test('keeps only the hash of a key, and does not find a revoked one', async ({ keys }) => {
@@ -216,8 +211,7 @@ onEach(places, 'the store', (_place, test) => {
     assert.match(key, /^ssk_[\w-]{43}$/);
     assert.deepEqual([(await keys.find(key))?.id, stored.priority], [stored.id, 'normal']);
     const first = await keys.create({ tier: 'standard', priority: 'high' });
-    assert.equal((await keys.find(first.key))?.priority, 'high');
-    assert.equal(await keys.revoke(first.stored.id), true);
+    assert.deepEqual([(await keys.find(first.key))?.priority, await keys.revoke(first.stored.id)], ['high', true]);
     const near = [`${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`, key.toLowerCase(), ` ${key}`, key.slice(4)];
     for (const wrong of [...near, `${key}x`, key.slice(0, -1), `sk-${key.slice(4)}`, '', 'ssk_', "' or 1=1 --"])
       assert.equal(await keys.find(wrong), undefined, wrong.slice(0, 4));

@@ -174,8 +174,7 @@ onEach([postgres], 'the lock of the scheduler', (_place, test) => {
 onEach(kept, 'the lock of the gateway', (_place, test) => {
   test('ends with a process that is killed', async (store, url) => {
     using holder = startHolder(url, 'gateway');
-    assert.equal(await holder.line(), 'held 1');
-    assert.equal(await store.gatewayLock.tryTake(), undefined);
+    assert.deepEqual([await holder.line(), await store.gatewayLock.tryTake()], ['held 1', undefined]);
     holder.child.kill('SIGKILL');
     await using held = await taken(store.gatewayLock);
     assert.equal(held.term, 2);

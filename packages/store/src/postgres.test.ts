@@ -78,8 +78,7 @@ onEach([postgres], 'a store', ({ fresh, empty }) => {
   });
 
   it('is refused to a user who may not create tables, in a message without the password', async () => {
-    const url = await empty();
-    const message = /lets this user do too little: .* CREATE on its schema/;
+    const [url, message] = [await empty(), /lets this user do too little: .* CREATE on its schema/];
     await assert.rejects(openStore(asUser(url, await createRole(url))), { code: 'not-allowed', message });
   });
 

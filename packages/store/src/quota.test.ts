@@ -8,8 +8,7 @@ import { QuotaBlocks } from './quota-blocks.ts';
 import { databaseOf } from './test/connections.ts';
 import { kept, onEach, postgres } from './test/places.ts';
 
-const DAY = '2026-01-01';
-const LIMIT = 10_000;
+const [DAY, LIMIT] = ['2026-01-01', 10_000];
 
 const createKeys = async ({ keys }: Store, count: number) =>
   Promise.all(Array.from({ length: count }, async () => (await keys.create({ tier: 'free' })).stored.id));
@@ -89,8 +88,7 @@ onEach([postgres], 'a large quota', ({ fresh }) => {
     const { stores, keyId } = await openMany(url, 2);
     const [killed, other] = stores as [Store, Store];
     // What a killed process has leased it neither spends nor gives back.
-    const before = await takeAll(killed, keyId, 3_000);
-    const after = await takeAll(other, keyId);
+    const [before, after] = [await takeAll(killed, keyId, 3_000), await takeAll(other, keyId)];
     assert.ok(before + after <= LIMIT && before + after >= LIMIT - 200, `${before} + ${after}`);
     await other[Symbol.asyncDispose]();
     await killed[Symbol.asyncDispose]();
@@ -124,8 +122,7 @@ onEach([postgres], 'a large quota', ({ fresh }) => {
     assert.deepEqual(await take(), { isAllowed: true, used: 28 });
     now += 6_000;
     await blocks.returnIdle();
-    assert.equal(await table.used(keyId, DAY), 28);
-    assert.deepEqual(await take('2026-01-02'), { isAllowed: true, used: 1 });
+    assert.deepEqual([await table.used(keyId, DAY), await take('2026-01-02')], [28, { isAllowed: true, used: 1 }]);
 
     leases = 0;
     let left = 20_000;

@@ -11,8 +11,7 @@ import { plansOf } from './test/plans.ts';
 import { compareBatches } from './test/scan-histories.ts';
 import { confirm, day, exchangeOn, GOOGLE, HOUR, MICROSOFT, scanOf, withTxt } from './test/scans.ts';
 
-const MINUTE = 60_000;
-const NOW = new Date(day(1));
+const [MINUTE, NOW] = [60_000, new Date(day(1))];
 const later = (ms: number) => new Date(NOW.getTime() + ms);
 const a = { holder: 'a', limit: 10, leaseMs: MINUTE } as const;
 const b = { ...a, holder: 'b' } as const;
@@ -82,8 +81,7 @@ onEach(databases, 'scan work', (_place, test) => {
     assert.deepEqual(await progress(later(MINUTE)), [3, 2, 0, 1], 'without leases that have ended');
     assert.deepEqual(await work.renew(['x.com', 'y.com'], a, NOW), ['x.com']);
     await work.putOff('y.com', NOW);
-    assert.deepEqual(await progress(NOW), [3, 1, 0, 2]);
-    assert.deepEqual(await work.claimDue(b, NOW), ['z.com']);
+    assert.deepEqual([await progress(NOW), await work.claimDue(b, NOW)], [[3, 1, 0, 2], ['z.com']]);
   });
 
   test('that is done twice, or late, changes nothing', async (store) => {

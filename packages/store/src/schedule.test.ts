@@ -6,10 +6,8 @@ import { intervalOf, nextLookAt, UNKNOWN, withLook } from './schedule.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const USUAL = DAY;
-const CONFIRM_AFTER = 6 * HOUR + 1;
-const DOMAINS = 20_000;
-const DAYS = 30;
+const [USUAL, CONFIRM_AFTER] = [DAY, 6 * HOUR + 1];
+const [DOMAINS, DAYS] = [20_000, 30];
 const usual = { usualMs: USUAL, isWatched: false } as const;
 
 interface Scan {
@@ -20,8 +18,7 @@ interface Scan {
 
 /** All domains are added at once; `next` gives the time of the next scan. */
 function simulate(next: (domain: number, scan: Scan) => number) {
-  const random = randomFrom(7);
-  const load = new Array<number>(DAYS * 24).fill(0);
+  const [random, load] = [randomFrom(7), new Array<number>(DAYS * 24).fill(0)];
   let [delaysMs, changes, longestGapMs] = [0, 0, 0];
   for (let domain = 0; domain < DOMAINS; domain += 1) {
     // Most are quiet, few change daily.
@@ -82,8 +79,7 @@ describe('the schedule', () => {
       for (let at = 0; at < days * DAY; at += everyMs) history = withLook(history, { elapsedMs: everyMs, isChanged });
       return intervalOf(history, usual);
     };
-    assert.equal(after(400, DAY, false), 2 * USUAL);
-    assert.equal(after(60, DAY / 4, true), USUAL / 4);
+    assert.deepEqual([after(400, DAY, false), after(60, DAY / 4, true)], [2 * USUAL, USUAL / 4]);
     assert.equal(intervalOf(UNKNOWN, { ...usual, isWatched: true }), USUAL / 2);
     const often = withLook({ trackedMs: 0, changes: 100 }, { elapsedMs: DAY, isChanged: true });
     assert.equal(intervalOf(often, { ...usual, isWatched: true }), USUAL / 4, 'sooner than a watched domain');

@@ -6,10 +6,8 @@ import { SegmentTable } from './segments.ts';
 import { databases, kept, onEach } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 
-const DAY_MS = 86_400_000;
-const T0 = Date.UTC(2026, 0, 31);
-const SIGNATURE = new Uint8Array(64).fill(1);
-const NONE = new Uint8Array();
+const [DAY_MS, T0] = [86_400_000, Date.UTC(2026, 0, 31)];
+const [SIGNATURE, NONE] = [new Uint8Array(64).fill(1), new Uint8Array()];
 const BY = ['worker', 'gateway', 'caller', 'model', 'day'] as const;
 
 const nonceOf = (n: number) => Uint8Array.from(Buffer.from(String(n).padStart(16, '0')));
@@ -117,8 +115,7 @@ onEach(kept, 'segments', (_place, test) => {
     const another = segment(1, { worker: 'worker-b', outputTokens: 1_000_000, gatewaySignature: SIGNATURE });
     assert.equal(await one.segments.put(first), true);
     const again = await Promise.all([first, another].map((each) => one.segments.put(each)));
-    assert.deepEqual(again, [false, false]);
-    assert.deepEqual(await one.segments.list({ limit: 10 }), [first]);
+    assert.deepEqual([again, await one.segments.list({ limit: 10 })], [[false, false], [first]]);
     const nonces = Array.from({ length: 50 }, (_, n) => n + 2);
     const puts = await Promise.all(
       nonces.flatMap((n) => [one, other].map((store, at) => store.segments.put(segment(n, { outputTokens: at })))),
@@ -177,8 +174,7 @@ onEach(databases, 'receipts', (_place, test) => {
   });
 
   test('are given to the key that asked, once they were entered', async ({ answers }) => {
-    const one = await answers.keep([receipt('rwr_1')]);
-    const two = await answers.keep([receipt('rwr_2')]);
+    const [one, two] = [await answers.keep([receipt('rwr_1')]), await answers.keep([receipt('rwr_2')])];
     assert.equal(await answers.receipt('rwr_1', 'key_a'), undefined);
     assert.deepEqual(await answers.unentered(1), [{ seq: one, ...receipt('rwr_1') }]);
     await answers.enter(one, [used()]);
@@ -193,11 +189,9 @@ onEach(databases, 'receipts', (_place, test) => {
     for (const id of ['rwr_1', 'rwr_2', 'rwr_3', 'rwr_4']) await answers.keep([receipt(id)]);
     const [, , third] = await answers.unentered(10);
     await answers.enter(third?.seq ?? 0, []);
-    assert.equal(await answers.forget('rwr_9', 1), 1);
-    assert.equal(await answers.forget('rwr_3', 10), 1);
+    assert.deepEqual([await answers.forget('rwr_9', 1), await answers.forget('rwr_3', 10)], [1, 1]);
     assert.equal(await answers.receipt('rwr_3', 'key_a'), '{"id":"rwr_3"}');
-    assert.equal(await answers.forget('rwr_9', 10), 1);
-    assert.equal(await unentered(store), 'rwr_4');
+    assert.deepEqual([await answers.forget('rwr_9', 10), await unentered(store)], [1, 'rwr_4']);
   });
 
   test('come with usage that is counted by key, model and day, within one batch and over several', async ({

@@ -34,8 +34,7 @@ onEach(kept, 'a store', (place, test) => {
   });
 
   it('is opened again as it was left, with its counts, and no key or address in clear', async () => {
-    const url = await place.fresh();
-    const address = '198.51.100.77';
+    const [url, address] = [await place.fresh(), '198.51.100.77'];
     const made = await openStore(url);
     for (let i = 0; i < 20; i += 1) await made.recordScan(scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
     const { key, stored } = await made.keys.create({ tier: 'free' });
@@ -68,8 +67,7 @@ onEach(kept, 'a store', (place, test) => {
     assert.deepEqual(await rows(url, ours), []);
     await exec(url, 'DROP TABLE settings');
     await using store = await openStore(url);
-    assert.equal((await store.counts()).domains, 0);
-    assert.equal((await rows(url, ours)).length, 2);
+    assert.deepEqual([(await store.counts()).domains, (await rows(url, ours)).length], [0, 2]);
   });
 
   it('is refused with the schema of a newer version, or of a program that has migrations as we do', async () => {
@@ -87,8 +85,7 @@ onEach(kept, 'a store', (place, test) => {
     await stream.begin(0, publishedUs - 1);
     const event = streamEvent(publishedUs, { body: '{"a":"\\u0000"}' });
     const appended = (await stream.append([event], { from: 0, to: publishedUs })) ?? [];
-    assert.deepEqual(await stream.since(0, 1), appended);
-    assert.equal(await stream.seqAt(publishedUs), appended[0]?.seq);
+    assert.deepEqual([await stream.since(0, 1), await stream.seqAt(publishedUs)], [appended, appended[0]?.seq]);
     assert.equal(await stream.cursor(), publishedUs);
     for (const refused of [2 ** 64, 0.5])
       await assert.rejects(stream.append([streamEvent(refused)], { from: publishedUs, to: 1 }));

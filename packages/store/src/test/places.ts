@@ -51,17 +51,16 @@ export function postgresServer(): Promise<PostgresCluster> {
   return server;
 }
 
-export const memory: Place = {
-  name: 'SQLite in memory',
-  skip: false,
-  fresh: async () => 'sqlite::memory:',
-  empty: async () => 'sqlite::memory:',
-};
+const fresh = async () => 'sqlite::memory:';
+export const memory: Place = { name: 'SQLite in memory', skip: false, fresh, empty: fresh };
 export const file: Place = {
   name: 'a SQLite file',
   skip: false,
   async fresh() {
-    template ??= migratedFile();
+    template ??= (async (path) => {
+      await (await openStore(`sqlite:${path}`))[Symbol.asyncDispose]();
+      return path;
+    })(freshPath());
     const [from, to] = [await template, freshPath()];
     copyFileSync(from, to);
     await exec(`sqlite:${to}`, `PRAGMA synchronous = OFF; ${asAnotherStore()}`);
@@ -75,12 +74,6 @@ export const postgres: Place = {
   fresh: async () => (await postgresServer()).migrated(),
   empty: async () => (await postgresServer()).fresh(),
 };
-
-async function migratedFile(): Promise<string> {
-  const path = freshPath();
-  await (await openStore(`sqlite:${path}`))[Symbol.asyncDispose]();
-  return path;
-}
 
 /** Places that outlive the store, may be opened twice at once, and have tables that can be looked into. */
 export const kept: readonly Place[] = [file, postgres];
@@ -116,10 +109,8 @@ export async function rows(url: string, sql: string): Promise<Row[]> {
   const path = pathOf(url);
   if (path === undefined) return (await onServer(url, sql)).rows;
   using database = new DatabaseSync(path);
-  return database
-    .prepare(sql)
-    .all()
-    .map((row) => ({ ...row }));
+  const found = database.prepare(sql).all();
+  return found.map((row) => ({ ...row }));
 }
 
 /** Statements, without values, behind the store's back. */

@@ -11,7 +11,6 @@ export interface QueryPlan {
   readonly scans: readonly string[];
   /** The indexes in which something is looked up. */
   readonly indexes: readonly string[];
-  /** Whether the requested order is made by sorting. */
   readonly isSorted: boolean;
   /** The database's own description. */
   readonly text: string;

@@ -9,12 +9,9 @@ export const rulebook = compileRulebook(loadCatalog(entries));
 
 /** A scan of a domain whose mail goes to `exchange`; `null` is a look-up that failed. */
 export function scanOf(domain: string, at: string, exchange: string | null, rules: Rulebook = rulebook): ScanRecord {
-  const base = evidenceFromRecord({
-    domain,
-    ns: ['ada.ns.cloudflare.com'],
-    txt: ['google-site-verification=x'],
-    mx: [{ preference: 1, exchange: exchange ?? 'none.example' }],
-  });
+  const mx = [{ preference: 1, exchange: exchange ?? 'none.example' }];
+  const txt = ['google-site-verification=x'];
+  const base = evidenceFromRecord({ domain, ns: ['ada.ns.cloudflare.com'], txt, mx });
   const failed = { status: 'timeout', records: [], aliases: [] } as const;
   // What the record does not name was asked for and is not there, as after a real probe.
   const asked = Object.fromEntries(
@@ -26,11 +23,8 @@ export function scanOf(domain: string, at: string, exchange: string | null, rule
   const named = Object.fromEntries(
     rules.probeLabels.map((label) => [label, { status: 'nxdomain', records: [], aliases: [] } as const]),
   );
-  const evidence: Evidence = {
-    ...base,
-    observedAt: at,
-    dns: { ...asked, named, mx: exchange === null ? failed : base.dns.mx },
-  };
+  const dns = { ...asked, named, mx: exchange === null ? failed : base.dns.mx };
+  const evidence: Evidence = { ...base, observedAt: at, dns };
   const time = new Date(at);
   return { profile: detect(evidence, rules), evidence, startedAt: time, finishedAt: time };
 }

@@ -20,10 +20,9 @@ export const RELEASED = MIGRATIONS.filter((name) => name <= '014-zzz');
 
 /** Some tables have rows on PostgreSQL only: their text is a separate one. */
 function rowsOf(number: string, isOnPostgres: boolean): string {
-  const texts = [`${number}.sql`, ...(isOnPostgres ? [`${number}.postgres.sql`] : [])].map((name) => {
-    const file = path.join(import.meta.dirname, 'upgrade', name);
-    return existsSync(file) ? readFileSync(file, 'utf8') : '';
-  });
+  const names = isOnPostgres ? [`${number}.sql`, `${number}.postgres.sql`] : [`${number}.sql`];
+  const files = names.map((name) => path.join(import.meta.dirname, 'upgrade', name)).filter(existsSync);
+  const texts = files.map((file) => readFileSync(file, 'utf8'));
   return texts
     .join('')
     .replaceAll(/\{\{blob ([0-9a-f]*)\}\}/g, isOnPostgres ? "'\\x$1'::bytea" : "X'$1'")
@@ -41,15 +40,12 @@ export async function makeOld(url: string, last: string): Promise<void> {
   }
   if (!isPostgres(db)) return;
   // The texts contain their numbers; the next numbers follow them, as when a service had written them.
-  for (const { table, key } of await rows(
-    url,
-    `select table_name as table, column_name as key from information_schema.columns
-     where table_schema = current_schema() and is_identity = 'YES'`,
-  ))
-    await exec(
-      url,
-      `select setval(pg_get_serial_sequence('${table}', '${key}'), (select coalesce(max(${key}), 0) + 1 from ${table}))`,
-    );
+  const numbered = `select table_name as table, column_name as key from information_schema.columns
+    where table_schema = current_schema() and is_identity = 'YES'`;
+  for (const { table, key } of await rows(url, numbered)) {
+    const next = `(select coalesce(max(${key}), 0) + 1 from ${table})`;
+    await exec(url, `select setval(pg_get_serial_sequence('${table}', '${key}'), ${next})`);
+  }
 }
 
 /** What was stored is read. */
@@ -86,15 +82,14 @@ async function assertRead(store: Store, url: string, number: number): Promise<vo
     const { log, keys } = store.ledger;
     assert.partialDeepStrictEqual(await log.head(), { origin: 'old.example/stack', size: 1 });
     assert.equal(Buffer.from((await log.leaves(0, 10))[0] ?? []).toString(), 'a leaf of then');
-    assert.equal((await log.hashes(0, 0, 1)).length, 32);
-    assert.deepEqual([...(await keys.all()).keys()], ['old']);
+    assert.deepEqual([(await log.hashes(0, 0, 1)).length, [...(await keys.all()).keys()]], [32, ['old']]);
   }
 }
 
 /** Tests for each of these schemas. */
 export function upgradesFrom(schemas: readonly string[]): void {
   onEach(kept, 'a store of an older version', (place) => {
-    for (const last of schemas) {
+    for (const last of schemas)
       it(`with the schema ${last} is read completely, and goes on`, async () => {
         const url = await place.empty();
         await makeOld(url, last);
@@ -115,6 +110,5 @@ export function upgradesFrom(schemas: readonly string[]): void {
         assert.deepEqual(report, { id: domainId, name: 'new.com', ...payload }, 'the event equals a fresh reading');
         assert.deepEqual((await checkStore(url)).findings, []);
       });
-    }
   });
 }
