@@ -9,18 +9,12 @@ import { until } from './test/network/answers.ts';
 
 /** One request on a socket that can stop reading; `answer` gets what a route would. */
 async function withReader(answer: (raw: ServerResponse, reader: ReturnType<typeof connect>) => Promise<void>) {
-  const server = createServer();
+  await using server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const reader = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  try {
-    reader.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    const [, raw] = (await once(server, 'request')) as [unknown, ServerResponse];
-    await answer(raw, reader);
-  } finally {
-    reader.destroy();
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  }
+  await using reader = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  reader.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  const [, raw] = (await once(server, 'request')) as [unknown, ServerResponse];
+  await answer(raw, reader);
 }
 
 const replyOf = (raw: ServerResponse) => ({ raw, hijack: () => {}, getHeaders: () => ({}) });

@@ -18,13 +18,9 @@ import { ENDLESS, MESSAGES as messages, untilIdle } from './test/shared.ts';
 const CHAT = '/v1/chat/completions';
 
 describe('a gateway that is stopped', () => {
-  it('ends at once while it waits for a model', async (context) => {
+  it('ends at once while it waits for a model', async () => {
     // It takes the request and never answers.
-    const hub = createServer(() => {}).listen(0, '127.0.0.1');
-    context.after(() => {
-      hub.closeAllConnections();
-      hub.close();
-    });
+    await using hub = createServer().listen(0, '127.0.0.1');
     await once(hub, 'listening');
     const stopping = new AbortController();
     hub.once('request', () => stopping.abort());

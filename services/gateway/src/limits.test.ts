@@ -102,12 +102,10 @@ describe('limits', () => {
   });
 });
 
-describe('a bucket', () => {
-  it('never holds more than its size, nor fills when the clock goes back', () => {
-    const bucket = new RateBucket(10, 1);
-    assert.deepEqual([bucket.take(1_000, 10), bucket.take(500, 1), bucket.at(1_000_000).level], [0, 1, 10]);
-    bucket.spend(1_000_000, 25);
-    assert.deepEqual(bucket.at(1_000_000), { level: -15, fullAfterMs: 25 });
-    assert.equal(bucket.take(1_000_000, 1), 16);
-  });
+it('a bucket never holds more than its size, nor fills when the clock goes back', () => {
+  const bucket = new RateBucket(10, 1);
+  assert.deepEqual([bucket.take(1_000, 10), bucket.take(500, 1), bucket.at(1_000_000).level], [0, 1, 10]);
+  bucket.spend(1_000_000, 25);
+  assert.deepEqual(bucket.at(1_000_000), { level: -15, fullAfterMs: 25 });
+  assert.equal(bucket.take(1_000_000, 1), 16);
 });

@@ -127,8 +127,7 @@ function twoWorkers(contexts: JobContext[]): Engine {
   const simulated = createSimulatedEngine({ answerTokens: 8 }) as unknown as Engine;
   return {
     ...simulated,
-    info: simulated.info,
-    isReady: true,
+    ...{ info: simulated.info, isReady: true },
     async *generate(job, signal, context = {}) {
       contexts.push(context);
       let position = 0;

@@ -71,15 +71,11 @@ describe('a running worker', () => {
     await assert.rejects(startTestWorker({ directory: first.directory }), error);
   });
 
-  it('can be ended while it starts, during a download or a load', async (context) => {
+  it('can be ended while it starts, during a download or a load, and while it joins', async () => {
     await using directory = await temporaryDirectory();
     // It never answers.
-    const hub = createServer().listen(0, '127.0.0.1');
+    await using hub = createServer().listen(0, '127.0.0.1');
     const asked = once(hub, 'request');
-    context.after(() => {
-      hub.closeAllConnections();
-      hub.close();
-    });
     await once(hub, 'listening');
     const { port } = hub.address() as { readonly port: number };
     const hf = { STRATA_MODEL: 'hf:someone/something', STRATA_HF_ENDPOINT: `http://127.0.0.1:${port}` };

@@ -184,18 +184,18 @@ describe('live fleet', () => {
     assert.ok(speed() < 60, `${speed()}`);
   });
 
-  it('backs off from a worker that failed, and tries it with one job', () => {
+  it('backs off from a worker that failed, or refused what it could do, and tries it with one job', () => {
     const { fleet, time, choose, serve } = world({ w: {} });
     const areChosen = (afterMs = 0) => {
       time.nowMs += afterMs;
       return [choose(), choose()].map(Boolean);
     };
-    for (let i = 0; i < 20; i++) fleet.noteLost('w', 'stalled');
+    for (let i = 0; i < 20; i++) fleet.noteLost('w', i % 2 ? 'stalled' : 'unusable');
     assert.deepEqual(areChosen(), [false, false]);
     assert.deepEqual(areChosen(751), [true, false]);
     serve('w');
     assert.deepEqual(areChosen(), [true, true]);
-    fleet.noteLost('w', 'stalled');
+    fleet.noteLost('w', 'grammar-unusable');
     assert.deepEqual(areChosen(751), [true, false]);
     fleet.noteAnswered('w');
     assert.deepEqual(areChosen(), [true, true], 'also after the answer to a call');
@@ -214,13 +214,6 @@ describe('live fleet', () => {
     time.nowMs += 9_998;
     assert.equal(choose(), undefined);
   });
-
-  for (const loss of ['unusable', 'grammar-unusable'])
-    it(`backs off from a worker that refused what it could do: ${loss}`, () => {
-      const { fleet, choose } = world({ w: {} });
-      fleet.noteLost('w', loss);
-      assert.equal(choose(), undefined);
-    });
 
   it('asks no worker for more than its own context, whatever the others offer', () => {
     const { choose, chosen } = world({ small: { model: { contextLength: 1_000 } }, large: { rttMs: 900 } });

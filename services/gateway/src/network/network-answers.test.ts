@@ -3,22 +3,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
+import { killed } from '../test/network/answers.ts';
 import { REQUESTS, SCHEMA, toldOf } from '../test/network/real-answers.ts';
 import type { WorkerScript } from '../test/network/scripted-worker.ts';
 import { connect, freshBed } from '../test/network/shared-bed.ts';
 import { sharedEngine } from '../test/shared.ts';
-
-/** The worker of every other answer part is killed at its `parts[n]`-th token. */
-function dyingAt(positions: readonly number[]): WorkerScript {
-  const left = new Set(positions);
-  return {
-    say(frame, worker) {
-      if (frame.kind !== 'tokens' || !left.delete(frame.position)) return [frame];
-      worker.kill();
-      return [];
-    },
-  };
-}
 
 describe('an answer of a real model whose workers are killed', () => {
   let model: Engine;
@@ -31,13 +20,13 @@ describe('an answer of a real model whose workers are killed', () => {
       const undisturbed = await toldOf(model, more);
       assert.ok(undisturbed.tokens >= 6, `${undisturbed.tokens} tokens`);
       const last = undisturbed.tokens - 1;
-      for (const positions of [
-        [0, 1, Math.floor(last / 2)],
-        [2, last - 1, last],
-      ]) {
+      const early = [0, 1, Math.floor(last / 2)];
+      for (const positions of [early, [2, last - 1, last]]) {
         const bed = await freshBed();
-        const script = dyingAt(positions);
-        const start = (at: number) => connect(bed, at, { engine: model, ...script });
+        const left = new Set(positions);
+        const say: WorkerScript['say'] = (frame, worker) =>
+          frame.kind === 'tokens' && left.delete(frame.position) ? killed(frame, worker) : [frame];
+        const start = (at: number) => connect(bed, at, { engine: model, say });
         await Promise.all([start(0), start(1)]);
         const { noteLost } = bed.fleet;
         const back: Promise<unknown>[] = [];

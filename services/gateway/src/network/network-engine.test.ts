@@ -12,10 +12,9 @@ describe('an answer of the network', () => {
     await using net = await networkOf([{}]);
     const segments: JobSegment[] = [];
     assert.deepEqual(await net.answer(job(), { onSegment: (segment) => segments.push(segment) }), UNDISTURBED);
-    const [served] = net.fleet.served;
-    assert.deepEqual([served?.made, served?.tokens], [COUNT, [...PROMPT, ...truth()]]);
-    const [segment, ...more] = segments;
-    assert.deepEqual([segment?.from, segment?.to, segment?.worker, more], [0, COUNT, net.bed.peer(0), []]);
+    assert.partialDeepStrictEqual(net.fleet.served, [{ made: COUNT, tokens: [...PROMPT, ...truth()] }]);
+    assert.equal(segments.length, 1);
+    assert.partialDeepStrictEqual(segments, [{ from: 0, to: COUNT, worker: net.bed.peer(0) }]);
   });
 
   for (const given of [12, COUNT])

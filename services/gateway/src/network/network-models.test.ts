@@ -32,7 +32,7 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
   const admission = new Admission({ places: 1, queue: 0 });
   const models = new Models(own.map((id) => ({ id, backend: {} as Backend, created: 0, admission })));
   let groups: readonly ModelGroup[] = [];
-  let vocabulary = bytewise;
+  const given = { vocabulary: bytewise };
   const slots = { slots: 2, refreshed: 0, refresh: () => void slots.refreshed++ };
   const opened: string[] = [];
   const ended: string[] = [];
@@ -41,7 +41,7 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
     {
       ...{ models, logger: pino({ level: 'silent' }), now: () => new Date(0) },
       groups: () => groups,
-      vocabularyOf: () => vocabulary,
+      vocabularyOf: () => given.vocabulary,
       onOpened: () => network.refresh(),
       openModel: (group, _vocabulary, { vocabularySize }) => {
         opened.push(`${group().name} ${vocabularySize}`);
@@ -52,11 +52,8 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
   );
   return {
     [Symbol.asyncDispose]: () => network[Symbol.asyncDispose](),
-    ...{ models, network, opened, ended, slots },
+    ...{ models, network, opened, ended, slots, given },
     ids: () => models.list().map(({ id }) => id),
-    speak: (other: LazyVocabulary) => {
-      vocabulary = other;
-    },
     offer: async (...offered: readonly ModelGroup[]) => {
       groups = offered;
       network.refresh();
@@ -92,13 +89,6 @@ describe('models of the network', () => {
     assert.deepEqual(ids(), ['m']);
   });
 
-  it('stay for a while without a worker: one that restarts finds them there', async () => {
-    await using world = scene({ graceMs: 60_000 });
-    await world.offer(groupOf(1));
-    await world.offer();
-    assert.deepEqual(world.ids(), ['m']);
-  });
-
   const broken: Readonly<Record<string, Partial<LazyVocabulary>>> = {
     'has no token for a text': { tokenize: async () => [] },
     'has one token for every text': { tokenize: async () => [1] },
@@ -111,7 +101,7 @@ describe('models of the network', () => {
     it(`are refused, and not tried again at once, where the vocabulary ${why}`, async () => {
       await using world = scene();
       for (const each of [{ ...bytewise, ...vocabulary }, bytewise]) {
-        world.speak(each);
+        world.given.vocabulary = each;
         await world.offer(groupOf(1));
       }
       assert.deepEqual(world.ids(), []);
@@ -127,12 +117,13 @@ describe('models of the network', () => {
     assert.equal(models.get('new').admission, admission);
   });
 
-  it('whose name another one takes go on as their digest; one without workers keeps its name from strangers', async () => {
+  it('stay for a while without workers, and keep their name from strangers; another one with more workers takes it', async () => {
     await using world = scene({ graceMs: 60_000 });
     const digestOf = (n: number) => ['m', `m@${digest(n).slice(0, 12)}`];
     const strange = groupOf(2, 'm', ['b']);
     for (const [expected, ...offered] of [
       [['m'], groupOf(1)],
+      [['m']],
       [digestOf(2), strange],
       [digestOf(2), groupOf(1), strange],
       [digestOf(1), groupOf(1), groupOf(2, 'm', ['b', 'c'])],

@@ -97,22 +97,18 @@ describe('GET /network', () => {
   });
 });
 
-describe('a gateway on no network', () => {
-  it('says so', async () => {
-    const { status, body } = await get('/network');
-    assert.deepEqual([status, body.error.code], [404, 'not_found']);
-  });
+it('a gateway on no network says so', async () => {
+  const { status, body } = await get('/network');
+  assert.deepEqual([status, body.error.code], [404, 'not_found']);
 });
 
-describe('settings of the network that cannot be used', () => {
-  it('are told before anything listens', async () => {
-    const wrong = [
-      [{ STRATA_JOIN: 'nobody' }, /join takes an address with a peer id/],
-      [{ STRATA_JOIN: 'strata1damaged' }, /token/],
-      [{ STRATA_NETWORK_KEY_FILE: '/nowhere/network.key' }, /network key cannot be read/],
-      [{ STRATA_P2P_LISTEN: '/ip4/192.0.2.1/tcp/1' }, /STRATA_P2P_LISTEN/],
-    ] as const;
-    for (const [settings, words] of wrong)
-      await assert.rejects(startHarness({ STRATA_MODEL: '', ...ON, ...settings }), words);
-  });
+it('settings of the network that cannot be used are told before anything listens', async () => {
+  const wrong = [
+    [{ STRATA_JOIN: 'nobody' }, /join takes an address with a peer id/],
+    [{ STRATA_JOIN: 'strata1damaged' }, /token/],
+    [{ STRATA_NETWORK_KEY_FILE: '/nowhere/network.key' }, /network key cannot be read/],
+    [{ STRATA_P2P_LISTEN: '/ip4/192.0.2.1/tcp/1' }, /STRATA_P2P_LISTEN/],
+  ] as const;
+  for (const [settings, words] of wrong)
+    await assert.rejects(startHarness({ STRATA_MODEL: '', ...ON, ...settings }), words);
 });

@@ -136,20 +136,18 @@ const { sampling } = requestOf();
 const scored = { modelSha256: MODEL, prompt: PROMPT, answer: [1, 2], hasEnd: true, sampling };
 const embedded = { modelSha256: MODEL, tokens: PROMPT };
 
-describe('a session that ends', () => {
-  it('ends all jobs and calls, and takes no more', async () => {
-    const { bed, session, worker } = await sessionWith({ hear: () => true });
-    const run = () => Array.fromAsync(session.run(requestOf(), unread));
-    const pending = [run(), run(), session.score(scored, NEVER), session.vocabulary(MODEL, NEVER)];
-    await until(() => worker.heard.length === 1 + pending.length);
-    worker.kill();
-    for (const each of pending) await assert.rejects(each, { name: 'WorkerLostError', loss: 'gone' });
-    assert.equal(session.isAlive, false);
-    await assert.rejects(session.embed(embedded, NEVER), { loss: 'gone' });
-    await assert.rejects(run(), { loss: 'gone' });
-    session.settle(new Uint8Array(16), new Uint8Array(64));
-    assert.deepEqual(bed.ends, [{ peer: bed.peer(0), loss: 'gone', breach: undefined }]);
-  });
+it('a session that ends ends all jobs and calls, and takes no more', async () => {
+  const { bed, session, worker } = await sessionWith({ hear: () => true });
+  const run = () => Array.fromAsync(session.run(requestOf(), unread));
+  const pending = [run(), run(), session.score(scored, NEVER), session.vocabulary(MODEL, NEVER)];
+  await until(() => worker.heard.length === 1 + pending.length);
+  worker.kill();
+  for (const each of pending) await assert.rejects(each, { name: 'WorkerLostError', loss: 'gone' });
+  assert.equal(session.isAlive, false);
+  await assert.rejects(session.embed(embedded, NEVER), { loss: 'gone' });
+  await assert.rejects(run(), { loss: 'gone' });
+  session.settle(new Uint8Array(16), new Uint8Array(64));
+  assert.deepEqual(bed.ends, [{ peer: bed.peer(0), loss: 'gone', breach: undefined }]);
 });
 
 describe('a call', () => {
@@ -207,22 +205,20 @@ describe('a call', () => {
   });
 });
 
-describe('a channel that takes nothing any more', () => {
-  it('ends the session although its other side lives on', async () => {
-    const broken = new AbortController();
-    async function* messages() {
-      yield encodeFrame({ kind: 'hello', version: 1, software: 'x', role: 'worker' });
-      await once(broken.signal, 'abort');
-    }
-    let sent = 0;
-    const send = async () => assert.ok(++sent === 1, 'its side is closed');
-    const ended = Promise.withResolvers<{ readonly loss: string }>();
-    const channel = { peer: 'p', messages: messages(), send, close: async () => {}, abort: () => broken.abort() };
-    const heard = { software: 'x', roundTripMs: () => 1, onOffer: () => {}, onEnd: ended.resolve, tickMs: 10 };
-    await using session = await openWorkerSession(channel, heard);
-    await assert.rejects(session.embed(embedded, NEVER), { loss: 'gone' });
-    assert.equal((await ended.promise).loss, 'gone');
-  });
+it('a channel that takes nothing any more ends the session although its other side lives on', async () => {
+  const broken = new AbortController();
+  async function* messages() {
+    yield encodeFrame({ kind: 'hello', version: 1, software: 'x', role: 'worker' });
+    await once(broken.signal, 'abort');
+  }
+  let sent = 0;
+  const send = async () => assert.ok(++sent === 1, 'its side is closed');
+  const ended = Promise.withResolvers<{ readonly loss: string }>();
+  const channel = { peer: 'p', messages: messages(), send, close: async () => {}, abort: () => broken.abort() };
+  const heard = { software: 'x', roundTripMs: () => 1, onOffer: () => {}, onEnd: ended.resolve, tickMs: 10 };
+  await using session = await openWorkerSession(channel, heard);
+  await assert.rejects(session.embed(embedded, NEVER), { loss: 'gone' });
+  assert.equal((await ended.promise).loss, 'gone');
 });
 
 async function loadedSession(options: WorkerOptions = {}) {

@@ -95,13 +95,11 @@ export async function auditedNetwork({ workers, hasOwnEngine, standings, ...opti
       for (let request = 0; request < count; request += 1)
         await this.take(...peers.map((peer, i) => trueAnswer(peer, request * 7 + i)));
     },
-    /** A worker answers one request after another until it is quarantined: how many, of 500 at most. */
+    /** A worker answers one request after another until it is quarantined: how many; 501 if it never is. */
     async requestsUntilCaught(change: (answer: SeenAnswer) => SeenAnswer): Promise<number> {
-      for (let request = 1; request <= 500; request += 1) {
-        await this.take(change(trueAnswer('eve', request)));
-        if (auditor.of('eve') === 0) return request;
-      }
-      return Number.POSITIVE_INFINITY;
+      let request = 0;
+      while (request <= 500 && auditor.of('eve') > 0) await this.take(change(trueAnswer('eve', ++request)));
+      return request;
     },
     [Symbol.asyncDispose]: () => auditor[Symbol.asyncDispose](),
   };

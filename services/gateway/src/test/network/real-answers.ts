@@ -31,9 +31,8 @@ export const REQUESTS: Readonly<Record<string, object>> = {
 /** Deltas as a client would see them: ids of calls are drawn anew each time, and text comes in pieces of any size. */
 export async function toldOf(engine: Engine, more: object) {
   const messages = [{ role: 'user', content: 'What is DMARC?' }];
-  const plan = await new EngineBackend(engine).planChat(
-    readChatRequest({ model: 'm', messages, temperature: 0, ...more }),
-  );
+  const request = readChatRequest({ model: 'm', messages, temperature: 0, ...more });
+  const plan = await new EngineBackend(engine).planChat(request);
   const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
   const deltas: ChatDelta[] = [];
   for await (const delta of plan.choices[0]?.deltas({ usage, context: {}, signal: NEVER }) ?? []) deltas.push(delta);
