@@ -7,10 +7,7 @@ import { contentDisposition, csvBytes } from './csv.ts';
 import { route } from './index.ts';
 import { serverOf } from './test/test-server.ts';
 
-const columns = [
-  { name: 'domain', description: 'A domain.' },
-  { name: 'value', description: 'Anything.' },
-];
+const columns = ['domain', 'value'].map((name) => ({ name, description: 'Anything.' }));
 const text = (rows: (string | number | boolean | null)[][]) =>
   csvBytes(columns, { filename: 'x.csv', rows, isTruncated: false }).toString('utf8');
 

@@ -13,11 +13,8 @@ describe('the server', () => {
   beforeEach(() => {
     server = createTestServer();
   });
-  const get = async (
-    url: string,
-    headers: Record<string, string> = unlimited,
-    method: 'GET' | 'HEAD' | 'OPTIONS' | 'PUT' | 'POST' = 'GET',
-  ) => {
+  type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'PUT' | 'POST';
+  const get = async (url: string, headers: Record<string, string> = unlimited, method: Method = 'GET') => {
     const response = await server.fastify.inject({ method, url, headers });
     const { statusCode: status, headers: sent, body: text } = response;
     const isJson = String(sent['content-type'] ?? '').includes('json') && text !== '';
@@ -151,7 +148,7 @@ describe('the server', () => {
     const signed = ['GET /things/a', 'GET /things/none', 'GET /things/bug', 'GET /things/a?limit=0', 'GET /%E0%A4%A'];
     signed.push('GET /nowhere', 'PUT /things/a', 'POST /things');
     for (const line of [...signed, 'OPTIONS /things/a', 'GET /files/x']) {
-      const [method, url = ''] = line.split(' ') as [Parameters<typeof get>[2], string];
+      const [method, url = ''] = line.split(' ') as [Method, string];
       const { headers, body } = await get(url, unlimited, method);
       assert.equal(headers['access-control-allow-origin'], '*', line);
       assert.equal(headers['x-content-type-options'], 'nosniff');

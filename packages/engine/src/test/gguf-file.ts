@@ -26,10 +26,8 @@ export async function written(bytes: Uint8Array): Promise<string> {
 export const textEntry = (key: string, value: string) => Buffer.concat([text(key), u32(8), text(value)]);
 
 /** A file of these entries and no tensors. */
-export function ggufOf(
-  entries: readonly Uint8Array[],
-  { version = 3, count = entries.length }: { readonly version?: number; readonly count?: number | bigint } = {},
-): Buffer {
+export function ggufOf(entries: readonly Uint8Array[], more: { version?: number; count?: number | bigint } = {}) {
+  const { version = 3, count = entries.length } = more;
   return Buffer.concat([Buffer.from('GGUF'), u32(version), u64(0), u64(count), ...entries]);
 }
 

@@ -224,12 +224,9 @@ describe('names of models', () => {
     peers: Array.from({ length: Math.ceil(weight) }, (_, i) => `${sha256}${i}`),
   });
   const none: ReadonlyMap<string, string> = new Map();
-  const bind = (
-    groups: readonly ModelGroup[],
-    { pinned = none, bound = new Map(), nowMs = 0 }: Partial<Parameters<typeof bindNames>[1]> = {},
-  ) => {
-    const { models, bound: next } = bindNames(groups, { pinned, bound, nowMs });
-    return { ids: Object.fromEntries([...models].map(([id, { sha256 }]) => [id, sha256[0]])), bound: next };
+  const bind = (groups: readonly ModelGroup[], more: Partial<Parameters<typeof bindNames>[1]> = {}) => {
+    const { models, bound } = bindNames(groups, { pinned: none, bound: new Map(), nowMs: 0, ...more });
+    return { ids: Object.fromEntries([...models].map(([id, { sha256 }]) => [id, sha256[0]])), bound, models };
   };
 
   it('mean the file that most trusted workers have; another one says which it is', () => {
@@ -276,17 +273,17 @@ describe('names of models', () => {
     assert.deepEqual(bind([group('1', '', 3)]).ids, {});
     const liar = { ...group('1', 'chat', 1), vocabularySha256: digest('f') };
     const [two, few] = [group('1', 'chat', 2), group('1', 'chat', 0.8)];
-    const { bound } = bindNames([few], { pinned: none, bound: new Map(), nowMs: 0 });
+    const { bound } = bind([few]);
     for (const groups of [
       [liar, two],
       [two, liar],
       [liar, few],
     ]) {
-      const { models } = bindNames(groups, { pinned: none, bound, nowMs: 0 });
+      const { models } = bind(groups, { bound });
       assert.deepEqual([...models.keys()], ['chat']);
       assert.equal(models.get('chat')?.vocabularySha256, digest('b'));
     }
-    const alone = bindNames([liar], { pinned: none, bound, nowMs: 0 });
+    const alone = bind([liar], { bound });
     assert.deepEqual([...alone.models.keys()], ['chat@111111111111']);
     assert.equal(alone.bound.get('chat')?.vocabularySha256, digest('b'));
   });

@@ -195,9 +195,8 @@ const plain = { share: 0.02, weight: 1 };
 
 /** Numbers of the answers that are audited, of so many, and when each was told. */
 function auditsOf(run: AuditRun<number>, count: number, of: (i: number) => { share: number; weight: number }) {
-  return Array.from({ length: count }, (_, i) => ({ at: i, audited: run.add(i, of(i)) })).filter(
-    (each): each is { at: number; audited: number } => each.audited !== undefined,
-  );
+  const answers = Array.from({ length: count }, (_, at) => ({ at, audited: run.add(at, of(at)) ?? -1 }));
+  return answers.filter(({ audited }) => audited >= 0);
 }
 
 describe('a run of answers', () => {
