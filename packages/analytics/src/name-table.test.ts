@@ -20,9 +20,8 @@ function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: re
   assert.equal(table.limit, Math.max(0, ...entries.keys().map((number) => number + 1)));
   assert.deepEqual([...table.order()], numbers);
   for (const [rank, number] of numbers.entries()) assert.equal(table.ranks()[number], rank);
-  for (const [number, name] of sorted) {
+  for (const [number, name] of sorted)
     assert.deepEqual([table.has(number), table.name(number), table.find(name)], [true, name, number]);
-  }
   assert.equal(table.has(table.limit), false);
   const visited: [number, string][] = [];
   table.each((number, bytes, from, to) => visited.push([number, String.fromCharCode(...bytes.subarray(from, to))]));

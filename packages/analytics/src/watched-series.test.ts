@@ -20,9 +20,8 @@ const DOMAINS = 60;
 function worldOf(all: readonly IndexedChange[], gapAges: readonly number[]) {
   const index = indexOf(plainDomains([DOMAINS, using('email acme high')]));
   for (const change of all) index.history.add(change);
-  for (let day = FIRST_DAY - 5; day <= NOW; day += 1) {
+  for (let day = FIRST_DAY - 5; day <= NOW; day += 1)
     if (!gapAges.includes(DAY - day)) index.history.addScans(day, { scans: SCANS, measured: SCANS, rulebook: 'r1' });
-  }
   return index;
 }
 

@@ -35,10 +35,9 @@ describe('hosting', () => {
     assert.deepEqual([linesOf(services), roles.origin], [['cdn edgy high'], 'blocked']);
   });
   it('is not the network while the page or an alias that could show an edge cannot be had', () => {
-    const walls = [{ statusCode: null }, { statusCode: 403, headers: { date: 'today' } }].map((wall): EvidenceParts => {
-      return { http: { status: 'blocked', ...wall } };
-    });
-    for (const parts of [...walls, { http: { status: 'timeout' } }, { www: 'timeout' }] as const) {
+    const silent: EvidenceParts = { http: { status: 'blocked', statusCode: null } };
+    const wall: EvidenceParts = { http: { status: 'blocked', statusCode: 403, headers: { date: 'today' } } };
+    for (const parts of [silent, wall, { http: { status: 'timeout' } }, { www: 'timeout' }] as const) {
       const { services, roles } = profileOf({ ...onCloudy, named: noLabels, ...parts });
       assert.deepEqual(services, [], JSON.stringify(parts));
       assert.ok(roles.origin === 'unmeasured' || roles.origin === 'blocked');

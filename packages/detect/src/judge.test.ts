@@ -65,11 +65,7 @@ describe('the mailbox', () => {
     ['is not shown by an account token alone', '', ownMx, { txt: ['googly-account=1'] }],
     ['is two with equal preference', 'email googly high, email micro high', mx(10, GOOGLY_MX, 10, MICRO_MX)],
     ['is not a backup exchange', 'email micro high', mx(10, MICRO_MX, 50, GOOGLY_MX)],
-    [
-      'is low at a backup exchange behind a gateway',
-      `email micro low, ${guard}`,
-      mx(10, 'mxa.guard.test', 50, MICRO_MX),
-    ],
+    ['is low at a backup behind a gateway', `email micro low, ${guard}`, mx(10, 'mxa.guard.test', 50, MICRO_MX)],
     ['is not one behind an unknown exchange', '', mx(10, 'mail.example.com', 50, MICRO_MX)],
     ['at a vanity exchange is known by its network', 'email vpshost medium', ownMx, atVps],
     ['behind a gateway is not known by the network', guard, guardMx, atVps],

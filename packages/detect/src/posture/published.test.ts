@@ -18,22 +18,20 @@ const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts), tes
 const ds = (algorithm: number, digestType = 2) => ({ keyTag: 1, algorithm, digestType, digest: 'ab' });
 
 describe('DNSSEC', () => {
-  rows(
-    (records: ReturnType<typeof ds>[], isWeak: boolean | null, ...algorithms: number[]) =>
-      hasMembers(postureOf({ ds: records }).dnssec, { isWeak, algorithms }),
-    [
-      ['with ECDSA is in order', [ds(13)], false, 13],
-      ['with Ed25519 and SHA-384 is in order', [ds(15, 4)], false, 15],
-      ['with RSA and SHA-256 is in order', [ds(8)], false, 8],
-      ['with RSA and SHA-1 is weak', [ds(5)], true, 5],
-      ['with RSA and SHA-1 beside ECDSA, in a roll-over, is weak', [ds(7), ds(13)], true, 7, 13],
-      ['with a SHA-1 digest alone is weak', [ds(13, 1)], true, 13],
-      ['with a SHA-1 digest beside a better one is in order', [ds(13, 1), ds(13, 2)], false, 13],
-      ['with GOST is weak', [ds(12, 3)], true, 12],
-      ['with the newer GOST is in order', [ds(23)], false, 23],
-      ['without DS is not there', [], null],
-    ],
-  );
+  const judges = (records: ReturnType<typeof ds>[], isWeak: boolean | null, ...algorithms: number[]) =>
+    hasMembers(postureOf({ ds: records }).dnssec, { isWeak, algorithms });
+  rows(judges, [
+    ['with ECDSA is in order', [ds(13)], false, 13],
+    ['with Ed25519 and SHA-384 is in order', [ds(15, 4)], false, 15],
+    ['with RSA and SHA-256 is in order', [ds(8)], false, 8],
+    ['with RSA and SHA-1 is weak', [ds(5)], true, 5],
+    ['with RSA and SHA-1 beside ECDSA, in a roll-over, is weak', [ds(7), ds(13)], true, 7, 13],
+    ['with a SHA-1 digest alone is weak', [ds(13, 1)], true, 13],
+    ['with a SHA-1 digest beside a better one is in order', [ds(13, 1), ds(13, 2)], false, 13],
+    ['with GOST is weak', [ds(12, 3)], true, 12],
+    ['with the newer GOST is in order', [ds(23)], false, 23],
+    ['without DS is not there', [], null],
+  ]);
   it('is validated where the resolver does so', () => {
     const bogus = { policies: { validation: 'bogus' } } as const;
     const found = [{}, bogus].map((parts) => postureOf({ ds: [ds(13)], ...parts }).dnssec.validation);
@@ -44,18 +42,16 @@ describe('DNSSEC', () => {
 describe('CAA', () => {
   const listed = ['0 issue b.test; x=1', '0 issuewild a.test', '0 issue ;', '0 iodef mailto:c@c.test'];
   const issuers: Partial<Posture['caa']> = { issuers: ['a.test', 'b.test'], wildcardIssuers: ['a.test'] };
-  rows(
-    (caa: string[], expected: Partial<Posture['caa']>) => hasMembers(postureOf({ caa }).caa, expected),
-    [
-      ['lists who may issue, without parameters', listed, { status: 'observed', isRestricted: true, ...issuers }],
-      ['has a contact for incidents', listed, { hasIncidentContact: true }],
-      ['may permit nobody', ['0 issue ;'], { issuers: [], isRestricted: true }],
-      ['limits nobody without an issue property', ['0 iodef mailto:c@c.test'], { isRestricted: false }],
-      ['limits nobody but for wildcards', ['0 issuewild a.test'], { isRestricted: false, issuers: ['a.test'] }],
-      ['has properties that nobody knows', ['0 issue a.test', '0 future x'], { unknownCritical: [] }],
-      ['has critical ones', ['0 issue a.test', '128 future x', '128 issue b.test'], { unknownCritical: ['future'] }],
-    ],
-  );
+  const reads = (caa: string[], expected: Partial<Posture['caa']>) => hasMembers(postureOf({ caa }).caa, expected);
+  rows(reads, [
+    ['lists who may issue, without parameters', listed, { status: 'observed', isRestricted: true, ...issuers }],
+    ['has a contact for incidents', listed, { hasIncidentContact: true }],
+    ['may permit nobody', ['0 issue ;'], { issuers: [], isRestricted: true }],
+    ['limits nobody without an issue property', ['0 iodef mailto:c@c.test'], { isRestricted: false }],
+    ['limits nobody but for wildcards', ['0 issuewild a.test'], { isRestricted: false, issuers: ['a.test'] }],
+    ['has properties that nobody knows', ['0 issue a.test', '0 future x'], { unknownCritical: [] }],
+    ['has critical ones', ['0 issue a.test', '128 future x', '128 issue b.test'], { unknownCritical: ['future'] }],
+  ]);
   it('says whether the certificate’s authority is permitted, where both are known', () => {
     const tls = { issuer: 'Certy' };
     for (const [caa, parts, permits] of [
@@ -64,9 +60,8 @@ describe('CAA', () => {
       [['0 issue signly.test', '0 issue unheard.test'], { tls }, null],
       [['0 issue certy.test'], { tls: { issuer: 'Nobody Knows' } }, null],
       [['0 issue certy.test'], { tls: { ...tls, isTrusted: false } }, null],
-    ] as const) {
+    ] as const)
       assert.equal(postureOf({ caa, ...parts }).caa.permitsIssuer, permits, JSON.stringify([caa, parts]));
-    }
     assert.equal(assessPosture(evidenceOf({ caa: ['0 issue certy.test'], tls })).caa.permitsIssuer, null);
   });
 });

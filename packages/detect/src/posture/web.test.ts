@@ -45,20 +45,19 @@ describe('HSTS', () => {
 
   const header = { 'strict-transport-security': 'max-age=31536000' };
   const redirected = (from: string) => ({ url: 'https://other.test/', statusCode: 301, redirects: [from] });
-  rows(
-    (http: EvidenceParts['http'], status: string) => assert.equal(withHeaders(header, http).hsts.status, status),
-    [
-      ['over HTTP is nothing', { url: 'http://example.com/' }, 'absent'],
-      ['of a wall says nothing', { status: 'blocked' }, 'unmeasured'],
-      ['of an error that passes says nothing', { statusCode: 503 }, 'unmeasured'],
-      ['of too many requests says nothing', { statusCode: 429 }, 'unmeasured'],
-      ['of another domain says nothing', { url: 'https://other.test/', statusCode: 200 }, 'unmeasured'],
-      ['of the domain’s own redirect to another is its own', redirected('https://example.com/'), 'observed'],
-      ['of such a redirect over HTTP is nothing', redirected('http://example.com/'), 'absent'],
-      ['of a page not found is its own', { statusCode: 404 }, 'observed'],
-      ['is not there without an answer', { status: 'timeout', url: null, statusCode: null }, 'unmeasured'],
-    ],
-  );
+  const is = (http: EvidenceParts['http'], status: string) =>
+    assert.equal(withHeaders(header, http).hsts.status, status);
+  rows(is, [
+    ['over HTTP is nothing', { url: 'http://example.com/' }, 'absent'],
+    ['of a wall says nothing', { status: 'blocked' }, 'unmeasured'],
+    ['of an error that passes says nothing', { statusCode: 503 }, 'unmeasured'],
+    ['of too many requests says nothing', { statusCode: 429 }, 'unmeasured'],
+    ['of another domain says nothing', { url: 'https://other.test/', statusCode: 200 }, 'unmeasured'],
+    ['of the domain’s own redirect to another is its own', redirected('https://example.com/'), 'observed'],
+    ['of such a redirect over HTTP is nothing', redirected('http://example.com/'), 'absent'],
+    ['of a page not found is its own', { statusCode: 404 }, 'observed'],
+    ['is not there without an answer', { status: 'timeout', url: null, statusCode: null }, 'unmeasured'],
+  ]);
   it('is not missed on an error, where it may be the page’s', () => {
     for (const statusCode of [403, 404, 429, 503])
       assert.equal(withHeaders({}, { statusCode }).hsts.status, 'unmeasured', String(statusCode));
