@@ -2,15 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { PUBLIC, visited } from './test/visited.ts';
-import {
-  badCertificates,
-  endlessRedirects,
-  page,
-  redirectTo,
-  respond,
-  type WebScript,
-  withoutRobots,
-} from './test/web-server.ts';
+import { badCertificates, page, redirectTo, respond, type WebScript, withoutRobots } from './test/web-server.ts';
 
 it('a visit reads the page over HTTPS, on one connection, at exactly the checked address', async () => {
   const { http, tls, server } = await visited(page('<title>Hello</title>', { 'x-powered-by': 'tests' }));
@@ -80,7 +72,7 @@ it('addresses: a name that turns private between two hops is not followed (DNS r
 });
 
 it('redirects that do not end, or go in a circle, are cut off', async () => {
-  const { http, server } = await visited(endlessRedirects());
+  const { http, server } = await visited(redirectTo());
   assert.match(`${http.status} ${http.detail}`, /^failed .*do not end/);
   assert.ok(server.asked.length <= 7, `${server.asked.length} requests`);
   assert.equal(server.asked.filter((each) => each.endsWith('/robots.txt')).length, 1);

@@ -3,17 +3,16 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Answer } from 'dns-packet';
 import { until } from '../../../tests/support/until.ts';
-import { a, cname, type DnsQuestion, type DnsScript, ns, reply, txt } from './test/dns-server.ts';
-import {
-  found,
-  IMPATIENT,
-  lookUp,
-  rcode,
-  scriptedResolver,
-  silent,
-  spoilt,
-  truncated,
-} from './test/scripted-resolver.ts';
+import { a, cname, type DnsQuestion, type DnsScript, ns, reply } from './test/dns-server.ts';
+import { found, IMPATIENT, lookUp, rcode, scriptedResolver, silent, truncated } from './test/scripted-resolver.ts';
+
+/** An honest one-record answer whose bytes are then spoilt, in place or by new ones. */
+const spoilt =
+  (spoil: (bytes: Buffer) => Buffer | undefined): DnsScript =>
+  (q) => {
+    const [bytes] = found(q) as [Buffer];
+    return [spoil(bytes) ?? bytes];
+  };
 
 const answers =
   (of: (name: string) => readonly Answer[]): DnsScript =>
@@ -59,6 +58,8 @@ for (const [what, script, status] of [
     assert.deepEqual([lookup.status, lookup.records], [status, []], lookup.detail);
   });
 
+/** Over TCP, a byte at a time: a length of 500, then the beginning of something. */
+const drip = (q: DnsQuestion) => ({ drip: Buffer.concat([Buffer.from([1, 244]), q.bytes]) });
 /** An answer to another question. */
 const evil = (q: DnsQuestion) => reply({ ...q, name: 'evil.test' }, { answers: [a('evil.test', '192.0.2.66')] });
 for (const [what, script] of [
@@ -66,6 +67,7 @@ for (const [what, script] of [
   ['another id', (q) => found({ ...q, id: q.id ^ 1 })],
   ['another question', (q) => [evil(q)]],
   ['the question itself', (q) => [q.bytes]],
+  ['a drip of bytes over TCP', truncated(drip)],
 ] as const satisfies readonly (readonly [string, DnsScript])[])
   it(`${what} is ignored until the time-out`, async () => {
     const { status, records } = await lookUp(script, 'A', IMPATIENT);
@@ -90,13 +92,6 @@ it('a forged answer before the true one is passed over', async () => {
   assert.deepEqual(records, ['192.0.2.1']);
 });
 
-it('a 64 KB TXT set comes over TCP complete', async () => {
-  const answers = Array.from({ length: 240 }, (_, i) => txt('a.test', String(i).padEnd(250, 'x')));
-  const script = truncated((q) => [reply(q, { answers })]);
-  const { status, records } = await lookUp(script, 'TXT');
-  assert.deepEqual([status, records.length, String(records.at(-1)).slice(0, 4)], ['found', 240, '239x']);
-});
-
 it('damage to any byte never throws and never invents an address', async () => {
   const damaged: DnsScript = (q) => {
     const bytes = reply(q, { answers: [cname(q.name, 'b.test'), a('b.test', '192.0.2.1')] });
@@ -105,13 +100,9 @@ it('damage to any byte never throws and never invents an address', async () => {
     return [bytes];
   };
   await using scripted = await scriptedResolver([damaged], IMPATIENT);
-  const names = Array.from({ length: 400 }, (_, i) => `h${i}.test`);
-  const lookups = await Promise.all(names.map((name) => scripted.resolver.query(name, 'A')));
-  for (const { status, records } of lookups) assert.ok(status === 'found' || records.length === 0);
+  const lookups = Array.from({ length: 400 }, (_, i) => scripted.resolver.query(`h${i}.test`, 'A'));
+  for (const { status, records } of await Promise.all(lookups)) assert.ok(status === 'found' || records.length === 0);
 });
-
-/** Over TCP, a byte at a time: a length of 500, then the beginning of something. */
-const drip = (q: DnsQuestion) => ({ drip: Buffer.concat([Buffer.from([1, 244]), q.bytes]) });
 
 it('a server that answers FORMERR to EDNS0 is asked again without it, once', async () => {
   const { records, asked } = await lookUp((q) => (q.bytes[11] === 1 ? [reply(q, { rcode: 1 })] : found(q)));
@@ -128,9 +119,6 @@ it('records that do not fit a datagram come over TCP, 500 of 600 are kept, and t
   assert.match(detail ?? '', /only 500 of 600/);
 });
 
-it('a TCP server that drips bytes gets no more time than a silent one', async () =>
-  assert.equal((await lookUp(truncated(drip), 'A', IMPATIENT)).status, 'timeout'));
-
 it('a chain of 20 links is too long, and a chain of 16 is not', async () => {
   const chain = (links: number) =>
     lookUp((q) => {
@@ -144,11 +132,7 @@ it('a chain of 20 links is too long, and a chain of 16 is not', async () => {
 });
 
 it('an answer of another class than the question is not a record', async () => {
-  const { records } = await lookUp((q) => {
-    const [bytes] = found(q) as [Buffer];
-    bytes.writeUInt16BE(3, bytes.length - 12);
-    return [bytes];
-  });
+  const { records } = await lookUp(spoilt((b) => void b.writeUInt16BE(3, b.length - 12)));
   assert.deepEqual(records, []);
 });
 

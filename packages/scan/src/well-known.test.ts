@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { visitSite } from './site.ts';
 import { type VisitOptions, visiting } from './test/visited.ts';
-import { endlessRedirects, redirectTo, respond, type WebScript, withoutRobots } from './test/web-server.ts';
+import { redirectTo, respond, type WebScript, withoutRobots } from './test/web-server.ts';
 import { fetchMtaSts, fetchSecurityTxt } from './well-known.ts';
 
 /** The evidence of the web part of a probe, its policy host included. */
@@ -113,7 +113,7 @@ for (const location of [
   });
 
 it('security.txt that redirects on and on is given up', async () => {
-  const { file, server } = await securityTxt(endlessRedirects());
+  const { file, server } = await securityTxt(redirectTo());
   assert.deepEqual([file.status, server.asked.length], ['failed', 7]);
 });
 

@@ -37,10 +37,3 @@ export const truncated =
   (overTcp: DnsScript): DnsScript =>
   (question) =>
     question.transport === 'udp' ? [reply(question, { flags: dnsPacket.TRUNCATED_RESPONSE })] : overTcp(question);
-/** An honest one-record answer whose bytes are then spoilt, in place or by new ones. */
-export const spoilt =
-  (spoil: (bytes: Buffer) => Buffer | undefined): DnsScript =>
-  (question) => {
-    const bytes = reply(question, { answers: [a(question.name, '192.0.2.1')] });
-    return [spoil(bytes) ?? bytes];
-  };

@@ -119,14 +119,9 @@ export const respond = (status: number, headers: http.OutgoingHttpHeaders = {}, 
 export const page = (html: string, headers: http.OutgoingHttpHeaders = {}) =>
   respond(200, { 'content-type': 'text/html', ...headers }, html);
 
-/** A redirect to `location` for any path but robots.txt. */
-export const redirectTo = (location: string): WebScript => respond(302, { location });
-
-/** Redirects from path to path without an end. */
-export const endlessRedirects = (): WebScript => {
-  let count = 0;
-  return withoutRobots((_request, response) => void response.writeHead(302, { location: `/${count++}` }).end());
-};
+/** A redirect to `location` for any path but robots.txt; without one, from path to path without an end. */
+export const redirectTo = (location?: string) =>
+  withoutRobots(({ url }, response) => void response.writeHead(302, { location: location ?? `${url}x` }).end());
 
 /** Certificates that must not be trusted, with Node's code for the reason. */
 export const badCertificates = (

@@ -1,13 +1,14 @@
-// The root servers are asked for their names: their answer is used, and any improper answer leaves the hints as they are.
+// What name servers see of the iterative mode: how the roots are asked for their names, and from which ports questions leave.
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { it } from 'node:test';
 import { until } from '../../../../tests/support/until.ts';
 import { createAddressGuard } from '../address-guard.ts';
 import { encodeQuery } from '../message.ts';
-import { a, aaaa, type DnsScript, ns, type ReplyParts, reply } from '../test/dns-server.ts';
+import { a, aaaa, type DnsScript, ns, type ReplyParts, reply, startDnsServer } from '../test/dns-server.ts';
 import { authoritative, authority, delegated, ROOT, startHierarchy } from '../test/hierarchy.ts';
-import { StopSwitch } from '../udp-channel.ts';
+import { TimerWheel } from '../timer-wheel.ts';
+import { StopSwitch, UdpChannel } from '../udp-channel.ts';
 import { IterativeSource } from './iterative-source.ts';
 import { readRoots } from './read-reply.ts';
 import { ROOT_ADDRESSES } from './root-hints.ts';
@@ -17,7 +18,8 @@ const NEW = '127.66.0.2';
 const FORBIDDEN = '127.99.0.1';
 const PRIMING = 'NS ./tcp';
 
-const delegations = authority({ '': delegated('test', 'a.nic.test', '127.66.1.1') });
+const TEST = '127.66.1.1';
+const delegations = authority({ '': delegated('test', 'a.nic.test', TEST) });
 /** A root server with an answer of its own to the question about the root. */
 const rootOf =
   (script: DnsScript): DnsScript =>
@@ -119,4 +121,45 @@ it('thirteen root servers are known, at addresses of both families that may be a
     assert.equal(addresses.size, 13);
     for (const address of addresses) assert.equal(guard(address).isAllowed, true, address);
   }
+});
+
+it('ports that a name server has received from are soon unused, and each carries few questions', async () => {
+  const ports: number[] = [];
+  const test: DnsScript = (question) => {
+    if (question.transport === 'udp') ports.push(question.from?.port ?? 0);
+    return [authoritative(question, { answers: [a(question.name, '192.0.2.1')] })];
+  };
+  await using hierarchy = await startHierarchy({ [ROOT]: delegations, [TEST]: test });
+  let next = 0;
+  const asker = async () => {
+    while (next < 4_096) assert.equal((await hierarchy.query(`n${next++}.test`)).status, 'found');
+  };
+  await Promise.all(Array.from({ length: 32 }, asker));
+  assert.ok(ports.length >= 4_096);
+  // 64 each, and those that were sent while the next socket was being opened. The system may draw a port a second time.
+  const counts = Map.groupBy(ports, (port) => port).values();
+  const highest = Math.max(...counts.map((each) => each.length));
+  assert.ok(highest <= 2 * (64 + 32), `a port carried ${highest}`);
+  const early = new Set(ports.slice(0, 256));
+  const late = new Set(ports.slice(-256));
+  assert.ok(early.intersection(late).size <= 2, `ports of the first 256 questions are in use at the end`);
+  assert.ok(early.size >= 8 && late.size >= 8, 'questions leave from many ports at any time');
+});
+
+it('a socket that retires waits for the answers that are on their way', async () => {
+  const waiting: (() => void)[] = [];
+  const answerTo = (q: Parameters<DnsScript>[0]) => [authoritative(q, { answers: [a('a', '192.0.2.1')] })];
+  const script: DnsScript = (q) => new Promise((resolve) => waiting.push(() => resolve(answerTo(q))));
+  await using server = await startDnsServer(script);
+  using wheel = new TimerWheel();
+  const channel = await UdpChannel.openFor(4, wheel);
+  const answers = [1, 2].map(() => channel.ask(encodeQuery('a', 'A'), 60_000, new StopSwitch(), server));
+  const closed: unknown[] = [];
+  const retired = channel.retire().then(() => closed.push('closed'));
+  await until(() => waiting.length === 2);
+  assert.deepEqual(closed, []);
+  for (const answer of waiting) answer();
+  for (const { kind } of await Promise.all(answers)) assert.equal(kind, 'answer');
+  await retired;
+  assert.equal(channel.waiting, 0);
 });
