@@ -25,7 +25,7 @@ function compared(text: string, rulebook: Rulebook): string[] {
     .map(({ name }) => name);
 }
 
-it('who might have been meant are the providers whose names are most like what was written, as by comparing every name', async () => {
+it('the nearest providers have the names most like what was written, as by comparing every name', async () => {
   const rulebook = await openRulebook({});
   assert.equal(nearestProviders('clodflare', rulebook)[0], 'Cloudflare');
   const names = [...rulebook.providers.values()].filter((_, i) => i % 250 === 0).map(({ name }) => name);

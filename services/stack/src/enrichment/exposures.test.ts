@@ -47,7 +47,7 @@ describe('what a domain shows of a product', () => {
   };
   const shown = (...services: SeenService[]) => buildsShown(services).get('php');
 
-  it('is the surest version, the first of several, without a platform if it has none, and nothing where it is hardly seen', () => {
+  it('is the surest version, the first of several, no platform without one, and nothing where hardly seen', () => {
     const build = (version: string | null, platform: string | null = null) => ({ version, platform });
     assert.deepEqual(shown(service('medium', '8.1'), service('high', '8.2')), build('8.2'));
     assert.deepEqual(shown(service('high', '8.1'), service('high', '8.2')), build('8.1'));

@@ -1,4 +1,4 @@
-// Syncs stopped at every step and killed at every write, a process killed at any moment, and a file that is larger than any.
+// Syncs stopped at every step and killed at every write, a process killed at any moment, and a file that is too large.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Lists of feeds as people and programs write them, what no address is, and the pages that people give in place of a feed.
+// Lists of feeds as people and programs write them, what no address is, and pages that are given in place of a feed.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -99,7 +99,7 @@ describe('a look at an address', () => {
   };
   const lookAt = (answer: Fetched) => feedsOfPage({ fetch: async () => answer }, 'https://example.com/');
 
-  it('finds the feeds of a page, seen from where it was found; leaves alone what is a feed, or cannot be asked', async () => {
+  it('finds the feeds of a page, seen from there; leaves alone what is a feed, or cannot be asked', async () => {
     const html = '<!doctype html><link rel="alternate" type="application/rss+xml" href="/feed">';
     assert.deepEqual(await look('text/html; charset=utf-8', html), ['https://www.example.com/feed']);
     assert.deepEqual(await look('TEXT/HTML', '<p>nothing'), []);

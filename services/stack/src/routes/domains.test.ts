@@ -1,5 +1,5 @@
-// Profiles and histories over real sockets: names as people write them, pages, receipts that stay until something that they rest on changes. Names that are refused:
-// bad-input.test.ts and packages/detect; the schema of an answer: description.test.ts.
+// Profiles and histories over real sockets: names as people write them, pages, receipts that stay until a change. Names
+// that are refused: bad-input.test.ts and packages/detect; the schema of an answer: description.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { until } from '../../../../tests/support/until.ts';

@@ -1,5 +1,5 @@
-// Answers on advisories: counts, lists, filters and pages; they follow what publishers publish and what scans find, both ways, and keep their
-// receipts until then. Their order: packages/advisories; their schemas and receipts: tests/smoke.
+// Answers on advisories: counts, lists, filters and pages; they follow what publishers publish and what scans find, and
+// keep their receipts until then. Their order: packages/advisories; their schemas and receipts: tests/smoke.
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Affected, phpHole, questionsTo, sharedAdvisories, showing } from '../test/advisories.ts';

@@ -1,5 +1,5 @@
-// Numbers about all domains as the routes report them, exports cell by cell, and searches that find exactly as many as an answer counts. The
-// computations are proved in packages/analytics; here each field, filter and cell is compared with what they give, or with the stored profiles.
+// Numbers about all domains, exports cell by cell, and searches that find exactly as many as an answer counts. Each
+// field, filter and cell is compared with what packages/analytics computes, where that is proved, or with profiles.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

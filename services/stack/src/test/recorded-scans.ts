@@ -8,7 +8,7 @@ export const rulebook = compileRulebook(loadCatalog(entries));
 const fewer = entries.filter((entry) => (entry as { id: string }).id !== 'google-workspace');
 export const otherRulebook = compileRulebook(loadCatalog(fewer));
 
-/** `others` is what came of the look-ups that the record does not name; `failed` timed out, whatever the record says. */
+/** `others` came of the look-ups that the record does not name; `failed` timed out, whatever the record says. */
 export function evidenceAt(
   record: Parameters<typeof evidenceFromRecord>[0],
   at: number,

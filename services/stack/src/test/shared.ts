@@ -13,7 +13,7 @@ export async function startAging(options: Parameters<typeof startHarness>[0]) {
   let nowMs = 0;
   const world = { monotonicNow: () => nowMs, ...options.world };
   const service = await startHarness({ ...options, world });
-  /** Lets kept answers grow older, without waiting; by default as long as one about many domains is served after a change. */
+  /** Lets kept answers grow older: by default, as long as one about many domains is served after a change. */
   const age = (ms = 1_000) => {
     nowMs += ms;
   };
