@@ -5,8 +5,7 @@ import { type AnswerEvent, type AnswerOptions, type ChatRequest, InferenceProble
 import { figuresOf } from './answer-figures.ts';
 import { Answering, asked } from './answering.ts';
 import { type Answer, newConversation, pathOf, versionsOf, withTurn } from './conversation.ts';
-import { MemoryStorage } from './test/memory-storage.ts';
-import { answer, question } from './test/turns.ts';
+import { answer, MemoryStorage, question } from './test/conversations.ts';
 
 const begunWith = (receiptId: string | null): AnswerEvent => {
   return { kind: 'begun', receiptId, requestId: 'r', requestSha256: 'abc' };

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Conversation, newConversation, pathOf, withTurn } from './conversation.ts';
 import { ConversationStore } from './conversation-store.ts';
-import { MemoryStorage } from './test/memory-storage.ts';
-import { answer, question } from './test/turns.ts';
+import { answer, MemoryStorage, question } from './test/conversations.ts';
 
 const asks = (store: ConversationStore, id: string, at: number, parent = 'a1') =>
   store.change('c', (one) => withTurn(one, question(id, parent, at), at));

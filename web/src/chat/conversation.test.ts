@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import * as conversation from './conversation.ts';
 import { isRunning, merged, pathOf, showing, versionsOf, withTurn } from './conversation.ts';
 import { readConversation } from './kept-conversation.ts';
-import { answer, question } from './test/turns.ts';
+import { answer, question } from './test/conversations.ts';
 
 const begun = (turns: readonly conversation.Turn[], more: Partial<conversation.Conversation> = {}) => ({
   ...conversation.newConversation({}, 'Title', 1),

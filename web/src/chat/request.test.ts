@@ -4,7 +4,7 @@ import { newConversation, withTurn } from './conversation.ts';
 import { NUMBER_PARAMETERS, parseParameter } from './parameters.ts';
 import { requestOf, tokensOf } from './request.ts';
 import { type SendingState, sendingOf, WAITING_WORDS } from './sending.ts';
-import { answer, question } from './test/turns.ts';
+import { answer, question } from './test/conversations.ts';
 
 const first = withTurn(newConversation({}, 'Hi', 1), question('q1', null, 1, 'Hi'), 1);
 const answered = withTurn(first, { ...answer('a1', 'q1', 2), text: 'Hello' }, 2);

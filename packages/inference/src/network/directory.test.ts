@@ -157,10 +157,9 @@ describe('directory', () => {
 });
 
 const digest = (digit: string) => digit.repeat(64);
-const worker = (peer: string, models: readonly Partial<OfferedModel>[]) => ({
-  peer,
-  offer: { models: models.map(offeredModel) },
-});
+const worker = (peer: string, models: readonly Partial<OfferedModel>[]) => {
+  return { peer, offer: { models: models.map(offeredModel) } };
+};
 const weigh = () => 1;
 const { name, architecture, quantisation, sizeBytes, parameters, engine, contextLength } = offeredModel();
 const right = { name, architecture, quantisation, sizeBytes, parameters, engine, contextLength };

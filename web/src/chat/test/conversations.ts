@@ -1,6 +1,19 @@
-// The storage that all tabs of a browser share, in memory; each write is told to the tabs that did not write.
+// Turns for tests, and the storage that all tabs of a browser share, in memory.
+import type { Answer, Question } from '../conversation.ts';
 import { ConversationStore, type Keeper } from '../conversation-store.ts';
 
+export const question = (id: string, parent: string | null, at: number, text = id): Question => {
+  return { role: 'user', id, parent, at, text };
+};
+
+/** A complete one. */
+export const answer = (id: string, parent: string, at: number): Answer => ({
+  ...{ role: 'assistant', id, parent, askedAt: at, at, text: id, state: 'whole', model: 'm', finishReason: 'stop' },
+  ...{ firstTokenMs: 10, writingMs: 100, pauseMs: 5, promptTokens: 3, tokens: 11, reasoningTokens: 0 },
+  ...{ receiptId: 'rwr_1', requestSha256: null, segments: null, problem: null },
+});
+
+/** Notifies the tabs that did not write of each write. */
 export class MemoryStorage {
   readonly #kept = new Map<string, string>();
   readonly #tabs: { readonly store: ConversationStore; readonly heard: (() => void)[] }[] = [];
