@@ -47,10 +47,13 @@ describe('the strata command', () => {
     }
   });
 
-  it('calls wrong use by exit code 2, and says what would be right', async () => {
+  it('calls wrong use, and settings that cannot be used, by exit code 2, and says what would be right', async () => {
     const stack = ['nonsense', 'scan', 'keys revoke', 'keys list --nonsense', 'verify a b'];
     for (const args of ['nonsense', ...stack.map((each) => `stack ${each}`)])
       assert.equal((await assertEnds(args, 2, /^error: .+\n\(strata --help/)).stdout, '', args);
+    const env = { STRATA_STACK_PORT: 'x', STRATA_RESOLVERS: 'y' };
+    const words = /^strata: a setting cannot be used\n {2}STRATA_STACK_PORT: .+\n {2}STRATA_RESOLVERS\.?\d*: .+\n$/;
+    await assertEnds('stack keys list', 2, words, { env });
   });
 
   it('prints its version and that of the API, as the package and the description have them', async () => {
@@ -58,12 +61,6 @@ describe('the strata command', () => {
     const { info } = stackOpenApi() as { info?: { version: string } };
     const stdout = `strata ${version} (API ${info?.version})\n`;
     assert.deepEqual(await runStrata('--version'), { code: 0, stdout, stderr: '' });
-  });
-
-  it('names the settings that cannot be used, with exit code 2', async () => {
-    const env = { STRATA_STACK_PORT: 'x', STRATA_RESOLVERS: 'y' };
-    const words = /^strata: a setting cannot be used\n {2}STRATA_STACK_PORT: .+\n {2}STRATA_RESOLVERS\.?\d*: .+\n$/;
-    await assertEnds('stack keys list', 2, words, { env });
   });
 
   it('reaches nothing but loopback in these tests', async () => {

@@ -37,7 +37,7 @@ describe('strata stack feeds', () => {
     assert.equal(await feeds.run('export'), `${B}\n`);
   });
 
-  it('refuses what is no address of a feed, and then adds nothing', async () => {
+  it('refuses what is no address of a feed and no list of them, and then adds nothing', async () => {
     await using feeds = await commands();
     for (const [url, words] of [
       ['example.com/feed', /this is no address; give one such as https/],
@@ -47,6 +47,13 @@ describe('strata stack feeds', () => {
       assert.equal((await feeds.ends(['add', A, url], 2, words)).stdout, '');
     assert.equal(await feeds.run('export'), '');
     await feeds.ends(['add'], 2);
+    for (const [file, input, code, words] of [
+      [path.join(feeds.path, 'missing.opml'), '', 2, /there is no file/],
+      [feeds.path, '', 2, /is a directory, not a file/],
+      ['-', '<html><p>not a list', 2, /'-' cannot be read: /],
+      ['-', '# nothing\n', 1, /^strata: there is no feed in it\n$/],
+    ] as const)
+      await feeds.ends(['import', file], code, words, { input });
   });
 
   it('takes lists and OPML, from a file and from standard input, and gives them out again', async () => {
@@ -81,17 +88,6 @@ describe('strata stack feeds', () => {
     for (const { stdout, stderr } of [imported, table, json, await feeds.ends(['add', bad], 2)])
       assert.doesNotMatch(stdout + stderr, strange);
     assert.equal(JSON.parse(json.stdout)[0].title, bad);
-  });
-
-  it('names what is wrong with a list', async () => {
-    await using feeds = await commands();
-    for (const [file, input, code, words] of [
-      [path.join(feeds.path, 'missing.opml'), '', 2, /there is no file/],
-      [feeds.path, '', 2, /is a directory, not a file/],
-      ['-', '<html><p>not a list', 2, /'-' cannot be read: /],
-      ['-', '# nothing\n', 1, /^strata: there is no feed in it\n$/],
-    ] as const)
-      await feeds.ends(['import', file], code, words, { input });
   });
 
   it('polls what is due, says that nothing could be read, and shows why', async () => {

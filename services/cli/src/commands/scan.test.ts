@@ -126,6 +126,11 @@ describe('a domain list', () => {
       '\uFEFF# companies\nexample.com\r\n\n2,www.Example.org\nhttps://shop.example.co.uk/cart?x=1 # shop\nexample.com.\n';
     const list = await readDomainList(Readable.from([text]));
     assert.deepEqual(list, { domains: ['example.com', 'example.org', 'example.co.uk'], rejected: [] });
+    assert.deepEqual(
+      (await domainListOf(['EXAMPLE.com', 'example.com'])).domains,
+      ['example.com'],
+      'arguments as well',
+    );
   });
 
   it('reports each bad line with its number and goes on', async () => {
@@ -134,9 +139,5 @@ describe('a domain list', () => {
     assert.deepEqual(list.domains, ['example.net']);
     assert.equal(list.rejected.map(({ line }) => line).join(), '1,2,4,5');
     assert.ok(list.rejected.every((bad) => bad.message.length > 0 && bad.text.length <= 100));
-  });
-
-  it('takes arguments the same way', async () => {
-    assert.deepEqual((await domainListOf(['EXAMPLE.com', 'example.com'])).domains, ['example.com']);
   });
 });

@@ -45,6 +45,11 @@ describe('strata stack verify', () => {
     const altered = await saved('altered.json', text.replace('"ok"', '"oK"'));
     const steps = await verify([altered], 1, /^strata: the receipt does not hold: step 'signature' failed\n$/);
     assert.match(steps, /^ok +content .+\nok +key .+\nFAILED signature /);
+    // An event of the stream is a file that holds its JSON.
+    const { notary } = service.running.service.app.ledger;
+    const event = await notary.sign({ id: 'ev_0000000001', type: 'migration', domain: service.domain });
+    assert.match(await verify([await saved('event.json', JSON.stringify(event))]), ALL_STEPS);
+    await verify([`${base}/stack/v1/stream`], 4, /is a stream without an end; each of its events has a receipt/);
   });
 
   it('verifies an error, and prints it with its status, code and detail and exit code 3', async () => {
@@ -105,13 +110,6 @@ describe('strata stack verify', () => {
       [refused, refusal, 3, /401 missing_key/],
     ] as const)
       await verify(headers === undefined ? [file] : [file, '--provenance', headers], code, words);
-  });
-
-  it('verifies an event of the stream as a file that holds its JSON', async () => {
-    const { notary } = service.running.service.app.ledger;
-    const event = await notary.sign({ id: 'ev_0000000001', type: 'migration', domain: service.domain });
-    assert.match(await verify([await saved('event.json', JSON.stringify(event))]), ALL_STEPS);
-    await verify([`${base}/stack/v1/stream`], 4, /is a stream without an end; each of its events has a receipt/);
   });
 
   it('reports what is no answer as what it is, in one line and with no step', async () => {

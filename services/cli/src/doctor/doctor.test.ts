@@ -117,7 +117,7 @@ describe('strata doctor', () => {
     is('warning', judgeClock({ ...good, isSynchronized: false }), /not synchronised/);
   });
 
-  for (const [what, manners, status, words] of [
+  const resolvers: readonly (readonly [what: string, Manners, Finding['status'], RegExp])[] = [
     ['that do all', {}, 'ok', /over UDP in \d+ ms and over TCP, with EDNS; checks DNSSEC/],
     ['that are silent', { isSilent: true }, 'problem', /does not answer over UDP/],
     ['that refuse', { rcode: 5 }, 'problem', /answers REFUSED about com/],
@@ -126,7 +126,8 @@ describe('strata doctor', () => {
     ['without EDNS', { hasEdns: false }, 'warning', /does not speak EDNS/],
     ['that check nothing', { validates: false }, 'warning', /does not check DNSSEC/],
     ['with two weaknesses', { validates: false, hasTcp: false }, 'warning', /over TCP; does not check DNSSEC/],
-  ] as const satisfies readonly (readonly [what: string, Manners, Finding['status'], RegExp])[])
+  ];
+  for (const [what, manners, status, words] of resolvers)
     it(`reports resolvers ${what}`, async () => {
       await using server = await nameServer(manners);
       is(status, await checkResolver(server, { timeoutMs: manners.isSilent ? 200 : 10_000 }), words);

@@ -174,9 +174,7 @@ describe('strata config', () => {
     await assertEnds('stack serve', 2, /STRATA_STACK_PROT: there is no such/, { env: { STRATA_STACK_PROT: '1' } });
     const good = await succeed('config check --json', { env: { STRATA_STACK_PORT: '8080' } });
     assert.deepEqual(JSON.parse(good.stdout), { ok: true, problems: [], warnings: [] });
-  });
-
-  it('refuses what tracing would refuse at the start', async () => {
+    // It refuses what tracing would refuse at the start.
     const exporter = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
     for (const [env, code, words] of [
       [{ ...exporter, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 1, /^OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not spoken/m],
