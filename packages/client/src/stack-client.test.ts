@@ -122,10 +122,10 @@ describe('a problem', () => {
   });
 });
 
-describe('an address', () => {
+describe('addresses and pages', () => {
   const client = new StackClient({ baseUrl: 'https://strata.test/some/page?x#y' });
 
-  it('holds any value without becoming another, in a URL and in a shell', () => {
+  it('an address holds any value without becoming another, in a URL and in a shell', () => {
     const path = { provider: "a/../b?c#d'e\ud800" };
     const url = client.url('/stack/v1/providers/{provider}', { path, query: { limit: 5, offset: undefined } });
     assert.equal(url, 'https://strata.test/stack/v1/providers/a%2F..%2Fb%3Fc%23d%27e%EF%BF%BD?limit=5');
@@ -133,7 +133,7 @@ describe('an address', () => {
     assert.equal(command.split("'").length, 5);
   });
 
-  it('takes only what the service takes', () => {
+  it('an address takes only what the service takes', () => {
     assert.equal(client.url('/stack/v1/stats'), 'https://strata.test/stack/v1/stats');
     // @ts-expect-error the domain is required
     assert.throws(() => client.url('/stack/v1/domains/{domain}'), StackProblem);
@@ -144,10 +144,8 @@ describe('an address', () => {
     // @ts-expect-error there is no such path
     client.url('/stack/v1/nothing');
   });
-});
 
-describe('pages', () => {
-  it('end where a server gives empty ones for ever, and refuse what is no list', async () => {
+  it('pages end where a server gives empty ones for ever, and refuse what is no list', async () => {
     await using empty = await startHttpServer(sends('{"results":[],"total":1000000}'));
     assert.deepEqual(await Array.fromAsync(new StackClient(empty).pages('/stack/v1/search', {})), []);
     assert.equal(empty.requests.length, 1);

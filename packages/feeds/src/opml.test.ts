@@ -1,4 +1,4 @@
-// Lists of feeds: as other readers write them, made to hurt, and written to be read again; and what pages announce.
+// Lists of feeds: as other readers write them, hostile, and written to be read again; and what pages announce.
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';

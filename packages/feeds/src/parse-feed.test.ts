@@ -1,4 +1,4 @@
-// Documents of the corpus read as its table says; those made to hurt are answered in bounded time and memory.
+// Documents of the corpus read as its table says; hostile ones are answered in bounded time and memory.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
