@@ -133,9 +133,8 @@ describe('the risk of a domain', () => {
     assert.deepEqual([security.score, security.level], [43, 'medium']); // 16 / 0.37
     assert.deepEqual([vendorConcentration.score, vendorConcentration.level], [53, 'high']); // 15.8 / 0.3
     assert.deepEqual([profile.score, profile.level], [47, 'medium']); // 31.8 / 0.67
-    const findings = factorsOf(profile).map(({ finding }) => finding);
-    assert.ok(findings.includes('Missing or weak: DMARC.'));
-    assert.ok(findings.includes('cirrus holds 2 of 3 critical roles.'));
+    const findings = new Set(factorsOf(profile).map(({ finding }) => finding));
+    assert.ok(findings.isSupersetOf(new Set(['Missing or weak: DMARC.', 'cirrus holds 2 of 3 critical roles.'])));
   });
   it('of a domain of which nothing is known is not known', () => {
     const profile = assessRisk({ posture: posture(), services: [], ownerOf, exposure: null, hhiOf: () => null });

@@ -9,6 +9,7 @@ const onCloudy: EvidenceParts = { addresses: [{ asn: 64499, asName: 'CLOUDY' }] 
 const onEdgy: EvidenceParts = { addresses: [{ asn: 64496, asName: 'EDGY' }] };
 const withHeaders = (headers: Record<string, string>): EvidenceParts => ({ http: { headers } });
 const toWww = (...aliases: readonly string[]): EvidenceParts => ({ www: aliasTo(...aliases) });
+const BLOGGER_PAGE = { metas: { generator: 'Blogger 1' } };
 const dangling = { status: 'nxdomain' as const, records: [], aliases: ['acme.deploy.test'] };
 
 const shows = (services: string, ...parts: EvidenceParts[]) =>
@@ -72,11 +73,9 @@ describe('a Server header', () => {
 
 describe('a redirect to another owner', () => {
   const http = {
-    url: 'https://www.other.test/home',
-    redirects: ['https://example.com/'],
+    ...{ url: 'https://www.other.test/home', redirects: ['https://example.com/'], page: BLOGGER_PAGE },
     headers: { 'x-edgy-ray': '1', 'x-deploy-id': '1', 'x-powered-by': 'Blogger' },
     cookies: ['blog_session', 'waffle_ses_1'],
-    page: { metas: { generator: 'Blogger 1' } },
   };
   const covered: EvidenceParts = { http, tls: { issuer: 'Certy', names: ['other.test', 'example.com'] } };
   const inDns: EvidenceParts = { http, ns: ['ns1.dnsco.test'] };
@@ -102,9 +101,8 @@ describe('a redirect to another owner', () => {
   });
   it('is none within the domain, to www or to a port', () => {
     for (const url of ['https://www.example.com/', 'https://example.com:8443/x', 'https://a.b.example.com/']) {
-      const profile = profileOf({ http: { ...http, url } });
-      assert.equal(profile.redirectsTo, null, url);
-      assert.ok(profile.services.length > 0);
+      const { redirectsTo, services } = profileOf({ http: { ...http, url } });
+      assert.deepEqual([redirectsTo, services.length > 0], [null, true], url);
     }
   });
   it('is one between customers of a private suffix, and to a name that ends alike', () => {
@@ -117,15 +115,12 @@ describe('a redirect to another owner', () => {
 describe('a bot wall', () => {
   const http = {
     status: 'blocked' as const,
-    statusCode: 403,
     headers: { 'x-edgy-ray': '1', 'x-powered-by': 'Blogger', server: 'Deploy' },
-    cookies: ['waffle_ses_1', 'blog_session'],
-    page: { metas: { generator: 'Blogger 1' } },
+    ...{ statusCode: 403, cookies: ['waffle_ses_1', 'blog_session'], page: BLOGGER_PAGE },
   };
-  it('shows itself by header and cookie, and nothing of the site', () =>
-    shows('cdn edgy high, security waffle medium', { http }));
-  it('is blocked and not absent', () => {
-    const { sources, roles } = profileOf({ http, named: noLabels });
+  it('shows itself by header and cookie, and nothing of the site, which is blocked and not absent', () => {
+    const { sources, roles, services } = profileOf({ http, named: noLabels });
+    assert.deepEqual(linesOf(services), ['cdn edgy high', 'security waffle medium']);
     const { header, cookie, html } = sources;
     assert.deepEqual([header, cookie, html, roles.platform], ['blocked', 'blocked', 'blocked', 'blocked']);
   });

@@ -38,9 +38,9 @@ describe('extractPage reads', () => {
     assert.deepEqual(markers, ['root', 'data-wf-site', 'ng-app']);
   });
   it('the id of a script at the very end of a page full of ids', () => {
-    const page = `${Array.from({ length: 5000 }, (_, i) => `<p id=p${i}>`).join('')}<script id="__NEXT_DATA__">{}</script>`;
-    assert.equal(read(page).markers.length, 201);
-    assert.ok(read(page).markers.includes('__next_data__'));
+    const ids = Array.from({ length: 5000 }, (_, i) => `<p id=p${i}>`).join('');
+    const { markers } = read(`${ids}<script id="__NEXT_DATA__">{}</script>`);
+    assert.deepEqual([markers.length, markers.includes('__next_data__')], [201, true]);
   });
   it('the generator after a hundred other metas', () => {
     const metas = Array.from({ length: 100 }, (_, i) => `<meta name=m${i} content=x>`).join('');

@@ -38,9 +38,8 @@ describe('decideSector', () => {
     assert.deepEqual(decide('example.com', hospital), { sector: 'health', source: 'page' });
   });
   it('is unknown, and told by nothing, without any of them', () => {
-    const unknown = { sector: 'unknown', source: null };
-    assert.deepEqual(decide('example.com', null), unknown);
-    assert.deepEqual(decide('example.com', pageWith('Organization', '__proto__', 'constructor')), unknown);
+    for (const page of [null, pageWith('Organization', '__proto__', 'constructor')])
+      assert.deepEqual(decide('example.com', page), { sector: 'unknown', source: null });
   });
   it('is not told by the page of another', () => {
     const sectorAt = (url: string) =>
@@ -73,8 +72,7 @@ describe('sectorListOf', () => {
     const sectors = sectorListOf([['example.com', 'health']]);
     const listed = compileRulebook(loadCatalog(testEntries), { sectors });
     assert.notEqual(listed.version, testRulebook.version);
-    const { sector, sectorSource } = detect(evidenceOf(), listed);
-    assert.deepEqual([sector, sectorSource], ['health', 'list']);
+    assert.partialDeepStrictEqual(detect(evidenceOf(), listed), { sector: 'health', sectorSource: 'list' });
   });
 });
 
