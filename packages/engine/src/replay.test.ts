@@ -145,10 +145,7 @@ describe('the score of an answer', () => {
   const score = async (job: ScoreJob, more: Partial<ScoreJob> = {}, signal = never) =>
     (await tinyEngine()).score({ ...job, ...more }, signal);
 
-  const bias = new Map([
-    [70, 3],
-    [END_OF_TURN, -2],
-  ]);
+  const bias = new Map([[70, 3]]).set(END_OF_TURN, -2);
   const requests: Record<string, Partial<Job>> = {
     'the likeliest': {},
     sampled: { sampling: SEEDED },

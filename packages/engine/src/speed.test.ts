@@ -35,12 +35,9 @@ async function read(engine: Engine, more: Partial<Job> = {}, onToken = () => {})
 }
 
 describe('the speed of an engine', () => {
-  for (const [prefill, decode] of [
-    [2_000, 100],
-    [50_000, 2_000],
-    [100, 5],
-  ] as const)
+  for (const decode of [100, 2_000, 5])
     it(`is measured within about a second, also of ${decode} tokens per second`, async () => {
+      const prefill = 20 * decode;
       await using engine = createSimulatedEngine({ prefillTokensPerSecond: prefill, tokensPerSecond: decode });
       const startedAt = performance.now();
       const speed = await measureSpeed(engine);

@@ -27,11 +27,9 @@ function createGate({ publishesRevocations = false } = {}) {
       return { isAllowed: true, used: state.used };
     },
   };
-  const check = new KeyCheck(
-    publishesRevocations ? { ...gate, revision: () => state.revision } : gate,
-    () => new Date('2026-05-01T23:59:30.250Z'),
-    () => state.monotonicMs,
-  );
+  const publishing = publishesRevocations ? { ...gate, revision: () => state.revision } : gate;
+  const now = () => new Date('2026-05-01T23:59:30.250Z');
+  const check = new KeyCheck(publishing, now, () => state.monotonicMs);
   const identify = async (header: string | string[] | undefined, from?: string) => check.identify(header, from);
   const rejects = (header: string | string[] | undefined, code: ErrorCode | RegExp, from?: string) =>
     assert.rejects(identify(header, from), code instanceof RegExp ? code : refusedAs(code));

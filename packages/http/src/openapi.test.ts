@@ -97,10 +97,8 @@ const things = route(
 const output = { kind: 'csv', columns: [{ name: 'a', description: 'A' }], description: 'Rows.' } as const;
 const cells = { filename: 'a.csv', rows: [['x']], isTruncated: false };
 const table = route({ ...contract, path: '/table.csv', output }, (_app: App) => cells);
-const file = route(
-  { ...contract, path: '/file', output: { kind: 'bytes', contentType: 'text/plain', description: 'A file.' } },
-  (_app: App) => ({ bytes: 'x' }),
-);
+const bytes = { kind: 'bytes', contentType: 'text/plain', description: 'A file.' } as const;
+const file = route({ ...contract, path: '/file', output: bytes }, (_app: App) => ({ bytes: 'x' }));
 
 /** Rehearses with an app of its own; tells what was asked and signed. */
 async function tried(...rehearsals: { route: Route<App>; query?: Record<string, string> }[]) {

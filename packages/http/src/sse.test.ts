@@ -11,10 +11,8 @@ import { serverOf, until } from './test/test-server.ts';
 
 const contract = { method: 'GET', tag: 'Streams', summary: 'A stream', errors: [], access: 'open' } as const;
 const events = [{ name: 'x', description: 'One.', schema: z.object({}) }];
-const slow = route(
-  { ...contract, path: '/slow', output: { kind: 'json', schema: z.object({}), description: 'Nothing.' } },
-  async (_app: object) => sleep(50, {}),
-);
+const nothing = { kind: 'json', schema: z.object({}), description: 'Nothing.' } as const;
+const slow = route({ ...contract, path: '/slow', output: nothing }, async (_app: object) => sleep(50, {}));
 const SLOW = 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n';
 
 /** Headers, method, and what is written on the connection before and after the request. */

@@ -132,10 +132,8 @@ describe('the digests of a segment', () => {
     };
     const other = 'c'.repeat(64);
     const changes = [{ nonce: new Uint8Array(16) }, { modelSha256: other }, { promptSha256: other }, { from: 1 }];
-    const heads = [
-      ...[[], [1], [1, 2], [2, 1]].map((tokens) => headOf({}, tokens)),
-      ...changes.map((change) => headOf(change, [1, 2])),
-    ];
+    const heads = [[], [1], [1, 2], [2, 1]].map((tokens) => headOf({}, tokens));
+    heads.push(...changes.map((change) => headOf(change, [1, 2])));
     assert.equal(new Set(heads).size, 8);
   });
 });
