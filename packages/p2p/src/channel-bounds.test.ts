@@ -141,10 +141,6 @@ it('a message reader holds no more than twice what came of a message, in whateve
 it('a message reader refuses a length that is too long or does not end', () => {
   const longest = framed(Buffer.alloc(MOST_MESSAGE_BYTES));
   assert.equal([...new MessageReader().read(longest)][0]?.byteLength, MOST_MESSAGE_BYTES);
-  for (const head of [
-    [0x81, 0x80, 0x80, 0x02],
-    [0x80, 0x80, 0x80, 0x80, 0x01],
-    [0xff, 0xff, 0xff, 0xff],
-  ])
-    assert.throws(() => [...new MessageReader().read(Uint8Array.from(head))], RangeError);
+  for (const head of ['81808002', '8080808001', 'ffffffff'])
+    assert.throws(() => [...new MessageReader().read(Buffer.from(head, 'hex'))], RangeError);
 });

@@ -93,9 +93,8 @@ describe('what may be asked of the DHT', () => {
       const stream = await connection.newStream('/strata/kad/1.0.0');
       const chunks: Uint8Array[] = [];
       stream.addEventListener('message', ({ data }) => chunks.push(data.subarray()));
-      const closed = once(stream, 'close');
       stream.send(Buffer.concat(Array.from({ length: 200 }, () => message(3))));
-      await closed;
+      await once(stream, 'close');
       return [...new MessageReader().read(Buffer.concat(chunks))].length;
     });
     const answered = (await Promise.all(asked)).reduce((sum, count) => sum + count);

@@ -142,8 +142,7 @@ it('a private network meets on the LAN under a name of its own, which fits a DNS
   const key = new Uint8Array(32).fill(7);
   const names = [lanServiceName(undefined), lanServiceName(key), lanServiceName(new Uint8Array(32))];
   assert.equal(new Set(names).size, 3);
-  for (const name of names) assert.match(name, /^_strata[-0-9a-f]{0,20}\._udp\.local$/);
-  assert.ok(!lanServiceName(key).includes('0707'));
+  for (const name of names) assert.match(name, /^(?!.*0707)_strata[-0-9a-f]{0,20}\._udp\.local$/);
 });
 
 const place = (host: string, more: { isKept?: boolean; isBusy?: boolean; openedAtMs?: number } = {}) => {

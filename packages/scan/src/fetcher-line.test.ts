@@ -62,10 +62,8 @@ it('connections stay few over 600 fetches from 50 hosts, and none is left', asyn
     if (url?.endsWith('7')) response.writeHead(302, { location: '/moved' });
     response.end('x'.repeat(2_000));
   };
-  await using internet = await startInternet(answer, {
-    records: hosts.map((host, i) => a(host, `93.184.217.${i}`)),
-    fetcher: { maxSockets: 24 },
-  });
+  const records = hosts.map((host, i) => a(host, `93.184.217.${i}`));
+  await using internet = await startInternet(answer, { records, fetcher: { maxSockets: 24 } });
   const warnings: Error[] = [];
   const warned = (warning: Error) => warnings.push(warning);
   process.on('warning', warned);
@@ -82,16 +80,14 @@ it('connections stay few over 600 fetches from 50 hosts, and none is left', asyn
 it('requests to one host run perHost at a time; another host does not wait, and waiting counts towards no time-out', async () => {
   const held: ServerResponse[] = [];
   const running = { count: 0, max: 0 };
-  await using internet = await startInternet(
-    ({ headers }, response) => {
-      if (headers.host === 'other.test') return void response.end('done');
-      running.max = Math.max(running.max, ++running.count);
-      response.on('close', () => running.count--);
-      if (held.length < 3) held.push(response);
-      else response.end('done');
-    },
-    { fetcher: { perHost: 3 } },
-  );
+  const script: WebScript = ({ headers }, response) => {
+    if (headers.host === 'other.test') return void response.end('done');
+    running.max = Math.max(running.max, ++running.count);
+    response.on('close', () => running.count--);
+    if (held.length < 3) held.push(response);
+    else response.end('done');
+  };
+  await using internet = await startInternet(script, { fetcher: { perHost: 3 } });
   const fetched = (url: string, timeoutMs: number) => internet.fetch(url, { timeoutMs });
   const first = [1, 2, 3].map(() => fetched('http://example.com/', 60_000));
   await until(() => held.length === 3);

@@ -3,20 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Answer } from 'dns-packet';
 import { Resolver } from './resolver.ts';
-import {
-  a,
-  aaaa,
-  cname,
-  type DnsScript,
-  ds,
-  mx,
-  ns,
-  reply,
-  soa,
-  startDnsServer,
-  txt,
-  zone,
-} from './test/dns-server.ts';
+import { a, aaaa, cname, ds, mx, ns, reply, soa, startDnsServer, txt, zone } from './test/dns-server.ts';
 import { found, lookUp, rcode, scriptedResolver, silent } from './test/scripted-resolver.ts';
 
 const records: readonly Answer[] = [
@@ -83,7 +70,7 @@ it('a dangling alias is kept', async () => {
 
 it('equal questions in flight are one, and the answer is kept for its TTL only', async () => {
   const ttlOf = (name: string) => (name === 'zero.test' ? 0 : 300);
-  const script: DnsScript = (q) => [reply(q, { answers: [a(q.name, '192.0.2.1', ttlOf(q.name))] })];
+  const script: typeof found = (q) => [reply(q, { answers: [a(q.name, '192.0.2.1', ttlOf(q.name))] })];
   await using scripted = await scriptedResolver([script]);
   const query = (name: string) => scripted.resolver.query(name, 'A');
   await Promise.all(['a.test', 'A.TEST', 'zero.test'].map(query));
@@ -94,7 +81,7 @@ it('equal questions in flight are one, and the answer is kept for its TTL only',
 
 it('absence is kept for the SOA minimum unless that is zero, failure is not kept', async () => {
   const absence = (name: string) => ({ rcode: 3, authorities: [soa('test', name === 'zero.test' ? 0 : 60)] });
-  const script: DnsScript = (q) => [reply(q, q.name === 'bad.test' ? { rcode: 2 } : absence(q.name))];
+  const script: typeof found = (q) => [reply(q, q.name === 'bad.test' ? { rcode: 2 } : absence(q.name))];
   await using scripted = await scriptedResolver([script]);
   for (const [name, status, questions] of [
     ['no.test', 'nxdomain', 1],

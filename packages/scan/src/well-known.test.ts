@@ -2,31 +2,29 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { visitSite } from './site.ts';
+import type { SiteParts } from './site-visit.ts';
 import { type VisitOptions, visiting } from './test/visited.ts';
 import { redirectTo, respond, type WebScript, withoutRobots } from './test/web-server.ts';
 import { fetchMtaSts, fetchSecurityTxt } from './well-known.ts';
 
 /** The evidence of the web part of a probe, its policy host included. */
 async function visitedSite(script: WebScript, options: VisitOptions = {}) {
-  const { value: site, server } = await visiting(script, options, (_, parts) =>
-    visitSite(parts, 'example.com', { hasMtaSts: Promise.resolve(true) }),
-  );
+  const work = (_: unknown, parts: SiteParts) => visitSite(parts, 'example.com', { hasMtaSts: Promise.resolve(true) });
+  const { value: site, server } = await visiting(script, options, work);
   return { site, server };
 }
 
 it('a policy host that is silent takes no time from the home page', async () => {
   const { promise: givenUp, resolve } = Promise.withResolvers<void>();
-  const { site } = await visitedSite(
-    async (request, response) => {
-      if (request.headers.host === 'mta-sts.example.com') return void request.socket.on('close', resolve);
-      if (request.url === '/robots.txt') await new Promise((done) => setTimeout(done, 400));
-      // The last request starts when the policy host has had 800 ms: counted too, they would leave none of the 1,600.
-      if (request.url === '/') await givenUp;
-      if (request.url === '/') response.writeHead(302, { location: '/home' });
-      response.end(request.url === '/robots.txt' ? '' : '<title>Home</title>');
-    },
-    { visitTimeoutMs: 1_600, requestTimeoutMs: 800 },
-  );
+  const script: WebScript = async ({ url, headers, socket }, response) => {
+    if (headers.host === 'mta-sts.example.com') return void socket.on('close', resolve);
+    if (url === '/robots.txt') await new Promise((done) => setTimeout(done, 400));
+    // The last request starts when the policy host has had 800 ms: counted too, they would leave none of the 1,600.
+    if (url === '/') await givenUp;
+    if (url === '/') response.writeHead(302, { location: '/home' });
+    response.end(url === '/robots.txt' ? '' : '<title>Home</title>');
+  };
+  const { site } = await visitedSite(script, { visitTimeoutMs: 1_600, requestTimeoutMs: 800 });
   assert.equal(site.http.page?.title, 'Home', site.http.detail);
   assert.equal(site.files.mtaSts.status, 'timeout');
 });
@@ -101,9 +99,9 @@ it('security.txt is asked for at www when the domain redirects there', async () 
 });
 
 for (const location of [
-  'https://example.org/security.txt',
+  'https://example.org/x',
   'https://127.0.0.1/',
-  'http://www.example.com/.well-known/security.txt',
+  'http://www.example.com/x',
   'file:///etc/passwd',
 ])
   it(`security.txt sent on to ${location} is not visited there`, async () => {

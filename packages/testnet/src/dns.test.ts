@@ -143,11 +143,8 @@ describe('the DNS of the simulated internet', () => {
   it('survives what is not a question', async () => {
     const hostile = ['', '01', '00'.repeat(12), 'ff'.repeat(600), '000001000001000000000000c00c00010001'];
     for (const message of hostile) await sendRaw(internet.resolver, Buffer.from(message, 'hex'), 50);
-    for (const [message, rcode] of [
-      ['123401000000000000000000', 'FORMERR'],
-      ['123429000000000000000000', 'NOTIMP'],
-    ] as const)
-      assert.equal((await sendRaw(internet.resolver, Buffer.from(message, 'hex')))?.rcode, rcode);
+    for (const [message, rcode] of Object.entries({ '123401': 'FORMERR', '123429': 'NOTIMP' }))
+      assert.equal((await sendRaw(internet.resolver, Buffer.from(message.padEnd(24, '0'), 'hex')))?.rcode, rcode);
     assert.equal(await rcodeOf(active(), 'AXFR'), 'REFUSED');
     assert.equal(await rcodeOf(active(), 'NS'), 'NOERROR');
   });

@@ -77,8 +77,7 @@ describe('the companies of the simulated internet', () => {
 
   it('redirect only to companies that are there', () => {
     const targets = internet.domains().flatMap((domain) => internet.truth(domain).redirectsTo ?? []);
-    assert.ok(targets.length > 0);
-    for (const target of targets) assert.equal(internet.truth(target).state, 'active', target);
+    assert.deepEqual([...new Set(targets.map((target) => internet.truth(target).state))], ['active']);
   });
 
   it('refuse a handshake for a name that is nobody', async () =>
@@ -131,8 +130,7 @@ describe('the companies of the simulated internet', () => {
     const domain = internet.domains().find((name) => hasService(internet, name, 'email')) ?? '';
     internet.migrate(domain, { category: 'email', to: 'fastmail' });
     internet.migrate(domain, { category: 'email_security', to: null });
-    const mx = await dig(internet.resolver, domain, 'MX');
-    assert.match(JSON.stringify(mx?.answers), /messagingengine\.com/);
+    assert.match(JSON.stringify(await dig(internet.resolver, domain, 'MX')), /messagingengine\.com/);
     assert.throws(() => internet.migrate(domain, { category: 'email', to: 'no-such-provider' }), RangeError);
     assert.throws(() => internet.truth('nobody.example'), RangeError);
   });

@@ -37,12 +37,8 @@ describe('the behaviours of feeds', () => {
       const since = String((await get(url)).headers['last-modified']);
       assert.ok(Date.parse(since) <= Date.now(), since);
       const before = new Date(Date.parse(since) - 1_000).toUTCString();
-      for (const [time, status] of [
-        [since, 304],
-        [before, 200],
-        ['nonsense', 200],
-      ] as const)
-        assert.equal(await statusOf(url, { 'if-modified-since': time }), status, `${url} ${time}`);
+      for (const time of [since, before, 'nonsense'])
+        assert.equal(await statusOf(url, { 'if-modified-since': time }), time === since ? 304 : 200, `${url} ${time}`);
     }
     assert.equal((await get(urlOf('etag'))).headers['last-modified'], undefined);
   });

@@ -46,14 +46,9 @@ describe('the calendar of feeds', () => {
 
   it('keeps order and stays behind the clock when days pass faster than it, or it is set back', () => {
     const { set, calendar } = calendarAt(NOON);
-    for (const [day, at] of [
-      [0, NOON],
-      [1, NOON],
-      [2, NOON + 60_000],
-      [5, NOON + 60_000],
-      [6, NOON - DAY],
-    ] as const) {
-      set(day, at);
+    const minutes: Readonly<Record<string, number>> = { 0: 0, 1: 0, 2: 1, 5: 1, 6: -1_440 };
+    for (const [day, minute] of Object.entries(minutes)) {
+      set(Number(day), NOON + minute * 60_000);
       calendar.today();
     }
     for (let day = 1; day <= 6; day += 1) {
