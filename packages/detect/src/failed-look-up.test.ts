@@ -135,13 +135,12 @@ describe('a look-up that fails again and again makes no change, nor does its end
     ['the catalog', catalogParts, FAILURES, testRulebook],
     ['a community set', communityParts, COMMUNITY_FAILURES, community],
   ] as const) {
-    for (const [name, fail] of Object.entries(failures)) {
+    for (const [name, fail] of Object.entries(failures))
       it(`${name}, with ${of}`, () =>
         holds(150, [parts], (whole) => {
           const failed = { ...whole, ...fail(whole) };
           assert.deepEqual(changesOver([whole, whole, failed, failed, failed, whole, whole], rulebook), []);
         }));
-    }
   }
   it('who is excluded by what a page shows does not come when the page fails', () => {
     const whole = { txt: ['delta-site=1'], www: aliasTo('x.alpha-edge.test'), http: { headers: { 'x-beta': '1' } } };

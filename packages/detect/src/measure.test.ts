@@ -138,11 +138,10 @@ describe('a domain that was parked', () => {
     }
   });
   it('is in use once all of it was looked at, or under other rules', () => {
-    const inUse = parkedWith({ http: { page: { title: 'Welcome' } } });
+    const [inUse, unseen] = [parkedWith({ http: { page: { title: 'Welcome' } } }), parkedWith(noPage)];
     assert.equal(stillParked(inUse, before), inUse);
-    const unseen = parkedWith(noPage);
-    assert.equal(stillParked(unseen, { ...before, rulebook: 'another' }), unseen);
-    assert.equal(stillParked(unseen, { ...before, state: 'active' }), unseen);
+    for (const other of [{ rulebook: 'another' }, { state: 'active' }] as const)
+      assert.equal(stillParked(unseen, { ...before, ...other }), unseen);
   });
 });
 
@@ -194,8 +193,8 @@ describe('holders as one integer', () => {
     });
   });
   it('read as not measured where nothing was kept', () => {
-    assert.deepEqual(new Set(roles.map((_, i) => holderAt(0, i))), new Set(['unmeasured']));
     // Three bits could say more than there is.
-    assert.equal(holderAt(7, 0), 'unmeasured');
+    const read = [holderAt(7, 0), ...roles.map((_, i) => holderAt(0, i))];
+    assert.deepEqual(new Set(read), new Set(['unmeasured']));
   });
 });

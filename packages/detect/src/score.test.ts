@@ -141,8 +141,7 @@ describe('the score while one look-up fails, of a domain', () => {
   it('is null while SPF or DMARC is not known, whatever else is', () => {
     for (const failed of [{ txt: 'timeout' }, { dmarc: 'timeout' }] as const) {
       const { score, grade, coverage } = postureOf({ ...best, ...failed });
-      assert.deepEqual([score, grade], [null, null]);
-      assert.ok(coverage >= 0.6);
+      assert.deepEqual([score, grade, coverage >= 0.6], [null, null, true]);
     }
   });
 });

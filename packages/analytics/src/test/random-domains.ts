@@ -32,10 +32,7 @@ const contents = fc.record({
   scannedAt: fc.integer({ min: 1_750_000_000_000, max: 1_800_000_000_000 }),
   state: fc.oneof({ weight: 3, arbitrary: fc.constant('active' as const) }, fc.constantFrom(...STATES)),
   sector: fc.constantFrom(...SECTORS.slice(0, 4), 'a-sector-of-tomorrow'),
-  posture,
-  holders,
-  score: fc.option(fc.nat(100)),
-  services,
+  ...{ posture, holders, services, score: fc.option(fc.nat(100)) },
 });
 
 export type Step =
