@@ -97,14 +97,10 @@ describe('a caller that leaves', () => {
     await closedSoon(leftAt);
   });
 
-  it('closes it by reading no more', async () => {
+  it('closes it by reading no more, and where a stop string was found that the server ignores', async () => {
     world.server.script(endless);
     for await (const each of reading(await world.open())) if (each.kind === 'text') break;
     await closedSoon(performance.now());
-  });
-
-  it('closes it where a stop string was found that the server ignores', async () => {
-    world.server.script(endless);
     const deltas = await chat(await world.open(), {}, { stop: 'xxx' });
     assert.deepEqual([textOf(deltas), endOf(deltas)], ['', 'stop']);
     await closedSoon(performance.now());

@@ -73,18 +73,15 @@ describe('the request to an upstream', () => {
     }
   });
 
-  it('forces a call by name, or by the only tool where the server ignores names', async () => {
+  it('forces a call by name, or by the only tool where the server ignores names, and may forbid calls', async () => {
     const choice = { type: 'function', function: { name: 'other' } };
     const more = { tools, tool_choice: choice };
     const { tools: told, tool_choice } = await bodyFor('vllm', more);
     assert.deepEqual([told, tool_choice], [tools, choice]);
     const llama = await bodyFor('llama.cpp', more);
     assert.deepEqual([llama.tools, llama.tool_choice], [[tools[1]], 'required']);
-  });
-
-  it('has no tools where none may be called', async () => {
-    const body = await bodyFor('other', { tools, tool_choice: 'none' });
-    assert.deepEqual([body.tools, body.tool_choice], [undefined, undefined]);
+    const none = await bodyFor('other', { tools, tool_choice: 'none' });
+    assert.deepEqual([none.tools, none.tool_choice], [undefined, undefined]);
   });
 
   it('names the length of an answer as the model requires, once it reported so', async () => {
