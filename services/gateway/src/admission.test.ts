@@ -58,7 +58,7 @@ describe('admission', () => {
     assert.equal(mixed.filter((name) => name !== 'x').join(), expected.join());
   });
 
-  it('refuses what could not even wait, and says when to try again', async () => {
+  it('refuses what could not even wait, by the current number of slots, and says when to try again', async () => {
     const admission = new Admission({ places: 1, queue: 1 });
     using _slot = await admission.enter('a', never);
     const waiting = new AbortController();
@@ -69,6 +69,12 @@ describe('admission', () => {
     await assert.rejects(waits, /gone/);
     admission.check('b', 1);
     assert.equal(admission.size, 1);
+    const sized = new Admission({ places: 4, queue: 0 });
+    sized.check('a', 4);
+    sized.resize(2);
+    assert.throws(() => sized.check('a', 3), overloaded);
+    sized.resize(8);
+    sized.check('a', 8);
   });
 
   it('admits a short line where a long one fills the queue: the newest of the long one is refused', async () => {
@@ -149,14 +155,5 @@ describe('admission', () => {
     assert.equal(admission.places, 1);
     for (let i = 0; i < 3; i += 1) await release();
     assert.deepEqual([log.at(-1), admission.size], ['e in', 0]);
-  });
-
-  it('checks against the current number of slots', async () => {
-    const admission = new Admission({ places: 4, queue: 0 });
-    admission.check('a', 4);
-    admission.resize(2);
-    assert.throws(() => admission.check('a', 3), overloaded);
-    admission.resize(8);
-    admission.check('a', 8);
   });
 });

@@ -9,7 +9,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { embed, generateText, jsonSchema, Output, streamText, tool } from 'ai';
 import OpenAI, { APIUserAbortError, AuthenticationError, BadRequestError, NotFoundError } from 'openai';
-import { type Harness, MODEL } from './test/harness.ts';
+import { MODEL } from './test/harness.ts';
 import { until } from './test/network/answers.ts';
 import { ENDLESS, MESSAGES as messages, sharedGateway, untilIdle } from './test/shared.ts';
 
@@ -21,13 +21,10 @@ const greedy = { model: MODEL, messages, temperature: 0 };
 type ChatOptions = Partial<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming>;
 
 describe('a client', () => {
-  let service: Harness;
-  let baseURL: string;
   let client: OpenAI;
   before(async () => {
-    service = await sharedGateway();
-    baseURL = `${service.base}/v1`;
-    client = new OpenAI({ baseURL, apiKey: service.key });
+    const { base, key: apiKey } = await sharedGateway();
+    client = new OpenAI({ baseURL: `${base}/v1`, apiKey });
   });
   const chat = (more: ChatOptions = {}) => client.chat.completions.create({ ...greedy, ...more });
   const choiceOf = async (more: ChatOptions) => (await chat(more)).choices[0] ?? assert.fail();
@@ -173,6 +170,7 @@ describe('a client', () => {
   });
 
   it('frees its slots when it leaves, also those that its choices wait for', async () => {
+    const service = await sharedGateway();
     const long = { ...greedy, ...ENDLESS, n: 8 };
     for await (const _chunk of await client.chat.completions.create({ ...long, stream: true })) break;
     await untilIdle(service);
@@ -186,7 +184,8 @@ describe('a client', () => {
   });
 
   it('may be the AI SDK: text, streams, vectors, tools, objects', async () => {
-    const options = { name: 'strata', baseURL, apiKey: service.key, includeUsage: true };
+    const { baseURL, apiKey } = client;
+    const options = { name: 'strata', baseURL, apiKey, includeUsage: true };
     const provider = createOpenAICompatible({ ...options, supportsStructuredOutputs: true });
     const asked = { model: provider(MODEL), prompt: question };
     const { text, usage, finishReason } = await generateText({ ...asked, temperature: 0 });
@@ -205,7 +204,7 @@ describe('a client', () => {
   });
 
   it('may be LangChain: text, streams with usage, vectors, tools', async () => {
-    const settings = { model: MODEL, apiKey: service.key, configuration: { baseURL } };
+    const settings = { model: MODEL, apiKey: client.apiKey, configuration: { baseURL: client.baseURL } };
     /** The types of the library omit this field. */
     const outputTokens = (message: object): number =>
       (message as { usage_metadata?: { output_tokens: number } }).usage_metadata?.output_tokens ?? 0;
@@ -226,8 +225,8 @@ describe('a client', () => {
 
   it('may be CompatCanary, which finds no fault by its modern profile', async () => {
     const scanner = path.join(path.dirname(fileURLToPath(import.meta.resolve('compatcanary'))), 'cli.js');
-    const args = `scan --base-url ${baseURL} --model ${MODEL} --profile modern --format json --fail-on never`;
-    const env = { ...process.env, OPENAI_API_KEY: service.key };
+    const args = `scan --base-url ${client.baseURL} --model ${MODEL} --profile modern --format json --fail-on never`;
+    const env = { ...process.env, OPENAI_API_KEY: client.apiKey };
     const { stdout } = await promisify(execFile)(process.execPath, [scanner, ...args.split(' ')], { env });
     const { results } = JSON.parse(stdout) as { results: { id: string; status: string; summary: string }[] };
     assert.ok(results.length >= 7);

@@ -52,8 +52,8 @@ describe('the settings', () => {
   });
 
   it('that name a port in use say so', async () => {
-    const port = String((await sharedGateway()).running.port);
+    const { port } = (await sharedGateway()).running;
     const refusal = { name: 'GatewayStartError', message: new RegExp(`port ${port}: the port is in use`) };
-    await assert.rejects(startHarness({ STRATA_INFERENCE_PORT: port }), refusal);
+    await assert.rejects(startHarness({ STRATA_INFERENCE_PORT: String(port) }), refusal);
   });
 });

@@ -119,8 +119,8 @@ describe('openapi/gateway.json', () => {
   it('is true of answers', async () => {
     const ajv = new Ajv2020({ strict: false }).addSchema(document, 'api');
     const holds = (name: string, body: Json) => {
-      const isValid = ajv.getSchema(`api#/components/schemas/${name}`) ?? assert.fail(name);
-      assert.ok(isValid(body), `${name}: ${ajv.errorsText(isValid.errors)} ${JSON.stringify(body)}`);
+      const isValid = ajv.validate(`api#/components/schemas/${name}`, body);
+      assert.ok(isValid, `${name}: ${ajv.errorsText()} ${JSON.stringify(body)}`);
     };
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
     const asked = { ...chat, max_tokens: 20 };

@@ -77,15 +77,13 @@ describe('an engine that is killed', () => {
 
   it('ends a stream with an error and without [DONE], and releases the slots of more choices than there are', async () => {
     const response = await service.open(CHAT, { ...ENDLESS, n: 8, stream: true });
-    assert.equal(response.status, 200);
     let text = '';
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       if (text === '') kill();
       text += chunk;
     }
-    const last = JSON.parse((text.trimEnd().split('\n\n').at(-1) ?? '').replace(/^data: /, ''));
-    assert.deepEqual([last.error.type, last.error.code], ['server_error', 'engine_failed']);
-    assert.doesNotMatch(text, /\[DONE\]/);
+    assert.equal(response.status, 200);
+    assert.match(text, /\n\ndata: \{"error":\{[^}]*"type":"server_error",[^}]*"code":"engine_failed"\}\}\n\n$/);
     await untilIdle(service);
   });
 
@@ -107,8 +105,7 @@ describe('an engine that is killed', () => {
     const answer = client.chat.completions.create(asked);
     await isBusy();
     kill();
-    const { choices } = await answer;
-    assert.match(choices[0]?.message.content ?? '', /^DMARC tells/);
+    assert.match((await answer).choices[0]?.message.content ?? '', /^DMARC tells/);
     assert.equal((await service.post(CHAT, { ...asked, n: 8 })).status, 200);
   });
 });

@@ -1,4 +1,3 @@
-// Limits by the minute and by the day, under a clock that moves by hand.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
@@ -11,8 +10,7 @@ const tiers = { free, standard: null, unlimited: null };
 async function scene() {
   const store = await openStore('sqlite::memory:');
   let at = Date.parse('2026-01-01T12:00:00Z');
-  const now = () => new Date(at);
-  const limits = new Limits({ quota: store.quota, answers: store.answers, now, tiers });
+  const limits = new Limits({ ...store, now: () => new Date(at), tiers });
   const { stored } = await store.keys.create({ tier: 'free' });
   const pass = (ms: number) => {
     at += ms;

@@ -1,4 +1,3 @@
-// Models come and go: what was here a while ago is asked for again, what never was is unknown.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Admission } from './admission.ts';

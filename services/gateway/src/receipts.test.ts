@@ -130,19 +130,17 @@ function twoWorkers(contexts: JobContext[]): Engine {
     ...{ info: simulated.info, isReady: true },
     async *generate(job, signal, context = {}) {
       contexts.push(context);
-      let position = 0;
-      const ended = (worker: string, from: number) => {
-        const nonce = nonceOf(job.sampling.seed + from);
-        context.onSegment?.({ worker, nonce, from, to: position, chainHead: HEAD });
-      };
+      let to = 0;
+      const ended = (worker: string, from: number) =>
+        context.onSegment?.({ worker, nonce: nonceOf(job.sampling.seed + from), from, to, chainHead: HEAD });
       try {
         for await (const event of simulated.generate(job, signal, context)) {
-          if (event.kind === 'token' && position === 3) ended('first', 0);
-          if (event.kind === 'token') position += 1;
+          if (event.kind === 'token' && to === 3) ended('first', 0);
+          if (event.kind === 'token') to += 1;
           yield event;
         }
       } finally {
-        if (position > 3) ended('second', 3);
+        if (to > 3) ended('second', 3);
         else ended('first', 0);
       }
     },

@@ -39,13 +39,13 @@ describe('an upstream server', () => {
 
   it('calls tools, completes prompts, gives vectors', async () => {
     const tools = [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object' } } }];
-    const called = await service.post(CHAT, { ...asked, tools, tool_choice: 'required', max_tokens: 60 });
-    assert.equal(called.body.choices[0].message.tool_calls[0].function.name, 'look_up');
-    const prompts = { model: MODEL, prompt: ['DMARC', 'SPF'], max_tokens: 3 };
-    const { choices } = (await service.post('/v1/completions', prompts)).body;
+    const bodyOf = async (target: string, body: object) => (await service.post(target, body)).body;
+    const called = await bodyOf(CHAT, { ...asked, tools, tool_choice: 'required', max_tokens: 60 });
+    assert.equal(called.choices[0].message.tool_calls[0].function.name, 'look_up');
+    const { choices } = await bodyOf('/v1/completions', { model: MODEL, prompt: ['DMARC', 'SPF'], max_tokens: 3 });
     assert.deepEqual([choices[0].index, choices[1].index], [0, 1]);
-    const vectors = await service.post('/v1/embeddings', { model: MODEL, input: 'DMARC' });
-    assert.equal(vectors.body.data[0].embedding.length, 192);
+    const { data } = await bodyOf('/v1/embeddings', { model: MODEL, input: 'DMARC' });
+    assert.equal(data[0].embedding.length, 192);
   });
 
   it('is described by its model and by receipts, as far as it describes itself', async () => {

@@ -1,19 +1,17 @@
 // The real thing: llama.cpp with a small model, lent to a gateway.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { it } from 'node:test';
 import { decodeOffer, encodeFrame, type FrameOf } from '@strata/inference';
 import { tinyChatModel } from '@strata/testnet';
 import pino from 'pino';
 import { startWorker } from './run-worker.ts';
-import { configOf, requestOf } from './test/running-worker.ts';
-import { outcomeOf, startScriptedGateway } from './test/scripted-gateway.ts';
+import { configOf, requestOf, temporaryFolder } from './test/running-worker.ts';
+import { reasonOf, startScriptedGateway } from './test/scripted-gateway.ts';
 
 it('a worker on llama.cpp gives its vocabulary, continues its own answers token by token, scores them as its own, and outlives a grammar without end', async () => {
-  await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-llama-'));
+  await using directory = await temporaryFolder();
   await using gateway = await startScriptedGateway();
   const settings = { STRATA_DATA: directory.path, STRATA_MODEL: tinyChatModel, STRATA_MODEL_PROCESSES: '1' };
   const config = configOf({ ...settings, STRATA_JOIN: gateway.address });
@@ -45,12 +43,12 @@ it('a worker on llama.cpp gives its vocabulary, continues its own answers token 
   assert.ok(Math.max(...margins) < 1, `${margins}`);
 
   const refused = await channel.ask(requestOf(5, { ...asked, grammar: 'root ::= "unended' }));
-  assert.ok(outcomeOf(refused) === 'grammar-unusable' && encodeFrame(refused).byteLength < 1_000);
+  assert.ok(reasonOf(refused) === 'grammar-unusable' && encodeFrame(refused).byteLength < 1_000);
 
   // 4 ways in each of 30 rules, in each other: llama.cpp does not come back.
   const rules = Array.from({ length: 30 }, (_, i) => `r${i} ::= r${i + 1} r${i + 1}? | r${i + 1}? r${i + 1}`);
   const codeOf = async (id: number, grammar?: string) =>
-    outcomeOf(await channel.ask(requestOf(id, { ...asked, ...(grammar === undefined ? {} : { grammar }) })));
+    reasonOf(await channel.ask(requestOf(id, { ...asked, ...(grammar === undefined ? {} : { grammar }) })));
   const grammar = ['root ::= r0 r0', ...rules, 'r30 ::= "a"? "b"?'].join('\n');
   assert.equal(await codeOf(6, grammar), 'grammar-unusable');
   assert.equal(await codeOf(7, 'root ::= "a"'), 'busy', 'its grammars are not taken for a while');

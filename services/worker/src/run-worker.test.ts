@@ -8,15 +8,8 @@ import { tinyChatModel } from '@strata/testnet';
 import pino from 'pino';
 import { until } from '../../../tests/support/until.ts';
 import { startWorker } from './run-worker.ts';
-import {
-  configOf,
-  requestOf,
-  simulatedModel,
-  startTestWorker,
-  temporaryDirectory,
-  truth,
-} from './test/running-worker.ts';
-import { outcomeOf, startScriptedGateway } from './test/scripted-gateway.ts';
+import { configOf, requestOf, simulatedModel, startTestWorker, temporaryFolder, truth } from './test/running-worker.ts';
+import { reasonOf, startScriptedGateway } from './test/scripted-gateway.ts';
 
 const offline = '/ip4/127.0.0.1/tcp/1/p2p/12D3KooWGp1yn9Z7SGR3LvakYs8etmjbQ5tz2xiSs4dTKHkLYhXA';
 
@@ -29,7 +22,7 @@ describe('a running worker', () => {
     const channels = await Promise.all([first.greeted(), second.greeted()]);
     for (const channel of channels) await channel.send(requestOf(1, { maxTokens: 50 }));
     for (const channel of channels)
-      assert.deepEqual([outcomeOf(await channel.endOf(1)), channel.tokensOf(1)], ['length', truth(50)]);
+      assert.deepEqual([reasonOf(await channel.endOf(1)), channel.tokensOf(1)], ['length', truth(50)]);
     assert.deepEqual([...tested.worker.serving()].sort(), [first.node.id, second.node.id].sort());
     assert.deepEqual([first.opened(), second.opened()], [1, 1], 'one channel each');
     await until(() => tested.news.length === 6);
@@ -38,7 +31,7 @@ describe('a running worker', () => {
   });
 
   it('is the same worker after a restart: it refuses an old request, and keeps a late agreement, once', async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await temporaryFolder();
     await using gateway = await startScriptedGateway();
     const request = requestOf(1, { maxTokens: 5 });
     const start = async () => {
@@ -62,7 +55,7 @@ describe('a running worker', () => {
     assert.equal((await channel.ask(requestOf(2, { maxTokens: 5 }))).kind, 'done', 'repetition is not a fault');
     const totals = await tested.worker.store.segments.totals({ by: 'worker' });
     assert.partialDeepStrictEqual(totals, [{ segments: 2, settled: 1 }]);
-    assert.equal(outcomeOf(await channel.ask(request)), 'protocol');
+    assert.equal(reasonOf(await channel.ask(request)), 'protocol');
   });
 
   it('is the only one for its directory', async () => {
@@ -72,7 +65,7 @@ describe('a running worker', () => {
   });
 
   it('can be ended while it starts, during a download or a load, and while it joins', async () => {
-    await using directory = await temporaryDirectory();
+    await using directory = await temporaryFolder();
     // It never answers.
     await using hub = createServer().listen(0, '127.0.0.1');
     const asked = once(hub, 'request');
@@ -114,8 +107,8 @@ describe('a running worker', () => {
     await channel.untilTokens(1, 1);
     const left = tested.worker.leave();
     await channel.until('offer', ({ offer }) => decodeOffer(offer).models.length === 0);
-    assert.equal(outcomeOf(await channel.ask(requestOf(2))), 'leaving');
-    assert.deepEqual([outcomeOf(await channel.endOf(1)), channel.tokensOf(1)], ['length', truth(50)]);
+    assert.equal(reasonOf(await channel.ask(requestOf(2))), 'leaving');
+    assert.deepEqual([reasonOf(await channel.endOf(1)), channel.tokensOf(1)], ['length', truth(50)]);
     await left;
     await channel.ended;
     assert.equal(gateway.opened(), 1, 'it does not come back');

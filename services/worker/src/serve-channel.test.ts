@@ -17,12 +17,7 @@ import {
 import { verifyPeerSignature } from '@strata/p2p';
 import { until } from '../../../tests/support/until.ts';
 import { PROMPT, requestOf, startTestWorker, type TestWorker, truth, vocabularyBytes } from './test/running-worker.ts';
-import {
-  outcomeOf,
-  type ScriptedChannel,
-  type ScriptedGateway,
-  startScriptedGateway,
-} from './test/scripted-gateway.ts';
+import { reasonOf, type ScriptedChannel, type ScriptedGateway, startScriptedGateway } from './test/scripted-gateway.ts';
 
 describe('a worker, asked by a gateway', () => {
   let gateway: ScriptedGateway;
@@ -126,7 +121,7 @@ describe('a worker, asked by a gateway', () => {
     const requests = Array.from({ length: 6 }, () => requestOf(channel.nextId(), { maxTokens: 200 }));
     for (const request of requests) await channel.send(request);
     const ends = await Promise.all(requests.map(({ id }) => channel.endOf(id)));
-    assert.equal(ends.map(outcomeOf).join(), 'length,length,length,length,busy,busy');
+    assert.equal(ends.map(reasonOf).join(), 'length,length,length,length,busy,busy');
   });
 
   it('refuses a request whose nonce it has served, and what its model cannot answer', async () => {
@@ -139,7 +134,7 @@ describe('a worker, asked by a gateway', () => {
       [{ prompt: [4_096] }, 'unusable'],
       [{ prompt: Array.from({ length: 131_072 }, () => 1) }, 'unusable'],
     ] as const)
-      assert.equal(outcomeOf(await channel.ask(requestOf(channel.nextId(), change))), code);
+      assert.equal(reasonOf(await channel.ask(requestOf(channel.nextId(), change))), code);
   });
 
   it('scores answers, makes vectors, and sends its vocabulary in parts', async () => {
@@ -189,7 +184,6 @@ describe('a worker, asked by a gateway', () => {
   });
 });
 
-// Each gets an error, its channel is closed, and others are served as before.
 describe('a worker, asked by a hostile gateway', () => {
   let tested: TestWorker;
   before(async () => {
@@ -248,7 +242,7 @@ describe('a worker, asked by a hostile gateway', () => {
       await fine.send(request);
       await fine.until('pulse', ({ waiting }) => waiting > 0);
       await end(bad, spoilt);
-      assert.deepEqual([outcomeOf(await fine.endOf(request.id)), fine.tokensOf(request.id)], ['length', truth(20)]);
+      assert.deepEqual([reasonOf(await fine.endOf(request.id)), fine.tokensOf(request.id)], ['length', truth(20)]);
       await fine.until('pulse', ({ running, waiting }) => running === 0 && waiting === 0);
       const used = { promptTokens: PROMPT.length, cachedTokens: 0, outputTokens: 20 };
       const totals = await tested.worker.store.segments.totals({ by: 'gateway' });
@@ -264,7 +258,7 @@ describe('a worker, asked by a hostile gateway', () => {
     for (const request of wanted) await many.send(request);
     await many.untilTokens(1, 1);
     assert.equal((await few.ask(requestOf(1, { maxTokens: 10 }))).kind, 'done');
-    const outcomes = (await Promise.all(wanted.map(({ id }) => many.endOf(id)))).map(outcomeOf);
+    const outcomes = (await Promise.all(wanted.map(({ id }) => many.endOf(id)))).map(reasonOf);
     const served = outcomes.filter((outcome) => outcome === 'length').length;
     assert.ok(served >= 2 && served <= 6, `${served} of 50 were served: its slots and its line`);
     assert.equal(outcomes.filter((outcome) => outcome === 'busy').length, 50 - served);

@@ -44,9 +44,8 @@ describe('a challenge', () => {
 
   it('is kept for the newest sixteen answers', () => {
     const answers = known(40);
-    let count = 0;
-    while (answers.challenge('ben', MODEL, Math.random)) count += 1;
-    assert.equal(count, 16);
+    const given = Array.from({ length: 40 }, () => answers.challenge('ben', MODEL, Math.random));
+    assert.equal(given.filter(Boolean).length, 16);
   });
 });
 

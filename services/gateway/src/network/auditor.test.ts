@@ -17,7 +17,7 @@ import {
 } from '../test/network/audited-network.ts';
 
 const lying = always(8);
-const LIAR = 'good good quarantined';
+const LIAR = 'good good good quarantined';
 
 describe('verifiers', () => {
   it('are our own engine where there is one, and then no worker', async () => {
@@ -40,26 +40,22 @@ describe('verifiers', () => {
   const workers = (eve: Score) => ({ ...HONEST, eve });
   const all = ['ann', 'ben', 'cid', 'eve'];
   const alone = (eve: Score) => ({ ann: honest, eve });
-  const odd: Score = async () => [0, 0, 0];
-  /** Who verifies, who answers how often, and the states of ann, ben and eve after that. */
+  const odd = { workers: alone(async () => [0, 0, 0]) };
+  const late = { workers: alone(silent), timeoutMs: 20 };
+  const most = { workers: { ...alone(lying), fay: lying } };
+  /** Who verifies, who answers how often, and the states of all after that. */
   const cases: readonly (readonly [string, NetworkOptions, readonly string[], count: number, states: string])[] = [
     ['that speak against honest workers are found out', { workers: workers(lying), share: 0.2 }, all, 300, LIAR],
     ['that find everything clean are found out', { workers: workers(always(0)), share: 0.2 }, all, 600, LIAR],
-    ['whose scores are of another length are found out', { workers: alone(odd) }, ['ben'], 40, 'new good quarantined'],
-    ['that do not answer are passed over', { workers: alone(silent), timeoutMs: 20 }, ['ben'], 10, 'new good new'],
-    [
-      'convict where most lie together',
-      { workers: { ...alone(lying), fay: lying } },
-      ['ann'],
-      10,
-      'quarantined new new',
-    ],
+    ['whose scores are of another length are found out', odd, ['ben'], 40, 'new good new quarantined'],
+    ['that do not answer are passed over', late, ['ben'], 10, 'new good new new'],
+    ['convict where most lie together', most, ['ann'], 10, 'quarantined new new new'],
   ];
   for (const [what, options, peers, count, states] of cases)
     it(what, async () => {
       await using network = await auditedNetwork({ share: 1, ...options });
       await network.answerHonestly(peers, count);
-      assert.equal(network.states('ann', 'ben', 'eve'), states);
+      assert.equal(network.states(...all), states);
     });
 
   it('alone convict no worker: what one says against it needs a second one', async () => {

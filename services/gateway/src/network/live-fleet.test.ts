@@ -16,17 +16,11 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
   const time = { nowMs: 1_800_000_000_000 };
   const directory = new Directory();
   const sessions = new Map<string, WorkerSession>();
-  const loads = new Map<string, { -readonly [Key in keyof SessionLoad]: number }>();
   const trusts = new Map<string, number>();
-  const alive = new Set<string>();
   const connect = (peer: string, { model = {}, rttMs = 10, trust = 1 }: WorkerFacts = {}) => {
     const load = { running: 0, waiting: 0, others: 0, own: 0, writing: 0, calls: 0 };
-    loads.set(peer, load);
     trusts.set(peer, trust);
-    alive.add(peer);
-    const session = { peer, load, rttMs };
-    Object.defineProperty(session, 'isAlive', { get: () => alive.has(peer) });
-    sessions.set(peer, session as Partial<WorkerSession> as WorkerSession);
+    sessions.set(peer, { peer, load, rttMs, isAlive: true } as Partial<WorkerSession> as WorkerSession);
     const offer = { peer, sequence: time.nowMs++, issuedAtMs: time.nowMs, expiresAtMs: time.nowMs + 120_000 };
     const models = [offeredModel(model)];
     directory.take({ ...offer, software: 's', running: 0, waiting: 0, models }, { ...time, isConnected: true });
@@ -35,7 +29,8 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
   const trust = { of: (peer: string) => trusts.get(peer) ?? 0 };
   const known = { sessions, directory, trust, prefixes: new PrefixMap() };
   const fleet = new LiveFleet(offeredModel(), { ...known, random: randomFrom(7), nowMs: () => time.nowMs });
-  const load = (peer: string, change: Partial<SessionLoad>) => Object.assign(loads.get(peer) ?? {}, change);
+  const load = (peer: string, change: Partial<SessionLoad>) => Object.assign(sessions.get(peer)?.load ?? {}, change);
+  const lose = (peer: string) => Object.assign(sessions.get(peer) ?? {}, { isAlive: false });
   const choose = (wanted: Parameters<LiveFleet['choose']>[0] = job, except: readonly string[] = []) =>
     fleet.choose(wanted, { except: new Set(except) });
   const chosen = (wanted = job, ...except: readonly string[]) => choose(wanted, except)?.session.peer;
@@ -45,7 +40,7 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
       ...{ peer, promptTokens: 1_000, cachedTokens: 0, firstTokenMs: 1_010, decodeMs: 1_980, sideBySide: 1 },
       ...{ made: 100, tokens: prompt, ...change },
     });
-  return { fleet, time, sessions, trusts, alive, connect, load, choose, chosen, expectedMs, serve };
+  return { fleet, time, sessions, trusts, lose, connect, load, choose, chosen, expectedMs, serve };
 }
 
 const prompt: readonly number[] = Array.from({ length: 1_000 }, (_, i) => i);
@@ -59,7 +54,7 @@ describe('live fleet', () => {
     assert.equal(world({ fast: { rttMs: 0 } }).expectedMs({ prompt: [1], given }), 50));
 
   it('has the workers of its file and vocabulary alone, while they are alive and trusted', () => {
-    const { fleet, trusts, alive, sessions, chosen } = world({
+    const { fleet, trusts, lose, sessions, chosen } = world({
       ...{ a: {}, b: {}, quarantined: { trust: 0 } },
       'other file': { model: { sha256: 'dd'.repeat(32) } },
       'other vocabulary': { model: { vocabularySha256: 'dd'.repeat(32) } },
@@ -68,7 +63,7 @@ describe('live fleet', () => {
     // Before a refresh, no worker that is lost or quarantined is chosen.
     trusts.set('a', 0);
     assert.equal(chosen(), 'b');
-    alive.delete('b');
+    lose('b');
     assert.equal(chosen(), undefined);
     fleet.refresh();
     assert.deepEqual([fleet.slots, fleet.isReady], [0, false]);

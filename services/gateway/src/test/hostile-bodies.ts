@@ -28,8 +28,7 @@ function mutated(path: readonly number[], value: unknown): unknown {
   const body = structuredClone(valid) as Json;
   let at = body;
   for (const step of path) {
-    const names = Object.keys(at);
-    const name = names[step % names.length] as string;
+    const name = Object.keys(at)[step % Object.keys(at).length] as string;
     if (typeof at[name] !== 'object' || step === path.at(-1)) {
       at[name] = value;
       return body;

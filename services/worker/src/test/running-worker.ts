@@ -21,7 +21,7 @@ export function simulatedModel(options: SimulatedEngineOptions = {}): LentModel 
   };
 }
 
-export const temporaryDirectory = () => mkdtempDisposable(path.join(tmpdir(), 'strata-worker-'));
+export const temporaryFolder = () => mkdtempDisposable(path.join(tmpdir(), 'strata-worker-'));
 
 /** On loopback alone. */
 export const configOf = (settings: Readonly<Record<string, string | undefined>>): WorkerConfig =>
@@ -41,7 +41,7 @@ export type TestWorker = Awaited<ReturnType<typeof startTestWorker>>;
 
 export async function startTestWorker({ join = [], queue = 16, metrics, ...options }: TestWorkerOptions = {}) {
   await using stack = new AsyncDisposableStack();
-  const directory = options.directory ?? stack.use(await temporaryDirectory()).path;
+  const directory = options.directory ?? stack.use(await temporaryFolder()).path;
   const config = configOf({
     ...{ STRATA_DATA: directory, STRATA_JOIN: join.join(' '), STRATA_QUEUE: String(queue) },
     STRATA_WORKER_METRICS_PORT: metrics ? '0' : undefined,

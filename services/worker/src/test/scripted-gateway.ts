@@ -8,7 +8,7 @@ import { type Channel, startPeerNode } from '@strata/p2p';
 import { until } from '../../../../tests/support/until.ts';
 
 /** The code of a failure, or the reason for the end. */
-export const outcomeOf = (end: FrameOf<'done' | 'failed'>): string => (end.kind === 'failed' ? end.code : end.reason);
+export const reasonOf = (end: FrameOf<'done' | 'failed'>): string => (end.kind === 'failed' ? end.code : end.reason);
 
 export class ScriptedChannel {
   readonly frames: Frame[] = [];

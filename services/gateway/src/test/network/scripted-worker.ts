@@ -44,8 +44,7 @@ export class ScriptedWorker {
   readonly node: PeerNode;
   readonly heard: Frame[] = [];
   readonly #channel: Channel;
-  readonly #engine: WorkerEngine;
-  readonly #script: WorkerScript;
+  readonly #by: { readonly engine: WorkerEngine; readonly script: WorkerScript };
   readonly #jobs = new Map<number, ReturnType<typeof newJob>>();
   readonly #pulses: NodeJS.Timeout;
   /** Says and hears nothing any more, and keeps the connection. */
@@ -54,8 +53,7 @@ export class ScriptedWorker {
   private constructor(node: PeerNode, channel: Channel, engine: WorkerEngine, script: WorkerScript) {
     this.node = node;
     this.#channel = channel;
-    this.#engine = engine;
-    this.#script = script;
+    this.#by = { engine, script };
     this.#pulses = setInterval(() => this.#pulse(), script.pulseMs ?? 250);
     this.say(script.hello ?? { kind: 'hello', version: 1, software: 'scripted', role: 'worker' });
     void this.#read();
@@ -96,7 +94,7 @@ export class ScriptedWorker {
 
   say(frame: Frame): void {
     if (this.isFrozen) return;
-    const said = this.#script.say?.(frame, this) ?? [frame];
+    const said = this.#by.script.say?.(frame, this) ?? [frame];
     if (this.isFrozen) return;
     for (const each of said) this.#channel.send(each instanceof Uint8Array ? each : encodeFrame(each)).catch(() => {});
   }
@@ -120,7 +118,7 @@ export class ScriptedWorker {
 
   #take(frame: Frame, bytes: Uint8Array): void {
     this.heard.push(frame);
-    if (this.#script.hear?.(frame, this)) return;
+    if (this.#by.script.hear?.(frame, this)) return;
     if (frame.kind === 'request') void this.#serve(frame, bytesSha256(bytes));
     if (frame.kind === 'cancel') this.#jobs.get(frame.id)?.cancelled.abort();
     const job = frame.kind === 'credit' && this.#jobs.get(frame.id);
@@ -143,7 +141,7 @@ export class ScriptedWorker {
     let position = given.length;
     let reason: SegmentReceipt['reason'] = 'cancelled';
     try {
-      for await (const event of this.#engine.generate(asked, cancelled.signal)) {
+      for await (const event of this.#by.engine.generate(asked, cancelled.signal)) {
         if (event.kind === 'begin') {
           job.phase = 'reading';
           this.say({ kind: 'begin', id, cachedTokens: event.cachedTokens });
@@ -177,11 +175,11 @@ export class ScriptedWorker {
       ...{ version: 1, nonce, worker: this.node.id, gateway: this.#channel.peer, modelSha256 },
       ...{ promptSha256: tokensSha256(prompt), requestSha256, from: given.length, to: position },
       ...{ chainHead: chain.head, promptTokens: prompt.length, cachedTokens: 0, reason },
-      ...{ engine: this.#engine.info.engine, ...times, endedAtMs: Date.now() },
+      ...{ engine: this.#by.engine.info.engine, ...times, endedAtMs: Date.now() },
     };
-    const signed = encodeSegmentReceipt(this.#script.receipt?.(receipt) ?? receipt);
+    const signed = encodeSegmentReceipt(this.#by.script.receipt?.(receipt) ?? receipt);
     const signature = await this.node.sign(segmentSignedBytes(signed));
     const done = { kind: 'done', id, reason, receipt: signed, signature } as const;
-    this.say(this.#script.done?.(done) ?? done);
+    this.say(this.#by.script.done?.(done) ?? done);
   }
 }
