@@ -221,7 +221,6 @@ describe('a wildcard zone', () => {
   const wildcard = ['v=DMARC1; p=reject; rua=mailto:x@rua.dmarcer.test'];
   const everything = aliasTo('x.onmicro.test');
   const support = aliasTo('helpdesk.test');
-
   it('answers _dmarc as it answers anything, which is no evidence', () => {
     const profile = profileOf({ dmarc: wildcard, wildcardTxt: wildcard });
     assert.deepEqual([profile.services, profile.sources.dmarc], [[], 'absent']);

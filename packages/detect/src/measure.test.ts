@@ -46,7 +46,6 @@ describe('a failed look-up', () => {
   leaves('header cookie html', 'platform protection', { http: { status: 'timeout' } });
   leaves('header cookie html', 'platform', { http: { statusCode: 503 } });
   leaves('tls', 'issuer', { tls: { status: 'timeout', issuer: null } });
-
   it('does not take away what other evidence shows', () => {
     const named = { ...noLabels, support: 'timeout' } as const;
     const { sources, roles, services } = profileOf({ named, www: aliasTo('x.deploy.test') });

@@ -30,9 +30,9 @@ describe('parseDomain refuses', () => {
       assert.match(message, /^\S.*[.]$/);
     });
   }
-  it('a lone surrogate, which no UTF-8 can carry', () => assert.equal(parseDomain('\ud800.com').ok, false));
-  it('a megabyte of colons without delay', () => {
-    for (const count of [1_000_000, 1000]) assert.equal(parseDomain(`${':'.repeat(count)}x`).ok, false);
+  it('a lone surrogate, which no UTF-8 can carry, and a megabyte of colons without delay', () => {
+    for (const text of ['\ud800.com', `${':'.repeat(1_000_000)}x`, `${':'.repeat(1000)}x`])
+      assert.equal(parseDomain(text).ok, false, text.slice(0, 40));
   });
 });
 

@@ -200,7 +200,7 @@ describe('what got worse, where', () => {
   it('is nothing where the same record is read otherwise than by an earlier version', () => {
     const records = ['p=quarantine; sp=', 'p=quarantine; sp=bogus; rua=mailto:d@example.com', 'p=reject; np=x'];
     for (const record of records) {
-      const policy = record.startsWith('p=reject') ? 'reject' : 'quarantine';
+      const policy = record.startsWith('p=reject') ? ('reject' as const) : ('quarantine' as const);
       const now = postureOf({ ...full, dmarc: [`v=DMARC1; ${record}`] });
       const { foundAt: _, ...dmarc } = { ...now.dmarc, policy, effectivePolicy: policy };
       const earlier = restorePosture({ ...shortenPosture(now), dmarc, scoreVersion: '1' });

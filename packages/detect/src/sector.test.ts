@@ -41,7 +41,7 @@ describe('decideSector', () => {
     for (const page of [null, pageWith('Organization', '__proto__', 'constructor')])
       assert.deepEqual(decide('example.com', page), { sector: 'unknown', source: null });
   });
-  it('is not told by the page of another', () => {
+  it('is not that of the page of another', () => {
     const sectorAt = (url: string) =>
       detect(evidenceOf({ http: { url, page: { types: ['Hospital'] } } }), testRulebook);
     const found = ['https://other.test/', 'https://example.com/'].map((url) => sectorAt(url).sector);
