@@ -61,12 +61,11 @@ describe('the next token', () => {
     for (const sampling of [sampled(), sampled({ topP: 0.999_999 })])
       close(shares(candidates(...logits), sampling, { isAllowed }), [0, 0.5, 0.25, 0.25]);
     assert.equal(chooseToken(candidates(1, 2), GREEDY, { ...start, isAllowed: () => false }), undefined);
-  });
-
-  it('asks the grammar of few', () => {
+    // The grammar is asked of few.
     const asked: number[] = [];
-    const isAllowed = (token: number) => asked.push(token) > 0;
-    chooseToken(candidates(...Array.from({ length: 1_000 }, (_, i) => -i)), sampled(), { ...start, isAllowed });
+    const isNoted = (token: number) => asked.push(token) > 0;
+    const many = candidates(...Array.from({ length: 1_000 }, (_, i) => -i));
+    chooseToken(many, sampled(), { ...start, isAllowed: isNoted });
     assert.equal(asked.length, 1);
   });
 

@@ -252,9 +252,7 @@ describe('a run of answers', () => {
       const audits = auditsOf(run, 1_000, () => plain).length;
       assert.ok(audits === 20 + more || audits === 19 + more, `${audits}`);
     }
-  });
-
-  it('makes up for none where all answers are audited as it is', () => {
+    // None is made up for where all answers are audited.
     const run = new AuditRun<number>(seeded(7));
     run.owe();
     assert.equal(auditsOf(run, 10, () => ({ share: 1, weight: 1 })).length, 10);
