@@ -42,8 +42,8 @@ describe('joining', { concurrency: true }, () => {
     const other = await hosts.start('other');
     const dead = `/ip4/127.0.0.1/tcp/${await freePort()}/p2p/${other.id}`;
     const wrong = addressOf(node).replace(node.id, other.id);
-    const token = createJoinToken({ peer: other.id, addresses: [dead, wrong] });
     const third = await hosts.start('third');
+    const token = createJoinToken({ peer: other.id, addresses: [dead, wrong] });
     await assert.rejects(third.peers.join(token, within()), (error) => {
       assert.ok(error instanceof JoinError);
       assert.deepEqual(Object.keys(error.reasons), [dead, wrong]);

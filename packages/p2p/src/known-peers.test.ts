@@ -15,8 +15,8 @@ describe('known peers', { concurrency: true }, () => {
   it('keep a network of five together when its bootstrap node is gone, and let a host come back', async () => {
     const bootstrap = await hosts.start('bootstrap');
     const join = [bootstrap.joinToken()];
-    const options = (name: string) => ({ join, knownPeersFile: path.join(hosts.directory, `${name}.json`) });
-    const start = (name: string) => hosts.start(name, options(name));
+    const start = (name: string) =>
+      hosts.start(name, { join, knownPeersFile: path.join(hosts.directory, `${name}.json`) });
     const nodes = await Promise.all([start('1'), start('2'), start('3'), start('4')]);
     const [one, two, three, four] = nodes;
     await until(() => nodes.every((node) => node.peers.connected().length >= 2));

@@ -91,11 +91,7 @@ for (const [what, encoding, body] of [
   it(`bodies with the encoding ${encoding} that are ${what} are truncated`, async () =>
     assert.equal((await bodyFrom(packed(encoding, body))).isTruncated, true));
 
-for (const [status, encoding] of [
-  [304, 'gzip'],
-  [204, 'br'],
-  [200, 'gzip'],
-] as const)
+for (const [status, encoding] of [[304, 'gzip'] as const, [204, 'br'] as const, [200, 'gzip'] as const])
   it(`bodies of a ${status} with the encoding ${encoding} and no bytes are empty and complete`, async () => {
     await using internet = await startInternet(packed(encoding, Buffer.alloc(0), status));
     for (let i = 0; i < 2; i++) {

@@ -6,26 +6,25 @@ import { randomFrom } from '../../../tests/support/random.ts';
 import { encodeQuery, isAskable, stampId } from './message.ts';
 import { Malformed, MessageReader } from './message-reader.ts';
 
-for (const name of ['a', 'example.com', '_dmarc.xn--bcher-kva.example', `${'x'.repeat(63)}.${'y.'.repeat(90)}z`]) {
-  for (const hasEdns of [true, false])
-    it(`the question for ${name.slice(0, 30)} ${hasEdns ? 'with' : 'without'} EDNS0 reads back as it was meant`, () => {
+for (const name of ['a', 'example.com', '_dmarc.xn--bcher-kva.example', `${'x'.repeat(63)}.${'y.'.repeat(90)}z`])
+  it(`the question for ${name.slice(0, 30)} reads back as it was meant, with EDNS0 or without, to be checked or not`, () => {
+    const { RECURSION_DESIRED: RD, AUTHENTIC_DATA: AD, CHECKING_DISABLED: CD } = dnsPacket;
+    for (const [hasEdns, isUnchecked, expected] of [
+      [true, false, RD | AD],
+      [true, true, RD | CD],
+      [false, false, RD],
+      [false, true, RD],
+    ] as const) {
       assert.ok(isAskable(name));
-      const query = encodeQuery(name, 'CAA', { hasEdns });
+      const query = encodeQuery(name, 'CAA', { hasEdns, isUnchecked });
       stampId(query, 0xabcd);
       const { id, flags, questions, additionals = [] } = dnsPacket.decode(query);
-      const asksForValidation = hasEdns ? dnsPacket.AUTHENTIC_DATA : 0;
-      assert.deepEqual([id, flags], [0xabcd, dnsPacket.RECURSION_DESIRED | asksForValidation]);
+      assert.deepEqual([id, flags], [0xabcd, expected]);
       assert.deepEqual(questions, [{ name, type: 'CAA', class: 'IN' }]);
       assert.equal(additionals[0]?.type === 'OPT' && additionals[0].udpPayloadSize, hasEdns ? 1_232 : false);
       assert.equal(dnsPacket.decode.bytes, query.length);
-    });
-}
-
-it('a question that is not to be checked says so, and without EDNS0 says nothing of it', () => {
-  const flagsOf = (hasEdns: boolean) => dnsPacket.decode(encodeQuery('a', 'A', { hasEdns, isUnchecked: true })).flags;
-  const expected = [dnsPacket.RECURSION_DESIRED | dnsPacket.CHECKING_DISABLED, dnsPacket.RECURSION_DESIRED];
-  assert.deepEqual([flagsOf(true), flagsOf(false)], expected);
-});
+    }
+  });
 
 it('the question for the root reads back as it was meant', () => {
   const query = encodeQuery('', 'NS', { isRecursive: false });

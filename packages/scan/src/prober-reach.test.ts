@@ -61,9 +61,8 @@ it('a probe reaches a site of IPv6 alone, at the apex and at www', async () => {
     aaaa('www.example.com', '2606:4700::2'),
   ];
   const { evidence, web } = await probed(zone(six), page('<title>Six</title>'));
-  assert.equal(evidence.http.page?.title, 'Six');
+  assert.deepEqual([evidence.http.page?.title, evidence.dns.www.records], ['Six', ['2606:4700::2']]);
   assert.ok(web.dialled.every(({ address }) => address === '2606:4700::1'));
-  assert.deepEqual(evidence.dns.www.records, ['2606:4700::2']);
   const networks = evidence.addresses.slice(0, 2).map(({ use, host, address }) => `${use} ${host} ${address}`);
   assert.deepEqual(networks, ['web example.com 2606:4700::1', 'www www.example.com 2606:4700::2']);
 });

@@ -114,9 +114,8 @@ it('no more questions are in flight than allowed, and none is lost in the queue'
     return found(q) as Buffer[];
   };
   await using scripted = await scriptedResolver([counting], { maxInFlight: 8 });
-  const names = Array.from({ length: 200 }, (_, i) => `h${i}.test`);
-  const all = await Promise.all(names.map((name) => scripted.resolver.query(name, 'A')));
-  assert.ok(all.every(({ status }) => status === 'found'));
+  const all = Array.from({ length: 200 }, (_, i) => scripted.resolver.query(`h${i}.test`, 'A'));
+  for (const { status } of await Promise.all(all)) assert.equal(status, 'found');
   assert.ok(open.max <= 8, `${open.max} at once`);
 });
 

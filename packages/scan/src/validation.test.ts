@@ -54,9 +54,9 @@ for (const [what, traits, verdict, questions] of cases)
   });
 
 it('a denial that only an unchecked question gets does not make a domain nonexistent', async () => {
-  await using scripted = await scriptedResolver([
-    (q) => [isUnchecked(q) ? reply(q, { rcode: 3, authorities: [soa('com')] }) : servfail(q)],
-  ]);
+  const script: DnsScript = (q) =>
+    isUnchecked(q) ? [reply(q, { rcode: 3, authorities: [soa('com')] })] : [servfail(q)];
+  await using scripted = await scriptedResolver([script]);
   const apex = await askApex(scripted.resolver, 'example.com', { signal: new AbortController().signal });
   assert.deepEqual([apex.ns.status, apex.isUnchecked], ['servfail', false]);
 });

@@ -195,8 +195,8 @@ describe('a resolver that checks signatures', () => {
 
   it('vouches for no alias that leads where nobody signs, and refuses one that leads to broken signatures', () => {
     const aliasTo = (data: string) => {
-      const alias = { name: 'good.test', type: 'CNAME', ttl: 1, data };
-      const answers = [alias, { name: data, type: 'A', ttl: 1, data: '192.0.2.1' }];
+      const alias = { name: 'good.test', type: 'CNAME', ttl: 1, data } as const;
+      const answers = [alias, { name: data, type: 'A', ttl: 1, data: '192.0.2.1' } as const];
       return respond({ name: 'good.test' }, { rcode: 'NOERROR', answers });
     };
     assert.equal(aliasTo('host.test')?.isAuthentic, false);

@@ -121,7 +121,7 @@ describe('the situations of companies', () => {
 
   it('send visitors of the apex on to www, from a registrar’s machine in another network', async () => {
     const domain = some('apex forwarded');
-    const [apex, www] = await Promise.all([data(domain, 'A'), data(`www.${domain}`, 'A')]);
+    const [apex, www] = [await data(domain, 'A'), await data(`www.${domain}`, 'A')];
     assert.ok(apex.length === 1 && www.length > 0 && !www.includes(apex[0] ?? ''));
   });
 
@@ -153,7 +153,7 @@ describe('the situations of companies', () => {
 
   it('lead _dmarc to the record that a processor keeps for all of its customers', async () => {
     const kept = await inSituation('DMARC alias', (domain) => answers(`_dmarc.${domain}`, 'TXT'));
-    const aliases = kept.filter(({ records: links }) => links[0]?.type === 'CNAME');
+    const aliases = kept.filter(({ records: [first] }) => first?.type === 'CNAME');
     assert.ok(aliases.length > 0);
     for (const { records: links } of aliases) assert.match(String(links[1]?.data), /^v=DMARC1; p=quarantine/);
   });
