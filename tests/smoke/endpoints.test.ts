@@ -76,8 +76,9 @@ describe('the table of the interface', () => {
       assert.deepEqual(operation.tags, [tag]);
       assert.equal(operation.security.length > 0, path !== '/health');
       for (const described of query) {
-        const [name, value] = described.split('=');
-        const parameter = operation.parameters.find((each) => each.name === name) ?? assert.fail(`${name} is missing`);
+        const [name = '', value] = described.split('=');
+        const parameter = operation.parameters.find((each) => each.name === name);
+        assert.ok(parameter, `${name} is missing`);
         if (value !== undefined) assert.equal(parameter.schema.default, Number(value));
       }
       const url = filled(path);

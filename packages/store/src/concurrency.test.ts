@@ -1,5 +1,4 @@
-// Several processes on one server, each with connections of its own, all writing at once: the result is that of writing sequentially,
-// a follower of a log misses nothing, and a transaction that lost is run again. Scans: scan-work.test.ts.
+// Several processes on one server that write at once, as if sequentially. Scans: scan-work.test.ts.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,10 +19,9 @@ const receipt = (id: string) => ({ id, keyId: 'key_a', body: '{}' });
 const all = <T>(count: number, work: (n: number) => Promise<T> | undefined) =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
-/** Opens so many stores on one database. */
 async function openMany(url: string) {
   const stores = (await all(STORES, () => openStore(url, { poolSize: 4 }))) as [Store, Store, Store];
-  const close = () => all(STORES, (n) => stores[n]?.[Symbol.asyncDispose]());
+  const close = () => all(STORES, async (n) => stores[n]?.[Symbol.asyncDispose]());
   return Object.assign(stores, { [Symbol.asyncDispose]: async () => void (await close()) });
 }
 
@@ -36,9 +34,8 @@ async function follow<T>(read: (last: T | undefined) => Promise<readonly T[]>, w
   return found;
 }
 
-onEach([postgres], 'several stores', ({ fresh }) => {
-  it('write events, scans and mentions that a follower reads without a gap', async () => {
-    const url = await fresh();
+onEach([postgres], 'several stores', ({ fresh }, _test, onFresh) => {
+  onFresh('write events, scans and mentions that a follower reads without a gap', async (url) => {
     await using stores = await openMany(url);
     const [reader] = stores;
     const feeds = stores.map((_, who) => `https://f${who}.example/`);
@@ -83,10 +80,10 @@ onEach([postgres], 'several stores', ({ fresh }) => {
     await using stores = await openMany(await fresh());
     const urls = Array.from({ length: 20 }, (_, n) => `https://f${n}.example/`);
     const ids = await subscribed(stores[0], ...urls);
-    const claims = await Promise.all(
-      ids.flatMap((id) => stores.map((store, who) => store.feeds.claim(id, { now: T0, until: later(1 + who) }))),
+    const claiming = ids.flatMap((id) =>
+      stores.map(({ feeds }, n) => feeds.claim(id, { now: T0, until: later(1 + n) })),
     );
-    assert.deepEqual(claims.flatMap((feed) => feed?.id ?? []).sort(), ids.toSorted());
+    assert.deepEqual((await Promise.all(claiming)).flatMap((feed) => feed?.id ?? []).sort(), ids.toSorted());
   });
 
   it('enter no receipt that was not read, however many are stored at the same time', async () => {
@@ -106,14 +103,13 @@ onEach([postgres], 'several stores', ({ fresh }) => {
     assert.deepEqual(await answers.unentered(1), []);
   });
 
-  it('show no receipt before one that has a smaller number', async () => {
-    const url = await fresh();
+  onFresh('show no receipt before one that has a smaller number', async (url) => {
     await using stores = await openMany(url);
     const [one, two] = stores;
     await one.answers.keep([receipt('rwr_1')]);
     // Its number is given, and it waits for another transaction with its id.
-    await using beside = await connect(url);
-    await beside.query("begin; insert into answer_receipts (id, key_id, body) values ('rwr_2', 'key_a', '{}')");
+    const inserting = "begin; insert into answer_receipts (id, key_id, body) values ('rwr_2', 'key_a', '{}')";
+    await using beside = await connect(url, inserting);
     const slow = one.answers.keep([receipt('rwr_2')]);
     await untilWaiting(url, 1);
     const fast = two.answers.keep([receipt('rwr_3')]);
@@ -126,13 +122,11 @@ onEach([postgres], 'several stores', ({ fresh }) => {
     assert.deepEqual([...shown, ...later].map(({ id }) => id).sort(), ['rwr_1', 'rwr_2', 'rwr_3']);
   });
 
-  it('add the same names in another order without a deadlock', async () => {
-    const url = await fresh();
+  onFresh('add the same names in another order without a deadlock', async (url) => {
     await using stores = await openMany(url);
     const [one, two] = stores;
-    await using beside = await connect(url);
     const columns = 'domains (name, source, created_at, next_due_at)';
-    await beside.query(`begin; insert into ${columns} values ('middle.com', 't', 0, 0)`);
+    await using beside = await connect(url, `begin; insert into ${columns} values ('middle.com', 't', 0, 0)`);
     const names = ['first.com', 'middle.com', 'last.com'];
     const adding = [one.addDomains(names, { source: 'a' }), two.addDomains(names.toReversed(), { source: 'b' })];
     await untilWaiting(url, 2);
@@ -143,21 +137,16 @@ onEach([postgres], 'several stores', ({ fresh }) => {
   });
 });
 
-/** Another connection, which never finds out by itself that it is in a deadlock. */
-async function connectPatiently(url: string) {
-  const client = await connect(url);
-  await client.query("set deadlock_timeout = '5min'");
-  return client;
-}
+/** In a connection that never finds out by itself that it is in a deadlock. */
+const PATIENTLY = "set deadlock_timeout = '5min'; begin";
 
 onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
   test('is run again after a deadlock, and has recorded once', async (store, url) => {
     const both = (n: number, exchange: string) => ['a.com', 'b.com'].map((name) => scanOf(name, day(n), exchange));
     const lastId = async () => Number((await rows(url, 'select max(id) as id from scans'))[0]?.id);
     await store.recordScans([...both(0, GOOGLE), ...both(1, MICROSOFT)], confirm);
-    await using other = await connectPatiently(url);
     const before = await lastId();
-    await other.query("begin; update domains set failures = 0 where name = 'b.com'");
+    await using other = await connect(url, `${PATIENTLY}; update domains set failures = 0 where name = 'b.com'`);
     const recording = store.recordScans(both(2, MICROSOFT), confirm);
     await untilWaiting(url);
     // The recording has locked this one, by the scan that it has written, and waits for the other.
@@ -178,8 +167,7 @@ onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
       return recordPoll(store, id, poll(A, items), at);
     };
     assert.equal((await record(T0, 'old')).items, 1);
-    await using other = await connectPatiently(url);
-    await other.query('begin; select 1 from feed_items for update');
+    await using other = await connect(url, `${PATIENTLY}; select 1 from feed_items for update`);
     // It adds the new item, and waits to mark that the old one is still there.
     const recording = record(later(40 * 24), 'old', 'new');
     await untilWaiting(url);

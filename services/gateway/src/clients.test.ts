@@ -185,7 +185,7 @@ describe('a client', () => {
 
   it('may be the AI SDK: text, streams, vectors, tools, objects', async () => {
     const { baseURL, apiKey } = client;
-    const options = { name: 'strata', baseURL, apiKey, includeUsage: true };
+    const options = { name: 'strata', baseURL, apiKey: apiKey ?? '', includeUsage: true };
     const provider = createOpenAICompatible({ ...options, supportsStructuredOutputs: true });
     const asked = { model: provider(MODEL), prompt: question };
     const { text, usage, finishReason } = await generateText({ ...asked, temperature: 0 });
@@ -226,7 +226,7 @@ describe('a client', () => {
   it('may be CompatCanary, which finds no fault by its modern profile', async () => {
     const scanner = path.join(path.dirname(fileURLToPath(import.meta.resolve('compatcanary'))), 'cli.js');
     const args = `scan --base-url ${client.baseURL} --model ${MODEL} --profile modern --format json --fail-on never`;
-    const env = { ...process.env, OPENAI_API_KEY: client.apiKey };
+    const env = { ...process.env, OPENAI_API_KEY: client.apiKey ?? '' };
     const { stdout } = await promisify(execFile)(process.execPath, [scanner, ...args.split(' ')], { env });
     const { results } = JSON.parse(stdout) as { results: { id: string; status: string; summary: string }[] };
     assert.ok(results.length >= 7);
