@@ -1,5 +1,5 @@
-// Chances by their closed forms; and the small form of bench/false-alarms.ts: chance alone gives hardly an alarm, and real
-// events among it are found.
+// Chances by their closed forms; and the small form of bench/false-alarms.ts: chance alone gives hardly an alarm, and
+// real events among it are found.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -136,7 +136,7 @@ describe('a set of domains', () => {
 
 describe('sets built at once', () => {
   const COUNT = 12;
-  /** For each member in ascending order, the sets that it is visited in, the same one several times in a row among them. */
+  /** For each member in ascending order, the sets that it is visited in, some of them several times in a row. */
   const memberships = fc
     .uniqueArray(fc.oneof(fc.nat(3_000), fc.nat(200_000)), { maxLength: 400, size: 'max' })
     .chain((members) =>

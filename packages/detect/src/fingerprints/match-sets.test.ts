@@ -142,7 +142,7 @@ describe('a community set', () => {
     assert.equal(roles.protection, 'absent');
     assert.deepEqual(servicesOf({ http: { headers, status: 'blocked', statusCode: 401 } }, book), []);
   });
-  it('takes what a header merely mentions for nothing that serves the page, and no picture or style for a script', () => {
+  it('takes what a header mentions for nothing that serves the page, and no picture or style for a script', () => {
     const headers = { 'content-security-policy': 'script-src cdn.fastlane.example' };
     assert.deepEqual(found(servicesOf({ http: { headers } })), ['web_platform fastlane']);
     const others = ['halfway-core.js.png', 'lib/halfway-core.js/theme.css?v=1', 'halfway-core.js/a.SVG#x'];

@@ -1,5 +1,5 @@
-// Sets as strangers write them: what is wrong is reported and costs itself alone, what is hostile costs nothing; and sets beside
-// the catalog's own rules: which technologies the catalog knows, what a set adds, and that it takes nothing.
+// Sets as strangers write them: what is wrong is reported and costs itself alone, what is hostile costs nothing. And sets
+// beside the catalog's own rules: which technologies the catalog knows, what a set adds, and that it takes nothing.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { detect } from '../detect.ts';
