@@ -1,4 +1,4 @@
-// The contract apart from chat completions: its description, what is asked, and the status, code and field of each refusal.
+// The contract apart from chat completions: its description, answers, and the code and field of each refusal.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -172,9 +172,10 @@ describe('the pages of the inference service', () => {
 describe('a gateway on sockets', () => {
   it('asks for a key however the path is written', async () => {
     const body = JSON.stringify(chat);
+    const type = `content-type: application/json\r\ncontent-length: ${body.length}`;
     for (const target of [CHAT, '/%761/chat/completions', `${(await sharedGateway()).base}${CHAT}`]) {
-      const headers = `host: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
-      assert.match(await raw(`POST ${target} HTTP/1.1\r\n${headers}\r\n\r\n${body}`), /^HTTP\/1\.1 401 /, target);
+      const asked = `POST ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n${type}\r\n\r\n${body}`;
+      assert.match(await raw(asked), /^HTTP\/1\.1 401 /, target);
     }
   });
 

@@ -75,7 +75,7 @@ describe('an engine that is killed', () => {
     process.kill(engine.process.pid, 'SIGKILL');
   }
 
-  it('ends a stream with an error and without [DONE], and releases the slots of more choices than there are', async () => {
+  it('ends a stream with an error and without [DONE], and releases the slots of all its choices', async () => {
     const response = await service.open(CHAT, { ...ENDLESS, n: 8, stream: true });
     let text = '';
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {

@@ -179,22 +179,23 @@ describe('live fleet', () => {
     assert.ok(speed() < 60, `${speed()}`);
   });
 
-  it('backs off from a worker that failed, or refused what it could do, and tries it with one job', () => {
-    const { fleet, time, choose, serve } = world({ w: {} });
-    const areChosen = (afterMs = 0) => {
-      time.nowMs += afterMs;
-      return [choose(), choose()].map(Boolean);
-    };
-    for (let i = 0; i < 20; i++) fleet.noteLost('w', i % 2 ? 'stalled' : 'unusable');
-    assert.deepEqual(areChosen(), [false, false]);
-    assert.deepEqual(areChosen(751), [true, false]);
-    serve('w');
-    assert.deepEqual(areChosen(), [true, true]);
-    fleet.noteLost('w', 'grammar-unusable');
-    assert.deepEqual(areChosen(751), [true, false]);
-    fleet.noteAnswered('w');
-    assert.deepEqual(areChosen(), [true, true], 'also after the answer to a call');
-  });
+  for (const loss of ['stalled', 'unusable', 'grammar-unusable'])
+    it(`backs off from a worker that failed, and tries it with one job: ${loss}`, () => {
+      const { fleet, time, choose, serve } = world({ w: {} });
+      const areChosen = (afterMs = 0) => {
+        time.nowMs += afterMs;
+        return [choose(), choose()].map(Boolean);
+      };
+      for (let i = 0; i < 20; i++) fleet.noteLost('w', loss);
+      assert.deepEqual(areChosen(), [false, false]);
+      assert.deepEqual(areChosen(751), [true, false]);
+      serve('w');
+      assert.deepEqual(areChosen(), [true, true]);
+      fleet.noteLost('w', loss);
+      assert.deepEqual(areChosen(751), [true, false]);
+      fleet.noteAnswered('w');
+      assert.deepEqual(areChosen(), [true, true], 'also after the answer to a call');
+    });
 
   it('does not count refusals as failures', () => {
     const { fleet, time, choose, serve } = world({ w: {} });

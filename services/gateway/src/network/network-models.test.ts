@@ -117,7 +117,7 @@ describe('models of the network', () => {
     assert.equal(models.get('new').admission, admission);
   });
 
-  it('stay for a while without workers, and keep their name from strangers; another one with more workers takes it', async () => {
+  it('stay for a while without workers, and lose their name only to one with more workers', async () => {
     await using world = scene({ graceMs: 60_000 });
     const digestOf = (n: number) => ['m', `m@${digest(n).slice(0, 12)}`];
     const strange = groupOf(2, 'm', ['b']);

@@ -17,10 +17,8 @@ describe('gossiped offers', () => {
   function scene() {
     const known = new Directory();
     const taken = Promise.withResolvers<Offer>();
-    const offers = new Offers({
-      ...{ directory: known, isConnected: () => false, nowMs: () => NOW_MS },
-      onTaken: taken.resolve,
-    });
+    const clock = { nowMs: () => NOW_MS };
+    const offers = new Offers({ ...clock, directory: known, isConnected: () => false, onTaken: taken.resolve });
     return { known, offers, taken: taken.promise };
   }
   const offerOf = (sequence: number, peer = author.id): Offer => ({
@@ -36,8 +34,7 @@ describe('gossiped offers', () => {
   it('are taken when their author has signed them', async () => {
     const { known, offers, taken } = scene();
     assert.equal(offers.hear(await signed(offerOf(1)), author.id), 'accept');
-    assert.equal((await taken).peer, author.id);
-    assert.equal(known.worker(author.id)?.offer.sequence, 1);
+    assert.deepEqual([(await taken).peer, known.worker(author.id)?.offer.sequence], [author.id, 1]);
   });
 
   it('in the name of another, or that are no offers, are rejected at once', async () => {

@@ -1,4 +1,4 @@
-// A session with a worker over a real channel: hello, offers, calls, credit, cancelling, load, and what is kept of what is not read.
+// A session with a worker over a real channel: hello, offers, calls, credit, load, and what is not read.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';

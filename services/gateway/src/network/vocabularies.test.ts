@@ -1,4 +1,4 @@
-// Vocabularies: their processes, started when they are called; their files, fetched once and always checked; and the workers that send them.
+// Vocabularies: processes that start when they are called, files that are always checked, and workers that send them.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { mkdtempDisposable, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
