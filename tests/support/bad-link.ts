@@ -14,31 +14,43 @@ export type LinkState =
   /** Each answer comes so much later. */
   | { readonly kind: 'slow'; readonly ms: number };
 
-export interface BadLink extends AsyncDisposable {
-  /** The same server, by this way. */
-  readonly url: string;
-  become(state: LinkState): void;
+/** The server of an address behind another `url`: `accept` passes on what a client and the server send. */
+export async function startTcpProxy(server: string, accept: (client: Socket, upstream: Socket) => void) {
+  const { hostname, port } = new URL(server);
+  const sockets = new Set<Socket>();
+  const proxy = createServer({ noDelay: true }, (client) => {
+    const upstream = connect({ port: Number(port), host: hostname, noDelay: true });
+    for (const socket of [client, upstream])
+      sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
+    accept(client, upstream);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const address = new URL(server);
+  address.port = String((proxy.address() as AddressInfo).port);
+  return {
+    ...{ url: address.href, sockets },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+      await once(proxy, 'close');
+    },
+  };
 }
 
-export async function startBadLink(url: string): Promise<BadLink> {
-  const server = new URL(url);
+export type BadLink = Awaited<ReturnType<typeof startBadLink>>;
+
+export async function startBadLink(server: string) {
   let state: LinkState = { kind: 'well' };
-  const sockets = new Set<Socket>();
   const upstreams = new WeakSet<Socket>();
-  const forgotten = new Set<Socket>();
-  const proxy = createServer({ noDelay: true }, (client) => {
-    if (state.kind === 'reset') return void client.on('error', () => {}).resetAndDestroy();
-    const upstream = connect({ port: Number(server.port), host: server.hostname, noDelay: true });
+  const forgotten = new WeakSet<Socket>();
+  const proxy = await startTcpProxy(server, (client, upstream) => {
+    if (state.kind === 'reset') {
+      upstream.destroy();
+      return void client.resetAndDestroy();
+    }
     upstreams.add(upstream);
-    const both = [client, upstream] as const;
-    const drop = (socket: Socket) => sockets.delete(socket) && forgotten.delete(socket);
-    for (const socket of both) sockets.add(socket.on('error', () => {}).on('close', () => drop(socket)));
-    if (state.kind === 'silent') for (const socket of both) forgotten.add(socket);
-    let isLost = false;
-    const isThrough = () => {
-      isLost ||= forgotten.has(client);
-      return !isLost;
-    };
+    if (state.kind === 'silent') for (const socket of [client, upstream]) forgotten.add(socket);
+    const isThrough = () => !forgotten.has(client);
     client.on('data', (bytes) => isThrough() && upstream.write(bytes));
     upstream.on('data', (bytes) => {
       if (!isThrough()) return;
@@ -49,22 +61,14 @@ export async function startBadLink(url: string): Promise<BadLink> {
     upstream.on('close', () => isThrough() && client.destroy());
     client.on('close', () => isThrough() && upstream.destroy());
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const address = new URL(url);
-  address.port = String((proxy.address() as AddressInfo).port);
-  return {
-    url: address.href,
-    become(next) {
+  return Object.assign(proxy, {
+    become(next: LinkState) {
       state = next;
-      if (next.kind === 'silent') for (const socket of sockets) forgotten.add(socket);
-      else for (const socket of forgotten) if (upstreams.has(socket)) socket.destroy();
-      if (next.kind === 'reset') for (const socket of sockets) socket.resetAndDestroy();
+      for (const socket of proxy.sockets) {
+        if (next.kind === 'silent') forgotten.add(socket);
+        else if (forgotten.has(socket) && upstreams.has(socket)) socket.destroy();
+        if (next.kind === 'reset') socket.resetAndDestroy();
+      }
     },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-      await once(proxy, 'close');
-    },
-  };
+  });
 }

@@ -4,16 +4,10 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-export interface SmallDisk extends Disposable {
-  readonly path: string;
-  /** Takes all the room that is left, by bytes. */
-  fill(): void;
-  /** Gives it back. */
-  clear(): void;
-}
+export type SmallDisk = NonNullable<ReturnType<typeof mountSmallDisk>>;
 
 /** Undefined where this process may not mount. */
-export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
+export function mountSmallDisk(megabytes: number) {
   const directory = mkdtempSync(path.join(tmpdir(), 'strata-disk-'));
   const unmount = () => execFileSync('umount', ['--lazy', directory], { stdio: 'ignore' });
   try {
@@ -28,6 +22,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
   const ballast = path.join(directory, 'ballast');
   return {
     path: directory,
+    /** Takes all the room that is left, by bytes. */
     fill() {
       const file = openSync(ballast, 'a');
       try {

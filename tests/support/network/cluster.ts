@@ -1,13 +1,14 @@
 // Gateways and workers as processes of their own on loopback, to be killed, frozen and started again as a test wants.
 import { type ChildProcess, fork } from 'node:child_process';
-import { on, once } from 'node:events';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimulatedEngineOptions } from '@strata/testnet';
+import { until } from '../until.ts';
 import type { GatewayProcessOptions, GatewayReady } from './gateway-process.ts';
-import type { WorkerMessage, WorkerProcessOptions, WorkerReady } from './worker-process.ts';
+import type { WorkerProcessOptions, WorkerReady } from './worker-process.ts';
 
 /** A host is started, a model is loaded. */
 const READY_MS = 60_000;
@@ -147,10 +148,9 @@ export async function busyWorker({ workers }: Cluster): Promise<WorkerProcess> {
 }
 
 async function runningIn({ child }: WorkerProcess): Promise<number> {
+  const answer = once(child, 'message') as Promise<[{ readonly running: number }]>;
   child.send('busy');
-  for await (const [message] of on(child, 'message') as AsyncIterable<[WorkerMessage]>)
-    if (message.kind === 'busy') return message.running;
-  throw new Error('it has ended');
+  return (await answer)[0].running;
 }
 
 /** Resolves when so many workers serve the model at this gateway; rejects when that takes too long. */
@@ -159,15 +159,14 @@ export async function workersServing(
   count: number,
   { model, withinMs = 30_000 }: { readonly model?: string; readonly withinMs?: number } = {},
 ): Promise<void> {
-  const until = performance.now() + withinMs;
-  for (;;) {
-    const report = (await (await fetch(`${base}/network`)).json()) as {
-      readonly models: readonly { readonly id: string; readonly workers: number }[];
-    };
-    const served = report.models.filter(({ id }) => model === undefined || id === model);
-    if (served.reduce((sum, { workers }) => sum + workers, 0) === count) return;
-    if (performance.now() > until)
-      throw new Error(`after ${withinMs} ms there are not ${count} workers: ${JSON.stringify(report)}`);
-    await sleep(50);
-  }
+  const isServed = async () => {
+    const { models } = (await (await fetch(`${base}/network`)).json()) as NetworkReport;
+    const served = models.filter(({ id }) => model === undefined || id === model);
+    return served.reduce((sum, { workers }) => sum + workers, 0) === count;
+  };
+  await until(isServed, { what: `there are ${count} workers`, limitMs: withinMs, intervalMs: 50 });
+}
+
+interface NetworkReport {
+  readonly models: readonly { readonly id: string; readonly workers: number }[];
 }

@@ -11,16 +11,7 @@ export interface GatewayProcessOptions {
   readonly simulated?: SimulatedEngineOptions;
 }
 
-export interface GatewayReady {
-  readonly kind: 'ready';
-  /** `http://…` without a path. */
-  readonly base: string;
-  readonly port: number;
-  readonly key: string;
-  readonly peer: string;
-  readonly addresses: readonly string[];
-  readonly joinToken: string;
-}
+export type GatewayReady = typeof ready;
 
 const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as GatewayProcessOptions;
 const config = readGatewayConfig({
@@ -46,11 +37,9 @@ process.once('disconnect', async () => {
   await running[Symbol.asyncDispose]();
   process.exit(0);
 });
-const ready: GatewayReady = {
-  kind: 'ready',
+const ready = {
   base: `http://${config.host}:${running.port}`,
-  port: running.port,
-  key,
+  ...{ port: running.port, key },
   peer: network.node.id,
   addresses: network.node.addresses(),
   joinToken: network.joinToken(),

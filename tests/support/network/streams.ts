@@ -14,23 +14,14 @@ export interface StreamAsk {
   readonly onPiece?: (count: number) => void;
 }
 
-export interface StreamOutcome {
-  readonly text: string;
-  readonly ids: ReadonlySet<string>;
-  readonly finish: string | null;
-  readonly completionTokens: number | undefined;
-  readonly firstTokenMs: number;
-  /** Longest time between two pieces of text. */
-  readonly longestGapMs: number;
-  readonly wholeMs: number;
-}
+export type StreamOutcome = Awaited<ReturnType<typeof streamOf>>;
 
 export function clientOf({ ready }: GatewayProcess): OpenAI {
   return new OpenAI({ baseURL: `${ready.base}/v1`, apiKey: ready.key, maxRetries: 0 });
 }
 
 /** Rejects as the client does when the stream ends with an error, or without its end. */
-export async function streamOf(client: OpenAI, ask: StreamAsk): Promise<StreamOutcome> {
+export async function streamOf(client: OpenAI, ask: StreamAsk) {
   const startedAt = performance.now();
   const stream = await client.completions.create(
     {
@@ -48,6 +39,7 @@ export async function streamOf(client: OpenAI, ask: StreamAsk): Promise<StreamOu
   let finish: string | null = null;
   let completionTokens: number | undefined;
   let firstTokenMs = Number.NaN;
+  /** Longest time between two pieces of text. */
   let longestGapMs = 0;
   let lastAt = startedAt;
   for await (const { id, choices, usage } of stream) {
@@ -84,7 +76,7 @@ export function faultsOf(outcome: StreamOutcome, ask: StreamAsk, modelSeed = 1):
 }
 
 /** Streams of all of these at once, each of them whole. */
-export async function assertWhole(client: OpenAI, asks: readonly StreamAsk[]): Promise<readonly StreamOutcome[]> {
+export async function assertWhole(client: OpenAI, asks: readonly StreamAsk[]) {
   const outcomes = await Promise.all(asks.map((ask) => streamOf(client, ask)));
   for (const [i, ask] of asks.entries())
     assert.deepEqual(faultsOf(outcomes[i] ?? assert.fail(), ask), [], `stream ${i}, seed ${ask.seed}`);

@@ -11,19 +11,7 @@ export interface WorkerProcessOptions {
   readonly simulated?: SimulatedEngineOptions;
 }
 
-export interface WorkerReady {
-  readonly kind: 'ready';
-  readonly peer: string;
-  readonly addresses: readonly string[];
-}
-
-/** Answers being made: the reply to `busy`, of simulated engines. */
-export interface WorkerBusy {
-  readonly kind: 'busy';
-  readonly running: number;
-}
-
-export type WorkerMessage = WorkerReady | WorkerBusy;
+export type WorkerReady = typeof ready;
 
 const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as WorkerProcessOptions;
 
@@ -53,7 +41,6 @@ function worldOf(options: SimulatedEngineOptions): WorkerWorld {
   };
 }
 
-const send = (message: WorkerMessage) => process.send?.(message);
 const config = readWorkerConfig({
   STRATA_DATA: data,
   STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
@@ -67,7 +54,9 @@ const worker = await startWorker(
   simulated === undefined ? {} : worldOf(simulated),
 );
 process.on('message', (message) => {
-  if (message === 'busy') send({ kind: 'busy', running });
+  // Answers being made, of simulated engines.
+  if (message === 'busy') process.send?.({ running });
 });
 process.once('disconnect', () => void worker.leave().finally(() => process.exit(0)));
-send({ kind: 'ready', peer: worker.id, addresses: worker.addresses() });
+const ready = { peer: worker.id, addresses: worker.addresses() };
+process.send?.(ready);

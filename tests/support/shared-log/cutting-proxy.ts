@@ -1,26 +1,10 @@
 // A way to the database that breaks at the worst moment: around a commit.
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { startTcpProxy } from '../bad-link.ts';
 
-export interface CuttingProxy extends AsyncDisposable {
-  /** The same database, by this way. */
-  readonly url: string;
-  /** Breaks the connection of the next commit, which the server gets to see or not. */
-  cutNextCommit(options: { readonly isSent: boolean }): void;
-  /** How many were cut. */
-  readonly cuts: number;
-}
-
-export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
-  const server = new URL(url);
+export async function startCuttingProxy(database: string) {
   let armed: { readonly isSent: boolean } | undefined;
   let cuts = 0;
-  const sockets = new Set<Socket>();
-  const proxy = createServer((client) => {
-    const upstream = connect(Number(server.port), server.hostname);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
-    }
+  const proxy = await startTcpProxy(database, (client, upstream) => {
     let isCut = false;
     upstream.on('data', (bytes) => isCut || client.write(bytes));
     upstream.on('close', () => client.destroy());
@@ -37,22 +21,11 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
       client.destroy();
     });
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const address = new URL(url);
-  address.port = String((proxy.address() as AddressInfo).port);
-  return {
-    url: address.href,
-    cutNextCommit(options) {
+  return Object.assign(proxy, {
+    cuts: () => cuts,
+    /** Breaks the connection of the next commit, which the server gets to see or not. */
+    cutNextCommit(options: { readonly isSent: boolean }) {
       armed = options;
     },
-    get cuts() {
-      return cuts;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-      await once(proxy, 'close');
-    },
-  };
+  });
 }
