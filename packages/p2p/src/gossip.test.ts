@@ -11,7 +11,6 @@ import { RateLimit } from './rate-limit.ts';
 import { useHosts } from './test/hosts.ts';
 
 const TOPIC = 'strata/test/1';
-
 type Received = { readonly text: string; readonly from: string };
 
 /** Subscribes a host to the topic; lists the messages that it receives. */

@@ -7,18 +7,10 @@ import { generateKeyPair } from '@libp2p/crypto/keys';
 import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { base58btc } from 'multiformats/bases/base58';
 import { until } from '../../../tests/support/until.ts';
+import { freePort } from '../../../tests/support/free-port.ts';
 import { JoinError } from './join-target.ts';
 import { createJoinToken, JoinTokenError, readJoinToken } from './join-token.ts';
 import { addressOf, useHosts, within } from './test/hosts.ts';
-
-/** A port at which nobody listens, for now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
-}
 
 describe('joining', { concurrency: true }, () => {
   const hosts = useHosts();

@@ -58,12 +58,10 @@ it('redirects are followed, relative and absolute, and told in order', async () 
   await using internet = await startInternet(redirects(locations, hello));
   const fetched = await internet.fetch('http://example.com/1');
   assert.equal(textOf(fetched), 'hello');
-  assert.deepEqual(fetched.redirects, [
-    { status: 302, url: 'http://example.com/2' },
-    { status: 302, url: 'https://other.example.com/3' },
-    { status: 302, url: 'https://www.example.com/end' },
-  ]);
-  assert.partialDeepStrictEqual(fetched, { kind: 'answered', url: 'https://www.example.com/end' });
+  const urls = ['http://example.com/2', 'https://other.example.com/3', 'https://www.example.com/end'];
+  const expected = { redirects: urls.map((url) => ({ status: 302, url })), url: 'https://www.example.com/end' };
+  assert.partialDeepStrictEqual(fetched, expected);
+  assert.equal(fetched.redirects.length, 3);
 });
 
 it('redirects are followed where they are written in UTF-8, or in Latin-1', async () => {

@@ -91,9 +91,9 @@ it('redirects to www are followed, with its own robots.txt', async () => {
 });
 
 const redirects = ['https://example.com/'];
-const told = (url: string) => ({ status: 'found', statusCode: 302, page: null, url, redirects });
+const reported = (url: string) => ({ status: 'found', statusCode: 302, page: null, url, redirects });
 for (const [what, expectedOf, locations] of [
-  ['told', told, ['https://example.org/', 'http://localhost/admin', 'http://127.0.0.1/', 'http://[::1]/']],
+  ['reported', reported, ['https://example.org/', 'http://localhost/admin', 'http://127.0.0.1/', 'http://[::1]/']],
   ['refused', () => ({ status: 'refused' }), ['https://example.com:22/', 'http://www.example.com:6379/']],
   ['no redirects', () => ({ status: 'found', statusCode: 302 }), ['ftp://example.com/', 'file:///x', 'http://[', '']],
 ] as const)

@@ -87,10 +87,8 @@ it('an answer for another name alone is asked for again, at the other upstream w
   assert.match(always.detail ?? '', /another name/);
 });
 
-it('a forged answer before the true one is passed over', async () => {
-  const { records } = await lookUp((q) => [evil(q), ...(found(q) as Buffer[])]);
-  assert.deepEqual(records, ['192.0.2.1']);
-});
+it('a forged answer before the true one is passed over', async () =>
+  assert.deepEqual((await lookUp((q) => [evil(q), ...(found(q) as Buffer[])])).records, ['192.0.2.1']));
 
 it('damage to any byte never throws and never invents an address', async () => {
   const damaged: DnsScript = (q) => {

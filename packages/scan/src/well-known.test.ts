@@ -81,7 +81,7 @@ for (const [what, script, status, policyStatus = status] of [
   ['a wall', answer(403, 'text/plain', CONTACT), 'blocked'],
   ['an error', answer(500, 'text/plain', CONTACT), 'failed'],
   ['nothing found out', answer(400, 'text/plain', CONTACT), 'failed'],
-] as const)
+] as [string, WebScript, string, string?][])
   it(`security.txt answered with ${what} is ${status}, and an MTA-STS policy ${policyStatus}`, async () => {
     const { file } = await securityTxt(script);
     assert.deepEqual([file.status, file.text], [status, '']);

@@ -16,7 +16,7 @@ export interface DnsQuestion {
 }
 
 /** Messages to send, in order; none is silence. Over TCP `raw` has no length, nor has `drip`: a byte at a time, without an end. */
-export type DnsReply = readonly Buffer[] | { raw: Buffer } | { drip: Buffer } | Promise<readonly Buffer[]>;
+type DnsReply = readonly Buffer[] | { raw: Buffer } | { drip: Buffer } | Promise<readonly Buffer[]>;
 export type DnsScript = (question: DnsQuestion) => DnsReply;
 export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>;
 

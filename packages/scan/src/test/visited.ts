@@ -13,8 +13,8 @@ const HOSTS: Readonly<Record<string, readonly string[]>> = {
   'mta-sts.example.com': ['93.184.216.36'],
 };
 
-type SiteOptions = Pick<SiteParts, 'requestTimeoutMs' | 'visitTimeoutMs' | 'keepSource'>;
-export interface VisitOptions extends WebServerOptions, Partial<SiteOptions> {
+type SiteOptions = Partial<Pick<SiteParts, 'requestTimeoutMs' | 'visitTimeoutMs' | 'keepSource'>>;
+export interface VisitOptions extends WebServerOptions, SiteOptions {
   /** By host; what is not listed does not exist. */
   readonly addresses?: Readonly<Record<string, readonly string[]>> | ((host: string) => readonly string[]);
   readonly maxBodyBytes?: number;

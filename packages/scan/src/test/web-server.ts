@@ -14,21 +14,17 @@ const DAY_MS = 86_400_000;
 
 export type WebScript = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
-export type WebServer = Awaited<ReturnType<typeof startWebServer>>;
-
 export interface WebServerOptions {
-  readonly certificate?: Certificate;
+  readonly certificate?: { readonly cert: string; readonly key: string };
   /** Nothing listens on the other one's port. */
   readonly only?: 'http' | 'https';
 }
-
-type Certificate = { readonly cert: string; readonly key: string };
 
 /** Self-signed. It can be trusted by giving it as a root. */
 export async function makeCertificate(
   names: readonly string[],
   { fromDays = -1, toDays = 90 }: { fromDays?: number; toDays?: number } = {},
-): Promise<Certificate> {
+) {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=Test CA, O=Test Trust',

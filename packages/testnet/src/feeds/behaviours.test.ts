@@ -84,8 +84,7 @@ describe('the behaviours of feeds', () => {
     const page = await get(urlOf('html-page'));
     assert.match(`${page.status} ${page.headers['content-type']} ${page.body}`, /^200 text\/html.*<!doctype html>/s);
     const malformed = await text('malformed');
-    assert.match(malformed, /<\/titel> & < /);
-    assert.doesNotMatch(malformed, /<\/(item|entry)>/);
+    assert.match(malformed, /^(?!.*<\/(?:item|entry)>).*<\/titel> & < /s);
     assert.deepEqual(internet.feedTruth(urlOf('malformed')).items, []);
     const wrong = (await get(urlOf('wrong-charset'))).body;
     assert.match(wrong.toString('latin1'), /^<\?xml version="1.0" encoding="utf-8"\?>/);
