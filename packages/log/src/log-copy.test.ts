@@ -1,4 +1,4 @@
-// A log read while it is written to, and made again from its leaves; its keys, and keys restored without their private halves.
+// A log read while it is written to, and made again from its leaves; its keys, restored without private halves.
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import * as fs from 'node:fs';

@@ -1,5 +1,5 @@
-// A log on disk: what every log does, segments, its lock and its keys; what opening makes of the files that a crash, a power failure or
-// a user left; and a disk that is full, read-only, or has another file at a path of the log.
+// A log on disk: what every log does, segments, its lock; what opening makes of the files that a crash, a power
+// failure or a user left; and a disk that is full, read-only, or has another file at a path of the log.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';

@@ -159,9 +159,8 @@ onEach(databases, 'stored advisories', (place, test) => {
   });
 });
 
-onEach(kept, 'stored advisories', ({ fresh }, test) => {
-  it('never reuse a number of the order, not even after a restart', async () => {
-    const url = await fresh();
+onEach(kept, 'stored advisories', (_place, test, onFresh) => {
+  onFresh('never reuse a number of the order, not even after a restart', async (url) => {
     let last = 0;
     for (const summary of ['a', 'b', 'c']) {
       await using store = await openStore(url);
@@ -215,10 +214,12 @@ onEach(databases, 'leases of sources', (_place, test) => {
     assert.equal(await begin(store, 'b', 1_500), undefined);
     assert.ok(await begin(store, 'b', 5_000));
     // The previous owner can do nothing any more.
-    assert.equal(await sources.renew('nvd', lease('a')), false);
-    assert.equal(await sources.step('nvd', step, lease('a')), false);
-    assert.equal(await sources.finish('nvd', end, lease('a')), false);
-    assert.equal(await sources.stop('nvd', failure, lease('a')), false);
+    const late = lease('a');
+    assert.deepEqual([await sources.renew('nvd', late), await sources.step('nvd', step, late)], [false, false]);
+    assert.deepEqual(
+      [await sources.finish('nvd', end, late), await sources.stop('nvd', failure, late)],
+      [false, false],
+    );
     assert.partialDeepStrictEqual(await sourceAt(store, 5_001), { state: 'syncing', cursor: null });
   });
 
@@ -261,8 +262,7 @@ onEach(databases, 'leases of sources', (_place, test) => {
     assert.partialDeepStrictEqual(await begin(store, 'b', 2_000), step);
     await store.sources.finish('nvd', end, lease('b'));
     // The figures of the last sync are reported until this one has read something.
-    const fresh = await begin(store, 'c', 3_000);
-    assert.partialDeepStrictEqual(fresh, { read: 0, skipped: 0, skippedExample: null });
+    assert.partialDeepStrictEqual(await begin(store, 'c', 3_000), { read: 0, skipped: 0, skippedExample: null });
     assert.partialDeepStrictEqual(await sourceAt(store, 3_000), { read: 10, state: 'syncing' });
     // Killed before it has: still a sync of its own.
     assert.deepEqual([await stateAt(store, 9_000), (await begin(store, 'd', 9_000))?.read], ['interrupted', 0]);
@@ -275,9 +275,8 @@ onEach(databases, 'leases of sources', (_place, test) => {
   });
 });
 
-onEach(kept, 'leases of sources', (place) => {
-  it('go to one of many that ask at once, and hold for other processes', async () => {
-    const url = await place.fresh();
+onEach(kept, 'leases of sources', (place, _test, onFresh) => {
+  onFresh('go to one of many that ask at once, and hold for other processes', async (url) => {
     await using one = await openStore(url);
     await using two = await openStore(url);
     // A transaction on a file blocks the event loop of another that waits for it.

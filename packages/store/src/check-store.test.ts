@@ -47,9 +47,8 @@ describe('an inspected SQLite file', () => {
   });
 });
 
-onEach([postgres], 'an inspected server', ({ empty }) => {
-  it('is reported with its schema, connections and clock, and whether it can be written', async () => {
-    const url = await empty();
+onEach([postgres], 'an inspected server', (_place, _test, _onFresh, onEmpty) => {
+  onEmpty('is reported with its schema, connections and clock, and whether it can be written', async (url) => {
     const name = new URL(url).pathname.slice(1);
     assert.equal((await inspectStore(url)).schema, 'empty');
     await addDomains(url, 1);

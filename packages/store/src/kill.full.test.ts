@@ -1,5 +1,4 @@
-// Processes and servers that are killed while they write: nothing that was acknowledged is lost, nothing doubled, and locks pass on. With
-// them, as it takes long: more of the histories of scan-work.test.ts.
+// Processes and servers that are killed while they write; and more of the histories of scan-work.test.ts.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,14 +16,13 @@ import { startPostgres } from './test/postgres.ts';
 import { compareBatches } from './test/scan-histories.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 
-/** Starts a program with these arguments. */
 function start(...args: string[]) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator](), ended: once(child, 'exit') };
 }
 const programAt = (name: string) => path.join(import.meta.dirname, name);
 
-onEach(kept, 'a store whose writer is killed', (place) => {
+onEach(kept, 'a store whose writer is killed', (place, _test, _onFresh, onEmpty) => {
   it('has every scan, key, feed and count that was acknowledged', { timeout: 600_000 }, async () => {
     const url = await place.fresh();
     await using store = await openStore(url);
@@ -62,8 +60,7 @@ onEach(kept, 'a store whose writer is killed', (place) => {
     assert.deepEqual((await checkStore(url)).findings, []);
   });
 
-  it('gets its schema once when several processes open it first', async () => {
-    const url = await place.empty();
+  onEmpty('gets its schema once when several processes open it first', async (url) => {
     const script = `
       import { openStore } from ${JSON.stringify(programAt('index.ts'))};
       await using store = await openStore(process.argv[1]);
@@ -145,7 +142,6 @@ describe('a server that is killed', { skip: postgres.skip }, () => {
   });
 });
 
-/** A process of its own that takes the lock of this name. */
 function startHolder(url: string, name: 'scheduler' | 'gateway') {
   const { child, lines } = start(programAt('test/holder-process.ts'), url, name);
   const silence = () => delay(120_000, { value: 'no line' }, { ref: false });

@@ -22,7 +22,6 @@ const CHANGES = Array.from({ length: 400 }, (_, i) => ({
   to: ['x', 'y', 'z'][(i + 1 + (i % 2)) % 3],
 }));
 
-/** Fills the tables with them. */
 function insertChanges(url: string): Promise<void> {
   const values = CHANGES.map(({ domain, at, confirmedAt, category, type, from, to }) => {
     const left = from === null ? 'null' : `'${from}'`;
@@ -39,7 +38,6 @@ function insertChanges(url: string): Promise<void> {
   );
 }
 
-/** What the filter should give. */
 function expectedOf({ type, provider, direction, other, category, since }: ChangeFilter): string[] {
   const isBetween = (from: string | null | undefined, to: string | null | undefined) =>
     (direction !== 'out' && to === provider && (other ?? from) === from) ||

@@ -1,5 +1,4 @@
-// What only a server can be: missing, closed to this user, full, shared with other programs and newer versions, slow, or silent; and
-// its clock. A server that is killed: kill.full.test.ts.
+// What only a server can be: missing, closed, full, shared, slow or silent; its clock. Killed: kill.full.test.ts.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,7 +13,7 @@ import { exec, failsWith, memory, onEach, postgres, rows } from './test/places.t
 import { freePort } from './test/postgres.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 
-const scan = scanOf('a.com', day(0), GOOGLE);
+const record = (store: Store, name = 'a.com') => store.recordScan(scanOf(name, day(0), GOOGLE), confirm);
 const asUser = (url: string, username: string) => Object.assign(new URL(url), { username }).href;
 const withOption = (url: string, option: string) => `${url}?options=-c${option.replace('=', '%3D')}`;
 const inSchema = (url: string, schema: string) => withOption(url, `search_path=${schema}`);
@@ -26,9 +25,8 @@ async function createRole(url: string, options = ''): Promise<string> {
   return name;
 }
 
-onEach([postgres], 'a store', ({ fresh, empty }) => {
-  it('is reported as unreachable, closed or read-only', async () => {
-    const url = await fresh();
+onEach([postgres], 'a store', ({ empty }, _test, onFresh, onEmpty) => {
+  onFresh('is reported as unreachable, closed or read-only', async (url) => {
     const username = await createRole(url);
     await exec(url, `grant select on all tables in schema public to ${username}`);
     for (const [wrong, code] of [
@@ -60,8 +58,7 @@ onEach([postgres], 'a store', ({ fresh, empty }) => {
     }
   });
 
-  it('is reported as full, and goes on when a client has left', async () => {
-    const url = await empty();
+  onEmpty('is reported as full, and goes on when a client has left', async (url) => {
     const username = await createRole(url, 'connection limit 1');
     await exec(url, `grant all on schema public to ${username}`);
     const lonely = asUser(url, username);
@@ -82,8 +79,7 @@ onEach([postgres], 'a store', ({ fresh, empty }) => {
     await assert.rejects(openStore(asUser(url, await createRole(url))), { code: 'not-allowed', message });
   });
 
-  it('shares its database with the tables of other programs, and its names with none', async () => {
-    const url = await empty();
+  onEmpty('shares its database with the tables of other programs, and its names with none', async (url) => {
     await exec(
       url,
       `create table recipes (name text); create schema other;
@@ -93,38 +89,34 @@ onEach([postgres], 'a store', ({ fresh, empty }) => {
     );
     {
       await using store = await openStore(url);
-      await store.recordScan(scan, confirm);
+      await record(store);
       assert.deepEqual(await rows(url, 'select * from other.domains'), []);
     }
     await assert.rejects(openStore(inSchema(url, 'clash')), failsWith('names-taken'));
     assert.deepEqual(await rows(url, 'select * from clash.events'), []);
   });
 
-  it('gets its schema once when several open it first', async () => {
-    const url = await empty();
+  onEmpty('gets its schema once when several open it first', async (url) => {
     const stores = await Promise.all([1, 2, 3].map(() => openStore(url)));
     assert.equal(new Set(await Promise.all(stores.map((store) => store.feed.storeId()))).size, 1);
     for (const store of stores) await store[Symbol.asyncDispose]();
   });
 
-  it('is one of several in schemas of one database, which neither see nor wait for one another', async () => {
-    const url = await empty();
+  onEmpty('is one of several in schemas of one database, which neither see nor wait for one another', async (url) => {
     await exec(url, 'create schema one; create schema two');
     await using one = await openStore(inSchema(url, 'one'));
     await using two = await openStore(`${inSchema(url, 'two')}&lock_timeout=200`);
-    await one.recordScan(scan, confirm);
+    await record(one);
     assert.deepEqual([(await one.counts()).domains, (await two.counts()).domains], [1, 0]);
     assert.notEqual(await one.feed.storeId(), await two.feed.storeId());
-    await using writing = await connect(inSchema(url, 'one'));
-    await writing.query(BEGIN_WRITING);
-    await two.recordScan(scan, confirm);
+    await using _writing = await connect(inSchema(url, 'one'), BEGIN_WRITING);
+    await record(two);
     assert.equal((await two.counts()).scans, 1);
   });
 
-  it('goes on when another process has brought the schema up to date', async () => {
-    const url = await fresh();
+  onFresh('goes on when another process has brought the schema up to date', async (url) => {
     await using store = await openStore(url, { poolSize: 1 });
-    await store.recordScan(scan, confirm);
+    await record(store);
     assert.ok(await store.domain('a.com'));
     await exec(url, 'alter table domains add column later text; alter table services add column later text');
     // Statements that were prepared for the old columns fail; that is reported once for each connection.
@@ -135,15 +127,11 @@ onEach([postgres], 'a store', ({ fresh, empty }) => {
   });
 });
 
-const record = (store: Store, name: string) => store.recordScan(scanOf(name, day(0), GOOGLE), confirm);
-
-onEach([postgres], 'a server', ({ fresh }) => {
-  it('that ends connections is reported, and new connections are made', async () => {
-    const url = await fresh();
+onEach([postgres], 'a server', ({ fresh }, _test, onFresh) => {
+  onFresh('that ends connections is reported, and new connections are made', async (url) => {
     await using store = await openStore(url, { poolSize: 2 });
-    await record(store, 'a.com');
-    await using other = await connect(url);
-    await other.query('begin; lock table services');
+    await record(store);
+    await using other = await connect(url, 'begin; lock table services');
     const refused = assert.rejects(record(store, 'b.com'), failsWith('connection-lost'));
     await untilWaiting(url);
     await terminate(url, "wait_event_type = 'Lock'");
@@ -156,8 +144,7 @@ onEach([postgres], 'a server', ({ fresh }) => {
     assert.partialDeepStrictEqual(await store.counts(), { domains: 2, scannedDomains: 2 });
   });
 
-  it('that ends a connection between two statements of a transaction leaves the process alive', async () => {
-    const url = await fresh();
+  onFresh('that ends a connection between two statements of a transaction leaves the process alive', async (url) => {
     await using db = databaseOf(url);
     const working = db.transaction().execute(async (tx) => {
       await sql`create table half (name text)`.execute(tx);
@@ -170,14 +157,12 @@ onEach([postgres], 'a server', ({ fresh }) => {
     await assert.rejects(sql`select * from half`.execute(db), /does not exist/);
   });
 
-  it('that takes too long is interrupted, and what could not begin in time leaves no trace', async () => {
-    const url = await fresh();
+  onFresh('that takes too long is interrupted, and what could not begin in time leaves no trace', async (url) => {
     // Nothing but what is locked below waits for a lock.
     await using store = await openStore(`${url}?lock_timeout=100`, { poolSize: 1 });
-    await record(store, 'a.com');
-    await using other = await connect(url);
+    await record(store);
     // Another writer has begun and does not end.
-    await other.query(BEGIN_WRITING);
+    await using other = await connect(url, BEGIN_WRITING);
     await assert.rejects(record(store, 'b.com'), failsWith('busy'));
     assert.ok(await store.domain('a.com'), 'the only connection reads on');
     await other.query('rollback');
@@ -186,7 +171,6 @@ onEach([postgres], 'a server', ({ fresh }) => {
     await assert.rejects(record(store, 'c.com'), failsWith('busy'));
     await other.query('rollback');
     await record(store, 'c.com');
-
     await using patient = await openStore(url, { poolSize: 1 });
     await other.query('begin; lock table domains');
     for (const waiting of [() => patient.domain('a.com'), () => record(patient, 'd.com')]) {
@@ -217,11 +201,9 @@ onEach([postgres], 'a server', ({ fresh }) => {
       for (let turns = 0; turns < 20; turns += 1) await turn();
       mock.timers.tick(ms);
     };
-
-    it('is given up when it answers nothing at all', async () => {
-      const url = await fresh();
+    onFresh('is given up when it answers nothing at all', async (url) => {
       await using store = await openStore(url, { poolSize: 1 });
-      await record(store, 'a.com');
+      await record(store);
       const [pid = 0] = await backends(url, "query ilike 'commit'");
       process.kill(pid, 'SIGSTOP');
       try {
@@ -233,13 +215,10 @@ onEach([postgres], 'a server', ({ fresh }) => {
       }
       assert.ok(await store.domain('a.com'), 'on another connection');
     });
-
-    it('that keeps its connections busy makes requests wait in line, however long', async () => {
-      const url = await fresh();
+    onFresh('that keeps its connections busy makes requests wait in line, however long', async (url) => {
       await using store = await openStore(url, { poolSize: 1 });
-      await using other = await connect(url);
-      await other.query('begin; lock table domains');
-      const recording = record(store, 'a.com');
+      await using other = await connect(url, 'begin; lock table domains');
+      const recording = record(store);
       await untilWaiting(url);
       const counting = store.counts();
       // Longer than a connection may take, and shorter than a statement may take.

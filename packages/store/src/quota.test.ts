@@ -1,7 +1,6 @@
-// Quotas: requests of many keys counted together, each exactly to its limit; large ones leased in blocks, never more than the limit
-// among several processes, and exact when they stop.
+// Quotas: counted together, each exactly to its limit; large ones leased in blocks, and exact when processes stop.
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { mock } from 'node:test';
 import { checkStore, openStore, type QuotaUse, type Store } from './index.ts';
 import { QuotaTable } from './quota.ts';
 import { QuotaBlocks } from './quota-blocks.ts';
@@ -47,7 +46,6 @@ onEach(kept, 'requests that are counted together', (_place, test) => {
   });
 });
 
-/** Stores of one database, and a key of theirs. */
 async function openMany(url: string, count: number) {
   const stores = await Promise.all(Array.from({ length: count }, () => openStore(url, { poolSize: 4 })));
   const { stored } = await (stores[0] as Store).keys.create({ tier: 'standard' });
@@ -70,45 +68,38 @@ async function takeAll(store: Pick<Store, 'quota'>, keyId: string, max = Number.
   return allowed;
 }
 
-onEach([postgres], 'a large quota', ({ fresh }) => {
-  it('is spent by several processes to the last request only, and is exact when they have stopped', async () => {
-    const url = await fresh();
-    const { stores, keyId } = await openMany(url, 3);
-    const counts = await Promise.all(stores.map((store) => takeAll(store, keyId)));
-    // A process that was refused does not know what the others had still to spend; they have spent it by now.
-    const allowed = counts.reduce((sum, count) => sum + count, 0);
-    assert.equal(allowed, LIMIT);
-    assert.deepEqual(await stores[0]?.quota.take(keyId, DAY, LIMIT), { isAllowed: false, used: LIMIT });
-    for (const store of stores) await store[Symbol.asyncDispose]();
-    assert.deepEqual((await checkStore(url)).findings, []);
-  });
+onEach([postgres], 'a large quota', (_place, _test, onFresh) => {
+  onFresh(
+    'is spent by several processes to the last request only, and is exact when they have stopped',
+    async (url) => {
+      const { stores, keyId } = await openMany(url, 3);
+      const counts = await Promise.all(stores.map((store) => takeAll(store, keyId)));
+      // A process that was refused does not know what the others had still to spend; they have spent it by now.
+      const allowed = counts.reduce((sum, count) => sum + count, 0);
+      assert.equal(allowed, LIMIT);
+      assert.deepEqual(await stores[0]?.quota.take(keyId, DAY, LIMIT), { isAllowed: false, used: LIMIT });
+      for (const store of stores) await store[Symbol.asyncDispose]();
+      assert.deepEqual((await checkStore(url)).findings, []);
+    },
+  );
 
-  it('loses no more than a block with a process that was killed, and gives none of it twice', async () => {
-    const url = await fresh();
+  onFresh('loses no more than a block with a process that was killed, and gives none of it twice', async (url) => {
     const { stores, keyId } = await openMany(url, 2);
     const [killed, other] = stores as [Store, Store];
     // What a killed process has leased it neither spends nor gives back.
     const [before, after] = [await takeAll(killed, keyId, 3_000), await takeAll(other, keyId)];
     assert.ok(before + after <= LIMIT && before + after >= LIMIT - 200, `${before} + ${after}`);
-    await other[Symbol.asyncDispose]();
-    await killed[Symbol.asyncDispose]();
+    for (const store of [other, killed]) await store[Symbol.asyncDispose]();
     await using again = await openStore(url);
-    const used = await again.quota.used(keyId, DAY);
-    assert.equal(used, before + after, 'what it held is returned when it stops in order');
+    assert.equal(await again.quota.used(keyId, DAY), before + after, 'what it held is returned when it stops in order');
   });
 
-  it('is returned when its key is idle, another day begins anew, and few statements are needed', async () => {
-    const url = await fresh();
+  onFresh('is returned when its key is idle, another day begins anew, and few statements are needed', async (url) => {
     const { stores, keyId } = await openMany(url, 1);
     for (const store of stores) await store[Symbol.asyncDispose]();
     await using db = databaseOf(url);
-    let leases = 0;
-    const table = new (class extends QuotaTable {
-      override lease(...asked: Parameters<QuotaTable['lease']>) {
-        leases += 1;
-        return super.lease(...asked);
-      }
-    })(db);
+    const table = new QuotaTable(db);
+    const lease = mock.method(table, 'lease');
     let now = 0;
     await using blocks = new QuotaBlocks(table, () => now);
     const take = async (day = DAY): Promise<QuotaUse> => blocks.take(keyId, day, LIMIT);
@@ -123,13 +114,12 @@ onEach([postgres], 'a large quota', ({ fresh }) => {
     now += 6_000;
     await blocks.returnIdle();
     assert.deepEqual([await table.used(keyId, DAY), await take('2026-01-02')], [28, { isAllowed: true, used: 1 }]);
-
-    leases = 0;
+    lease.mock.resetCalls();
     let left = 20_000;
     const taker = async () => {
       for (; left > 0; left -= 1) await blocks.take(keyId, '2026-01-03', 100_000_000);
     };
     await Promise.all(Array.from({ length: 16 }, taker));
-    assert.ok(leases <= 200, `${leases} leases`);
+    assert.ok(lease.mock.callCount() <= 200, `${lease.mock.callCount()} leases`);
   });
 });

@@ -1,5 +1,4 @@
-// Which process scans which domain: leases that are given to one alone, end, and are returned. Scans recorded in batches: as if
-// one after another, whatever they contain, and whichever processes record at the same time.
+// Leases of scans: given to one alone, ended, returned. Scans recorded in batches, as if one after another.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { openStore } from './index.ts';
@@ -45,8 +44,7 @@ onEach(databases, 'scan work', (_place, test) => {
     const usualHours = { 'lively.com': 8.5, 'asked.com': 12, 'quiet.com': 48 };
     for (let n = 0; n <= 360; n += 2) {
       if (n === 360) await store.work.markAsked(['asked.com', 'none.com'], new Date(day(359)));
-      const names = Object.keys(usualHours);
-      const scans = names.map((name) => withTxt(scanOf(name, day(n), GOOGLE), txt(name, n)));
+      const scans = Object.keys(usualHours).map((name) => withTxt(scanOf(name, day(n), GOOGLE), txt(name, n)));
       await store.recordScans(scans, confirm);
     }
     for (const [name, usual] of Object.entries(usualHours)) {
@@ -143,8 +141,7 @@ onEach(kept, 'scan work for several processes', (_place, test) => {
 onEach([postgres], 'scan work', (_place, test) => {
   test('is leased while another process writes', async (store, url) => {
     await store.addDomains(['x.com', 'y.com'], { source: 'test' });
-    await using writing = await connect(url);
-    await writing.query(BEGIN_WRITING);
+    await using writing = await connect(url, BEGIN_WRITING);
     await writing.query("update domains set failures = 1 where name = 'x.com'");
     assert.deepEqual(await store.work.claimDue(a, NOW), ['y.com'], 'without what is being written');
     await writing.query('rollback');

@@ -10,11 +10,7 @@ const [USUAL, CONFIRM_AFTER] = [DAY, 6 * HOUR + 1];
 const [DOMAINS, DAYS] = [20_000, 30];
 const usual = { usualMs: USUAL, isWatched: false } as const;
 
-interface Scan {
-  readonly at: number;
-  readonly elapsedMs: number;
-  readonly isChanged: boolean;
-}
+type Scan = Readonly<{ at: number; elapsedMs: number; isChanged: boolean }>;
 
 /** All domains are added at once; `next` gives the time of the next scan. */
 function simulate(next: (domain: number, scan: Scan) => number) {

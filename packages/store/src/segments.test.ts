@@ -1,5 +1,4 @@
-// Segments: each counted once, settled once, summed exactly, and read by an index. Receipts and usage of answers: stored at once,
-// entered together, counted by key, model and day, deleted by age.
+// Segments, and receipts and usage of answers: counted once, entered together, summed exactly, deleted by age.
 import assert from 'node:assert/strict';
 import { type AnswerUsage, openStore, type SegmentRecord, type Store } from './index.ts';
 import { SegmentTable } from './segments.ts';
@@ -154,13 +153,9 @@ const unentered = async ({ answers }: Store) => (await answers.unentered(10)).ma
 
 onEach(databases, 'receipts', (_place, test) => {
   test('name model files, each by its last name', async ({ answers }) => {
-    const models = [
-      { id: 'once', sha256: 'a' },
-      { id: 'other', sha256: 'b' },
-      { id: 'now', sha256: 'a' },
-      { id: 'of an upstream', sha256: null },
-    ];
-    await answers.keep(models.map((model, i) => ({ ...receipt(`rwr_${i}`), body: JSON.stringify({ model }) })));
+    const models = Object.entries({ once: 'a', other: 'b', now: 'a', upstream: null });
+    const bodies = models.map(([id, sha256]) => JSON.stringify({ model: { id, sha256 } }));
+    await answers.keep(bodies.map((body, i) => ({ ...receipt(`rwr_${i}`), body })));
     assert.deepEqual(Object.fromEntries(await answers.modelNames()), { a: 'now', b: 'other' });
   });
 

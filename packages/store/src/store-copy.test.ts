@@ -1,5 +1,4 @@
-// A store copied while it is written to, and restored, or copied to PostgreSQL: the same answers, numbers that do not come back, all
-// or nothing.
+// A store copied while it is written to, and restored: the same answers, numbers that do not come back, all or nothing.
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -18,12 +17,10 @@ const RECEIPT = `cr_${'a'.repeat(32)}`;
 
 /** Every kind of value, and so many domains that were scanned so often. */
 async function fill(store: copies.Store, { domains = 300, times = 1 } = {}): Promise<void> {
-  const names = Array.from({ length: domains }, (_, i) => `d${i}.com`);
-  for (let n = 0; n < times; n += 1)
-    await store.recordScans(
-      names.map((name) => scanOf(name, day(n), GOOGLE)),
-      confirm,
-    );
+  const scans = Array.from({ length: domains * times }, (_, i) =>
+    scanOf(`d${i % domains}.com`, day(Math.floor(i / domains)), GOOGLE),
+  );
+  await store.recordScans(scans, confirm);
   await store.addDomains(['waiting.com'], { source: HOSTILE });
   const [a = 0] = await subscribed(store, A);
   const items = [{ key: HOSTILE, domains: ['x.com', 'y.com'] } as const, { key: '2', domains: ['x.com'] } as const];
@@ -86,7 +83,6 @@ async function copyWhileWriting(store: copies.Store, rounds: number, copy: () =>
   });
 }
 
-/** Made when it is first needed. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());
@@ -112,7 +108,6 @@ onEach([file], 'a backup of a store', (_place, test) => {
     assert.deepEqual(new Set(copies.receiptsInSqliteCopy(copy)), new Set([RECEIPT]));
     const written = readdirSync(path.dirname(copy)).filter((name) => name.startsWith(path.basename(copy)));
     assert.deepEqual(written, [path.basename(copy)], 'one complete file');
-
     // Damaged, or other than it was.
     const other = { ...copied, tables: copied.tables.map((each) => ({ ...each, rows: each.rows + 1 })) };
     assert.throws(() => checkSqliteCopy(copy, other), failsWith('copy-differs'));
@@ -123,7 +118,6 @@ onEach([file], 'a backup of a store', (_place, test) => {
     chmodSync(copy, 0o400);
     checkSqliteCopy(copy, copied);
     chmodSync(copy, 0o600);
-
     copies.settleSqlite(copy);
     await using restored = await openStore(`sqlite:${copy}`);
     await assertRestored(restored, store);
@@ -177,10 +171,8 @@ onEach([postgres], 'a backup of a store', ({ fresh, empty }) => {
     await loadPostgres(url, copied, outOf);
     await using restored = await openStore(url);
     await assertRestored(restored, store);
-    const [segments, again] = [copied, await dumpPostgres(url, nowhere)].map((copy) =>
-      copy.tables.find(({ table }) => table === 'segments'),
-    );
-    assert.equal(again?.sha256, segments?.sha256);
+    const segments = (copy: copies.StoreCopy) => copy.tables.find(({ table }) => table === 'segments')?.sha256;
+    assert.equal(segments(await dumpPostgres(url, nowhere)), segments(copied));
   });
 
   it('is of one moment while the store is written to', async () => {

@@ -18,7 +18,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 /** How the place refuses tables that are not the store's. */
 const ofAnotherProgram = (url: string) => failsWith(pathOf(url) === undefined ? 'names-taken' : 'not-a-database');
 
-onEach(kept, 'a store', (place, test) => {
+onEach(kept, 'a store', (place, test, _onFresh, onEmpty) => {
   test('is changed in one scan and one domain by a scan that finds the same', async (store, url) => {
     await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
     const tables = ['services', 'evidence', 'events', 'changes', 'scans'];
@@ -58,8 +58,7 @@ onEach(kept, 'a store', (place, test) => {
     assert.deepEqual(await store.quota.take(stored.id, '2026-01-01', 50), { isAllowed: true, used: 4 });
   });
 
-  it('gets all of its schema or nothing', async () => {
-    const url = await place.empty();
+  onEmpty('gets all of its schema or nothing', async (url) => {
     const tables = pathOf(url) ? 'name from sqlite_schema where ' : "relname from pg_class where relkind = 'r' and rel";
     const ours = `select ${tables}name in ('domains', 'scans')`;
     await exec(url, 'CREATE TABLE settings (in_the_way TEXT)');
@@ -89,7 +88,6 @@ onEach(kept, 'a store', (place, test) => {
     assert.equal(await stream.cursor(), publishedUs);
     for (const refused of [2 ** 64, 0.5])
       await assert.rejects(stream.append([streamEvent(refused)], { from: publishedUs, to: 1 }));
-
     // NUL and half of a surrogate pair, by every path: a value, a list, and rows.
     const odd = 'a\0b\ud800c';
     await store.addDomains([odd], { source: odd });
@@ -122,7 +120,6 @@ describe('a SQLite file', () => {
     // The one of the directory itself is closed by now.
     const fileOf = (fd: string) => existsSync(`${open}/${fd}`) && readlinkSync(`${open}/${fd}`);
     if (existsSync(open)) assert.ok(!readdirSync(open).map(fileOf).includes(text));
-
     const damaged = await file.fresh();
     const names = Array.from({ length: 100 }, (_, i) => `d${i}.com`);
     {

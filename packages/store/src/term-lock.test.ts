@@ -1,6 +1,5 @@
 // Work that one process at a time does: another one continues as soon as that one ends, and nothing of the previous one is written then.
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
 import { openStore } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import { sessionLock } from './term-lock.ts';
@@ -67,7 +66,7 @@ onEach(kept, 'the lock of the gateway', (_place, test) => {
   });
 });
 
-onEach([postgres], 'a lock on a server', ({ fresh }, test) => {
+onEach([postgres], 'a lock on a server', (_place, test, onFresh) => {
   test('is taken by one of those that ask at once, and is independent of other schemas', async (one, url) => {
     await exec(url, 'create schema other');
     await using two = await openStore(url);
@@ -90,14 +89,12 @@ onEach([postgres], 'a lock on a server', ({ fresh }, test) => {
     assert.equal(await one.schedulerLock.tryTake(), undefined, 'it asks again on a new connection');
   });
 
-  it('cannot be taken where the server is unreachable, or ends the connection', async () => {
-    const url = await fresh();
+  onFresh('cannot be taken where the server is unreachable, or ends the connection', async (url) => {
     await using db = databaseOf(url);
     await using nowhere = sessionLock(db, 'scheduler', `postgres://strata@127.0.0.1:${await freePort()}/x`);
     await assert.rejects(nowhere.tryTake(), failsWith('unreachable'));
     await using lock = sessionLock(db, 'scheduler', url);
-    await using other = await connect(url);
-    await other.query(BEGIN_WRITING);
+    await using other = await connect(url, BEGIN_WRITING);
     const taking = assert.rejects(lock.tryTake(), failsWith('connection-lost'));
     await untilWaiting(url);
     await terminate(url, "wait_event_type = 'Lock'");

@@ -1,5 +1,5 @@
-// A process that appends leaves. Under a file-size limit (`full`): until that fails, and again, and prints what happened as JSON. Or
-// `killed`: as fast as it can, until it is, and prints each acknowledgement, `ack <number> <index>` or `checkpoint <base64>`.
+// A process that appends leaves. `full`: under a file-size limit, until that fails, and again; prints what happened
+// as JSON. `killed`: as fast as it can, and prints `ack <number> <index>` or `checkpoint <base64>` for each.
 // Arguments: `full` or `killed`, directory, number of the first leaf.
 import { writeSync } from 'node:fs';
 import { LogError, openLog } from '../index.ts';

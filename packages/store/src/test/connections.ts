@@ -6,18 +6,17 @@ import type { Database } from '../schema.ts';
 import { openDatabase, sqliteDialect } from '../sqlite-dialect.ts';
 import { exec, pathOf, rows } from './places.ts';
 
-/** The tables of a store, without the store. */
 export function databaseOf(url: string, log: Logger = () => {}): Kysely<Database> {
   const path = pathOf(url);
   const dialect = path === undefined ? postgresDialect(openPool(url)) : sqliteDialect(openDatabase(path));
   return new Kysely({ dialect, log });
 }
 
-/** A connection of no store. */
-export async function connect(url: string): Promise<pg.Client & AsyncDisposable> {
+export async function connect(url: string, first = 'select 1'): Promise<pg.Client & AsyncDisposable> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
   await client.connect();
+  await client.query(first);
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
 
@@ -32,7 +31,6 @@ export async function terminate(url: string, condition: string, how: 'terminate'
   for (const pid of await backends(url, condition)) await exec(url, `select pg_${how}_backend(${pid})`);
 }
 
-/** Until so many statements wait for a lock. */
 export async function untilWaiting(url: string, count = 1): Promise<void> {
   while ((await backends(url, "wait_event_type = 'Lock'")).length < count);
 }

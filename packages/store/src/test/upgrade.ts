@@ -29,7 +29,6 @@ function rowsOf(number: string, isOnPostgres: boolean): string {
     .replaceAll('{{hash}}', createHash('sha256').update(KEY).digest('hex'));
 }
 
-/** The store of a URL as the migration of this name left it. */
 export async function makeOld(url: string, last: string): Promise<void> {
   await using db = databaseOf(url);
   for (const name of RELEASED.filter((each) => each <= last)) {
@@ -48,7 +47,6 @@ export async function makeOld(url: string, last: string): Promise<void> {
   }
 }
 
-/** What was stored is read. */
 async function assertRead(store: Store, url: string, number: number): Promise<void> {
   const profile = await store.domain('a.com');
   const mail = profile?.services.find(({ category }) => category === 'email');
@@ -86,7 +84,6 @@ async function assertRead(store: Store, url: string, number: number): Promise<vo
   }
 }
 
-/** Tests for each of these schemas. */
 export function upgradesFrom(schemas: readonly string[]): void {
   onEach(kept, 'a store of an older version', (place) => {
     for (const last of schemas)
