@@ -8,7 +8,6 @@ import { probed, records } from './test/probed.ts';
 import { truncated } from './test/scripted-resolver.ts';
 import { makeCertificate, page, startWebServer, withoutRobots } from './test/web-server.ts';
 
-const { CHECKING_DISABLED } = dnsPacket;
 const without = (...names: readonly string[]) => records.filter(({ name, type }) => !names.includes(`${type} ${name}`));
 const reaching: readonly Answer[] = [
   ...without('TXT example.com', 'TXT _dmarc.example.com', 'NS example.com'),
@@ -70,7 +69,7 @@ it('a probe reaches a site of IPv6 alone, at the apex and at www', async () => {
 it('a probe reaches all of a domain whose signatures are broken, and says that they are', async () => {
   const signed = [...records, ds('example.com'), ns('com', 'a.nic.com')];
   const checking: DnsScript = (q) => {
-    const isChecked = (q.bytes.readUInt16BE(2) & CHECKING_DISABLED) === 0;
+    const isChecked = (q.bytes.readUInt16BE(2) & dnsPacket.CHECKING_DISABLED) === 0;
     if (isChecked && q.name.endsWith('example.com') && q.type !== 'DS') return [reply(q, { rcode: 2 })];
     return zone(signed)(q);
   };

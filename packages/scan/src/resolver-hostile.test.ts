@@ -149,10 +149,7 @@ it('an abort stops the caller at once, in flight and in the queue', async () => 
   await Promise.all(waits.map((wait) => assert.rejects(wait, { name: 'TimeoutError' })));
 });
 
-for (const [what, script] of [
-  ['over UDP', silent],
-  ['over TCP', truncated(drip)],
-] as const)
+for (const [what, script] of Object.entries({ 'over UDP': silent, 'over TCP': truncated(drip) }))
   it(`disposing settles questions in flight ${what}, in the queue, and asked later`, async () => {
     await using scripted = await scriptedResolver([script], { maxInFlight: 2 });
     const { resolver, asked } = scripted;
