@@ -77,7 +77,9 @@ describe('the table of the interface', () => {
       assert.equal(operation.security.length > 0, path !== '/health');
       for (const described of query) {
         const [name = '', value] = described.split('=');
-        const parameter = operation.parameters.find((each) => each.name === name);
+        const parameter: Operation['parameters'][number] | undefined = operation.parameters.find(
+          (each) => each.name === name,
+        );
         assert.ok(parameter, `${name} is missing`);
         if (value !== undefined) assert.equal(parameter.schema.default, Number(value));
       }

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { base58btc } from 'multiformats/bases/base58';
-import { until } from '../../../tests/support/until.ts';
 import { freePort } from '../../../tests/support/free-port.ts';
+import { until } from '../../../tests/support/until.ts';
 import { JoinError } from './join-target.ts';
 import { createJoinToken, JoinTokenError, readJoinToken } from './join-token.ts';
 import { addressOf, useHosts, within } from './test/hosts.ts';

@@ -8,6 +8,7 @@ export {
   createAdvisorySources,
   type PublishedRecord,
 } from './advisories/sources.ts';
+export { writeZip, type ZipEntry } from './advisories/zip.ts';
 export {
   createSimulatedEngine,
   type SimulatedEngineOptions,

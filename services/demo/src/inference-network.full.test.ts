@@ -1,13 +1,12 @@
 // The demo's network with real processes: workers come back when they are killed, and nothing is left when it ends.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tinyChatModel } from '@strata/testnet';
+import { freePort } from '../../../tests/support/free-port.ts';
 import { DemoNetworkError, startInferenceNetwork } from './inference-network.ts';
 
 describe("the demo's network", { timeout: 120_000 }, () => {
@@ -58,9 +57,3 @@ describe("the demo's network", { timeout: 120_000 }, () => {
     await rejected;
   });
 });
-
-async function freePort(): Promise<number> {
-  await using server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
-}

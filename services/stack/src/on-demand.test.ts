@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
-import { freePort } from '../../../packages/store/src/test/postgres.ts';
+import { freePort } from '../../../tests/support/free-port.ts';
 import { until } from '../../../tests/support/until.ts';
 import { type Answer, company, type Harness, smallInternet, startHarness, temporaryDirectory } from './test/harness.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { writeZip, type ZipEntry } from '../../../../packages/testnet/src/advisories/zip.ts';
+import { writeZip, type ZipEntry } from '@strata/testnet';
 import { folderSource } from './folder.ts';
 import { stoppedAfter } from './test/cut-off.ts';
 import { HOUR, idsOf, NET_NAMES, openWorld, type World } from './test/syncing.ts';

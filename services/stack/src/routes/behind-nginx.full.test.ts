@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { freePort } from '../../../../packages/store/src/test/postgres.ts';
+import { freePort } from '../../../../tests/support/free-port.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { scanTwice, temporaryDirectory } from '../test/harness.ts';
 import { type SharedService, sharedService } from '../test/shared.ts';
