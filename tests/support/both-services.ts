@@ -1,50 +1,30 @@
 // Both services as they are served, without any internet, and requests as an attacker writes them: byte by byte.
-import { once } from 'node:events';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import type { RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { readConfig, startStack } from '@strata/stack';
+import { fakeService } from '../../services/cli/src/test/mcp-client.ts';
+import { temporaryDirectory } from '../../services/cli/src/test/run-strata.ts';
 import { settingsOf } from './serve-process.ts';
 
-export interface BothServices extends AsyncDisposable {
-  readonly stackPort: number;
-  readonly metricsPort: number;
-  readonly gatewayPort: number;
-  readonly servers: { readonly stack: Server; readonly gateway: Server };
-  readonly stackKey: string;
-  readonly gatewayKey: string;
-  /** Leaves in the ledger of the stack service. */
-  leaves(): number;
-  /** What the services log, a line each. */
-  readonly log: readonly string[];
-}
+export type BothServices = Awaited<ReturnType<typeof startBothServices>>;
 
-export async function startBothServices(settings: Readonly<Record<string, string>> = {}): Promise<BothServices> {
+export async function startBothServices(settings: Readonly<Record<string, string>> = {}) {
   await using owned = new AsyncDisposableStack();
-  const directory = owned.use(await mkdtempDisposable(path.join(tmpdir(), 'strata-security-'))).path;
+  const directory = owned.use(await temporaryDirectory()).path;
   // It repeats in its errors what it was told in confidence.
-  const upstream = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     const isList = request.url === '/v1/models';
     response.writeHead(isList ? 200 : 500, { 'content-type': 'application/json' });
     response.end(JSON.stringify(isList ? { object: 'list', data: [{ id: 'model' }] } : { error: request.headers }));
-  });
-  upstream.listen(0, '127.0.0.1');
-  await once(upstream, 'listening');
-  owned.defer(() => {
-    upstream.closeAllConnections();
-    upstream.close();
-  });
+  };
+  const upstream = owned.use(await fakeService(answer));
   const log: string[] = [];
   const logger = createLogger({ level: 'trace' }, { write: (line: string) => void log.push(line) });
   const given = {
     ...settingsOf(directory),
-    STRATA_INFERENCE_PORT: '0',
-    STRATA_UPSTREAM: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`,
-    STRATA_UPSTREAM_MODELS: 'model',
+    ...{ STRATA_INFERENCE_PORT: '0', STRATA_UPSTREAM: `${upstream.base}/v1`, STRATA_UPSTREAM_MODELS: 'model' },
     ...settings,
   };
   const stack = owned.use(await startStack(readConfig(given), logger));
@@ -57,6 +37,7 @@ export async function startBothServices(settings: Readonly<Record<string, string
     ...{ stackPort: stack.port, metricsPort: stack.metricsPort, gatewayPort: port },
     servers: { stack: stack.service.server.fastify.server, gateway: gateway.server.fastify.server },
     ...{ stackKey, gatewayKey, log },
+    /** Leaves in the ledger of the stack service. */
     leaves: () => app.ledger.log.size,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -1,10 +1,8 @@
 // A page that runs a script against the repository's own sources, types stripped on the way and nothing bundled.
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { fakeService } from '../../services/cli/src/test/mcp-client.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const imports = {
@@ -22,8 +20,8 @@ const page = `<!doctype html><head><script type="importmap">${JSON.stringify({ i
 <script type="module">await import('/script.ts'); document.title = 'done';</script></head><body></body>`;
 
 /** Serves a page that runs `code`; `url` is its address. */
-export async function serveModules(code: string): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer((request, response) => {
+export async function serveModules(code: string) {
+  const { base, ...service } = await fakeService((request, response) => {
     const name = new URL(request.url ?? '/', 'http://localhost').pathname;
     if (name === '/') return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
     const file = path.join(root, name);
@@ -32,14 +30,6 @@ export async function serveModules(code: string): Promise<AsyncDisposable & { re
     const source = name === '/script.ts' ? code : readFileSync(file, 'utf8');
     response.writeHead(200, { 'content-type': 'text/javascript; charset=utf-8' });
     return response.end(name.endsWith('.ts') ? stripTypeScriptTypes(source) : source);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  });
+  return { ...service, url: `${base}/` };
 }

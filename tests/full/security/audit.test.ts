@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { createGunzip } from 'node:zlib';
+import { fakeService } from '../../../services/cli/src/test/mcp-client.ts';
+import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 
 const AUDIT = path.join(import.meta.dirname, '../../../.ci/audit');
 /** What the registry tells of a package in its bulk answer. */
@@ -21,7 +19,7 @@ const advisory = (severity: string) => ({
 /** Runs the script with a registry that answers the bulk question so, or not at all; gives what it was asked about. */
 async function audited(answer: Readonly<Record<string, readonly object[]>> | undefined) {
   const asked: Record<string, readonly string[]> = {};
-  const registry = createServer(async (request, response) => {
+  await using registry = await fakeService(async (request, response) => {
     const isBulk = request.method === 'POST' && request.url === '/-/npm/v1/security/advisories/bulk';
     const isPacked = request.headers['content-encoding'] === 'gzip';
     const body = await text(isPacked ? request.pipe(createGunzip()) : request);
@@ -29,19 +27,11 @@ async function audited(answer: Readonly<Record<string, readonly object[]>> | und
     if (!isBulk || answer === undefined) response.writeHead(404).end('{}');
     else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
-  registry.listen(0, '127.0.0.1');
-  await once(registry, 'listening');
-  await using cache = await mkdtempDisposable(path.join(tmpdir(), 'strata-audit-'));
-  try {
-    const npm_config_registry = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`;
-    const env = { ...process.env, npm_config_registry, npm_config_cache: cache.path };
-    const child = spawn(AUDIT, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const [out, , [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    return { code, out, asked };
-  } finally {
-    registry.closeAllConnections();
-    registry.close();
-  }
+  await using cache = await temporaryDirectory();
+  const env = { ...process.env, npm_config_registry: `${registry.base}/`, npm_config_cache: cache.path };
+  const child = spawn(AUDIT, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return { code, out, asked };
 }
 
 describe('the audit of what is installed', { timeout: 600_000 }, () => {

@@ -1,38 +1,39 @@
-// Signing keys of several nodes: one key for checkpoints, a key set that knows the receipt keys of all, rotations that reach everyone.
+// Signing keys of several nodes: one key for checkpoints, a key set that knows the receipt keys of all, rotations that reach everyone, also
+// those that go wrong half way or at two places.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { KeyringError, openKeyring, rotateSigningKeys, type SignedLedger } from '@strata/log';
+import {
+  KEYRINGS,
+  KeyringError,
+  openKeyring,
+  rotateSigningKeys,
+  type SharedLedger,
+  type SignedLedger,
+} from '@strata/log';
 import { ledgerVerifiers, openNote } from '@strata/receipts';
 import { leafOf, ORIGIN } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
 import { openLedgerOf } from '../../support/shared-log/database.ts';
-import { assertBothHold, assertHolds, giveKeys, Nodes } from '../../support/shared-log/key-folders.ts';
+import { assertBothHold, assertHolds, giveKeys, Nodes, reload } from '../../support/shared-log/key-folders.ts';
 
 const isSignedBy = async (ledger: SignedLedger, keys: SignedLedger): Promise<boolean> =>
   (await openNote(ledger.log.checkpoint(), ledgerVerifiers(keys.keySet()).verifiers.slice(0, 1))).ok;
 
 describe('the keys of several nodes', { skip: postgres.skip }, () => {
-  it('make answers of each that hold at the others', async () => {
-    await using nodes = await Nodes.open();
-    const { a, b } = await nodes.two();
-    assert.deepEqual(b.keySet(), a.keySet());
-    await assertBothHold(a, b);
-  });
-
   it('are taken from a folder that cannot be written', async (t) => {
     if (process.getuid?.() !== 0) return t.skip('only root can be another user for a moment');
     await using nodes = await Nodes.open();
     const directory = await nodes.directory();
     await (await openLedgerOf(directory, nodes.url))[Symbol.asyncDispose]();
     const NOBODY = 65_534;
-    for (const name of ['receipts', 'ledger']) {
-      const folder = path.join(directory, 'keys', name);
-      chownSync(path.join(folder, 'signing-keys.json'), NOBODY, NOBODY);
-      chmodSync(path.join(folder, 'signing-keys.json'), 0o400);
+    for (const folder of ['receipts', 'ledger'].map((name) => path.join(directory, 'keys', name))) {
+      const file = path.join(folder, 'signing-keys.json');
+      chownSync(file, NOBODY, NOBODY);
+      chmodSync(file, 0o400);
       chmodSync(folder, 0o555);
     }
     chmodSync(directory, 0o755);
@@ -49,11 +50,11 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
 
   it('for checkpoints are one key: a node with another does not start', async () => {
     await using nodes = await Nodes.open();
-    const a = await nodes.node(await nodes.directory());
+    const { a } = await nodes.one();
     const two = await nodes.directory();
     const before = a.log.checkpoint();
-    await assert.rejects(nodes.node(two), /give every node the same keys folder/);
-    await assert.rejects(nodes.node(two), failsWith('wrong-key'));
+    const message = /give every node the same keys folder/;
+    await assert.rejects(nodes.node(two), { code: 'wrong-key', message });
     assert.equal(a.log.checkpoint(), before);
     assert.equal(a.keySet().keys.length, 1, 'nothing of the stranger is published');
   });
@@ -61,6 +62,8 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
   it('are rotated on one node: the others go on with theirs for as long as verifiers take them, and need the folder then', async () => {
     await using nodes = await Nodes.open();
     const { a, b, one, two } = await nodes.two();
+    assert.deepEqual(b.keySet(), a.keySet());
+    await assertBothHold(a, b);
     const stale = await nodes.directory(one);
     await b.log.append(leafOf(0));
 
@@ -100,14 +103,11 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
 
   it('are rotated in a copy of the folder while no node of it runs: a node that starts with it is believed', async () => {
     await using nodes = await Nodes.open();
-    const { clock, shared } = nodes;
-    const ledger = { origin: ORIGIN, shared };
-    const one = await nodes.directory();
-    const a = await nodes.node(one);
+    const { one, a } = await nodes.one();
     const [copy, older] = [await nodes.directory(one), await nodes.directory(one)];
     // Twice: the key in between never signed anything but the text that names the next one.
-    await rotateSigningKeys(copy, clock, ledger);
-    await rotateSigningKeys(copy, clock, ledger);
+    await nodes.rotate(copy);
+    await nodes.rotate(copy);
     const b = await nodes.node(copy);
     await b.log.append(leafOf(0));
     await a.reload();
@@ -116,21 +116,20 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
 
     const fileOfOlder = () => readFileSync(path.join(older, 'keys/ledger/signing-keys.json'), 'utf8');
     const before = fileOfOlder();
-    await assert.rejects(rotateSigningKeys(older, clock, ledger), /was retired on .+ newest keys folder/);
+    await assert.rejects(nodes.rotate(older), /was retired on .+ newest keys folder/);
     assert.equal(fileOfOlder(), before);
     const [empty, stranger] = [await nodes.directory(), await nodes.directory()];
-    await assert.rejects(rotateSigningKeys(empty, clock, ledger), failsWith('wrong-key'));
+    await assert.rejects(nodes.rotate(empty), failsWith('wrong-key'));
     assert.deepEqual(readdirSync(empty), [], 'no key was made that would be of no ledger');
-    await rotateSigningKeys(stranger, clock);
-    await assert.rejects(rotateSigningKeys(stranger, clock, ledger), failsWith('wrong-key'));
-    const { size } = await shared.keys.all();
-    assert.equal(size, 3 + 2 + 3, "the ledger's, the two of them that are retired, those of receipts");
+    await rotateSigningKeys(stranger, nodes.clock);
+    await assert.rejects(nodes.rotate(stranger), failsWith('wrong-key'));
+    // The ledger's, the two of them that are retired, those of receipts.
+    assert.equal((await nodes.shared.keys.all()).size, 3 + 2 + 3);
   });
 
   it('that were rotated without a word to the database leave no receipt behind that was given until they came', async () => {
     await using nodes = await Nodes.open();
-    const one = await nodes.directory();
-    const a = await nodes.node(one);
+    const { one, a } = await nodes.one();
     const copy = await nodes.directory(one);
     await rotateSigningKeys(copy, nodes.clock);
     nodes.passMinutes(60);
@@ -158,8 +157,8 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
 
   it('are rotated in a folder that all have, without an append refused', async () => {
     await using nodes = await Nodes.open();
-    const [one, two] = [await nodes.directory(), await nodes.directory()];
-    const a = await nodes.node(one);
+    const { one, a } = await nodes.one();
+    const two = await nodes.directory();
     symlinkSync(path.join(one, 'keys'), path.join(two, 'keys'));
     const b = await nodes.node(two);
     await rotateSigningKeys(one, nodes.clock);
@@ -173,9 +172,8 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
 
   it('for receipts may be several: the key set knows those of all nodes before they sign', async () => {
     await using nodes = await Nodes.open();
-    const [one, two] = [await nodes.directory(), await nodes.directory()];
-    const a = await nodes.node(one);
-    mkdirSync(path.join(two, 'keys'));
+    const { one, a } = await nodes.one();
+    const two = await nodes.directory();
     cpSync(path.join(one, 'keys/ledger'), path.join(two, 'keys/ledger'), { recursive: true });
     const b = await nodes.node(two);
     await a.reload();
@@ -187,8 +185,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     const copy = await nodes.directory(two);
     const late = await nodes.node(copy);
     await (await openKeyring({ directory: path.join(two, 'keys/receipts'), now: nodes.clock })).rotate();
-    await b.reload();
-    await late.reload();
+    await reload(b, late);
     nodes.passMinutes(1);
     await assertHolds(late, b);
     nodes.passMinutes(5);
@@ -202,22 +199,95 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
 
   it('that only the database names are in no key set', async () => {
     await using nodes = await Nodes.open();
-    const { url } = nodes;
-    const directory = await nodes.directory();
-    const ledger = await nodes.node(directory);
+    const { one: directory, a: ledger } = await nodes.one();
     const before = ledger.keySet();
     const [kid = ''] = before.keys.map((key) => key.kid);
     const forged = `receipt key of ${ORIGIN}\n{"x":"${hash('sha256', 'x', 'base64url')}","not_before":"2020-01-01T00:00:00.000Z"}\n`;
     const signature = `— ${ORIGIN} AAAAAAAA`;
-    await exec(url, `insert into ledger_keys values ('other', '${forged}\n${signature}\n'), ('none', 'x'), ('', '')`);
-    await exec(url, `insert into ledger_keys select 'copy', key from ledger_keys where kid = '${kid}'`);
+    await exec(
+      nodes.url,
+      `insert into ledger_keys values ('other', '${forged}\n${signature}\n'), ('none', 'x'), ('', '')`,
+    );
+    await exec(nodes.url, `insert into ledger_keys select 'copy', key from ledger_keys where kid = '${kid}'`);
     await ledger.reload();
     assert.deepEqual(ledger.keySet(), before);
-    await exec(url, 'update ledger_keys set key = replace(key, \'"not_before":"20\', \'"not_before":"10\')');
+    await exec(nodes.url, 'update ledger_keys set key = replace(key, \'"not_before":"20\', \'"not_before":"10\')');
     assert.deepEqual((await nodes.node(directory)).keySet(), before, 'its own are put right');
     const file = readFileSync(path.join(directory, 'keys/receipts/signing-keys.json'), 'utf8');
     const [secret] = (JSON.parse(file) as { keys: [{ d: string }] }).keys;
-    const published = JSON.stringify(await rows(url, 'select key from ledger_keys'));
+    const published = JSON.stringify(await rows(nodes.url, 'select key from ledger_keys'));
     assert.ok(!published.includes(secret.d), 'no private half');
+  });
+});
+
+/** A database that breaks at the `at`th text that it is given, before it has it or when the answer is on its way. */
+function breaking({ place, keys }: SharedLedger, at: number, isWritten: boolean): SharedLedger {
+  let texts = 0;
+  const put = async (id: string, text: string) => {
+    texts++;
+    if (texts < at || isWritten) await keys.put(id, text);
+    if (texts >= at) throw new Error('the connection broke');
+  };
+  return { place, keys: { all: () => keys.all(), put } };
+}
+
+describe('a rotation of the keys of several nodes', { skip: postgres.skip }, () => {
+  for (const at of [1, 2])
+    for (const isWritten of [false, true])
+      it(`that ends at text ${at}, ${isWritten ? 'written' : 'not written'}, leaves keys that sign, here and elsewhere`, async () => {
+        await using nodes = await Nodes.open();
+        const { a, b, one, two } = await nodes.two();
+        await assert.rejects(nodes.rotate(one, breaking(nodes.shared, at, isWritten)), /the connection broke/);
+        await reload(a, b);
+        await assertBothHold(a, b);
+
+        nodes.passMinutes(6);
+        await a.reload();
+        await assertHolds(a, b);
+        await nodes.rotate(one);
+        await a.reload();
+        giveKeys(one, two);
+        await b.reload();
+        nodes.passMinutes(6);
+        await a.reload();
+        await assertBothHold(a, b);
+      });
+
+  it('on two copies of the folder at once makes keys that both sign, and either folder can be chosen for all', async () => {
+    await using nodes = await Nodes.open();
+    const { a, b, one, two } = await nodes.two();
+    await Promise.all([one, two].map((folder) => nodes.rotate(folder)));
+    await reload(a, b);
+    nodes.passMinutes(6);
+    await a.reload();
+    await assertBothHold(a, b);
+    giveKeys(one, two);
+    await reload(b, a);
+    assert.equal(b.signer.keyId, a.signer.keyId);
+    await assertBothHold(a, b);
+  });
+
+  it('is not undone by an older folder that names the newer key as retired', async () => {
+    await using nodes = await Nodes.open();
+    const { one, a } = await nodes.one();
+    const older = await nodes.directory(one);
+    await nodes.rotate(one);
+    await a.reload();
+    const newest = await nodes.directory(one);
+    // As restores of earlier versions did with the keys of before the rotation.
+    for (const name of KEYRINGS) {
+      const file = (directory: string) => path.join(directory, 'keys', name, 'signing-keys.json');
+      const ringIn = (directory: string) => JSON.parse(readFileSync(file(directory), 'utf8')) as { keys: object[] };
+      const [{ d: _private, ...newer }] = ringIn(one).keys as [{ readonly d: string }];
+      const keys = [...ringIn(older).keys, { ...newer, not_after: nodes.clock().toISOString() }];
+      writeFileSync(file(older), JSON.stringify({ version: 1, keys }), { mode: 0o600 });
+    }
+    giveKeys(older, one);
+    await assert.rejects(a.reload(), failsWith('wrong-key'));
+    nodes.passMinutes(6);
+    await assertHolds(a, a);
+    giveKeys(newest, one);
+    await a.reload();
+    await assertHolds(a, a);
   });
 });

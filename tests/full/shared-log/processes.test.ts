@@ -1,5 +1,5 @@
-// Two processes write one log while one of them is killed again and again: every acknowledged leaf is there, once, and all that was ever
-// served lies on one line.
+// A log in a database does what one on disk does. Two processes write one while one of them is killed again and again: every acknowledged
+// leaf is there, once, and all that was ever served lies on one line.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,24 +9,32 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkSharedLog } from '@strata/log';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency } from '@strata/receipts';
+import { logConformance } from '../../../packages/log/src/test/conformance.ts';
 import { headOf, idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { postgres } from '../../../packages/store/src/test/places.ts';
 import { keysOf, openNode, openShared } from '../../support/shared-log/database.ts';
 import { repeatDuring } from '../../support/until.ts';
 
+logConformance({
+  ...{ name: 'in a database', skip: postgres.skip },
+  async fresh() {
+    const url = await postgres.fresh();
+    return { open: () => openNode(url), [Symbol.asyncDispose]: async () => {} };
+  },
+});
+
 const LEAVES = 3_000;
 /** Far apart, so that numbers of leaves that were written and never acknowledged are not used again. */
 const RANGE = 1_000_000;
 
-/** What nodes have told. */
-class Told {
-  /** Index by number. */
-  readonly acks = new Map<number, number>();
-  readonly checkpoints = new Set<string>();
+/** What nodes report; acknowledgements are indexes by number. */
+interface Reported {
+  readonly acks: Map<number, number>;
+  readonly checkpoints: Set<string>;
 }
 
 /** Starts a node; it ends by itself after `count`, or is killed after so many acknowledgements. */
-async function run(url: string, told: Told, { first, count, killAfter = Number.POSITIVE_INFINITY }: Run) {
+async function run(url: string, reported: Reported, first: number, count: number, killAfter?: number) {
   const script = path.join(import.meta.dirname, '../../support/shared-log/node-process.ts');
   const child: ChildProcess = spawn(process.execPath, [script, url, String(first), String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -35,9 +43,9 @@ async function run(url: string, told: Told, { first, count, killAfter = Number.P
   let acks = 0;
   for await (const line of createInterface({ input: child.stdout ?? assert.fail() })) {
     const [kind, one = '', two] = line.split(' ');
-    if (kind === 'checkpoint') told.checkpoints.add(Buffer.from(one, 'base64').toString());
+    if (kind === 'checkpoint') reported.checkpoints.add(Buffer.from(one, 'base64').toString());
     if (kind !== 'ack' || two === undefined) continue;
-    told.acks.set(Number(one), Number(two));
+    reported.acks.set(Number(one), Number(two));
     acks += 1;
     if (acks === killAfter) child.kill('SIGKILL');
   }
@@ -46,18 +54,11 @@ async function run(url: string, told: Told, { first, count, killAfter = Number.P
   return { acks, isKilled: signal === 'SIGKILL' };
 }
 
-interface Run {
-  readonly first: number;
-  readonly count: number;
-  readonly killAfter?: number;
-}
-
 /** Starts nodes until so many leaves are acknowledged; all but the last are killed. */
-async function runAndKill(url: string, told: Told): Promise<number> {
+async function runAndKill(url: string, reported: Reported): Promise<number> {
   let kills = 0;
   for (let acks = 0, life = 1; acks < LEAVES; life += 1) {
-    const killAfter = 1 + ((life * 7_919) % 900);
-    const ended = await run(url, told, { first: life * RANGE, count: LEAVES - acks, killAfter });
+    const ended = await run(url, reported, life * RANGE, LEAVES - acks, 1 + ((life * 7_919) % 900));
     acks += ended.acks;
     if (ended.isKilled) kills += 1;
   }
@@ -67,37 +68,36 @@ async function runAndKill(url: string, told: Told): Promise<number> {
 describe('a log that two processes write', { skip: postgres.skip }, () => {
   it('keeps every acknowledged leaf once, and one history, while one of them is killed', async (t) => {
     const url = await postgres.fresh();
-    const told = new Told();
+    const reported: Reported = { acks: new Map(), checkpoints: new Set() };
     await using reader = await openNode(url);
-    const writing = Promise.all([runAndKill(url, told), run(url, told, { first: 0, count: LEAVES })]);
-    const [kills] = await repeatDuring(writing, () => delay(10, told.checkpoints.add(reader.checkpoint())));
-    assert.equal(told.acks.size, 2 * LEAVES);
+    const writing = Promise.all([runAndKill(url, reported), run(url, reported, 0, LEAVES)]);
+    const [kills] = await repeatDuring(writing, () => delay(10, reported.checkpoints.add(reader.checkpoint())));
+    assert.equal(reported.acks.size, 2 * LEAVES);
     assert.ok(kills >= 4, `${kills} kills`);
 
     await using shared = await openShared(url);
-    const { place } = shared;
-    const report = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), place });
+    const report = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), place: shared.place });
     assert.ok(report.size >= 2 * LEAVES);
     await using last = await openNode(url);
     const head = await headOf(last.checkpoint());
     assert.deepEqual([head.size, Buffer.from(head.root)], [report.size, Buffer.from(report.root)]);
 
     const read = tilesServedBy(last);
-    for (const [number, index] of told.acks) {
+    for (const [number, index] of reported.acks) {
       assert.ok(equalBytes(await read(0, index), leafHash(leafOf(number))), `leaf ${number} is not at ${index}`);
       if (number % 250 === 0) assert.equal((await last.receipt(idOf(leafOf(number))))?.index, index);
     }
     const texts = new Set<string>();
     for (let from = 0; from < report.size; from += 1_000) {
-      for (const leaf of await place.rows.leaves(from, 1_000)) texts.add(Buffer.from(leaf).toString());
+      for (const leaf of await shared.place.rows.leaves(from, 1_000)) texts.add(Buffer.from(leaf).toString());
     }
     assert.equal(texts.size, report.size, 'no leaf stands twice');
 
-    for (const checkpoint of told.checkpoints) {
+    for (const checkpoint of reported.checkpoints) {
       const { size: oldSize, root: oldRoot } = await headOf(checkpoint);
       const proof = await consistencyProof(read, oldSize, head.size);
       assert.ok(verifyConsistency({ oldSize, oldRoot, newSize: head.size, newRoot: head.root, proof }), `${oldSize}`);
     }
-    t.diagnostic(`${kills} kills, ${told.checkpoints.size} checkpoints, ${report.size} leaves`);
+    t.diagnostic(`${kills} kills, ${reported.checkpoints.size} checkpoints, ${report.size} leaves`);
   });
 });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { SharedLedger, SignedLedger } from '@strata/log';
+import { rotateSigningKeys, type SharedLedger, type SignedLedger } from '@strata/log';
 import { issueReceipt, verifyAnswer } from '@strata/receipts';
-import { temporaryDirectory } from '../../../packages/log/src/test/fixture.ts';
+import { ORIGIN, temporaryDirectory } from '../../../packages/log/src/test/fixture.ts';
 import { postgres } from '../../../packages/store/src/test/places.ts';
 import { openLedgerOf, openShared } from './database.ts';
 
@@ -26,6 +26,10 @@ export async function assertHolds(
   const ledgerReceipt = await checking.log.receipt(body.provenance.ledger_receipt_id);
   const { ok, steps } = await verifyAnswer(body, { keySet: checking.keySet(), ledgerReceipt });
   assert.ok(ok, JSON.stringify(steps.at(-1)));
+}
+
+export async function reload(...ledgers: readonly SignedLedger[]): Promise<void> {
+  for (const ledger of ledgers) await ledger.reload();
 }
 
 /** The same of each, checked with what the other publishes. */
@@ -72,12 +76,22 @@ export class Nodes implements AsyncDisposable {
     return this.#owned.use(await openLedgerOf(directory, this.url, this.clock));
   }
 
+  /** A node in a new directory. */
+  async one() {
+    const one = await this.directory();
+    return { one, a: await this.node(one) };
+  }
+
   /** Two nodes with the same keys, each in a directory of its own. */
   async two() {
-    const one = await this.directory();
-    const a = await this.node(one);
+    const { one, a } = await this.one();
     const two = await this.directory(one);
     return { one, two, a, b: await this.node(two) };
+  }
+
+  /** Rotates the keys of a directory, and names the new ones to the database. */
+  rotate(directory: string, shared = this.shared) {
+    return rotateSigningKeys(directory, this.clock, { origin: ORIGIN, shared });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
