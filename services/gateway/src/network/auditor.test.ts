@@ -81,7 +81,7 @@ describe('the auditor', () => {
     assert.deepEqual(last?.request.answer, trueAnswer('ben', 49).answer, 'the newest, but for the one too large');
   });
 
-  // Which one of them, and when: see audit-run.test.ts of packages/inference.
+  // Which one of them, and when: see standing.test.ts of packages/inference.
   it('audits exactly one of each fifty answers of a worker that is trusted', async () => {
     await using network = await auditedNetwork({ workers: HONEST });
     await network.answerHonestly(['eve'], 60);
