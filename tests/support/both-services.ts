@@ -1,6 +1,9 @@
 // Both services as they are served, without any internet, and requests as an attacker writes them: byte by byte.
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { after, before } from 'node:test';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { readConfig, startStack } from '@strata/stack';
@@ -10,7 +13,9 @@ import { settingsOf } from './serve-process.ts';
 
 export type BothServices = Awaited<ReturnType<typeof startBothServices>>;
 
-export async function startBothServices(settings: Readonly<Record<string, string>> = {}) {
+type Settings = Readonly<Record<string, string>>;
+
+export async function startBothServices(settings: Settings = {}) {
   await using owned = new AsyncDisposableStack();
   const directory = owned.use(await temporaryDirectory()).path;
   // It repeats in its errors what it was told in confidence.
@@ -41,6 +46,27 @@ export async function startBothServices(settings: Readonly<Record<string, string
     leaves: () => app.ledger.log.size,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** Services for the tests of a file, stopped after them. */
+export function useBothServices(settings: () => Settings | Promise<Settings> = () => ({})) {
+  let services: BothServices;
+  before(async () => {
+    services = await startBothServices(await settings());
+  });
+  after(() => services?.[Symbol.asyncDispose]());
+  return () => services;
+}
+
+/** The same, which scan on demand, and their resolver, which answers nothing. */
+export function useServicesWithResolver(settings: Settings = {}) {
+  const resolver = createSocket('udp4');
+  const services = useBothServices(async () => {
+    await once(resolver.bind(0, '127.0.0.1'), 'listening');
+    return { STRATA_ON_DEMAND: 'on', STRATA_RESOLVERS: `127.0.0.1:${resolver.address().port}`, ...settings };
+  });
+  after(() => resolver.close());
+  return { services, resolver };
 }
 
 /** All that a server sends after these bytes until it ends the connection. */

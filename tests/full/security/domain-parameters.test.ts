@@ -1,31 +1,18 @@
 // What a caller names as a domain is scanned on demand: an address, a local name or a URL is none, and nothing is asked about it.
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
-import { type BothServices, startBothServices } from '../../support/both-services.ts';
+import { describe, it } from 'node:test';
+import { useServicesWithResolver } from '../../support/both-services.ts';
 
-let services: BothServices;
+const { services, resolver } = useServicesWithResolver();
 const questions: string[] = [];
-const resolver = createSocket('udp4', (message) => questions.push(message.toString('latin1')));
-before(async () => {
-  resolver.bind(0, '127.0.0.1');
-  await once(resolver, 'listening');
-  services = await startBothServices({
-    STRATA_ON_DEMAND: 'on',
-    STRATA_RESOLVERS: `127.0.0.1:${resolver.address().port}`,
-  });
-});
-after(async () => {
-  await services?.[Symbol.asyncDispose]();
-  resolver.close();
-});
+resolver.on('message', (message) => questions.push(message.toString('latin1')));
 
 describe('a domain', () => {
   it('that may be one is asked about, or the others would prove nothing', async () => {
-    const url = `http://127.0.0.1:${services.stackPort}/stack/v1/domains/really.example`;
+    const url = `http://127.0.0.1:${services().stackPort}/stack/v1/domains/really.example`;
     const asked = new AbortController();
-    const response = fetch(url, { headers: { 'x-stack-key': services.stackKey }, signal: asked.signal });
+    const response = fetch(url, { headers: { 'x-stack-key': services().stackKey }, signal: asked.signal });
     response.catch(() => {});
     while (questions.length === 0) await once(resolver, 'message', { signal: AbortSignal.timeout(120_000) });
     asked.abort();
@@ -41,8 +28,8 @@ describe('a domain', () => {
   ])
     it(`is not ${JSON.stringify(domain)}`, async () => {
       for (const route of ['domains', 'intelligence/risk', 'feeds/domain']) {
-        const url = `http://127.0.0.1:${services.stackPort}/stack/v1/${route}/${encodeURIComponent(domain)}`;
-        const response = await fetch(url, { headers: { 'x-stack-key': services.stackKey } });
+        const url = `http://127.0.0.1:${services().stackPort}/stack/v1/${route}/${encodeURIComponent(domain)}`;
+        const response = await fetch(url, { headers: { 'x-stack-key': services().stackKey } });
         const said = await response.text();
         assert.equal(response.status, 400, `${route}: ${said}`);
         assert.equal(JSON.parse(said).code, 'invalid_domain', route);

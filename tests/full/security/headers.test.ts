@@ -1,13 +1,9 @@
 // What every answer of both services tells a browser: pages, data, tables, streams, files, refusals.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type BothServices, startBothServices } from '../../support/both-services.ts';
+import { describe, it } from 'node:test';
+import { useBothServices } from '../../support/both-services.ts';
 
-let services: BothServices;
-before(async () => {
-  services = await startBothServices();
-});
-after(() => services?.[Symbol.asyncDispose]());
+const services = useBothServices();
 
 const ASKED = {
   stack: [
@@ -23,11 +19,11 @@ const ASKED = {
 } as const;
 
 for (const [name, base] of [
-  ['stack', () => `http://127.0.0.1:${services.stackPort}`],
-  ['gateway', () => `http://127.0.0.1:${services.gatewayPort}`],
+  ['stack', () => `http://127.0.0.1:${services().stackPort}`],
+  ['gateway', () => `http://127.0.0.1:${services().gatewayPort}`],
 ] as const) {
   const ask = async (target: string, { method = 'GET', accept = '*/*', hasKey = true } = {}) => {
-    const keys = { 'x-stack-key': services.stackKey, authorization: `Bearer ${services.gatewayKey}` };
+    const keys = { 'x-stack-key': services().stackKey, authorization: `Bearer ${services().gatewayKey}` };
     const leaving = new AbortController();
     const headers = { accept, ...(hasKey ? keys : {}) };
     const response = await fetch(base() + target, { method, headers, signal: leaving.signal });
@@ -66,8 +62,8 @@ for (const [name, base] of [
 
 describe('an answer from memory', () => {
   it('says the same as one that was just made', async () => {
-    const url = `http://127.0.0.1:${services.stackPort}/stack/v1/stats/providers`;
-    const ask = () => fetch(url, { headers: { 'x-stack-key': services.stackKey } });
+    const url = `http://127.0.0.1:${services().stackPort}/stack/v1/stats/providers`;
+    const ask = () => fetch(url, { headers: { 'x-stack-key': services().stackKey } });
     const names = ({ headers }: Response) => [...headers.keys()].sort();
     const [made, kept] = [await ask(), await ask()];
     assert.deepEqual([made.status, names(made)], [200, names(kept)]);

@@ -1,13 +1,9 @@
 // A page of another site in the operator's browser, against services of the operator's own machine: by DNS rebinding, and across origins.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type BothServices, request, startBothServices, statuses } from '../../support/both-services.ts';
+import { describe, it } from 'node:test';
+import { request, startBothServices, statuses, useBothServices } from '../../support/both-services.ts';
 
-let services: BothServices;
-before(async () => {
-  services = await startBothServices({ STRATA_INFERENCE_FREE_KEYS_PER_DAY: '3' });
-});
-after(() => services?.[Symbol.asyncDispose]());
+const services = useBothServices(() => ({ STRATA_INFERENCE_FREE_KEYS_PER_DAY: '3' }));
 
 /** Everything that needs no key, and one thing that does. */
 const OPEN = {
@@ -23,11 +19,11 @@ const OPEN = {
 const isKeyed = (line: string) => / \/(?:stack\/)?v1\//.test(line);
 
 for (const [name, portOf] of [
-  ['stack', () => services.stackPort],
-  ['gateway', () => services.gatewayPort],
+  ['stack', () => services().stackPort],
+  ['gateway', () => services().gatewayPort],
 ] as const) {
   const key = () =>
-    name === 'stack' ? `x-stack-key: ${services.stackKey}` : `authorization: Bearer ${services.gatewayKey}`;
+    name === 'stack' ? `x-stack-key: ${services().stackKey}` : `authorization: Bearer ${services().gatewayKey}`;
   const ask = (line: string, ...fields: string[]) => request(portOf(), line, [...fields, key(), 'content-length: 0']);
 
   describe(`the ${name} service`, () => {
@@ -79,7 +75,7 @@ for (const [name, portOf] of [
 
 describe('the metrics', () => {
   it('are told to nobody who calls them by another name, nor to a page', async () => {
-    const ask = (...fields: string[]) => request(services.metricsPort, 'GET /metrics', fields);
+    const ask = (...fields: string[]) => request(services().metricsPort, 'GET /metrics', fields);
     assert.deepEqual(statuses(await ask('host: rebound.evil.example')), [421]);
     assert.deepEqual(statuses(await ask('host: localhost', 'origin: https://evil.example')), [403]);
     assert.deepEqual(statuses(await ask('host: localhost')), [200]);

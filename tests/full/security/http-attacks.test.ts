@@ -2,26 +2,16 @@
 // pack or never end, and headers that would end up elsewhere.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import {
-  type BothServices,
-  exchange,
-  received,
-  request,
-  startBothServices,
-  statuses,
-} from '../../support/both-services.ts';
+import { exchange, received, request, statuses, useBothServices } from '../../support/both-services.ts';
 
-let services: BothServices;
-before(async () => {
-  services = await startBothServices({ STRATA_INFERENCE_FREE_KEYS_PER_DAY: '1000', STRATA_FREE_KEYS_PER_DAY: '1000' });
-});
-after(() => services?.[Symbol.asyncDispose]());
+const settings = { STRATA_INFERENCE_FREE_KEYS_PER_DAY: '1000', STRATA_FREE_KEYS_PER_DAY: '1000' };
+const services = useBothServices(() => settings);
 
 const SERVICES = [
-  ['stack', () => services.stackPort, () => `x-stack-key: ${services.stackKey}`],
-  ['gateway', () => services.gatewayPort, () => `authorization: Bearer ${services.gatewayKey}`],
+  ['stack', () => services().stackPort, () => `x-stack-key: ${services().stackKey}`],
+  ['gateway', () => services().gatewayPort, () => `authorization: Bearer ${services().gatewayKey}`],
 ] as const;
 
 /** Answered with 200 where it is taken for a request of its own. */
@@ -67,10 +57,10 @@ const SMUGGLED: Readonly<Record<string, string>> = {
   'a blank in the target': `GET /a b HTTP/1.1\r\nhost: localhost\r\n\r\n${HIDDEN}`,
 };
 
-for (const [name, portOf, key] of SERVICES) {
-  const port = () => portOf();
+for (const [name, port, key] of SERVICES) {
   const ask = (line: string, fields: readonly string[] = [], body = '') =>
     request(port(), line, ['host: localhost', key(), ...fields], body);
+  const asking = name === 'stack' ? 'POST /keys' : 'POST /v1/chat/completions';
 
   describe(`the ${name} service takes one request for one, and refuses`, () => {
     for (const [what, bytes] of Object.entries(SMUGGLED))
@@ -88,8 +78,7 @@ for (const [name, portOf, key] of SERVICES) {
           for (const file of ['etc/passwd', 'package.json', 'keys/current.json', 'strata.db', 'inference.db']) {
             const target = `${start}${`${up}${up.endsWith('/') ? '' : '/'}`.repeat(6)}${file}`;
             const said = await ask(`GET ${target}`);
-            const [status = 0] = statuses(said);
-            assert.ok(status >= 400 && status < 500, `${status} for ${target}`);
+            assert.match(said, /^HTTP\/1\.1 4\d\d /, target);
             assert.doesNotMatch(said, /root:|"workspaces"|SQLite format|PRIVATE KEY/, target);
           }
     });
@@ -118,19 +107,17 @@ for (const [name, portOf, key] of SERVICES) {
 
     it('repeats nothing in a header that a client could end it with', async () => {
       const fields = ['x-request-id: abc\tdef set-cookie', 'origin: http://localhost'];
-      const said = await ask('GET /%0d%0aset-cookie:%20a=b', fields);
-      const [head = ''] = said.split('\r\n\r\n');
+      const [head = ''] = (await ask('GET /%0d%0aset-cookie:%20a=b', fields)).split('\r\n\r\n');
       assert.doesNotMatch(head, /set-cookie/i);
     });
 
     it('reads no more of a body than it takes, however it is packed', async () => {
       const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024));
       for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'gzip, gzip']) {
-        const fields = ['host: localhost', key(), 'connection: close', 'content-type: application/json'];
-        const line = name === 'stack' ? 'POST /keys' : 'POST /v1/chat/completions';
-        const head = `${line} HTTP/1.1\r\n${fields.join('\r\n')}\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${bomb.length}\r\n\r\n`;
         // In one piece: what came after a refusal would reset the connection, and the refusal could be lost with it.
-        assert.match(await exchange(port(), Buffer.concat([Buffer.from(head), bomb])), /^HTTP\/1\.1 4\d\d /, encoding);
+        const fields = ['content-type: application/json', `content-encoding: ${encoding}`];
+        const said = await ask(asking, [...fields, `content-length: ${bomb.length}`], bomb.toString('latin1'));
+        assert.match(said, /^HTTP\/1\.1 4\d\d /, encoding);
       }
     });
 
@@ -153,10 +140,9 @@ for (const [name, portOf, key] of SERVICES) {
       for (const target of ['/health', '/stack/v1/search', '/v1/models', '/suggest', '/__proto__', '/constructor'])
         for (const text of [query, encodeURI(query)])
           assert.doesNotMatch(await ask(`GET ${target}?${text}`), /^HTTP\/1\.1 5\d\d /, target);
-      const line = name === 'stack' ? 'POST /keys' : 'POST /v1/chat/completions';
       const sent = (more: string) => {
         const body = `{"model":"model","messages":[{"role":"user","content":"x"}]${more}}`;
-        return ask(line, ['content-type: application/json', `content-length: ${body.length}`], body);
+        return ask(asking, ['content-type: application/json', `content-length: ${body.length}`], body);
       };
       for (const poison of ['"__proto__":{"x":1}', '"constructor":{"prototype":{"x":1}}', '"\\u005f_proto__":{"x":1}'])
         for (const more of [`,${poison}`, `,"metadata":{${poison}}`, `,"metadata":[{"a":{${poison}}}]`])
@@ -172,7 +158,7 @@ describe('both services', () => {
   it('end a connection whose headers never end, within the time that is meant for them', async () => {
     await Promise.all(
       SERVICES.map(async ([name, portOf]) => {
-        const { headersTimeout, requestTimeout } = services.servers[name];
+        const { headersTimeout, requestTimeout } = services().servers[name];
         assert.deepEqual([headersTimeout, requestTimeout], [10_000, name === 'stack' ? 15_000 : 60_000]);
         const socket = connect(portOf(), '127.0.0.1');
         const said = received(socket);
@@ -188,22 +174,22 @@ describe('both services', () => {
 describe('the gateway', () => {
   it('begins few of the questions that come without reading its answers', async () => {
     const many = 'GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(5_000);
-    const answered = statuses(await exchange(services.gatewayPort, many)).length;
+    const answered = statuses(await exchange(services().gatewayPort, many)).length;
     assert.ok(answered <= 17, `${answered} were answered`);
   });
 });
 
 describe('the ledger', () => {
   it('grows by no more problems of one address than a person makes, and each is told in any case', async () => {
-    const before = services.leaves();
+    const before = services().leaves();
     const ask = async () => {
-      const answer = await fetch(`http://127.0.0.1:${services.stackPort}/nowhere`);
+      const answer = await fetch(`http://127.0.0.1:${services().stackPort}/nowhere`);
       return (await answer.json()) as { readonly code: string; readonly provenance?: unknown };
     };
     const told = [];
     for (let round = 0; round < 210; round += 1) told.push(...(await Promise.all(Array.from({ length: 10 }, ask))));
     assert.ok(told.every(({ code }) => code === 'not_found'));
-    assert.ok(services.leaves() - before <= 2_000, `${services.leaves() - before} leaves`);
+    assert.ok(services().leaves() - before <= 2_000, `${services().leaves() - before} leaves`);
     assert.equal(told.at(-1)?.provenance, undefined);
   });
 });

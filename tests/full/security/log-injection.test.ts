@@ -1,26 +1,9 @@
 // What a caller sends ends up in the log of both services: as text of one line, without what a terminal obeys.
 import assert from 'node:assert/strict';
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
-import { after, before, it } from 'node:test';
-import { type BothServices, request, startBothServices, statuses } from '../../support/both-services.ts';
+import { it } from 'node:test';
+import { request, statuses, useServicesWithResolver } from '../../support/both-services.ts';
 
-let services: BothServices;
-let silent: Socket;
-before(async () => {
-  silent = createSocket('udp4');
-  silent.bind(0, '127.0.0.1');
-  await once(silent, 'listening');
-  services = await startBothServices({
-    STRATA_ON_DEMAND: 'on',
-    STRATA_ON_DEMAND_PER_HOUR: '100000',
-    STRATA_RESOLVERS: `127.0.0.1:${silent.address().port}`,
-  });
-});
-after(async () => {
-  await services?.[Symbol.asyncDispose]();
-  silent.close();
-});
+const { services } = useServicesWithResolver({ STRATA_ON_DEMAND_PER_HOUR: '100000' });
 
 /** All that Node lets into a path: control characters written out, quotes, an escape of JSON, the begin of another line. */
 const HOSTILE = '%1b[31m%c2%9b2J%e2%80%a8%0a","level":60}\\n{"level":60,"msg":"forged\\u001b';
@@ -37,15 +20,15 @@ function assertPrinted(lines: readonly string[]): void {
 }
 
 it('of the stack service: the path of a request that is refused for want of room', async () => {
-  const before = services.log.length;
+  const before = services().log.length;
   // Nobody answers the scanner, so that all of its places are taken.
-  const fields = [...FIELDS, `x-stack-key: ${services.stackKey}`];
+  const fields = [...FIELDS, `x-stack-key: ${services().stackKey}`];
   const asked = Array.from({ length: 100 }, (_, i) =>
-    request(services.stackPort, `GET /stack/v1/domains/d${i}.example?${HOSTILE}`, fields),
+    request(services().stackPort, `GET /stack/v1/domains/d${i}.example?${HOSTILE}`, fields),
   );
   const answers = await Promise.all(asked);
   assert.ok(answers.flatMap(statuses).includes(503), answers[0]);
-  const lines = services.log.slice(before);
+  const lines = services().log.slice(before);
   const ofRequests = lines.filter((line) => JSON.parse(line).msg === 'request refused');
   assert.ok(ofRequests.length > 0);
   for (const line of ofRequests) assert.ok(JSON.parse(line).path.endsWith(`?${HOSTILE}`), 'the path is told whole');
@@ -53,14 +36,14 @@ it('of the stack service: the path of a request that is refused for want of room
 });
 
 it('of the gateway: the path of a request at which the upstream fails', async () => {
-  const before = services.log.length;
+  const before = services().log.length;
   const body = JSON.stringify({ model: 'model', messages: [{ role: 'user', content: '\x1b[2J\x9b31m\u2028' }] });
-  const key = `authorization: Bearer ${services.gatewayKey}`;
+  const key = `authorization: Bearer ${services().gatewayKey}`;
   const fields = [...FIELDS, key, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`];
   const line = `POST /v1/chat/completions?${HOSTILE}`;
-  const answer = await request(services.gatewayPort, line, fields, Buffer.from(body).toString('latin1'));
+  const answer = await request(services().gatewayPort, line, fields, Buffer.from(body).toString('latin1'));
   assert.match(answer, /^HTTP\/1\.1 5\d\d /);
-  const lines = services.log.slice(before);
+  const lines = services().log.slice(before);
   const ofRequests = lines.filter((line) => /^request (?:refused|failed)$/.test(JSON.parse(line).msg));
   assert.equal(ofRequests.length, 1);
   assert.ok(JSON.parse(String(ofRequests[0])).path.endsWith(`?${HOSTILE}`), 'the path is told whole');

@@ -9,33 +9,19 @@ import { promisify } from 'node:util';
 
 const root = path.join(import.meta.dirname, '../../..');
 
-interface Locked {
-  readonly version: string;
-  readonly name?: string;
-  readonly link?: boolean;
-  readonly resolved?: string;
-  readonly integrity?: string;
-  readonly license?: string;
-  readonly hasInstallScript?: boolean;
-  readonly dev?: boolean;
-}
+type Flags = Partial<Record<'link' | 'hasInstallScript' | 'dev', boolean>>;
+type Locked = { version: string } & Partial<Record<'name' | 'resolved' | 'integrity' | 'license', string>> & Flags;
 
-interface Component {
-  readonly 'bom-ref': string;
-  readonly type: string;
-  readonly purl: string;
-  readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
-  readonly licenses?: readonly unknown[];
-}
+type Component = Readonly<Record<'bom-ref' | 'type' | 'purl', string>> & {
+  readonly hashes?: readonly object[];
+  readonly licenses?: readonly object[];
+};
 
-interface Bom {
-  readonly bomFormat: string;
-  readonly specVersion: string;
-  readonly serialNumber: string;
+type Bom = Readonly<Record<'bomFormat' | 'specVersion' | 'serialNumber', string>> & {
   readonly metadata: { readonly component: Component };
   readonly components: readonly Component[];
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
-}
+};
 
 const EXACT = /^(?:\d+\.\d+\.\d+(?:-[\w.]+)?|\*|npm:.+@\d+\.\d+\.\d+)$/;
 const json = <T>(file: string): T => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as T;
