@@ -2,37 +2,21 @@
 import assert from 'node:assert/strict';
 import type { World } from '@strata/stack';
 import type { Internet } from '@strata/testnet';
-import { type Harness, moveDns, startHarness } from '../../services/stack/src/test/harness.ts';
+import { moveDns, startHarness } from '../../services/stack/src/test/harness.ts';
 
 const HOUR_MS = 3_600_000;
 
-type Settings = Readonly<Record<string, string>>;
+export type Busy = Awaited<ReturnType<typeof startBusy>>;
 
-export interface BusyOptions {
-  readonly internet: Internet;
-  readonly settings: Settings;
-}
-
-/** A service whose companies move, and what it was asked. */
-export interface Busy extends AsyncDisposable {
-  readonly harness: Harness;
-  /** Of commands on its data. */
-  readonly env: Settings;
-  readonly world: World;
-  /** The ledger's ids of every receipt that reached a client. */
-  readonly given: string[];
-  readonly domains: readonly string[];
-  /** Companies move and are scanned, clients ask. */
-  step(): Promise<void>;
-}
-
-export async function startBusy({ internet, settings }: BusyOptions): Promise<Busy> {
+export async function startBusy(internet: Internet, settings: Readonly<Record<string, string>> = {}) {
   await using stack = new AsyncDisposableStack();
   let now = Date.parse('2026-03-01T00:00:00Z');
   const world: World = { now: () => new Date(now) };
   const harness = stack.use(await startHarness({ internet, settings, world }));
   const domains = internet.domains().slice(0, 6);
+  /** The ledger's ids of every receipt that reached a client. */
   const given: string[] = [];
+  /** Companies move and are scanned, clients ask. */
   const step = async () => {
     moveDns(internet);
     for (const hours of [24, 7]) {

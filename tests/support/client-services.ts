@@ -1,17 +1,10 @@
 // A stack service that has scanned its companies, for tests of clients.
-import type { Internet } from '@strata/testnet';
-import { type Harness, startHarness } from '../../services/stack/src/test/harness.ts';
+import { startHarness } from '../../services/stack/src/test/harness.ts';
 import { sharedInternet } from './shared-internet.ts';
 
-export interface ScannedStack extends AsyncDisposable {
-  readonly service: Harness;
-  readonly internet: Internet;
-  readonly key: string;
-  /** Gives companies another DNS provider and publishes that. Returns the companies. */
-  move(count: number): Promise<string[]>;
-}
+export type ScannedStack = Awaited<ReturnType<typeof startScannedStack>>;
 
-export async function startScannedStack(): Promise<ScannedStack> {
+export async function startScannedStack() {
   const internet = await sharedInternet();
   let offMs = 0;
   const world = { now: () => new Date(Date.now() + offMs) };
@@ -23,7 +16,8 @@ export async function startScannedStack(): Promise<ScannedStack> {
     service,
     internet,
     key: await service.newKey(),
-    async move(count) {
+    /** Gives companies another DNS provider and publishes that. Returns the companies. */
+    async move(count: number) {
       const dnsOf = (name: string) => internet.truth(name).services.filter(({ category }) => category === 'dns');
       const isActive = (name: string) => internet.truth(name).state === 'active';
       const moved = internet.domains().filter((name) => isActive(name) && dnsOf(name).length === 1);

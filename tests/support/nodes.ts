@@ -1,5 +1,5 @@
 // Several real processes on one PostgreSQL database, each in its role and with a data directory of its own.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,42 +10,26 @@ import { untilAnswer } from './until.ts';
 
 export type NodeRole = 'all' | 'api' | 'scanner' | 'scheduler';
 
-export interface TestNode {
-  readonly role: NodeRole;
-  readonly child: ChildProcess;
-  /** Of its API, or of its metrics where it has none. */
-  readonly base: string;
-  readonly metricsBase: string;
-  /** What it wrote to standard error, its log. */
-  readonly log: () => string;
-  /** Ends it at once. */
-  kill(): Promise<void>;
-  /** Ends it in order; resolves with the exit code. */
-  stop(): Promise<number | null>;
-}
+export type TestNodes = Awaited<ReturnType<typeof testNodes>>;
+export type TestNode = Awaited<ReturnType<TestNodes['start']>>;
 
-export interface TestNodes extends AsyncDisposable {
-  start(role: NodeRole, settings?: Readonly<Record<string, string>>): Promise<TestNode>;
-}
-
-export interface NodeOptions {
+interface NodeOptions {
   readonly databaseUrl: string;
-  /** Companies of the simulated internet that scanners see. */
+  /** Companies of the simulated internet that scanners see, and API nodes where they can scan on demand. */
   readonly domains: number;
-  /** Whether API nodes see them too, and can scan on demand; else they see none. */
   readonly isApiSeeing?: boolean;
 }
 
 const PROGRAM = path.join(import.meta.dirname, 'role-process.ts');
 
-export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: NodeOptions): Promise<TestNodes> {
+export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: NodeOptions) {
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-roles-'));
   const keys = path.join(directory, 'of-all');
   await rotateSigningKeys(keys, () => new Date());
-  const nodes: TestNode[] = [];
+  const kills: (() => Promise<unknown>)[] = [];
   let count = 0;
   return {
-    async start(role, settings = {}) {
+    async start(role: NodeRole, settings: Readonly<Record<string, string>> = {}) {
       count += 1;
       const own = path.join(directory, `${role}-${count}`);
       // As a secret that is mounted: one ledger of all has one key.
@@ -67,27 +51,24 @@ export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: N
       const [line] = (await Promise.race([once(lines, 'line'), exited])) as unknown[];
       if (typeof line !== 'string') throw new Error(`the ${role} did not start: ${log}`);
       const { port, metricsPort } = JSON.parse(line) as { readonly port?: number; readonly metricsPort: number };
-      const node: TestNode = {
-        role,
-        child,
+      const end = async (signal: NodeJS.Signals) => {
+        child.kill(signal);
+        return ((await exited) as [number | null])[0];
+      };
+      const kill = () => end('SIGKILL');
+      kills.push(kill);
+      return {
+        ...{ role, child, log: () => log, kill },
+        /** Of its API, or of its metrics where it has none. */
         base: `http://127.0.0.1:${port ?? metricsPort}`,
         metricsBase: `http://127.0.0.1:${metricsPort}`,
-        log: () => log,
-        async kill() {
-          child.kill('SIGKILL');
-          await exited;
-        },
-        async stop() {
-          child.kill('SIGTERM');
-          return ((await exited) as [number | null])[0];
-        },
+        /** Ends it in order; resolves with the exit code. */
+        stop: () => end('SIGTERM'),
       };
-      nodes.push(node);
-      return node;
     },
     async [Symbol.asyncDispose]() {
       // One that has ended is not signalled.
-      await Promise.all(nodes.map((node) => node.kill()));
+      await Promise.all(kills.map((kill) => kill()));
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -8,17 +8,7 @@ import { strataProcess } from '../../services/cli/src/test/run-strata.ts';
 /** A file that would grow past the limit of a process ends it by this signal; the error of the write says the same. */
 const SURVIVE_LIMITS = 'data:text/javascript,process.on("SIGXFSZ",()=>{})';
 
-export interface ServeProcess extends AsyncDisposable {
-  readonly base: string;
-  readonly pid: number;
-  /** Lines of its log so far. */
-  readonly log: readonly string[];
-  get(path: string, key?: string): Promise<Response>;
-  /** Resolves when it has ended. */
-  kill(): Promise<void>;
-  /** Files may not grow beyond this, or may again; what a full disk looks like from inside. */
-  limitFiles(bytes: number | 'unlimited'): void;
-}
+export type ServeProcess = Awaited<ReturnType<typeof startServe>>;
 
 export const settingsOf = (directory: string) => ({
   STRATA_DATA: directory,
@@ -27,10 +17,7 @@ export const settingsOf = (directory: string) => ({
 });
 
 /** Starts it; rejects with what it printed when it ends instead. */
-export async function startServe(
-  directory: string,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<ServeProcess> {
+export async function startServe(directory: string, settings: Readonly<Record<string, string>> = {}) {
   const { command, args, env } = strataProcess(['stack', 'serve'], { ...settingsOf(directory), ...settings });
   const stdio: StdioOptions = ['ignore', 'ignore', 'pipe'];
   const child: ChildProcess = spawn(command, ['--import', SURVIVE_LIMITS, ...args], { env, stdio });
@@ -56,17 +43,17 @@ export async function startServe(
   return {
     ...{ base, log, kill },
     pid: child.pid ?? 0,
-    get: (where, key) => fetch(base + where, key === undefined ? {} : { headers: { 'x-stack-key': key } }),
-    limitFiles: (bytes) => void execFileSync('prlimit', [`--pid=${child.pid}`, `--fsize=${bytes}:unlimited`]),
+    get: (where: string, key?: string) =>
+      fetch(base + where, key === undefined ? {} : { headers: { 'x-stack-key': key } }),
+    /** Files may not grow beyond this, or may again; what a full disk looks like from inside. */
+    limitFiles: (bytes: number | 'unlimited') =>
+      void execFileSync('prlimit', [`--pid=${child.pid}`, `--fsize=${bytes}:unlimited`]),
     [Symbol.asyncDispose]: kill,
   };
 }
 
 /** A store with scanned domains `d0.com` … in the directory's place, and a key of each kind. */
-export async function fillStore(
-  file: string,
-  domains: number,
-): Promise<{ readonly free: string; readonly counted: string; readonly countedId: string }> {
+export async function fillStore(file: string, domains: number) {
   await using store = await openStore(`sqlite:${file}`);
   for (let i = 0; i < domains; i += 1) await store.recordScan(scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
   const { key: counted, stored } = await store.keys.create({ tier: 'standard' });

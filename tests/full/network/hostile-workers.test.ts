@@ -22,7 +22,6 @@ const MOST_GROWTH_BYTES = 256 * 2 ** 20;
 
 let cluster: Cluster;
 let gateway: GatewayProcess;
-let count = 0;
 
 before(async () => {
   cluster = await Cluster.open();
@@ -32,26 +31,19 @@ before(async () => {
 });
 after(() => cluster?.[Symbol.asyncDispose]());
 
-interface Hostile extends AsyncDisposable {
-  readonly node: PeerNode;
-  readonly worker: ScriptedWorker;
-}
-
 /** A host that offers the model as the honest one does, with more slots and more speed than anybody. */
-async function hostile(script: WorkerScript): Promise<Hostile> {
+async function hostile(script: WorkerScript): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const node = stack.use(await host());
   const engine = createSimulatedEngine({ tokensPerSecond: 400, slots: SLOTS });
   const worker = await ScriptedWorker.connect(node, gateway.ready.peer, { engine: engine as WorkerEngine, script });
   stack.defer(() => worker.kill());
   worker.say(await offerOf(node, engine.info));
-  const owned = stack.move();
-  return { node, worker, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return stack.move();
 }
 
 async function host(): Promise<PeerNode> {
-  count += 1;
-  const keyFile = path.join(cluster.directory, `hostile-${count}.key`);
+  const keyFile = path.join(cluster.directory, `hostile-${Math.random()}.key`);
   const node = await startPeerNode({ keyFile, listen: [], isMdnsOn: false });
   await node.peers.join(gateway.ready.joinToken, { signal: AbortSignal.timeout(10_000) });
   return node;
@@ -60,15 +52,11 @@ async function host(): Promise<PeerNode> {
 async function offerOf(node: PeerNode, info: ReturnType<typeof createSimulatedEngine>['info']) {
   const { sha256: vocabularySha256, templateSha256 } = simulatedVocabulary();
   const { hasChatTemplate: _, ...facts } = info;
+  const model = { ...facts, vocabularySha256, templateSha256, slots: SLOTS };
   const now = Date.now();
   const offer: Offer = {
     ...{ peer: node.id, sequence: now, issuedAtMs: now, expiresAtMs: now + 120_000, software: 'hostile' },
-    models: [
-      {
-        ...{ ...facts, vocabularySha256, templateSha256, slots: SLOTS },
-        ...{ prefillTokensPerSecond: 1e6, decodeTokensPerSecond: 1e6 },
-      },
-    ],
+    models: [{ ...model, prefillTokensPerSecond: 1e6, decodeTokensPerSecond: 1e6 }],
     ...{ running: 0, waiting: 0 },
   };
   const bytes = encodeOffer(offer);

@@ -39,7 +39,7 @@ async function empty() {
 
 describe('a backup of a service at work', () => {
   it('holds every receipt that was given before it, and a service continues from it', async () => {
-    await using busy = await startBusy({ internet, settings: {} });
+    await using busy = await startBusy(internet);
     await using place = await temporaryDirectory();
     const given = [...busy.given];
     const folder = path.join(place.path, 'one');
@@ -75,7 +75,7 @@ describe('a backup', () => {
   let place: Awaited<ReturnType<typeof temporaryDirectory>>;
   let set: string;
   before(async () => {
-    busy = await startBusy({ internet, settings: {} });
+    busy = await startBusy(internet);
     place = await temporaryDirectory();
     set = path.join(place.path, 'set');
     await succeeds(['backup', set, '--keys', path.join(place.path, 'keys')], busy.env);

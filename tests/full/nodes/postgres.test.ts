@@ -1,11 +1,16 @@
-// A store and a ledger that grew on SQLite are copied to PostgreSQL by commands, and the service continues there.
+// `strata doctor` and PostgreSQL: connections under every limit that a server knows, and poolers that break the locks of sessions. A store
+// and a ledger that grew on SQLite are copied to PostgreSQL by commands, and the service continues there.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { verifyBody } from '@strata/client';
 import { postgres } from '../../../packages/store/src/test/places.ts';
+import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { startTransactionPooler } from '../../../packages/store/src/test/transaction-pooler.ts';
+import { checkDatabase, needsOf } from '../../../services/cli/src/doctor/database.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { startHarness } from '../../../services/stack/src/test/harness.ts';
 import { contentOf } from '../../support/node-answers.ts';
+import type { NodeRole } from '../../support/nodes.ts';
 import { sharedInternet } from '../../support/shared-internet.ts';
 
 describe('the stack service on PostgreSQL', { skip: postgres.skip }, () => {
@@ -46,5 +51,27 @@ describe('the stack service on PostgreSQL', { skip: postgres.skip }, () => {
     const verified = await verifyBody(before.text, { baseUrl: harness.base });
     assert.ok(verified.ok, `a receipt from before: ${JSON.stringify(verified.steps.at(-1))}`);
     assert.equal((await harness.ask(asked, { headers: { 'x-stack-key': key } })).status, 200, 'keys hold');
+  });
+});
+
+describe('the database server', { skip: postgres.skip }, () => {
+  it('is told short of connections by the limit that is nearest, with pools and locks counted', async () => {
+    const connectionsOf = (role: NodeRole) =>
+      needsOf({ databaseConnections: 10, dataDirectory: '/', role }).connections;
+    assert.deepEqual((['all', 'api', 'scanner', 'scheduler'] as const).map(connectionsOf), [14, 13, 10, 14]);
+    await using server = await startPostgres({ max_connections: '60' });
+    const url = await server.fresh();
+    const assertFound = async (connections: number, status: string, text: RegExp, at = url) => {
+      const { findings } = await checkDatabase(at, { connections, needsSession: true, dataDirectory: '/' });
+      assert.equal(findings[0]?.status, status, findings[0]?.found);
+      assert.match(findings[0]?.found ?? '', text);
+    };
+    await assertFound(14, 'ok', /postgres: empty/);
+    await assertFound(58, 'warning', /\d+ of 57 connections of the server are used; this process may open 58/);
+    await server.sql('alter role strata connection limit 13');
+    await assertFound(14, 'warning', /of 13 connections that the user may open are used/);
+    await server.sql('alter role strata connection limit -1');
+    await using pooler = await startTransactionPooler(url);
+    await assertFound(14, 'problem', /a pooler gives each transaction another connection/, pooler.url);
   });
 });

@@ -1,27 +1,30 @@
-// Two gateways on one database: the second does not start, and one that was cut off while another began ends.
+// The inference service on PostgreSQL: the same answers, and nothing lost with the server. Two gateways on one database: the second does
+// not start, and one that was cut off while another began ends.
 import assert from 'node:assert/strict';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { openStore } from '@strata/store';
 import { tinyChatModel } from '@strata/testnet';
 import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
-import { type ProcessOptions, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
-import { MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
+import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { type ProcessOptions, spawnStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { type Harness, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
 import { until, untilAnswer } from '../../support/until.ts';
 
+/** Of the lock. */
 const NUMBER = 0x5354_5247;
-const SESSION = "application_name = 'strata gateway'";
 const question = { model: MODEL, messages: [{ role: 'user', content: 'What is DMARC?' }], max_tokens: 4 };
+
+const start = (url: string) => startHarness({ STRATA_INFERENCE_DATABASE_URL: url });
+const ask = (service: Harness) => service.post('/v1/chat/completions', question);
+const isOk = ({ status }: { readonly status: number }) => status === 200;
 
 /** `strata inference gateway` with a directory of its own. */
 async function runGateway(databaseUrl: string, options: ProcessOptions = {}) {
-  await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-gateway-'));
+  await using directory = await temporaryDirectory();
   const env = {
-    STRATA_DATA: directory.path,
-    STRATA_INFERENCE_PORT: '0',
+    ...{ STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel },
     STRATA_INFERENCE_DATABASE_URL: databaseUrl,
-    STRATA_MODEL: tinyChatModel,
   };
   return await spawnStrata(['inference', 'gateway'], { env, ...options });
 }
@@ -30,15 +33,15 @@ const startSecond = (url: string) => runGateway(url, { interruptAt: /"msg":"read
 
 describe('a second gateway', () => {
   it('does not start on the SQLite file of another, and says what to do; later it does', async () => {
-    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-shared-'));
+    await using directory = await temporaryDirectory();
     const url = `sqlite:${path.join(directory.path, 'inference.db')}`;
     {
-      await using first = await startHarness({ STRATA_INFERENCE_DATABASE_URL: url });
+      await using first = await start(url);
       const { code, stderr } = await startSecond(url);
       assert.equal(code, 1, stderr);
       assert.match(stderr, /strata: another gateway works on this database: .*STRATA_INFERENCE_DATABASE_URL/);
       assert.doesNotMatch(stderr, /^ +at /m);
-      assert.equal((await first.post('/v1/chat/completions', question)).status, 200);
+      assert.equal((await ask(first)).status, 200);
     }
     const later = await startSecond(url);
     assert.match(later.stderr, /"msg":"ready"/);
@@ -48,13 +51,13 @@ describe('a second gateway', () => {
 describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
   const sessionOf = async (url: string) => {
     const held = `select a.pid from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory'
-      and l.granted and l.classid = ${NUMBER} and ${SESSION} and a.datname = current_database()`;
+      and l.granted and l.classid = ${NUMBER} and application_name = 'strata gateway' and a.datname = current_database()`;
     return (await rows(url, held))[0]?.pid;
   };
 
   it('is not needed where the first loses its connection: it takes the lock anew and works on', async () => {
     const url = await postgres.fresh();
-    await using first = await startHarness({ STRATA_INFERENCE_DATABASE_URL: url });
+    await using first = await start(url);
     const session = await sessionOf(url);
     assert.ok(session);
     await exec(url, `select pg_terminate_backend(${session})`);
@@ -63,14 +66,14 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
       limitMs: 120_000,
     });
     assert.equal(first.running.gateway.superseded.aborted, false);
-    const { status, headers } = await first.post('/v1/chat/completions', question);
+    const { status, headers } = await ask(first);
     assert.equal(status, 200);
     assert.equal((await first.get(`/v1/receipts/${headers.get('x-receipt-id')}`)).status, 200);
   });
 
   it('that has begun while the first was cut off makes that one end, and refuses what it still writes', async () => {
     const url = await postgres.fresh();
-    await using first = await startHarness({ STRATA_INFERENCE_DATABASE_URL: url });
+    await using first = await start(url);
     const { superseded } = first.running.gateway;
     // Stands in line for the lock, and begins a term as a gateway does.
     const begun = exec(
@@ -86,7 +89,7 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
     await until(() => superseded.aborted, { what: 'the first is told', limitMs: 120_000 });
     assert.equal(superseded.reason.name, 'GatewayStartError');
     assert.match(superseded.reason.message, /another gateway has taken over the database/);
-    const late = await first.post('/v1/chat/completions', question);
+    const late = await ask(first);
     assert.deepEqual([late.status, late.body.error.code], [503, 'storage_unavailable'], late.text);
   });
 
@@ -99,5 +102,51 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
     const { code, stderr } = await running;
     assert.equal(code, 1, stderr);
     assert.match(stderr, /strata: another gateway has taken over the database/);
+  });
+});
+
+describe('the inference service on PostgreSQL', { skip: postgres.skip }, () => {
+  const receiptOf = (service: Harness, id: string) => service.get(`/v1/receipts/${id}`);
+
+  it('answers many at once, and has a receipt and a count of each', async () => {
+    const url = await postgres.fresh();
+    const receipts: string[] = [];
+    {
+      await using service = await start(url);
+      const answers = await Promise.all(Array.from({ length: 24 }, () => ask(service)));
+      for (const { status, headers, text: body } of answers) {
+        assert.equal(status, 200, body);
+        const id = headers.get('x-receipt-id') ?? '';
+        const receipt = await receiptOf(service, id);
+        assert.equal(receipt.status, 200, receipt.text);
+        assert.equal(receipt.body.provenance.receipt_id, id);
+        receipts.push(id);
+      }
+      assert.equal(new Set(receipts).size, answers.length);
+      assert.equal(service.running.gateway.ledger.log.size, answers.length);
+    }
+    await using store = await openStore(url, { keyPrefix: 'sk-' });
+    assert.deepEqual(await store.answers.unentered(10), []);
+    assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, receipts.length);
+  });
+
+  it('says that its database is away, and goes on when it is back, with every receipt that it gave out', async () => {
+    // Its own server: this one is killed.
+    await using own = await startPostgres();
+    await using service = await start(await own.fresh());
+    const first = await ask(service);
+    assert.equal(first.status, 200);
+    await own.kill();
+    const away = await ask(service);
+    assert.deepEqual([away.status, away.body.error.code], [503, 'storage_unavailable'], away.text);
+    assert.ok(Number(away.headers.get('retry-after')) > 0);
+    assert.doesNotMatch(away.text, /postgres|ECONN|127\.0\.0\.1/);
+    await own.start();
+    const back = await untilAnswer('an answer', () => ask(service), isOk);
+    for (const { headers } of [first, back]) {
+      const id = headers.get('x-receipt-id') ?? '';
+      const receipt = await untilAnswer('its receipt', () => receiptOf(service, id), isOk);
+      assert.equal(receipt.body.provenance.receipt_id, id);
+    }
   });
 });
