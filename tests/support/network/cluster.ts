@@ -7,8 +7,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimulatedEngineOptions } from '@strata/testnet';
 import { until } from '../until.ts';
-import type { GatewayProcessOptions, GatewayReady } from './gateway-process.ts';
-import type { WorkerProcessOptions, WorkerReady } from './worker-process.ts';
+import type { GatewayReady } from './gateway-process.ts';
+import type { ProcessOptions, WorkerReady } from './worker-process.ts';
 
 /** A host is started, a model is loaded. */
 const READY_MS = 60_000;
@@ -59,19 +59,15 @@ export class ClusterProcess<Ready> implements AsyncDisposable {
 export type WorkerProcess = ClusterProcess<WorkerReady>;
 export type GatewayProcess = ClusterProcess<GatewayReady>;
 
-export interface GatewayStart {
-  readonly settings?: Settings;
-  /** Kept over a restart. */
-  readonly name?: string;
-  /** An engine of its own. */
-  readonly simulated?: SimulatedEngineOptions;
-}
-
-export interface WorkerStart {
-  readonly simulated?: SimulatedEngineOptions;
+interface StartOptions {
   readonly settings?: Settings;
   /** Kept over a restart: the same peer and the same accounts. */
   readonly name?: string;
+  /** An engine of its own. */
+  readonly simulated?: SimulatedEngineOptions | undefined;
+}
+
+interface WorkerStart extends StartOptions {
   /** Join tokens or addresses; those of all gateways by default. */
   readonly join?: readonly string[];
 }
@@ -96,11 +92,8 @@ export class Cluster implements AsyncDisposable {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  async startGateway({ settings = {}, name, simulated }: GatewayStart = {}): Promise<GatewayProcess> {
-    const options: GatewayProcessOptions = {
-      ...{ data: this.#data(name), settings },
-      ...(simulated === undefined ? {} : { simulated }),
-    };
+  async startGateway({ settings = {}, name, simulated }: StartOptions = {}): Promise<GatewayProcess> {
+    const options: ProcessOptions = { data: this.#data(name), settings, simulated };
     const gateway = await start<GatewayReady>('./gateway-process.ts', options);
     this.gateways.push(gateway);
     return gateway;
@@ -108,11 +101,8 @@ export class Cluster implements AsyncDisposable {
 
   async startWorker({ simulated, settings = {}, name, join }: WorkerStart = {}): Promise<WorkerProcess> {
     const targets = join ?? this.gateways.filter((each) => each.isRunning).map(({ ready }) => ready.joinToken);
-    const options: WorkerProcessOptions = {
-      data: this.#data(name),
-      settings: { STRATA_JOIN: targets.join(' '), ...settings },
-      ...(simulated === undefined ? {} : { simulated }),
-    };
+    const own = { STRATA_JOIN: targets.join(' '), ...settings };
+    const options: ProcessOptions = { data: this.#data(name), settings: own, simulated };
     const worker = await start<WorkerReady>('./worker-process.ts', options);
     this.workers.push(worker);
     return worker;

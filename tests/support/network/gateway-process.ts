@@ -1,19 +1,12 @@
 // A gateway of the network in a process of its own, for tests and benches.
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
-import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/testnet';
-
-export interface GatewayProcessOptions {
-  readonly data: string;
-  /** STRATA_* settings. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** An engine of its own, served under its name. */
-  readonly simulated?: SimulatedEngineOptions;
-}
+import { createSimulatedEngine } from '@strata/testnet';
+import type { ProcessOptions } from './worker-process.ts';
 
 export type GatewayReady = typeof ready;
 
-const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as GatewayProcessOptions;
+const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
 const config = readGatewayConfig({
   ...{ STRATA_DATA: data, STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on', STRATA_QUEUE: '2000' },
   ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_LOG_LEVEL: 'error' },

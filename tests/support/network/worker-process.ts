@@ -3,17 +3,17 @@ import { createLogger } from '@strata/http';
 import { createSimulatedEngine, type SimulatedEngineOptions, simulatedVocabulary } from '@strata/testnet';
 import { readWorkerConfig, startWorker, type WorkerWorld } from '@strata/worker';
 
-export interface WorkerProcessOptions {
+export interface ProcessOptions {
   readonly data: string;
   /** STRATA_* settings. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Undefined: the model of the settings. */
-  readonly simulated?: SimulatedEngineOptions;
+  /** An engine of its own; undefined: the model of the settings. */
+  readonly simulated: SimulatedEngineOptions | undefined;
 }
 
 export type WorkerReady = typeof ready;
 
-const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as WorkerProcessOptions;
+const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
 
 let running = 0;
 
