@@ -6,19 +6,10 @@ import { connect, createServer, type Server, type Socket as TcpSocket } from 'no
 /** `gone`: nobody listens. `lies`: no name exists. */
 export type ResolverState = 'well' | 'gone' | 'silent' | 'refuses' | 'fails' | 'lies';
 
-export interface BadResolver extends AsyncDisposable {
-  /** As `STRATA_RESOLVERS` has it. */
-  readonly address: string;
-  become(state: ResolverState): Promise<void>;
-}
-
 /** Of RFC 1035, 4.1.1. */
 const RCODES: Readonly<Record<string, number>> = { fails: 2, lies: 3, refuses: 5 };
 
-export async function startBadResolver(behind: {
-  readonly address: string;
-  readonly port: number;
-}): Promise<BadResolver> {
+export async function startBadResolver(behind: { readonly address: string; readonly port: number }) {
   let state: ResolverState = 'well';
   let port = 0;
   let udp: Socket | undefined;
@@ -67,8 +58,9 @@ export async function startBadResolver(behind: {
   };
   await listen();
   return {
+    /** As `STRATA_RESOLVERS` has it. */
     address: `127.0.0.1:${port}`,
-    async become(next) {
+    async become(next: ResolverState) {
       if (next === state) return;
       state = next;
       for (const socket of connections) socket.destroy();

@@ -12,12 +12,10 @@ const root = path.join(import.meta.dirname, '../..');
 
 /** Of everything that runs in production: services, packages, pages. */
 export function expressionsOfTheCode(): Expression[] {
-  const files = globSync('{catalog,packages,services,web/src}/**/*.{ts,tsx}', {
-    cwd: root,
-    exclude: (name) => name === 'node_modules' || name === 'dist' || name === 'test' || name === 'testnet',
-  }).filter((file) => !/\.test\.tsx?$/.test(file));
+  const exclude = (name: string) => ['node_modules', 'dist', 'test', 'testnet'].includes(name);
+  const files = globSync('{catalog,packages,services,web/src}/**/*.{ts,tsx}', { cwd: root, exclude }).sort();
   return files
-    .sort()
+    .filter((file) => !/\.test\.tsx?$/.test(file))
     .flatMap((file) => expressionsIn(readFileSync(path.join(root, file), 'utf8')).map((each) => ({ file, ...each })));
 }
 
@@ -57,8 +55,9 @@ export function expressionsIn(text: string): Omit<Expression, 'file'>[] {
       literal.lastIndex = at;
       const match = literal.exec(text);
       // A closing tag of JSX looks like one.
-      if (match && isExpression(match[1] ?? '', match[2] ?? '')) {
-        found.push({ source: match[1] ?? '', flags: match[2] ?? '' });
+      const [, source = '', flags = ''] = match ?? [];
+      if (match && !source.startsWith('>}') && compiled(source, flags)) {
+        found.push({ source, flags });
         at = literal.lastIndex;
         code += '""';
       } else at += 1;
@@ -95,7 +94,8 @@ export function attacksOn({ source, flags }: Omit<Expression, 'file'>, length: n
       if (token !== '^') isBeginning = false;
       continue;
     }
-    const matching = SAMPLES.filter((sample) => matches(token, flags, sample));
+    const one = compiled(`^(?:${token})$`, flags.replaceAll(/[gy]/g, ''));
+    const matching = SAMPLES.filter((sample) => one?.test(sample));
     const isLiteral = token.length === 1 && token !== '.';
     const sample = isLiteral ? token : (matching[0] ?? unescaped(token));
     if (isBeginning) beginning += sample;
@@ -120,23 +120,13 @@ export function attacksOn({ source, flags }: Omit<Expression, 'file'>, length: n
     });
 }
 
-function matches(token: string, flags: string, sample: string): boolean {
-  try {
-    return new RegExp(`^(?:${token})$`, flags.replaceAll(/[gy]/g, '')).test(sample);
-  } catch {
-    return false;
-  }
-}
+const unescaped = (token: string): string => (/^\\.$/s.test(token) ? token.slice(1) : '\u00e9');
 
-function isExpression(source: string, flags: string): boolean {
+/** Undefined: it is none. */
+function compiled(source: string, flags: string): RegExp | undefined {
   try {
-    new RegExp(source, flags);
-    return !source.startsWith('>}');
+    return new RegExp(source, flags);
   } catch {
-    return false;
+    return undefined;
   }
-}
-
-function unescaped(token: string): string {
-  return token.length === 2 && token.startsWith('\\') ? token.slice(1) : '\u00e9';
 }

@@ -1,7 +1,7 @@
 // A publisher of feeds and of advisories on this machine's own addresses that gives what nobody should send.
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Writable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 
@@ -23,13 +23,6 @@ function flood(into: Writable, chunk: Buffer, maxBytes = Number.POSITIVE_INFINIT
   };
   more();
 }
-
-const itemOf = (n: number) =>
-  `<item><title>Item ${n}</title><link>https://named${n}.com/</link><guid>g${n}</guid></item>`;
-
-/** A feed that is in order, with so many items. */
-export const goodFeed = (items: number): string =>
-  `<?xml version="1.0"?><rss version="2.0"><channel><title>Good</title>${Array.from({ length: items }, (_, n) => itemOf(n)).join('')}</channel></rss>`;
 
 /** By what they do; each could be the answer to any question. */
 export const HOSTILITIES = {
@@ -74,32 +67,23 @@ export const HOSTILITIES = {
   },
 } satisfies Readonly<Record<string, Hostility>>;
 
-export interface Publisher extends AsyncDisposable {
-  readonly origin: string;
-  /** What it does from now on. */
-  answer: Hostility;
-}
+export type Publisher = Awaited<ReturnType<typeof startPublisher>>;
 
-/** Rejects with EACCES where this process may not listen at the port. */
-export async function startPublisher(
-  answer: Hostility,
-  { address = '127.0.0.1', port = 0 }: { readonly address?: string; readonly port?: number } = {},
-): Promise<Publisher> {
-  const sockets = new Set<Socket>();
+/** Rejects with EACCES where this process may not listen at the port. Does `answer` until that is replaced. */
+export async function startPublisher(answer: Hostility, { address = '127.0.0.1', port = 0 } = {}) {
   const publisher = { answer };
-  const server: Server = createServer((_request, response) => {
+  const server = createServer((_request, response) => {
     response.on('error', () => {});
     publisher.answer(response, { origin });
   });
-  server.on('connection', (socket) => sockets.add(socket.on('close', () => sockets.delete(socket))));
   server.listen(port, address);
   await once(server, 'listening');
   const bound = (server.address() as AddressInfo).port;
-  const origin = `http://${address}${bound === 80 ? '' : `:${bound}`}`;
+  const origin: string = `http://${address}${bound === 80 ? '' : `:${bound}`}`;
   return Object.assign(publisher, {
     origin,
     async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
+      server.closeAllConnections();
       server.close();
       await once(server, 'close');
     },

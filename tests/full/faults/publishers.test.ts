@@ -6,16 +6,9 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore } from '@strata/store';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
-import {
-  goodFeed,
-  HOSTILITIES,
-  type Hostility,
-  type Publisher,
-  startPublisher,
-} from '../../support/hostile-publisher.ts';
-import { settingsOf, startServe } from '../../support/serve-process.ts';
+import { HOSTILITIES, type Hostility, type Publisher, startPublisher } from '../../support/hostile-publisher.ts';
+import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
 import { repeatDuring, untilAnswer } from '../../support/until.ts';
 
 const MEGABYTE = 1 << 20;
@@ -24,8 +17,13 @@ const MOST_GROWTH = 512 * MEGABYTE;
 /** An answer that waits so long for a document that is read is a service that stands still. */
 const MAX_WAIT_MS = 60_000;
 
-const good: Hostility = (response) =>
-  response.writeHead(200, { 'content-type': 'application/rss+xml' }).end(goodFeed(5));
+const good: Hostility = (response) => {
+  const items = ['a', 'b', 'c', 'd', 'e'].map(
+    (n) => `<item><title>Item ${n}</title><link>https://named${n}.com/</link><guid>${n}</guid></item>`,
+  );
+  const text = `<rss version="2.0"><channel><title>Good</title>${items.join('')}</channel></rss>`;
+  response.writeHead(200, { 'content-type': 'application/rss+xml' }).end(text);
+};
 const catalogue: Hostility = (response) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(
     JSON.stringify({
@@ -50,12 +48,7 @@ async function startFeeds(stack: AsyncDisposableStack): Promise<Readonly<Record<
   return started;
 }
 
-interface ListedFeed {
-  readonly url: string;
-  readonly status: string;
-  readonly error: string | null;
-  readonly title: string | null;
-}
+type ListedFeed = Readonly<Record<'url', string> & Record<'error' | 'title', string | null>>;
 
 describe('a service whose publishers are hostile', () => {
   it('answers, in bounded memory, and keeps what it had', { timeout: 900_000 }, async (t) => {
@@ -68,12 +61,8 @@ describe('a service whose publishers are hostile', () => {
     const osv = stack.use(await startPublisher(HOSTILITIES.private));
     const directory = stack.use(await temporaryDirectory());
     const list = path.join(directory.path, 'feeds.txt');
-    await writeFile(
-      list,
-      Object.values(feeds)
-        .map(({ origin }) => `${origin}/feed\n`)
-        .join(''),
-    );
+    const origins = Object.values(feeds).map(({ origin }) => origin);
+    await writeFile(list, origins.map((origin) => `${origin}/feed\n`).join(''));
     const settings = {
       ...{ STRATA_FEEDS: 'on', STRATA_FEEDS_FILE: list, STRATA_ALLOW_ADDRESSES: '127.0.0.0/8' },
       ...{ STRATA_ADVISORIES: 'kev,epss,nvd,osv', STRATA_ADVISORY_HOURS: '0.005' },
@@ -81,7 +70,7 @@ describe('a service whose publishers are hostile', () => {
       ...{ STRATA_NVD_URL: `${nvd.origin}/cves`, STRATA_OSV_URL: osv.origin },
     };
     const env = { ...settingsOf(directory.path), ...settings };
-    const key = await keyOf(path.join(directory.path, 'strata.db'));
+    const { free: key } = await fillStore(path.join(directory.path, 'strata.db'), 0);
     await using service = await startServe(directory.path, settings);
     const before = memoryOf(service.pid);
 
@@ -140,9 +129,7 @@ describe('a service whose publishers are hostile', () => {
     await repeatDuring(goThrough(), ask);
     const grownBy = (memoryOf(service.pid) - before) / MEGABYTE;
     const longestMs = Math.round(Math.max(...waits));
-    console.log(
-      `${waits.length} answers, the slowest in ${longestMs} ms; memory grew by ${Math.round(grownBy)} MiB at most`,
-    );
+    console.log(`${waits.length} answers, the slowest in ${longestMs} ms; memory grew by ${grownBy} MiB at most`);
     assert.ok(grownBy * MEGABYTE < MOST_GROWTH, `it grew by ${grownBy} MiB`);
     assert.ok(longestMs < MAX_WAIT_MS, `an answer took ${longestMs} ms`);
     assert.ok(!service.log.some((line) => /"level":60/.test(line)));
@@ -150,16 +137,7 @@ describe('a service whose publishers are hostile', () => {
 });
 
 interface StatusBody {
-  readonly sources: readonly {
-    readonly source: string;
-    readonly last_sync: string | null;
-    readonly error: string | null;
-  }[];
-}
-
-async function keyOf(file: string): Promise<string> {
-  await using store = await openStore(`sqlite:${file}`);
-  return (await store.keys.create({ tier: 'unlimited' })).key;
+  readonly sources: readonly Readonly<Record<'source' | 'last_sync' | 'error', string | null>>[];
 }
 
 /** The most that a process ever had. */

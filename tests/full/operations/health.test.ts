@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
-import type { Internet } from '@strata/testnet';
 import { postgres } from '../../../packages/store/src/test/places.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { confirm, GOOGLE, scanOf } from '../../../packages/store/src/test/scans.ts';
@@ -21,15 +20,11 @@ const status = async (port: number | undefined, target: string) =>
 const until = (isSo: () => Promise<boolean>, what: string) =>
   untilSo(() => isSo().catch(() => false), { what, limitMs: 120_000, intervalMs: 50 });
 
-let internet: Internet;
-before(async () => {
-  internet = await sharedInternet();
-});
-
 describe('the stack service', () => {
   it('without its database is alive and not ready, and ready again with it', { skip: postgres.skip }, async () => {
     await using server = await startPostgres();
-    await using service = await startHarness({ internet, settings: { STRATA_DATABASE_URL: await server.fresh() } });
+    const settings = { STRATA_DATABASE_URL: await server.fresh() };
+    await using service = await startHarness({ internet: await sharedInternet(), settings });
     const { port, metricsPort } = service.running;
     assert.deepEqual([await status(port, '/ready'), await status(metricsPort, '/ready')], [200, 200]);
     assert.equal(await status(port, '/health'), 200);
@@ -50,6 +45,7 @@ describe('the stack service', () => {
   });
 
   it('that stops takes in what others write for as long as it answers', async () => {
+    const internet = await sharedInternet();
     const service = await startHarness({ internet, settings: { STRATA_DRAIN_SECONDS: '10' } });
     await using other = await openStore(`sqlite:${path.join(service.directory, 'strata.db')}`);
     const count = async () => Number((await service.get('/stack/v1/stats')).body.domains);
@@ -71,12 +67,8 @@ describe('the gateway', () => {
     assert.deepEqual([await status(port, '/ready'), await status(metricsPort, '/ready')], [200, 200]);
     const open = connect(port, '127.0.0.1');
     await once(open, 'connect');
-    let isClosed = false;
-    open.once('close', () => {
-      isClosed = true;
-    });
     const stopped = service[Symbol.asyncDispose]();
-    assert.deepEqual([await status(port, '/ready'), isClosed], [503, false]);
+    assert.deepEqual([await status(port, '/ready'), open.closed], [503, false]);
     await stopped;
     open.destroy();
   });
