@@ -20,23 +20,17 @@ const DOMAINS = 4_000;
 
 type Env = Readonly<Record<string, string>>;
 
-interface Cut {
-  readonly sign: string;
-  readonly signal?: NodeJS.Signals;
-  readonly afterMs?: number;
-}
-
-/** Runs a command, and ends it so long after it began to write, which is when `sign` is there; tells how long it wrote. */
-async function cutOff(args: readonly string[], env: Env, cut: Cut) {
+/** Runs a command, and ends it so long after it began to write, which is when `sign` is there; reports how long it wrote. */
+async function cutOff(args: readonly string[], env: Env, sign: string, cut?: NodeJS.Signals, afterMs = 0) {
   const started = strataProcess(['stack', ...args], env);
   const child = spawn(started.command, started.args, { env: started.env, stdio: ['ignore', 'ignore', 'pipe'] });
   const printed = text(child.stderr);
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-  while (!existsSync(cut.sign) && child.exitCode === null && child.signalCode === null) await delay(1);
+  while (!existsSync(sign) && child.exitCode === null && child.signalCode === null) await delay(1);
   const begunAt = performance.now();
-  if (cut.signal) {
-    await Promise.race([delay(cut.afterMs), ended]);
-    child.kill(cut.signal);
+  if (cut) {
+    await Promise.race([delay(afterMs), ended]);
+    child.kill(cut);
   }
   const [code, signal] = await ended;
   return { code, signal, stderr: await printed, tookMs: performance.now() - begunAt };
@@ -75,7 +69,7 @@ describe('a backup that is cut off', () => {
     timeout: 900_000,
   }, async () => {
     const sign = path.join(place, '.set.unfinished');
-    const first = await cutOff(['backup', set, '--keys', `${set}.keys`], env, { sign });
+    const first = await cutOff(['backup', set, '--keys', `${set}.keys`], env, sign);
     assert.equal(first.code, 0, first.stderr);
     const ends: Record<string, number> = {};
     for (let n = 0; n < SIGNALS.length * TIMES; n += 1) {
@@ -83,8 +77,8 @@ describe('a backup that is cut off', () => {
       const name = path.join(place, `cut-${n}`);
       const unfinished = path.join(place, `.cut-${n}.unfinished`);
       const working = work(20);
-      const cut = { sign: unfinished, ...(signal ? { signal } : {}), afterMs: Math.random() * first.tookMs };
-      const ended = await cutOff(['backup', name, '--keys', `${name}.keys`], env, cut);
+      const afterMs = Math.random() * first.tookMs;
+      const ended = await cutOff(['backup', name, '--keys', `${name}.keys`], env, unfinished, signal, afterMs);
       await working;
       const isThere = existsSync(name);
       const end = `${signal} ${isThere ? 'too late' : 'in time'}`;
@@ -129,7 +123,7 @@ describe('a backup that is cut off', () => {
       const sign = path.join(data, 'restoring');
       // The first one ends, to tell how long one takes.
       const signal = n === 0 ? undefined : SIGNALS[n % SIGNALS.length];
-      const ended = await cutOff(args, here, { sign, ...(signal ? { signal, afterMs: Math.random() * tookMs } : {}) });
+      const ended = await cutOff(args, here, sign, signal, Math.random() * tookMs);
       if (!signal) tookMs = ended.tookMs;
       const state = await stateOf(data, oldKey);
       const end = `${signal ?? 'none'}: ${state}`;
