@@ -5,7 +5,7 @@ import { checkStore, StoreError } from '@strata/store';
 import { rows } from '../../packages/store/src/test/places.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../packages/store/src/test/scans.ts';
 import type { Fleet, FleetAtWork } from './fleet.ts';
-import { everyEvent, follow, get } from './node-answers.ts';
+import { changesIn, follow, get } from './node-answers.ts';
 import { untilAnswer } from './until.ts';
 
 /** Counted one by one, so that what was answered is what is counted. */
@@ -15,16 +15,13 @@ const SIGNED_WITHIN_MS = 1_800_000;
 /** Who got no answer in this time hangs. */
 const HANGS_MS = 240_000;
 
-export interface LoadOptions {
-  readonly freeKeys: number;
-  /** A domain of this load alone, which moves from one provider to the other and back. */
-  readonly moving?: string;
-}
-
 export type FleetLoad = Awaited<ReturnType<typeof startLoad>>;
 
-/** Asks until it is stopped; resolves when the stream has begun to tell, which from then on knows where it was. */
-export async function startLoad(place: FleetAtWork, { freeKeys, moving = 'moving.example' }: LoadOptions) {
+/**
+ * Asks until it is stopped; resolves when the stream has its first event, and continues from its last one after a break.
+ * `moving`: a domain of this load alone, which moves from one provider to the other and back.
+ */
+export async function startLoad(place: FleetAtWork, freeKeys: number, moving = 'moving.example') {
   const { fleet, store, asked, databaseUrl } = place;
   const unlimited = await store.keys.create({ tier: 'unlimited' });
   const keys = await Promise.all(Array.from({ length: freeKeys }, () => store.keys.create({ tier: 'free' })));
@@ -136,8 +133,7 @@ export async function startLoad(place: FleetAtWork, { freeKeys, moving = 'moving
       }
       const twice = 'select domain_id, observed_at from scans group by domain_id, observed_at having count(*) > 1';
       assert.deepEqual(await rows(databaseUrl, twice), [], 'no scan is stored twice');
-      const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
-      const all = changes.map(({ seq }) => `ev_${String(seq).padStart(10, '0')}`);
+      const all = await changesIn(store);
       await using rest = await follow(node, unlimited.key, String(stream.events.at(-1)?.seq));
       const events = () => [...stream.events, ...rest.events];
       await untilAnswer('all are sent', () =>

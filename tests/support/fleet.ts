@@ -68,18 +68,12 @@ export class Fleet {
 
 const oneOf = <T>(all: readonly T[]): T | undefined => all[Math.floor(Math.random() * all.length)];
 
-export interface FleetOptions {
-  /** The database's address for the processes, where it is another one than that of the test. */
-  readonly reachedAt?: string;
-  readonly own?: ConstructorParameters<typeof Fleet>[1];
-}
-
 export type FleetAtWork = Awaited<ReturnType<typeof startFleet>>;
 
-/** Half of the companies are on the list and were scanned once; the others wait to be asked for. */
+/** Half of the companies are on the list and were scanned once; the others wait to be asked for. Processes use the database `reachedAt`. */
 export async function startFleet(
   databaseUrl: string,
-  { reachedAt = databaseUrl, own = () => ({}) }: FleetOptions = {},
+  { reachedAt = databaseUrl, own = (_slot: number): Settings => ({}) } = {},
 ) {
   await using stack = new AsyncDisposableStack();
   const store = stack.use(await openStore(databaseUrl, { poolSize: 3 }));

@@ -40,13 +40,14 @@ export async function follow(node: TestNode, key: string, lastEventId?: string) 
   };
 }
 
-/** The internal log from its beginning. */
-export async function everyEvent(store: Store) {
-  const events = [];
-  for (;;) {
-    const page = await store.eventsSince(events.at(-1)?.seq ?? 0, 1_000);
-    if (page.length === 0) return events;
-    events.push(...page);
+/** The ids of the stream's events of all confirmed changes, in their order. */
+export async function changesIn(store: Store): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let last = 0; ; ) {
+    const page = await store.eventsSince(last, 1_000);
+    for (const { seq, kind } of page) if (kind === 'change-confirmed') ids.push(`ev_${String(seq).padStart(10, '0')}`);
+    if (page.length === 0) return ids;
+    last = page.at(-1)?.seq ?? last;
   }
 }
 

@@ -1,13 +1,13 @@
 // Clocks of single machines that jump by hours while they work: what is written, signed and counted goes by the database's clock, so
 // that nothing is doubled, no quota begins anew, and no history stands still until a wrong time has come.
 import assert from 'node:assert/strict';
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { verifyAnswer } from '@strata/receipts';
 import { postgres, rows } from '../../../packages/store/src/test/places.ts';
+import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { startFleet, TWO_OF_EACH } from '../../support/fleet.ts';
 import { startLoad } from '../../support/fleet-load.ts';
 import { get } from '../../support/node-answers.ts';
@@ -22,7 +22,7 @@ const CLOCK = path.join(import.meta.dirname, '../../support/shifted-clock.ts');
 describe('processes whose clocks jump', { skip: postgres.skip }, () => {
   it('work as if they did not', { timeout: 900_000 }, async () => {
     const databaseUrl = await postgres.fresh();
-    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-clocks-'));
+    await using directory = await temporaryDirectory();
     const fileOf = (slot: number) => path.join(directory.path, String(slot));
     const own = (slot: number) => ({ NODE_OPTIONS: `--import=${CLOCK}`, TEST_CLOCK_FILE: fileOf(slot) });
     await using place = await startFleet(databaseUrl, { own });
@@ -30,7 +30,7 @@ describe('processes whose clocks jump', { skip: postgres.skip }, () => {
     const looks = async () => Number((await rows(databaseUrl, 'select count(*) as n from scans'))[0]?.n);
 
     const startedAt = Date.now();
-    const load = await startLoad(place, { freeKeys: 60 });
+    const load = await startLoad(place, 60);
     try {
       for (const ms of JUMPS_MS) {
         // One of each role, and the other one the other way.

@@ -57,7 +57,7 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
   /** Load before, through and after some trouble, and then all the checks. */
   async function through(trouble: (load: FleetLoad) => Promise<void>): Promise<void> {
     loads += 1;
-    const load = await startLoad(place, { freeKeys: 40 * TIMES, moving: `moving-${loads}.example` });
+    const load = await startLoad(place, 40 * TIMES, `moving-${loads}.example`);
     try {
       await load.goesOn();
       for (let time = 0; time < TIMES; time += 1) {
@@ -90,8 +90,8 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
     await refuses(load);
   }
 
-  it('go on when it was restarted, in order and by a crash', { timeout: 900_000 }, () =>
-    through(async (load) => {
+  const TROUBLES: Readonly<Record<string, (load: FleetLoad) => Promise<void>>> = {
+    'go on when it was restarted, in order and by a crash': async (load) => {
       for (const how of ['fast', 'immediate', 'crash'] as const) {
         if (how === 'crash') await server.kill();
         else await server.stop(how);
@@ -99,36 +99,24 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
         await server.start();
         await load.goesOn(5);
       }
-    }),
-  );
-
-  it('go on when the way to it was cut', { timeout: 900_000 }, () =>
-    through(async (load) => {
+    },
+    'go on when the way to it was cut': async (load) => {
       link.become({ kind: 'reset' });
       await saysSo(load);
       link.become({ kind: 'well' });
-    }),
-  );
-
-  it('refuse in bounded time when it falls silent, and go on', { timeout: 900_000 }, () =>
-    through(async (load) => {
+    },
+    'refuse in bounded time when it falls silent, and go on': async (load) => {
       link.become({ kind: 'silent' });
       await saysSo(load);
       await delay(3_000);
       link.become({ kind: 'well' });
-    }),
-  );
-
-  it('answer when it is slow', { timeout: 900_000 }, () =>
-    through(async (load) => {
+    },
+    'answer when it is slow': async (load) => {
       link.become({ kind: 'slow', ms: 300 });
       await load.goesOn(10);
       link.become({ kind: 'well' });
-    }),
-  );
-
-  it('say that it takes no more connections, and go on when it does', { timeout: 900_000 }, () =>
-    through(async (load) => {
+    },
+    'say that it takes no more connections, and go on when it does': async (load) => {
       const client = () => {
         const one = new pg.Client({ connectionString: place.databaseUrl });
         one.on('error', () => {});
@@ -166,8 +154,9 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
       } finally {
         await Promise.all([watcher, ...others].map((one) => one.end()));
       }
-    }),
-  );
+    },
+  };
+  for (const [what, trouble] of Object.entries(TROUBLES)) it(what, { timeout: 900_000 }, () => through(trouble));
 
   it('refuse what they cannot write when its disk is full, read on, and go on when there is room', {
     timeout: 900_000,

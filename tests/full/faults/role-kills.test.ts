@@ -12,7 +12,7 @@ describe('processes that are killed while they work', { skip: postgres.skip }, (
   it('lose nothing that was acknowledged, and double nothing', { timeout: 1_500_000 }, async () => {
     await using place = await startFleet(await postgres.fresh());
     const { fleet } = place;
-    const load = await startLoad(place, { freeKeys: KILLS });
+    const load = await startLoad(place, KILLS);
     for (let kill = 0; kill < KILLS; kill += 1) {
       // A kill at any moment, but none before clients are answered again after the last one.
       await delay(Math.random() * 500);

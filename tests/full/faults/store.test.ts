@@ -33,8 +33,7 @@ async function isUnavailable(answer: Response): Promise<void> {
 async function place(domains = 200) {
   const directory = await temporaryDirectory();
   const file = path.join(directory.path, 'strata.db');
-  const keys = await fillStore(file, domains);
-  return { path: directory.path, file, ...keys, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+  return { ...directory, file, ...(await fillStore(file, domains)) };
 }
 
 const usedOf = async (file: string, keyId: string) => {
@@ -52,9 +51,7 @@ function spoil(file: string, share = 0.6): void {
   writeFileSync(file, bytes);
 }
 
-describe('a service whose disk is full', {
-  skip: hasLimits ? false : 'there is no prlimit here to limit the size of files with',
-}, () => {
+describe('a service whose disk is full', { skip: !hasLimits && 'there is no prlimit here' }, () => {
   it('answers 503 to whom it must count, all else from memory, and goes on when there is room', {
     timeout: 300_000,
   }, async () => {

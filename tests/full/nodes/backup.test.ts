@@ -32,9 +32,9 @@ async function contentsOf(harness: Harness, domains: readonly string[]): Promise
 
 /** Where nothing is. */
 async function empty() {
-  const directory = await temporaryDirectory();
-  const data = path.join(directory.path, 'data');
-  return { data, env: { STRATA_DATA: data }, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+  const { path: directory, ...owned } = await temporaryDirectory();
+  const data = path.join(directory, 'data');
+  return { ...owned, data, env: { STRATA_DATA: data } };
 }
 
 describe('a backup of a service at work', () => {

@@ -35,7 +35,7 @@ async function fill(env: Env, beside: () => Promise<void> = async () => {}): Pro
 
 const findingsOf = async (env: Env) => (await checkLedger(readConfig(env))).findings.map(({ what }) => what);
 const assertFound = async (env: Env, expected: RegExp, why?: string) =>
-  assert.match((await findingsOf(env)).join(), expected, why);
+  assert.match(String(await findingsOf(env)), expected, why);
 const UNKNOWN = `insert into stream_events (seq, published_us, type, providers, body)
   select max(seq) + 1, 99, 'migration', '[]', '{"ledger_receipt_id":"cr_${'a'.repeat(32)}"}' from stream_events`;
 

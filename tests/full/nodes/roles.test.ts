@@ -1,13 +1,13 @@
 // Several processes on one PostgreSQL, each in its role: what one writes all answer, what must happen once happens once, whoever is killed.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { openStore, type Store } from '@strata/store';
-import { createInternet, type Internet } from '@strata/testnet';
+import { describe, it } from 'node:test';
+import { openStore } from '@strata/store';
+import { createInternet } from '@strata/testnet';
 import { postgres } from '../../../packages/store/src/test/places.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../../packages/store/src/test/scans.ts';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
-import { contentOf, everyEvent, follow, get } from '../../support/node-answers.ts';
-import { type TestNode, type TestNodes, testNodes, working } from '../../support/nodes.ts';
+import { changesIn, contentOf, follow, get } from '../../support/node-answers.ts';
+import { type TestNode, testNodes, working } from '../../support/nodes.ts';
 import { fails } from '../../support/strata-stack.ts';
 import { untilAnswer } from '../../support/until.ts';
 
@@ -21,16 +21,8 @@ async function said(node: TestNode, target: string, key: string): Promise<string
 }
 
 describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => {
-  let internet: Internet;
-  before(async () => {
-    internet = await createInternet({ domains: DOMAINS, hasFaults: false });
-  });
-  after(async () => {
-    await internet?.[Symbol.asyncDispose]();
-  });
-
   /** A database, its store for the test itself, and nodes on it. */
-  async function ground(): Promise<AsyncDisposable & { databaseUrl: string; store: Store; nodes: TestNodes }> {
+  async function ground() {
     await using stack = new AsyncDisposableStack();
     const databaseUrl = await postgres.fresh();
     const store = stack.use(await openStore(databaseUrl, { poolSize: 3 }));
@@ -62,6 +54,7 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     await using place = await ground();
     const { store, nodes } = place;
     const { key } = await store.keys.create({ tier: 'unlimited' });
+    await using internet = await createInternet({ domains: DOMAINS, hasFaults: false });
     const names = internet.domains();
     await store.addDomains(names, { source: 'test' });
     const started = await Promise.all(
@@ -155,10 +148,9 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     await untilAnswer('events are emitted after the last kill', () => first.events.length >= target);
     isOver = true;
     await writing;
-    const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
-    const ids = changes.map(({ seq }) => `ev_${String(seq).padStart(10, '0')}`);
+    const ids = await changesIn(store);
     for (const { events } of [first, second]) {
-      await untilAnswer('all events are emitted', () => events.length >= changes.length);
+      await untilAnswer('all events are emitted', () => events.length >= ids.length);
       const told = events.map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
       assert.deepEqual(told, ids, 'each change once, in the order in which it was confirmed');
       assert.ok(events.every(({ seq }, i) => i === 0 || seq > (events[i - 1]?.seq ?? 0)));
@@ -176,19 +168,14 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
 it('a role that cannot be is refused with a reason', async () => {
   const STRATA_DATABASE_URL = 'postgres://u:secret@127.0.0.1:9/none';
   const needs = /STRATA_ROLE: .* need PostgreSQL/;
-  for (const [options, env, reason] of [
-    [['--role', 'janitor'], {}, /'janitor' is invalid.*all, api, scanner, scheduler/],
-    [[], { STRATA_ROLE: 'janitor' }, /STRATA_ROLE: .*"api"/],
-    [['--role', 'api'], {}, needs],
-    [['--role', 'scanner'], {}, needs],
-    [['--role', 'scheduler'], {}, needs],
-    [
-      ['--role', 'scanner'],
-      { STRATA_SCAN: 'off', STRATA_DATABASE_URL },
-      /a scanner has nothing to do while STRATA_SCAN/,
-    ],
+  const idle = { STRATA_SCAN: 'off', STRATA_DATABASE_URL };
+  for (const [role, env, reason] of [
+    ['janitor', {}, /'janitor' is invalid.*all, api, scanner, scheduler/],
+    [undefined, { STRATA_ROLE: 'janitor' }, /STRATA_ROLE: .*"api"/],
+    ...['api', 'scanner', 'scheduler'].map((each) => [each, {}, needs] as const),
+    ['scanner', idle, /a scanner has nothing to do while STRATA_SCAN/],
   ] as const) {
-    const stderr = await fails(['serve', ...options], env, 2);
+    const stderr = await fails(['serve', ...(role ? ['--role', role] : [])], env, 2);
     assert.match(stderr, reason);
     assert.doesNotMatch(stderr, /secret/);
   }
