@@ -70,7 +70,7 @@ const oneOf = <T>(all: readonly T[]): T | undefined => all[Math.floor(Math.rando
 
 export type FleetAtWork = Awaited<ReturnType<typeof startFleet>>;
 
-/** Half of the companies are on the list and were scanned once; the others wait to be asked for. Processes use the database `reachedAt`. */
+/** Half of the companies are on the list and were scanned once; processes have the database `reachedAt`. */
 export async function startFleet(
   databaseUrl: string,
   { reachedAt = databaseUrl, own = (_slot: number): Settings => ({}) } = {},

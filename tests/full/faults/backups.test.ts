@@ -20,7 +20,7 @@ const DOMAINS = 4_000;
 
 type Env = Readonly<Record<string, string>>;
 
-/** Runs a command, and ends it so long after it began to write, which is when `sign` is there; reports how long it wrote. */
+/** Runs a command, and ends it so long after it began to write, when `sign` exists; reports how long it wrote. */
 async function cutOff(args: readonly string[], env: Env, sign: string, cut?: NodeJS.Signals, afterMs = 0) {
   const started = strataProcess(['stack', ...args], env);
   const child = spawn(started.command, started.args, { env: started.env, stdio: ['ignore', 'ignore', 'pipe'] });

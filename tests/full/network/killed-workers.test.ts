@@ -1,4 +1,4 @@
-// Workers that are killed, frozen, cut off and started again while streams run: no client notices, no token is lost or repeated.
+// Workers that are killed, frozen and cut off while streams run: no client notices, no token is lost or repeated.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startBadLink } from '../../support/bad-link.ts';

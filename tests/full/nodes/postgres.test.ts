@@ -1,5 +1,5 @@
-// `strata doctor` and PostgreSQL: connections under every limit that a server knows, and poolers that break the locks of sessions. A store
-// and a ledger that grew on SQLite are copied to PostgreSQL by commands, and the service continues there.
+// Commands and PostgreSQL: a store and a ledger are copied to it from SQLite, and the service continues there; `strata doctor`
+// counts connections under every limit of a server, and finds poolers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { verifyBody } from '@strata/client';

@@ -1,5 +1,5 @@
-// Signing keys of several nodes: one key for checkpoints, a key set that knows the receipt keys of all, rotations that reach everyone, also
-// those that go wrong half way or at two places.
+// Signing keys of several nodes: one key for checkpoints, a key set that knows the receipt keys of all, rotations that
+// reach everyone, also those that go wrong half way or at two places.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';

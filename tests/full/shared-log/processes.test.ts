@@ -1,5 +1,5 @@
-// A log in a database does what one on disk does. Two processes write one while one of them is killed again and again: every acknowledged
-// leaf is there, once, and all that was ever served lies on one line.
+// A log in a database does what one on disk does. Two processes write one while one of them is killed again and again:
+// every acknowledged leaf is there, once, and all that was ever served lies on one line.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
