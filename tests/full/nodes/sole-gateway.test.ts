@@ -1,5 +1,5 @@
-// The inference service on PostgreSQL: the same answers, and nothing lost with the server. Two gateways on one database: the second does
-// not start, and one that was cut off while another began ends.
+// The inference service on PostgreSQL: the same answers, and nothing lost with the server. Two gateways on one database:
+// the second does not start, and one that was cut off while another began ends.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -51,7 +51,7 @@ describe('a second gateway', () => {
 describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
   const sessionOf = async (url: string) => {
     const held = `select a.pid from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory'
-      and l.granted and l.classid = ${NUMBER} and application_name = 'strata gateway' and a.datname = current_database()`;
+      and l.granted and classid = ${NUMBER} and application_name = 'strata gateway' and datname = current_database()`;
     return (await rows(url, held))[0]?.pid;
   };
 
