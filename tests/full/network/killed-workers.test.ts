@@ -54,23 +54,25 @@ describe('a worker that is lost', { timeout: 300_000 }, () => {
     await frozen;
   });
 
-  it('by a link that falls silent is noticed within seconds, and taken again when it heals', async () => {
-    await using here = await served(0);
-    const { cluster, gateway } = here;
-    const port = /\/tcp\/(\d+)/.exec(gateway.ready.addresses[0] ?? '')?.[1];
-    await using link = await startBadLink(`tcp://127.0.0.1:${port}`);
-    const through = `/ip4/127.0.0.1/tcp/${new URL(link.url).port}/p2p/${gateway.ready.peer}`;
-    await cluster.startWorker({ simulated, join: [through] });
-    await workersServing(gateway, 1);
-    // The other one comes when the answer has begun with the first.
-    let other: Promise<unknown> | undefined;
-    const onPiece = (count: number) => {
-      if (count === 20) other ??= cluster.startWorker({ simulated }).then(() => workersServing(gateway, 2));
-      if (count === 150) link.become({ kind: 'silent' });
-    };
-    await here.assertStreams({ prompt: [300, 600, 900], seed: 3, tokens: 250, onPiece });
-    await other;
-    link.become({ kind: 'well' });
-    await workersServing(gateway, 2, { withinMs: 60_000 });
-  });
+  // What was sent is lost, or comes when the link heals, long after the answer has gone on elsewhere.
+  for (const kind of ['silent', 'held'] as const)
+    it(`by a link that falls silent (${kind}) is noticed within seconds, and taken again when it heals`, async () => {
+      await using here = await served(0);
+      const { cluster, gateway } = here;
+      const port = /\/tcp\/(\d+)/.exec(gateway.ready.addresses[0] ?? '')?.[1];
+      await using link = await startBadLink(`tcp://127.0.0.1:${port}`);
+      const through = `/ip4/127.0.0.1/tcp/${new URL(link.url).port}/p2p/${gateway.ready.peer}`;
+      await cluster.startWorker({ simulated, join: [through] });
+      await workersServing(gateway, 1);
+      // The other one comes when the answer has begun with the first.
+      let other: Promise<unknown> | undefined;
+      const onPiece = (count: number) => {
+        if (count === 20) other ??= cluster.startWorker({ simulated }).then(() => workersServing(gateway, 2));
+        if (count === 150) link.become({ kind });
+      };
+      await here.assertStreams({ prompt: [300, 600, 900], seed: 3, tokens: 250, onPiece });
+      await other;
+      link.become({ kind: 'well' });
+      await workersServing(gateway, 2, { withinMs: 60_000 });
+    });
 });
