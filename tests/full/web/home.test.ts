@@ -63,7 +63,8 @@ describePages('home', ({ answer, demo, inPage }) => {
       await page.getByRole('button', { name: 'What is DMARC?' }).click();
       assert.match((await stored('strata-inference-key')) ?? '', /^sk-/);
       await page.locator('.chat-answer[data-state="whole"]').waitFor({ timeout: 30_000 });
-      assert.match((await page.locator('.chat-answer').first().textContent()) ?? '', /DMARC/);
+      // What the small model says is drawn at random.
+      assert.match((await page.locator('.chat-answer').first().textContent()) ?? '', /strata-tiny-chat · \d+ tokens?/);
       await assertAccessible(page);
 
       // And back.
