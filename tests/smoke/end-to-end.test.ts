@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StackClient, verifyBody } from '@strata/client';
 import { company, moveDns, startHarness } from '../../services/stack/src/test/harness.ts';
+import { sharedInternet } from '../../services/stack/src/test/shared.ts';
 import { openStream } from '../../services/stack/src/test/stream-reader.ts';
-import { sharedInternet } from '../support/shared-internet.ts';
 import { assertAccessible, assertReceiptHolds, openBrowser, settled, skip, visit } from '../support/web/browser.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 // A stack service that has scanned its companies, for tests of clients.
 import { startHarness } from '../../services/stack/src/test/harness.ts';
-import { sharedInternet } from './shared-internet.ts';
+import { sharedInternet } from '../../services/stack/src/test/shared.ts';
 
 export type ScannedStack = Awaited<ReturnType<typeof startScannedStack>>;
 

@@ -1,22 +1,15 @@
 // `strata stack …` in this process, with the exit code that a test expects.
-import assert from 'node:assert/strict';
-import { runStrata } from '../../services/cli/src/test/run-strata.ts';
+import { assertEnds, runStrata, succeed } from '../../services/cli/src/test/run-strata.ts';
 
 type Env = Readonly<Record<string, string>>;
 
 /** What it prints. @throws where it does not end with 0. */
-export async function succeeds(args: readonly string[], env: Env): Promise<string> {
-  const { code, stdout, stderr } = await runStrata(['stack', ...args], { env });
-  assert.equal(code, 0, stdout + stderr);
-  return stdout;
-}
+export const succeeds = async (args: readonly string[], env: Env) =>
+  (await succeed(['stack', ...args], { env })).stdout;
 
-/** What it prints as its error. @throws where it ends with another code. */
-export async function fails(args: readonly string[], env: Env, expected = 1): Promise<string> {
-  const { code, stdout, stderr } = await runStrata(['stack', ...args], { env });
-  assert.equal(code, expected, stdout + stderr);
-  return stderr;
-}
+/** What it prints as its error, without a stack. @throws where it ends with another code. */
+export const fails = async (args: readonly string[], env: Env, expected = 1) =>
+  (await assertEnds(['stack', ...args], expected, /(?:)/, { env })).stderr;
 
 /** The signing keys of the stack service here, as `strata doctor` reports them: `ok: …`, `problem: …`. */
 export async function doctorOnKeys(env: Env): Promise<string> {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { freePort } from '../../../tests/support/free-port.ts';
 import { checkStore, openStore } from './index.ts';
 import { inspectStore } from './inspect-store.ts';
 import {
@@ -16,7 +17,6 @@ import {
   postgresServer,
   rows,
 } from './test/places.ts';
-import { freePort } from './test/postgres.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
 import { startTransactionPooler } from './test/transaction-pooler.ts';
 

@@ -6,11 +6,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { freePort } from '../../../tests/support/free-port.ts';
 import { openStore, type Store } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import { backends, connect, databaseOf, terminate, untilWaiting } from './test/connections.ts';
 import { exec, failsWith, memory, onEach, postgres, rows } from './test/places.ts';
-import { freePort } from './test/postgres.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 
 const record = (store: Store, name = 'a.com') => store.recordScan(scanOf(name, day(0), GOOGLE), confirm);

@@ -1,12 +1,12 @@
 // Work that one process at a time does: another one continues as soon as that one ends, and nothing of the previous one is written then.
 import assert from 'node:assert/strict';
+import { freePort } from '../../../tests/support/free-port.ts';
 import { openStore } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import { sessionLock } from './term-lock.ts';
 import { connect, databaseOf, terminate, untilWaiting } from './test/connections.ts';
 import { taken, untilLost } from './test/locks.ts';
 import { exec, failsWith, kept, onEach, postgres } from './test/places.ts';
-import { freePort } from './test/postgres.ts';
 import { alert, anomaly, streamEvent } from './test/records.ts';
 
 const receipt = (id: string) => ({ id, keyId: 'key', body: '{}' });

@@ -16,8 +16,8 @@ import { postgres, rows } from '../../../packages/store/src/test/places.ts';
 import { readPart } from '../../../services/cli/src/backup/parts.ts';
 import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
+import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
-import { sharedInternet } from '../../support/shared-internet.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
 import { repeatDuring, until } from '../../support/until.ts';
 

@@ -7,9 +7,9 @@ import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
 import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
+import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
 import { contentOf } from '../../support/node-answers.ts';
-import { sharedInternet } from '../../support/shared-internet.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
 import { repeatDuring } from '../../support/until.ts';
 

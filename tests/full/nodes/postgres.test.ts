@@ -9,9 +9,9 @@ import { startTransactionPooler } from '../../../packages/store/src/test/transac
 import { checkDatabase, needsOf } from '../../../services/cli/src/doctor/database.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { startHarness } from '../../../services/stack/src/test/harness.ts';
+import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
 import { contentOf } from '../../support/node-answers.ts';
 import type { NodeRole } from '../../support/nodes.ts';
-import { sharedInternet } from '../../support/shared-internet.ts';
 
 describe('the stack service on PostgreSQL', { skip: postgres.skip }, () => {
   it('goes on with what a SQLite store had, by the command that copies it', async () => {

@@ -10,7 +10,7 @@ import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { confirm, GOOGLE, scanOf } from '../../../packages/store/src/test/scans.ts';
 import { startHarness as startGatewayHarness } from '../../../services/gateway/src/test/harness.ts';
 import { startHarness } from '../../../services/stack/src/test/harness.ts';
-import { sharedInternet } from '../../support/shared-internet.ts';
+import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
 import { until as untilSo } from '../../support/until.ts';
 
 const status = async (port: number | undefined, target: string) =>

@@ -4,8 +4,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { shared } from '../shared.ts';
 import { openBrowser, settled, skip, type Visit, type VisitOptions, visit } from './browser.ts';
 
 /** The demo that the pages are served by. */
@@ -70,26 +71,18 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
   };
 }
 
-let starting: Promise<readonly [Demo & AsyncDisposable, Browser]> | undefined;
-const started = () => {
-  starting ??= Promise.all([startDemo(), openBrowser()]);
-  return starting;
-};
-after(async () => {
-  const [demo, browser] = (await starting) ?? [];
-  await browser?.close();
-  await demo?.[Symbol.asyncDispose]();
-});
+const sharedDemo = shared(startDemo);
+const sharedBrowser = shared(openBrowser);
 
 /** Tests of pages; skipped with a reason where there is no browser. */
 export function describePages(name: string, tests: (pages: Pages) => void): void {
   describe(name, { skip }, () => {
-    let shared: readonly [Demo, Browser];
+    let started: readonly [Demo, Browser];
     before(async () => {
-      shared = await started();
+      started = await Promise.all([sharedDemo(), sharedBrowser()]);
     });
-    const demo = () => shared[0];
-    const browser = () => shared[1];
+    const demo = () => started[0];
+    const browser = () => started[1];
     const named: Record<string, string> = {};
     const open = (path: string, options?: VisitOptions) => {
       const { stack, stackKey: key } = demo();

@@ -5,12 +5,12 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, realpathSync, statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { freePort } from '../../../../tests/support/free-port.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { openStore } from '../store.ts';
 
@@ -171,13 +171,4 @@ export function clusterAt(url: string) {
     },
     async [Symbol.asyncDispose]() {},
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -3,7 +3,7 @@
 import { shared } from '../../../../tests/support/shared.ts';
 import { company, type Harness, smallInternet, startHarness } from './harness.ts';
 
-/** For services that leave it as it is: a test that moves or breaks companies takes those of `sharedService` or an internet of its own. */
+/** Forty companies, for services that leave them as they are: a test that moves companies takes those of `sharedService`, or what `moveDns` returns. */
 export const sharedInternet = shared(smallInternet);
 
 export type SharedService = Awaited<ReturnType<typeof sharedService>>;
