@@ -1,4 +1,4 @@
-// Loaded with `node --import`: replaces one piece of one source file as it is loaded, in this process and those that it starts.
+// Loaded with `--import` in NODE_OPTIONS: replaces one piece of one source file as it is loaded, in a process and those it starts.
 import { readFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -26,7 +26,7 @@ export interface Mutant {
 }
 
 type Operator = 'comparison' | 'boundary' | 'await' | 'number' | 'condition' | 'arguments';
-type Fate = 'killed' | 'timeout' | 'survived';
+type Outcome = 'killed' | 'timeout' | 'survived';
 
 const packages: readonly string[] = [
   ...['detect', 'analytics', 'receipts', 'log', 'store', 'http', 'inference'].map((name) => `packages/${name}`),
@@ -174,25 +174,29 @@ function testsFor(workspace: string, file: string): string[] {
 }
 
 /** Runs tests in one process until one fails. */
-function fateOf(mutant: Mutant | null, tests: readonly string[], env: NodeJS.ProcessEnv): Promise<Fate> {
+function outcomeOf(mutant: Mutant | null, tests: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   const hook = path.join(import.meta.dirname, 'mutants-hook.ts');
   const child = spawn(
     process.execPath,
-    [
-      ...['--test', '--test-isolation=none', '--test-reporter=tap', '--import', hook],
-      ...tests.map((test) => path.join(root, test)),
-    ],
+    [...['--test', '--test-isolation=none', '--test-reporter=tap'], ...tests.map((test) => path.join(root, test))],
     {
       cwd: root,
-      env: { ...env, STRATA_MUTANT: JSON.stringify(mutant && { ...mutant, path: path.join(root, mutant.file) }) },
+      env: {
+        ...env,
+        // Processes that a test starts are changed too.
+        NODE_OPTIONS: `--import=${hook}`,
+        STRATA_MUTANT: JSON.stringify(mutant && { ...mutant, path: path.join(root, mutant.file) }),
+      },
       stdio: ['ignore', 'pipe', 'ignore'],
+      // In a process group of its own, so that what a test has started ends with it.
+      detached: true,
     },
   );
   return new Promise((resolve) => {
-    let fate: Fate | undefined;
-    const end = (as: Fate) => {
-      fate ??= as;
-      child.kill('SIGKILL');
+    let outcome: Outcome | undefined;
+    const end = (as: Outcome) => {
+      outcome ??= as;
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     };
     const limit = setTimeout(() => end('timeout'), mutantLimitMs);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -200,7 +204,7 @@ function fateOf(mutant: Mutant | null, tests: readonly string[], env: NodeJS.Pro
     });
     child.once('close', (code) => {
       clearTimeout(limit);
-      resolve(fate ?? (code === 0 ? 'survived' : 'killed'));
+      resolve(outcome ?? (code === 0 ? 'survived' : 'killed'));
     });
   });
 }
@@ -217,18 +221,21 @@ if (options.save) {
   const table: { package: string; mutants: number; killed: number; share: string }[] = [];
   for (const workspace of options.package) {
     const mutants = sampleOf(workspace);
+    const unchanged = [...new Set(mutants.flatMap(({ file }) => testsFor(workspace, file)))];
+    if ((await outcomeOf(null, unchanged, env)) !== 'survived')
+      throw new Error(`${workspace}: tests fail without a mutant`);
     let killed = 0;
     for (const mutant of mutants) {
       const started = performance.now();
       const tests = testsFor(workspace, mutant.file);
-      const fate = tests.length === 0 ? 'survived' : await fateOf(mutant, tests, env);
-      if (fate !== 'survived') killed += 1;
+      const outcome = tests.length === 0 ? 'survived' : await outcomeOf(mutant, tests, env);
+      if (outcome !== 'survived') killed += 1;
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       const original = stripTypeScriptTypes(readFileSync(path.join(root, mutant.file), 'utf8'));
       const change = `${original.slice(mutant.start, mutant.end).trim()} → ${mutant.replacement.trim()}`;
       const at = `${mutant.file}:${lineOf(mutant)}`;
       console.log(
-        `${fate.padEnd(8)} ${seconds.padStart(6)} s  ${at}  ${mutant.operator}: ${change.replace(/\s+/g, ' ')}`,
+        `${outcome.padEnd(8)} ${seconds.padStart(6)} s  ${at}  ${mutant.operator}: ${change.replace(/\s+/g, ' ')}`,
       );
     }
     const share = `${((100 * killed) / mutants.length).toFixed(0)} %`;

@@ -2,6 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import path from 'node:path';
 import { run } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import type { TestReport } from './run.ts';
 
@@ -14,40 +15,64 @@ const declaredIn = new Map<string, string>();
 subscribe('strata:test-started', (message) => {
   const { name, file } = message as { readonly name: string; readonly file: string };
   declaredIn.set(name, file);
+  send({ kind: 'started', file: path.relative(root, file), name, durationMs: 0 });
 });
 let failures = 0;
 const send = (report: TestReport) => process.send?.(report);
+function fail(file: string, name: string, error: unknown, durationMs = 0): void {
+  failures += 1;
+  const text = error instanceof Error ? error.stack : undefined;
+  send({
+    kind: 'failed',
+    file: path.relative(root, file),
+    name,
+    durationMs,
+    error: text ?? (typeof error === 'string' ? error : inspect(error)),
+  });
+}
 const stream = run({ files, isolation: 'none' });
 
 stream.on('test:start', ({ name, nesting }) => {
   names.length = nesting;
   names.push(name);
 });
-function placed({ name, nesting, file = '' }: { name: string; nesting: number; file?: string | undefined }) {
+function identify({ name, nesting, file = '' }: { name: string; nesting: number; file?: string | undefined }) {
   const all = [...names.slice(0, nesting), name];
   return { file: path.relative(root, declaredIn.get(all.join(' > ')) ?? file), name: all.join(' › ') };
 }
 
 stream.on('test:pass', ({ skip, details, ...test }) => {
-  if (details.type === 'suite' || test.file === nameFile) return;
-  const common = placed(test);
-  if (skip !== undefined) send({ kind: 'skipped', ...common, durationMs: 0, error: String(skip) });
-  else send({ kind: 'passed', ...common, durationMs: details.duration_ms });
+  if (test.file === nameFile || (details.type === 'suite' && skip === undefined)) return;
+  const common = identify(test);
+  // The runner passes a file without tests as one test with the file's path as its name.
+  if (files.includes(test.name)) fail(test.name, common.file, 'the file declares no test');
+  else if (skip === undefined) send({ kind: 'passed', ...common, durationMs: details.duration_ms });
+  else send({ kind: 'skipped', ...common, durationMs: 0, error: skip === true ? 'no reason given' : String(skip) });
 });
 stream.on('test:fail', ({ details, ...test }) => {
-  // A suite fails with its tests; only what its hooks threw is news.
+  // A suite fails with its tests; only errors of its hooks are reported.
   const cause = details.error.cause ?? details.error;
   if (details.type === 'suite' && /subtests? failed/.test(String((cause as Error).message ?? cause))) return;
-  failures += 1;
-  const error = cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);
-  send({ kind: 'failed', ...placed(test), durationMs: details.duration_ms, error });
+  const { file, name } = identify(test);
+  fail(file, name, cause, details.duration_ms);
+});
+// What is thrown after its test has ended fails no test: the runner only says so here, and in `success`.
+stream.on('test:diagnostic', ({ message, file = '' }) => {
+  if (message.startsWith('Error: ')) fail(file, 'after a test had ended', message);
+});
+stream.on('test:summary', ({ success, file }) => {
+  if (!success && file === undefined && failures === 0) fail('', 'the run', 'failed without a failed test');
 });
 
 /** What is still open after this time was left open by a test. Generous, since both cores may be busy. */
 const closeLimitMs = 30_000;
 
 // The channel to the parent keeps the process alive; without it the process ends when the tests leave nothing open.
-stream.on('end', () => {
+stream.on('end', async () => {
+  // The runner loses what a file throws after its first test was declared; a second import throws the same again.
+  for (const file of files) {
+    await import(pathToFileURL(file).href).catch((error: unknown) => fail(file, 'the file itself', error));
+  }
   process.exitCode = failures === 0 ? 0 : 1;
   process.disconnect?.();
   const reportOpen = () => {
