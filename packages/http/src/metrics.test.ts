@@ -44,6 +44,7 @@ it('leaves out a figure that cannot be read, without its cause, and releases its
   const published = async () => fetch(url).then(async (response) => `${response.status}\n${await response.text()}`);
   const text = await published();
   assert.match(text, /^200\n[\s\S]*^process_cpu_seconds_total /m);
+  assert.match(text, /^strata_ready 1$/m);
   assert.doesNotMatch(text, /^strata_test_broken|secret/m);
   isBroken = false;
   assert.match(await published(), /^200\n[\s\S]*^strata_test_broken 1$/m);

@@ -160,6 +160,7 @@ describe('the server', () => {
       assert.equal(await server.verify(body), true, line);
       assert.equal(await server.verify({ ...body, _notice: 'changed' }), false, `${line}, changed`);
     }
+    assert.equal(await server.verify((await get('/nowhere', {})).body), true, 'without a key');
   });
 });
 
