@@ -18,17 +18,13 @@ subscribe('strata:test-started', (message) => {
   send({ kind: 'started', file: path.relative(root, file), name, durationMs: 0 });
 });
 let failures = 0;
+/** Files that failed as such: they could not be loaded, or declare no test. */
+const failedFiles = new Set<string>();
 const send = (report: TestReport) => process.send?.(report);
 function fail(file: string, name: string, error: unknown, durationMs = 0): void {
   failures += 1;
-  const text = error instanceof Error ? error.stack : undefined;
-  send({
-    kind: 'failed',
-    file: path.relative(root, file),
-    name,
-    durationMs,
-    error: text ?? (typeof error === 'string' ? error : inspect(error)),
-  });
+  const text = typeof error === 'string' ? error : error instanceof Error && error.stack;
+  send({ kind: 'failed', file: path.relative(root, file), name, durationMs, error: text || inspect(error) });
 }
 const stream = run({ files, isolation: 'none' });
 
@@ -37,17 +33,21 @@ stream.on('test:start', ({ name, nesting }) => {
   names.push(name);
 });
 function identify({ name, nesting, file = '' }: { name: string; nesting: number; file?: string | undefined }) {
+  if (files.includes(name)) {
+    failedFiles.add(name);
+    return { file: path.relative(root, name), name: 'the file itself' };
+  }
   const all = [...names.slice(0, nesting), name];
   return { file: path.relative(root, declaredIn.get(all.join(' > ')) ?? file), name: all.join(' › ') };
 }
 
 stream.on('test:pass', ({ skip, details, ...test }) => {
   if (test.file === nameFile || (details.type === 'suite' && skip === undefined)) return;
-  const common = identify(test);
+  const { file, name } = identify(test);
   // The runner passes a file without tests as one test with the file's path as its name.
-  if (files.includes(test.name)) fail(test.name, common.file, 'the file declares no test');
-  else if (skip === undefined) send({ kind: 'passed', ...common, durationMs: details.duration_ms });
-  else send({ kind: 'skipped', ...common, durationMs: 0, error: skip === true ? 'no reason given' : String(skip) });
+  if (failedFiles.has(test.name)) fail(file, name, 'the file declares no test');
+  else if (skip === undefined) send({ kind: 'passed', file, name, durationMs: details.duration_ms });
+  else send({ kind: 'skipped', file, name, durationMs: 0, error: skip === true ? 'no reason given' : String(skip) });
 });
 stream.on('test:fail', ({ details, ...test }) => {
   // A suite fails with its tests; only errors of its hooks are reported.
@@ -70,7 +70,7 @@ const closeLimitMs = 30_000;
 // The channel to the parent keeps the process alive; without it the process ends when the tests leave nothing open.
 stream.on('end', async () => {
   // The runner loses what a file throws after its first test was declared; a second import throws the same again.
-  for (const file of files) {
+  for (const file of files.filter((each) => !failedFiles.has(each))) {
     await import(pathToFileURL(file).href).catch((error: unknown) => fail(file, 'the file itself', error));
   }
   process.exitCode = failures === 0 ? 0 : 1;

@@ -124,7 +124,7 @@ function printSummary(results: readonly GroupResult[], seconds: number): void {
     file,
     ms: all.reduce((sum, each) => sum + each.durationMs, 0),
   }));
-  console.log('\nThe 20 slowest files:');
+  console.log('\nThe slowest files:');
   for (const { file, ms } of durations.sort((a, b) => b.ms - a.ms).slice(0, 20)) {
     console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
   }
@@ -132,21 +132,26 @@ function printSummary(results: readonly GroupResult[], seconds: number): void {
     reports.filter(({ kind }) => kind === 'skipped'),
     ({ error }) => error ?? 'no reason given',
   );
-  for (const [reason, all] of skipped) console.log(`skipped: ${all.length} × ${reason}`);
+  for (const [reason, all] of skipped) {
+    console.log(`skipped: ${all.length} × ${reason} (${[...new Set(all.map(({ file }) => file))].join(', ')})`);
+  }
   const count = (kind: TestReport['kind']) => reports.filter((each) => each.kind === kind).length;
-  console.log(`\n${results.length} processes, ${concurrency} at a time, ${seconds.toFixed(0)} s`);
+  console.log(`\ngroups of files: ${results.length}, at most ${concurrency} at a time, ${seconds.toFixed(0)} s`);
   console.log(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`);
 }
 
 const [suite, ...paths] = process.argv.slice(2);
 if (suite !== 'fast' && suite !== 'full') throw new Error('usage: node tests/run.ts fast|full [path …]');
+const waiting = groupsOf(suite, paths);
+if (waiting.length === 0) throw new Error(`no test file of the ${suite} suite is at ${paths.join(', ')}`);
 const started = performance.now();
 await using postgres = binaries ? await startPostgres() : undefined;
 const env = { ...process.env, ...(postgres && { STRATA_TEST_POSTGRES: postgres.url }) };
-const waiting = groupsOf(suite, paths);
 const results: GroupResult[] = [];
+let isInterrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
+    isInterrupted = true;
     waiting.length = 0;
     for (const child of running) endGroup(child, signal);
   });
@@ -155,13 +160,15 @@ await Promise.all(
   Array.from({ length: concurrency }, async () => {
     for (let group = waiting.shift(); group; group = waiting.shift()) {
       const result = await runGroup(group, env);
+      if (isInterrupted) return;
       printGroup(result);
       results.push(result);
     }
   }),
 );
+if (isInterrupted) console.log('\ninterrupted: these groups had ended before');
 printSummary(results, (performance.now() - started) / 1000);
 const isOk = results.every(
   ({ reports, errors }) => errors.length === 0 && reports.every(({ kind }) => kind !== 'failed'),
 );
-process.exitCode = isOk && results.length > 0 ? 0 : 1;
+process.exitCode = isOk && !isInterrupted ? 0 : 1;
