@@ -74,7 +74,7 @@ describe('receipts', () => {
     await until(() => ledger.log.size === 6);
     await world.keep(books);
     await until(() => ledger.log.size === 7);
-    while ((await world.unentered()) > 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(async () => (await world.unentered()) === 0);
   });
 
   it('that were kept and not entered at a kill are entered by the next start, once', async () => {
