@@ -6,6 +6,7 @@ import { rows } from '../../packages/store/src/test/places.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../packages/store/src/test/scans.ts';
 import type { Fleet, FleetAtWork } from './fleet.ts';
 import { changesIn, follow, get } from './node-answers.ts';
+import { randomFrom } from './random.ts';
 import { untilAnswer } from './until.ts';
 
 /** Counted one by one, so that what was answered is what is counted. */
@@ -35,6 +36,7 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
   const statuses: Record<number, number> = {};
   const wrong: string[] = [];
   let longestMs = 0;
+  const random = randomFrom(2);
 
   const working = async (work: () => Promise<void>) => {
     while (!stopping.signal.aborted)
@@ -67,7 +69,7 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
   let n = 0;
   const load = [
     working(async () => {
-      const name = asked[Math.floor(Math.random() * asked.length)] ?? '';
+      const name = asked[Math.floor(random() * asked.length)] ?? '';
       const answer = await ask(`/stack/v1/domains/${name}`, unlimited.key);
       if (answer.status !== 200) return void (await delay(20));
       const told = note(answer.text);

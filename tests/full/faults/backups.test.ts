@@ -10,12 +10,15 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { strataProcess, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { randomFrom } from '../../support/random.ts';
 import { fillStore, type ServeProcess, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
 
 /** Set it to 10 for a long look. */
 const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);
 const SIGNALS = ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGINT'] as const;
+/** Of the time that it takes without an interruption. */
+const CUT_AT = [0.1, 0.35, 0.6, 0.85] as const;
 const DOMAINS = 4_000;
 
 type Env = Readonly<Record<string, string>>;
@@ -46,9 +49,10 @@ describe('a backup that is cut off', () => {
   /** Whole, for restores. */
   let set: string;
 
+  const random = randomFrom(1);
   const work = async (requests: number) => {
     for (let n = 0; n < requests; n += 1) {
-      const answer = await service.get(`/stack/v1/domains/d${Math.floor(Math.random() * DOMAINS)}.com`, key);
+      const answer = await service.get(`/stack/v1/domains/d${Math.floor(random() * DOMAINS)}.com`, key);
       const { provenance } = (await answer.json()) as { provenance: { ledger_receipt_id: string } };
       receipts.push(provenance.ledger_receipt_id);
     }
@@ -77,7 +81,7 @@ describe('a backup that is cut off', () => {
       const name = path.join(place, `cut-${n}`);
       const unfinished = path.join(place, `.cut-${n}.unfinished`);
       const working = work(20);
-      const afterMs = Math.random() * first.tookMs;
+      const afterMs = (CUT_AT[n % CUT_AT.length] ?? 0) * first.tookMs;
       const ended = await cutOff(['backup', name, '--keys', `${name}.keys`], env, unfinished, signal, afterMs);
       await working;
       const isThere = existsSync(name);
@@ -99,6 +103,7 @@ describe('a backup that is cut off', () => {
       if (existsSync(path.join(unfinished, 'manifest.json'))) continue;
       if (existsSync(unfinished)) await fails(['backup', '--verify', unfinished], env, 2);
     }
+    assert.match(JSON.stringify(ends), /in time/);
     await succeeds(['backup', path.join(place, 'cut-0-again')], env);
     await succeeds(['check-store'], env);
     for (const id of receipts) assert.equal((await service.get(`/ledger/receipts/${id}`)).status, 200);
