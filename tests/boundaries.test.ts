@@ -121,6 +121,16 @@ function judge(file: string, specifier: string, workspace: string, may: readonly
   return undefined;
 }
 
+it('no test file declares a hook outside its suites, where it would run for all files of the process', () => {
+  const hook = /^(?:const .+ = )?(?:before|after|beforeEach|afterEach|use[A-Z]\w*)\(/m;
+  const files = globSync('{bench,catalog,packages,services,tests,web}/**/*.test.{ts,tsx}', {
+    cwd: root,
+    exclude: (name) => name === 'node_modules' || name === 'dist',
+  });
+  const declaring = files.filter((file) => hook.test(readFileSync(path.join(root, file), 'utf8')));
+  assert.deepEqual(declaring, []);
+});
+
 describe('the size of the tests', () => {
   const files = globSync('{bench,catalog,packages,services,tests,web}/**/*.{ts,tsx,sh}', {
     cwd: root,
