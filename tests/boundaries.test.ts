@@ -122,7 +122,7 @@ function judge(file: string, specifier: string, workspace: string, may: readonly
 }
 
 it('no test file declares a hook outside its suites, where it would run for all files of the process', () => {
-  const hook = /^(?:const .+ = )?(?:before|after|beforeEach|afterEach|use[A-Z]\w*)\(/m;
+  const hook = /^(?:before|after|beforeEach|afterEach|(?:const .+ = )?use[A-Z]\w*)\(/m;
   const files = globSync('{bench,catalog,packages,services,tests,web}/**/*.test.{ts,tsx}', {
     cwd: root,
     exclude: (name) => name === 'node_modules' || name === 'dist',

@@ -8,9 +8,9 @@ import { createLogger } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
 import { openStore } from '@strata/store';
+import { until } from '../../../tests/support/until.ts';
 import { Books } from './books.ts';
 import { KEY_SET_PATH } from './ledger-routes.ts';
-import { until } from './test/network/answers.ts';
 
 const now = () => new Date();
 const end = {

@@ -1,4 +1,4 @@
-// Backups and restores that are interrupted or killed at moments of chance: what is there afterwards is whole or cannot be taken for it,
+// Backups and restores that are interrupted or killed at several moments: what is there afterwards is whole or cannot be taken for it,
 // the source is as it was, and the same command, run again, does it.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -128,7 +128,7 @@ describe('a backup that is cut off', () => {
       const sign = path.join(data, 'restoring');
       // The first one ends, to tell how long one takes.
       const signal = n === 0 ? undefined : SIGNALS[n % SIGNALS.length];
-      const ended = await cutOff(args, here, sign, signal, Math.random() * tookMs);
+      const ended = await cutOff(args, here, sign, signal, (CUT_AT[n % CUT_AT.length] ?? 0) * tookMs);
       if (!signal) tookMs = ended.tookMs;
       const state = await stateOf(data, oldKey);
       const end = `${signal ?? 'none'}: ${state}`;
@@ -139,6 +139,7 @@ describe('a backup that is cut off', () => {
       await succeeds(args, here);
       assert.equal(await stateOf(data, oldKey), 'new');
     }
+    assert.match(JSON.stringify(ends), /"SIG\w+: (?:old|closed)"/, 'one was cut off in time');
     console.log(`restores ${JSON.stringify(ends)}`);
   });
 

@@ -36,7 +36,7 @@ describe('processes whose clocks jump', { skip: postgres.skip }, () => {
       for (const ms of JUMPS_MS) {
         // One of each role, and the other one the other way.
         await Promise.all(TWO_OF_EACH.map((_, slot) => writeFile(fileOf(slot), String(slot % 2 ? -ms : ms))));
-        // Real: each process reads its time every 20 ms. One that reads it later, on a busy machine, is tested a little later too.
+        // Real: each process reads its time every 20 ms. One that reads it later is tested a little later.
         await delay(1_000);
         const before = await looks();
         await load.goesOn(20);
@@ -63,7 +63,6 @@ describe('processes whose clocks jump', { skip: postgres.skip }, () => {
 });
 
 const random = randomFrom(3);
-
 /** A new answer, verified as a client does it. */
 async function assertVerifies(base: string, key: string): Promise<void> {
   const ask = async (target: string) => JSON.parse((await get({ base }, target, key)).text);

@@ -12,10 +12,12 @@ const STATISTICS = call('stack_statistics');
 
 describe('strata mcp --http', () => {
   let service: Awaited<ReturnType<typeof liveService>>;
+  let env: Readonly<Record<string, string>>;
   let mcp: Awaited<ReturnType<typeof startMcpHttp>>;
   before(async () => {
     service = await liveService();
-    mcp = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key }, ['--lend-key']);
+    env = { STRATA_URL: service.base, STRATA_KEY: service.key };
+    mcp = await startMcpHttp(env, ['--lend-key']);
   });
   after(() => mcp?.[Symbol.asyncDispose]());
 

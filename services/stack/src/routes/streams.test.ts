@@ -1,25 +1,25 @@
 // The event stream, live and polled. What the hub, the table and the socket do: stream-hub.test.ts, packages/store, packages/http.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { verifyAnswer } from '@strata/receipts';
-import { type Body, scanTwice } from '../test/harness.ts';
-import { sharedService } from '../test/shared.ts';
+import type { Internet } from '@strata/testnet';
+import { type Body, type Harness, scanTwice, smallInternet, startHarness } from '../test/harness.ts';
 import { openStream, type StreamReader } from '../test/stream-reader.ts';
 
 const LONG_AGO = '2020-01-01T00:00:00Z';
 
-const service = await sharedService();
-const key = await service.newKey();
+let internet: Internet;
+let service: Harness;
+let key: string;
 
 const dnsOf = (domain: string) =>
-  service.internet
+  internet
     .truth(domain)
     .services.filter(({ category }) => category === 'dns')
     .map(({ provider }) => provider);
 
 /** Moves companies to another DNS provider, scans twice, and lets the service process it. */
 async function move(count: number): Promise<string[]> {
-  const { internet } = service;
   const isMovable = (domain: string) => internet.truth(domain).state === 'active' && dnsOf(domain).length === 1;
   const moved = internet.domains().filter(isMovable).slice(0, count);
   for (const domain of moved)
@@ -52,6 +52,18 @@ const open = ({ query = '', ...options }: { lastEventId?: string; query?: string
 const migration = async (stream: StreamReader) => JSON.parse((await stream.next('migration')).data) as Body;
 
 describe('the event stream', () => {
+  // Not the shared one: it is restarted, and its log is pruned.
+  const stack = new AsyncDisposableStack();
+  before(async () => {
+    internet = stack.use(await smallInternet());
+    const settings = { STRATA_CONFIRM_AFTER_HOURS: '0', STRATA_FEEDS: 'off' };
+    service = stack.use(await startHarness({ internet, settings }));
+    key = await service.newKey();
+    await service.scan(...internet.domains());
+    await service.running.service.app.pulse.now();
+  });
+  after(() => stack.disposeAsync());
+
   it('sends a migration live, signed, and the same to who polls', async () => {
     const { gap } = (await poll('2001-01-01T00:00:00Z')).body as Body & { gap: { reason: string } };
     assert.equal(gap.reason, 'the log began later');
@@ -151,6 +163,7 @@ describe('the event stream', () => {
   });
 
   it('gives the hour before without since', async () => {
+    await move(1);
     assert.ok(((await service.get('/stack/v1/stream/json')).body.events as Body[]).length > 0);
   });
 });
