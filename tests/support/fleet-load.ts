@@ -138,11 +138,8 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
       const all = await changesIn(store);
       await using rest = await follow(node, unlimited.key, String(stream.events.at(-1)?.seq));
       const events = () => [...stream.events, ...rest.events];
-      await untilAnswer('all are sent', () =>
-        events()
-          .at(-1)
-          ?.body.includes(all.at(-1) ?? '-'),
-      );
+      const last = () => events().at(-1)?.body ?? '';
+      await untilAnswer('all are sent', last, (body) => body.includes(all.at(-1) ?? '-'));
       const told = events().map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
       const toldChanges = told.filter((id) => all.includes(id));
       const expected = all.slice(all.indexOf(toldChanges[0] ?? ''));

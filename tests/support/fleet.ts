@@ -59,8 +59,9 @@ export class Fleet {
   }
 
   #start(slot: Slot): void {
-    const starting = this.#nodes.start(slot.role, this.#settingsOf(this.#slots.indexOf(slot)));
-    slot.starting = starting.then((node) => void (slot.node = node));
+    slot.starting = (async () => {
+      slot.node = await this.#nodes.start(slot.role, this.#settingsOf(this.#slots.indexOf(slot)));
+    })();
     // A failure is that of settled().
     slot.starting.catch(() => {});
   }

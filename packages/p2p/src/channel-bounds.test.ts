@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Stream } from '@libp2p/interface';
 import type { Libp2p } from 'libp2p';
+import { until } from '../../../tests/support/until.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
@@ -33,8 +34,7 @@ describe('what others make a host hold', () => {
     const piece = new Uint8Array(64 * 1024);
     for (let rest = bytes; rest > 0 && stream.status === 'open'; rest -= piece.byteLength) {
       stream.send(piece.subarray(0, Math.min(rest, piece.byteLength)));
-      while (stream.writableNeedsDrain && stream.status === 'open')
-        await new Promise((resolve) => setTimeout(resolve, 1));
+      await until(() => !stream.writableNeedsDrain || stream.status !== 'open');
     }
   };
   const next = async (channel: Channel) => (await channel.messages[Symbol.asyncIterator]().next()).value;

@@ -138,9 +138,9 @@ export async function busyWorker({ workers }: Cluster): Promise<WorkerProcess> {
 }
 
 async function runningIn({ child }: WorkerProcess): Promise<number> {
-  const answer = once(child, 'message', { signal: AbortSignal.timeout(READY_MS) }) as Promise<[{ readonly running: number }]>;
+  const answer = once(child, 'message', { signal: AbortSignal.timeout(READY_MS) });
   child.send('busy');
-  return (await answer)[0].running;
+  return ((await answer) as [{ readonly running: number }])[0].running;
 }
 
 /** Resolves when so many workers serve the model at this gateway; rejects when that takes too long. */

@@ -2,24 +2,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { verifyAnswer } from '@strata/receipts';
-import type { Internet } from '@strata/testnet';
-import { type Body, type Harness, scanTwice, smallInternet, startHarness } from '../test/harness.ts';
+import { type Body, scanTwice } from '../test/harness.ts';
+import { type SharedService, startScanned } from '../test/shared.ts';
 import { openStream, type StreamReader } from '../test/stream-reader.ts';
 
 const LONG_AGO = '2020-01-01T00:00:00Z';
 
-let internet: Internet;
-let service: Harness;
+let service: SharedService;
 let key: string;
 
 const dnsOf = (domain: string) =>
-  internet
+  service.internet
     .truth(domain)
     .services.filter(({ category }) => category === 'dns')
     .map(({ provider }) => provider);
 
 /** Moves companies to another DNS provider, scans twice, and lets the service process it. */
 async function move(count: number): Promise<string[]> {
+  const { internet } = service;
   const isMovable = (domain: string) => internet.truth(domain).state === 'active' && dnsOf(domain).length === 1;
   const moved = internet.domains().filter(isMovable).slice(0, count);
   for (const domain of moved)
@@ -53,16 +53,11 @@ const migration = async (stream: StreamReader) => JSON.parse((await stream.next(
 
 describe('the event stream', () => {
   // Not the shared one: it is restarted, and its log is pruned.
-  const stack = new AsyncDisposableStack();
   before(async () => {
-    internet = stack.use(await smallInternet());
-    const settings = { STRATA_CONFIRM_AFTER_HOURS: '0', STRATA_FEEDS: 'off' };
-    service = stack.use(await startHarness({ internet, settings }));
+    service = await startScanned();
     key = await service.newKey();
-    await service.scan(...internet.domains());
-    await service.running.service.app.pulse.now();
   });
-  after(() => stack.disposeAsync());
+  after(() => service?.[Symbol.asyncDispose]());
 
   it('sends a migration live, signed, and the same to who polls', async () => {
     const { gap } = (await poll('2001-01-01T00:00:00Z')).body as Body & { gap: { reason: string } };
