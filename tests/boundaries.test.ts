@@ -46,10 +46,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
     why: 'thin commands over the rest; the simulated internet stays out of real mode',
   },
   web: { may: ['client'], why: 'runs in a browser, and asks as any client does' },
-  'services/demo': {
-    may: ['gateway', 'http', 'stack', 'testnet'],
-    why: 'the one program that may use testnet',
-  },
+  'services/demo': { may: ['gateway', 'http', 'stack', 'testnet'], why: 'the one program that may use testnet' },
 };
 
 /** Core packages: value in, value out. */
@@ -121,15 +118,23 @@ function judge(file: string, specifier: string, workspace: string, may: readonly
   return undefined;
 }
 
+const files = globSync('{bench,catalog,packages,services,tests,web}/**/*.{ts,tsx,sh}', {
+  cwd: root,
+  exclude: (name) => name === 'node_modules' || name === 'dist',
+});
+const testFiles = files.filter((file) => /\.test\.tsx?$/.test(file));
+
+it('no test file declares a hook outside its suites, where it would run for all files of the process', () => {
+  const hook = /^(?:before|after|beforeEach|afterEach|(?:const .+ = )?use[A-Z]\w*)\(/m;
+  const declares = (file: string) => hook.test(readFileSync(path.join(root, file), 'utf8'));
+  assert.deepEqual(testFiles.filter(declares), []);
+});
+
 describe('the size of the tests', () => {
-  const files = globSync('{bench,catalog,packages,services,tests,web}/**/*.{ts,tsx,sh}', {
-    cwd: root,
-    exclude: (name) => name === 'node_modules' || name === 'dist',
-  });
   const linesOf = (file: string) => readFileSync(path.join(root, file), 'utf8').split('\n').length - 1;
 
   it('is at most 300 lines in each test file', () => {
-    const large = files.filter((file) => /\.test\.tsx?$/.test(file) && linesOf(file) > MAX_FILE_LINES);
+    const large = testFiles.filter((file) => linesOf(file) > MAX_FILE_LINES);
     assert.deepEqual(large, []);
   });
 

@@ -1,6 +1,7 @@
 // The views of PostgreSQL for people with SQL tools of their own: the same figures as the API, in native types, by a user who may
 // read nothing else.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
 import pg from 'pg';
@@ -32,17 +33,18 @@ describe('the report views', { skip: postgres.skip }, () => {
       const { domain } = moveDns(internet);
       if (!domains.includes(domain)) domains.push(domain);
     }
-    // As docs/operations.md says.
+    // Roles are those of the whole cluster. As docs/operations.md says.
+    const username = `analyst_${randomBytes(6).toString('hex')}`;
     await exec(
       url,
-      `create role analyst login password 'x';
+      `create role ${username} login password 'x';
        do $$ declare name text; begin
          for name in select table_name from information_schema.views where table_schema = 'public' and table_name like 'report\\_%' loop
-           execute format('grant select on %I to analyst', name);
+           execute format('grant select on %I to ${username}', name);
          end loop;
        end $$`,
     );
-    analyst = new pg.Client({ connectionString: Object.assign(new URL(url), { username: 'analyst' }).href });
+    analyst = new pg.Client({ connectionString: Object.assign(new URL(url), { username }).href });
     await analyst.connect();
   });
   after(async () => {

@@ -48,7 +48,7 @@ export async function startBothServices(settings: Settings = {}) {
   };
 }
 
-/** Services for the tests of a file, stopped after them. */
+/** Services for the tests of the suite that calls this, stopped after them. */
 export function useBothServices(settings: () => Settings | Promise<Settings> = () => ({})) {
   let services: BothServices;
   before(async () => {

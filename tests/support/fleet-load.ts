@@ -6,6 +6,7 @@ import { rows } from '../../packages/store/src/test/places.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../packages/store/src/test/scans.ts';
 import type { Fleet, FleetAtWork } from './fleet.ts';
 import { changesIn, follow, get } from './node-answers.ts';
+import { randomFrom } from './random.ts';
 import { untilAnswer } from './until.ts';
 
 /** Counted one by one, so that what was answered is what is counted. */
@@ -35,6 +36,7 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
   const statuses: Record<number, number> = {};
   const wrong: string[] = [];
   let longestMs = 0;
+  const random = randomFrom(2);
 
   const working = async (work: () => Promise<void>) => {
     while (!stopping.signal.aborted)
@@ -67,7 +69,7 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
   let n = 0;
   const load = [
     working(async () => {
-      const name = asked[Math.floor(Math.random() * asked.length)] ?? '';
+      const name = asked[Math.floor(random() * asked.length)] ?? '';
       const answer = await ask(`/stack/v1/domains/${name}`, unlimited.key);
       if (answer.status !== 200) return void (await delay(20));
       const told = note(answer.text);
@@ -136,11 +138,8 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
       const all = await changesIn(store);
       await using rest = await follow(node, unlimited.key, String(stream.events.at(-1)?.seq));
       const events = () => [...stream.events, ...rest.events];
-      await untilAnswer('all are sent', () =>
-        events()
-          .at(-1)
-          ?.body.includes(all.at(-1) ?? '-'),
-      );
+      const last = () => events().at(-1)?.body ?? '';
+      await untilAnswer('all are sent', last, (body) => body.includes(all.at(-1) ?? '-'));
       const told = events().map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
       const toldChanges = told.filter((id) => all.includes(id));
       const expected = all.slice(all.indexOf(toldChanges[0] ?? ''));

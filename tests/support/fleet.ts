@@ -1,8 +1,8 @@
 // Processes in all roles at work on one PostgreSQL; one that was killed is started anew in its slot.
-import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '@strata/store';
 import { createInternet } from '@strata/testnet';
 import { type NodeRole, type TestNode, type TestNodes, testNodes } from './nodes.ts';
+import { randomFrom } from './random.ts';
 import { untilAnswer } from './until.ts';
 
 /** Two of each: whatever happens to one of them, another is online. */
@@ -23,6 +23,7 @@ export class Fleet {
   readonly #nodes: TestNodes;
   readonly #slots: readonly Slot[];
   readonly #settingsOf: (slot: number) => Settings;
+  readonly #random = randomFrom(1);
   readonly killed: Record<string, number> = {};
 
   /** `own`: settings of the process of a slot; slots count from 0, in the order of `TWO_OF_EACH`. */
@@ -30,7 +31,7 @@ export class Fleet {
     this.#nodes = nodes;
     this.#settingsOf = (slot) => ({ ...RESTLESS, ...own(slot) });
     this.#slots = TWO_OF_EACH.map((role) => ({ role, node: undefined, starting: Promise.resolve() }));
-    for (const slot of this.#slots) slot.starting = this.#start(slot);
+    for (const slot of this.#slots) this.#start(slot);
   }
 
   async settled(): Promise<void> {
@@ -44,29 +45,31 @@ export class Fleet {
 
   /** Some API node that is not known to be offline. */
   async api(): Promise<TestNode> {
-    for (;;) {
-      const one = oneOf(this.all('api'));
-      if (one) return one;
-      await delay(20);
-    }
+    return (await untilAnswer('an API node is online', () => this.#oneOf(this.all('api')))) as TestNode;
   }
 
   async killOne(): Promise<void> {
-    const slot = oneOf(this.#slots.filter(({ node }) => node !== undefined));
+    const slot = this.#oneOf(this.#slots.filter(({ node }) => node !== undefined));
     if (!slot?.node) return this.settled();
     const { node } = slot;
     slot.node = undefined;
     this.killed[slot.role] = (this.killed[slot.role] ?? 0) + 1;
     await node.kill();
-    slot.starting = this.#start(slot);
+    this.#start(slot);
   }
 
-  async #start(slot: Slot): Promise<void> {
-    slot.node = await this.#nodes.start(slot.role, this.#settingsOf(this.#slots.indexOf(slot)));
+  #start(slot: Slot): void {
+    slot.starting = (async () => {
+      slot.node = await this.#nodes.start(slot.role, this.#settingsOf(this.#slots.indexOf(slot)));
+    })();
+    // A failure is that of settled().
+    slot.starting.catch(() => {});
+  }
+
+  #oneOf<T>(all: readonly T[]): T | undefined {
+    return all[Math.floor(this.#random() * all.length)];
   }
 }
-
-const oneOf = <T>(all: readonly T[]): T | undefined => all[Math.floor(Math.random() * all.length)];
 
 export type FleetAtWork = Awaited<ReturnType<typeof startFleet>>;
 

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { beforeEach, describe, it } from 'node:test';
+import { stopTime } from '../../../tests/support/stopped-time.ts';
 import { begin, events, HELLO, MODEL, refuses, type Script, says, startScripted, streams } from './test/scripted.ts';
 import { chat, endOf, failedAs, KEY, reading, refusedAs, textOf, useUpstream } from './test/upstream-harness.ts';
-
-/** Sends a text again and again, until the connection is closed. */
-const repeats =
-  (text: string, everyMs: number): Script =>
-  (response) => {
-    begin(response).write(events(says('x')));
-    const timer = setInterval(() => response.write(text), everyMs);
-    response.once('close', () => clearInterval(timer));
-  };
+import { streamEvents } from './upstream-exchange.ts';
 
 describe('a server that sends nothing', () => {
   const world = useUpstream();
@@ -30,11 +25,22 @@ describe('a server that sends nothing', () => {
       await world.server.asked[0]?.closed;
     });
 
-  it('is waited for while it sends comments, as long as for a first token', async () => {
-    world.server.script(repeats(': ping\n\n', 15));
-    const from = performance.now();
-    await assert.rejects(chat(await world.open({ ...waits, firstTokenMs: 200 })), failedAs('upstream-failed'));
-    assert.ok(performance.now() - from > 190, 'longer than the silence that is allowed');
+  it('is waited for while it sends comments, as long as for a first token', async (t) => {
+    const pass = stopTime(t);
+    const response = new PassThrough();
+    const opened = { response: response as unknown as IncomingMessage, sentAt: 0 };
+    const answer = streamEvents(opened, { firstMs: 200, idleMs: 60, signal: t.signal });
+    response.write(events(says('x')));
+    await answer.next();
+    const failing = assert.rejects(answer.next(), failedAs('upstream-failed'));
+    let waitedMs = 0;
+    for (; !response.destroyed && waitedMs < 1_000; waitedMs += 40) {
+      response.write(': ping\n\n');
+      await new Promise(setImmediate);
+      pass(40);
+    }
+    assert.equal(waitedMs, 200, 'longer than the silence that is allowed');
+    await failing;
   });
 
   it('is given up where it does not even connect', async () => {
@@ -49,61 +55,63 @@ describe('a server that sends nothing', () => {
     await assert.rejects(opening, failedAs('upstream-failed', /no connection within 50 ms/));
   });
 
-  it('is not one whose reader is slow', async () => {
+  it('is not one whose reader is slow', async (t) => {
     world.server.script(streams(HELLO));
+    const pass = stopTime(t);
     const texts: string[] = [];
     for await (const each of reading(await world.open({ firstTokenMs: 10_000, idleMs: 500 }))) {
       if (each.kind === 'text') texts.push(each.text);
-      await new Promise((resolve) => setTimeout(resolve, 600));
+      pass(600);
     }
     assert.deepEqual(texts, ['Hel', 'lo']);
   });
 });
 
-describe('a caller that leaves', () => {
+describe('a caller that leaves', { timeout: 60_000 }, () => {
   const world = useUpstream();
-  const endless = repeats(events(says('x'), says('x')), 5);
-  /** Well before the second that an answer which is complete gets to close its connection. */
-  const closedSoon = async (leftAt: number) => {
-    const closedAt = await world.server.asked.at(-1)?.closed;
-    assert.ok(closedAt !== undefined && closedAt - leftAt < 900, `${closedAt} after ${leftAt}`);
+  /** Sends texts until the connection is closed. */
+  const endless: Script = (response) => {
+    begin(response).write(events(says('x')));
+    const timer = setInterval(() => response.write(events(says('x'), says('x'))), 5);
+    response.once('close', () => clearInterval(timer));
   };
+  /** Time stands still: the second that an answer which is complete gets to close its connection never ends. */
+  const closedAtOnce = () => world.server.asked.at(-1)?.closed ?? assert.fail('nothing was asked');
   const gone = new Error('gone');
 
-  it('closes the connection at once, and receives its own reason and nothing more', async () => {
+  it('closes the connection at once, and receives its own reason and nothing more', async (t) => {
+    stopTime(t);
     world.server.script(endless);
     const leaving = new AbortController();
-    let leftAt = 0;
     await assert.rejects(async () => {
       for await (const { kind } of reading(await world.open(), { signal: leaving.signal })) {
-        assert.equal(leftAt, 0, 'nothing more arrives');
-        if (kind !== 'text') continue;
-        leftAt = performance.now();
-        leaving.abort(gone);
+        assert.equal(leaving.signal.aborted, false, 'nothing more arrives');
+        if (kind === 'text') leaving.abort(gone);
       }
     }, gone);
-    await closedSoon(leftAt);
+    await closedAtOnce();
   });
 
-  it('closes it before anything was answered too', async () => {
+  it('closes it before anything was answered too', async (t) => {
+    stopTime(t);
     const { promise: isAsked, resolve } = Promise.withResolvers<void>();
     world.server.script(() => resolve());
     const leaving = new AbortController();
     const asked = chat(await world.open(), { signal: leaving.signal });
     await isAsked;
-    const leftAt = performance.now();
     leaving.abort(gone);
     await assert.rejects(asked, gone);
-    await closedSoon(leftAt);
+    await closedAtOnce();
   });
 
-  it('closes it by reading no more, and where a stop string was found that the server ignores', async () => {
+  it('closes it by reading no more, and where a stop string was found that the server ignores', async (t) => {
+    stopTime(t);
     world.server.script(endless);
     for await (const each of reading(await world.open())) if (each.kind === 'text') break;
-    await closedSoon(performance.now());
+    await closedAtOnce();
     const deltas = await chat(await world.open(), {}, { stop: 'xxx' });
     assert.deepEqual([textOf(deltas), endOf(deltas)], ['', 'stop']);
-    await closedSoon(performance.now());
+    await closedAtOnce();
   });
 
   it('sends no request when it left before', async () => {

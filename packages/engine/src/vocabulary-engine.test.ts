@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { tinyChatModel as file, type RandomModelOptions, randomModel } from '@strata/testnet';
 import fc from 'fast-check';
+import { untilAnswer } from '../../../tests/support/until.ts';
 import { type ChatPrompt, type Engine, openVocabulary, VocabularySpare } from './index.ts';
 import { ggufOf, ggufWith, text, textEntry, u32, u64, written } from './test/gguf-file.ts';
 import { tinyEngine, user } from './test/tiny-engine.ts';
@@ -73,10 +73,9 @@ describe('a vocabulary without weights', () => {
       assert.deepEqual(await full.render(user('Hi')), await engine.render(user('Hi')));
     }
     assert.ok(first.isOver, 'it was used, and ended with its vocabulary');
-    let next = spare.take();
-    for (; !next; next = spare.take()) await sleep(5);
-    assert.equal(next.isOver, false);
-    await next[Symbol.asyncDispose]();
+    const next = await untilAnswer('there is a spare again', () => spare.take());
+    assert.equal(next?.isOver, false);
+    await next?.[Symbol.asyncDispose]();
   });
 
   it('refuses a file that cannot be loaded', async () => {

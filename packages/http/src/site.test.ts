@@ -26,32 +26,6 @@ async function serving(directory: string): Promise<FastifyInstance> {
   return fastify;
 }
 
-before(async () => {
-  outside = await mkdtemp(path.join(tmpdir(), 'strata-site-'));
-  const directory = path.join(outside, 'dist');
-  await mkdir(path.join(directory, 'assets'), { recursive: true });
-  await mkdir(path.join(outside, 'empty'));
-  const script = path.join(directory, 'assets', 'page-1a2b.js');
-  for (const [file, content] of [
-    [path.join(outside, 'package.json'), SECRET],
-    [path.join(directory, 'secret.txt'), SECRET],
-    [path.join(directory, 'assets', '.hidden'), SECRET],
-    [path.join(directory, 'page.html'), PAGE],
-    [path.join(directory, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>'],
-    [script, SCRIPT],
-    [`${script}.gz`, gzipSync(SCRIPT)],
-    [`${script}.br`, brotliCompressSync(SCRIPT)],
-  ] as const)
-    await writeFile(file, content);
-  built = await serving(directory);
-  bare = await serving(path.join(outside, 'empty'));
-});
-after(async () => {
-  await built?.close();
-  await bare?.close();
-  await rm(outside, { recursive: true, force: true });
-});
-
 /** The target as it is written: `fetch` would resolve its dots first. */
 async function ask(target: string, options: RequestOptions = {}, to = built) {
   const { port } = to.server.address() as AddressInfo;
@@ -61,6 +35,32 @@ async function ask(target: string, options: RequestOptions = {}, to = built) {
 }
 
 describe('a built site', () => {
+  before(async () => {
+    outside = await mkdtemp(path.join(tmpdir(), 'strata-site-'));
+    const directory = path.join(outside, 'dist');
+    await mkdir(path.join(directory, 'assets'), { recursive: true });
+    await mkdir(path.join(outside, 'empty'));
+    const script = path.join(directory, 'assets', 'page-1a2b.js');
+    for (const [file, content] of [
+      [path.join(outside, 'package.json'), SECRET],
+      [path.join(directory, 'secret.txt'), SECRET],
+      [path.join(directory, 'assets', '.hidden'), SECRET],
+      [path.join(directory, 'page.html'), PAGE],
+      [path.join(directory, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+      [script, SCRIPT],
+      [`${script}.gz`, gzipSync(SCRIPT)],
+      [`${script}.br`, brotliCompressSync(SCRIPT)],
+    ] as const)
+      await writeFile(file, content);
+    built = await serving(directory);
+    bare = await serving(path.join(outside, 'empty'));
+  });
+  after(async () => {
+    await built?.close();
+    await bare?.close();
+    await rm(outside, { recursive: true, force: true });
+  });
+
   for (const target of ['/', '/domain/example.com', '/?x=1']) {
     it(`answers ${target} with the page, under its policy, to be asked for anew`, async () => {
       const { status, headers, bytes } = await ask(target);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Stream } from '@libp2p/interface';
 import type { Libp2p } from 'libp2p';
+import { until } from '../../../tests/support/until.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
@@ -17,7 +18,7 @@ describe('what others make a host hold', () => {
   let host: Libp2p;
   let stranger: Libp2p;
   let unread: ByteBudget;
-  let messageTimeoutMs = 60_000;
+  let messageTimeoutMs: number;
   let arrived = Promise.withResolvers<Channel>();
   const start = () => startStranger({ addresses: { listen: [LOOPBACK] } });
   /** A channel at the host and the bare stream at whoever fills it; `name` is whom the host takes it for. */
@@ -33,8 +34,7 @@ describe('what others make a host hold', () => {
     const piece = new Uint8Array(64 * 1024);
     for (let rest = bytes; rest > 0 && stream.status === 'open'; rest -= piece.byteLength) {
       stream.send(piece.subarray(0, Math.min(rest, piece.byteLength)));
-      while (stream.writableNeedsDrain && stream.status === 'open')
-        await new Promise((resolve) => setTimeout(resolve, 1));
+      await until(() => !stream.writableNeedsDrain || stream.status !== 'open');
     }
   };
   const next = async (channel: Channel) => (await channel.messages[Symbol.asyncIterator]().next()).value;
@@ -47,6 +47,9 @@ describe('what others make a host hold', () => {
     });
   });
   after(() => Promise.all([host.stop(), stranger.stop()]));
+  beforeEach(() => {
+    messageTimeoutMs = 60_000;
+  });
 
   it('is cut at who holds most, and the channel of who comes after it is whole', async () => {
     unread = new ByteBudget({ mostBytes: 6 * MIB, mostBytesPerPeer: 5 * MIB });
@@ -74,7 +77,6 @@ describe('what others make a host hold', () => {
     await assert.rejects(next(slow.channel), isLate);
     silent.stream.send(Uint8Array.of(2, 1, 2));
     assert.equal((await next(silent.channel))?.byteLength, 2);
-    messageTimeoutMs = 60_000;
   });
 
   it('is cut where nobody takes what this host sends', async () => {

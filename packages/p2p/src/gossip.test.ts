@@ -101,6 +101,7 @@ describe('gossip', { concurrency: true }, () => {
     await publishUntilReceived(a, received);
     const beganAt = Date.now();
     for (let count = 0; count < 500; count += 1) await a.gossip.publish(TOPIC, Buffer.from(`flood ${count}`));
+    // Real: what is dropped gives no sign. On a busy machine less is received, and more allowed.
     await new Promise((resolve) => setTimeout(resolve, 500));
     const most = GOSSIP.signerBurst + ((Date.now() - beganAt) / 1_000) * GOSSIP.signerPerSecond + 2;
     assert.ok(received.length <= most, `${received.length} received, ${most} allowed`);

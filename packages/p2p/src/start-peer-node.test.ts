@@ -173,7 +173,7 @@ describe('host', { concurrency: true }, () => {
     const start = (name: string, networkKey: Uint8Array) =>
       hosts.start(name, { listen: ['/ip4/0.0.0.0/tcp/0'], isMdnsOn: true, networkKey });
     const [a, b, other] = [await start('a', ours), await start('b', ours), await start('c', others)];
-    await until(() => a.peers.connected().some(({ id }) => id === b.id), { limitMs: 12_000 });
+    await until(() => a.peers.connected().some(({ id }) => id === b.id));
     assert.deepEqual(other.peers.connected(), []);
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { stopTime } from '../../../tests/support/stopped-time.ts';
 import { until } from '../../../tests/support/until.ts';
 import { a } from './test/dns-server.ts';
 import { failureOf, PUBLIC, startInternet, textOf } from './test/fetching.ts';
@@ -77,7 +77,7 @@ it('connections stay few over 600 fetches from 50 hosts, and none is left', asyn
   assert.deepEqual(warnings, []);
 });
 
-it('requests to one host run perHost at a time; another host does not wait, and waiting counts towards no time-out', async () => {
+it('requests to one host run perHost at a time; another host does not wait, and waiting counts towards no time-out', async (t) => {
   const held: ServerResponse[] = [];
   const running = { count: 0, max: 0 };
   const script: WebScript = ({ headers }, response) => {
@@ -89,11 +89,12 @@ it('requests to one host run perHost at a time; another host does not wait, and 
   };
   await using internet = await startInternet(script, { fetcher: { perHost: 3 } });
   const fetched = (url: string, timeoutMs: number) => internet.fetch(url, { timeoutMs });
+  const pass = stopTime(t);
   const first = [1, 2, 3].map(() => fetched('http://example.com/', 60_000));
   await until(() => held.length === 3);
   const waiting = Array.from({ length: 6 }, () => fetched('http://example.com/', 1_000));
   assert.equal(textOf(await fetched('http://other.test/', 30_000)), 'done');
-  await sleep(1_100);
+  pass(1_100);
   for (const response of held) response.end('done');
   for (const each of await Promise.all([...first, ...waiting])) assert.equal(textOf(each), 'done');
   assert.equal(running.max, 3);

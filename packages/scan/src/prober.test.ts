@@ -105,16 +105,20 @@ it('a private address is evidence, and dialled only where the operator lists its
   assert.deepEqual([listed.evidence.http.page?.title, listed.web.dialled[0]?.address], ['In', '10.0.0.1']);
 });
 
-for (const [what, dnsScript, webScript] of [
-  ['in the first question', () => [], page('')],
-  ['in the middle of DNS', (q) => (q.type === 'NS' ? zone(records)(q) : []), page('')],
-  ['at the web server', zone(records), () => {}],
-] as const satisfies readonly (readonly [string, DnsScript, WebScript])[])
+for (const [what, scriptsOf] of [
+  ['in the first question', (abort) => [() => abort(), page('')]],
+  ['in the middle of DNS', (abort) => [(q) => (q.type === 'NS' ? zone(records)(q) : abort()), page('')]],
+  ['at the web server', (abort) => [zone(records), () => void abort()]],
+] as const satisfies readonly (readonly [string, (abort: () => []) => readonly [DnsScript, WebScript]])[])
   it(`an abort ${what} rejects at once, with its reason, and leaves nothing unheard`, async () => {
     const times = { requestTimeoutMs: 60_000, visitTimeoutMs: 60_000 };
     const resolver = { tryTimeoutMs: 60_000, totalTimeoutMs: 60_000 };
-    const probing = probed(dnsScript, webScript, { signal: AbortSignal.timeout(80), ...times, resolver });
-    await assert.rejects(probing, { name: 'TimeoutError' });
+    const [stopping, reason] = [new AbortController(), new Error('reached')];
+    const scripts = scriptsOf(() => {
+      stopping.abort(reason);
+      return [];
+    });
+    await assert.rejects(probed(...scripts, { signal: stopping.signal, ...times, resolver }), reason);
   });
 
 it('what is aborted already asks nothing', async () => {

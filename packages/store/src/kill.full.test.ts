@@ -6,6 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it, mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { randomFrom } from '../../../tests/support/random.ts';
 import { shared } from '../../../tests/support/shared.ts';
 import { until } from '../../../tests/support/until.ts';
 import { checkStore, openStore } from './index.ts';
@@ -31,9 +32,10 @@ onEach(kept, 'a store whose writer is killed', (place, _test, _onFresh, onEmpty)
     const kills = place === file ? 20 : 6;
     const [scan, key, used, feed] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()];
     const acknowledged = { scan, key, used, feed };
+    const random = randomFrom(1);
     const writeUntilKilled = async (prefix: string) => {
       const { child, lines, ended } = start(programAt('test/writer-process.ts'), url, prefix, counted);
-      let left = 1 + Math.floor(Math.random() * 60);
+      let left = 1 + Math.floor(random() * 60);
       for await (const line of lines) {
         const [what, name = ''] = line.split(' ') as [keyof typeof acknowledged, string];
         assert.ok(!acknowledged[what].has(name), `${line} was acknowledged twice`);

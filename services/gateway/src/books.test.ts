@@ -8,9 +8,9 @@ import { createLogger } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
 import { openStore } from '@strata/store';
+import { until } from '../../../tests/support/until.ts';
 import { Books } from './books.ts';
 import { KEY_SET_PATH } from './ledger-routes.ts';
-import { until } from './test/network/answers.ts';
 
 const now = () => new Date();
 const end = {
@@ -74,7 +74,7 @@ describe('receipts', () => {
     await until(() => ledger.log.size === 6);
     await world.keep(books);
     await until(() => ledger.log.size === 7);
-    while ((await world.unentered()) > 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(async () => (await world.unentered()) === 0);
   });
 
   it('that were kept and not entered at a kill are entered by the next start, once', async () => {

@@ -179,5 +179,5 @@ function assertCompletion(answer: Json, choices: number): void {
     assert.ok(['stop', 'length', 'tool_calls'].includes(choice.finish_reason));
     assert.ok(typeof choice.message.content === 'string' || choice.message.tool_calls.length > 0);
   }
-  assert.ok(answer.usage.prompt_tokens > 0 && answer.usage.completion_tokens >= 0);
+  assert.ok(answer.usage.prompt_tokens > 0 && answer.usage.completion_tokens > 0);
 }

@@ -1,4 +1,4 @@
-// Backups and restores that are interrupted or killed at moments of chance: what is there afterwards is whole or cannot be taken for it,
+// Backups and restores that are interrupted or killed at several moments: what is there afterwards is whole or cannot be taken for it,
 // the source is as it was, and the same command, run again, does it.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -10,12 +10,15 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { strataProcess, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { randomFrom } from '../../support/random.ts';
 import { fillStore, type ServeProcess, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
 
 /** Set it to 10 for a long look. */
 const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);
 const SIGNALS = ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGINT'] as const;
+/** Of the time that it takes without an interruption. */
+const CUT_AT = [0.1, 0.35, 0.6, 0.85] as const;
 const DOMAINS = 4_000;
 
 type Env = Readonly<Record<string, string>>;
@@ -46,9 +49,10 @@ describe('a backup that is cut off', () => {
   /** Whole, for restores. */
   let set: string;
 
+  const random = randomFrom(1);
   const work = async (requests: number) => {
     for (let n = 0; n < requests; n += 1) {
-      const answer = await service.get(`/stack/v1/domains/d${Math.floor(Math.random() * DOMAINS)}.com`, key);
+      const answer = await service.get(`/stack/v1/domains/d${Math.floor(random() * DOMAINS)}.com`, key);
       const { provenance } = (await answer.json()) as { provenance: { ledger_receipt_id: string } };
       receipts.push(provenance.ledger_receipt_id);
     }
@@ -77,7 +81,7 @@ describe('a backup that is cut off', () => {
       const name = path.join(place, `cut-${n}`);
       const unfinished = path.join(place, `.cut-${n}.unfinished`);
       const working = work(20);
-      const afterMs = Math.random() * first.tookMs;
+      const afterMs = (CUT_AT[n % CUT_AT.length] ?? 0) * first.tookMs;
       const ended = await cutOff(['backup', name, '--keys', `${name}.keys`], env, unfinished, signal, afterMs);
       await working;
       const isThere = existsSync(name);
@@ -99,6 +103,7 @@ describe('a backup that is cut off', () => {
       if (existsSync(path.join(unfinished, 'manifest.json'))) continue;
       if (existsSync(unfinished)) await fails(['backup', '--verify', unfinished], env, 2);
     }
+    assert.match(JSON.stringify(ends), /in time/);
     await succeeds(['backup', path.join(place, 'cut-0-again')], env);
     await succeeds(['check-store'], env);
     for (const id of receipts) assert.equal((await service.get(`/ledger/receipts/${id}`)).status, 200);
@@ -123,7 +128,7 @@ describe('a backup that is cut off', () => {
       const sign = path.join(data, 'restoring');
       // The first one ends, to tell how long one takes.
       const signal = n === 0 ? undefined : SIGNALS[n % SIGNALS.length];
-      const ended = await cutOff(args, here, sign, signal, Math.random() * tookMs);
+      const ended = await cutOff(args, here, sign, signal, (CUT_AT[n % CUT_AT.length] ?? 0) * tookMs);
       if (!signal) tookMs = ended.tookMs;
       const state = await stateOf(data, oldKey);
       const end = `${signal ?? 'none'}: ${state}`;
@@ -134,6 +139,7 @@ describe('a backup that is cut off', () => {
       await succeeds(args, here);
       assert.equal(await stateOf(data, oldKey), 'new');
     }
+    assert.match(JSON.stringify(ends), /"SIG\w+: (?:old|closed)"/, 'one was cut off in time');
     console.log(`restores ${JSON.stringify(ends)}`);
   });
 

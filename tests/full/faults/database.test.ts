@@ -108,6 +108,7 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
     'refuse in bounded time when it falls silent, and go on': async (load) => {
       link.become({ kind: 'silent' });
       await saysSo(load);
+      // Real: the silence of a network has no event. Any length does, and a busy machine makes it longer.
       await delay(3_000);
       link.become({ kind: 'well' });
     },

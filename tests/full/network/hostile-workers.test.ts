@@ -23,14 +23,6 @@ const MOST_GROWTH_BYTES = 256 * 2 ** 20;
 let cluster: Cluster;
 let gateway: GatewayProcess;
 
-before(async () => {
-  cluster = await Cluster.open();
-  gateway = await cluster.startGateway();
-  await cluster.startWorker({ simulated: { tokensPerSecond: 400, slots: 2 } });
-  await workersServing(gateway, 1);
-});
-after(() => cluster?.[Symbol.asyncDispose]());
-
 /** A host that offers the model as the honest one does, with more slots and more speed than anybody. */
 async function hostile(script: WorkerScript): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
@@ -45,7 +37,7 @@ async function hostile(script: WorkerScript): Promise<AsyncDisposable> {
 async function host(): Promise<PeerNode> {
   const keyFile = path.join(cluster.directory, `hostile-${Math.random()}.key`);
   const node = await startPeerNode({ keyFile, listen: [], isMdnsOn: false });
-  await node.peers.join(gateway.ready.joinToken, { signal: AbortSignal.timeout(10_000) });
+  await node.peers.join(gateway.ready.joinToken, { signal: AbortSignal.timeout(30_000) });
   return node;
 }
 
@@ -76,6 +68,14 @@ const gatewayBytes = async (): Promise<number> => {
 };
 
 describe('a worker', { timeout: 120_000 }, () => {
+  before(async () => {
+    cluster = await Cluster.open();
+    gateway = await cluster.startGateway();
+    await cluster.startWorker({ simulated: { tokensPerSecond: 400, slots: 2 } });
+    await workersServing(gateway, 1);
+  });
+  after(() => cluster?.[Symbol.asyncDispose]());
+
   it('that answers in garbage', async () => {
     const garbage = () => crypto.getRandomValues(new Uint8Array(200));
     let said = 0;
@@ -93,7 +93,7 @@ describe('a worker', { timeout: 120_000 }, () => {
   it('that sends a gigabyte, in frames that are right in themselves', async () => {
     const before = await gatewayBytes();
     await using node = await host();
-    const channel = await node.channels.open(gateway.ready.peer, PROTOCOL, { signal: AbortSignal.timeout(5_000) });
+    const channel = await node.channels.open(gateway.ready.peer, PROTOCOL, { signal: AbortSignal.timeout(30_000) });
     const greeting = { kind: 'hello', version: 1, software: 'flood', role: 'worker' } as const;
     await channel.send(encodeFrame(greeting));
     const jobs = Array.from({ length: 10_000 }, (_, i) => ({ id: i + 1, phase: 'writing' as const }));

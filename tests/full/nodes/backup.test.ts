@@ -14,9 +14,6 @@ import { fails, succeeds } from '../../support/strata-stack.ts';
 import { repeatDuring } from '../../support/until.ts';
 
 let internet: Internet;
-before(async () => {
-  internet = await sharedInternet();
-});
 
 const manifestOf = (folder: string) => JSON.parse(readFileSync(path.join(folder, 'manifest.json'), 'utf8'));
 
@@ -39,6 +36,7 @@ async function empty() {
 
 describe('a backup of a service at work', () => {
   it('holds every receipt that was given before it, and a service continues from it', async () => {
+    internet = await sharedInternet();
     await using busy = await startBusy(internet);
     await using place = await temporaryDirectory();
     const given = [...busy.given];
@@ -75,6 +73,7 @@ describe('a backup', () => {
   let place: Awaited<ReturnType<typeof temporaryDirectory>>;
   let set: string;
   before(async () => {
+    internet = await sharedInternet();
     busy = await startBusy(internet);
     place = await temporaryDirectory();
     set = path.join(place.path, 'set');

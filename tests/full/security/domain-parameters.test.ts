@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { useServicesWithResolver } from '../../support/both-services.ts';
 
-const { services, resolver } = useServicesWithResolver();
-const questions: string[] = [];
-resolver.on('message', (message) => questions.push(message.toString('latin1')));
-
 describe('a domain', () => {
+  const { services, resolver } = useServicesWithResolver();
+  const questions: string[] = [];
+  resolver.on('message', (message) => questions.push(message.toString('latin1')));
+
   it('that may be one is asked about, or the others would prove nothing', async () => {
     const url = `http://127.0.0.1:${services().stackPort}/stack/v1/domains/really.example`;
     const asked = new AbortController();

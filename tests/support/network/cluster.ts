@@ -4,9 +4,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimulatedEngineOptions } from '@strata/testnet';
-import { until } from '../until.ts';
+import { until, untilAnswer } from '../until.ts';
 import type { GatewayReady } from './gateway-process.ts';
 import type { ProcessOptions, WorkerReady } from './worker-process.ts';
 
@@ -131,16 +130,17 @@ async function start<Ready>(file: string, argument: object): Promise<ClusterProc
 
 /** The worker that makes the only answer that there is. */
 export async function busyWorker({ workers }: Cluster): Promise<WorkerProcess> {
-  for (;;) {
+  const busy = async () => {
     for (const worker of workers) if (worker.isRunning && (await runningIn(worker)) > 0) return worker;
-    await sleep(5);
-  }
+    return undefined;
+  };
+  return (await untilAnswer('a worker is busy', busy)) as WorkerProcess;
 }
 
 async function runningIn({ child }: WorkerProcess): Promise<number> {
-  const answer = once(child, 'message') as Promise<[{ readonly running: number }]>;
+  const answer = once(child, 'message', { signal: AbortSignal.timeout(READY_MS) });
   child.send('busy');
-  return (await answer)[0].running;
+  return ((await answer) as [{ readonly running: number }])[0].running;
 }
 
 /** Resolves when so many workers serve the model at this gateway; rejects when that takes too long. */

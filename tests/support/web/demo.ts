@@ -65,8 +65,12 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
   return {
     ...{ stack, inference, stackKey, inferenceKey, workerPids: workerPids.split(' and ').map(Number) },
     async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
       child.kill('SIGTERM');
-      if (child.exitCode === null) await once(child, 'exit');
+      const late = setTimeout(() => child.kill('SIGKILL'), 30_000);
+      await ended;
+      clearTimeout(late);
     },
   };
 }

@@ -1,8 +1,8 @@
 // Names of domains as fast-check makes them: few letters, so that they begin alike and hold the same parts.
 import fc from 'fast-check';
 
-/** A case that fails is made smaller for so long and no longer: a failing test must end. */
-fc.configureGlobal({ interruptAfterTimeLimit: 15_000 });
+/** For all files of the process: a failing test must end, and a property that ran fewer cases than it should has failed. */
+fc.configureGlobal({ interruptAfterTimeLimit: 120_000, markInterruptAsFailure: true });
 
 const labels = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', 'b', 'z', '0', '9', '-', '_'), minLength: 1, maxLength: 12 }),

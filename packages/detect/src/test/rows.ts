@@ -7,7 +7,7 @@ export function rows<Args extends readonly unknown[]>(
   check: (...args: Args) => unknown,
   table: readonly (readonly [why: string, ...args: Args])[],
 ): void {
-  for (const [why, ...args] of table) it(why, () => void check(...(args as unknown as Args)));
+  for (const [why, ...args] of table) it(why, async () => void (await check(...(args as unknown as Args))));
 }
 
 /** Compares the members of `expected` in full, and no other. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../../tests/support/until.ts';
 import type { ModelStoreOptions } from '../model-store.ts';
 import { cut, type FakeFile, type Fault, fakeModel, raw, sha256, stall, status } from '../test/fake-hub.ts';
 import { failsWith, offline, once, REFERENCE, Scene } from '../test/scene.ts';
@@ -168,7 +168,7 @@ describe('a download', () => {
     scene.hub.faults.push(stall(100_000));
     const stopping = new AbortController();
     const pulling = scene.pull(REFERENCE, { signal: stopping.signal });
-    while (!scene.progress.some(({ receivedBytes }) => receivedBytes > 0)) await sleep(5);
+    await until(() => scene.progress.some(({ receivedBytes }) => receivedBytes > 0));
     const reason = new Error('enough');
     stopping.abort(reason);
     await assert.rejects(pulling, reason);
@@ -187,7 +187,7 @@ describe('a download', () => {
       scene.hub.hubFaults.push(status(429, headers));
       const stopping = new AbortController();
       const pulling = scene.pull(REFERENCE, { retryMs, signal: stopping.signal });
-      while (scene.retries.length === 0) await sleep(2);
+      await until(() => scene.retries.length > 0);
       stopping.abort(new Error('enough'));
       await assert.rejects(pulling, /^Error: enough$/);
       const { pauseMs = 0 } = scene.retries[0] ?? {};

@@ -9,8 +9,8 @@ export interface Asked {
   readonly headers: http.IncomingHttpHeaders;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent
   readonly body: any;
-  /** When its connection went away before the answer was out. */
-  readonly closed: Promise<number>;
+  /** Its connection went away before the answer was out. */
+  readonly closed: Promise<void>;
 }
 
 export type Script = (response: ServerResponse, asked: Asked) => void | Promise<void>;
@@ -30,8 +30,8 @@ export async function startScripted() {
       response.writeHead(page ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(page ?? {}));
       return;
     }
-    const closed = new Promise<number>((resolve) => {
-      response.once('close', () => response.writableFinished || resolve(performance.now()));
+    const closed = new Promise<void>((resolve) => {
+      response.once('close', () => response.writableFinished || resolve());
     });
     const it = { path, headers, body: await json(request), closed };
     asked.push(it);

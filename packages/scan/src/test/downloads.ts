@@ -1,4 +1,4 @@
-// A directory of its own for the downloads of a test file, and a new name in it for each test.
+// A directory of its own for the downloads of a suite, and a new name in it for each test.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -13,7 +13,7 @@ import type { WebScript } from './web-server.ts';
 
 export const URL_OF_IT = 'http://example.com/model.bin';
 
-/** Made anew before each test of the file. */
+/** Made anew before each test of the suite that calls this. */
 export function useDownloads() {
   const downloads = { directory: '', file: '' };
   let number = 0;

@@ -25,7 +25,7 @@ export async function startInternet(script: WebScript, options: InternetOptions 
     userAgent: 'StrataBot/test (+https://example.net/bot)',
     trustedCa: [usualCertificate.cert],
     dial: web.dial,
-    resolver: { upstreams: [dns], tryTimeoutMs: 1_000, totalTimeoutMs: 2_000 },
+    resolver: { upstreams: [dns], tryTimeoutMs: 15_000, totalTimeoutMs: 30_000 },
     ...options.fetcher,
   });
   return {
@@ -34,7 +34,7 @@ export async function startInternet(script: WebScript, options: InternetOptions 
     dns,
     /** A fetch with bounds that suit a test. */
     fetch: (url: string, request: Partial<FetchRequest> = {}) =>
-      fetcher.fetch(url, { maxBytes: 65_536, timeoutMs: 5_000, ...request }),
+      fetcher.fetch(url, { maxBytes: 65_536, timeoutMs: 30_000, ...request }),
     async [Symbol.asyncDispose]() {
       await fetcher[Symbol.asyncDispose]();
       await web[Symbol.asyncDispose]();

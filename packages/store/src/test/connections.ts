@@ -1,6 +1,7 @@
 // Connections to a PostgreSQL server beside those of a store, and what the server reports of all.
 import { Kysely, type Logger } from 'kysely';
 import pg from 'pg';
+import { until } from '../../../../tests/support/until.ts';
 import { openPool, postgresDialect } from '../postgres-dialect.ts';
 import type { Database } from '../schema.ts';
 import { openDatabase, sqliteDialect } from '../sqlite-dialect.ts';
@@ -32,5 +33,6 @@ export async function terminate(url: string, condition: string, how: 'terminate'
 }
 
 export async function untilWaiting(url: string, count = 1): Promise<void> {
-  while ((await backends(url, "wait_event_type = 'Lock'")).length < count);
+  const isWaiting = async () => (await backends(url, "wait_event_type = 'Lock'")).length >= count;
+  await until(isWaiting, { what: `${count} wait for a lock`, limitMs: 120_000, intervalMs: 20 });
 }

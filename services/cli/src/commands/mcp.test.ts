@@ -1,14 +1,13 @@
 // `strata mcp` over standard input and output, by the SDK's own client, on a real service and on hostile ones.
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { liveService } from '../test/live-service.ts';
 import { closedAddress, fakeService, startMcp } from '../test/mcp-client.ts';
 import { assertEnds } from '../test/run-strata.ts';
 
 const asking = (base: string, key: string, ...args: string[]) => startMcp({ STRATA_URL: base, STRATA_KEY: key }, args);
-const service = await liveService();
-const mcp = await asking(service.base, service.key);
-after(() => mcp[Symbol.asyncDispose]());
+let service: Awaited<ReturnType<typeof liveService>>;
+let mcp: Awaited<ReturnType<typeof asking>>;
 const ask = (at: string, key = service.key) => fetch(service.base + at, { headers: { 'x-stack-key': key } });
 
 /** What a tool needs. */
@@ -18,6 +17,12 @@ function inputOf(required: readonly string[] = []): Record<string, string> {
 }
 
 describe('strata mcp', () => {
+  before(async () => {
+    service = await liveService();
+    mcp = await asking(service.base, service.key);
+  });
+  after(() => mcp?.[Symbol.asyncDispose]());
+
   it('offers the questions as tools that only read, and answers each with its receipt in lines and JSON', async () => {
     const { tools } = await mcp.client.listTools();
     assert.equal(tools.length, 23);

@@ -1,21 +1,26 @@
 // `strata mcp --http`: the SDK's own client, several at once, and requests that no honest client sends.
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { until } from '../../../../tests/support/until.ts';
 import { liveService } from '../test/live-service.ts';
 import { callTool, fakeService, startMcpHttp } from '../test/mcp-client.ts';
-
-const service = await liveService();
-const env = { STRATA_URL: service.base, STRATA_KEY: service.key };
-const mcp = await startMcpHttp(env, ['--lend-key']);
-after(() => mcp[Symbol.asyncDispose]());
 
 const call = (name: string, id = 1) =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } });
 const STATISTICS = call('stack_statistics');
 
 describe('strata mcp --http', () => {
+  let service: Awaited<ReturnType<typeof liveService>>;
+  let env: Readonly<Record<string, string>>;
+  let mcp: Awaited<ReturnType<typeof startMcpHttp>>;
+  before(async () => {
+    service = await liveService();
+    env = { STRATA_URL: service.base, STRATA_KEY: service.key };
+    mcp = await startMcpHttp(env, ['--lend-key']);
+  });
+  after(() => mcp?.[Symbol.asyncDispose]());
+
   it('answers several clients, and verifies for each what it gave to any', async () => {
     const first = await mcp.connect();
     const clients = [first, await mcp.connect(), await mcp.connect()];

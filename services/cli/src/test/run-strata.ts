@@ -82,7 +82,10 @@ export async function runStrata(args: Args, options: RunOptions = {}): Promise<O
   options.interruptOn?.then(interrupt);
   stdin.end(options.input ?? '');
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const limit = setTimeout(() => reject(new Error(`${args} hangs: ${stderr.text}`)), LIMIT_MS);
+  const limit = setTimeout(() => {
+    interrupt();
+    reject(new Error(`${args} hangs: ${stderr.text}`));
+  }, LIMIT_MS);
   try {
     const code = await Promise.race([runCli(listOf(args), context), late]);
     await atMatch.done();

@@ -6,7 +6,7 @@ import { company, type Harness, smallInternet, startHarness } from './harness.ts
 /** Forty companies, for services that leave them as they are: a test that moves companies takes those of `sharedService`, or what `moveDns` returns. */
 export const sharedInternet = shared(smallInternet);
 
-export type SharedService = Awaited<ReturnType<typeof sharedService>>;
+export type SharedService = Awaited<ReturnType<typeof startScanned>>;
 
 /** A service whose kept answers grow older only by `age`. */
 export async function startAging(options: Parameters<typeof startHarness>[0]) {
@@ -21,7 +21,7 @@ export async function startAging(options: Parameters<typeof startHarness>[0]) {
 }
 
 /** All forty companies are scanned; a second look confirms a change at once. Tests that change a company take their own. */
-export const sharedService = shared(async () => {
+export async function startScanned() {
   await using stack = new AsyncDisposableStack();
   const internet = stack.use(await smallInternet());
   const log: string[] = [];
@@ -50,4 +50,6 @@ export const sharedService = shared(async () => {
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
   return Object.create(service, Object.getOwnPropertyDescriptors(more)) as Harness & typeof more;
-});
+}
+
+export const sharedService = shared(startScanned);

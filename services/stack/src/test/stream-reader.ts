@@ -40,7 +40,7 @@ export async function openStream(
     },
     /** The next event of this name; others before it fail the test. */
     async next(name: string) {
-      await until(() => queue.length > 0, { what: `the event ${name}`, limitMs: 5_000 });
+      await until(() => queue.length > 0, { what: `the event ${name}` });
       const event = queue.shift();
       if (event?.event !== name) throw new Error(`expected ${name}, got ${event?.event}: ${event?.data}`);
       return event;

@@ -87,7 +87,7 @@ export class NetworkBed implements AsyncDisposable {
       startPeerNode({ keyFile: path.join(folder.path, name), listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false });
     const gateway = await start('gateway');
     const nodes = await Promise.all(Array.from({ length: workers }, (_, i) => start(`worker-${i}`)));
-    const signal = AbortSignal.timeout(10_000);
+    const signal = AbortSignal.timeout(30_000);
     for (const node of nodes) await node.peers.join(gateway.addresses()[0] as string, { signal });
     const bed = new NetworkBed(gateway, nodes, folder);
     await gateway.channels.handle(PROTOCOL, (channel) => void bed.#open(channel));
@@ -143,7 +143,7 @@ export class NetworkBed implements AsyncDisposable {
       info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: fleet.slots }) as ModelInfo,
       vocabulary: {} as Vocabulary,
       books: { agree, recent: async () => [] },
-      ...{ fleet, trust, gateway: gateway.id, patienceMs: 5_000, ...options },
+      ...{ fleet, trust, gateway: gateway.id, patienceMs: 30_000, ...options },
     });
   }
 

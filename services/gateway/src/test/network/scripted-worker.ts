@@ -60,7 +60,7 @@ export class ScriptedWorker {
   }
 
   static async connect(node: PeerNode, gateway: string, by: { engine: WorkerEngine; script?: WorkerScript }) {
-    const channel = await node.channels.open(gateway, PROTOCOL, { signal: AbortSignal.timeout(5_000) });
+    const channel = await node.channels.open(gateway, PROTOCOL, { signal: AbortSignal.timeout(30_000) });
     return new ScriptedWorker(node, channel, by.engine, by.script ?? {});
   }
 
