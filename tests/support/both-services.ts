@@ -7,9 +7,9 @@ import { after, before } from 'node:test';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { readConfig, startStack } from '@strata/stack';
-import { fakeService } from '../../services/cli/src/test/mcp-client.ts';
-import { temporaryDirectory } from '../../services/cli/src/test/run-strata.ts';
+import { fakeService } from './fake-service.ts';
 import { settingsOf } from './serve-process.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export type BothServices = Awaited<ReturnType<typeof startBothServices>>;
 

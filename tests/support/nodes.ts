@@ -1,11 +1,11 @@
 // Several real processes on one PostgreSQL database, each in its role and with a data directory of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { rotateSigningKeys } from '@strata/log';
+import { temporaryDirectory } from './temporary-directory.ts';
 import { untilAnswer } from './until.ts';
 
 export type NodeRole = 'all' | 'api' | 'scanner' | 'scheduler';
@@ -23,7 +23,7 @@ interface NodeOptions {
 const PROGRAM = path.join(import.meta.dirname, 'role-process.ts');
 
 export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: NodeOptions) {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-roles-'));
+  const { path: directory, remove } = await temporaryDirectory();
   const keys = path.join(directory, 'of-all');
   await rotateSigningKeys(keys, () => new Date());
   const kills: (() => Promise<unknown>)[] = [];
@@ -69,7 +69,7 @@ export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: N
     async [Symbol.asyncDispose]() {
       // One that has ended is not signalled.
       await Promise.all(kills.map((kill) => kill()));
-      await rm(directory, { recursive: true, force: true });
+      await remove();
     },
   };
 }

@@ -9,8 +9,9 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readGatewayConfig } from '@strata/gateway';
 import { readConfig, stackOpenApi } from '@strata/stack';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { whereBothAre } from './commands/start.ts';
-import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed, temporaryDirectory } from './test/run-strata.ts';
+import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed } from './test/run-strata.ts';
 
 const quiet = {
   ...{ STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_RESOLVERS: '127.0.0.1:1' },

@@ -79,8 +79,8 @@ describe('the clients', () => {
       await page.waitForFunction(() => document.title === 'done', undefined, { timeout: 30_000 }).catch(() => {});
       assert.deepEqual(errors, []);
       // The text of the page, or else all that the script prints.
-      const said = () => document.body.textContent || (window as unknown as { said: string }).said;
-      assert.match(await page.evaluate(said), OUTPUTS[title] ?? /^$/);
+      const output = () => document.body.textContent || (window as unknown as { output: string }).output;
+      assert.match(await page.evaluate(output), OUTPUTS[title] ?? /^$/);
     });
   }
 

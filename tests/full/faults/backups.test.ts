@@ -9,9 +9,10 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { strataProcess, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { strataProcess } from '../../../services/cli/src/test/run-strata.ts';
 import { fillStore, type ServeProcess, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** Set it to 10 for a long look. */
 const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);

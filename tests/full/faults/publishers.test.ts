@@ -6,9 +6,10 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { HOSTILITIES, type Hostility, type Publisher, startPublisher } from '../../support/hostile-publisher.ts';
 import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { repeatDuring, untilAnswer } from '../../support/until.ts';
 
 const MEGABYTE = 1 << 20;

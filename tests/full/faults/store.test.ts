@@ -8,15 +8,10 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { checkStore, openStore } from '@strata/store';
-import {
-  OTHER_UID,
-  otherUserSkip,
-  runStrata,
-  spawnStrata,
-  temporaryDirectory,
-} from '../../../services/cli/src/test/run-strata.ts';
+import { OTHER_UID, otherUserSkip, runStrata, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { untilAnswer } from '../../support/until.ts';
 
 const hasLimits = spawnSync('prlimit', ['--version']).error === undefined;

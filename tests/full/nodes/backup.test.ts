@@ -5,12 +5,12 @@ import { cp, mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
-import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
 import { contentOf } from '../../support/node-answers.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { repeatDuring } from '../../support/until.ts';
 
 let internet: Internet;

@@ -5,10 +5,11 @@ import { openStore } from '@strata/store';
 import { createInternet } from '@strata/testnet';
 import { postgres } from '../../../packages/store/src/test/places.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../../packages/store/src/test/scans.ts';
-import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { changesIn, contentOf, follow, get } from '../../support/node-answers.ts';
 import { type TestNode, testNodes, working } from '../../support/nodes.ts';
 import { fails } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { untilAnswer } from '../../support/until.ts';
 
 const DOMAINS = 30;

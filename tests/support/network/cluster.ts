@@ -1,11 +1,10 @@
 // Gateways and workers as processes of their own on loopback, to be killed, frozen and started again as a test wants.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimulatedEngineOptions } from '@strata/testnet';
+import { temporaryDirectory } from '../temporary-directory.ts';
 import { until } from '../until.ts';
 import type { GatewayReady } from './gateway-process.ts';
 import type { ProcessOptions, WorkerReady } from './worker-process.ts';
@@ -76,20 +75,22 @@ export class Cluster implements AsyncDisposable {
   readonly gateways: GatewayProcess[] = [];
   readonly workers: WorkerProcess[] = [];
   readonly directory: string;
+  readonly #remove: () => Promise<void>;
   #names = 0;
 
-  private constructor(directory: string) {
-    this.directory = directory;
+  private constructor({ path, remove }: Awaited<ReturnType<typeof temporaryDirectory>>) {
+    this.directory = path;
+    this.#remove = remove;
   }
 
   static async open(): Promise<Cluster> {
-    return new Cluster(await mkdtemp(path.join(tmpdir(), 'strata-cluster-')));
+    return new Cluster(await temporaryDirectory());
   }
 
   /** Stops all processes, and removes what they kept. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.workers, ...this.gateways].map((each) => each[Symbol.asyncDispose]()));
-    await rm(this.directory, { recursive: true, force: true });
+    await this.#remove();
   }
 
   async startGateway({ settings = {}, name, simulated }: StartOptions = {}): Promise<GatewayProcess> {

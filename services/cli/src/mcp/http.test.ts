@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, describe, it } from 'node:test';
+import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { liveService } from '../test/live-service.ts';
-import { callTool, fakeService, startMcpHttp } from '../test/mcp-client.ts';
+import { callTool, startMcpHttp } from '../test/mcp-client.ts';
 
 const service = await liveService();
 const env = { STRATA_URL: service.base, STRATA_KEY: service.key };

@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough, Transform, type TransformCallback } from 'node:stream';
 import type { CommandContext } from '../context.ts';
@@ -170,10 +168,4 @@ export function otherUserSkip(): string | false {
   if (process.getuid?.() !== 0) return 'only root starts processes of other users';
   const { error } = spawnSync(process.execPath, ['--version'], { uid: OTHER_UID });
   return error ? 'the checkout is below a folder that other users cannot enter' : false;
-}
-
-/** A data directory that goes away with the test. */
-export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-cli-'));
-  return { path: directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }

@@ -1,9 +1,7 @@
 // The real service on a small simulated internet, over real sockets, and what a test asks of it.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { createLogger } from '@strata/http';
 import { createInternet, type Internet } from '@strata/testnet';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import type { World } from '../app.ts';
 import { readConfig } from '../config.ts';
 import { startStack } from '../serve.ts';
@@ -45,11 +43,6 @@ export function settingsFor(internet: Pick<Internet, 'resolver'>, directory: str
     STRATA_LOG_LEVEL: 'silent',
     STRATA_RESOLVERS: `${internet.resolver.address}:${internet.resolver.port}`,
   };
-}
-
-export async function temporaryDirectory() {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-test-'));
-  return { path: directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }
 
 export async function startHarness({ internet, settings, world, log }: HarnessOptions) {
