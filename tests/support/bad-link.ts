@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export type LinkState =
+type LinkState =
   | { readonly kind: 'well' }
   /** Connections break at once, and new ones are broken. */
   | { readonly kind: 'reset' }

@@ -1,7 +1,8 @@
 // A page of another site in the operator's browser, against services of the operator's own machine: by DNS rebinding, and across origins.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { request, startBothServices, statuses, useBothServices } from '../../support/both-services.ts';
+import { startBothServices, useBothServices } from '../../support/both-services.ts';
+import { request, statuses } from '../../support/raw-http.ts';
 
 const services = useBothServices(() => ({ STRATA_INFERENCE_FREE_KEYS_PER_DAY: '3' }));
 

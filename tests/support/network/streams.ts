@@ -14,7 +14,7 @@ export interface StreamAsk {
   readonly onPiece?: (count: number) => void;
 }
 
-export type StreamOutcome = Awaited<ReturnType<typeof streamOf>>;
+type StreamOutcome = Awaited<ReturnType<typeof streamOf>>;
 
 export function clientOf({ ready }: GatewayProcess): OpenAI {
   return new OpenAI({ baseURL: `${ready.base}/v1`, apiKey: ready.key, maxRetries: 0 });

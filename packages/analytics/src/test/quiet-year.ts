@@ -1,11 +1,12 @@
 // A seeded world in which nothing happens but chance: providers of Zipf sizes that gain and lose domains day by day.
+import { normal } from '../../../../tests/support/random.ts';
 import { type Anomaly, judge, type Sample, type SeriesKind, WINDOW_DAYS } from '../anomaly.ts';
 
 export interface QuietOptions {
   readonly providers: number;
   readonly days: number;
   readonly seed: number;
-  /** Shared out among the providers as 1/rank. */
+  /** Distributed among the providers as 1/rank. */
   readonly domains: number;
   /** Events come in batches of this mean size (geometric); 1 for one by one. */
   readonly batch?: number;
@@ -62,7 +63,7 @@ export function quietYear(options: QuietOptions): QuietSeries[] {
   }).flat();
 }
 
-/** Judges each day of a series in turn, with earlier anomalies marked as such. */
+/** Judges each day of a series sequentially, with earlier anomalies marked as such. */
 export function judgeAll({ kind, samples }: QuietSeries, tests: number): Anomaly[] {
   const found: Anomaly[] = [];
   let window: Sample[] = [];
@@ -114,8 +115,4 @@ function poisson(mean: number, random: () => number): number {
 
 function geometric(mean: number, random: () => number): number {
   return mean > 1 ? 1 + Math.floor(Math.log1p(-random()) / Math.log1p(-1 / mean)) : 1;
-}
-
-function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log1p(-random())) * Math.cos(2 * Math.PI * random());
 }

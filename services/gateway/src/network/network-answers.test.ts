@@ -3,16 +3,16 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
+import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
 import { killed } from '../test/network/answers.ts';
 import { REQUESTS, SCHEMA, toldOf } from '../test/network/real-answers.ts';
 import type { WorkerScript } from '../test/network/scripted-worker.ts';
 import { connect, freshBed } from '../test/network/shared-bed.ts';
-import { sharedEngine } from '../test/shared.ts';
 
 describe('an answer of a real model whose workers are killed', () => {
   let model: Engine;
   before(async () => {
-    model = await sharedEngine();
+    model = await tinyEngine();
   });
 
   for (const [name, more] of Object.entries(REQUESTS))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { verifyAnswer } from '@strata/receipts';
-import { type Body, scanTwice } from '../test/harness.ts';
+import { type Body, moveDnsOf, scanTwice } from '../test/harness.ts';
 import { sharedService } from '../test/shared.ts';
 import { openStream, type StreamReader } from '../test/stream-reader.ts';
 
@@ -11,19 +11,9 @@ const LONG_AGO = '2020-01-01T00:00:00Z';
 const service = await sharedService();
 const key = await service.newKey();
 
-const dnsOf = (domain: string) =>
-  service.internet
-    .truth(domain)
-    .services.filter(({ category }) => category === 'dns')
-    .map(({ provider }) => provider);
-
 /** Moves companies to another DNS provider, scans twice, and lets the service process it. */
 async function move(count: number): Promise<string[]> {
-  const { internet } = service;
-  const isMovable = (domain: string) => internet.truth(domain).state === 'active' && dnsOf(domain).length === 1;
-  const moved = internet.domains().filter(isMovable).slice(0, count);
-  for (const domain of moved)
-    internet.migrate(domain, { category: 'dns', to: dnsOf(domain)[0] === 'ns1' ? 'dnsimple' : 'ns1' });
+  const moved = moveDnsOf(service.internet, count).map(({ domain }) => domain);
   await scanTwice(service, ...moved);
   await service.running.service.app.pulse.now();
   return moved;

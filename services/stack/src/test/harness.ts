@@ -121,15 +121,24 @@ export async function scanTwice(service: Harness, ...domains: string[]): Promise
   }
 }
 
-/** Gives one company another DNS provider; the change is seen once the resolver's cache is gone. */
-export function moveDns(internet: Internet) {
+/** Gives the first companies with one DNS provider another; the change is seen once the resolver's cache is gone. */
+export function moveDnsOf(internet: Internet, count: number) {
+  const moved: { readonly domain: string; readonly from: string; readonly to: string }[] = [];
   for (const domain of internet.domains()) {
+    if (moved.length === count) break;
     const { state, services } = internet.truth(domain);
     const [dns, other] = services.filter(({ category, isVisible }) => category === 'dns' && isVisible);
     if (state !== 'active' || !dns || other) continue;
     const to = dns.provider === 'ns1' ? 'dnsimple' : 'ns1';
     internet.migrate(domain, { category: 'dns', to });
-    return { domain, from: dns.provider, to };
+    moved.push({ domain, from: dns.provider, to });
   }
-  throw new RangeError('no company has one DNS provider');
+  return moved;
+}
+
+/** The same of one company. */
+export function moveDns(internet: Internet) {
+  const [moved] = moveDnsOf(internet, 1);
+  if (!moved) throw new RangeError('no company has one DNS provider');
+  return moved;
 }

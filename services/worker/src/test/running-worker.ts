@@ -23,7 +23,7 @@ export function simulatedModel(options: SimulatedEngineOptions = {}): LentModel 
 export const configOf = (settings: Readonly<Record<string, string | undefined>>): WorkerConfig =>
   readWorkerConfig({ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', ...settings });
 
-export interface TestWorkerOptions extends SimulatedEngineOptions {
+interface TestWorkerOptions extends SimulatedEngineOptions {
   readonly join?: readonly string[];
   readonly queue?: number;
   /** Of a worker that was there before; it is left where it is. */

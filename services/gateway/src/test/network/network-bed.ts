@@ -16,7 +16,7 @@ import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted
 const CONTEXT = 131_072;
 
 /** Chooses the least busy worker, keeps all that it is told, and excludes no worker for it. */
-export class BedFleet implements Fleet {
+class BedFleet implements Fleet {
   readonly sessions = new Set<WorkerSession>();
   readonly served: Served[] = [];
   readonly answered: string[] = [];
@@ -53,7 +53,7 @@ export class BedFleet implements Fleet {
   noteLost = (peer: string, loss: string) => void this.lost.push({ peer, loss, atMs: performance.now() });
 }
 
-export class BedTrust implements Trust {
+class TestTrust implements Trust {
   readonly answers: SeenAnswer[] = [];
   readonly breaches: { peer: string; reason: string }[] = [];
   readonly of = () => 1;
@@ -70,7 +70,7 @@ export class NetworkBed implements AsyncDisposable {
   #workers: ScriptedWorker[] = [];
   readonly #opening = new Map<string, PromiseWithResolvers<void>>();
   fleet = new BedFleet();
-  trust = new BedTrust();
+  trust = new TestTrust();
   agreed: SignedSegment[] = [];
   /** Sessions that ended, and those that could not be opened. */
   ends: { peer: string; loss: string; breach: string | undefined }[] = [];
@@ -100,7 +100,7 @@ export class NetworkBed implements AsyncDisposable {
     await Promise.all(Array.from(this.fleet.sessions, (session) => session[Symbol.asyncDispose]()));
     this.#sessionOptions = sessionOptions;
     this.#workers = [];
-    Object.assign(this, { fleet: new BedFleet(), trust: new BedTrust(), agreed: [], ends: [] });
+    Object.assign(this, { fleet: new BedFleet(), trust: new TestTrust(), agreed: [], ends: [] });
   }
 
   /** A worker whose session is open at the gateway. */
