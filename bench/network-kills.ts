@@ -3,7 +3,7 @@
 import { type Engine, startLlamaEngine } from '@strata/engine';
 import { createSimulatedEngine, simulatedAnswer, tinyChatModel } from '@strata/testnet';
 import { answerOf, job, PROMPT } from '../services/gateway/src/test/network/answers.ts';
-import { NetworkBed } from '../services/gateway/src/test/network/network-bed.ts';
+import { TestNetwork } from '../services/gateway/src/test/network/network-bed.ts';
 import { REQUESTS, toldOf } from '../services/gateway/src/test/network/real-answers.ts';
 import type { WorkerEngine, WorkerScript } from '../services/gateway/src/test/network/scripted-worker.ts';
 import type { Figure } from './main.ts';
@@ -26,7 +26,7 @@ interface Tally {
 }
 
 export async function benchNetworkKills(): Promise<Figure[]> {
-  await using bed = await NetworkBed.start(HOSTS);
+  await using bed = await TestNetwork.start(HOSTS);
   const startedAt = performance.now();
   const simulated = await killSimulated(bed);
   const real = await killReal(bed);
@@ -49,7 +49,7 @@ export async function benchNetworkKills(): Promise<Figure[]> {
   ];
 }
 
-async function killSimulated(bed: NetworkBed): Promise<Tally> {
+async function killSimulated(bed: TestNetwork): Promise<Tally> {
   const random = randomOf(SEED);
   const model = createSimulatedEngine({ slots: 4 });
   const tally: Tally = { kills: 0, seenMs: [], answers: 0, wrong: 0 };
@@ -65,7 +65,7 @@ async function killSimulated(bed: NetworkBed): Promise<Tally> {
   return tally;
 }
 
-async function killReal(bed: NetworkBed): Promise<Tally> {
+async function killReal(bed: TestNetwork): Promise<Tally> {
   const random = randomOf(SEED);
   await using model = await startLlamaEngine({ file: tinyChatModel, slots: 2, threads: 1, gpu: false });
   const requests = Object.values(REQUESTS).map((request) => ({ max_tokens: MOST_TOKENS, ...request }));
@@ -83,7 +83,7 @@ async function killReal(bed: NetworkBed): Promise<Tally> {
 
 /** One answer over so many workers that each may be killed when it comes to one of the positions. */
 async function killed<Answer>(
-  bed: NetworkBed,
+  bed: TestNetwork,
   { model, positions, tally }: { model: WorkerEngine & Partial<Engine>; positions: readonly number[]; tally: Tally },
   ask: (engine: Engine) => Promise<Answer>,
 ): Promise<Answer> {

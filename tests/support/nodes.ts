@@ -17,12 +17,12 @@ interface NodeOptions {
   readonly databaseUrl: string;
   /** Companies of the simulated internet that scanners see, and API nodes where they can scan on demand. */
   readonly domains: number;
-  readonly isApiSeeing?: boolean;
+  readonly canApiScan?: boolean;
 }
 
 const PROGRAM = path.join(import.meta.dirname, 'role-process.ts');
 
-export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: NodeOptions) {
+export async function testNodes({ databaseUrl, domains, canApiScan = false }: NodeOptions) {
   const { path: directory, remove } = await temporaryDirectory();
   const keys = path.join(directory, 'of-all');
   await rotateSigningKeys(keys, () => new Date());
@@ -40,8 +40,8 @@ export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: N
         ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
         ...{ STRATA_LOG_LEVEL: 'info', ...settings },
       };
-      const isSeeing = role === 'scanner' || role === 'all' || (role === 'api' && isApiSeeing);
-      const child = spawn(process.execPath, [PROGRAM, isSeeing ? String(domains) : '0'], { env, stdio: 'pipe' });
+      const canScan = role === 'scanner' || role === 'all' || (role === 'api' && canApiScan);
+      const child = spawn(process.execPath, [PROGRAM, canScan ? String(domains) : '0'], { env, stdio: 'pipe' });
       const exited = once(child, 'exit');
       let log = '';
       child.stderr.on('data', (chunk) => {

@@ -203,7 +203,7 @@ describe('both services', () => {
       assert.deepEqual([ofStack.chatUrl, inference.explorerUrl], [chat, stack]);
     });
 
-  it('are told to balancers as stopping side by side, and answer until the time for that is over', async () => {
+  it('report `stopping` concurrently, and answer until the drain time is over', async () => {
     await using directory = await temporaryDirectory();
     const looks: { readonly ready: readonly string[]; readonly health: readonly number[] }[] = [];
     let watching: Promise<void> | undefined;

@@ -117,7 +117,9 @@ describe('a service whose store may not be written', { skip: otherUserSkip() }, 
 });
 
 describe('a store with damaged pages', () => {
-  it('is told of, not made worse, found by check-store, and mended by restore', { timeout: 300_000 }, async () => {
+  it('is reported, is not made worse, is found by check-store and repaired by restore', {
+    timeout: 300_000,
+  }, async () => {
     await using at = await place();
     const env = settingsOf(at.path);
     const set = path.join(at.path, 'set');

@@ -12,13 +12,13 @@ import {
   type WorkerScript,
 } from '../../../services/gateway/src/test/network/scripted-worker.ts';
 import { Cluster, type GatewayProcess, workersServing } from '../../support/network/cluster.ts';
-import { assertWhole, clientOf, type StreamAsk } from '../../support/network/streams.ts';
+import { assertComplete, clientOf, type StreamAsk } from '../../support/network/streams.ts';
 
 const ask: StreamAsk = { prompt: [300, 1_000], seed: 11, tokens: 120 };
 /** More than the honest worker has, so that the gateway gives it work. */
 const SLOTS = 64;
 /** Of the gateway, over what it had before. */
-const MOST_GROWTH_BYTES = 256 * 2 ** 20;
+const MAX_GROWTH_BYTES = 256 * 2 ** 20;
 
 let cluster: Cluster;
 let gateway: GatewayProcess;
@@ -66,7 +66,7 @@ async function offerOf(node: PeerNode, info: ReturnType<typeof createSimulatedEn
 /** Six concurrent streams, all of them whole. */
 const assertServes = () => {
   const asks = Array.from({ length: 6 }, (_, i): StreamAsk => ({ ...ask, seed: ask.seed + i }));
-  return assertWhole(clientOf(gateway), asks);
+  return assertComplete(clientOf(gateway), asks);
 };
 
 const gatewayBytes = async (): Promise<number> => {
@@ -101,7 +101,7 @@ describe('a worker', { timeout: 120_000 }, () => {
     const [sent] = await Promise.all([flood(channel, pulse, 2 ** 30), assertServes()]);
     assert.ok(sent < 2 ** 28, `it is hung up on, not heard out: ${sent} bytes`);
     const growth = (await gatewayBytes()) - before;
-    assert.ok(growth < MOST_GROWTH_BYTES, `${Math.round(growth / 2 ** 20)} MiB more after ${sent} bytes`);
+    assert.ok(growth < MAX_GROWTH_BYTES, `${Math.round(growth / 2 ** 20)} MiB more after ${sent} bytes`);
   });
 });
 

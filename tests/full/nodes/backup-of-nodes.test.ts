@@ -63,7 +63,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     answer = path.join(place.path, 'answer.json');
     await writeFile(answer, told.text);
     set = path.join(place.path, 'set');
-    given = [...busy.given, receiptOf(told)];
+    given = [...busy.receiptIds, receiptOf(told)];
     await repeatDuring(succeeds(['backup', set, '--keys', `${set}.keys`], busy.env), busy.step, () => ask(second));
   });
   after(async () => {

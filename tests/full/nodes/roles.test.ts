@@ -115,7 +115,7 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     for (const node of started) assert.doesNotMatch(node.log(), /"level":[56]0/, node.role);
   });
 
-  it('tell every subscriber each event once, in order, while the scheduler at work is killed twice', async () => {
+  it('publish each event once, in order, to every subscriber while the active scheduler is killed twice', async () => {
     await using place = await ground();
     const { store, nodes } = place;
     const { key } = await store.keys.create({ tier: 'unlimited' });

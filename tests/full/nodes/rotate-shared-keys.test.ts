@@ -68,7 +68,7 @@ describe('strata stack keys rotate-signing', { skip: postgres.skip }, () => {
     assert.match(await keysHere(two.path), /^ok: /);
   });
 
-  it('is told by a node that lacks the new keys: in its log, by its metrics, and by 503 once the old ones are of no use', async () => {
+  it('is reported by a node without the new keys: in its log, its metrics, and by 503', async () => {
     await using one = await temporaryDirectory();
     await using two = await temporaryDirectory();
     const url = await postgres.fresh();

@@ -29,7 +29,7 @@ for (const [name, portOf] of [
 
   describe(`the ${name} service`, () => {
     for (const line of OPEN[name]) {
-      it(`answers ${line} to nobody who calls it by a name that is not its own`, async () => {
+      it(`refuses ${line} under a host name that is not its own`, async () => {
         const said = await ask(line, 'host: rebound.evil.example:80');
         assert.deepEqual(statuses(said), [421]);
         assert.match(said, /STRATA_ALLOWED_HOSTS/);
@@ -75,7 +75,7 @@ for (const [name, portOf] of [
 }
 
 describe('the metrics', () => {
-  it('are told to nobody who calls them by another name, nor to a page', async () => {
+  it('are refused under another host name and to pages', async () => {
     const ask = (...fields: string[]) => request(services().metricsPort, 'GET /metrics', fields);
     assert.deepEqual(statuses(await ask('host: rebound.evil.example')), [421]);
     assert.deepEqual(statuses(await ask('host: localhost', 'origin: https://evil.example')), [403]);

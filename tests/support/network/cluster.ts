@@ -27,14 +27,14 @@ export class ClusterProcess<Ready> implements AsyncDisposable {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** As the power cut would. Resolves when it is gone. */
+  /** As the power cut would. Resolves when it has exited. */
   async kill(): Promise<void> {
-    const gone = this.isRunning ? once(this.child, 'exit') : undefined;
+    const exited = this.isRunning ? once(this.child, 'exit') : undefined;
     this.child.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
-  /** Its connections stay open, and nothing is heard of it. */
+  /** Its connections stay open, and it sends nothing. */
   freeze(): void {
     this.child.kill('SIGSTOP');
   }
@@ -43,14 +43,14 @@ export class ClusterProcess<Ready> implements AsyncDisposable {
     this.child.kill('SIGCONT');
   }
 
-  /** Lets go of it: it leaves as a stopped service does. */
+  /** Disconnects it: it stops as a service does. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.isRunning) return;
     this.thaw();
-    const gone = once(this.child, 'exit');
+    const exited = once(this.child, 'exit');
     if (this.child.connected) this.child.disconnect();
     const late = setTimeout(() => this.child.kill('SIGKILL'), 15_000);
-    await gone;
+    await exited;
     clearTimeout(late);
   }
 }

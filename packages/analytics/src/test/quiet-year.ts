@@ -86,7 +86,7 @@ export function withLoss(series: QuietSeries, loss: { readonly day: number; read
 }
 
 /** Uniform numbers within 0–1, the same for the same seed: a Weyl sequence, mixed (the finaliser of MurmurHash3). */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x9e3779b9) >>> 0;

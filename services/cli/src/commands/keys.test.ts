@@ -1,3 +1,4 @@
+// `strata stack keys` and `strata inference keys`.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';

@@ -76,7 +76,7 @@ export async function runStrata(args: Args, options: RunOptions = {}): Promise<O
   const { stdin, stdout, stderr } = context;
   const interrupt = () => context.kill('SIGINT');
   const atMatch = watchFor(options, () => stderr.text + stdout.text, interrupt);
-  for (const stream of [stdout, stderr]) stream.on('text', atMatch.look).resume();
+  for (const stream of [stdout, stderr]) stream.on('text', atMatch.check).resume();
   options.interruptOn?.then(interrupt);
   stdin.end(options.input ?? '');
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -108,15 +108,15 @@ export const jsonOf = async (args: Args, options?: RunOptions) => JSON.parse((aw
 
 /** Calls `interrupt` once what was printed matches, and `whileAt` has ended. */
 function watchFor({ interruptAt, whileAt }: RunOptions, printed: () => string, interrupt: () => void) {
-  let meanwhile: Promise<unknown> | undefined;
+  let action: Promise<unknown> | undefined;
   return {
-    look() {
-      const matched = meanwhile ? undefined : interruptAt?.exec(printed());
+    check() {
+      const matched = action ? undefined : interruptAt?.exec(printed());
       if (!matched) return;
-      meanwhile = (whileAt?.({ matched }) ?? Promise.resolve()).finally(interrupt);
-      meanwhile.catch(() => {});
+      action = (whileAt?.({ matched }) ?? Promise.resolve()).finally(interrupt);
+      action.catch(() => {});
     },
-    done: async () => void (await meanwhile),
+    done: async () => void (await action),
   };
 }
 
@@ -145,7 +145,7 @@ export function spawnStrata(args: Args, options: ProcessOptions = {}): Promise<O
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => {
       printed[name] += text;
-      atMatch.look();
+      atMatch.check();
     });
   options.interruptOn?.then(interrupt);
   // A command that ends before it has read everything is no failure of the test.

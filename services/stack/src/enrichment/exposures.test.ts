@@ -1,3 +1,4 @@
+// The versions that domains show, and the advisories that affect them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readNvdRecord } from '@strata/advisories';

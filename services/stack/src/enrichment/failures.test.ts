@@ -1,3 +1,4 @@
+// Syncs with publishers that fail, stall or answer wrongly.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';

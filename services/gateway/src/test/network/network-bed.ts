@@ -16,7 +16,7 @@ import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted
 const CONTEXT = 131_072;
 
 /** Chooses the least busy worker, keeps all that it is told, and excludes no worker for it. */
-class BedFleet implements Fleet {
+class TestFleet implements Fleet {
   readonly sessions = new Set<WorkerSession>();
   readonly served: Served[] = [];
   readonly answered: string[] = [];
@@ -62,14 +62,14 @@ class TestTrust implements Trust {
   readonly breach = (peer: string, reason: string) => void this.breaches.push({ peer, reason });
 }
 
-export class NetworkBed implements AsyncDisposable {
+export class TestNetwork implements AsyncDisposable {
   readonly gateway: PeerNode;
   readonly nodes: readonly PeerNode[];
   readonly #folder: AsyncDisposable;
   #sessionOptions: Partial<SessionOptions> = {};
   #workers: ScriptedWorker[] = [];
   readonly #opening = new Map<string, PromiseWithResolvers<void>>();
-  fleet = new BedFleet();
+  fleet = new TestFleet();
   trust = new TestTrust();
   agreed: SignedSegment[] = [];
   /** Sessions that ended, and those that could not be opened. */
@@ -81,7 +81,7 @@ export class NetworkBed implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  static async start(workers: number): Promise<NetworkBed> {
+  static async start(workers: number): Promise<TestNetwork> {
     const folder = await mkdtempDisposable(path.join(tmpdir(), 'strata-bed-'));
     const start = (name: string) =>
       startPeerNode({ keyFile: path.join(folder.path, name), listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false });
@@ -89,7 +89,7 @@ export class NetworkBed implements AsyncDisposable {
     const nodes = await Promise.all(Array.from({ length: workers }, (_, i) => start(`worker-${i}`)));
     const signal = AbortSignal.timeout(10_000);
     for (const node of nodes) await node.peers.join(gateway.addresses()[0] as string, { signal });
-    const bed = new NetworkBed(gateway, nodes, folder);
+    const bed = new TestNetwork(gateway, nodes, folder);
     await gateway.channels.handle(PROTOCOL, (channel) => void bed.#open(channel));
     return bed;
   }
@@ -100,7 +100,7 @@ export class NetworkBed implements AsyncDisposable {
     await Promise.all(Array.from(this.fleet.sessions, (session) => session[Symbol.asyncDispose]()));
     this.#sessionOptions = sessionOptions;
     this.#workers = [];
-    Object.assign(this, { fleet: new BedFleet(), trust: new TestTrust(), agreed: [], ends: [] });
+    Object.assign(this, { fleet: new TestFleet(), trust: new TestTrust(), agreed: [], ends: [] });
   }
 
   /** A worker whose session is open at the gateway. */
