@@ -24,7 +24,7 @@ type Env = Readonly<Record<string, string>>;
 interface CutOptions {
   /** Exists when the command has begun to write. */
   readonly sign: string;
-  readonly signal?: NodeJS.Signals;
+  readonly signal?: NodeJS.Signals | undefined;
   readonly afterMs?: number;
 }
 

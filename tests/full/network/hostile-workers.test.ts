@@ -38,7 +38,7 @@ async function hostile(script: WorkerScript): Promise<AsyncDisposable> {
   const engine = createSimulatedEngine({ tokensPerSecond: 400, slots: SLOTS });
   const worker = await ScriptedWorker.connect(node, gateway.ready.peer, { engine: engine as WorkerEngine, script });
   stack.defer(() => worker.kill());
-  worker.say(await offerOf(node, engine.info));
+  worker.send(await offerOf(node, engine.info));
   return stack.move();
 }
 
@@ -78,16 +78,16 @@ const gatewayBytes = async (): Promise<number> => {
 describe('a worker', { timeout: 120_000 }, () => {
   it('that answers in garbage', async () => {
     const garbage = () => crypto.getRandomValues(new Uint8Array(200));
-    let said = 0;
+    let replaced = 0;
     await using _hostile = await hostile({
-      say: (frame) => {
-        if (frame.kind === 'tokens') said += 1;
+      send: (frame) => {
+        if (frame.kind === 'tokens') replaced += 1;
         return frame.kind === 'tokens' ? [garbage(), garbage()] : [frame];
       },
     });
     await workersServing(gateway, 2);
     await assertServes();
-    assert.ok(said > 0, 'it was asked');
+    assert.ok(replaced > 0, 'it was asked');
   });
 
   it('that sends a gigabyte, in frames that are right in themselves', async () => {

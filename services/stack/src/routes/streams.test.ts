@@ -49,7 +49,8 @@ describe('the event stream', () => {
     await using stream = await open();
     const [domain = ''] = await move(1);
     const body = await migration(stream);
-    const change = { type: 'migrated', to_id: dnsOf(domain)[0] };
+    const dns = service.internet.truth(domain).services.find(({ category }) => category === 'dns');
+    const change = { type: 'migrated', to_id: dns?.provider };
     assert.partialDeepStrictEqual(body, { type: 'migration', domain, change });
     const keySet = (await service.ask('/.well-known/stack-keys.json')).body;
     const receipt = (await service.ask(`/ledger/receipts/${body.provenance.ledger_receipt_id}`)).body;
