@@ -183,8 +183,8 @@ function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
         continue;
       }
       current = stream;
-      const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-      await Promise.race([stream.ended, gone]);
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      await Promise.race([stream.ended, aborted]);
       await stream[Symbol.asyncDispose]();
       current = undefined;
       events.push(...stream.events);

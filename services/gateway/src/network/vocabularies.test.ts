@@ -1,11 +1,12 @@
 // Vocabularies: processes that start when they are called, files that are always checked, and workers that send them.
+
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdtempDisposable, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { EngineError } from '@strata/engine';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { fetchVocabulary, mostTrustedFirst } from './fetch-vocabulary.ts';
 import { Vocabularies, type VocabulariesOptions } from './vocabularies.ts';
@@ -114,11 +115,9 @@ const file = (text: string) => {
 };
 const never = async (): Promise<Uint8Array> => assert.fail('it was fetched');
 
-const temporary = () => mkdtempDisposable(path.join(tmpdir(), 'strata-vocabularies-'));
-
 describe('vocabulary files', () => {
   it('are fetched once, also by two at the same time, and found by the next process', async () => {
-    await using directory = await temporary();
+    await using directory = await temporaryDirectory();
     const { bytes, sha256 } = file('one');
     let fetched = 0;
     const fetch = async () => {
@@ -133,7 +132,7 @@ describe('vocabulary files', () => {
   });
 
   it('that were tampered with on disk are fetched again', async () => {
-    await using directory = await temporary();
+    await using directory = await temporaryDirectory();
     const cache = new VocabularyCache({ directory: directory.path });
     const { bytes, sha256 } = file('right');
     const at = await cache.file(sha256, async () => bytes);
@@ -144,7 +143,7 @@ describe('vocabulary files', () => {
   });
 
   it('with another digest, or too large, leave nothing behind', async () => {
-    await using directory = await temporary();
+    await using directory = await temporaryDirectory();
     const cache = new VocabularyCache({ directory: directory.path, mostBytes: 10 });
     const [asked, large] = [file('asked for'), file('eleven bytes')];
     const wrong = [{ ...asked, bytes: Buffer.from('something') }, { ...asked, bytes: Buffer.alloc(0) }, large];
@@ -158,7 +157,7 @@ describe('vocabulary files', () => {
   });
 
   it('beyond the bound give way, those used longest ago first, and so does what a kill left half written', async () => {
-    await using directory = await temporary();
+    await using directory = await temporaryDirectory();
     const cache = new VocabularyCache({ directory: directory.path, mostFiles: 2 });
     const half = path.join(directory.path, 'left.part');
     const files = ['a', 'b', 'c'].map(file);

@@ -1,11 +1,11 @@
 // A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the engine over them.
+
 import assert from 'node:assert/strict';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
 import { NEWCOMER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
+import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import type { Chosen, Fleet, Served } from '../../network/fleet.ts';
 import { createNetworkEngine, type NetworkEngineOptions } from '../../network/network-engine.ts';
 import { openWorkerSession, type SessionOptions } from '../../network/open-session.ts';
@@ -82,7 +82,7 @@ export class TestNetwork implements AsyncDisposable {
   }
 
   static async start(workers: number): Promise<TestNetwork> {
-    const folder = await mkdtempDisposable(path.join(tmpdir(), 'strata-bed-'));
+    const folder = await temporaryDirectory();
     const start = (name: string) =>
       startPeerNode({ keyFile: path.join(folder.path, name), listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false });
     const gateway = await start('gateway');
