@@ -1,5 +1,5 @@
 // A seeded world in which nothing happens but chance: providers of Zipf sizes that gain and lose domains day by day.
-import { normal } from '../../../../tests/support/random.ts';
+import { normal, randomFrom } from '../../../../tests/support/random.ts';
 import { type Anomaly, judge, type Sample, type SeriesKind, WINDOW_DAYS } from '../anomaly.ts';
 
 export interface QuietOptions {
@@ -32,7 +32,7 @@ const WEEKEND = 0.7;
 
 export function quietYear(options: QuietOptions): QuietSeries[] {
   const { providers, days, domains, growth = 0, gaps = 0 } = options;
-  const random = randomOf(options.seed);
+  const random = randomFrom(options.seed);
   const harmonic = Array.from({ length: providers }, (_, i) => 1 / (i + 1)).reduce((a, b) => a + b, 0);
   const isScanned = Array.from({ length: days }, () => random() >= gaps);
   return Array.from({ length: providers }, (_, provider) => {
@@ -83,17 +83,6 @@ export function withLoss(series: QuietSeries, loss: { readonly day: number; read
   const isTouched = (day: number) => (series.metric === 'losses' ? day === loss.day : day >= loss.day);
   const samples = series.samples.map((each) => (isTouched(each.day) ? { ...each, value: each.value + change } : each));
   return { ...series, samples };
-}
-
-/** Uniform numbers within 0–1, the same for the same seed: a Weyl sequence, mixed (the finaliser of MurmurHash3). */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x9e3779b9) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
-    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-    return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32;
-  };
 }
 
 function events(rate: number, { batch = 1, sway = 0 }: QuietOptions, random: () => number): number {
