@@ -3,8 +3,8 @@
 import { type Engine, startLlamaEngine } from '@strata/engine';
 import { createSimulatedEngine, simulatedAnswer, tinyChatModel } from '@strata/testnet';
 import { answerOf, job, PROMPT } from '../services/gateway/src/test/network/answers.ts';
-import { NetworkBed } from '../services/gateway/src/test/network/network-bed.ts';
-import { REQUESTS, toldOf } from '../services/gateway/src/test/network/real-answers.ts';
+import { TestNetwork } from '../services/gateway/src/test/network/network-bed.ts';
+import { deltasOf, REQUESTS } from '../services/gateway/src/test/network/real-answers.ts';
 import type { WorkerEngine, WorkerScript } from '../services/gateway/src/test/network/scripted-worker.ts';
 import type { Figure } from './main.ts';
 import { median, perSecond, quantile } from './measure.ts';
@@ -26,7 +26,7 @@ interface Tally {
 }
 
 export async function benchNetworkKills(): Promise<Figure[]> {
-  await using bed = await NetworkBed.start(HOSTS);
+  await using bed = await TestNetwork.start(HOSTS);
   const startedAt = performance.now();
   const simulated = await killSimulated(bed);
   const real = await killReal(bed);
@@ -49,7 +49,7 @@ export async function benchNetworkKills(): Promise<Figure[]> {
   ];
 }
 
-async function killSimulated(bed: NetworkBed): Promise<Tally> {
+async function killSimulated(bed: TestNetwork): Promise<Tally> {
   const random = randomOf(SEED);
   const model = createSimulatedEngine({ slots: 4 });
   const tally: Tally = { kills: 0, seenMs: [], answers: 0, wrong: 0 };
@@ -65,25 +65,25 @@ async function killSimulated(bed: NetworkBed): Promise<Tally> {
   return tally;
 }
 
-async function killReal(bed: NetworkBed): Promise<Tally> {
+async function killReal(bed: TestNetwork): Promise<Tally> {
   const random = randomOf(SEED);
   await using model = await startLlamaEngine({ file: tinyChatModel, slots: 2, threads: 1, gpu: false });
   const requests = Object.values(REQUESTS).map((request) => ({ max_tokens: MOST_TOKENS, ...request }));
-  const undisturbed = await Promise.all(requests.map((request) => toldOf(model, request)));
+  const undisturbed = await Promise.all(requests.map((request) => deltasOf(model, request)));
   const tally: Tally = { kills: 0, seenMs: [], answers: 0, wrong: 0 };
   while (tally.kills < KILLS) {
     const which = tally.answers % requests.length;
     const truth = undisturbed[which];
     const positions = positionsOf(random, truth?.tokens ?? 0);
-    const told = await killed(bed, { model, positions, tally }, (engine) => toldOf(engine, requests[which] ?? {}));
-    if (JSON.stringify(told) !== JSON.stringify(truth)) tally.wrong += 1;
+    const made = await killed(bed, { model, positions, tally }, (engine) => deltasOf(engine, requests[which] ?? {}));
+    if (JSON.stringify(made) !== JSON.stringify(truth)) tally.wrong += 1;
   }
   return tally;
 }
 
 /** One answer over so many workers that each may be killed when it comes to one of the positions. */
 async function killed<Answer>(
-  bed: NetworkBed,
+  bed: TestNetwork,
   { model, positions, tally }: { model: WorkerEngine & Partial<Engine>; positions: readonly number[]; tally: Tally },
   ask: (engine: Engine) => Promise<Answer>,
 ): Promise<Answer> {
@@ -91,7 +91,7 @@ async function killed<Answer>(
   const left = new Set(positions);
   const killedAtMs = new Map<string, number>();
   const script: WorkerScript = {
-    say(frame, worker) {
+    send(frame, worker) {
       if (frame.kind !== 'tokens' || !left.delete(frame.position)) return [frame];
       killedAtMs.set(worker.node.id, performance.now());
       worker.kill();

@@ -40,8 +40,8 @@ async function overhead(): Promise<Figure[]> {
   const client = clientOf(gateway);
   const measure = async (model: string, tokens: number, prompt: readonly number[]) => {
     const ask = { prompt, seed: 1, tokens, model };
-    const { firstTokenMs, wholeMs, completionTokens = 0 } = await streamOf(client, ask);
-    return { firstTokenMs, tokensPerSecond: ((completionTokens - 1) * 1_000) / (wholeMs - firstTokenMs) };
+    const { firstTokenMs, totalMs, completionTokens = 0 } = await streamOf(client, ask);
+    return { firstTokenMs, tokensPerSecond: ((completionTokens - 1) * 1_000) / (totalMs - firstTokenMs) };
   };
   const inTurns = async (models: readonly string[], tokens: number, prompt: readonly number[]) => {
     const told = models.map((): Awaited<ReturnType<typeof measure>>[] => []);
@@ -112,11 +112,11 @@ async function load(
   const startedAt = performance.now();
   const outcomes = await Promise.all(asks.map((ask) => streamOf(client, ask)));
   const seconds = (performance.now() - startedAt) / 1_000;
-  for (const [i, outcome] of outcomes.entries()) assertWhole(outcome, asks[i] as StreamAsk);
+  for (const [i, outcome] of outcomes.entries()) assertComplete(outcome, asks[i] as StreamAsk);
   return (streams * tokens) / seconds;
 }
 
-function assertWhole(outcome: Awaited<ReturnType<typeof streamOf>>, ask: StreamAsk): void {
+function assertComplete(outcome: Awaited<ReturnType<typeof streamOf>>, ask: StreamAsk): void {
   const faults = faultsOf(outcome, ask);
   if (faults.length > 0) throw new Error(`a stream is not what an undisturbed one is: ${faults.join('; ')}`);
 }
@@ -162,7 +162,7 @@ async function gaps(
         if (count >= at) harmed ??= busyWorker(cluster).then(harm);
       },
     });
-    assertWhole(outcome, ask);
+    assertComplete(outcome, ask);
     told[group]?.push(outcome.longestGapMs);
     await harmed;
   }

@@ -1,8 +1,9 @@
 // Who gets a request: time to the first token with our choice and with others, in simulated time, and what a choice costs in real time.
 import { Directory, type Offer, type OfferedModel, PrefixMap } from '@strata/inference';
 import { POLICIES } from '../packages/inference/src/test/policies.ts';
-import { seededRandom, simulateFleet } from '../packages/inference/src/test/simulated-fleet.ts';
+import { simulateFleet } from '../packages/inference/src/test/simulated-fleet.ts';
 import { randomKind, SimulatedWorker } from '../packages/inference/src/test/simulated-worker.ts';
+import { randomFrom } from '../tests/support/random.ts';
 import type { Figure } from './main.ts';
 import { perSecond, quantile, rateOf } from './measure.ts';
 
@@ -38,7 +39,7 @@ function firstTokens({ workers, seconds }: { readonly workers: number; readonly 
 /** With a prompt of 1,000 tokens, looked up among what workers have read. */
 function choiceCost(workers: number): Figure[] {
   const views = (load: number) => {
-    const random = seededRandom(workers);
+    const random = randomFrom(workers);
     return Array.from({ length: workers }, (_, i) => {
       const worker = new SimulatedWorker(`w${i}`, randomKind(random));
       worker.jobs = random() < load ? worker.slots : Math.floor(random() * worker.slots);
@@ -51,7 +52,7 @@ function choiceCost(workers: number): Figure[] {
     { load: 1, what: 'all full' },
   ].map(({ load, what }) => {
     const all = views(load);
-    const policy = POLICIES.ours(seededRandom(1));
+    const policy = POLICIES.ours(randomFrom(1));
     const rate = rateOf(() => {
       policy.choose({ tokens, replayTokens: 0 }, all);
       return 1;

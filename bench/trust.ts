@@ -2,7 +2,8 @@
 import { afterFinding, NEWCOMER } from '../packages/inference/src/index.ts';
 import { deviation, type Standing, TOLERATED_DEVIATION } from '../packages/inference/src/network/standing.ts';
 import { audited } from '../packages/inference/src/network/test/audited-life.ts';
-import { marginsOf, seeded } from '../packages/inference/src/network/test/margins.ts';
+import { marginsOf } from '../packages/inference/src/network/test/margins.ts';
+import { randomFrom } from '../tests/support/random.ts';
 import type { Figure } from './main.ts';
 import { type Measured, measuredVariants } from './trust-variants.ts';
 
@@ -31,12 +32,12 @@ const simulatedHonest = (): readonly Measured[] => [
 ];
 
 function simulated(options: { readonly error: number; readonly spread?: number }): readonly number[] {
-  const random = seeded(1);
+  const random = randomFrom(1);
   return Array.from({ length: 300 }, () => deviation({ margins: marginsOf({ ...options, tokens: 64 }, random) }));
 }
 
 function honestFigure([what, deviations]: Measured): Figure {
-  const random = seeded(2);
+  const random = randomFrom(2);
   // Where no answer deviates by more than is tolerated, no evidence ever rises: such lives need not be played.
   const isEverHeld = deviations.some((each) => each > TOLERATED_DEVIATION);
   const lives = Array.from({ length: isEverHeld ? LIVES : 0 }, () =>
@@ -53,7 +54,7 @@ function honestFigure([what, deviations]: Measured): Figure {
 }
 
 function cheatFigure([what, deviations]: Measured, against: string): Figure {
-  const random = seeded(3);
+  const random = randomFrom(3);
   const lives = (from: Standing) =>
     Array.from({ length: CHEATS }, () =>
       audited({ deviationOf: drawn(deviations, random), requests: REQUESTS, from, random }),

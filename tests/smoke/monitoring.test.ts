@@ -65,7 +65,7 @@ describe('metrics', () => {
     for (const name of names) assert.ok(known.includes(name), `${what}: ${name}`);
   };
 
-  it('are told in docs/monitoring.md in full, with the services that have them, and no other', () => {
+  it('are documented in docs/monitoring.md, with their services, and no others', () => {
     const rows = read('docs/monitoring.md').matchAll(/^\| `(strata_\w+)` \| ([^|]+) \|/gm);
     const written = new Map([...rows].map(([, name = '', of = '']) => [name, of]));
     const seen = new Map<string, string[]>();

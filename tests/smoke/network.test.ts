@@ -1,8 +1,7 @@
 // The network as a client sees it: a gateway and workers with hosts of their own on loopback, asked through the real API.
+
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { it } from 'node:test';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
@@ -10,6 +9,7 @@ import { createLogger } from '@strata/http';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import { readWorkerConfig, startWorker } from '@strata/worker';
 import OpenAI from 'openai';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { untilAnswer } from '../support/until.ts';
 
 const MODEL = 'simulated-8b';
@@ -33,7 +33,7 @@ interface Network {
 }
 
 it('a gateway serves workers that join with a token, and completes a stream whose worker dies', async () => {
-  await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-network-'));
+  await using directory = await temporaryDirectory();
   const settingsOf = (name: string) => ({ ...HOST, STRATA_DATA: path.join(directory.path, name) });
   const settings = { ...settingsOf('gateway'), STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on' };
   await using running = await startGateway(readGatewayConfig(settings), logger, {

@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import { type Advisory, compileAdvisory, judgeCompiled } from '@strata/advisories';
 import { entries } from '@strata/catalog';
 import { compileRulebook, detect, loadCatalog, type Profile, reconcile, SOURCES } from '@strata/detect';
-import { mx, profileOf, rulebook } from '../support/pitfalls.ts';
+import { mx, profileOf } from '../support/pitfalls.ts';
+import { rulebook } from '../support/rulebook.ts';
 
 const HOUR = 3_600_000;
 const confirmAfterMs = 6 * HOUR;

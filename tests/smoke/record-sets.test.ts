@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { detect, evidenceFromRecord, sentenceOf } from '@strata/detect';
-import { rulebook } from '../support/pitfalls.ts';
+import { rulebook } from '../support/rulebook.ts';
 
 interface RecordSet {
   readonly name: string;

@@ -72,7 +72,7 @@ describe('the report views', { skip: postgres.skip }, () => {
       assert.equal(byProvider.get(provider_id ?? id ?? provider), domains, provider);
   });
 
-  it('tell of a domain what the API tells, times as times and lists as lists', async () => {
+  it('return the same data as the API, in native types', async () => {
     const [first] = await ask("select domain from report_changes where type = 'migrated' limit 1");
     const { domain } = first;
     const profile = await get(`/stack/v1/domains/${domain}`);

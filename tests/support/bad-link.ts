@@ -1,17 +1,17 @@
-// A way over TCP to a server that can be cut, fall silent, lose its connections or be slow.
+// A TCP proxy that can reset, silence, hold or delay its connections.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export type LinkState =
-  | { readonly kind: 'well' }
+type LinkState =
+  | { readonly kind: 'ok' }
   /** Connections break at once, and new ones are broken. */
   | { readonly kind: 'reset' }
   /**
-   * Nothing comes through, and nobody is told. What was connected before is forgotten for good, as by a firewall that starts anew;
-   * the server finds out when the link is well again, as by its keep-alive.
+   * No data passes, and neither side is notified. What was connected before is forgotten for good, as by a firewall that starts anew;
+   * the server finds out when the link is ok again, as by its keep-alive.
    */
   | { readonly kind: 'silent' }
-  /** Nothing comes through either, until the link is well again: then all that was sent does. */
+  /** No data passes either, until the link is ok again: then all that was sent does. */
   | { readonly kind: 'held' }
   /** Each answer comes so much later. */
   | { readonly kind: 'slow'; readonly ms: number };
@@ -42,7 +42,7 @@ export async function startTcpProxy(server: string, accept: (client: Socket, ups
 export type BadLink = Awaited<ReturnType<typeof startBadLink>>;
 
 export async function startBadLink(server: string) {
-  let state: LinkState = { kind: 'well' };
+  let state: LinkState = { kind: 'ok' };
   const held: (() => void)[] = [];
   const pass = (work: () => void) => void (state.kind === 'held' ? held.push(work) : work());
   const upstreams = new WeakSet<Socket>();

@@ -1,16 +1,16 @@
-// A resolver that stands in front of another and can go away, fall silent, refuse, fail or lie.
+// A DNS proxy that can stop, drop, refuse, fail or deny names.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket as TcpSocket } from 'node:net';
 
-/** `gone`: nobody listens. `lies`: no name exists. */
-export type ResolverState = 'well' | 'gone' | 'silent' | 'refuses' | 'fails' | 'lies';
+/** `stopped`: no process listens. `nxdomain`: no name exists. */
+export type ResolverState = 'ok' | 'stopped' | 'silent' | 'refuses' | 'fails' | 'nxdomain';
 
 /** Of RFC 1035, 4.1.1. */
-const RCODES: Readonly<Record<string, number>> = { fails: 2, lies: 3, refuses: 5 };
+const RCODES: Readonly<Record<string, number>> = { fails: 2, nxdomain: 3, refuses: 5 };
 
 export async function startBadResolver(behind: { readonly address: string; readonly port: number }) {
-  let state: ResolverState = 'well';
+  let state: ResolverState = 'ok';
   let port = 0;
   let udp: Socket | undefined;
   let tcp: Server | undefined;
@@ -22,7 +22,7 @@ export async function startBadResolver(behind: { readonly address: string; reado
     front.on('message', (question, from) => {
       const send = (answer: Buffer) => front === udp && front.send(answer, from.port, from.address);
       if (state === 'silent' || question.length < 12) return;
-      if (state !== 'well') return void send(failureOf(question, state));
+      if (state !== 'ok') return void send(failureOf(question, state));
       const ask = createSocket('udp4');
       const over = setTimeout(() => ask.close(), 10_000);
       ask.once('message', (answer) => {
@@ -36,8 +36,8 @@ export async function startBadResolver(behind: { readonly address: string; reado
     await once(front, 'listening');
     ({ port } = front.address());
     tcp = createServer((client) => {
-      // Over TCP it is as silent, and as the real one when it is well; nothing else needs to be said there.
-      const upstream = state === 'well' ? connect(behind.port, behind.address) : undefined;
+      // Over TCP it is as silent, and as the real one when it is ok; no other answer is needed there.
+      const upstream = state === 'ok' ? connect(behind.port, behind.address) : undefined;
       for (const socket of [client, ...(upstream ? [upstream] : [])]) {
         connections.add(socket);
         socket.on('error', () => {}).on('close', () => connections.delete(socket));
@@ -64,7 +64,7 @@ export async function startBadResolver(behind: { readonly address: string; reado
       if (next === state) return;
       state = next;
       for (const socket of connections) socket.destroy();
-      if (next === 'gone') await close();
+      if (next === 'stopped') await close();
       else if (!udp) await listen();
     },
     [Symbol.asyncDispose]: close,

@@ -1,24 +1,23 @@
-// Both services as they are served, without any internet, and requests as an attacker writes them: byte by byte.
+// Both services as they are served, without any internet.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { after, before } from 'node:test';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { readConfig, startStack } from '@strata/stack';
-import { fakeService } from '../../services/cli/src/test/mcp-client.ts';
-import { temporaryDirectory } from '../../services/cli/src/test/run-strata.ts';
+import { fakeService } from './fake-service.ts';
 import { settingsOf } from './serve-process.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
-export type BothServices = Awaited<ReturnType<typeof startBothServices>>;
+type BothServices = Awaited<ReturnType<typeof startBothServices>>;
 
 type Settings = Readonly<Record<string, string>>;
 
 export async function startBothServices(settings: Settings = {}) {
   await using owned = new AsyncDisposableStack();
   const directory = owned.use(await temporaryDirectory()).path;
-  // It repeats in its errors what it was told in confidence.
+  // Its errors repeat the request's headers, the key included.
   const answer: RequestListener = (request, response) => {
     const isList = request.url === '/v1/models';
     response.writeHead(isList ? 200 : 500, { 'content-type': 'application/json' });
@@ -67,36 +66,4 @@ export function useServicesWithResolver(settings: Settings = {}) {
   });
   after(() => resolver.close());
   return { services, resolver };
-}
-
-/** All that a server sends after these bytes until it ends the connection. */
-export function exchange(port: number, bytes: string | Buffer): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
-  const answer = received(socket);
-  socket.write(bytes, 'latin1');
-  return answer;
-}
-
-/** The same after a request with these header fields, at most one on the connection. */
-export const request = (port: number, line: string, fields: readonly string[] = [], body = ''): Promise<string> =>
-  exchange(port, `${line} HTTP/1.1\r\n${[...fields, 'connection: close'].join('\r\n')}\r\n\r\n${body}`);
-
-/** What comes until the other side closes; a minute of silence is a failure. */
-export function received(socket: Socket): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    socket.setTimeout(60_000, () => {
-      socket.destroy();
-      reject(new Error('the server does not end the connection'));
-    });
-    socket.on('data', (chunk) => chunks.push(chunk));
-    // A server that has refused may reset what is still being sent.
-    socket.on('error', () => {});
-    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
-  });
-}
-
-/** The status of each answer. */
-export function statuses(answers: string): number[] {
-  return [...answers.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1]));
 }

@@ -15,7 +15,7 @@ export async function startBusy(internet: Internet, settings: Readonly<Record<st
   const harness = stack.use(await startHarness({ internet, settings, world }));
   const domains = internet.domains().slice(0, 6);
   /** The ledger's ids of every receipt that reached a client. */
-  const given: string[] = [];
+  const receiptIds: string[] = [];
   /** Companies move and are scanned, clients ask. */
   const step = async () => {
     moveDns(internet);
@@ -24,12 +24,12 @@ export async function startBusy(internet: Internet, settings: Readonly<Record<st
       await harness.scan(...domains);
       await harness.running.service.app.pulse.now();
       const answers = await Promise.all(domains.map((domain) => harness.get(`/stack/v1/domains/${domain}`)));
-      for (const { body } of answers) given.push(body.provenance.ledger_receipt_id ?? assert.fail('no receipt'));
+      for (const { body } of answers) receiptIds.push(body.provenance.ledger_receipt_id ?? assert.fail('no receipt'));
     }
   };
-  // The first look begins the history; what moves after it is told in the stream.
+  // The first scan starts the history; later changes are published in the stream.
   for (const _ of [1, 2]) await step();
   const owned = stack.move();
   const env = { STRATA_DATA: harness.directory, ...settings };
-  return { harness, env, world, given, domains, step, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { harness, env, world, receiptIds, domains, step, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -1,4 +1,4 @@
-// Runs expressions on texts that are made against them, and says which one it begins: whoever waits knows which one does not end.
+// Runs each expression on texts that are slow for it, and reports which one it starts.
 import { parentPort, workerData } from 'node:worker_threads';
 import { attacksOn, type Expression } from './expressions.ts';
 
@@ -7,14 +7,14 @@ const { expressions, length, limitMs } = workerData as {
   readonly length: number;
   readonly limitMs: number;
 };
-for (const [place, expression] of expressions.entries()) {
+for (const [index, expression] of expressions.entries()) {
   const compiled = new RegExp(expression.source, expression.flags);
   for (const attack of attacksOn(expression, length)) {
-    parentPort?.postMessage({ place, isSlow: false });
+    parentPort?.postMessage({ index, isSlow: false });
     // Of this thread alone: what else the machine does is not counted.
     const before = process.threadCpuUsage();
     compiled.lastIndex = 0;
     compiled.exec(attack);
-    if (process.threadCpuUsage(before).user / 1_000 > limitMs) parentPort?.postMessage({ place, isSlow: true });
+    if (process.threadCpuUsage(before).user / 1_000 > limitMs) parentPort?.postMessage({ index, isSlow: true });
   }
 }

@@ -1,4 +1,4 @@
-// What clients ask of a fleet while something happens to it, and what they were told; afterwards all of that must still hold.
+// Requests of clients to a fleet during faults, and checks that every answer still holds afterwards.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkStore, StoreError } from '@strata/store';
@@ -10,11 +10,11 @@ import { randomFrom } from './random.ts';
 import { untilAnswer } from './until.ts';
 
 /** Counted one by one, so that what was answered is what is counted. */
-const FREE = 50;
+const FREE_KEY_LIMIT = 50;
 /** No answer is older than its load, or signed for a time to come. */
 const SIGNED_WITHIN_MS = 1_800_000;
-/** Who got no answer in this time hangs. */
-const HANGS_MS = 240_000;
+/** A request without an answer after this time is a failure. */
+const ANSWER_LIMIT_MS = 240_000;
 
 export type FleetLoad = Awaited<ReturnType<typeof startLoad>>;
 
@@ -22,8 +22,11 @@ export type FleetLoad = Awaited<ReturnType<typeof startLoad>>;
  * Asks until it is stopped; resolves when the stream has its first event, and continues from its last one after a break.
  * `moving`: a domain of this load alone, which moves from one provider to the other and back.
  */
-export async function startLoad(place: FleetAtWork, freeKeys: number, moving = 'moving.example') {
-  const { fleet, store, asked, databaseUrl } = place;
+export async function startLoad(
+  { fleet, store, asked, databaseUrl }: FleetAtWork,
+  freeKeys: number,
+  moving = 'moving.example',
+) {
   const unlimited = await store.keys.create({ tier: 'unlimited' });
   const keys = await Promise.all(Array.from({ length: freeKeys }, () => store.keys.create({ tier: 'free' })));
   const ended = new Set<string>();
@@ -32,7 +35,7 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
   const receipts = new Set<string>();
   const profiles = new Map<string, string>();
   const counted = new Map<string, number>();
-  /** How often each status came, and what came that nobody may be told. */
+  /** How often each status came, and answers that must not be given. */
   const statuses: Record<number, number> = {};
   const wrong: string[] = [];
   let longestMs = 0;
@@ -48,8 +51,8 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
   const ask = async (target: string, key: string) => {
     const { base } = await fleet.api();
     const startedAt = performance.now();
-    const answer = await get({ base }, target, key, AbortSignal.timeout(HANGS_MS)).catch((error: Error) => {
-      if (error.name === 'TimeoutError') wrong.push(`${target} got no answer within ${HANGS_MS} ms`);
+    const answer = await get({ base }, target, key, AbortSignal.timeout(ANSWER_LIMIT_MS)).catch((error: Error) => {
+      if (error.name === 'TimeoutError') wrong.push(`${target} got no answer within ${ANSWER_LIMIT_MS} ms`);
       throw error;
     });
     longestMs = Math.max(longestMs, performance.now() - startedAt);
@@ -72,14 +75,14 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
       const name = asked[Math.floor(random() * asked.length)] ?? '';
       const answer = await ask(`/stack/v1/domains/${name}`, unlimited.key);
       if (answer.status !== 200) return void (await delay(20));
-      const told = note(answer.text);
-      if (told.scanned_at) profiles.set(name, told.scanned_at);
+      const { scanned_at } = note(answer.text);
+      if (scanned_at) profiles.set(name, scanned_at);
     }),
     // Requests that count, each key to its end.
     ...Array.from({ length: 2 }, (_, lane) =>
       working(async () => {
         const mine = keys.filter((_, i) => i % 2 === lane);
-        const key = mine.find(({ stored: { id } }) => !ended.has(id) && (counted.get(id) ?? 0) < FREE);
+        const key = mine.find(({ stored: { id } }) => !ended.has(id) && (counted.get(id) ?? 0) < FREE_KEY_LIMIT);
         if (!key) return void (await delay(100));
         const answer = await ask('/stack/v1/stats/providers', key.key);
         if (answer.status === 200) {
@@ -91,7 +94,7 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
         if (answer.status === 503) await delay(20);
       }),
     ),
-    // Changes that are confirmed with every second look, for the stream to tell.
+    // Changes that every second scan confirms, for the stream.
     working(async () => {
       const exchange = n % 4 < 2 ? GOOGLE : MICROSOFT;
       n += 1;
@@ -112,26 +115,32 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
       stopping.abort();
       await Promise.all([...load, stream.following]);
     },
-    /** Everything that a client was told still holds, and nothing of it happened twice. For after `stop`. */
+    /** Every answer still holds, and nothing happened twice. Call it after `stop`. */
     async check(): Promise<string> {
       assert.deepEqual(wrong, []);
       const node = await fleet.api();
-      assert.ok(receipts.size > 0, 'somebody was answered');
+      assert.ok(receipts.size > 0, 'there are receipts');
       for (const id of receipts) {
         const { status } = await get(node, `/ledger/receipts/${id}`, unlimited.key);
         assert.equal(status, 200, `${id} was given out and is not in the ledger`);
       }
       for (const [name, scannedAt] of profiles) {
         const stored = await store.domain(name);
-        assert.ok(stored && stored.scannedAt.getTime() >= Date.parse(scannedAt), `${name} was told`);
+        assert.ok(
+          stored && stored.scannedAt.getTime() >= Date.parse(scannedAt),
+          `${name} is not older than it was published`,
+        );
       }
-      // Midnight may have passed meanwhile.
+      // Midnight may have passed.
       const days = [...new Set([startedAt, Date.now()].map((at) => new Date(at).toISOString().slice(0, 10)))];
       for (const { stored } of keys) {
         const used = await Promise.all(days.map((each) => store.quota.used(stored.id, each)));
         const answered = counted.get(stored.id) ?? 0;
         const sum = used.reduce((a, b) => a + b, 0);
-        assert.ok(sum >= answered && used.every((count) => count <= FREE), `${answered} answered, ${used} counted`);
+        assert.ok(
+          sum >= answered && used.every((count) => count <= FREE_KEY_LIMIT),
+          `${answered} answered, ${used} counted`,
+        );
       }
       const twice = 'select domain_id, observed_at from scans group by domain_id, observed_at having count(*) > 1';
       assert.deepEqual(await rows(databaseUrl, twice), [], 'no scan is stored twice');
@@ -140,11 +149,11 @@ export async function startLoad(place: FleetAtWork, freeKeys: number, moving = '
       const events = () => [...stream.events, ...rest.events];
       const last = () => events().at(-1)?.body ?? '';
       await untilAnswer('all are sent', last, (body) => body.includes(all.at(-1) ?? '-'));
-      const told = events().map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
-      const toldChanges = told.filter((id) => all.includes(id));
-      const expected = all.slice(all.indexOf(toldChanges[0] ?? ''));
-      assert.deepEqual(toldChanges, expected, 'each change since it was followed is sent once, in its order');
-      assert.equal(new Set(told).size, told.length);
+      const published = events().map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
+      const publishedChanges = published.filter((id) => all.includes(id));
+      const expected = all.slice(all.indexOf(publishedChanges[0] ?? ''));
+      assert.deepEqual(publishedChanges, expected, 'each change since it was followed is sent once, in its order');
+      assert.equal(new Set(published).size, published.length);
       assert.deepEqual((await checkStore(databaseUrl)).findings, []);
       const requests = [...counted.values()].reduce((a, b) => a + b, 0);
       return `${JSON.stringify(statuses)} in at most ${Math.round(longestMs)} ms: ${receipts.size} receipts, ${profiles.size} profiles, ${requests} counted requests, ${all.length} changes over ${stream.breaks()} breaks of the stream`;
@@ -173,8 +182,8 @@ function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
         continue;
       }
       current = stream;
-      const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-      await Promise.race([stream.ended, gone]);
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      await Promise.race([stream.ended, aborted]);
       await stream[Symbol.asyncDispose]();
       current = undefined;
       events.push(...stream.events);
@@ -184,7 +193,7 @@ function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
   return { events, following, breaks: () => breaks, hasBegun: () => events.length + (current?.events.length ?? 0) > 0 };
 }
 
-/** What a process or a database that is gone makes of a request; anything else is nobody's fault but ours. */
+/** Whether a stopped process or database explains the error; all others are bugs. */
 function isOfFault(error: Error): boolean {
   if (error instanceof StoreError || error.name === 'TimeoutError' || error.name === 'AbortError') return true;
   return error instanceof TypeError && (error.message === 'fetch failed' || error.message === 'terminated');

@@ -8,7 +8,7 @@ import { untilAnswer } from './until.ts';
 /** Two of each: whatever happens to one of them, another is online. */
 export const TWO_OF_EACH: readonly NodeRole[] = ['api', 'api', 'scanner', 'scanner', 'scheduler', 'scheduler'];
 /** Domains are scanned again after seconds, so that scanners never wait. */
-const RESTLESS = { STRATA_RESCAN_HOURS: '0.003', STRATA_ON_DEMAND_PER_HOUR: '100000' };
+const CONTINUOUS_RESCAN = { STRATA_RESCAN_HOURS: '0.003', STRATA_ON_DEMAND_PER_HOUR: '100000' };
 const DOMAINS = 60;
 
 type Settings = Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export class Fleet {
   /** `own`: settings of the process of a slot; slots count from 0, in the order of `TWO_OF_EACH`. */
   constructor(nodes: TestNodes, own: (slot: number) => Settings) {
     this.#nodes = nodes;
-    this.#settingsOf = (slot) => ({ ...RESTLESS, ...own(slot) });
+    this.#settingsOf = (slot) => ({ ...CONTINUOUS_RESCAN, ...own(slot) });
     this.#slots = TWO_OF_EACH.map((role) => ({ role, node: undefined, starting: Promise.resolve() }));
     for (const slot of this.#slots) this.#start(slot);
   }
@@ -83,7 +83,7 @@ export async function startFleet(
   const internet = stack.use(await createInternet({ domains: DOMAINS, hasFaults: false }));
   const [scheduled, asked] = [internet.domains().slice(0, DOMAINS / 2), internet.domains().slice(DOMAINS / 2)];
   await store.addDomains(scheduled, { source: 'test' });
-  const nodes = stack.use(await testNodes({ databaseUrl: reachedAt, domains: DOMAINS, isApiSeeing: true }));
+  const nodes = stack.use(await testNodes({ databaseUrl: reachedAt, domains: DOMAINS, canApiScan: true }));
   const fleet = new Fleet(nodes, own);
   await fleet.settled();
   const counted = async () => (await store.counts()).scannedDomains;

@@ -1,3 +1,4 @@
+// Ports of loopback for servers that a test starts.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 

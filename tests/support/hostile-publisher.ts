@@ -1,4 +1,4 @@
-// A publisher of feeds and of advisories on this machine's own addresses that gives what nobody should send.
+// A publisher on loopback that sends hostile feeds and advisories.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

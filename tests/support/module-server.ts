@@ -1,8 +1,9 @@
 // A page that runs a script against the repository's own sources, types stripped on the way and nothing bundled.
 import { existsSync, readFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
-import { fakeService } from '../../services/cli/src/test/mcp-client.ts';
+import { fakeService } from './fake-service.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const imports = {
@@ -13,20 +14,22 @@ const imports = {
 /** What a script of Node prints to is one text here; the title says when it is over. */
 const page = `<!doctype html><head><script type="importmap">${JSON.stringify({ imports })}</script>
 <script>
-  window.said = '';
-  console.log = (...words) => { window.said += words.join(' ') + '\\n'; };
-  window.process = { stdout: { write: (text) => { window.said += text; } } };
+  window.output = '';
+  console.log = (...words) => { window.output += words.join(' ') + '\\n'; };
+  window.process = { stdout: { write: (text) => { window.output += text; } } };
 </script>
 <script type="module">await import('/script.ts'); document.title = 'done';</script></head><body></body>`;
 
-/** Serves a page that runs `code`; `url` is its address. */
-export async function serveModules(code: string) {
+const notFound: RequestListener = (_request, response) => response.writeHead(404).end();
+
+/** Serves a page that runs `code`; `url` is its address. `others` answers requests for anything but sources. */
+export async function serveModules(code: string, others: RequestListener = notFound) {
   const { base, ...service } = await fakeService((request, response) => {
     const name = new URL(request.url ?? '/', 'http://localhost').pathname;
     if (name === '/') return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
     const file = path.join(root, name);
     const isSource = /\.(?:ts|js)$/.test(name) && file.startsWith(root) && existsSync(file);
-    if (name !== '/script.ts' && !isSource) return response.writeHead(404).end();
+    if (name !== '/script.ts' && !isSource) return others(request, response);
     const source = name === '/script.ts' ? code : readFileSync(file, 'utf8');
     response.writeHead(200, { 'content-type': 'text/javascript; charset=utf-8' });
     return response.end(name.endsWith('.ts') ? stripTypeScriptTypes(source) : source);

@@ -1,6 +1,6 @@
-// What nodes answer and what their stores have told, for tests of several nodes.
-import assert from 'node:assert/strict';
+// Requests to nodes, their event streams, and the ids of confirmed changes.
 import type { Store } from '@strata/store';
+import { openStream, type StreamEvent } from '../../services/stack/src/test/stream-reader.ts';
 import type { TestNode } from './nodes.ts';
 
 export async function get({ base }: Pick<TestNode, 'base'>, target: string, key: string, signal?: AbortSignal) {
@@ -9,35 +9,12 @@ export async function get({ base }: Pick<TestNode, 'base'>, target: string, key:
   return { status: response.status, headers: response.headers, text: body };
 }
 
-/** Everything that a node's event stream sends from now on. */
-export async function follow(node: TestNode, key: string, lastEventId?: string) {
-  const stopping = new AbortController();
-  const headers = { 'x-stack-key': key, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
-  const response = await fetch(`${node.base}/stack/v1/stream`, { headers, signal: stopping.signal });
-  assert.equal(response.status, 200);
+/** Everything that a node's event stream sends from now on; `ended` resolves when the node has ended it, or has stopped. */
+export async function follow({ base }: TestNode, key: string, lastEventId?: string) {
   const events: { readonly seq: number; readonly type: string; readonly body: string }[] = [];
-  let rest = '';
-  const reading = (async () => {
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body as ReadableStream<Uint8Array>) {
-      const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n');
-      rest = blocks.pop() ?? '';
-      for (const block of blocks) {
-        const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
-        const body = field('data');
-        if (body !== undefined) events.push({ seq: Number(field('id')), type: field('event') ?? '', body });
-      }
-    }
-  })().catch(() => {});
-  return {
-    events,
-    /** The node has ended it, or is gone. */
-    ended: reading,
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await reading;
-    },
-  };
+  const onEvent = ({ id, event, data }: StreamEvent) => void events.push({ seq: Number(id), type: event, body: data });
+  const stream = await openStream(`${base}/stack/v1/stream`, { key, lastEventId, onEvent });
+  return { events, ended: stream.ended, [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose]() };
 }
 
 /** The ids of the stream's events of all confirmed changes, in their order. */

@@ -1,11 +1,11 @@
 // Several real processes on one PostgreSQL database, each in its role and with a data directory of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { rotateSigningKeys } from '@strata/log';
+import { temporaryDirectory } from './temporary-directory.ts';
 import { untilAnswer } from './until.ts';
 
 export type NodeRole = 'all' | 'api' | 'scanner' | 'scheduler';
@@ -17,13 +17,13 @@ interface NodeOptions {
   readonly databaseUrl: string;
   /** Companies of the simulated internet that scanners see, and API nodes where they can scan on demand. */
   readonly domains: number;
-  readonly isApiSeeing?: boolean;
+  readonly canApiScan?: boolean;
 }
 
 const PROGRAM = path.join(import.meta.dirname, 'role-process.ts');
 
-export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: NodeOptions) {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-roles-'));
+export async function testNodes({ databaseUrl, domains, canApiScan = false }: NodeOptions) {
+  const { path: directory, remove } = await temporaryDirectory();
   const keys = path.join(directory, 'of-all');
   await rotateSigningKeys(keys, () => new Date());
   const kills: (() => Promise<unknown>)[] = [];
@@ -40,8 +40,8 @@ export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: N
         ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
         ...{ STRATA_LOG_LEVEL: 'info', ...settings },
       };
-      const isSeeing = role === 'scanner' || role === 'all' || (role === 'api' && isApiSeeing);
-      const child = spawn(process.execPath, [PROGRAM, isSeeing ? String(domains) : '0'], { env, stdio: 'pipe' });
+      const canScan = role === 'scanner' || role === 'all' || (role === 'api' && canApiScan);
+      const child = spawn(process.execPath, [PROGRAM, canScan ? String(domains) : '0'], { env, stdio: 'pipe' });
       const exited = once(child, 'exit');
       let log = '';
       child.stderr.on('data', (chunk) => {
@@ -69,7 +69,7 @@ export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: N
     async [Symbol.asyncDispose]() {
       // One that has ended is not signalled.
       await Promise.all(kills.map((kill) => kill()));
-      await rm(directory, { recursive: true, force: true });
+      await remove();
     },
   };
 }

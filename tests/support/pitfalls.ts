@@ -1,9 +1,7 @@
-// Records as a person would write them down, and what the whole rulebook says of them.
-import { entries } from '@strata/catalog';
+// Records as a person would write them down, and what the complete rulebook finds in them.
 import type { DnsEvidence, Evidence, Profile } from '@strata/detect';
-import { compileRulebook, detect, evidenceFromRecord, loadCatalog } from '@strata/detect';
-
-export const rulebook = compileRulebook(loadCatalog(entries));
+import { detect, evidenceFromRecord } from '@strata/detect';
+import { rulebook } from './rulebook.ts';
 
 type Policies = Readonly<Record<string, readonly string[]>>;
 type Rest = Partial<Omit<Evidence, 'dns'>> & { readonly dns?: Partial<DnsEvidence> };

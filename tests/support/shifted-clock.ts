@@ -3,12 +3,12 @@
 import { readFileSync } from 'node:fs';
 
 const file = process.env.TEST_CLOCK_FILE ?? '';
-let offMs = 0;
+let offsetMs = 0;
 const read = () => {
   try {
-    offMs = Number(readFileSync(file, 'utf8'));
+    offsetMs = Number(readFileSync(file, 'utf8'));
   } catch {
-    // Not said yet: it is right.
+    // There is no file yet: the clock is right.
   }
 };
 read();
@@ -17,7 +17,7 @@ setInterval(read, 20).unref();
 const RealDate = Date;
 globalThis.Date = new Proxy(RealDate, {
   construct: (target, given, as) =>
-    Reflect.construct(target, given.length === 0 ? [RealDate.now() + offMs] : given, as) as object,
+    Reflect.construct(target, given.length === 0 ? [RealDate.now() + offsetMs] : given, as) as object,
   apply: () => new Date().toString(),
-  get: (target, name) => (name === 'now' ? () => RealDate.now() + offMs : Reflect.get(target, name)),
+  get: (target, name) => (name === 'now' ? () => RealDate.now() + offsetMs : Reflect.get(target, name)),
 });

@@ -77,7 +77,7 @@ const showing = (id: number, version: string | null) =>
 
 describe('the index', () => {
   it('is right after each step, and tells what a put touched: providers, categories and new builds', () =>
-    holds(25, [steps({ domains: 6, most: 12 })], (all) => {
+    holds(25, [steps({ domains: 6, max: 12 })], (all) => {
       const index = new DomainIndex();
       const known = new Map<number, IndexedDomain>();
       for (const step of all) {
@@ -97,7 +97,7 @@ describe('the index', () => {
       }
     }));
   it('is right after many steps over many domains', () =>
-    holds(10, [steps({ domains: 80, most: 400 })], (all) => {
+    holds(10, [steps({ domains: 80, max: 400 })], (all) => {
       const index = new DomainIndex();
       const known = new Map<number, IndexedDomain>();
       for (const step of all) {

@@ -12,7 +12,7 @@ const STORE = 'store-1';
 type Header = Record<string, unknown>;
 
 /** What makes an index with everything in it. */
-const contents = fc.record({ steps: steps({ domains: 30, most: 100 }), changes, scans });
+const contents = fc.record({ steps: steps({ domains: 30, max: 100 }), changes, scans });
 type Contents = Parameters<Parameters<typeof contents.map>[0]>[0];
 
 function take(index: DomainIndex, { steps, changes, scans }: Contents): void {

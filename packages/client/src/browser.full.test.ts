@@ -1,45 +1,24 @@
 // The same client in a real browser: with types stripped, nothing bundled.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { stripTypeScriptTypes } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import path from 'node:path';
+import type { RequestListener } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { serveModules } from '../../../tests/support/module-server.ts';
+import { openBrowser, skip } from '../../../tests/support/web/browser.ts';
 import { STREAM } from './test/http-server.ts';
 import { GOOD_PAGES, PATHS, vector } from './test/service.ts';
 
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `no browser at ${executablePath}; set CHROMIUM_PATH to run this`;
-const quiet = ['background-networking', 'component-update', 'gpu', 'sync'].map((each) => `--disable-${each}`);
-const args = ['--no-sandbox', '--no-first-run', ...quiet];
-
-const root = path.join(import.meta.dirname, '../../..');
-const imports = {
-  '@strata/receipts': '/packages/receipts/src/index.ts',
-  '@noble/hashes/': '/node_modules/@noble/hashes/',
-};
-const home = `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script>
-<script type="module">window.client = await import('/packages/client/src/index.ts');</script>`;
-
-/** Source files of this repository as JavaScript, and the good service at the same origin. */
-const server = createServer((request, response) => {
-  const name = new URL(request.url ?? '/', 'http://localhost').pathname;
-  const page = name === '/' ? { body: home, headers: { 'content-type': 'text/html' } } : GOOD_PAGES[name];
-  if (name === '/stack/v1/stream') {
+/** The good service at the origin of the page. */
+const goodService: RequestListener = ({ url = '', headers }, response) => {
+  const page = GOOD_PAGES[url];
+  if (url === '/stack/v1/stream') {
     response.writeHead(200, STREAM);
-    const id = Number(request.headers['last-event-id'] ?? 0) + 1;
+    const id = Number(headers['last-event-id'] ?? 0) + 1;
     // Each line breaks after one event.
     return response.end(`retry: 1\nid: ${id}\nevent: migration\ndata: {"type":"migration","id":"ev_${id}"}\n\n`);
   }
-  if (page) return response.writeHead(200, page.headers ?? {}).end(page.body);
-  const file = path.join(root, name);
-  if (!/\.(ts|js)$/.test(name) || !existsSync(file)) return response.writeHead(404).end('{}');
-  const source = readFileSync(file, 'utf8');
-  response.writeHead(200, { 'content-type': 'text/javascript' });
-  return response.end(name.endsWith('.ts') ? stripTypeScriptTypes(source) : source);
-});
+  return page ? response.writeHead(200, page.headers ?? {}).end(page.body) : response.writeHead(404).end('{}');
+};
 
 declare global {
   interface Window {
@@ -50,16 +29,17 @@ declare global {
 describe('in a browser', { skip }, () => {
   let browser: Browser;
   let page: Page;
+  let modules: Awaited<ReturnType<typeof serveModules>>;
   before(async () => {
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    browser = await chromium.launch({ executablePath, args });
+    modules = await serveModules("window.client = await import('@strata/client');", goodService);
+    browser = await openBrowser();
     page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await page.goto(modules.url);
     await page.waitForFunction(() => window.client !== undefined);
   });
   after(async () => {
     await browser?.close();
-    server.close();
+    await modules?.[Symbol.asyncDispose]();
   });
 
   it('a good answer verifies, saved or fetched', async () => {

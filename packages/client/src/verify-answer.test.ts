@@ -1,3 +1,4 @@
+// Verification of answers by the client: fetched, saved, altered.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { verifyBody, verifyDetached, verifyUrl } from './index.ts';

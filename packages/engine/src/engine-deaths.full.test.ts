@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GREEDY } from '@strata/inference';
 import { tinyChatModel as file } from '@strata/testnet';
+import { oneSlot, restarts, tinyEngine } from '../../../tests/support/tiny-engine.ts';
 import { EndlessGrammarError, EngineError, type Job, openVocabulary, startLlamaEngine } from './index.ts';
 import { ggufWith, written } from './test/gguf-file.ts';
-import { ENDLESS, jobFor, never, oneSlot, restarts, run, tinyEngine, user } from './test/tiny-engine.ts';
+import { ENDLESS, jobFor, never, run, user } from './test/tiny-engine.ts';
 
 const pidOf = (engine: unknown) => (engine as { readonly process: { readonly pid: number } }).process.pid;
 

@@ -4,9 +4,10 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { GREEDY } from '@strata/inference';
 import { type RandomModelOptions, randomModel } from '@strata/testnet';
+import { oneSlot, restarts, tinyEngine } from '../../../tests/support/tiny-engine.ts';
 import { type Engine, type Job, startLlamaEngine } from './index.ts';
 import { written } from './test/gguf-file.ts';
-import { ENDLESS, jobFor, never, oneSlot, restarts, run, tinyEngine, user } from './test/tiny-engine.ts';
+import { ENDLESS, jobFor, never, run, user } from './test/tiny-engine.ts';
 
 describe('llama.cpp', () => {
   it('describes the model that it has loaded', async () => {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GREEDY, MOST_MARGIN_NATS, type Sampling } from '@strata/inference';
+import { oneSlot, tinyEngine } from '../../../tests/support/tiny-engine.ts';
 import { type Job, type ScoreJob, startLlamaEngine } from './index.ts';
 import { MOST_AHEAD_TOKENS } from './reader-room.ts';
-import { ENDLESS, GRAMMAR, GRAMMAR_TEXT, jobFor, never, oneSlot, run, tinyEngine } from './test/tiny-engine.ts';
+import { ENDLESS, GRAMMAR, GRAMMAR_TEXT, jobFor, never, run } from './test/tiny-engine.ts';
 
 const WARM: Sampling = { ...GREEDY, temperature: 1.3, seed: 77 };
 const END_BIAS = new Map([[1_023, -4]]);

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GREEDY } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
+import { tinyEngine } from '../../../tests/support/tiny-engine.ts';
 import { arrange } from './arrangement.ts';
 import { chooseSlot, commonPrefix } from './choose-slot.ts';
 import type { Engine, Job, JobEvent } from './engine.ts';
 import { MeasuredEngine, measureSpeed } from './speed.ts';
-import { never, tinyEngine } from './test/tiny-engine.ts';
+import { never } from './test/tiny-engine.ts';
 
 const promptOf = (count: number) => Array.from({ length: count }, (_, i) => i);
 const usual: Job = { prompt: promptOf(64), given: [], replay: 'exact', maxTokens: 21, sampling: GREEDY };

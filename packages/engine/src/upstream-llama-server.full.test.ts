@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { readCompletionRequest } from '@strata/inference';
 import { tinyChatModel } from '@strata/testnet';
-import { asking, chat, endOf, failedAs, refusedAs, textOf, unusedPort } from './test/upstream-harness.ts';
+import { freePort } from '../../../tests/support/free-port.ts';
+import { asking, chat, endOf, failedAs, refusedAs, textOf } from './test/upstream-harness.ts';
 import { openUpstream, type Upstream } from './upstream.ts';
 
 const program = process.env.STRATA_TEST_LLAMA_SERVER;
@@ -16,7 +17,7 @@ describe('a real llama-server', { skip: program ? false : 'STRATA_TEST_LLAMA_SER
   let baseUrl: string;
   let upstream: Upstream;
   before(async () => {
-    const port = await unusedPort();
+    const port = await freePort();
     const model = `-m ${tinyChatModel} -a tiny -c 512 -np 2 -t 1 --jinja --embeddings --pooling mean`;
     const args = `${model} --host 127.0.0.1 --port ${port} --api-key ${KEY}`.split(' ');
     child = spawn(program ?? '', args, { stdio: 'ignore' });

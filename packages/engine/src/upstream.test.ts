@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ChatDelta } from '@strata/inference';
+import { freePort } from '../../../tests/support/free-port.ts';
 import { begin, ends, events, HELLO, MODEL, refuses, says, streams } from './test/scripted.ts';
-import { asking, chat, failedAs, reading, textOf, unusedPort, useUpstream } from './test/upstream-harness.ts';
+import { asking, chat, failedAs, reading, textOf, useUpstream } from './test/upstream-harness.ts';
 import { EventReader, type StreamEvent } from './upstream-events.ts';
 
 describe('an answer of an upstream', () => {
@@ -165,7 +166,7 @@ describe('an upstream', () => {
   it('is refused where there is no such server', async () => {
     world.server.pages['/v1/models'] = { hello: 'world' };
     await assert.rejects(world.open(), failedAs('upstream-failed', /no list of models/));
-    const baseUrl = `http://127.0.0.1:${await unusedPort()}/v1`;
+    const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
     const retries: unknown[] = [];
     const opening = world.open({ baseUrl, retries: 1 }, { onRetry: (event) => retries.push(event) });
     await assert.rejects(opening, failedAs('upstream-failed', /cannot be reached \(ECONNREFUSED\)/));

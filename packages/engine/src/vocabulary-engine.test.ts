@@ -5,10 +5,11 @@ import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { tinyChatModel as file, type RandomModelOptions, randomModel } from '@strata/testnet';
 import fc from 'fast-check';
+import { tinyEngine } from '../../../tests/support/tiny-engine.ts';
 import { untilAnswer } from '../../../tests/support/until.ts';
 import { type ChatPrompt, type Engine, openVocabulary, VocabularySpare } from './index.ts';
 import { ggufOf, ggufWith, text, textEntry, u32, u64, written } from './test/gguf-file.ts';
-import { tinyEngine, user } from './test/tiny-engine.ts';
+import { user } from './test/tiny-engine.ts';
 import { controlTexts, tokenBytes } from './token-bytes.ts';
 import { readVocabulary } from './vocabulary-file.ts';
 

@@ -1,3 +1,4 @@
+// The check of API keys, and the memory of its results.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';

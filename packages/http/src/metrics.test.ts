@@ -191,7 +191,7 @@ it('logs as text what a terminal or an editor would obey, on one line, and loses
   }
 });
 
-it('tells trouble of a kind every ten seconds, with how often it came between, and each kind by itself', () => {
+it('logs an error of a kind at most every ten seconds, with the count in between', () => {
   let now = 5;
   const seldom = new SeldomTold(() => now);
   const take = (message: unknown) => seldom.take(typeof message === 'string' ? new Error(message) : message);

@@ -5,8 +5,9 @@ import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
+import { exchange } from '../../../tests/support/raw-http.ts';
 import { route } from './index.ts';
-import { createTestServer, exchange, serverOf, UNLIMITED_KEY, until } from './test/test-server.ts';
+import { createTestServer, serverOf, UNLIMITED_KEY, until } from './test/test-server.ts';
 
 const unlimited = { 'x-stack-key': UNLIMITED_KEY };
 const CLOSE = 'host: x\r\nconnection: close\r\n';

@@ -269,7 +269,7 @@ describe('the mapping of errors to problems', () => {
     assert.equal(problemOf(new Error('a bug'), 'r', (error) => error === full).problem.status, 500);
   });
 
-  it('tells nothing of anything else that is thrown', () => {
+  it('reveals nothing about other errors', () => {
     const secret = 'password=1234';
     const errors = [{}, { code: 'toString', statusCode: 200 }, { code: '__proto__' }].map((more) =>
       Object.assign(new Error(secret), more),

@@ -5,12 +5,13 @@ import * as fs from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { encodeHex, jwkThumbprint } from '@strata/receipts';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { replaceFile } from './durable-file.ts';
 import * as logs from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
 import { KeyringError } from './signing-keys.ts';
 import { appendAll, upTo } from './test/conformance.ts';
-import { idOf, leafOf, temporaryDirectory, VERIFIERS } from './test/fixture.ts';
+import { idOf, leafOf, VERIFIERS } from './test/fixture.ts';
 import { alter, failsWith, inDirectory, logOf, newestSegment, openIn } from './test/log-on-disk.ts';
 
 const { checkLog, decodeLeaves, openKeyring, readCheckpoint, readLeaves, restoreKeys, writeLog } = logs;

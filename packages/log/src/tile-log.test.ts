@@ -6,11 +6,12 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe } from 'node:test';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { checkLog, LogError, openLog } from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
 import { acquireLock } from './lock.ts';
 import { appendAll, logConformance, upTo } from './test/conformance.ts';
-import { idOf, leafOf, ORIGIN, temporaryDirectory, testSigner, VERIFIERS } from './test/fixture.ts';
+import { idOf, leafOf, ORIGIN, testSigner, VERIFIERS } from './test/fixture.ts';
 import { alter, failsWith, inDirectory, logOf, newestSegment, openIn } from './test/log-on-disk.ts';
 
 logConformance({

@@ -116,7 +116,7 @@ describe('what may be asked of the DHT', () => {
     assert.notEqual(stream.status, 'closed');
   });
 
-  it('makes nobody dial many addresses of one provider, nor those of a LAN that somebody far away named', async () => {
+  it('limits the addresses dialled per provider, and dials no LAN address that a remote peer named', async () => {
     const id = peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
     const near = multiaddr('/ip4/192.168.1.7/tcp/4001');
     const far = Array.from({ length: 9 }, (_, at) => multiaddr(`/ip4/1.1.1.${at}/tcp/4001`));

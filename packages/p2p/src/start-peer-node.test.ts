@@ -1,3 +1,4 @@
+// Hosts of the network: identity, encryption, addresses, stopping.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';

@@ -1,3 +1,4 @@
+// Every step of the verification of an answer, with good and altered parts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatCheckpoint } from './checkpoint.ts';

@@ -1,11 +1,12 @@
 // What every store does, whatever database is below it.
 import assert from 'node:assert/strict';
 import { detect, type Evidence, packHolders, packPosture, type Rulebook } from '@strata/detect';
+import { rulebook, rulebookWithout } from '../../../tests/support/rulebook.ts';
 import type { RecordedScan, ScanRecord, Store } from './index.ts';
 import { onEach, places } from './test/places.ts';
 import * as scans from './test/scans.ts';
 
-const { confirm, day, GOOGLE, HOUR, MICROSOFT, rulebook, rulebookWithout, scanOf, withServer, withTxt } = scans;
+const { confirm, day, GOOGLE, HOUR, MICROSOFT, scanOf, withServer, withTxt } = scans;
 const PAGE = { limit: 100, offset: 0 } as const;
 const SPF = 'v=spf1 -all';
 const scan = (n: number, exchange: string | null = GOOGLE, rules: Rulebook = rulebook) =>

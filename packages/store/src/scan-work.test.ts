@@ -150,7 +150,7 @@ onEach([postgres], 'scan work', (_place, test) => {
 });
 
 onEach(kept, 'scans in batches', (place, test) => {
-  // More histories: record-scans.full.test.ts. More scans than fit one transaction: backup.test.ts.
+  // More histories: kill.full.test.ts. More scans than fit one transaction: backup.test.ts.
   it('leave every table as the same scans do one by one', async () => {
     const [first, second] = [await compareBatches(place, 1), await compareBatches(place, 2)];
     assert.ok(first + second > 15, `${first} + ${second} changes were confirmed`);

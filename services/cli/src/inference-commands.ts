@@ -20,7 +20,7 @@ const key = () => new Option('--key <key>', 'its API key').env('STRATA_INFERENCE
 
 export function addInferenceCommands(inference: Command, context: CommandContext, owner: DataOwner): void {
   const config = async (more: Readonly<Record<string, string>> = {}) =>
-    owner.minded(
+    owner.remember(
       (await import('@strata/gateway')).readGatewayConfig({
         ...(await effectiveEnvironment(context.env, 'gateway')),
         ...more,

@@ -9,8 +9,9 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readGatewayConfig } from '@strata/gateway';
 import { readConfig, stackOpenApi } from '@strata/stack';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { whereBothAre } from './commands/start.ts';
-import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed, temporaryDirectory } from './test/run-strata.ts';
+import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed } from './test/run-strata.ts';
 
 const quiet = {
   ...{ STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_RESOLVERS: '127.0.0.1:1' },
@@ -202,7 +203,7 @@ describe('both services', () => {
       assert.deepEqual([ofStack.chatUrl, inference.explorerUrl], [chat, stack]);
     });
 
-  it('are told to balancers as stopping side by side, and answer until the time for that is over', async () => {
+  it('report `stopping` concurrently, and answer until the drain time is over', async () => {
     await using directory = await temporaryDirectory();
     const looks: { readonly ready: readonly string[]; readonly health: readonly number[] }[] = [];
     let watching: Promise<void> | undefined;

@@ -23,7 +23,7 @@ export interface DataPlaces {
 
 export interface DataOwner {
   /** Remembers where these settings keep their data, and gives to its owner, when the process ends, what root has left there. Answers the settings. */
-  minded<Settings extends DataPlaces>(settings: Settings): Settings;
+  remember<Settings extends DataPlaces>(settings: Settings): Settings;
   /** Which of the remembered places this process may not use, and whose it is. */
   denied(): Promise<string | undefined>;
 }
@@ -33,7 +33,7 @@ export function dataOwner(context: Pick<CommandContext, 'once' | 'stderr'>): Dat
   /** The settings' directories, with the database files that are elsewhere. */
   const places = new Set<string>();
   return {
-    minded(settings) {
+    remember(settings) {
       if (places.size === 0) context.once('exit', () => giveBack(places, context.stderr));
       places.add(path.resolve(settings.dataDirectory));
       const file = /^sqlite:(.+)$/.exec(settings.databaseUrl)?.[1];

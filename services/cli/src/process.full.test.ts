@@ -9,16 +9,10 @@ import type { RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { fakeService } from '../../../tests/support/fake-service.ts';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { until } from '../../../tests/support/until.ts';
-import { fakeService } from './test/mcp-client.ts';
-import {
-  OTHER_UID,
-  otherUserSkip,
-  runStrata,
-  spawnStrata,
-  strataProcess,
-  temporaryDirectory,
-} from './test/run-strata.ts';
+import { OTHER_UID, otherUserSkip, runStrata, spawnStrata, strataProcess } from './test/run-strata.ts';
 
 const foreign = (mode: string) => {
   const user = `and this process is of user ${OTHER_UID}; give it to the user of the service \\(chown\\)`;

@@ -19,7 +19,7 @@ import type { ServiceName } from './settings/tables.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { versionText } from './version.ts';
 
-/** Runs one command and resolves with its exit code; it uses nothing of the process but `context`. */
+/** Runs one command and resolves with its exit code; streams and environment come from `context`; services listen to the process's signals. */
 export async function runCli(args: readonly string[], context: CommandContext): Promise<number> {
   const owner = dataOwner(context);
   try {
@@ -36,7 +36,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
   const environment = async (service: ServiceName) =>
     (await import('./settings/settings.ts')).effectiveEnvironment(context.env, service);
   const config = async (more: Readonly<Record<string, string>> = {}) =>
-    owner.minded((await import('@strata/stack')).readConfig({ ...(await environment('stack')), ...more }));
+    owner.remember((await import('@strata/stack')).readConfig({ ...(await environment('stack')), ...more }));
 
   const strata = new Command('strata')
     .description(
@@ -60,7 +60,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
       const { startCommand, whereBothAre } = await import('./commands/start.ts');
       const { stack, inference } = whereBothAre(
         await config({ STRATA_ROLE: 'all' }),
-        owner.minded(readGatewayConfig(await environment('gateway'))),
+        owner.remember(readGatewayConfig(await environment('gateway'))),
       );
       await startCommand(context, stack, inference);
     });
@@ -199,7 +199,7 @@ function takeVariables(command: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /** Errors whose message is fit for a user; known by name, so that their packages need not be loaded. */
-const mendable: readonly string[] = [
+const userErrors: readonly string[] = [
   'StartError',
   'StoreError',
   'LogError',
@@ -218,7 +218,7 @@ const advice: Readonly<Record<string, (owner: DataOwner) => Promise<string | und
   'cannot-open': (owner) => owner.denied(),
 };
 
-/** What a user can mend is one line; everything else is a bug and shows its stack. */
+/** What a user can fix is one line; everything else is a bug and shows its stack. */
 async function report(error: unknown, { stderr }: CommandContext, owner: DataOwner): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
@@ -231,7 +231,7 @@ async function report(error: unknown, { stderr }: CommandContext, owner: DataOwn
     stderr.write(`strata: a setting cannot be used\n${message.replace(/^/gm, '  ')}\n`);
     return 2;
   }
-  if (mendable.includes(name)) {
+  if (userErrors.includes(name)) {
     const more = await advice[String((error as { readonly code?: unknown }).code)]?.(owner);
     stderr.write(
       `strata: ${message.replace(/\.$/, more === undefined ? '.' : '')}${more === undefined ? '' : `: ${more}`}\n`,

@@ -1,13 +1,12 @@
 // Receipts between database and ledger: entered soon, entered once after a kill, and forgotten after their time.
+
 import assert from 'node:assert/strict';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
 import { openStore } from '@strata/store';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { until } from '../../../tests/support/until.ts';
 import { Books } from './books.ts';
 import { KEY_SET_PATH } from './ledger-routes.ts';
@@ -35,7 +34,7 @@ type Append = (leaf: Uint8Array) => Promise<unknown>;
 
 async function scene() {
   await using stack = new AsyncDisposableStack();
-  const directory = stack.use(await mkdtempDisposable(path.join(tmpdir(), 'strata-books-'))).path;
+  const directory = stack.use(await temporaryDirectory()).path;
   const store = stack.use(await openStore('sqlite::memory:', { keyPrefix: 'sk-' }));
   const owned = stack.move();
   return {

@@ -1,15 +1,14 @@
 // A gateway that is stopped while it starts and while it answers, and one whose engine is killed.
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
 import OpenAI from 'openai';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { openGatewayStore, readGatewayConfig } from './index.ts';
 import { type Harness, MODEL, startHarness } from './test/harness.ts';
 import { until } from './test/network/answers.ts';
@@ -30,7 +29,7 @@ describe('a gateway that is stopped', () => {
   });
 
   it('refuses what waits, then ends what takes too long, and keeps receipts of it', async () => {
-    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-stopping-'));
+    await using directory = await temporaryDirectory();
     const engine = createSimulatedEngine({ slots: 2, tokensPerSecond: 50, answerTokens: 100_000 });
     const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
     const service = await startHarness(settings, { engines: { m: engine as unknown as Engine }, shutdownMs: 300 });

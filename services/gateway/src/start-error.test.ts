@@ -1,18 +1,18 @@
 // Why a gateway cannot join the network, told in one sentence, from the errors of a real host.
+
 import assert from 'node:assert/strict';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { startPeerNode } from '@strata/p2p';
 import { pino } from 'pino';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { tellJoined } from './network/tell-joined.ts';
 import { networkStartError } from './start-error.ts';
 import { freshBed } from './test/network/shared-bed.ts';
 
 describe('a network that cannot be joined', () => {
   const problemOf = async (...listen: readonly string[]): Promise<string> => {
-    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-start-'));
+    await using directory = await temporaryDirectory();
     const options = { keyFile: path.join(directory.path, 'key'), listen, isMdnsOn: false };
     const cause = await startPeerNode(options).catch((error: Error) => error);
     assert.ok(cause instanceof Error, 'it started');

@@ -6,10 +6,12 @@ import { type DomainIndex, searchDomains } from '@strata/analytics';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
 import fc from 'fast-check';
+import { rulebook, rulebookWithout } from '../../../tests/support/rulebook.ts';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { LiveIndex } from './live-index.ts';
-import { temporaryDirectory } from './test/harness.ts';
-import { evidenceAt, HOUR_MS, otherRulebook, recordScan, rulebook } from './test/recorded-scans.ts';
+import { evidenceAt, HOUR_MS, recordScan } from './test/recorded-scans.ts';
 
+const otherRulebook = rulebookWithout('google-workspace');
 const START = Date.parse('2026-01-01T00:00:00Z');
 const logger = createLogger({ level: 'silent' });
 

@@ -5,8 +5,9 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
 import { freePort } from '../../../tests/support/free-port.ts';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { until } from '../../../tests/support/until.ts';
-import { type Answer, company, type Harness, smallInternet, startHarness, temporaryDirectory } from './test/harness.ts';
+import { type Answer, company, type Harness, smallInternet, startHarness } from './test/harness.ts';
 
 const profilePath = (name: string) => `/stack/v1/domains/${name}`;
 /** Of requests by a caller of their own: scans on demand are limited for each. */

@@ -7,12 +7,13 @@ import { entries } from '@strata/catalog';
 import { explainRecord, loadCatalog } from '@strata/detect';
 import { pino } from 'pino';
 import { shared } from '../../../tests/support/shared.ts';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { describeRanges, readAddressRanges } from './address-range-files.ts';
 import { readConfig } from './config.ts';
 import { readFingerprintFiles } from './fingerprint-files.ts';
 import { loadFingerprints } from './load-fingerprints.ts';
 import { openRulebook } from './open-rulebook.ts';
-import { company, startHarness, temporaryDirectory } from './test/harness.ts';
+import { company, startHarness } from './test/harness.ts';
 import { sharedInternet } from './test/shared.ts';
 
 const MIB = 1024 * 1024;

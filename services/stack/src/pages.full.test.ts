@@ -1,18 +1,14 @@
 // The reference in a real browser.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { chromium } from 'playwright-core';
+import { openBrowser, skip } from '../../../tests/support/web/browser.ts';
 import { sharedService } from './test/shared.ts';
-
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `no browser at ${executablePath}; set CHROMIUM_PATH to run this`;
 
 describe('the reference in a browser', { skip }, () => {
   it('opens on its introduction, under its own title and icon, and loads nothing from elsewhere', async () => {
     const service = await sharedService();
     const isOwn = (url: string) => /^(?:data|blob):/.test(url) || url.startsWith(service.base);
-    await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    await using browser = await openBrowser();
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     const problems: string[] = [];
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));

@@ -4,11 +4,12 @@ import { describe, it } from 'node:test';
 import { DAY_MS } from '@strata/analytics';
 import { createLogger } from '@strata/http';
 import { openStore } from '@strata/store';
+import { rulebook } from '../../../tests/support/rulebook.ts';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { Exposures } from './enrichment/exposures.ts';
 import { knownNames } from './known-names.ts';
 import { LiveIndex } from './live-index.ts';
-import { temporaryDirectory } from './test/harness.ts';
-import { evidenceAt, HOUR_MS, recordScan, rulebook } from './test/recorded-scans.ts';
+import { evidenceAt, HOUR_MS, recordScan } from './test/recorded-scans.ts';
 import { Watch } from './watch.ts';
 
 const START = Date.parse('2026-03-01T00:00:00Z');

@@ -12,14 +12,14 @@ function network(speaks: (peer: string) => boolean, found: readonly string[] = [
   const asked: string[] = [];
   const ends = new Map<string, (end: ChannelEnd) => void>();
   const works = new Map<string, NoteWork>();
-  let tell: (event: PeerEvent) => void = () => {};
+  let notify: (event: PeerEvent) => void = () => {};
   const open = async (peer: string) => {
     asked.push(peer);
     if (!speaks(peer)) throw new ChannelError(`no channel to ${peer}`);
     return { peer, abort: () => ends.get(peer)?.('over') } as Partial<Channel> as Channel;
   };
-  const watch = (listener: typeof tell) => {
-    tell = listener;
+  const watch = (listener: typeof notify) => {
+    notify = listener;
   };
   async function* find() {
     yield* found;
@@ -35,7 +35,7 @@ function network(speaks: (peer: string) => boolean, found: readonly string[] = [
   });
   return {
     ...{ gateways, asked },
-    connect: (peer: string) => tell({ kind: 'connected', peer }),
+    connect: (peer: string) => notify({ kind: 'connected', peer }),
     work: (peer: string, running: number) => works.get(peer)?.(running),
     end: (peer: string, end: ChannelEnd = 'over') => ends.get(peer)?.(end),
     async [Symbol.asyncDispose]() {

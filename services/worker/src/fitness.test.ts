@@ -8,25 +8,25 @@ import { Grammars } from './grammars.ts';
 function tested() {
   const engine = { isReady: true };
   const clock = { ms: 0 };
-  const told: (string | undefined)[] = [];
-  const fitness = new Fitness({ engine, nowMs: () => clock.ms, onChange: (reason) => told.push(reason) });
-  return { engine, clock, told, fitness };
+  const reasons: (string | undefined)[] = [];
+  const fitness = new Fitness({ engine, nowMs: () => clock.ms, onChange: (reason) => reasons.push(reason) });
+  return { engine, clock, reasons, fitness };
 }
 
 describe('a worker', () => {
   it('refuses requests while its engine does not come back, and says so once', () => {
-    const { engine, clock, told, fitness } = tested();
+    const { engine, clock, reasons, fitness } = tested();
     assert.equal(fitness.trouble(), undefined);
     engine.isReady = false;
     assert.equal(fitness.trouble(), undefined, 'most come back at once');
     clock.ms = 2_000;
     for (let time = 0; time < 2; time += 1) assert.equal(fitness.trouble()?.code, 'engine-failed');
     engine.isReady = true;
-    assert.deepEqual([fitness.trouble(), ...told], [undefined, 'the engine is being started again', undefined]);
+    assert.deepEqual([fitness.trouble(), ...reasons], [undefined, 'the engine is being started again', undefined]);
   });
 
   it('refuses requests while receipts cannot be written, and tries again with one after a while', async () => {
-    const { clock, told, fitness } = tested();
+    const { clock, reasons, fitness } = tested();
     const failing = (error: Error) => fitness.keeping(() => Promise.reject(error));
     await assert.rejects(failing(new TypeError('a bug')), TypeError);
     for (clock.ms = 0; clock.ms < 10_000; clock.ms += 5_000) {
@@ -35,7 +35,7 @@ describe('a worker', () => {
       assert.equal(fitness.trouble()?.code, 'busy');
     }
     assert.deepEqual([await fitness.keeping(async () => 'kept'), fitness.trouble()], ['kept', undefined]);
-    assert.deepEqual(told, ['receipts cannot be kept just now', undefined], 'a trial is not told');
+    assert.deepEqual(reasons, ['receipts cannot be kept just now', undefined], 'a trial is not reasons');
   });
 });
 

@@ -6,12 +6,13 @@ import { it } from 'node:test';
 import { decodeOffer, encodeFrame, type FrameOf } from '@strata/inference';
 import { tinyChatModel } from '@strata/testnet';
 import pino from 'pino';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { startWorker } from './run-worker.ts';
-import { configOf, requestOf, temporaryFolder } from './test/running-worker.ts';
+import { configOf, requestOf } from './test/running-worker.ts';
 import { reasonOf, startScriptedGateway } from './test/scripted-gateway.ts';
 
 it('a worker on llama.cpp gives its vocabulary, continues its own answers token by token, scores them as its own, and outlives a grammar without end', async () => {
-  await using directory = await temporaryFolder();
+  await using directory = await temporaryDirectory();
   await using gateway = await startScriptedGateway();
   const settings = { STRATA_DATA: directory.path, STRATA_MODEL: tinyChatModel, STRATA_MODEL_PROCESSES: '1' };
   const config = configOf({ ...settings, STRATA_JOIN: gateway.address });

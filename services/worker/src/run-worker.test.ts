@@ -6,9 +6,10 @@ import { describe, it } from 'node:test';
 import { decodeOffer, settleSignedBytes } from '@strata/inference';
 import { tinyChatModel } from '@strata/testnet';
 import pino from 'pino';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { until } from '../../../tests/support/until.ts';
 import { startWorker } from './run-worker.ts';
-import { configOf, requestOf, simulatedModel, startTestWorker, temporaryFolder, truth } from './test/running-worker.ts';
+import { configOf, requestOf, simulatedModel, startTestWorker, truth } from './test/running-worker.ts';
 import { reasonOf, startScriptedGateway } from './test/scripted-gateway.ts';
 
 const offline = '/ip4/127.0.0.1/tcp/1/p2p/12D3KooWGp1yn9Z7SGR3LvakYs8etmjbQ5tz2xiSs4dTKHkLYhXA';
@@ -31,7 +32,7 @@ describe('a running worker', () => {
   });
 
   it('is the same worker after a restart: it refuses an old request, and keeps a late agreement, once', async () => {
-    await using directory = await temporaryFolder();
+    await using directory = await temporaryDirectory();
     await using gateway = await startScriptedGateway();
     const request = requestOf(1, { maxTokens: 5 });
     const start = async () => {
@@ -65,7 +66,7 @@ describe('a running worker', () => {
   });
 
   it('can be ended while it starts, during a download or a load, and while it joins', async () => {
-    await using directory = await temporaryFolder();
+    await using directory = await temporaryDirectory();
     // It never answers.
     await using hub = createServer().listen(0, '127.0.0.1');
     const asked = once(hub, 'request');

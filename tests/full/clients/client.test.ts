@@ -1,8 +1,8 @@
 // The typed client with the real services, over real sockets; its README's examples run in Node and in a browser.
+
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -11,6 +11,7 @@ import { type ChatRecord, InferenceClient, StackClient, type StackEvent, StackPr
 import { type Harness as Gateway, startHarness as startGateway } from '../../../services/gateway/src/test/harness.ts';
 import { type ScannedStack, startScannedStack } from '../../support/client-services.ts';
 import { serveModules } from '../../support/module-server.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { openBrowser, skip } from '../../support/web/browser.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -58,7 +59,7 @@ describe('the clients', () => {
   for (const [title, code] of examples) {
     if (!code.includes('document.'))
       it(`"${title}" of the README runs in Node`, async () => {
-        await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-readme-'));
+        await using directory = await temporaryDirectory();
         const file = path.join(directory.path, 'example.ts');
         await writeFile(file, addressed(code, pathToFileURL(path.join(root, 'packages/client/src/index.ts')).href));
         const env = { ...process.env, STRATA_STACK_KEY: scanned.key, STRATA_INFERENCE_KEY: gateway.key };
@@ -79,8 +80,8 @@ describe('the clients', () => {
       await page.waitForFunction(() => document.title === 'done', undefined, { timeout: 30_000 }).catch(() => {});
       assert.deepEqual(errors, []);
       // The text of the page, or else all that the script prints.
-      const said = () => document.body.textContent || (window as unknown as { said: string }).said;
-      assert.match(await page.evaluate(said), OUTPUTS[title] ?? /^$/);
+      const output = () => document.body.textContent || (window as unknown as { output: string }).output;
+      assert.match(await page.evaluate(output), OUTPUTS[title] ?? /^$/);
     });
   }
 

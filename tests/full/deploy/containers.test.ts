@@ -42,7 +42,7 @@ const environment = instructions.filter(({ word }) => word === 'ENV').flatMap(({
 const settings: Record<string, string> = Object.fromEntries(environment.map((pair) => pair.split('=')));
 
 describe('the image', () => {
-  it('is built in stages, runs as nobody special under an init, and tells its health', () => {
+  it('is built in stages, runs unprivileged under an init, and reports its health', () => {
     const words = instructions.map(({ word }) => word);
     assert.ok(words.filter((word) => word === 'FROM').length >= 3);
     const last = instructions.slice(words.lastIndexOf('FROM'));

@@ -166,7 +166,7 @@ describe('the manifests', () => {
       assert.ok(names.includes(`${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`));
   });
 
-  it('let nobody talk to anybody but where it is said', () => {
+  it('allow only the listed connections', () => {
     const policies = of('NetworkPolicy');
     const silent = policies.find(({ metadata }) => metadata.name === 'nothing-by-default');
     assert.deepEqual(silent.spec, { podSelector: {}, policyTypes: ['Ingress', 'Egress'] });

@@ -9,10 +9,11 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { strataProcess, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { strataProcess } from '../../../services/cli/src/test/run-strata.ts';
 import { randomFrom } from '../../support/random.ts';
 import { fillStore, type ServeProcess, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** Set it to 10 for a long look. */
 const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);
@@ -23,8 +24,15 @@ const DOMAINS = 4_000;
 
 type Env = Readonly<Record<string, string>>;
 
-/** Runs a command, and ends it so long after it began to write, when `sign` exists; reports how long it wrote. */
-async function cutOff(args: readonly string[], env: Env, sign: string, cut?: NodeJS.Signals, afterMs = 0) {
+interface CutOptions {
+  /** Exists when the command has begun to write. */
+  readonly sign: string;
+  readonly signal?: NodeJS.Signals | undefined;
+  readonly afterMs?: number;
+}
+
+/** Runs a command, and ends it by the signal so long after it began to write; reports how long it wrote. */
+async function cutOff(args: readonly string[], env: Env, { sign, signal: cut, afterMs = 0 }: CutOptions) {
   const started = strataProcess(['stack', ...args], env);
   const child = spawn(started.command, started.args, { env: started.env, stdio: ['ignore', 'ignore', 'pipe'] });
   const printed = text(child.stderr);
@@ -73,7 +81,7 @@ describe('a backup that is cut off', () => {
     timeout: 900_000,
   }, async () => {
     const sign = path.join(place, '.set.unfinished');
-    const first = await cutOff(['backup', set, '--keys', `${set}.keys`], env, sign);
+    const first = await cutOff(['backup', set, '--keys', `${set}.keys`], env, { sign });
     assert.equal(first.code, 0, first.stderr);
     const ends: Record<string, number> = {};
     for (let n = 0; n < SIGNALS.length * TIMES; n += 1) {
@@ -82,7 +90,11 @@ describe('a backup that is cut off', () => {
       const unfinished = path.join(place, `.cut-${n}.unfinished`);
       const working = work(20);
       const afterMs = (CUT_AT[n % CUT_AT.length] ?? 0) * first.tookMs;
-      const ended = await cutOff(['backup', name, '--keys', `${name}.keys`], env, unfinished, signal, afterMs);
+      const ended = await cutOff(['backup', name, '--keys', `${name}.keys`], env, {
+        sign: unfinished,
+        signal,
+        afterMs,
+      });
       await working;
       const isThere = existsSync(name);
       const end = `${signal} ${isThere ? 'too late' : 'in time'}`;
@@ -128,7 +140,7 @@ describe('a backup that is cut off', () => {
       const sign = path.join(data, 'restoring');
       // The first one ends, to tell how long one takes.
       const signal = n === 0 ? undefined : SIGNALS[n % SIGNALS.length];
-      const ended = await cutOff(args, here, sign, signal, (CUT_AT[n % CUT_AT.length] ?? 0) * tookMs);
+      const ended = await cutOff(args, here, { sign, signal, afterMs: (CUT_AT[n % CUT_AT.length] ?? 0) * tookMs });
       if (!signal) tookMs = ended.tookMs;
       const state = await stateOf(data, oldKey);
       const end = `${signal ?? 'none'}: ${state}`;

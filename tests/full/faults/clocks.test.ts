@@ -7,11 +7,11 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { verifyAnswer } from '@strata/receipts';
 import { postgres, rows } from '../../../packages/store/src/test/places.ts';
-import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { startFleet, TWO_OF_EACH } from '../../support/fleet.ts';
 import { startLoad } from '../../support/fleet-load.ts';
 import { get } from '../../support/node-answers.ts';
 import { randomFrom } from '../../support/random.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { untilAnswer } from '../../support/until.ts';
 
 const HOUR_MS = 3_600_000;

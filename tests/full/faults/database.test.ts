@@ -68,7 +68,7 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
     } finally {
       await load.stop();
       // What failed on the way must not fail what comes after it.
-      link.become({ kind: 'well' });
+      link.become({ kind: 'ok' });
       disk?.clear();
       await server.sql('select 1').catch(() => server.start());
     }
@@ -103,19 +103,19 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
     'go on when the way to it was cut': async (load) => {
       link.become({ kind: 'reset' });
       await saysSo(load);
-      link.become({ kind: 'well' });
+      link.become({ kind: 'ok' });
     },
     'refuse in bounded time when it falls silent, and go on': async (load) => {
       link.become({ kind: 'silent' });
       await saysSo(load);
       // Real: the silence of a network has no event. Any length does, and a busy machine makes it longer.
       await delay(3_000);
-      link.become({ kind: 'well' });
+      link.become({ kind: 'ok' });
     },
     'answer when it is slow': async (load) => {
       link.become({ kind: 'slow', ms: 300 });
       await load.goesOn(10);
-      link.become({ kind: 'well' });
+      link.become({ kind: 'ok' });
     },
     'say that it takes no more connections, and go on when it does': async (load) => {
       const client = () => {

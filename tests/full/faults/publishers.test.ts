@@ -6,14 +6,15 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { HOSTILITIES, type Hostility, type Publisher, startPublisher } from '../../support/hostile-publisher.ts';
 import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { repeatDuring, untilAnswer } from '../../support/until.ts';
 
 const MEGABYTE = 1 << 20;
 /** Over what it had before: documents of some ten megabytes, read side by side, and what a garbage collector leaves of them. */
-const MOST_GROWTH = 512 * MEGABYTE;
+const MAX_GROWTH = 512 * MEGABYTE;
 /** An answer that waits so long for a document that is read is a service that stands still. */
 const MAX_WAIT_MS = 60_000;
 
@@ -130,7 +131,7 @@ describe('a service whose publishers are hostile', () => {
     const grownBy = (memoryOf(service.pid) - before) / MEGABYTE;
     const longestMs = Math.round(Math.max(...waits));
     console.log(`${waits.length} answers, the slowest in ${longestMs} ms; memory grew by ${grownBy} MiB at most`);
-    assert.ok(grownBy * MEGABYTE < MOST_GROWTH, `it grew by ${grownBy} MiB`);
+    assert.ok(grownBy * MEGABYTE < MAX_GROWTH, `it grew by ${grownBy} MiB`);
     assert.ok(longestMs < MAX_WAIT_MS, `an answer took ${longestMs} ms`);
     assert.ok(!service.log.some((line) => /"level":60/.test(line)));
   });

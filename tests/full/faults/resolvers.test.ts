@@ -13,7 +13,7 @@ import { untilAnswer } from '../../support/until.ts';
 const DOMAINS = 16;
 /** Looks a few seconds apart, and two of them that say the same are believed: whatever could go wrong does so at once. */
 const HASTY = { STRATA_RESCAN_HOURS: '0.001', STRATA_CONFIRM_AFTER_HOURS: '0.0002', STRATA_ON_DEMAND_PER_HOUR: '1000' };
-const DEAD: readonly ResolverState[] = ['gone', 'silent', 'refuses', 'fails', 'lies'];
+const DEAD: readonly ResolverState[] = ['stopped', 'silent', 'refuses', 'fails', 'nxdomain'];
 
 /** Scans so far by how they ended, and tries without an answer. */
 async function figuresOf({ metricsBase }: TestNode) {
@@ -34,7 +34,7 @@ describe('a collection whose resolvers are dead', { skip: postgres.skip }, () =>
     const unknown = internet.domains().at(-1) ?? '';
     await store.addDomains(listed, { source: 'test' });
     await using resolver = await startBadResolver(internet.resolver);
-    await using nodes = await testNodes({ databaseUrl, domains: DOMAINS, isApiSeeing: true });
+    await using nodes = await testNodes({ databaseUrl, domains: DOMAINS, canApiScan: true });
     const settings = { ...HASTY, STRATA_RESOLVERS: resolver.address };
     const [scanner, api] = await Promise.all([nodes.start('scanner', settings), nodes.start('api', settings)]);
     /** By domain: what it runs, and how often it was looked for in vain, one time after another. */
@@ -75,7 +75,7 @@ describe('a collection whose resolvers are dead', { skip: postgres.skip }, () =>
       assert.equal((await fetch(`${scanner.base}/ready`)).status, 200, 'a restart would fix nothing');
     }
 
-    await resolver.become('well');
+    await resolver.become('ok');
     const { services } = await untilAnswer('each is found again', known, ({ rows }) =>
       rows.every((row) => Number(row.failures) === 0),
     );

@@ -8,15 +8,10 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { checkStore, openStore } from '@strata/store';
-import {
-  OTHER_UID,
-  otherUserSkip,
-  runStrata,
-  spawnStrata,
-  temporaryDirectory,
-} from '../../../services/cli/src/test/run-strata.ts';
+import { OTHER_UID, otherUserSkip, runStrata, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { untilAnswer } from '../../support/until.ts';
 
 const hasLimits = spawnSync('prlimit', ['--version']).error === undefined;
@@ -122,7 +117,9 @@ describe('a service whose store may not be written', { skip: otherUserSkip() }, 
 });
 
 describe('a store with damaged pages', () => {
-  it('is told of, not made worse, found by check-store, and mended by restore', { timeout: 300_000 }, async () => {
+  it('is reported, is not made worse, is found by check-store and repaired by restore', {
+    timeout: 300_000,
+  }, async () => {
     await using at = await place();
     const env = settingsOf(at.path);
     const set = path.join(at.path, 'set');

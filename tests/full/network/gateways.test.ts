@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { openStore } from '@strata/store';
 import { Cluster, workersServing } from '../../support/network/cluster.ts';
-import { assertWhole, clientOf, type StreamAsk, streamOf } from '../../support/network/streams.ts';
+import { assertComplete, clientOf, type StreamAsk, streamOf } from '../../support/network/streams.ts';
 import { until } from '../../support/until.ts';
 
 const simulated = { tokensPerSecond: 200, slots: 6 };
@@ -31,7 +31,7 @@ it('two gateways share three workers, also when one is killed, and all have coun
     if (count === 50) killed ??= workers[0]?.kill();
   };
   const asks = (from: number) => asksOf(6, from).map((ask) => ({ ...ask, onPiece }));
-  await Promise.all(gateways.map((gateway, g) => assertWhole(clientOf(gateway), asks(100 * g))));
+  await Promise.all(gateways.map((gateway, g) => assertComplete(clientOf(gateway), asks(100 * g))));
   await killed;
 
   /** Output tokens that both sides signed, by worker. */
@@ -79,5 +79,5 @@ it('a gateway that is killed and started again has its workers back by itself', 
   assert.equal(again.ready.peer, first.ready.peer);
   await workersServing(again, 2);
   t.diagnostic(`both workers serve again ${Math.round(performance.now() - startedAt)} ms after its start`);
-  await assertWhole(clientOf(again), [ask]);
+  await assertComplete(clientOf(again), [ask]);
 });

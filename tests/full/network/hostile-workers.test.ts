@@ -12,13 +12,13 @@ import {
   type WorkerScript,
 } from '../../../services/gateway/src/test/network/scripted-worker.ts';
 import { Cluster, type GatewayProcess, workersServing } from '../../support/network/cluster.ts';
-import { assertWhole, clientOf, type StreamAsk } from '../../support/network/streams.ts';
+import { assertComplete, clientOf, type StreamAsk } from '../../support/network/streams.ts';
 
 const ask: StreamAsk = { prompt: [300, 1_000], seed: 11, tokens: 120 };
 /** More than the honest worker has, so that the gateway gives it work. */
 const SLOTS = 64;
 /** Of the gateway, over what it had before. */
-const MOST_GROWTH_BYTES = 256 * 2 ** 20;
+const MAX_GROWTH_BYTES = 256 * 2 ** 20;
 
 let cluster: Cluster;
 let gateway: GatewayProcess;
@@ -30,7 +30,7 @@ async function hostile(script: WorkerScript): Promise<AsyncDisposable> {
   const engine = createSimulatedEngine({ tokensPerSecond: 400, slots: SLOTS });
   const worker = await ScriptedWorker.connect(node, gateway.ready.peer, { engine: engine as WorkerEngine, script });
   stack.defer(() => worker.kill());
-  worker.say(await offerOf(node, engine.info));
+  worker.send(await offerOf(node, engine.info));
   return stack.move();
 }
 
@@ -58,7 +58,7 @@ async function offerOf(node: PeerNode, info: ReturnType<typeof createSimulatedEn
 /** Six concurrent streams, all of them whole. */
 const assertServes = () => {
   const asks = Array.from({ length: 6 }, (_, i): StreamAsk => ({ ...ask, seed: ask.seed + i }));
-  return assertWhole(clientOf(gateway), asks);
+  return assertComplete(clientOf(gateway), asks);
 };
 
 const gatewayBytes = async (): Promise<number> => {
@@ -78,16 +78,16 @@ describe('a worker', { timeout: 120_000 }, () => {
 
   it('that answers in garbage', async () => {
     const garbage = () => crypto.getRandomValues(new Uint8Array(200));
-    let said = 0;
+    let replaced = 0;
     await using _hostile = await hostile({
-      say: (frame) => {
-        if (frame.kind === 'tokens') said += 1;
+      send: (frame) => {
+        if (frame.kind === 'tokens') replaced += 1;
         return frame.kind === 'tokens' ? [garbage(), garbage()] : [frame];
       },
     });
     await workersServing(gateway, 2);
     await assertServes();
-    assert.ok(said > 0, 'it was asked');
+    assert.ok(replaced > 0, 'it was asked');
   });
 
   it('that sends a gigabyte, in frames that are right in themselves', async () => {
@@ -101,7 +101,7 @@ describe('a worker', { timeout: 120_000 }, () => {
     const [sent] = await Promise.all([flood(channel, pulse, 2 ** 30), assertServes()]);
     assert.ok(sent < 2 ** 28, `it is hung up on, not heard out: ${sent} bytes`);
     const growth = (await gatewayBytes()) - before;
-    assert.ok(growth < MOST_GROWTH_BYTES, `${Math.round(growth / 2 ** 20)} MiB more after ${sent} bytes`);
+    assert.ok(growth < MAX_GROWTH_BYTES, `${Math.round(growth / 2 ** 20)} MiB more after ${sent} bytes`);
   });
 });
 

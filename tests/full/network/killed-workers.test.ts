@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startBadLink } from '../../support/bad-link.ts';
 import { busyWorker, Cluster, workersServing } from '../../support/network/cluster.ts';
-import { assertWhole, clientOf, type StreamAsk } from '../../support/network/streams.ts';
+import { assertComplete, clientOf, type StreamAsk } from '../../support/network/streams.ts';
 import { repeatDuring } from '../../support/until.ts';
 
 const simulated = { tokensPerSecond: 100, slots: 8 };
@@ -18,7 +18,7 @@ async function served(workers: number) {
   for (let i = 0; i < workers; i += 1) await cluster.startWorker({ simulated });
   await workersServing(gateway, workers);
   const assertStreams = async (...asks: readonly StreamAsk[]) => {
-    for (const [i, { longestGapMs }] of (await assertWhole(clientOf(gateway), asks)).entries())
+    for (const [i, { longestGapMs }] of (await assertComplete(clientOf(gateway), asks)).entries())
       assert.ok(longestGapMs < MAX_GAP_MS, `stream ${i} stood still for ${longestGapMs} ms`);
   };
   return { cluster, gateway, assertStreams, [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose]() };
@@ -72,7 +72,7 @@ describe('a worker that is lost', { timeout: 300_000 }, () => {
       };
       await here.assertStreams({ prompt: [300, 600, 900], seed: 3, tokens: 250, onPiece });
       await other;
-      link.become({ kind: 'well' });
+      link.become({ kind: 'ok' });
       await workersServing(gateway, 2, { withinMs: 60_000 });
     });
 });

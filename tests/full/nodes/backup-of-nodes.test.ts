@@ -14,11 +14,11 @@ import { tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { openPool } from '../../../packages/store/src/postgres-dialect.ts';
 import { postgres, rows } from '../../../packages/store/src/test/places.ts';
 import { readPart } from '../../../services/cli/src/backup/parts.ts';
-import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { repeatDuring, until } from '../../support/until.ts';
 
 const MAIN = path.join(import.meta.dirname, '../../../services/cli/src/main.ts');
@@ -63,7 +63,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     answer = path.join(place.path, 'answer.json');
     await writeFile(answer, told.text);
     set = path.join(place.path, 'set');
-    given = [...busy.given, receiptOf(told)];
+    given = [...busy.receiptIds, receiptOf(told)];
     await repeatDuring(succeeds(['backup', set, '--keys', `${set}.keys`], busy.env), busy.step, () => ask(second));
   });
   after(async () => {

@@ -8,10 +8,11 @@ import { readConfig } from '@strata/stack';
 import { openStore } from '@strata/store';
 import { exec, postgres } from '../../../packages/store/src/test/places.ts';
 import { checkLedger } from '../../../services/cli/src/commands/check-ledger.ts';
-import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger.ts';
 import { altered } from '../../support/shared-log/database.ts';
 import { succeeds } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** More than two tiles, so that there is a subtree to spoil. */
 const LEAVES = 600;

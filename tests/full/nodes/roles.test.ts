@@ -5,10 +5,11 @@ import { openStore } from '@strata/store';
 import { createInternet } from '@strata/testnet';
 import { postgres } from '../../../packages/store/src/test/places.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../../packages/store/src/test/scans.ts';
-import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { changesIn, contentOf, follow, get } from '../../support/node-answers.ts';
 import { type TestNode, testNodes, working } from '../../support/nodes.ts';
 import { fails } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { untilAnswer } from '../../support/until.ts';
 
 const DOMAINS = 30;
@@ -114,7 +115,7 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     for (const node of started) assert.doesNotMatch(node.log(), /"level":[56]0/, node.role);
   });
 
-  it('tell every subscriber each event once, in order, while the scheduler at work is killed twice', async () => {
+  it('publish each event once, in order, to every subscriber while the active scheduler is killed twice', async () => {
     await using place = await ground();
     const { store, nodes } = place;
     const { key } = await store.keys.create({ tier: 'unlimited' });

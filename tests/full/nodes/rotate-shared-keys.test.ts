@@ -8,9 +8,9 @@ import { rotateSigningKeys, writeKeysFile } from '@strata/log';
 import { readConfig, sharedLedgerOf, startStack } from '@strata/stack';
 import { openStore } from '@strata/store';
 import { postgres } from '../../../packages/store/src/test/places.ts';
-import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger.ts';
 import { doctorOnKeys, fails, succeeds } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until } from '../../support/until.ts';
 
 const untilSo = (what: string, holds: () => Promise<boolean>) => until(holds, { what, limitMs: 300_000 });
@@ -68,7 +68,7 @@ describe('strata stack keys rotate-signing', { skip: postgres.skip }, () => {
     assert.match(await keysHere(two.path), /^ok: /);
   });
 
-  it('is told by a node that lacks the new keys: in its log, by its metrics, and by 503 once the old ones are of no use', async () => {
+  it('is reported by a node without the new keys: in its log, its metrics, and by 503', async () => {
     await using one = await temporaryDirectory();
     await using two = await temporaryDirectory();
     const url = await postgres.fresh();

@@ -7,8 +7,9 @@ import { openStore } from '@strata/store';
 import { tinyChatModel } from '@strata/testnet';
 import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
-import { type ProcessOptions, spawnStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { type ProcessOptions, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until, untilAnswer } from '../../support/until.ts';
 
 /** Of the lock. */

@@ -5,9 +5,10 @@ import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { tinyChatModel } from '@strata/testnet';
-import { fakeService } from '../../../services/cli/src/test/mcp-client.ts';
-import { runStrata, spawnStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { runStrata, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
+import { fakeService } from '../../support/fake-service.ts';
 import { freePort } from '../../support/free-port.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until } from '../../support/until.ts';
 
 type Attributes = readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];

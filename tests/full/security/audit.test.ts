@@ -6,8 +6,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { createGunzip } from 'node:zlib';
-import { fakeService } from '../../../services/cli/src/test/mcp-client.ts';
-import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { fakeService } from '../../support/fake-service.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const AUDIT = path.join(import.meta.dirname, '../../../.ci/audit');
 /** What the registry tells of a package in its bulk answer. */

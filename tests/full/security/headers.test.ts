@@ -51,7 +51,7 @@ describe('the headers of both services', () => {
 
     describe(`answers of the ${name} service`, () => {
       for (const target of ASKED[name])
-        it(`to ${target} are nothing else than they say, and in no frame`, async () => {
+        it(`to ${target} have the security headers`, async () => {
           const ways = [{}, { method: 'HEAD' }, { method: 'DELETE' }, { accept: 'text/html' }, { hasKey: false }];
           for (const options of ways) {
             const response = await ask(target, options);

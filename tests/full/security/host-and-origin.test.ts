@@ -1,7 +1,8 @@
 // A page of another site in the operator's browser, against services of the operator's own machine: by DNS rebinding, and across origins.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { request, startBothServices, statuses, useBothServices } from '../../support/both-services.ts';
+import { startBothServices, useBothServices } from '../../support/both-services.ts';
+import { request, statuses } from '../../support/raw-http.ts';
 
 describe('services of one machine', () => {
   const services = useBothServices(() => ({ STRATA_INFERENCE_FREE_KEYS_PER_DAY: '3' }));
@@ -29,7 +30,7 @@ describe('services of one machine', () => {
 
     describe(`the ${name} service`, () => {
       for (const line of OPEN[name]) {
-        it(`answers ${line} to nobody who calls it by a name that is not its own`, async () => {
+        it(`refuses ${line} under a host name that is not its own`, async () => {
           const said = await ask(line, 'host: rebound.evil.example:80');
           assert.deepEqual(statuses(said), [421]);
           assert.match(said, /STRATA_ALLOWED_HOSTS/);
@@ -75,7 +76,7 @@ describe('services of one machine', () => {
   }
 
   describe('the metrics', () => {
-    it('are told to nobody who calls them by another name, nor to a page', async () => {
+    it('are refused under another host name and to pages', async () => {
       const ask = (...fields: string[]) => request(services().metricsPort, 'GET /metrics', fields);
       assert.deepEqual(statuses(await ask('host: rebound.evil.example')), [421]);
       assert.deepEqual(statuses(await ask('host: localhost', 'origin: https://evil.example')), [403]);

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { exchange, received, request, statuses, useBothServices } from '../../support/both-services.ts';
+import { useBothServices } from '../../support/both-services.ts';
+import { exchange, received, request, statuses } from '../../support/raw-http.ts';
 
 describe('a client that attacks', () => {
   const settings = { STRATA_INFERENCE_FREE_KEYS_PER_DAY: '1000', STRATA_FREE_KEYS_PER_DAY: '1000' };

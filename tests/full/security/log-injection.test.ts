@@ -1,7 +1,8 @@
 // What a caller sends ends up in the log of both services: as text of one line, without what a terminal obeys.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { request, statuses, useServicesWithResolver } from '../../support/both-services.ts';
+import { useServicesWithResolver } from '../../support/both-services.ts';
+import { request, statuses } from '../../support/raw-http.ts';
 
 describe('the log', () => {
   const { services } = useServicesWithResolver({ STRATA_ON_DEMAND_PER_HOUR: '100000' });

@@ -6,10 +6,11 @@ import { describe, it } from 'node:test';
 import { checkpointOf, type ImportedLog, importLedger } from '@strata/log';
 import { consistencyProof, verifyConsistency } from '@strata/receipts';
 import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
-import { idOf, leafOf, ORIGIN, temporaryDirectory, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
+import { idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { exec, postgres } from '../../../packages/store/src/test/places.ts';
 import { altered, openLedgerOf, openShared } from '../../support/shared-log/database.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const LEAVES = 5_000;
 type Options = Partial<Parameters<typeof importLedger>[0]>;

@@ -33,8 +33,14 @@ interface Reported {
   readonly checkpoints: Set<string>;
 }
 
+interface RunOptions {
+  readonly first: number;
+  readonly count: number;
+  readonly killAfter?: number;
+}
+
 /** Starts a node; it ends by itself after `count`, or is killed after so many acknowledgements. */
-async function run(url: string, reported: Reported, first: number, count: number, killAfter?: number) {
+async function run(url: string, reported: Reported, { first, count, killAfter }: RunOptions) {
   const script = path.join(import.meta.dirname, '../../support/shared-log/node-process.ts');
   const child: ChildProcess = spawn(process.execPath, [script, url, String(first), String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -58,7 +64,9 @@ async function run(url: string, reported: Reported, first: number, count: number
 async function runAndKill(url: string, reported: Reported): Promise<number> {
   let kills = 0;
   for (let acks = 0, life = 1; acks < LEAVES; life += 1) {
-    const ended = await run(url, reported, life * RANGE, LEAVES - acks, 1 + ((life * 7_919) % 900));
+    const ended = await run(url, reported, {
+      ...{ first: life * RANGE, count: LEAVES - acks, killAfter: 1 + ((life * 7_919) % 900) },
+    });
     acks += ended.acks;
     if (ended.isKilled) kills += 1;
   }
@@ -70,7 +78,7 @@ describe('a log that two processes write', { skip: postgres.skip }, () => {
     const url = await postgres.fresh();
     const reported: Reported = { acks: new Map(), checkpoints: new Set() };
     await using reader = await openNode(url);
-    const writing = Promise.all([runAndKill(url, reported), run(url, reported, 0, LEAVES)]);
+    const writing = Promise.all([runAndKill(url, reported), run(url, reported, { first: 0, count: LEAVES })]);
     const [kills] = await repeatDuring(writing, () => delay(10, reported.checkpoints.add(reader.checkpoint())));
     assert.equal(reported.acks.size, 2 * LEAVES);
     assert.ok(kills >= 4, `${kills} kills`);

@@ -5,7 +5,7 @@ import { before } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertReceiptHolds } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
-import { assertListed, inFigure, inHeading, inTable, type ListKind, type PlaceOf } from '../../support/web/listed.ts';
+import { assertListed, inFigure, inHeading, inTable, type LinkOf, type ListKind } from '../../support/web/listed.ts';
 
 /** A provider of the demo that is in two markets, and gains and loses customers all the time. */
 const PROVIDER = 'cloudflare';
@@ -46,7 +46,7 @@ describePages('market', ({ answer, demo, inPage, named }) => {
   });
 
   /** A page (LOSER is who lost most), a number on it by its place, and where the list behind it tells its own number. */
-  const NUMBERS: readonly (readonly [what: string, path: string, of: PlaceOf, list: ListKind])[] = [
+  const NUMBERS: readonly (readonly [what: string, path: string, of: LinkOf, list: ListKind])[] = [
     ['users of a provider', '/market?category=dns', inTable('Share of providers: DNS', 'Domains'), 'search'],
     ['parked ones too', '/market?category=email&include_parked=true', inTable(/^Share of prov/, 'Domains'), 'search'],
     ['domains of a leader', '/market?category=dns', inTable('Leaders', 'Domains, all markets'), 'domains'],

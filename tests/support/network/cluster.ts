@@ -1,10 +1,9 @@
 // Gateways and workers as processes of their own on loopback, to be killed, frozen and started again as a test wants.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SimulatedEngineOptions } from '@strata/testnet';
+import { temporaryDirectory } from '../temporary-directory.ts';
 import { until, untilAnswer } from '../until.ts';
 import type { GatewayReady } from './gateway-process.ts';
 import type { ProcessOptions, WorkerReady } from './worker-process.ts';
@@ -27,14 +26,14 @@ export class ClusterProcess<Ready> implements AsyncDisposable {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** As the power cut would. Resolves when it is gone. */
+  /** As the power cut would. Resolves when it has exited. */
   async kill(): Promise<void> {
-    const gone = this.isRunning ? once(this.child, 'exit') : undefined;
+    const exited = this.isRunning ? once(this.child, 'exit') : undefined;
     this.child.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
-  /** Its connections stay open, and nothing is heard of it. */
+  /** Its connections stay open, and it sends nothing. */
   freeze(): void {
     this.child.kill('SIGSTOP');
   }
@@ -43,14 +42,14 @@ export class ClusterProcess<Ready> implements AsyncDisposable {
     this.child.kill('SIGCONT');
   }
 
-  /** Lets go of it: it leaves as a stopped service does. */
+  /** Disconnects it: it stops as a service does. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.isRunning) return;
     this.thaw();
-    const gone = once(this.child, 'exit');
+    const exited = once(this.child, 'exit');
     if (this.child.connected) this.child.disconnect();
     const late = setTimeout(() => this.child.kill('SIGKILL'), 15_000);
-    await gone;
+    await exited;
     clearTimeout(late);
   }
 }
@@ -75,20 +74,22 @@ export class Cluster implements AsyncDisposable {
   readonly gateways: GatewayProcess[] = [];
   readonly workers: WorkerProcess[] = [];
   readonly directory: string;
+  readonly #remove: () => Promise<void>;
   #names = 0;
 
-  private constructor(directory: string) {
-    this.directory = directory;
+  private constructor({ path, remove }: Awaited<ReturnType<typeof temporaryDirectory>>) {
+    this.directory = path;
+    this.#remove = remove;
   }
 
   static async open(): Promise<Cluster> {
-    return new Cluster(await mkdtemp(path.join(tmpdir(), 'strata-cluster-')));
+    return new Cluster(await temporaryDirectory());
   }
 
   /** Stops all processes, and removes what they kept. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.workers, ...this.gateways].map((each) => each[Symbol.asyncDispose]()));
-    await rm(this.directory, { recursive: true, force: true });
+    await this.#remove();
   }
 
   async startGateway({ settings = {}, name, simulated }: StartOptions = {}): Promise<GatewayProcess> {

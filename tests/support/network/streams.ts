@@ -1,4 +1,4 @@
-// Streams of a cluster, read by the client that applications use, and held against what an undisturbed engine says.
+// Streams of a cluster, read by the client that applications use, and compared with what an undisturbed engine gives.
 import assert from 'node:assert/strict';
 import { simulatedAnswer, simulatedText } from '@strata/testnet';
 import OpenAI from 'openai';
@@ -10,11 +10,11 @@ export interface StreamAsk {
   readonly tokens: number;
   readonly model?: string;
   readonly signal?: AbortSignal;
-  /** Hears how many pieces of text there are so far. */
+  /** Called with the number of chunks so far. */
   readonly onPiece?: (count: number) => void;
 }
 
-export type StreamOutcome = Awaited<ReturnType<typeof streamOf>>;
+type StreamOutcome = Awaited<ReturnType<typeof streamOf>>;
 
 export function clientOf({ ready }: GatewayProcess): OpenAI {
   return new OpenAI({ baseURL: `${ready.base}/v1`, apiKey: ready.key, maxRetries: 0 });
@@ -55,8 +55,8 @@ export async function streamOf(client: OpenAI, ask: StreamAsk) {
     text.push(choice.text);
     ask.onPiece?.(text.length);
   }
-  const wholeMs = performance.now() - startedAt;
-  return { text: text.join(''), ids, finish, completionTokens, firstTokenMs, longestGapMs, wholeMs };
+  const totalMs = performance.now() - startedAt;
+  return { text: text.join(''), ids, finish, completionTokens, firstTokenMs, longestGapMs, totalMs };
 }
 
 /** The text that an undisturbed simulated engine gives. */
@@ -64,7 +64,7 @@ export function truthOf({ prompt, seed, tokens }: StreamAsk, modelSeed = 1): str
   return simulatedAnswer(prompt, { seed, count: tokens, modelSeed }).map(simulatedText).join('');
 }
 
-/** What is wrong with a stream; empty: it is whole, and nothing is lost or repeated. */
+/** What is wrong with a stream; empty: it is complete, and nothing is lost or repeated. */
 export function faultsOf(outcome: StreamOutcome, ask: StreamAsk, modelSeed = 1): readonly string[] {
   const faults: string[] = [];
   const truth = truthOf(ask, modelSeed);
@@ -75,8 +75,8 @@ export function faultsOf(outcome: StreamOutcome, ask: StreamAsk, modelSeed = 1):
   return faults;
 }
 
-/** Streams of all of these at once, each of them whole. */
-export async function assertWhole(client: OpenAI, asks: readonly StreamAsk[]) {
+/** Streams of all of these at once, each of them complete. */
+export async function assertComplete(client: OpenAI, asks: readonly StreamAsk[]) {
   const outcomes = await Promise.all(asks.map((ask) => streamOf(client, ask)));
   for (const [i, ask] of asks.entries())
     assert.deepEqual(faultsOf(outcomes[i] ?? assert.fail(), ask), [], `stream ${i}, seed ${ask.seed}`);

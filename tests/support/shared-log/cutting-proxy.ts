@@ -1,4 +1,4 @@
-// A way to the database that breaks at the worst moment: around a commit.
+// A database proxy that breaks the connection around a commit.
 import { startTcpProxy } from '../bad-link.ts';
 
 export async function startCuttingProxy(database: string) {
@@ -14,7 +14,7 @@ export async function startCuttingProxy(database: string) {
       if (!armed || !bytes.includes('commit\0')) return void upstream.write(bytes);
       isCut = true;
       cuts += 1;
-      // What was sent is carried out: the server hears of the end after it.
+      // What was sent is carried out: the server receives the end after it.
       if (armed.isSent) upstream.end(bytes);
       else upstream.destroy();
       armed = undefined;

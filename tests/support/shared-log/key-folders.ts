@@ -4,8 +4,9 @@ import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { rotateSigningKeys, type SharedLedger, type SignedLedger } from '@strata/log';
 import { issueReceipt, verifyAnswer } from '@strata/receipts';
-import { ORIGIN, temporaryDirectory } from '../../../packages/log/src/test/fixture.ts';
+import { ORIGIN } from '../../../packages/log/src/test/fixture.ts';
 import { postgres } from '../../../packages/store/src/test/places.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 import { openLedgerOf, openShared } from './database.ts';
 
 /** Gives a node the keys of another, as an operator does. */

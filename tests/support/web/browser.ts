@@ -1,4 +1,4 @@
-// What every test of a page needs: a browser, the demo, and an eye for all that goes wrong in a page without being asked.
+// A browser, and checks for errors in each page.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -55,11 +55,11 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
   });
   const page = await context.newPage();
   countRequests(page);
-  const trouble: string[] = [];
-  page.on('pageerror', (error) => trouble.push(error.message));
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
-    // Chromium tells of each refused answer here too, without its status: the response below has it.
-    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) trouble.push(message.text());
+    // Chromium also logs each refused answer here, without its status: the response below has it.
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) problems.push(message.text());
   });
   page.on('request', (request) => {
     if (request.isNavigationRequest()) return;
@@ -67,18 +67,18 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
     // Of the page that asks: a link may have led to another service.
     const { origin } = new URL(request.frame().url());
     const isElsewhere = /^https?:$/.test(to.protocol) && /^https?:/.test(origin) && to.origin !== origin;
-    if (isElsewhere) trouble.push(`asks another host: ${request.url()}`);
+    if (isElsewhere) problems.push(`asks another host: ${request.url()}`);
   });
   page.on('response', (response) => {
     if (response.status() >= 400 && !allowed.includes(response.status()))
-      trouble.push(`${response.status()} ${response.url()}`);
+      problems.push(`${response.status()} ${response.url()}`);
   });
   await page.goto(url);
   return Object.assign(page, {
     async [Symbol.asyncDispose]() {
       const address = page.url();
       await context.close();
-      assert.deepEqual(trouble, [], `went wrong in ${address}`);
+      assert.deepEqual(problems, [], `went wrong in ${address}`);
     },
   });
 }
@@ -131,8 +131,8 @@ export async function assertAccessible(page: Page, rules?: readonly string[]): P
     // 2.5.8, which axe leaves out unless it is asked for.
     return (await axe.run(document, { runOnly: only, rules: { 'target-size': { enabled: true } } })).violations;
   }, runOnly);
-  const isGrave = ({ impact }: Violation) => impact === 'serious' || impact === 'critical';
-  const found = violations.filter(isGrave).map(({ id, help, nodes }) => [id, help, ...nodes.map(({ html }) => html)]);
+  const isSerious = ({ impact }: Violation) => impact === 'serious' || impact === 'critical';
+  const found = violations.filter(isSerious).map(({ id, help, nodes }) => [id, help, ...nodes.map(({ html }) => html)]);
   assert.deepEqual(found, []);
 }
 
@@ -155,22 +155,27 @@ async function assertContent(page: Page, name: string): Promise<void> {
   assert.doesNotMatch(text, /This page has failed|could not be loaded/, name);
 }
 
-/** A page in light, dark and on a phone: it has content, nothing goes wrong, nothing overflows sideways, axe is content. */
-export async function assertLooks(browser: Browser, url: string, name: string, key?: string): Promise<void> {
+interface RenderOptions {
+  readonly name: string;
+  readonly key?: string | undefined;
+}
+
+/** A page in light, dark and on a phone: it has content, nothing goes wrong, nothing overflows sideways, axe finds nothing serious. */
+export async function assertRenders(browser: Browser, url: string, { name, key }: RenderOptions): Promise<void> {
   await using page = await visit(browser, url, { key });
-  for (const look of ['light', 'dark', 'phone'] as const) {
-    await page.emulateMedia({ colorScheme: look === 'dark' ? 'dark' : 'light' });
-    if (look === 'phone') await page.setViewportSize(PHONE);
+  for (const variant of ['light', 'dark', 'phone'] as const) {
+    await page.emulateMedia({ colorScheme: variant === 'dark' ? 'dark' : 'light' });
+    if (variant === 'phone') await page.setViewportSize(PHONE);
     await settled(page);
     await assertContent(page, name);
-    await picture(page, `${name}-${look}`);
+    await picture(page, `${name}-${variant}`);
     const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
-    assert.ok(overflow <= 0, `${name} is ${overflow} px wider than the ${look} screen`);
+    assert.ok(overflow <= 0, `${name} is ${overflow} px wider than the ${variant} screen`);
     // Events that arrive while axe measures move what it has measured.
     const pause = page.getByRole('button', { name: 'Pause', exact: true });
     if (await pause.isVisible()) await pause.click();
     // In the dark colours alone are others.
-    await assertAccessible(page, look === 'dark' ? ['color-contrast'] : undefined);
+    await assertAccessible(page, variant === 'dark' ? ['color-contrast'] : undefined);
   }
 }
 

@@ -1,4 +1,4 @@
-// From a number on a page to the list behind it: the list tells as many, or the number is not true.
+// Follows a number on a page to the list behind it; both counts must be equal.
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { settled } from './browser.ts';
@@ -33,7 +33,7 @@ export function inHeading(name: RegExp): (page: Page) => Locator {
 }
 
 /** The link that is a number. */
-export type PlaceOf = (page: Page) => Locator | Promise<Locator>;
+export type LinkOf = (page: Page) => Locator | Promise<Locator>;
 
 /** A demo on a busy machine may measure less in one scan and more in the next: then the comparison is repeated. */
 const ATTEMPTS = 4;
@@ -42,7 +42,7 @@ const ATTEMPTS = 4;
  * Follows a number to its list and compares the two. The demo's companies move at the same time: the list may have what lies between
  * the number before and the number after, which is the same number where nothing happened.
  */
-export async function assertListed(page: Page, of: PlaceOf, list: ListKind): Promise<void> {
+export async function assertListed(page: Page, of: LinkOf, list: ListKind): Promise<void> {
   const address = page.url();
   const [selector, hasText, number] = TOTALS[list];
   const total = page.locator(selector, { hasText });
@@ -64,7 +64,7 @@ export async function assertListed(page: Page, of: PlaceOf, list: ListKind): Pro
 }
 
 /** A share has its count as its title. */
-async function numberAt(page: Page, of: PlaceOf): Promise<number> {
+async function numberAt(page: Page, of: LinkOf): Promise<number> {
   await settled(page);
   for (const summary of await page.getByText('The numbers as a table').all()) await summary.click();
   const link = await of(page);

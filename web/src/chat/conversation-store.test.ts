@@ -101,13 +101,13 @@ describe('conversations of two tabs', () => {
 describe('a browser', () => {
   it('without room says so, goes on, and says when there is room again', () => {
     const { storage, first } = twoTabs();
-    let told = 0;
-    first.subscribe(() => (told += 1));
+    let notified = 0;
+    first.subscribe(() => (notified += 1));
     storage.capacity = 0;
     asks(first, 'q2', 10);
-    told = 0;
+    notified = 0;
     first.write();
-    assert.deepEqual([first.isKept(), told, idsOf(first)], [false, 1, 'a1 q1 q2']);
+    assert.deepEqual([first.isKept(), notified, idsOf(first)], [false, 1, 'a1 q1 q2']);
     storage.capacity = Number.POSITIVE_INFINITY;
     asks(first, 'q3', 11, 'q2');
     first.write();

@@ -1,3 +1,4 @@
+// The keys under which advisories name products.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -107,7 +107,7 @@ function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void 
   assert.equal(tallies.domains([...STATES.keys()]), rows.length);
 }
 
-/** What each domain's build numbers say is what the lists of builds say, and none is kept that nobody shows. */
+/** What each domain's build numbers say is what the lists of builds say, and none is kept that no domain shows. */
 function checkBuilds(index: DomainIndex, rows: readonly Row[]): void {
   const { builds, vocabulary } = index;
   const shown = new Set(rows.flatMap((row) => row.builds));
@@ -127,11 +127,11 @@ function checkBuilds(index: DomainIndex, rows: readonly Row[]): void {
 const firmIn = ({ services }: Row, category: number) =>
   services.filter((service) => service.category === category && service.level !== LOW);
 
-/** Somebody told holds it; else what the last scan said, unless that is a provider of which nothing is told. */
+/** The provider that a confident service names; otherwise the last scan's holder. */
 function holderOf(row: Row, role: number): (typeof HOLDERS)[number] {
   if (firmIn(row, role).length > 0) return 'provider';
-  const told = HOLDERS[(row.facts.holders >>> (3 * role)) & 7] ?? 'unmeasured';
-  return told === 'provider' ? 'unmeasured' : told;
+  const holder = HOLDERS[(row.facts.holders >>> (3 * role)) & 7] ?? 'unmeasured';
+  return holder === 'provider' ? 'unmeasured' : holder;
 }
 
 function checkServiceTallies({ tallies, vocabulary }: DomainIndex, rows: readonly Row[]): void {

@@ -1,11 +1,12 @@
 // A seeded world in which nothing happens but chance: providers of Zipf sizes that gain and lose domains day by day.
+import { normal, randomFrom } from '../../../../tests/support/random.ts';
 import { type Anomaly, judge, type Sample, type SeriesKind, WINDOW_DAYS } from '../anomaly.ts';
 
 export interface QuietOptions {
   readonly providers: number;
   readonly days: number;
   readonly seed: number;
-  /** Shared out among the providers as 1/rank. */
+  /** Distributed among the providers as 1/rank. */
   readonly domains: number;
   /** Events come in batches of this mean size (geometric); 1 for one by one. */
   readonly batch?: number;
@@ -31,7 +32,7 @@ const WEEKEND = 0.7;
 
 export function quietYear(options: QuietOptions): QuietSeries[] {
   const { providers, days, domains, growth = 0, gaps = 0 } = options;
-  const random = randomOf(options.seed);
+  const random = randomFrom(options.seed);
   const harmonic = Array.from({ length: providers }, (_, i) => 1 / (i + 1)).reduce((a, b) => a + b, 0);
   const isScanned = Array.from({ length: days }, () => random() >= gaps);
   return Array.from({ length: providers }, (_, provider) => {
@@ -62,7 +63,7 @@ export function quietYear(options: QuietOptions): QuietSeries[] {
   }).flat();
 }
 
-/** Judges each day of a series in turn, with earlier anomalies marked as such. */
+/** Judges each day of a series sequentially, with earlier anomalies marked as such. */
 export function judgeAll({ kind, samples }: QuietSeries, tests: number): Anomaly[] {
   const found: Anomaly[] = [];
   let window: Sample[] = [];
@@ -84,17 +85,6 @@ export function withLoss(series: QuietSeries, loss: { readonly day: number; read
   return { ...series, samples };
 }
 
-/** Uniform numbers within 0–1, the same for the same seed: a Weyl sequence, mixed (the finaliser of MurmurHash3). */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x9e3779b9) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
-    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-    return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32;
-  };
-}
-
 function events(rate: number, { batch = 1, sway = 0 }: QuietOptions, random: () => number): number {
   const today = sway > 0 ? rate * Math.exp(sway * normal(random) - sway ** 2 / 2) : rate;
   let total = 0;
@@ -114,8 +104,4 @@ function poisson(mean: number, random: () => number): number {
 
 function geometric(mean: number, random: () => number): number {
   return mean > 1 ? 1 + Math.floor(Math.log1p(-random()) / Math.log1p(-1 / mean)) : 1;
-}
-
-function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log1p(-random())) * Math.cos(2 * Math.PI * random());
 }

@@ -45,7 +45,7 @@ export function takeStep(index: DomainIndex, step: Step) {
 }
 
 /** Puts and touches of a few domains, most of them several times. */
-export const steps = ({ domains, most }: { readonly domains: number; readonly most: number }): fc.Arbitrary<Step[]> =>
+export const steps = ({ domains, max }: { readonly domains: number; readonly max: number }): fc.Arbitrary<Step[]> =>
   namedDomains(domains).chain((named) => {
     if (named.length === 0) return fc.constant([]);
     const put = fc
@@ -54,20 +54,20 @@ export const steps = ({ domains, most }: { readonly domains: number; readonly mo
     const touch = fc
       .tuple(fc.constantFrom(...named), fc.nat(2_000_000_000_000))
       .map(([{ id }, scannedAt]) => ({ kind: 'touch', id, scannedAt }) as const);
-    return fc.array(fc.oneof({ weight: 5, arbitrary: put }, touch), { maxLength: most, size: 'max' });
+    return fc.array(fc.oneof({ weight: 5, arbitrary: put }, touch), { maxLength: max, size: 'max' });
   });
 
 /** Every domain once. */
-export const manyDomains = (most: number): fc.Arbitrary<IndexedDomain[]> =>
-  namedDomains(most).chain((named) =>
+export const manyDomains = (max: number): fc.Arbitrary<IndexedDomain[]> =>
+  namedDomains(max).chain((named) =>
     fc
       .array(contents, { minLength: named.length, maxLength: named.length })
       .map((all) => named.map((domain, i) => ({ ...domain, ...(all[i] as (typeof all)[number]) }))),
   );
 
 /** With gaps between the numbers, and not in the order of the names. */
-function namedDomains(most: number): fc.Arbitrary<{ readonly id: number; readonly name: string }[]> {
-  return uniqueNames(most).chain((names) =>
+function namedDomains(max: number): fc.Arbitrary<{ readonly id: number; readonly name: string }[]> {
+  return uniqueNames(max).chain((names) =>
     fc
       .uniqueArray(fc.integer({ min: 1, max: 1_500 }), { minLength: names.length, maxLength: names.length })
       .map((ids) => names.map((name, i) => ({ id: ids[i] as number, name }))),

@@ -1,6 +1,6 @@
 // A server that answers whatever a test likes, over a real socket: what a service never does, but others do.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fakeService } from '../../../../tests/support/fake-service.ts';
 
 export interface HttpServer extends AsyncDisposable {
   readonly baseUrl: string;
@@ -19,16 +19,10 @@ export const sends =
 /** `count` is 1 for the first request. */
 export async function startHttpServer(answering: Answering): Promise<HttpServer> {
   const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => answering(request, response, requests.push(request)));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    },
-  };
+  const { base, ...server } = await fakeService((request, response) =>
+    answering(request, response, requests.push(request)),
+  );
+  return { ...server, baseUrl: base, requests };
 }
 
 /** The error that something rejects with. */

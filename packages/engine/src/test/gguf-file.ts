@@ -1,23 +1,20 @@
 // Small GGUF files for tests, entry by entry: those of a real model with some of them changed, and ones that lie.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { shared } from '../../../../tests/support/shared.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { type MetadataEntry, readMetadata } from '../gguf-metadata.ts';
 
 export const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
 export const u64 = (value: number | bigint) => Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
 export const text = (value: string) => Buffer.concat([u64(Buffer.byteLength(value)), Buffer.from(value)]);
 
-const directory = shared(async () => {
-  const name = await mkdtemp(path.join(tmpdir(), 'strata-models-'));
-  return { name, [Symbol.asyncDispose]: () => rm(name, { recursive: true, force: true }) };
-});
+const directory = shared(temporaryDirectory);
 
 /** The path of a file of these bytes, which is removed after the last test. */
 export async function written(bytes: Uint8Array): Promise<string> {
-  const file = path.join((await directory()).name, `${randomUUID()}.gguf`);
+  const file = path.join((await directory()).path, `${randomUUID()}.gguf`);
   await writeFile(file, bytes);
   return file;
 }

@@ -1,8 +1,8 @@
 // A hub and an empty store for one test; both are removed after it.
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import type { ModelStoreErrorCode } from '../model-store/error.ts';
 import type { DownloadProgress } from '../model-store/progress.ts';
 import type { DownloadRetry } from '../model-store/retry.ts';
@@ -15,8 +15,9 @@ export const once = { retries: 0 };
 export const offline = { ...once, endpoint: 'http://127.0.0.1:9' };
 
 async function start(files: Readonly<Record<string, FakeFile>> = {}) {
-  const hub = await startFakeHub();
-  const dir = await mkdtemp(path.join(tmpdir(), 'strata-models-'));
+  await using stack = new AsyncDisposableStack();
+  const dir = stack.use(await temporaryDirectory()).path;
+  const hub = stack.use(await startFakeHub());
   for (const [name, file] of Object.entries(files)) hub.files.set(name, file);
   const progress: DownloadProgress[] = [];
   const retries: DownloadRetry[] = [];
@@ -27,6 +28,7 @@ async function start(files: Readonly<Record<string, FakeFile>> = {}) {
   /** Path in the store. */
   const at = (...names: string[]) => path.join(dir, ...names);
   const read = (...names: string[]) => readFile(at(...names));
+  const owned = stack.move();
   return {
     ...{ hub, dir, progress, retries, options, at, read },
     /** As a caller does, but less patient. */
@@ -40,10 +42,7 @@ async function start(files: Readonly<Record<string, FakeFile>> = {}) {
       const names = await readdir(at(...folder)).catch(() => []);
       return names.filter((name) => !name.startsWith('.')).sort();
     },
-    async [Symbol.asyncDispose](): Promise<void> {
-      await hub[Symbol.asyncDispose]();
-      await rm(dir, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 

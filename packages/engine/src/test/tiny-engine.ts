@@ -1,9 +1,8 @@
-// The tiny chat model in llama.cpp, loaded once for all test files of one process, and jobs for it.
+// Jobs for the tiny chat model.
 import assert from 'node:assert/strict';
 import { GREEDY } from '@strata/inference';
-import { tinyChatModel } from '@strata/testnet';
-import { shared } from '../../../../tests/support/shared.ts';
-import { type ChatPrompt, type Engine, type Job, type JobEvent, startLlamaEngine } from '../index.ts';
+import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
+import type { ChatPrompt, Engine, Job, JobEvent } from '../index.ts';
 
 export const never = new AbortController().signal;
 /** Token that ends an answer; where it is forbidden an answer never ends by itself. */
@@ -12,15 +11,6 @@ export const ENDLESS = { ...GREEDY, logitBias: new Map([[END_OF_TURN, -100]]) };
 /** Two texts of any length within fixed ones, and what it accepts. */
 export const GRAMMAR = 'root ::= "{\\"a\\": " string ", \\"b\\": [" string "]}"\nstring ::= "\\"" [a-z }\\]]* "\\""';
 export const GRAMMAR_TEXT = /^\{"a": "[a-z }\]]*", "b": \["[a-z }\]]*"\]\}$/;
-
-/** Deaths and restarts of the shared engine's process, in order. */
-export const restarts: { readonly kind: string; readonly detail: string }[] = [];
-export const oneSlot = { file: tinyChatModel, slots: 1, threads: 1, gpu: false } as const;
-
-/** With two slots and one thread. */
-export const tinyEngine = shared(() =>
-  startLlamaEngine({ ...oneSlot, slots: 2 }, { onRestart: (event) => restarts.push(event) }),
-);
 
 export const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }], tools: [] });
 

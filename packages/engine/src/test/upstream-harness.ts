@@ -1,6 +1,4 @@
 // A scripted server for each test, and the upstreams that are opened to it.
-import { once } from 'node:events';
-import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach } from 'node:test';
 import { type ChatDelta, type ChatRequest, type ErrorName, readChatRequest } from '@strata/inference';
 import type { EngineErrorCode } from '../engine.ts';
@@ -62,12 +60,3 @@ export function endOf(deltas: readonly ChatDelta[]): unknown {
 /** What `assert.rejects` compares an error with. */
 export const refusedAs = (kind: ErrorName, message = /./) => ({ name: 'CompletionError', kind, message });
 export const failedAs = (code: EngineErrorCode, message = /./) => ({ name: 'EngineError', code, message });
-
-/** A port that no process listens on. */
-export async function unusedPort(): Promise<number> {
-  const probe = net.createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}

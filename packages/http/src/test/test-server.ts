@@ -1,7 +1,6 @@
-// Servers over small tables of routes, with receipts and keys in memory, and what tests send to them on raw sockets.
+// Servers over small tables of routes, with receipts and keys in memory.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { connect } from 'node:net';
 import * as receipts from '@strata/receipts';
 import pino from 'pino';
 import { z } from 'zod';
@@ -102,16 +101,6 @@ export const serverOf = (routes: readonly Route<object>[], options: Partial<Http
     keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
     ...options,
   });
-
-/** All that the server sends until it ends the connection. */
-export async function exchange(port: number, text: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
-  socket.setTimeout(10_000, () => socket.destroy(new Error('the connection did not end in 10 s')));
-  socket.write(text, 'latin1');
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('latin1');
-}
 
 export const until = (isSo: () => boolean | Promise<boolean>, what: string) => untilSo(isSo, { what, limitMs: 20_000 });
 

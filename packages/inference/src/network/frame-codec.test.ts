@@ -7,7 +7,7 @@ import { Frame, type FrameOf, Offer, SegmentReceipt } from './frame.ts';
 import * as codec from './frame-codec.ts';
 import { decodeFrame, encodeFrame, FrameError, type FrameErrorCode } from './frame-codec.ts';
 import { FRAME_PROTO } from './frame-proto.ts';
-import { type Draw, drawn, randomFrame, seeded } from './test/random-frames.ts';
+import { type Draw, drawFrom, drawn, randomFrame } from './test/random-frames.ts';
 import { wireType } from './wire-types.ts';
 import { writeMessage } from './wire-writer.ts';
 
@@ -24,7 +24,7 @@ function describeCodec<Value>(name: string, { encode, decode, draw }: Codec<Valu
   describe(`${name}, drawn at random`, () => {
     it('come back as they were', () => {
       for (let seed = 1; seed <= 1_000; seed += 1) {
-        const value = draw(seeded(seed));
+        const value = draw(drawFrom(seed));
         assert.deepEqual(decode(encode(value)), value, `seed ${seed}`);
       }
     });
@@ -32,7 +32,7 @@ function describeCodec<Value>(name: string, { encode, decode, draw }: Codec<Valu
     it('are read or refused, whatever became of their bytes, and what is read can be written again', () => {
       let read = 0;
       for (let seed = 1; seed <= 4_000; seed += 1) {
-        const random = seeded(seed);
+        const random = drawFrom(seed);
         const bytes = mutated(encode(draw(random)), random);
         const value = orFrameError(() => decode(bytes), seed);
         if (value === undefined) continue;
@@ -51,7 +51,7 @@ describeCodec('receipts', { ...receipts, draw: (draw) => drawn(SegmentReceipt, d
 
 it('a frame is refused at every length but its own', () => {
   for (const [i, kind] of KINDS.entries()) {
-    const bytes = encodeFrame(randomFrame(seeded(i + 1), kind));
+    const bytes = encodeFrame(randomFrame(drawFrom(i + 1), kind));
     for (let length = 0; length < bytes.byteLength; length += 1)
       assert.throws(() => decodeFrame(bytes.subarray(0, length)), FrameError, `${kind} of ${length} bytes`);
   }
@@ -64,7 +64,7 @@ describe('another implementation of Protocol Buffers', () => {
   it('reads what is written here, and writes what is read here', () => {
     for (const [i, kind] of KINDS.entries())
       for (let round = 0; round < 20; round += 1) {
-        const frame = randomFrame(seeded(i * 100 + round), kind);
+        const frame = randomFrame(drawFrom(i * 100 + round), kind);
         const bytes = encodeFrame(frame);
         // It writes zeros too, where they were set.
         const zerosToo = type.encode(type.toObject(type.decode(bytes), { defaults: true })).finish();

@@ -1,6 +1,7 @@
 // The sequential test against workers drawn from a seed: which answers are audited, who is caught, and how soon.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { randomFrom } from '../../../../tests/support/random.ts';
 import { AuditRun } from './audit-run.ts';
 import {
   afterFinding,
@@ -15,7 +16,7 @@ import {
   trust,
 } from './standing.ts';
 import { audited, type LifeOptions } from './test/audited-life.ts';
-import { type MarginOptions, marginsOf, seeded } from './test/margins.ts';
+import { type MarginOptions, marginsOf } from './test/margins.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -135,7 +136,7 @@ describe('standing', () => {
 
 /** Lives of workers that begin with the same seed: after how many answers each was caught. */
 function caught(count: number, draw: (random: () => number) => LifeOptions['deviationOf'], more: Partial<LifeOptions>) {
-  const random = seeded(5);
+  const random = randomFrom(5);
   const deviationOf = draw(random);
   const life = () => audited({ deviationOf, requests: 500, random, ...more }).caughtAfter;
   return Array.from({ length: count }, life);
@@ -202,7 +203,7 @@ function auditsOf(run: AuditRun<number>, count: number, of: (i: number) => { sha
 describe('a run of answers', () => {
   it('has exactly one audit, anywhere in it, which is reported when the run is over', () => {
     const positions = new Set<number>();
-    const run = new AuditRun<number>(seeded(1));
+    const run = new AuditRun<number>(randomFrom(1));
     const audits = auditsOf(run, 50_000, () => plain);
     assert.ok(audits.length === 1_000 || audits.length === 999);
     for (const [i, { at, audited }] of audits.entries()) {
@@ -216,7 +217,7 @@ describe('a run of answers', () => {
   });
 
   it('gives each a chance by its weight', () => {
-    const run = new AuditRun<number>(seeded(2));
+    const run = new AuditRun<number>(randomFrom(2));
     // Every tenth answer is four times as long.
     const audits = auditsOf(run, 100_000, (i) => ({ share: 0.02, weight: i % 10 === 0 ? 4 : 1 }));
     const long = audits.filter(({ audited }) => audited % 10 === 0).length / audits.length;
@@ -225,18 +226,18 @@ describe('a run of answers', () => {
 
   it('has all audited at a share of 1, and none at 0', () => {
     for (const share of [1, 0])
-      assert.equal(auditsOf(new AuditRun(seeded(3)), 100, () => ({ share, weight: 1 })).length, 100 * share);
+      assert.equal(auditsOf(new AuditRun(randomFrom(3)), 100, () => ({ share, weight: 1 })).length, 100 * share);
   });
 
   it('has a few audited as often as the share says, though no run is over', () => {
-    const random = seeded(4);
+    const random = randomFrom(4);
     const audits = Array.from({ length: 20_000 }, () => auditsOf(new AuditRun(random), 5, () => plain).length);
     const mean = audits.reduce((sum, count) => sum + count, 0) / audits.length;
     assert.ok(Math.abs(mean - 0.1) < 0.01, `${mean}`);
   });
 
   it('ends within two answers once half of them are asked for', () => {
-    const random = seeded(5);
+    const random = randomFrom(5);
     for (let life = 0; life < 200; life += 1) {
       const run = new AuditRun<number>(random);
       auditsOf(run, life, () => plain);
@@ -247,13 +248,13 @@ describe('a run of answers', () => {
   it('makes up for audits that came to nothing, and forgives what is too much', () => {
     for (const owed of [3, 1_000]) {
       const more = Math.min(owed, 10);
-      const run = new AuditRun<number>(seeded(6));
+      const run = new AuditRun<number>(randomFrom(6));
       for (let i = 0; i < owed; i += 1) run.owe();
       const audits = auditsOf(run, 1_000, () => plain).length;
       assert.ok(audits === 20 + more || audits === 19 + more, `${audits}`);
     }
     // None is made up for where all answers are audited.
-    const run = new AuditRun<number>(seeded(7));
+    const run = new AuditRun<number>(randomFrom(7));
     run.owe();
     assert.equal(auditsOf(run, 10, () => ({ share: 1, weight: 1 })).length, 10);
   });

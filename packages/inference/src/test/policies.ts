@@ -17,14 +17,14 @@ const roundRobin: PolicyOf = () => {
 const leastLoaded: PolicyOf = (next) => ({
   choose(_, workers) {
     let found = 0;
-    let least = Number.POSITIVE_INFINITY;
+    let min = Number.POSITIVE_INFINITY;
     const first = Math.floor(next() * workers.length);
     for (let i = 0; i < workers.length; i++) {
       const index = (first + i) % workers.length;
       const { jobs, slots } = workers[index] as WorkerView;
-      if (jobs / slots >= least) continue;
+      if (jobs / slots >= min) continue;
       found = index;
-      least = jobs / slots;
+      min = jobs / slots;
     }
     return found;
   },

@@ -42,12 +42,12 @@ export function sampleGrammar(grammar: string, count: number): string[] {
   const repeated = (write: Write, tokens: RegExpExecArray[]): Write => {
     const [sign = '', { min, open, max } = {}] = [tokens[0]?.[0], tokens[0]?.groups];
     const range = open ? [Number(min), Number(max || Number.POSITIVE_INFINITY)] : [Number(min), Number(min)];
-    const [least = 0, most = 0] = min === undefined ? (SIGNS[sign as keyof typeof SIGNS] ?? []) : range;
+    const [lowest = 0, highest = 0] = min === undefined ? (SIGNS[sign as keyof typeof SIGNS] ?? []) : range;
     if (min === undefined && !(sign in SIGNS)) return write;
     tokens.shift();
-    assert.ok(most >= least, `an empty range in ${grammar}`);
+    assert.ok(highest >= lowest, `an empty range in ${grammar}`);
     return (depth) => {
-      const times = Math.min(most, least + (depth > DEEP ? 0 : below(3)));
+      const times = Math.min(highest, lowest + (depth > DEEP ? 0 : below(3)));
       return Array.from({ length: times }, () => write(depth + 1)).join('');
     };
   };

@@ -25,7 +25,7 @@ export interface FleetOptions {
   readonly continued?: number;
 }
 
-export interface FleetRequest {
+interface FleetRequest {
   readonly tokens: readonly number[];
   readonly replayTokens: number;
 }
@@ -56,8 +56,6 @@ export function simulateFleet(policyOf: PolicyOf, options: FleetOptions) {
   return new SimulatedFleet(policyOf, options).run();
 }
 
-export { randomFrom as seededRandom };
-
 class SimulatedFleet {
   readonly #options: Required<FleetOptions>;
   readonly #random: () => number;
@@ -82,7 +80,7 @@ class SimulatedFleet {
 
   /** Milliseconds to the first token of each request that had one; the share of prompt tokens that needed not be read. */
   run() {
-    this.#events.at(0, () => this.#beat(0));
+    this.#events.at(0, () => this.#tick(0));
     for (const index of this.#workers.keys()) this.#planDeath(index);
     this.#planArrival(this.#meanGapMs());
     this.#events.runUntil(this.#options.seconds * 1_000);
@@ -153,7 +151,7 @@ class SimulatedFleet {
     });
   }
 
-  /** Everybody hears of a death at once, and all its jobs go elsewhere. */
+  /** All gateways notice a failure at once, and its jobs are sent again. */
   #planDeath(index: number): void {
     const { workerLifeSeconds } = this.#options;
     this.#events.at(this.#events.nowMs + this.#exponential(workerLifeSeconds * 1_000), () => {
@@ -174,13 +172,13 @@ class SimulatedFleet {
     job.hasFirst = true;
   }
 
-  #beat(tick: number): void {
+  #tick(tick: number): void {
     for (let i = tick % BUSY_TICKS; i < this.#workers.length; i += BUSY_TICKS) {
       const worker = this.#workers[i] as SimulatedWorker;
       const jobs = worker.running.size + worker.waiting.length;
       if (jobs > 0 || (tick + i) % IDLE_TICKS < BUSY_TICKS) worker.report();
     }
-    this.#events.at(this.#events.nowMs + TICK_MS, () => this.#beat(tick + 1));
+    this.#events.at(this.#events.nowMs + TICK_MS, () => this.#tick(tick + 1));
   }
 
   #newWorker(kind: WorkerKind): SimulatedWorker {

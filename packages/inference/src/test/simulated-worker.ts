@@ -1,4 +1,5 @@
 // One worker in simulated time: slots, a line, and the conversations that it has read.
+import { normal } from '../../../../tests/support/random.ts';
 
 /** A worker as a gateway sees it. */
 export interface WorkerView {
@@ -34,10 +35,10 @@ const SPEED_SIGMA = Math.log(8) / (2 * 1.645);
 export type WorkerKind = Pick<WorkerView, 'slots' | 'decodeTokensPerSecond' | 'rttMs'>;
 
 export function randomKind(random: () => number): WorkerKind {
-  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const deviation = normal(random);
   return {
     slots: 1 + Math.floor(random() * 8),
-    decodeTokensPerSecond: 30 * Math.exp(SPEED_SIGMA * normal),
+    decodeTokensPerSecond: 30 * Math.exp(SPEED_SIGMA * deviation),
     rttMs: 5 + random() * 95,
   };
 }

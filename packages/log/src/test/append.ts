@@ -1,22 +1,20 @@
 // A process that appends leaves. `full`: under a file-size limit, until that fails, and again; prints what happened
 // as JSON. `killed`: as fast as it can, and prints `ack <number> <index>` or `checkpoint <base64>` for each.
 // Arguments: `full` or `killed`, directory, number of the first leaf.
-import { writeSync } from 'node:fs';
+import { printLine } from '../../../../tests/support/print-line.ts';
 import { LogError, openLog } from '../index.ts';
 import { leafOf, ORIGIN, testSigner } from './fixture.ts';
 
 const [until, directory = '', firstNumber = '0'] = process.argv.slice(2);
 const log = await openLog({ directory, origin: ORIGIN, signer: testSigner() });
-// Written in place, not through a stream: a line that is out was not lost in this process's memory.
-const print = (line: string): number => writeSync(1, `${line}\n`);
 let number = Number(firstNumber);
 
 async function appendForever(): Promise<void> {
   for (;;) {
     const mine = number++;
     const { index } = await log.append(leafOf(mine));
-    print(`ack ${mine} ${index}`);
-    if (mine % 100 === 0) print(`checkpoint ${Buffer.from(log.checkpoint()).toString('base64')}`);
+    printLine(`ack ${mine} ${index}`);
+    if (mine % 100 === 0) printLine(`checkpoint ${Buffer.from(log.checkpoint()).toString('base64')}`);
   }
 }
 
@@ -35,4 +33,4 @@ while (code === '') code = await appendBatch();
 const again = await appendBatch();
 const sizeAfter = log.size;
 await log[Symbol.asyncDispose]();
-print(JSON.stringify({ acknowledged: number, code, again, sizeAfter }));
+printLine(JSON.stringify({ acknowledged: number, code, again, sizeAfter }));

@@ -1,26 +1,12 @@
-// A directory that is removed, a signer with a fixed key, leaves of the usual form.
+// A signer with a fixed key, leaves of the usual form.
 import assert from 'node:assert/strict';
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import * as receipts from '@strata/receipts';
+import { ed25519Key } from '../../../../tests/support/ed25519.ts';
 import type { CheckpointSigner, Log } from '../log.ts';
 
 export const ORIGIN = 'strata.example/ledger';
 
-export async function temporaryDirectory(): Promise<AsyncDisposable & { path: string }> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-log-'));
-  return { path: directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
-}
-
-/** A key made of one repeated seed byte (PKCS #8 by RFC 8410 section 7). */
-export function testSigner(seedByte = 2): CheckpointSigner {
-  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, seedByte)]);
-  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const publicKey = new Uint8Array(createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32));
-  return { publicKey, sign: (bytes) => sign(null, bytes, privateKey) };
-}
+export const testSigner = (seedByte = 2): CheckpointSigner => ed25519Key(seedByte);
 
 export const VERIFIERS = [receipts.noteVerifier(ORIGIN, testSigner().publicKey)];
 

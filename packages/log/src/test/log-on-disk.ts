@@ -4,9 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it, type TestContext } from 'node:test';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { LogError, type LogErrorCode, openLog, type TileLog } from '../index.ts';
 import { appendAll, upTo } from './conformance.ts';
-import { ORIGIN, temporaryDirectory, testSigner } from './fixture.ts';
+import { ORIGIN, testSigner } from './fixture.ts';
 
 const signer = testSigner();
 

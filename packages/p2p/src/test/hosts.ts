@@ -1,13 +1,12 @@
 // Hosts for tests: on loopback, with keys in a directory that goes with them.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before } from 'node:test';
 import { tcp } from '@libp2p/tcp';
 import { tls } from '@libp2p/tls';
 import { yamux } from '@libp2p/yamux';
 import { createLibp2p, type Libp2pOptions } from 'libp2p';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import type { PeerNode, PeerNodeOptions } from '../peer-node.ts';
 import { startPeerNode } from '../start-peer-node.ts';
 
@@ -18,11 +17,9 @@ export const within = (ms = 30_000) => ({ signal: AbortSignal.timeout(ms) });
 
 /** An empty directory for the tests of a suite, removed after them; `path` is known once they run. */
 export function useDirectory(): { readonly path: string } {
-  const directory = { path: '' };
-  before(async () => {
-    directory.path = await mkdtemp(path.join(tmpdir(), 'strata-p2p-'));
-  });
-  after(() => rm(directory.path, { recursive: true, force: true }));
+  const directory = { path: '', remove: async () => {} };
+  before(async () => void Object.assign(directory, await temporaryDirectory()));
+  after(() => directory.remove());
   return directory;
 }
 

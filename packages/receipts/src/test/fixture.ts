@@ -1,8 +1,8 @@
 // A signer, a ledger in memory and an issued answer: what the tests of this package need around the pure code.
 import assert from 'node:assert/strict';
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
+import { ed25519Key } from '../../../../tests/support/ed25519.ts';
 import * as receipts from '../index.ts';
 
 export const ORIGIN = 'strata.example/ledger';
@@ -20,14 +20,9 @@ export interface TestKey extends receipts.Signer {
   readonly publicKey: Uint8Array;
 }
 
-/** A key made of one repeated seed byte, so that failures repeat. */
 export function testKey(seedByte: number): TestKey {
-  const seed = Buffer.alloc(32, seedByte);
-  // PKCS #8 of an Ed25519 seed, RFC 8410 section 7.
-  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
-  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const publicKey = new Uint8Array(createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32));
-  return { publicKey, keyId: receipts.keyIdOf(publicKey), sign: (bytes) => sign(null, bytes, privateKey) };
+  const key = ed25519Key(seedByte);
+  return { ...key, keyId: receipts.keyIdOf(key.publicKey) };
 }
 
 /** Hashes of perfect subtrees over leaves in memory, by the definition. */
@@ -93,7 +88,7 @@ export async function goodAnswer(signer: receipts.Signer = RECEIPT_KEY, now: Dat
 
 export const good = await goodAnswer();
 
-export type ChangedParts = Readonly<Partial<Record<'body' | 'keySet' | 'ledgerReceipt', unknown>>>;
+type ChangedParts = Readonly<Partial<Record<'body' | 'keySet' | 'ledgerReceipt', unknown>>>;
 
 /** Verifies the good answer with some of its parts replaced: the step at which that fails. */
 export async function failureOf(changed: ChangedParts): Promise<receipts.VerifyStep | undefined> {

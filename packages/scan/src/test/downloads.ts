@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import type { Downloaded, DownloadRequest } from '../fetcher.ts';
 import { type Internet, startInternet } from './fetching.ts';
 import type { WebScript } from './web-server.ts';
@@ -16,14 +16,15 @@ export const URL_OF_IT = 'http://example.com/model.bin';
 /** Made anew before each test of the suite that calls this. */
 export function useDownloads() {
   const downloads = { directory: '', file: '' };
+  const stack = new AsyncDisposableStack();
   let number = 0;
   before(async () => {
-    downloads.directory = await mkdtemp(join(tmpdir(), 'strata-download-'));
+    downloads.directory = stack.use(await temporaryDirectory()).path;
   });
   beforeEach(() => {
     downloads.file = join(downloads.directory, `file-${number++}`);
   });
-  after(() => rm(downloads.directory, { recursive: true }));
+  after(() => stack.disposeAsync());
   const left = (ending: string) => existsSync(`${downloads.file}${ending}`);
   const get = (internet: Internet, request: Partial<DownloadRequest> = {}, url = URL_OF_IT): Promise<Downloaded> =>
     internet.fetcher.download(url, downloads.file, { maxBytes: 10_000_000, timeoutMs: 30_000, ...request });

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { detect, type Evidence, type Rulebook } from '@strata/detect';
 import { randomFrom } from '../../../../tests/support/random.ts';
+import { rulebook, rulebookWithout } from '../../../../tests/support/rulebook.ts';
 import { openStore, type RecordedScan, type ScanRecord } from '../index.ts';
 import { type Place, rows } from './places.ts';
 import * as scans from './scans.ts';
 
-const { confirm, day, GOOGLE, HOUR, MICROSOFT, rulebook, scanOf, withServer, withTxt } = scans;
+const { confirm, day, GOOGLE, HOUR, MICROSOFT, scanOf, withServer, withTxt } = scans;
 const TABLES = ['domains', 'services', 'scans', 'changes', 'events', 'evidence'] as const;
-const OTHER_RULES = scans.rulebookWithout('google-workspace');
+const OTHER_RULES = rulebookWithout('google-workspace');
 
 /** Weeks of scans of a few domains: they move, cannot be measured, are late, come twice, and are read by changing rules. */
 function historyOf(seed: number) {

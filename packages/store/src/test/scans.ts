@@ -1,11 +1,10 @@
 // Scans for tests: of a domain whose mail goes somewhere, with other records or another home page.
-import { entries } from '@strata/catalog';
-import { compileRulebook, detect, type Evidence, evidenceFromRecord, loadCatalog, type Rulebook } from '@strata/detect';
+import { detect, type Evidence, evidenceFromRecord, type Rulebook } from '@strata/detect';
+import { probedDns, rulebook } from '../../../../tests/support/rulebook.ts';
 import type { ScanRecord } from '../index.ts';
 
 export const HOUR = 3_600_000;
 export const confirm = { confirmAfterMs: 6 * HOUR } as const;
-export const rulebook = compileRulebook(loadCatalog(entries));
 
 /** A scan of a domain whose mail goes to `exchange`; `null` is a look-up that failed. */
 export function scanOf(domain: string, at: string, exchange: string | null, rules: Rulebook = rulebook): ScanRecord {
@@ -13,16 +12,7 @@ export function scanOf(domain: string, at: string, exchange: string | null, rule
   const txt = ['google-site-verification=x'];
   const base = evidenceFromRecord({ domain, ns: ['ada.ns.cloudflare.com'], txt, mx });
   const failed = { status: 'timeout', records: [], aliases: [] } as const;
-  // What the record does not name was asked for and is not there, as after a real probe.
-  const asked = Object.fromEntries(
-    Object.entries(base.dns).map(([name, lookup]) => [
-      name,
-      'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: 'empty' } : lookup,
-    ]),
-  ) as unknown as Evidence['dns'];
-  const missing = { status: 'nxdomain', records: [], aliases: [] } as const;
-  const named = Object.fromEntries(rules.probeLabels.map((label) => [label, missing]));
-  const dns = { ...asked, named, mx: exchange === null ? failed : base.dns.mx };
+  const dns = { ...probedDns(base, rules), mx: exchange === null ? failed : base.dns.mx };
   const evidence: Evidence = { ...base, observedAt: at, dns };
   const time = new Date(at);
   return { profile: detect(evidence, rules), evidence, startedAt: time, finishedAt: time };
@@ -41,9 +31,6 @@ export function withServer(scan: ScanRecord, server: string): ScanRecord {
   const evidence = { ...scan.evidence, http };
   return { ...scan, evidence, profile: detect(evidence, rulebook) };
 }
-
-export const rulebookWithout = (id: string) =>
-  compileRulebook(loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== id)));
 
 export const GOOGLE = 'aspmx.l.google.com';
 export const MICROSOFT = 'example-com.mail.protection.outlook.com';

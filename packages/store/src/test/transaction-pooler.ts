@@ -8,7 +8,7 @@ export async function startTransactionPooler(to: string): Promise<AsyncDisposabl
   const target = new URL(to);
   let server: Socket | undefined;
   let asking: Socket | undefined;
-  /** What the server said when the first client logged in. */
+  /** What the server sent when the first client logged in. */
   let welcome = Buffer.alloc(0);
   const clients = new Set<Socket>();
   const pooler = createServer((client) => {
@@ -16,7 +16,7 @@ export async function startTransactionPooler(to: string): Promise<AsyncDisposabl
     client.on('error', () => {});
     client.once('data', (startup) => {
       client.on('data', (bytes) => {
-        // A client that leaves takes nobody else along.
+        // A client that leaves does not affect the others.
         if (bytes.subarray(0, 1).toString() === 'X') return;
         asking = client;
         server?.write(bytes);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempDisposable, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { baselineUrl, DAY, epssLines, json, page, START, unzip } from '../test/reading.ts';
 import { clockAt, openSources, useSources } from '../test/use.ts';
 import { cvssOf } from './cvss.ts';
@@ -179,7 +179,7 @@ describe('made-up records', () => {
 
 describe('a zip', () => {
   it('holds what was put in, and a file that is a zip already', async () => {
-    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'zip-'));
+    await using directory = await temporaryDirectory();
     const entries = Object.entries({ 'a/b.json': '{"naïve":true}', empty: '' }).map(([name, contents]) => ({
       name,
       contents,
@@ -194,7 +194,7 @@ describe('a zip', () => {
   });
 
   it('of more files than an old end record can count has a zip64 one', async () => {
-    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'zip-'));
+    await using directory = await temporaryDirectory();
     const entries = ['a', 'b', 'c'].map((name) => ({ name, contents: name }));
     const few = await writeZip(path.join(directory.path, 'few.zip'), entries, { zip64Entries: 4 });
     assert.equal((await readFile(few.path)).includes('PK\x06\x06', 0, 'latin1'), false);

@@ -16,9 +16,9 @@ export const useInternet = (options: InternetOptions): Internet => useDisposable
 export const inState = (internet: Internet, state: string): readonly string[] =>
   internet.domains().filter((domain) => internet.truth(domain).state === state);
 
-/** Whether a company has a service of a category, visible or not. */
-export const hasService = (internet: Internet, domain: string, category: string, isVisible = true): boolean =>
-  internet.truth(domain).services.some((each) => each.category === category && each.isVisible === isVisible);
+/** Whether a company has a visible service of a category. */
+export const hasService = (internet: Internet, domain: string, category: string): boolean =>
+  internet.truth(domain).services.some((each) => each.category === category && each.isVisible);
 
 /** Publishers with the seed `strata`, at the time `START`. */
 export const openSources = (options: Partial<AdvisorySourcesOptions> = {}) =>

@@ -4,7 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { createAdvisorySources } from '@strata/testnet';
-import { assertEnds, type RunOptions, temporaryDirectory } from '../test/run-strata.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { assertEnds, type RunOptions } from '../test/run-strata.ts';
 
 async function openSetting(bulk = 0) {
   await using stack = new AsyncDisposableStack();

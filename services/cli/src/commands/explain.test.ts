@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { assertEnds, jsonOf, succeed, temporaryDirectory } from '../test/run-strata.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { assertEnds, jsonOf, succeed } from '../test/run-strata.ts';
 
 /** The answers, where the command ends with this code and says this. */
 async function explain(input: string, code = 0, words = /^$/) {

@@ -7,7 +7,8 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { readOpml } from '@strata/feeds';
 import { openStore } from '@strata/store';
-import { assertEnds, type RunOptions, temporaryDirectory } from '../test/run-strata.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { assertEnds, type RunOptions } from '../test/run-strata.ts';
 
 const A = 'https://a.example/feed.xml';
 const B = 'https://b.example/atom';

@@ -7,9 +7,10 @@ import type { Engine } from '@strata/engine';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
+import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { shared } from '../../../../tests/support/shared.ts';
-import { fakeService } from '../test/mcp-client.ts';
-import { assertEnds, jsonOf, type RunOptions, temporaryDirectory } from '../test/run-strata.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { assertEnds, jsonOf, type RunOptions } from '../test/run-strata.ts';
 import { forTerminal } from './chat.ts';
 
 /** A gateway on the demo's model; settings of clients `without` a key, and with one, unlimited and labelled `mine`. */

@@ -1,8 +1,10 @@
+// `strata stack keys` and `strata inference keys`.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { assertEnds, jsonOf, succeed, temporaryDirectory } from '../test/run-strata.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { assertEnds, jsonOf, succeed } from '../test/run-strata.ts';
 
 describe('strata stack keys', () => {
   it('makes, lists and revokes keys, for people and as JSON', async () => {

@@ -1,8 +1,9 @@
 // `strata mcp` over standard input and output, by the SDK's own client, on a real service and on hostile ones.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { liveService } from '../test/live-service.ts';
-import { closedAddress, fakeService, startMcp } from '../test/mcp-client.ts';
+import { closedAddress, startMcp } from '../test/mcp-client.ts';
 import { assertEnds } from '../test/run-strata.ts';
 
 const asking = (base: string, key: string, ...args: string[]) => startMcp({ STRATA_URL: base, STRATA_KEY: key }, args);

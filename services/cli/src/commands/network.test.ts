@@ -16,8 +16,9 @@ import {
 } from '@strata/inference';
 import { type Channel, createJoinToken, startPeerNode } from '@strata/p2p';
 import { tinyChatModel } from '@strata/testnet';
-import { fakeService } from '../test/mcp-client.ts';
-import { assertEnds, jsonOf, runStrata, succeed, TestContext, temporaryDirectory } from '../test/run-strata.ts';
+import { fakeService } from '../../../../tests/support/fake-service.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { assertEnds, jsonOf, runStrata, succeed, TestContext } from '../test/run-strata.ts';
 import { networkCommand } from './network.ts';
 
 const LOOPBACK = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_INFERENCE_PORT: '0' };

@@ -6,9 +6,10 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { domainListOf, readDomainList } from '../domain-list.ts';
 import { liveService } from '../test/live-service.ts';
-import { assertEnds, type RunOptions, temporaryDirectory } from '../test/run-strata.ts';
+import { assertEnds, type RunOptions } from '../test/run-strata.ts';
 
 describe('strata stack scan', () => {
   /** Scans into a data directory of its own. */

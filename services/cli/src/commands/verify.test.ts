@@ -4,8 +4,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { verifyUrl } from '@strata/client';
+import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { liveService } from '../test/live-service.ts';
-import { closedAddress, fakeService } from '../test/mcp-client.ts';
+import { closedAddress } from '../test/mcp-client.ts';
 import { assertEnds, runStrata } from '../test/run-strata.ts';
 
 const ALL_STEPS = /^ok +content .+\nok +key .+\nok +signature .+\nok +leaf .+\nok +inclusion .+\nok +checkpoint .+\n$/;

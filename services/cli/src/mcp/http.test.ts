@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
+import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { liveService } from '../test/live-service.ts';
-import { callTool, fakeService, startMcpHttp } from '../test/mcp-client.ts';
+import { callTool, startMcpHttp } from '../test/mcp-client.ts';
 
 const call = (name: string, id = 1) =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } });

@@ -3,7 +3,7 @@ import { createLogger } from '@strata/http';
 import { readConfig, startStack } from '@strata/stack';
 import { createInternet } from '@strata/testnet';
 import { shared } from '../../../../tests/support/shared.ts';
-import { temporaryDirectory } from './run-strata.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 
 /** With the key of an API without a limit, and a company that can be scanned. */
 export const liveService = shared(async () => {

@@ -1,12 +1,12 @@
-// The SDK's own client at the command's two ends, and a service that answers whatever a test wants.
+// The SDK's own client at the command's two ends.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { freePort } from '../../../../tests/support/free-port.ts';
 import { runCli } from '../run-cli.ts';
 import { TestContext } from './run-strata.ts';
 
@@ -44,25 +44,8 @@ export async function startMcp(env: Environment, args: readonly string[] = []) {
   };
 }
 
-/** A service of the test's making; its `base` is where it listens. */
-export async function fakeService(answer: RequestListener) {
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
-
 /** An address at which nothing listens. */
-export async function closedAddress(): Promise<string> {
-  await using service = await fakeService(() => {});
-  return service.base;
-}
+export const closedAddress = async () => `http://127.0.0.1:${await freePort()}`;
 
 /** Starts the command with `--http` on a port of the system's choice. */
 export async function startMcpHttp(env: Environment, args: readonly string[] = []) {

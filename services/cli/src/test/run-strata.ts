@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough, Transform, type TransformCallback } from 'node:stream';
 import type { CommandContext } from '../context.ts';
@@ -78,7 +76,7 @@ export async function runStrata(args: Args, options: RunOptions = {}): Promise<O
   const { stdin, stdout, stderr } = context;
   const interrupt = () => context.kill('SIGINT');
   const atMatch = watchFor(options, () => stderr.text + stdout.text, interrupt);
-  for (const stream of [stdout, stderr]) stream.on('text', atMatch.look).resume();
+  for (const stream of [stdout, stderr]) stream.on('text', atMatch.check).resume();
   options.interruptOn?.then(interrupt);
   stdin.end(options.input ?? '');
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -113,15 +111,15 @@ export const jsonOf = async (args: Args, options?: RunOptions) => JSON.parse((aw
 
 /** Calls `interrupt` once what was printed matches, and `whileAt` has ended. */
 function watchFor({ interruptAt, whileAt }: RunOptions, printed: () => string, interrupt: () => void) {
-  let meanwhile: Promise<unknown> | undefined;
+  let action: Promise<unknown> | undefined;
   return {
-    look() {
-      const matched = meanwhile ? undefined : interruptAt?.exec(printed());
+    check() {
+      const matched = action ? undefined : interruptAt?.exec(printed());
       if (!matched) return;
-      meanwhile = (whileAt?.({ matched }) ?? Promise.resolve()).finally(interrupt);
-      meanwhile.catch(() => {});
+      action = (whileAt?.({ matched }) ?? Promise.resolve()).finally(interrupt);
+      action.catch(() => {});
     },
-    done: async () => void (await meanwhile),
+    done: async () => void (await action),
   };
 }
 
@@ -150,7 +148,7 @@ export function spawnStrata(args: Args, options: ProcessOptions = {}): Promise<O
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => {
       printed[name] += text;
-      atMatch.look();
+      atMatch.check();
     });
   options.interruptOn?.then(interrupt);
   // A command that ends before it has read everything is no failure of the test.
@@ -173,10 +171,4 @@ export function otherUserSkip(): string | false {
   if (process.getuid?.() !== 0) return 'only root starts processes of other users';
   const { error } = spawnSync(process.execPath, ['--version'], { uid: OTHER_UID });
   return error ? 'the checkout is below a folder that other users cannot enter' : false;
-}
-
-/** A data directory that goes away with the test. */
-export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-cli-'));
-  return { path: directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }

@@ -9,9 +9,9 @@ import { networkOf, UNDISTURBED, type WorkerOptions } from '../test/network/shar
 
 describe('a worker that refuses', () => {
   const refusing = (code: 'grammar-unusable' | 'unusable'): WorkerOptions => ({
-    hear(frame, worker) {
+    onFrame(frame, worker) {
       if (frame.kind !== 'request') return false;
-      worker.say({ kind: 'failed', id: frame.id, code, message: 'not this' });
+      worker.send({ kind: 'failed', id: frame.id, code, message: 'not this' });
       return true;
     },
   });
@@ -105,18 +105,18 @@ describe('a client', () => {
   it('gets scores and vectors from another worker when one is lost, or again from one that failed once', async () => {
     let asked = 0;
     const dying: WorkerOptions = {
-      hear(frame, worker) {
+      onFrame(frame, worker) {
         if (frame.kind === 'score' || frame.kind === 'embed') worker.kill();
         return true;
       },
     };
     const living: WorkerOptions = {
-      hear(frame, worker) {
+      onFrame(frame, worker) {
         asked += 1;
-        if (frame.kind === 'score') worker.say({ kind: 'scored', id: frame.id, margins: frame.answer.map(() => 0.5) });
+        if (frame.kind === 'score') worker.send({ kind: 'scored', id: frame.id, margins: frame.answer.map(() => 0.5) });
         if (frame.kind !== 'embed') return true;
         const failed = { kind: 'failed', id: frame.id, code: 'engine-failed', message: 'once' } as const;
-        worker.say(asked === 4 ? failed : { kind: 'embedded', id: frame.id, vector: [0.5, 0.25] });
+        worker.send(asked === 4 ? failed : { kind: 'embedded', id: frame.id, vector: [0.5, 0.25] });
         return true;
       },
     };

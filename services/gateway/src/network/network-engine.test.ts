@@ -95,7 +95,7 @@ describe('an answer whose worker is killed', () => {
     // It reads 15 tokens in 300 ms, and is killed before.
     const slow: WorkerOptions = {
       tokensPerSecond: 50,
-      hear: (frame, worker) => {
+      onFrame: (frame, worker) => {
         if (frame.kind === 'request') setTimeout(() => worker.kill(), 60);
         return false;
       },
@@ -111,8 +111,8 @@ describe('an answer whose worker is killed', () => {
         void worker.close();
         return [];
       });
-      const hear: WorkerOptions['hear'] = (frame) => frame.kind === 'cancel';
-      await using net = await networkOf([{ tokensPerSecond: 500, ...act, hear }, {}]);
+      const onFrame: WorkerOptions['onFrame'] = (frame) => frame.kind === 'cancel';
+      await using net = await networkOf([{ tokensPerSecond: 500, ...act, onFrame }, {}]);
       assert.deepEqual([await net.answer(), net.lost()], [UNDISTURBED, [`0 ${code === 'closed' ? 'gone' : code}`]]);
     });
 

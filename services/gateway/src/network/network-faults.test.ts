@@ -17,11 +17,11 @@ describe('a worker that stalls', () => {
   it('is left at whichever token that is, and its session goes on', async () => {
     // The answer with number n stalls at token n, and the worker goes on.
     const stalled = new Set<number>();
-    const say: WorkerOptions['say'] = (frame) => {
+    const send: WorkerOptions['send'] = (frame) => {
       if (frame.kind === 'tokens' && frame.position === frame.id - 1) stalled.add(frame.id);
       return (frame.kind === 'tokens' || frame.kind === 'done') && stalled.has(frame.id) ? [] : [frame];
     };
-    await using net = await networkOf([{ slots: COUNT, tokensPerSecond: 200, pulseMs, say }], { session });
+    await using net = await networkOf([{ slots: COUNT, tokensPerSecond: 200, pulseMs, send }], { session });
     net.bed.chooseInOrder(1);
     const answers = Array.from({ length: COUNT }, () => net.answer());
     await until(() => net.worker(0).running === COUNT);
@@ -29,7 +29,7 @@ describe('a worker that stalls', () => {
     for (const [position, answer] of (await Promise.all(answers)).entries())
       assert.deepEqual(answer, UNDISTURBED, `stalled at ${position}`);
     assert.equal(net.lost().filter((loss) => loss === '0 stalled').length, COUNT);
-    await until(() => net.worker(0).heard.filter(({ kind }) => kind === 'cancel').length === COUNT);
+    await until(() => net.worker(0).frames.filter(({ kind }) => kind === 'cancel').length === COUNT);
     assert.equal(net.bed.session(0).isAlive, true);
   });
 
@@ -95,14 +95,14 @@ describe('a breach of the protocol', () => {
     });
 
   it('is an answer beyond its credit', async () => {
-    const hear: WorkerOptions['hear'] = (frame, worker) => {
+    const onFrame: WorkerOptions['onFrame'] = (frame, worker) => {
       if (frame.kind !== 'request') return true;
-      worker.say({ kind: 'begin', id: frame.id, cachedTokens: 0 });
+      worker.send({ kind: 'begin', id: frame.id, cachedTokens: 0 });
       for (let position = 0; position < 5_000 && !worker.isFrozen; position += 1)
-        worker.say({ kind: 'tokens', id: frame.id, position, tokens: [token] });
+        worker.send({ kind: 'tokens', id: frame.id, position, tokens: [token] });
       return true;
     };
-    await using net = await networkOf([{ hear }], { patienceMs: 300 });
+    await using net = await networkOf([{ onFrame }], { patienceMs: 300 });
     const events = net.engine.generate(job({ maxTokens: 2_000 }), NEVER);
     await events[Symbol.asyncIterator]().next();
     await until(() => net.bed.ends.length === 1);
@@ -158,6 +158,6 @@ describe('an answer that begins late', () => {
     it(`is not hedged ${when}`, async () => {
       await using net = await hedged([slow, {}], options);
       assert.deepEqual((await net.answer(job({ maxTokens: 5 }))).tokens, truth(5));
-      assert.ok(!net.worker(1).heard.some(({ kind }) => kind === 'request'));
+      assert.ok(!net.worker(1).frames.some(({ kind }) => kind === 'request'));
     });
 });

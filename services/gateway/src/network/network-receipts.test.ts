@@ -60,7 +60,7 @@ describe('a receipt', () => {
       await until(() => net.trust.breaches.length === 1);
       const breach = { peer: net.bed.peer(0), reason: `a receipt with a wrong ${field}` };
       assert.deepEqual([net.trust.breaches, net.bed.agreed], [[breach], []]);
-      assert.ok(!net.worker(0).heard.some(({ kind }) => kind === 'settle'));
+      assert.ok(!net.worker(0).frames.some(({ kind }) => kind === 'settle'));
     });
 
   it('of an earlier answer is a breach and is not signed again', async () => {

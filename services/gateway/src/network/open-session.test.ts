@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { encodeFrame, encodeOffer, type Frame, type FrameOf, type Offer, offerSignedBytes } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
 import { MODEL, NEVER, PROMPT, until } from '../test/network/answers.ts';
-import type { NetworkBed } from '../test/network/network-bed.ts';
+import type { TestNetwork } from '../test/network/network-bed.ts';
 import type { ScriptedWorker } from '../test/network/scripted-worker.ts';
 import { freshBed, requestOf, sessionWith, type WorkerOptions } from '../test/network/shared-bed.ts';
 import { openWorkerSession } from './open-session.ts';
@@ -14,27 +14,31 @@ import type { WorkerSession } from './worker-session.ts';
 
 /** Waits until the session has received all that the worker has sent. */
 async function untilReceived(worker: ScriptedWorker, session: WorkerSession): Promise<void> {
-  worker.say({ kind: 'pulse', running: 77, waiting: 0, jobs: [] });
+  worker.send({ kind: 'pulse', running: 77, waiting: 0, jobs: [] });
   await until(() => session.load.running === 77);
 }
 
 /** Why the session of a worker ends. */
-async function breachOf({ ends }: NetworkBed): Promise<string> {
+async function breachOf({ ends }: TestNetwork): Promise<string> {
   await until(() => ends.length === 1);
   return ends[0]?.breach ?? '';
 }
 
 describe('hello', () => {
   const hello = { kind: 'hello', version: 1, software: 'x', role: 'worker' } as const;
-  const say = (...frames: readonly (Frame | Uint8Array)[]): WorkerOptions => ({ say: () => frames });
+  const send = (...frames: readonly (Frame | Uint8Array)[]): WorkerOptions => ({ send: () => frames });
   const failed = { kind: 'failed', id: 0, code: 'leaving', message: 'closing' } as const;
   const refused: Readonly<Record<string, readonly [WorkerOptions, loss: string, breach: RegExp]>> = {
     'of another version': [{ hello: { ...hello, version: 2 } }, 'protocol', /version 2, and here 1/],
     'of a gateway': [{ hello: { ...hello, role: 'gateway' } }, 'protocol', /no worker/],
-    'after another frame': [say({ kind: 'pulse', running: 0, waiting: 0, jobs: [] }), 'protocol', /pulse before hello/],
-    'that is not a frame': [say(Uint8Array.of(1, 2, 3)), 'protocol', /no frame/],
-    'that does not come': [say(), 'stalled', /stalled/],
-    'that is a refusal': [say(failed), 'leaving', /closing/],
+    'after another frame': [
+      send({ kind: 'pulse', running: 0, waiting: 0, jobs: [] }),
+      'protocol',
+      /pulse before hello/,
+    ],
+    'that is not a frame': [send(Uint8Array.of(1, 2, 3)), 'protocol', /no frame/],
+    'that does not come': [send(), 'stalled', /stalled/],
+    'that is a refusal': [send(failed), 'leaving', /closing/],
   };
   for (const [name, [script, loss, breach]] of Object.entries(refused))
     it(`${name} ends as ${loss}`, async () => {
@@ -58,12 +62,12 @@ describe('an offer', () => {
   it('is passed on, at a limited rate', async () => {
     const offers: Offer[] = [];
     const { session, worker } = await sessionWith({}, { onOffer: (offer) => offers.push(offer) });
-    for (let sequence = 1; sequence <= 40; sequence += 1) worker.say(await signed(worker, { sequence }));
+    for (let sequence = 1; sequence <= 40; sequence += 1) worker.send(await signed(worker, { sequence }));
     await untilReceived(worker, session);
     assert.ok(offers[0]?.sequence === 1 && offers.length >= 30 && offers.length < 40, `${offers.length} offers`);
   });
 
-  const wrong: readonly (readonly [breach: RegExp, (worker: ScriptedWorker, bed: NetworkBed) => Promise<Frame>])[] = [
+  const wrong: readonly (readonly [breach: RegExp, (worker: ScriptedWorker, bed: TestNetwork) => Promise<Frame>])[] = [
     [/forged/, async (worker) => ({ ...(await signed(worker)), signature: new Uint8Array(64) })],
     [/of another peer/, (worker, { gateway }) => signed(worker, { peer: gateway.id })],
     [/./, async () => ({ kind: 'offer', offer: Uint8Array.of(1), signature: new Uint8Array(64) })],
@@ -71,7 +75,7 @@ describe('an offer', () => {
   for (const [breach, make] of wrong)
     it(`is a breach: ${breach}`, async () => {
       const { bed, worker } = await sessionWith();
-      worker.say(await make(worker, bed));
+      worker.send(await make(worker, bed));
       assert.match(await breachOf(bed), breach);
     });
 });
@@ -81,18 +85,18 @@ const unread = { signal: NEVER, onSegment: () => {} };
 describe('an answer that the client does not read', () => {
   it('is limited to its credit, and continues when it is read', async () => {
     let sent = 0;
-    const say: WorkerOptions['say'] = (frame) => {
+    const send: WorkerOptions['send'] = (frame) => {
       if (frame.kind === 'tokens') sent += frame.tokens.length;
       return [frame];
     };
-    const { session, worker } = await sessionWith({ say });
+    const { session, worker } = await sessionWith({ send });
     const events = session.run(requestOf({ maxTokens: 5_000 }), unread)[Symbol.asyncIterator]();
     await until(() => sent === 256);
     await untilReceived(worker, session);
     // The settlement comes after any credit for what was received.
     session.settle(new Uint8Array(16), new Uint8Array(64));
     await worker.received('settle');
-    assert.deepEqual([sent, worker.heard.some(({ kind }) => kind === 'credit')], [256, false]);
+    assert.deepEqual([sent, worker.frames.some(({ kind }) => kind === 'credit')], [256, false]);
     let read = 0;
     for (let next = await events.next(); !next.done; next = await events.next()) {
       if (next.value.kind === 'tokens') read += next.value.tokens.length;
@@ -116,16 +120,16 @@ describe('an answer that the client does not read', () => {
   it('is forgotten when its receipt does not come; one that comes later is not a breach', async () => {
     let isDone = false;
     let isLate = false;
-    const say: WorkerOptions['say'] = (frame) => {
+    const send: WorkerOptions['send'] = (frame) => {
       // Pulses after the late frame show that it was received.
       if (frame.kind === 'pulse') return [{ ...frame, waiting: isLate ? 6 : 0 }];
       isDone ||= frame.kind === 'done';
       return frame.kind === 'done' ? [] : [frame];
     };
-    const { session, worker } = await sessionWith({ pulseMs: 10, say }, { tickMs: 10 });
+    const { session, worker } = await sessionWith({ pulseMs: 10, send }, { tickMs: 10 });
     for await (const event of session.run(requestOf({ maxTokens: 5_000 }), unread)) if (event.kind === 'tokens') break;
     await until(() => isDone && session.load.own === 0);
-    worker.say({ kind: 'failed', id: 1, code: 'busy', message: 'late' });
+    worker.send({ kind: 'failed', id: 1, code: 'busy', message: 'late' });
     isLate = true;
     await until(() => session.load.waiting === 6);
     assert.equal(session.isAlive, true);
@@ -137,10 +141,10 @@ const scored = { modelSha256: MODEL, prompt: PROMPT, answer: [1, 2], hasEnd: tru
 const embedded = { modelSha256: MODEL, tokens: PROMPT };
 
 it('a session that ends ends all jobs and calls, and takes no more', async () => {
-  const { bed, session, worker } = await sessionWith({ hear: () => true });
+  const { bed, session, worker } = await sessionWith({ onFrame: () => true });
   const run = () => Array.fromAsync(session.run(requestOf(), unread));
   const pending = [run(), run(), session.score(scored, NEVER), session.vocabulary(MODEL, NEVER)];
-  await until(() => worker.heard.length === 1 + pending.length);
+  await until(() => worker.frames.length === 1 + pending.length);
   worker.kill();
   for (const each of pending) await assert.rejects(each, { name: 'WorkerLostError', loss: 'gone' });
   assert.equal(session.isAlive, false);
@@ -155,11 +159,11 @@ describe('a call', () => {
   const digest = hash('sha256', file);
   /** Sends the vocabulary part by part. */
   const giving = (change: (from: number) => Partial<FrameOf<'vocabularyPart'>>): WorkerOptions => ({
-    hear(frame, worker) {
+    onFrame(frame, worker) {
       if (frame.kind !== 'vocabularyAsk') return true;
       const { id, from } = frame;
       const part = file.subarray(from, from + 1_500);
-      worker.say({ kind: 'vocabularyPart', id, from, sizeBytes: file.byteLength, part, ...change(from) });
+      worker.send({ kind: 'vocabularyPart', id, from, sizeBytes: file.byteLength, part, ...change(from) });
       return true;
     },
   });
@@ -170,8 +174,8 @@ describe('a call', () => {
   });
 
   const scoring = (reply: (id: number) => Frame): WorkerOptions => ({
-    hear(frame, worker) {
-      if (frame.kind === 'score') worker.say(reply(frame.id));
+    onFrame(frame, worker) {
+      if (frame.kind === 'score') worker.send(reply(frame.id));
       return true;
     },
   });
@@ -194,13 +198,13 @@ describe('a call', () => {
     });
 
   it('may be aborted; a late answer is not a breach', async () => {
-    const { session, worker } = await sessionWith({ hear: () => true });
+    const { session, worker } = await sessionWith({ onFrame: () => true });
     const stop = new AbortController();
     const asked = session.embed(embedded, stop.signal);
     await worker.received('embed');
     stop.abort(new Error('enough'));
     await assert.rejects(asked, { message: 'enough' });
-    worker.say({ kind: 'embedded', id: 1, vector: [1] });
+    worker.send({ kind: 'embedded', id: 1, vector: [1] });
     await untilReceived(worker, session);
   });
 });
@@ -227,7 +231,7 @@ async function loadedSession(options: WorkerOptions = {}) {
     session,
     /** [others, own, calls] after a pulse. */
     async loadAfter(running: number, waiting: number, ...jobs: FrameOf<'pulse'>['jobs']) {
-      worker.say({ kind: 'pulse', running, waiting, jobs });
+      worker.send({ kind: 'pulse', running, waiting, jobs });
       await until(() => session.load.running === running);
       const { others, own, calls } = session.load;
       return [others, own, calls];
@@ -266,7 +270,7 @@ describe('the load of a worker', () => {
   });
 
   it('counts no call of ours among those of others', async () => {
-    const { session, loadAfter } = await loadedSession({ hear: ({ kind }) => kind === 'embed' });
+    const { session, loadAfter } = await loadedSession({ onFrame: ({ kind }) => kind === 'embed' });
     const stop = new AbortController();
     const asked = session.embed(embedded, stop.signal);
     assert.deepEqual(await loadAfter(3, 0), [2, 0, 1]);

@@ -1,11 +1,12 @@
 // Vocabularies: processes that start when they are called, files that are always checked, and workers that send them.
+
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdtempDisposable, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { EngineError } from '@strata/engine';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { fetchVocabulary, mostTrustedFirst } from './fetch-vocabulary.ts';
 import { Vocabularies, type VocabulariesOptions } from './vocabularies.ts';
@@ -13,11 +14,11 @@ import { VocabularyCache, VocabularyError } from './vocabulary-cache.ts';
 import { WorkerLostError, type WorkerSession } from './worker-session.ts';
 
 function scene(options: VocabulariesOptions = {}) {
-  const told: string[] = [];
+  const events: string[] = [];
   /** What calls of `tokenize` wait for, and how they fail. */
   const next: { held?: Promise<void> | undefined; failure?: Error | undefined } = {};
   const vocabularies = new Vocabularies(async (file) => {
-    told.push(`open ${file}`);
+    events.push(`open ${file}`);
     return {
       async tokenize() {
         await next.held;
@@ -27,50 +28,50 @@ function scene(options: VocabulariesOptions = {}) {
       detokenize: async () => '',
       render: async () => [1],
       facts: { vocabularySize: 2, longestToken: 1, hasChatTemplate: true },
-      [Symbol.asyncDispose]: async () => void told.push(`close ${file}`),
+      [Symbol.asyncDispose]: async () => void events.push(`close ${file}`),
     };
   }, options);
-  return { told, next, vocabularies, of: (name: string) => vocabularies.of(name, async () => name) };
+  return { events, next, vocabularies, of: (name: string) => vocabularies.of(name, async () => name) };
 }
 
 describe('vocabularies', () => {
   it('are opened when they are first called, and once; those that are closed are not opened again', async () => {
-    const { told, of, vocabularies } = scene();
+    const { events, of, vocabularies } = scene();
     const one = of('a');
-    assert.deepEqual(told, []);
+    assert.deepEqual(events, []);
     const asked = { messages: [], tools: [] };
     await Promise.all([one.tokenize(''), one.render(asked), one.facts(), of('a').detokenize([])]);
-    assert.deepEqual(told, ['open a']);
+    assert.deepEqual(events, ['open a']);
     await vocabularies[Symbol.asyncDispose]();
     await assert.rejects(of('a').tokenize(''), /closed/);
     await assert.rejects(of('b').facts(), /closed/);
-    assert.deepEqual(told, ['open a', 'close a']);
+    assert.deepEqual(events, ['open a', 'close a']);
   });
 
   it('give way to others beyond the bound, the one unused for the longest time first', async () => {
-    const { told, of, vocabularies } = scene({ most: 2 });
+    const { events, of, vocabularies } = scene({ most: 2 });
     await using _all = vocabularies;
     for (const name of ['a', 'b', 'a', 'c']) await of(name).tokenize('');
-    assert.deepEqual([vocabularies.size, ...told], [2, 'open a', 'open b', 'open c', 'close b']);
+    assert.deepEqual([vocabularies.size, ...events], [2, 'open a', 'open b', 'open c', 'close b']);
     await of('b').tokenize('');
-    assert.deepEqual(told.slice(4).sort(), ['close a', 'open b']);
+    assert.deepEqual(events.slice(4).sort(), ['close a', 'open b']);
   });
 
   it('that are at work are not closed for others; what is too many ends with its work', async () => {
-    const { told, of, next, vocabularies } = scene({ most: 1 });
+    const { events, of, next, vocabularies } = scene({ most: 1 });
     await using _all = vocabularies;
     const { promise, resolve } = Promise.withResolvers<void>();
     next.held = promise;
     const working = [of('a').tokenize(''), of('b').tokenize('')];
     await of('c').render({ messages: [], tools: [] });
-    assert.ok(!told.includes('close a') && !told.includes('close b'), told.join());
+    assert.ok(!events.includes('close a') && !events.includes('close b'), events.join());
     resolve();
     await Promise.all(working);
     assert.equal(vocabularies.size, 1);
   });
 
   it('that failed one caller end when the calls of others are over', async () => {
-    const { told, of, next, vocabularies } = scene();
+    const { events, of, next, vocabularies } = scene();
     await using _all = vocabularies;
     const { promise, resolve } = Promise.withResolvers<void>();
     next.held = promise;
@@ -78,32 +79,32 @@ describe('vocabularies', () => {
     await new Promise((resolved) => setImmediate(resolved));
     Object.assign(next, { held: undefined, failure: new EngineError('model-unusable', 'too slow') });
     await assert.rejects(of('a').tokenize(''), /too slow/);
-    assert.deepEqual(told, ['open a']);
+    assert.deepEqual(events, ['open a']);
     next.failure = undefined;
     await of('a').tokenize('');
-    assert.deepEqual(told, ['open a', 'open a']);
+    assert.deepEqual(events, ['open a', 'open a']);
     resolve();
     await beside;
-    assert.deepEqual(told, ['open a', 'open a', 'close a']);
+    assert.deepEqual(events, ['open a', 'open a', 'close a']);
   });
 
   it('that nobody asks are ended', async () => {
-    const { told, of, vocabularies } = scene({ idleMs: 20 });
+    const { events, of, vocabularies } = scene({ idleMs: 20 });
     await using _all = vocabularies;
     await of('a').tokenize('');
     await until(() => vocabularies.size === 0);
-    assert.deepEqual(told, ['open a', 'close a']);
+    assert.deepEqual(events, ['open a', 'close a']);
   });
 
   it('that crashed are begun anew by the next who asks; a template that refuses is no crash', async () => {
-    const { told, of, next, vocabularies } = scene();
+    const { events, of, next, vocabularies } = scene();
     await using _all = vocabularies;
     for (const code of ['crashed', 'template-failed'] as const) {
       next.failure = new EngineError(code, 'it failed');
       await assert.rejects(of('a').tokenize(''), /it failed/);
       next.failure = undefined;
       await of('a').tokenize('');
-      assert.deepEqual(told, ['open a', 'close a', 'open a']);
+      assert.deepEqual(events, ['open a', 'close a', 'open a']);
     }
   });
 });
@@ -114,11 +115,9 @@ const file = (text: string) => {
 };
 const never = async (): Promise<Uint8Array> => assert.fail('it was fetched');
 
-const temporary = () => mkdtempDisposable(path.join(tmpdir(), 'strata-vocabularies-'));
-
 describe('vocabulary files', () => {
   it('are fetched once, also by two at the same time, and found by the next process', async () => {
-    await using directory = await temporary();
+    await using directory = await temporaryDirectory();
     const { bytes, sha256 } = file('one');
     let fetched = 0;
     const fetch = async () => {
@@ -133,7 +132,7 @@ describe('vocabulary files', () => {
   });
 
   it('that were tampered with on disk are fetched again', async () => {
-    await using directory = await temporary();
+    await using directory = await temporaryDirectory();
     const cache = new VocabularyCache({ directory: directory.path });
     const { bytes, sha256 } = file('right');
     const at = await cache.file(sha256, async () => bytes);
@@ -144,7 +143,7 @@ describe('vocabulary files', () => {
   });
 
   it('with another digest, or too large, leave nothing behind', async () => {
-    await using directory = await temporary();
+    await using directory = await temporaryDirectory();
     const cache = new VocabularyCache({ directory: directory.path, mostBytes: 10 });
     const [asked, large] = [file('asked for'), file('eleven bytes')];
     const wrong = [{ ...asked, bytes: Buffer.from('something') }, { ...asked, bytes: Buffer.alloc(0) }, large];
@@ -158,7 +157,7 @@ describe('vocabulary files', () => {
   });
 
   it('beyond the bound give way, those used longest ago first, and so does what a kill left half written', async () => {
-    await using directory = await temporary();
+    await using directory = await temporaryDirectory();
     const cache = new VocabularyCache({ directory: directory.path, mostFiles: 2 });
     const half = path.join(directory.path, 'left.part');
     const files = ['a', 'b', 'c'].map(file);
@@ -206,7 +205,7 @@ describe('a vocabulary is fetched', () => {
     assert.deepEqual(stopped.sort(), ['a', 'b']);
   });
 
-  it('from nobody where nobody gives it in time, or is there', async () => {
+  it('fails when no worker provides it in time', async () => {
     for (const sessions of [[], [sessionOf('a', refuses)], [sessionOf('a', isSilent)]])
       await assert.rejects(fetchVocabulary({ sha256: SHA256, sessions, signal, limitMs: 50 }), VocabularyError);
   });

@@ -1,9 +1,8 @@
 // A running gateway on the demo's model, its key, and plain requests to it.
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import type { GatewayWorld } from '../app.ts';
 import { readGatewayConfig, startGateway } from '../index.ts';
 
@@ -18,7 +17,7 @@ export type Json = any;
 /** `world.engines` replace the model of the demo where `settings` name none: `STRATA_MODEL: ''`. */
 export async function startHarness(settings: Record<string, string> = {}, world: GatewayWorld = {}) {
   await using stack = new AsyncDisposableStack();
-  const directory = stack.use(await mkdtempDisposable(path.join(tmpdir(), 'strata-gateway-')));
+  const directory = stack.use(await temporaryDirectory());
   const config = readGatewayConfig({
     ...{ STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0' },
     ...{ STRATA_MODEL: tinyChatModel, STRATA_MODEL_SLOTS: '2', ...settings },

@@ -1,17 +1,13 @@
 // What test files share within one process: one loaded model, and one gateway with the default settings that serves it.
 import assert from 'node:assert/strict';
-import { startLlamaEngine } from '@strata/engine';
-import { tinyChatModel } from '@strata/testnet';
 import { shared } from '../../../../tests/support/shared.ts';
+import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
 import { type Answer, type Harness, MODEL, startHarness } from './harness.ts';
 import { until } from './network/answers.ts';
 
-/** The model of the demo in one process with two slots. */
-export const sharedEngine = shared(() => startLlamaEngine({ file: tinyChatModel, slots: 2, threads: 1, gpu: false }));
-
 /** A gateway of its own on the shared model. */
 export async function startOnSharedEngine(settings: Record<string, string> = {}): Promise<Harness> {
-  return startHarness({ STRATA_MODEL: '', ...settings }, { engines: { [MODEL]: await sharedEngine() } });
+  return startHarness({ STRATA_MODEL: '', ...settings }, { engines: { [MODEL]: await tinyEngine() } });
 }
 
 /** The gateway for all tests that change no settings. */

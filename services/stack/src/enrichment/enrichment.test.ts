@@ -1,3 +1,4 @@
+// The schedule of the sources of advisories.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';

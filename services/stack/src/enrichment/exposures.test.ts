@@ -1,10 +1,11 @@
+// The versions that domains show, and the advisories that affect them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readNvdRecord } from '@strata/advisories';
 import { DomainIndex, DomainSet } from '@strata/analytics';
 import { openStore } from '@strata/store';
 import fc from 'fast-check';
-import { rulebook } from '../test/recorded-scans.ts';
+import { rulebook } from '../../../../tests/support/rulebook.ts';
 import { Exposures } from './exposures.ts';
 import { buildsShown, type SeenService, unionOf } from './product-uses.ts';
 

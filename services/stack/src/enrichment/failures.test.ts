@@ -1,21 +1,15 @@
+// Syncs with publishers that fail, stall or answer wrongly.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { kevSource } from './kev.ts';
 import { nvdSource } from './nvd.ts';
 import { osvSource } from './osv.ts';
 import { stoppedAfter } from './test/cut-off.ts';
-import {
-  HOUR,
-  NET_NAMES,
-  openPublisher,
-  openWorld,
-  publisherOf,
-  publisherThat,
-  type SourceAt,
-} from './test/syncing.ts';
+import { HOUR, NET_NAMES, openPublisher, openWorld, publisherOf, type SourceAt } from './test/syncing.ts';
 
 const nvdAt = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey: undefined, everyMs: HOUR, gapMs: 0 });
 const kevAt = (origin: string) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR });
@@ -175,14 +169,14 @@ describe('manners', () => {
 
   it('sends the key to no host that NVD redirects to', async () => {
     const seen: string[] = [];
-    await using other = await publisherThat(({ headers }, response) => {
+    await using other = await fakeService(({ headers }, response) => {
       seen.push(JSON.stringify(headers));
       response.writeHead(410).end();
     });
     const redirect: RequestListener = (_, response) =>
-      void response.writeHead(302, { location: `${other.origin}/` }).end();
+      void response.writeHead(302, { location: `${other.base}/` }).end();
     const withKey = (origin: string) => nvdSource({ url: `${origin}/`, apiKey: 'secret', everyMs: HOUR });
-    await endWith(redirect, withKey, [other.origin]);
+    await endWith(redirect, withKey, [other.base]);
     assert.equal(seen.length, 1);
     assert.ok(!seen[0]?.includes('secret'));
   });

@@ -1,3 +1,4 @@
+// Advisories from a folder of files.
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+// Syncs with the simulated publishers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BULK, dieAtWrites, stopAfterSteps, stoppedAfter } from './test/cut-off.ts';

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
-import { temporaryDirectory } from '../test/harness.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { recordMentions, T0 } from '../test/polling.ts';
 import { createFeedScan } from './feed-scan.ts';
 import { LiveMentions } from './live-mentions.ts';

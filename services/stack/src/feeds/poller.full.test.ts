@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { it } from 'node:test';
 import { openStore } from '@strata/store';
-import { temporaryDirectory } from '../test/harness.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { subscribeTo } from '../test/polling.ts';
 
 it('the poller goes on after its process was killed: nothing is lost, nothing is counted twice', async () => {

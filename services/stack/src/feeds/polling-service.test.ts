@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { fakeWeb } from '../test/fake-web.ts';
-import { startHarness, temporaryDirectory } from '../test/harness.ts';
+import { startHarness } from '../test/harness.ts';
 import { sharedInternet } from '../test/shared.ts';
 
 const A = 'https://a.example/feed';

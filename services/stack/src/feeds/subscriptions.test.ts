@@ -7,7 +7,7 @@ import { newFeed } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import type { Fetched } from '@strata/scan';
 import { openStore } from '@strata/store';
-import { temporaryDirectory } from '../test/harness.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { feedsOfPage } from './look-at-page.ts';
 import { feedAddress, importSubscriptions, readSubscriptions } from './subscriptions.ts';
 

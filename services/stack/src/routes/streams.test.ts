@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { verifyAnswer } from '@strata/receipts';
-import { type Body, scanTwice } from '../test/harness.ts';
+import { type Body, moveDnsOf, scanTwice } from '../test/harness.ts';
 import { type SharedService, startScanned } from '../test/shared.ts';
 import { openStream, type StreamReader } from '../test/stream-reader.ts';
 
@@ -11,19 +11,9 @@ const LONG_AGO = '2020-01-01T00:00:00Z';
 let service: SharedService;
 let key: string;
 
-const dnsOf = (domain: string) =>
-  service.internet
-    .truth(domain)
-    .services.filter(({ category }) => category === 'dns')
-    .map(({ provider }) => provider);
-
 /** Moves companies to another DNS provider, scans twice, and lets the service process it. */
 async function move(count: number): Promise<string[]> {
-  const { internet } = service;
-  const isMovable = (domain: string) => internet.truth(domain).state === 'active' && dnsOf(domain).length === 1;
-  const moved = internet.domains().filter(isMovable).slice(0, count);
-  for (const domain of moved)
-    internet.migrate(domain, { category: 'dns', to: dnsOf(domain)[0] === 'ns1' ? 'dnsimple' : 'ns1' });
+  const moved = moveDnsOf(service.internet, count).map(({ domain }) => domain);
   await scanTwice(service, ...moved);
   await service.running.service.app.pulse.now();
   return moved;
@@ -66,7 +56,8 @@ describe('the event stream', () => {
     await using stream = await open();
     const [domain = ''] = await move(1);
     const body = await migration(stream);
-    const change = { type: 'migrated', to_id: dnsOf(domain)[0] };
+    const dns = service.internet.truth(domain).services.find(({ category }) => category === 'dns');
+    const change = { type: 'migrated', to_id: dns?.provider };
     assert.partialDeepStrictEqual(body, { type: 'migration', domain, change });
     const keySet = (await service.ask('/.well-known/stack-keys.json')).body;
     const receipt = (await service.ask(`/ledger/receipts/${body.provenance.ledger_receipt_id}`)).body;

@@ -83,8 +83,6 @@ export async function sync(service: Harness, publishers: Publishers, names?: rea
   await service.running.service.app.pulse.now();
 }
 
-export type AdvisoryService = Awaited<ReturnType<typeof sharedAdvisories>>;
-
 /** Scanned and synced once. Tests publish advisories with ids of their own. */
 export const sharedAdvisories = shared(async () => {
   await using stack = new AsyncDisposableStack();

@@ -1,9 +1,7 @@
 // The real service on a small simulated internet, over real sockets, and what a test asks of it.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { createLogger } from '@strata/http';
 import { createInternet, type Internet } from '@strata/testnet';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import type { World } from '../app.ts';
 import { readConfig } from '../config.ts';
 import { startStack } from '../serve.ts';
@@ -45,11 +43,6 @@ export function settingsFor(internet: Pick<Internet, 'resolver'>, directory: str
     STRATA_LOG_LEVEL: 'silent',
     STRATA_RESOLVERS: `${internet.resolver.address}:${internet.resolver.port}`,
   };
-}
-
-export async function temporaryDirectory() {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-test-'));
-  return { path: directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }
 
 export async function startHarness({ internet, settings, world, log }: HarnessOptions) {
@@ -128,15 +121,24 @@ export async function scanTwice(service: Harness, ...domains: string[]): Promise
   }
 }
 
-/** Gives one company another DNS provider; the change is seen once the resolver's cache is gone. */
-export function moveDns(internet: Internet) {
+/** Gives the first companies with one DNS provider another; the change is seen once the resolver's cache is gone. */
+export function moveDnsOf(internet: Internet, count: number) {
+  const moved: { readonly domain: string; readonly from: string; readonly to: string }[] = [];
   for (const domain of internet.domains()) {
+    if (moved.length === count) break;
     const { state, services } = internet.truth(domain);
     const [dns, other] = services.filter(({ category, isVisible }) => category === 'dns' && isVisible);
     if (state !== 'active' || !dns || other) continue;
     const to = dns.provider === 'ns1' ? 'dnsimple' : 'ns1';
     internet.migrate(domain, { category: 'dns', to });
-    return { domain, from: dns.provider, to };
+    moved.push({ domain, from: dns.provider, to });
   }
-  throw new RangeError('no company has one DNS provider');
+  return moved;
+}
+
+/** The same of one company. */
+export function moveDns(internet: Internet) {
+  const [moved] = moveDnsOf(internet, 1);
+  if (!moved) throw new RangeError('no company has one DNS provider');
+  return moved;
 }

@@ -1,12 +1,9 @@
 // Scans written straight into a store: evidence made from a few records, detected by the bundled rulebook.
-import { entries } from '@strata/catalog';
-import { compileRulebook, detect, type Evidence, evidenceFromRecord, loadCatalog, type Rulebook } from '@strata/detect';
+import { detect, type Evidence, evidenceFromRecord, type Rulebook } from '@strata/detect';
 import type { Store } from '@strata/store';
+import { probedDns, rulebook } from '../../../../tests/support/rulebook.ts';
 
 export const HOUR_MS = 3_600_000;
-export const rulebook = compileRulebook(loadCatalog(entries));
-const fewer = entries.filter((entry) => (entry as { id: string }).id !== 'google-workspace');
-export const otherRulebook = compileRulebook(loadCatalog(fewer));
 
 /** `others` came of the look-ups that the record does not name; `failed` timed out, whatever the record says. */
 export function evidenceAt(
@@ -15,13 +12,8 @@ export function evidenceAt(
   { others = 'empty', failed = [] }: { others?: 'empty' | 'timeout'; failed?: readonly string[] } = {},
 ): Evidence {
   const base = evidenceFromRecord(record);
-  const asked = Object.entries(base.dns).map(([name, lookup]) => [
-    name,
-    'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: others } : lookup,
-  ]);
-  const named = rulebook.probeLabels.map((label) => [label, { status: 'nxdomain', records: [], aliases: [] }]);
   const timeouts = failed.map((name) => [name, { status: 'timeout', records: [], aliases: [] }]);
-  const dns = { ...Object.fromEntries([...asked, ...timeouts]), named: Object.fromEntries(named) } as Evidence['dns'];
+  const dns: Evidence['dns'] = { ...probedDns(base, rulebook, others), ...Object.fromEntries(timeouts) };
   return { ...base, observedAt: new Date(at).toISOString(), dns };
 }
 

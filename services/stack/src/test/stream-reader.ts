@@ -3,15 +3,25 @@ import { until } from '../../../../tests/support/until.ts';
 
 export type StreamReader = Awaited<ReturnType<typeof openStream>>;
 
-export async function openStream(
-  url: string,
-  { key, lastEventId }: { readonly key: string; readonly lastEventId?: string },
-) {
+export interface StreamEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: string;
+}
+
+interface StreamOptions {
+  readonly key: string;
+  readonly lastEventId?: string | undefined;
+  /** Called with each event as it arrives. */
+  readonly onEvent?: (event: StreamEvent) => void;
+}
+
+export async function openStream(url: string, { key, lastEventId, onEvent }: StreamOptions) {
   const stopping = new AbortController();
   const headers = { 'x-stack-key': key, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
   const response = await fetch(url, { headers, signal: stopping.signal });
   if (response.status !== 200 || !response.body) throw new Error(`the stream was refused: ${response.status}`);
-  const queue: { readonly id: string; readonly event: string; readonly data: string }[] = [];
+  const queue: StreamEvent[] = [];
 
   async function read(body: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
@@ -29,11 +39,16 @@ export async function openStream(
       fields.set(name, fields.has(name) ? `${fields.get(name)}\n${value}` : value);
     }
     const data = fields.get('data');
-    if (data !== undefined) queue.push({ id: fields.get('id') ?? '', event: fields.get('event') ?? 'message', data });
+    if (data === undefined) return;
+    const received = { id: fields.get('id') ?? '', event: fields.get('event') ?? 'message', data };
+    queue.push(received);
+    onEvent?.(received);
   }
 
   const ended = read(response.body).catch(() => {});
   return {
+    /** The service has ended it, or has stopped. */
+    ended,
     /** Events that were received and not yet asked for. */
     get waiting() {
       return queue.length;

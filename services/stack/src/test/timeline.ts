@@ -15,17 +15,17 @@ export const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 const BEGIN = Date.parse('2026-03-02T10:00:00Z');
 
 /**
- * When those who moved are looked at, in days after the beginning. Each pair of looks confirms what moved before it; the last
+ * When companies that moved are scanned, in days after the beginning. Each pair of scans confirms what moved before it; the last
  * pair has midnight in between. Those of day 20 lie within 30 × 24 hours of the end and not within its last 30 days.
  */
-const LOOKS = [
+const SCAN_DAYS = [
   [5, 5.4],
   [20.2, 20.5],
   [45, 45.4],
   [49.55, 49.85],
 ] as const;
 /** Enough days for about a fifth of the companies to move. */
-const DAYS_PER_LOOK = 45;
+const DAYS_PER_PAIR = 45;
 const END = BEGIN + 50 * DAY_MS;
 
 /** Never scanned anew. They make the market of DNS large enough for a band, above 200, and no other; some are in another alone. */
@@ -45,9 +45,9 @@ export const sharedTimeline = shared(async () => {
   await service.scan(...internet.domains());
   const { app } = service.running.service;
   for (const each of RECORDED) await recordScan(app.store, evidenceAt(each, now));
-  for (const looks of LOOKS) {
-    const moved = [...new Set(internet.advance(DAYS_PER_LOOK).map(({ domain }) => domain))];
-    for (const days of looks) {
+  for (const pair of SCAN_DAYS) {
+    const moved = [...new Set(internet.advance(DAYS_PER_PAIR).map(({ domain }) => domain))];
+    for (const days of pair) {
       now = BEGIN + days * DAY_MS;
       await service.scan(...moved);
       await app.pulse.now();

@@ -1,11 +1,9 @@
 // A worker on a simulated engine, and requests to it, for tests.
 import { hash, randomBytes } from 'node:crypto';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { FrameOf } from '@strata/inference';
 import { createSimulatedEngine, type SimulatedEngineOptions, simulatedAnswer } from '@strata/testnet';
 import pino from 'pino';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
 import type { LentModel } from '../lent-model.ts';
 import type { WorkerNews } from '../news.ts';
@@ -21,13 +19,11 @@ export function simulatedModel(options: SimulatedEngineOptions = {}): LentModel 
   };
 }
 
-export const temporaryFolder = () => mkdtempDisposable(path.join(tmpdir(), 'strata-worker-'));
-
 /** On loopback alone. */
 export const configOf = (settings: Readonly<Record<string, string | undefined>>): WorkerConfig =>
   readWorkerConfig({ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', ...settings });
 
-export interface TestWorkerOptions extends SimulatedEngineOptions {
+interface TestWorkerOptions extends SimulatedEngineOptions {
   readonly join?: readonly string[];
   readonly queue?: number;
   /** Of a worker that was there before; it is left where it is. */
@@ -41,7 +37,7 @@ export type TestWorker = Awaited<ReturnType<typeof startTestWorker>>;
 
 export async function startTestWorker({ join = [], queue = 16, metrics, ...options }: TestWorkerOptions = {}) {
   await using stack = new AsyncDisposableStack();
-  const directory = options.directory ?? stack.use(await temporaryFolder()).path;
+  const directory = options.directory ?? stack.use(await temporaryDirectory()).path;
   const config = configOf({
     ...{ STRATA_DATA: directory, STRATA_JOIN: join.join(' '), STRATA_QUEUE: String(queue) },
     STRATA_WORKER_METRICS_PORT: metrics ? '0' : undefined,

@@ -1,10 +1,9 @@
 // A gateway for tests that sends exactly what it is told to, over a host of its own on a loopback port.
 import assert from 'node:assert/strict';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeFrame, encodeFrame, type Frame, type FrameOf, PROTOCOL, PROTOCOL_VERSION } from '@strata/inference';
 import { type Channel, startPeerNode } from '@strata/p2p';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 
 /** The code of a failure, or the reason for the end. */
@@ -83,7 +82,7 @@ export type ScriptedGateway = Awaited<ReturnType<typeof startScriptedGateway>>;
 
 export async function startScriptedGateway() {
   await using stack = new AsyncDisposableStack();
-  const directory = stack.use(await mkdtempDisposable(path.join(tmpdir(), 'strata-gateway-')));
+  const directory = stack.use(await temporaryDirectory());
   const options = { keyFile: path.join(directory.path, 'key'), listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false };
   const node = stack.use(await startPeerNode(options));
   const channels: ScriptedChannel[] = [];

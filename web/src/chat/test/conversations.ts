@@ -1,4 +1,4 @@
-// Turns for tests, and the storage that all tabs of a browser share, in memory.
+// Messages for tests, and the storage that all tabs of a browser share, in memory.
 import type { Answer, Question } from '../conversation.ts';
 import { ConversationStore, type Keeper } from '../conversation-store.ts';
 
@@ -16,7 +16,7 @@ export const answer = (id: string, parent: string, at: number): Answer => ({
 /** Notifies the tabs that did not write of each write. */
 export class MemoryStorage {
   readonly #kept = new Map<string, string>();
-  readonly #tabs: { readonly store: ConversationStore; readonly heard: (() => void)[] }[] = [];
+  readonly #tabs: { readonly store: ConversationStore; readonly received: (() => void)[] }[] = [];
   /** In characters. */
   capacity = Number.POSITIVE_INFINITY;
 
@@ -26,9 +26,9 @@ export class MemoryStorage {
 
   /** A tab that opens now. */
   open(now: number): ConversationStore {
-    const heard: (() => void)[] = [];
-    const tell = (key: string, text: string | null) => {
-      for (const tab of this.#tabs) if (tab.heard !== heard) tab.heard.push(() => tab.store.heard(key, text));
+    const received: (() => void)[] = [];
+    const notify = (key: string, text: string | null) => {
+      for (const tab of this.#tabs) if (tab.received !== received) tab.received.push(() => tab.store.heard(key, text));
     };
     const kept = this.#kept;
     const isFull = (key: string, text: string) => {
@@ -45,24 +45,24 @@ export class MemoryStorage {
         if (isFull(key, text)) throw new DOMException('full', 'QuotaExceededError');
         if (kept.get(key) === text) return;
         kept.set(key, text);
-        tell(key, text);
+        notify(key, text);
       },
       removeItem: (key) => {
-        if (kept.delete(key)) tell(key, null);
+        if (kept.delete(key)) notify(key, null);
       },
     };
     const store = new ConversationStore(keeper, now);
-    this.#tabs.push({ store, heard });
+    this.#tabs.push({ store, received });
     return store;
   }
 
-  /** Every tab writes and hears until nobody has anything to say; throws where that does not end. */
+  /** Writes and notifies until no tab changes; throws if that does not end. */
   settle(): void {
     for (let round = 0; round < 20; round += 1) {
       for (const { store } of this.#tabs) store.write();
-      const waiting = this.#tabs.flatMap(({ heard }) => heard.splice(0));
+      const waiting = this.#tabs.flatMap(({ received }) => received.splice(0));
       if (waiting.length === 0) return;
-      for (const hear of waiting) hear();
+      for (const receive of waiting) receive();
     }
     throw new Error('the tabs never agree');
   }

@@ -1,6 +1,6 @@
 // Margins as audits find them, from a seed: a model of many logits, drawn from by one who has them a little wrong.
 // The draw is the product's own; only the logits are made up.
-import { randomFrom } from '../../../../../tests/support/random.ts';
+import { normal } from '../../../../../tests/support/random.ts';
 import { gumbel } from '../../sampling.ts';
 
 export interface MarginOptions {
@@ -16,12 +16,6 @@ export interface MarginOptions {
 
 const CANDIDATES = 32;
 const SEED = 7;
-
-export { randomFrom as seeded };
-
-export function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-}
 
 /** Margins of one answer. */
 export function marginsOf(options: MarginOptions, random: () => number): readonly number[] {

@@ -6,7 +6,7 @@ import { Frame } from '../frame.ts';
 export type Draw = (below: number) => number;
 
 /** Whole numbers from 0 to below the bound. */
-export function seeded(seed: number): Draw {
+export function drawFrom(seed: number): Draw {
   const random = randomFrom(seed);
   return (below) => Math.floor(random() * below);
 }
@@ -33,7 +33,7 @@ export function randomFrame(draw: Draw, kind: Frame['kind']): Frame {
 
 function candidate(schema: z.core.$ZodTypes, draw: Draw): unknown {
   const one = <T>(...of: readonly T[]) => of[draw(of.length)] as T;
-  const list = (most: number, make: () => unknown) => Array.from({ length: one(0, 1, draw(most + 1)) }, make);
+  const list = (max: number, make: () => unknown) => Array.from({ length: one(0, 1, draw(max + 1)) }, make);
   const { def } = schema._zod;
   switch (def.type) {
     case 'object': {

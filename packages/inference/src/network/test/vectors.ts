@@ -1,10 +1,10 @@
 // The vectors of vectors/network, for other implementations: made here, written by write-vectors.ts, held to the code by segment.test.ts.
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
 import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
 import { FAILURE_CODES, Frame, type Offer, type SegmentReceipt } from '../frame.ts';
 import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../frame-codec.ts';
 import * as segments from '../segment.ts';
-import { randomFrame, seeded } from './random-frames.ts';
+import { drawFrom, randomFrame } from './random-frames.ts';
 
 const { bytesSha256, fromHex, offerSignedBytes, segmentSignedBytes, settleSignedBytes, toHex } = segments;
 
@@ -22,16 +22,13 @@ export const networkVectors = (): Readonly<Record<string, unknown>> => ({
 export const plain = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, each) => (each instanceof Uint8Array ? toHex(each) : each)));
 
-/** RFC 8410's wrapping of an Ed25519 seed. */
-const PKCS8 = '302e020100300506032b657004220420';
 /** A libp2p peer id of an Ed25519 key: the identity multihash of the key's Protocol Buffers form, in base58. */
 const PEER_ID = '002408011220';
 
 function testKey(byte: number) {
-  const seed = toHex(new Uint8Array(32).fill(byte));
-  const key = createPrivateKey({ key: Buffer.from(PKCS8 + seed, 'hex'), format: 'der', type: 'pkcs8' });
-  const publicKey = Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x ?? '', 'base64url').toString('hex');
-  return { seed, publicKey, peer: base58(PEER_ID + publicKey), key };
+  const key = ed25519Key(byte);
+  const publicKey = toHex(key.publicKey);
+  return { seed: toHex(new Uint8Array(32).fill(byte)), publicKey, peer: base58(PEER_ID + publicKey), sign: key.sign };
 }
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -45,12 +42,13 @@ function base58(hex: string): string {
 
 const WORKER = testKey(1);
 const GATEWAY = testKey(2);
-const signed = ({ key }: { readonly key: KeyObject }, bytes: Uint8Array) => new Uint8Array(sign(null, bytes, key));
-const told = ({ key: _, ...rest }: typeof WORKER) => rest;
+const dataOf = ({ sign: _, ...rest }: typeof WORKER) => rest;
 
 /** Two of every kind, and every word that a failure may have. */
 function frames() {
-  const drawn = Frame.options.flatMap(({ shape }) => [3, 4].map((seed) => randomFrame(seeded(seed), shape.kind.value)));
+  const drawn = Frame.options.flatMap(({ shape }) =>
+    [3, 4].map((seed) => randomFrame(drawFrom(seed), shape.kind.value)),
+  );
   const failures = FAILURE_CODES.map((code) => ({ kind: 'failed', id: 7, code, message: 'words' }) as const);
   return [...drawn, ...failures].map((frame) => ({ frame: plain(frame), hex: toHex(encodeFrame(frame)) }));
 }
@@ -130,10 +128,10 @@ function segment() {
     ...{ firstTokenAtMs: 1_790_000_000_050, endedAtMs: 1_790_000_000_100 },
   };
   const bytes = encodeSegmentReceipt(receipt);
-  const signature = signed(WORKER, segmentSignedBytes(bytes));
-  const agreed = signed(GATEWAY, settleSignedBytes(bytes));
+  const signature = WORKER.sign(segmentSignedBytes(bytes));
+  const agreed = GATEWAY.sign(settleSignedBytes(bytes));
   return {
-    ...{ worker: told(WORKER), gateway: told(GATEWAY), request: toHex(request), tokens, chainHeads },
+    ...{ worker: dataOf(WORKER), gateway: dataOf(GATEWAY), request: toHex(request), tokens, chainHeads },
     ...{ receipt: plain(receipt), receiptHex: toHex(bytes) },
     ...{ workerSigns: toHex(segmentSignedBytes(bytes)), workerSignature: toHex(signature) },
     done: toHex(encodeFrame({ kind: 'done', id: 1, reason: 'length', receipt: bytes, signature })),
@@ -157,9 +155,9 @@ function offer() {
     ],
   };
   const bytes = encodeOffer(value);
-  const signature = signed(WORKER, offerSignedBytes(bytes));
+  const signature = WORKER.sign(offerSignedBytes(bytes));
   return {
-    ...{ worker: told(WORKER), offer: value, offerHex: toHex(bytes) },
+    ...{ worker: dataOf(WORKER), offer: value, offerHex: toHex(bytes) },
     ...{ workerSigns: toHex(offerSignedBytes(bytes)), workerSignature: toHex(signature) },
     frame: toHex(encodeFrame({ kind: 'offer', offer: bytes, signature })),
   };

@@ -43,7 +43,7 @@ export type Act = (frame: FrameOf<'tokens'>, worker: ScriptedWorker) => readonly
 export function at(position: number, act: Act): WorkerScript {
   let isDone = false;
   return {
-    say(frame, worker) {
+    send(frame, worker) {
       if (isDone || frame.kind !== 'tokens' || frame.position !== position) return [frame];
       isDone = true;
       return act(frame, worker);

@@ -1,11 +1,11 @@
 // A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the engine over them.
+
 import assert from 'node:assert/strict';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
 import { NEWCOMER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
+import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import type { Chosen, Fleet, Served } from '../../network/fleet.ts';
 import { createNetworkEngine, type NetworkEngineOptions } from '../../network/network-engine.ts';
 import { openWorkerSession, type SessionOptions } from '../../network/open-session.ts';
@@ -16,7 +16,7 @@ import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted
 const CONTEXT = 131_072;
 
 /** Chooses the least busy worker, keeps all that it is told, and excludes no worker for it. */
-export class BedFleet implements Fleet {
+class TestFleet implements Fleet {
   readonly sessions = new Set<WorkerSession>();
   readonly served: Served[] = [];
   readonly answered: string[] = [];
@@ -53,7 +53,7 @@ export class BedFleet implements Fleet {
   noteLost = (peer: string, loss: string) => void this.lost.push({ peer, loss, atMs: performance.now() });
 }
 
-export class BedTrust implements Trust {
+class TestTrust implements Trust {
   readonly answers: SeenAnswer[] = [];
   readonly breaches: { peer: string; reason: string }[] = [];
   readonly of = () => 1;
@@ -62,15 +62,15 @@ export class BedTrust implements Trust {
   readonly breach = (peer: string, reason: string) => void this.breaches.push({ peer, reason });
 }
 
-export class NetworkBed implements AsyncDisposable {
+export class TestNetwork implements AsyncDisposable {
   readonly gateway: PeerNode;
   readonly nodes: readonly PeerNode[];
   readonly #folder: AsyncDisposable;
   #sessionOptions: Partial<SessionOptions> = {};
   #workers: ScriptedWorker[] = [];
   readonly #opening = new Map<string, PromiseWithResolvers<void>>();
-  fleet = new BedFleet();
-  trust = new BedTrust();
+  fleet = new TestFleet();
+  trust = new TestTrust();
   agreed: SignedSegment[] = [];
   /** Sessions that ended, and those that could not be opened. */
   ends: { peer: string; loss: string; breach: string | undefined }[] = [];
@@ -81,15 +81,15 @@ export class NetworkBed implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  static async start(workers: number): Promise<NetworkBed> {
-    const folder = await mkdtempDisposable(path.join(tmpdir(), 'strata-bed-'));
+  static async start(workers: number): Promise<TestNetwork> {
+    const folder = await temporaryDirectory();
     const start = (name: string) =>
       startPeerNode({ keyFile: path.join(folder.path, name), listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false });
     const gateway = await start('gateway');
     const nodes = await Promise.all(Array.from({ length: workers }, (_, i) => start(`worker-${i}`)));
     const signal = AbortSignal.timeout(30_000);
     for (const node of nodes) await node.peers.join(gateway.addresses()[0] as string, { signal });
-    const bed = new NetworkBed(gateway, nodes, folder);
+    const bed = new TestNetwork(gateway, nodes, folder);
     await gateway.channels.handle(PROTOCOL, (channel) => void bed.#open(channel));
     return bed;
   }
@@ -100,7 +100,7 @@ export class NetworkBed implements AsyncDisposable {
     await Promise.all(Array.from(this.fleet.sessions, (session) => session[Symbol.asyncDispose]()));
     this.#sessionOptions = sessionOptions;
     this.#workers = [];
-    Object.assign(this, { fleet: new BedFleet(), trust: new BedTrust(), agreed: [], ends: [] });
+    Object.assign(this, { fleet: new TestFleet(), trust: new TestTrust(), agreed: [], ends: [] });
   }
 
   /** A worker whose session is open at the gateway. */

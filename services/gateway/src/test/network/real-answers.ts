@@ -29,16 +29,16 @@ export const REQUESTS: Readonly<Record<string, object>> = {
 };
 
 /** Deltas as a client would see them: ids of calls are drawn anew each time, and text comes in pieces of any size. */
-export async function toldOf(engine: Engine, more: object) {
+export async function deltasOf(engine: Engine, more: object) {
   const messages = [{ role: 'user', content: 'What is DMARC?' }];
   const request = readChatRequest({ model: 'm', messages, temperature: 0, ...more });
   const plan = await new EngineBackend(engine).planChat(request);
   const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
-  const deltas: ChatDelta[] = [];
-  for await (const delta of plan.choices[0]?.deltas({ usage, context: {}, signal: NEVER }) ?? []) deltas.push(delta);
-  const text = deltas.map((delta) => ('text' in delta ? delta.text : '')).join('');
+  const made: ChatDelta[] = [];
+  for await (const delta of plan.choices[0]?.deltas({ usage, context: {}, signal: NEVER }) ?? []) made.push(delta);
+  const text = made.map((delta) => ('text' in delta ? delta.text : '')).join('');
   // Probabilities depend, far behind the point, on what a slot has read before.
   const rounded = (key: string, value: unknown) => (key === 'logprob' ? Math.round(Number(value)) : value);
-  const told = deltas.map((delta) => JSON.stringify('id' in delta ? { ...delta, id: 'call' } : delta, rounded));
-  return { text, told, tokens: usage.completionTokens };
+  const deltas = made.map((delta) => JSON.stringify('id' in delta ? { ...delta, id: 'call' } : delta, rounded));
+  return { text, deltas, tokens: usage.completionTokens };
 }

@@ -26,13 +26,13 @@ export interface WorkerScript {
   readonly pulseMs?: number;
   readonly hello?: FrameOf<'hello'>;
   /** What is sent in place of a frame. */
-  readonly say?: (frame: Frame, worker: ScriptedWorker) => readonly (Frame | Uint8Array)[];
+  readonly send?: (frame: Frame, worker: ScriptedWorker) => readonly (Frame | Uint8Array)[];
   /** What is signed in place of a receipt. */
   readonly receipt?: (receipt: SegmentReceipt) => SegmentReceipt;
   /** What stands in place of `done`'s fields, its receipt signed. */
   readonly done?: (done: FrameOf<'done'>) => FrameOf<'done'>;
-  /** Hears every frame of the gateway; true: it is dealt with. */
-  readonly hear?: (frame: Frame, worker: ScriptedWorker) => boolean;
+  /** Called with each frame of the gateway; true: it is processed. */
+  readonly onFrame?: (frame: Frame, worker: ScriptedWorker) => boolean;
 }
 
 const newJob = (credit: number) => ({
@@ -42,12 +42,12 @@ const newJob = (credit: number) => ({
 
 export class ScriptedWorker {
   readonly node: PeerNode;
-  readonly heard: Frame[] = [];
+  readonly frames: Frame[] = [];
   readonly #channel: Channel;
   readonly #by: { readonly engine: WorkerEngine; readonly script: WorkerScript };
   readonly #jobs = new Map<number, ReturnType<typeof newJob>>();
   readonly #pulses: NodeJS.Timeout;
-  /** Says and hears nothing any more, and keeps the connection. */
+  /** Sends and processes nothing any more, and keeps the connection. */
   isFrozen = false;
 
   private constructor(node: PeerNode, channel: Channel, engine: WorkerEngine, script: WorkerScript) {
@@ -55,7 +55,7 @@ export class ScriptedWorker {
     this.#channel = channel;
     this.#by = { engine, script };
     this.#pulses = setInterval(() => this.#pulse(), script.pulseMs ?? 250);
-    this.say(script.hello ?? { kind: 'hello', version: 1, software: 'scripted', role: 'worker' });
+    this.send(script.hello ?? { kind: 'hello', version: 1, software: 'scripted', role: 'worker' });
     void this.#read();
   }
 
@@ -66,8 +66,8 @@ export class ScriptedWorker {
 
   /** Waits for a frame of this kind; the first of them. */
   async received<Kind extends Frame['kind']>(kind: Kind): Promise<FrameOf<Kind>> {
-    await until(() => this.heard.some((frame) => frame.kind === kind));
-    return this.heard.find((frame) => frame.kind === kind) as FrameOf<Kind>;
+    await until(() => this.frames.some((frame) => frame.kind === kind));
+    return this.frames.find((frame) => frame.kind === kind) as FrameOf<Kind>;
   }
 
   get running(): number {
@@ -92,16 +92,16 @@ export class ScriptedWorker {
     for (const job of this.#jobs.values()) job.cancelled.abort();
   }
 
-  say(frame: Frame): void {
+  send(frame: Frame): void {
     if (this.isFrozen) return;
-    const said = this.#by.script.say?.(frame, this) ?? [frame];
+    const sent = this.#by.script.send?.(frame, this) ?? [frame];
     if (this.isFrozen) return;
-    for (const each of said) this.#channel.send(each instanceof Uint8Array ? each : encodeFrame(each)).catch(() => {});
+    for (const each of sent) this.#channel.send(each instanceof Uint8Array ? each : encodeFrame(each)).catch(() => {});
   }
 
   #pulse(): void {
     const jobs = Array.from(this.#jobs, ([id, { phase }]) => ({ id, phase }));
-    this.say({ kind: 'pulse', running: jobs.length, waiting: 0, jobs });
+    this.send({ kind: 'pulse', running: jobs.length, waiting: 0, jobs });
   }
 
   async #read(): Promise<void> {
@@ -117,8 +117,8 @@ export class ScriptedWorker {
   }
 
   #take(frame: Frame, bytes: Uint8Array): void {
-    this.heard.push(frame);
-    if (this.#by.script.hear?.(frame, this)) return;
+    this.frames.push(frame);
+    if (this.#by.script.onFrame?.(frame, this)) return;
     if (frame.kind === 'request') void this.#serve(frame, bytesSha256(bytes));
     if (frame.kind === 'cancel') this.#jobs.get(frame.id)?.cancelled.abort();
     const job = frame.kind === 'credit' && this.#jobs.get(frame.id);
@@ -144,7 +144,7 @@ export class ScriptedWorker {
       for await (const event of this.#by.engine.generate(asked, cancelled.signal)) {
         if (event.kind === 'begin') {
           job.phase = 'reading';
-          this.say({ kind: 'begin', id, cachedTokens: event.cachedTokens });
+          this.send({ kind: 'begin', id, cachedTokens: event.cachedTokens });
         } else if (event.kind === 'end') reason = event.reason;
         else {
           while (job.credit === 0 && !cancelled.signal.aborted)
@@ -158,14 +158,14 @@ export class ScriptedWorker {
           chain.push(event.token);
           const top = (event.top ?? []).map(({ bytes, ...each }) => ({ ...each, text: bytes }));
           const { token, bytes: text, logprob } = event;
-          this.say({ kind: 'tokens', id, position: position++, tokens: [{ token, text, logprob, top }] });
+          this.send({ kind: 'tokens', id, position: position++, tokens: [{ token, text, logprob, top }] });
         }
       }
     } catch (error) {
       if (!cancelled.signal.aborted) {
         const isOfGrammar = (error as { readonly code?: string }).code === 'grammar-unusable';
         const code = isOfGrammar ? 'grammar-unusable' : 'engine-failed';
-        this.say({ kind: 'failed', id, code, message: String(error).slice(0, 1_000) });
+        this.send({ kind: 'failed', id, code, message: String(error).slice(0, 1_000) });
         return;
       }
     } finally {
@@ -180,6 +180,6 @@ export class ScriptedWorker {
     const signed = encodeSegmentReceipt(this.#by.script.receipt?.(receipt) ?? receipt);
     const signature = await this.node.sign(segmentSignedBytes(signed));
     const done = { kind: 'done', id, reason, receipt: signed, signature } as const;
-    this.say(this.#by.script.done?.(done) ?? done);
+    this.send(this.#by.script.done?.(done) ?? done);
   }
 }

@@ -6,14 +6,14 @@ import type { NetworkEngineOptions } from '../../network/network-engine.ts';
 import type { SessionOptions } from '../../network/open-session.ts';
 import type { SessionRequest } from '../../network/worker-session.ts';
 import { answerOf, job, MODEL, truth } from './answers.ts';
-import { NetworkBed } from './network-bed.ts';
+import { TestNetwork } from './network-bed.ts';
 import type { ScriptedWorker, WorkerEngine, WorkerScript } from './scripted-worker.ts';
 
 const HOSTS = 5;
-const sharedBed = shared(() => NetworkBed.start(HOSTS));
+const sharedBed = shared(() => TestNetwork.start(HOSTS));
 
 /** The shared hosts without any worker. */
-export async function freshBed(options: Partial<SessionOptions> = {}): Promise<NetworkBed> {
+export async function freshBed(options: Partial<SessionOptions> = {}): Promise<TestNetwork> {
   const bed = await sharedBed();
   await bed.fresh(options);
   return bed;
@@ -25,7 +25,7 @@ export interface WorkerOptions extends WorkerScript, SimulatedEngineOptions {
 }
 
 /** A worker on the host of this number. */
-export const connect = (on: NetworkBed, at: number, options: WorkerOptions = {}): Promise<ScriptedWorker> =>
+export const connect = (on: TestNetwork, at: number, options: WorkerOptions = {}): Promise<ScriptedWorker> =>
   on.worker(at, options.engine ?? createSimulatedEngine(options), options);
 
 export interface NetworkOptions extends Partial<NetworkEngineOptions> {

@@ -1,12 +1,12 @@
 // The simulated publishers, a real store and the real fetcher, for tests of syncing.
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createFetcher, type Fetcher } from '@strata/scan';
 import { openStore } from '@strata/store';
 import { type AdvisorySources, type AdvisorySourcesOptions, createAdvisorySources } from '@strata/testnet';
-import { temporaryDirectory } from '../../test/harness.ts';
+import { fakeService } from '../../../../../tests/support/fake-service.ts';
+import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { cveListSource } from '../cve-list.ts';
 import { epssSource } from '../epss.ts';
 import { kevSource } from '../kev.ts';
@@ -115,24 +115,10 @@ export const publisherOf = (name: NetName) => (name === 'cve' ? 'cve-list' : nam
 
 export type SourceAt = (origin: string) => AdvisorySource;
 
-/** A publisher of a test's own making, which answers as the listener does, on a port of its own. */
-export async function publisherThat(answers: RequestListener) {
-  const server = createServer(answers);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    origin,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
-}
-
-/** The same with one source of it, and a store to sync into. */
+/** A publisher of a test's own making, which answers as the listener does, with one source of it, and a store to sync into. */
 export async function openPublisher(answers: RequestListener, sourceAt: SourceAt, others: readonly string[] = []) {
   await using stack = new AsyncDisposableStack();
-  const { origin } = stack.use(await publisherThat(answers));
+  const { base: origin } = stack.use(await fakeService(answers));
   const fetcher = stack.use(createFetcher({ trustedOrigins: [origin, ...others], userAgent: 'StrataBot/test' }));
   const clock = { at: START };
   const ground = stack.use(await openGround(clock, fetcher));

@@ -1,7 +1,7 @@
 // Every page in light, in dark and on a phone: it has content, loads without an error, fits the screen, and axe finds nothing serious.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
-import { assertAccessible, assertLooks, PHONE } from '../../support/web/browser.ts';
+import { assertAccessible, assertRenders, PHONE } from '../../support/web/browser.ts';
 import { answered, describeChat } from '../../support/web/chat-page.ts';
 import { describePages } from '../../support/web/demo.ts';
 
@@ -52,13 +52,15 @@ describePages('a page of the explorer looks right', ({ answer, browser, demo }) 
   for (const [name, path, hasKey] of EXPLORER)
     it(name, () => {
       const at = path.replace(/DOMAINS|DOMAIN|NAMED/, (what) => found[what] ?? '');
-      return assertLooks(browser(), demo().stack + at, name, hasKey ? demo().stackKey : undefined);
+      return assertRenders(browser(), demo().stack + at, { name, key: hasKey ? demo().stackKey : undefined });
     });
 });
 
 describeChat('a page of the chat looks right', (inChat, { browser, demo }) => {
   for (const [name, path, hasKey] of CHAT)
-    it(name, () => assertLooks(browser(), demo().inference + path, name, hasKey ? demo().inferenceKey : undefined));
+    it(name, () =>
+      assertRenders(browser(), demo().inference + path, { name, key: hasKey ? demo().inferenceKey : undefined }),
+    );
 
   inChat('a conversation on a phone, with the list of conversations', PHONE, async (page) => {
     await answered(page, 'What is DMARC?');
@@ -70,9 +72,12 @@ describeChat('a page of the chat looks right', (inChat, { browser, demo }) => {
 
 describePages('the tests of pages', ({ browser, open }) => {
   it('take an empty page for none', async () => {
-    await assert.rejects(assertLooks(browser(), 'data:text/html,<title>Empty</title>', 'empty'), /headings/);
+    await assert.rejects(
+      assertRenders(browser(), 'data:text/html,<title>Empty</title>', { name: 'empty' }),
+      /headings/,
+    );
     const bare = 'data:text/html,<title>Bare</title><h1>Bare</h1><main>Little</main>';
-    await assert.rejects(assertLooks(browser(), bare, 'bare'), /shows nothing but/);
+    await assert.rejects(assertRenders(browser(), bare, { name: 'bare' }), /shows nothing but/);
   });
 
   it('fail when the policy is violated, though nobody asks', async () => {

@@ -1,0 +1,21 @@
+// The bundled rulebook, and look-ups as a probe leaves them.
+import { entries } from '@strata/catalog';
+import { compileRulebook, type Evidence, loadCatalog } from '@strata/detect';
+
+export const rulebook = compileRulebook(loadCatalog(entries));
+
+export const rulebookWithout = (id: string) =>
+  compileRulebook(loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== id)));
+
+/** What a record does not name was asked for too, with the outcome `others`; no probed label exists. */
+export function probedDns({ dns }: Evidence, rules = rulebook, others: 'empty' | 'timeout' = 'empty'): Evidence['dns'] {
+  const asked = Object.entries(dns).map(([name, lookup]) => [
+    name,
+    'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: others } : lookup,
+  ]);
+  const missing = { status: 'nxdomain', records: [], aliases: [] } as const;
+  return {
+    ...Object.fromEntries(asked),
+    named: Object.fromEntries(rules.probeLabels.map((label) => [label, missing])),
+  };
+}
