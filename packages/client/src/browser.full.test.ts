@@ -31,7 +31,7 @@ describe('in a browser', { skip }, () => {
   let page: Page;
   let modules: Awaited<ReturnType<typeof serveModules>>;
   before(async () => {
-    modules = await serveModules("window.client = await import('@strata/client');", goodService);
+    modules = await serveModules("window.client = await import('/packages/client/src/index.ts');", goodService);
     browser = await openBrowser();
     page = await browser.newPage();
     await page.goto(modules.url);
