@@ -73,5 +73,5 @@ it('a bounded datastore answers who has a key without a look at all the others',
   const beganAt = performance.now();
   for (let at = 0; at < 1_000; at += 1) assert.equal([...store.query({ prefix: `/dht/provider/cid${at}` })].length, 1);
   // A look at all records is about 10 ms each time.
-  assert.ok(performance.now() - beganAt < 2_000);
+  assert.ok(performance.now() - beganAt < 6_000);
 });

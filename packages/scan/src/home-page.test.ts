@@ -45,7 +45,7 @@ it('a visit has a time limit as a whole, HTTPS and HTTP together', async () => {
   const startedAt = performance.now();
   const { http } = await visited(() => {}, { requestTimeoutMs: 20_000, visitTimeoutMs: 400 });
   assert.equal(http.status, 'timeout');
-  assert.ok(performance.now() - startedAt < 4_000);
+  assert.ok(performance.now() - startedAt < 15_000);
 });
 
 for (const [addresses, dialled] of [

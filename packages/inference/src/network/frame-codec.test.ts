@@ -165,7 +165,7 @@ describe('the bounds of a frame', () => {
       const startedAt = performance.now();
       assert.throws(() => decodeFrame(bytes.subarray(0, 5 + length)), { name: 'FrameError', code });
       // Some tens of milliseconds alone on a core; seconds if each part became an object.
-      assert.ok(performance.now() - startedAt < 5_000);
+      assert.ok(performance.now() - startedAt < 15_000);
     });
 });
 

@@ -62,7 +62,7 @@ describe('a service that polls', () => {
     await until(() => asked.length === 1);
     const startedAt = performance.now();
     await polling.restart();
-    assert.ok(performance.now() - startedAt < 5_000);
+    assert.ok(performance.now() - startedAt < 30_000);
     await until(() => asked.length === 2);
   });
 });
