@@ -1,5 +1,7 @@
 // What grows with time: nothing at a start or in an answer reads all of it.
 import assert from 'node:assert/strict';
+import { detect, type Rulebook } from '@strata/detect';
+import { rulebook, rulebookWithout } from '../../../tests/support/rulebook.ts';
 import { readHeads } from './counters.ts';
 import { DomainTable } from './domains.ts';
 import { EventTable } from './events.ts';
@@ -15,7 +17,7 @@ import { plansOf } from './test/plans.ts';
 import { alert, anomaly } from './test/records.ts';
 import * as scans from './test/scans.ts';
 
-const { confirm, day, exchangeOn, readFeed, scanOf } = scans;
+const { confirm, day, exchangeOn, GOOGLE, MICROSOFT, readFeed, scanOf } = scans;
 const NAMES = Array.from({ length: 30 }, (_, n) => `d${n}.com`);
 const scansOn = (n: number, names = NAMES) => names.map((name) => scanOf(name, day(n), exchangeOn(n)));
 const reader = { domains() {}, changeDays() {}, migrations() {}, scanDays() {} };
@@ -145,5 +147,27 @@ onEach(kept, 'what grows with time', (_place, test) => {
     // PostgreSQL's figures are some time behind the rows.
     if (pathOf(url)) assert.deepEqual(scans, { table: 'scans', rows: 60, bytes: null, rowsPerDay: 15 });
     else assert.ok((scans.bytes ?? 0) > 8_192 && scans.rowsPerDay !== null);
+  });
+
+  test('has no event of a domain that a new release of the rulebook reads as the old one did', async (store) => {
+    const names = [...NAMES, 'mail.com'];
+    const read = (n: number, rules: Rulebook) =>
+      store.recordScans(
+        names.map((name) => scanOf(name, day(n), name === 'mail.com' ? GOOGLE : MICROSOFT, rules)),
+        { ...confirm, redetect: (evidence) => detect(evidence, rules) },
+      );
+    await read(0, rulebook);
+    const [seq, released] = [await store.latestSeq(), rulebookWithout('google-workspace')];
+    await read(1, released);
+    const events = await store.eventsSince(seq, 100);
+    assert.deepEqual(
+      events.map(({ kind, domain }) => `${kind} ${domain}`),
+      ['change-confirmed mail.com', 'domain-changed mail.com'],
+    );
+    assert.equal((await store.changes('mail.com', { limit: 5, offset: 0 })).changes[0]?.type, 'reclassified');
+    for (const name of ['d1.com', 'mail.com']) assert.equal((await store.domain(name))?.rulebook, released.version);
+    // What is kept to be read by the next release is of this one's scan.
+    await read(2, rulebook);
+    assert.equal((await store.eventsSince(seq, 100)).length, 2 * events.length);
   });
 });

@@ -25,6 +25,7 @@ const SERVICE = {
 const LOOKED = {
   last_scanned_at: 'integer',
   measured: 'text',
+  rulebook: 'text',
   next_due_at: 'integer',
   failures: 'integer',
   is_waiting: 'integer',
@@ -34,7 +35,6 @@ const LOOKED = {
 const TOLD = {
   state: 'text',
   sector: 'text',
-  rulebook: 'text',
   posture_bits: 'integer',
   holder_bits: 'integer',
   score: 'integer',
