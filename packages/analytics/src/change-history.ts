@@ -18,6 +18,27 @@ export interface IndexedChange {
   readonly isExit: boolean;
 }
 
+/** Changes of one day (days since the epoch), category and provider. */
+export interface DayOfChanges {
+  readonly day: number;
+  readonly category: Category;
+  readonly provider: string;
+  readonly gained: number;
+  /** Of those gained, with how many the domain began to use the provider at all. */
+  readonly entered: number;
+  readonly lost: number;
+  /** Of those lost, with how many the domain stopped using it altogether. */
+  readonly exited: number;
+  /** Of those gained, migrations from another provider. */
+  readonly migrated: number;
+  readonly reclassified: number;
+}
+
+export interface IndexedMigration extends Pick<IndexedChange, 'confirmedAt' | 'category'> {
+  readonly from: string;
+  readonly to: string;
+}
+
 export interface DayOfScans {
   readonly day: number;
   /** Those that resolved something. */
@@ -57,27 +78,36 @@ export class ChangeHistory {
   readonly #rulebooks = new Map<string, number>();
 
   add(change: IndexedChange): void {
-    const { category, type, from, to, isEntry, isExit } = change;
-    const day = dayOf(change.confirmedAt);
+    const { category, type, from, to, confirmedAt } = change;
+    const [entered, exited] = [Number(change.isEntry), Number(change.isExit)];
+    const none = { day: dayOf(confirmedAt), category, gained: 0, entered: 0, lost: 0, exited: 0, migrated: 0 };
+    const isMigration = type === 'migrated' && from !== null && to !== null;
     if (type === 'reclassified') {
-      for (const provider of [from, to]) {
-        if (provider === null) continue;
-        series(this.#providers, provider, 3).add(day, RECLASSIFIED);
-        series(this.#placements, `${category} ${provider}`, 3).add(day, RECLASSIFIED);
-      }
+      for (const provider of [from, to]) if (provider !== null) this.addDay({ ...none, provider, reclassified: 1 });
       return;
     }
-    if (to !== null) {
-      series(this.#placements, `${category} ${to}`, 3).add(day, GAINED);
-      if (isEntry) series(this.#providers, to, 3).add(day, GAINED);
-    }
-    if (from !== null) {
-      series(this.#placements, `${category} ${from}`, 3).add(day, LOST);
-      if (isExit) series(this.#providers, from, 3).add(day, LOST);
-    }
-    if (type !== 'migrated' || from === null || to === null) return;
-    series(this.#categories, category, 1).add(day, 0);
-    this.#migrated.add(change.confirmedAt, category, from, to);
+    const moved = { ...none, reclassified: 0 };
+    if (to !== null) this.addDay({ ...moved, provider: to, gained: 1, entered, migrated: Number(isMigration) });
+    if (from !== null) this.addDay({ ...moved, provider: from, lost: 1, exited });
+    if (isMigration) this.addMigration({ confirmedAt, category, from, to });
+  }
+
+  /** All changes of a day, without the flows that its migrations are part of. */
+  addDay(counts: DayOfChanges): void {
+    const { day, category, provider, gained, entered, lost, exited, migrated, reclassified } = counts;
+    const add = (map: SeriesMap, key: string, fields: readonly number[]) => {
+      for (const [field, count] of fields.entries())
+        if (count > 0) series(map, key, fields.length).add(day, field, count);
+    };
+    // In the order of the fields: GAINED, LOST, RECLASSIFIED.
+    add(this.#placements, `${category} ${provider}`, [gained, lost, reclassified]);
+    add(this.#providers, provider, [entered, exited, reclassified]);
+    add(this.#categories, category, [migrated]);
+  }
+
+  /** Who went where. */
+  addMigration({ confirmedAt, category, from, to }: IndexedMigration): void {
+    this.#migrated.add(confirmedAt, category, from, to);
   }
 
   addScans(day: number, { scans, measured, rulebook }: CountedScans): void {

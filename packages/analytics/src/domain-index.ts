@@ -88,6 +88,11 @@ export class DomainIndex {
     this.names.each((id) => this.tallies.count(this.columns.facts(id), this.columns.services(id), 1));
   }
 
+  /** Becomes what another index is, which must not be used any more: for all who hold this one. */
+  replaceWith(other: DomainIndex): void {
+    Object.assign(this, other);
+  }
+
   /** Domains that have been scanned. */
   get size(): number {
     return this.names.count;

@@ -1,6 +1,6 @@
 // Builds an index from everything at once: columns first, the sets from them in one go.
 import { Builds } from './builds.ts';
-import { ChangeHistory, type CountedScans, type IndexedChange } from './change-history.ts';
+import { ChangeHistory, type CountedScans, type DayOfChanges, type IndexedMigration } from './change-history.ts';
 import { DomainColumns } from './domain-columns.ts';
 import { DomainIndex, factsOf, type IndexedDomain, type IndexPosition, packServices } from './domain-index.ts';
 import { NameTable } from './name-table.ts';
@@ -21,8 +21,13 @@ export class IndexBuilder {
     this.#columns.set(domain.id, factsOf(domain), services, builds);
   }
 
-  addChange(change: IndexedChange): void {
-    this.#history.add(change);
+  addChanges(day: DayOfChanges): void {
+    this.#history.addDay(day);
+  }
+
+  /** Of the last `FLOW_DAYS`; it is counted by its day already. */
+  addMigration(migration: IndexedMigration): void {
+    this.#history.addMigration(migration);
   }
 
   addScans(day: number, scans: CountedScans): void {

@@ -4,7 +4,14 @@ export { adoptionCurve, type CurvePoint } from './adoption-curve.ts';
 export { type Anomaly, judge, type Sample, type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
 export { readableDays } from './anomaly-days.ts';
 export type { Build } from './builds.ts';
-export { ChangeHistory, type CountedScans, type DayOfScans, type IndexedChange } from './change-history.ts';
+export {
+  ChangeHistory,
+  type CountedScans,
+  type DayOfChanges,
+  type DayOfScans,
+  type IndexedChange,
+  type IndexedMigration,
+} from './change-history.ts';
 export { type CoAdoption, coAdoption } from './co-adoption.ts';
 export {
   type Band,
@@ -20,7 +27,7 @@ export { DAY_MS, DailySeries, dayOf } from './daily-series.ts';
 export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } from './domain-index.ts';
 export { DomainSet } from './domain-set.ts';
 export { IndexBuilder } from './index-builder.ts';
-export type { Flow, FlowFilter, Flows } from './migration-log.ts';
+export { FLOW_DAYS, type Flow, type FlowFilter, type Flows } from './migration-log.ts';
 export { LEAST_SUPPORT } from './neighbours.ts';
 export { categoriesOf, type Leader, leaders, providersInUse, rankOf, TREND_DAYS } from './providers.ts';
 export {

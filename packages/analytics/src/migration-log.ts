@@ -33,8 +33,8 @@ export interface FlowFilter {
   readonly limit: number;
 }
 
-/** No question reaches further back. */
-const KEPT_DAYS = 60;
+/** No question about flows reaches further back. */
+export const FLOW_DAYS = 60;
 /** Three numbers in one below 2^53: category, provider left, provider chosen. */
 const PROVIDERS = 2 ** 22;
 
@@ -53,7 +53,7 @@ export class MigrationLog {
   /** Several scanners may be a little out of step, so a time may lie before the last one. */
   add(at: number, category: Category, from: string, to: string): void {
     const newest = this.#count === 0 ? at : Math.max(at, this.#times[this.#count - 1] as number);
-    if (at <= newest - KEPT_DAYS * DAY_MS) return;
+    if (at <= newest - FLOW_DAYS * DAY_MS) return;
     const providers = this.#providers.number(from) * PROVIDERS + this.#providers.number(to);
     const key = providers * CATEGORIES.length + CATEGORIES.indexOf(category);
     if (this.#count === this.#times.length) {
@@ -181,7 +181,7 @@ export class MigrationLog {
   }
 
   #forget(newest: number): void {
-    const old = this.#upTo(newest - KEPT_DAYS * DAY_MS);
+    const old = this.#upTo(newest - FLOW_DAYS * DAY_MS);
     if (old === 0) return;
     this.#window = undefined;
     this.#times.copyWithin(0, old, this.#count);

@@ -114,6 +114,11 @@ export class AnswerCache {
     }
   }
 
+  /** The same of every tag. */
+  invalidateAll(): void {
+    for (const tag of [...this.#keysByTag.keys()]) this.invalidate(tag);
+  }
+
   get size(): number {
     return this.#ready.size;
   }

@@ -6,7 +6,7 @@ import type { RecordedScan, ScanRecord, Store } from './index.ts';
 import { onEach, places } from './test/places.ts';
 import * as scans from './test/scans.ts';
 
-const { confirm, day, GOOGLE, HOUR, MICROSOFT, scanOf, withServer, withTxt } = scans;
+const { confirm, day, GOOGLE, HOUR, MICROSOFT, readFeed, scanOf, withServer, withTxt } = scans;
 const PAGE = { limit: 100, offset: 0 } as const;
 const SPF = 'v=spf1 -all';
 const scan = (n: number, exchange: string | null = GOOGLE, rules: Rulebook = rulebook) =>
@@ -64,9 +64,7 @@ onEach(places, 'the store', (_place, test) => {
     assert.ok(event?.kind === 'domain-changed' && others.length === 0);
     const service = ['web_platform', 'nginx', 'medium', '1.20.1', 'ubuntu'];
     assert.deepEqual(event.payload.services.at(-1), service);
-    const fed: { readonly services: readonly unknown[] }[] = [];
-    await store.feed.readAll({ domains: (batch) => void fed.push(...batch), changes: () => {}, scanDays: () => {} });
-    assert.deepEqual(fed.at(-1)?.services.at(-1), service);
+    assert.deepEqual((await readFeed(store)).domains.at(-1)?.services.at(-1), service);
     assert.deepEqual([(await record(3, 'nginx')).isChanged, await builtOn()], [true, [null, null]]);
   });
 

@@ -5,9 +5,17 @@ import type { Database } from './schema.ts';
 
 /**
  * `alerts`: one was written. `keys`: one was revoked. `feeds`: one was polled, added or given up. `scheduler-term`: another process
- * has become the scheduler. `gateway-term`: another gateway has begun to work on the database of the inference service.
+ * has become the scheduler. `gateway-term`: another gateway has begun to work on the database of the inference service. `alert-rows`,
+ * `anomaly-rows`: how many are kept.
  */
-export type CounterName = 'alerts' | 'keys' | 'feeds' | 'scheduler-term' | 'gateway-term';
+export type CounterName =
+  | 'alerts'
+  | 'keys'
+  | 'feeds'
+  | 'scheduler-term'
+  | 'gateway-term'
+  | 'alert-rows'
+  | 'anomaly-rows';
 
 /** The last number of each log, and the counters; 0 where there is nothing yet. What differs has news. */
 export interface StoreHeads {
@@ -21,12 +29,12 @@ export interface StoreHeads {
   readonly feeds: number;
 }
 
-/** Adds one in the transaction that it tells of, so that both are seen together. */
-export async function bump(tx: Transaction<Database>, name: CounterName): Promise<number> {
+/** Adds to a counter in the transaction that it tells of, so that both are seen together. Gives the new value. */
+export async function bump(tx: Transaction<Database>, name: CounterName, by = 1): Promise<number> {
   const { value } = await tx
     .insertInto('counters')
-    .values({ name, value: 1 })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet((eb) => ({ value: eb('counters.value', '+', 1) })))
+    .values({ name, value: by })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet((eb) => ({ value: eb('counters.value', '+', by) })))
     .returning('value')
     .executeTakeFirstOrThrow();
   return value;

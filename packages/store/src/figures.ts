@@ -10,6 +10,15 @@ export interface StoreFigures {
   readonly longestDueMs: number;
 }
 
+/** How many there are of each thing. */
+export interface StoreCounts {
+  readonly domains: number;
+  readonly scannedDomains: number;
+  readonly services: number;
+  readonly scans: number;
+  readonly changes: number;
+}
+
 export interface PoolFigures {
   readonly size: number;
   readonly idle: number;
@@ -34,4 +43,29 @@ export async function readFigures(db: Kysely<Database>, now: number): Promise<St
 export function poolFigures(pool: pg.Pool | undefined): PoolFigures {
   if (pool === undefined) return { size: 1, idle: 1, waiting: 0 };
   return { size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
+}
+
+export async function countAll(db: Kysely<Database>): Promise<StoreCounts> {
+  const count = async (table: 'domains' | 'services' | 'scans' | 'changes') => {
+    const row = await db.selectFrom(table).select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
+    return Number(row.n);
+  };
+  const scanned = await db
+    .selectFrom('domains')
+    .where('last_scanned_at', 'is not', null)
+    .select(sql<number>`count(*)`.as('n'))
+    .executeTakeFirstOrThrow();
+  const open = await db
+    .selectFrom('services')
+    .where('valid_to', 'is', null)
+    .where('status', '!=', 'pending')
+    .select(sql<number>`count(*)`.as('n'))
+    .executeTakeFirstOrThrow();
+  return {
+    domains: await count('domains'),
+    scannedDomains: Number(scanned.n),
+    services: Number(open.n),
+    scans: await count('scans'),
+    changes: await count('changes'),
+  };
 }

@@ -1,6 +1,8 @@
-// What the index is built from and follows: every scanned domain with its services, every change, and the log of scans.
-import type { Category, ChangeType, ConfidenceLevel, DomainState } from '@strata/detect';
-import { type Kysely, sql, type Transaction } from 'kysely';
+// What the index is built from and follows: every scanned domain with its services, changes and scans counted by day, and the log of
+// scans. What is read at once grows with domains and days, not with the number of scans and changes.
+import type { Category, ConfidenceLevel, DomainState } from '@strata/detect';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { scansPrunedThrough } from './retention.ts';
 import type { Database } from './schema.ts';
 
 export interface FeedDomain {
@@ -23,15 +25,14 @@ export type FeedService = readonly [
   platform?: string | null,
 ];
 
-export interface FeedChange {
-  readonly at: number;
+/** Changes of one UTC day (days since the epoch), category and provider; see `change_days` in schema.ts. */
+export type FeedChangeDay = Selectable<Database['change_days']>;
+
+export interface FeedMigration {
   readonly confirmedAt: number;
   readonly category: Category;
-  readonly type: ChangeType;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly isEntry: boolean;
-  readonly isExit: boolean;
+  readonly from: string;
+  readonly to: string;
 }
 
 export interface FeedScan {
@@ -58,13 +59,15 @@ export interface FeedDay {
 
 export interface FeedReader {
   domains(batch: readonly FeedDomain[]): void;
-  changes(batch: readonly FeedChange[]): void;
+  changeDays(batch: readonly FeedChangeDay[]): void;
+  /** Those of the last days that are asked for, in the order in which they were confirmed. */
+  migrations(batch: readonly FeedMigration[]): void;
   /** Scans counted by UTC day (days since the epoch) and rulebook. */
   scanDays(days: readonly FeedDay[]): void;
 }
 
 const DOMAINS_AT_ONCE = 2_000;
-const CHANGES_AT_ONCE = 10_000;
+const ROWS_AT_ONCE = 10_000;
 const DAY_MS = 86_400_000;
 
 export class IndexFeed {
@@ -80,21 +83,28 @@ export class IndexFeed {
     return row?.value ?? '';
   }
 
-  /** The oldest event that is still kept, or undefined when there is none. */
-  async oldestSeq(): Promise<number | undefined> {
-    const row = await this.#db.selectFrom('events').orderBy('seq').limit(1).select('seq').executeTakeFirst();
-    return row?.seq;
+  /** Whether a follower that is there misses nothing: all later events and scans are kept, and it is not of a later past. */
+  async reaches({ seq, scanId }: FeedPosition): Promise<boolean> {
+    const { rows } = await sql<{ oldest: number | null; latest: number | null }>`
+      select (select min(seq) from events) as oldest, (select max(seq) from events) as latest`.execute(this.#db);
+    const { oldest = null, latest = null } = rows[0] ?? {};
+    if (seq > (latest ?? 0) || (oldest ?? 1) > seq + 1) return false;
+    return scanId >= (await scansPrunedThrough(this.#db));
   }
 
-  /** Hands out everything, as of one moment; the position is that of this moment. Nothing else is served meanwhile. */
-  async readAll(reader: FeedReader): Promise<FeedPosition> {
+  /**
+   * Hands out everything, as of one moment; the position is that of this moment. Migrations are those confirmed at most
+   * `migrationDays` before the last one. Nothing else is served meanwhile.
+   */
+  async readAll(reader: FeedReader, options: { readonly migrationDays: number }): Promise<FeedPosition> {
     return this.#db
       .transaction()
       .setAccessMode('read only')
       .execute(async (tx) => {
         await readDomains(tx, reader);
-        await readChanges(tx, reader);
-        reader.scanDays(await readScanDays(tx));
+        await readChangeDays(tx, reader);
+        await readMigrations(tx, reader, options.migrationDays * DAY_MS);
+        reader.scanDays(await tx.selectFrom('scan_days').orderBy('day').orderBy('rulebook').selectAll().execute());
         const event = await tx.selectFrom('events').orderBy('seq', 'desc').limit(1).select('seq').executeTakeFirst();
         const scan = await tx.selectFrom('scans').orderBy('id', 'desc').limit(1).select('id').executeTakeFirst();
         return { seq: event?.seq ?? 0, scanId: scan?.id ?? 0 };
@@ -164,50 +174,37 @@ async function readServices(tx: Transaction<Database>, after: number, last: numb
   return services;
 }
 
-async function readChanges(tx: Transaction<Database>, reader: FeedReader): Promise<void> {
-  for (let after = 0; ; ) {
-    const rows = await tx
-      .selectFrom('changes')
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(CHANGES_AT_ONCE)
-      .select(['id', 'at', 'confirmed_at', 'category', 'type', 'from_provider', 'to_provider', 'is_entry', 'is_exit'])
-      .execute();
-    const last = rows.at(-1)?.id;
-    if (last === undefined) return;
-    after = last;
-    reader.changes(
-      rows.map((row) => ({
-        at: row.at,
-        confirmedAt: row.confirmed_at,
-        category: row.category,
-        type: row.type,
-        from: row.from_provider,
-        to: row.to_provider,
-        isEntry: row.is_entry === 1,
-        isExit: row.is_exit === 1,
-      })),
-    );
+async function readChangeDays(tx: Transaction<Database>, reader: FeedReader): Promise<void> {
+  const start = () => tx.selectFrom('change_days').orderBy('day').orderBy('category').orderBy('provider');
+  for (let last: FeedChangeDay | undefined; ; ) {
+    const key = last && sql`(${last.day}, ${last.category}, ${last.provider})`;
+    const rest = key ? start().where(sql<boolean>`(day, category, provider) > ${key}`) : start();
+    const rows = await rest.limit(ROWS_AT_ONCE).selectAll().execute();
+    reader.changeDays(rows);
+    if (rows.length < ROWS_AT_ONCE) return;
+    last = rows.at(-1);
   }
 }
 
-async function readScanDays(tx: Transaction<Database>) {
-  const day = sql<number>`cast(observed_at / ${sql.lit(DAY_MS)} as integer)`;
-  const rows = await tx
-    .selectFrom('scans')
-    .select([
-      day.as('day'),
-      'rulebook',
-      sql<number>`count(*)`.as('scans'),
-      sql<number>`sum(case when state <> 'unmeasured' then 1 else 0 end)`.as('measured'),
-    ])
-    .groupBy([day, 'rulebook'])
-    .orderBy('day')
-    .execute();
-  return rows.map((row) => ({
-    day: Number(row.day),
-    scans: Number(row.scans),
-    measured: Number(row.measured),
-    rulebook: row.rulebook,
-  }));
+async function readMigrations(tx: Transaction<Database>, reader: FeedReader, sinceMs: number): Promise<void> {
+  const migrated = () => tx.selectFrom('changes').where('type', '=', 'migrated');
+  const newest = await migrated().orderBy('confirmed_at', 'desc').limit(1).select('confirmed_at').executeTakeFirst();
+  if (!newest) return;
+  // After every number of the moment before.
+  let last = { confirmedAt: newest.confirmed_at - sinceMs, id: Number.MAX_SAFE_INTEGER };
+  for (;;) {
+    const rows = await migrated()
+      .where(sql<boolean>`(confirmed_at, id) > (${last.confirmedAt}, ${last.id})`)
+      .where('from_provider', 'is not', null)
+      .where('to_provider', 'is not', null)
+      .orderBy('confirmed_at')
+      .orderBy('id')
+      .limit(ROWS_AT_ONCE)
+      .select(['id', 'confirmed_at as confirmedAt', 'category', 'from_provider as from', 'to_provider as to'])
+      .$narrowType<{ from: string; to: string }>()
+      .execute();
+    reader.migrations(rows);
+    if (rows.length < ROWS_AT_ONCE) return;
+    last = rows.at(-1) ?? last;
+  }
 }

@@ -19,10 +19,12 @@ export type { FeedMentions, NamedDomainFacts, NamingFeed, StoredMention } from '
 export type { FeedOffers, OfferedDomain } from './feed-offers.ts';
 export { MOST_URL, type NewFeed, type PolledFeed, type RecordedPoll, type StoredFeed } from './feed-records.ts';
 export type { AddedFeeds, AddOptions, DueFeed, DuePlace, FeedSummary, FeedTable } from './feeds.ts';
-export type { PoolFigures, StoreFigures } from './figures.ts';
+export type { PoolFigures, StoreCounts, StoreFigures } from './figures.ts';
 export type {
-  FeedChange,
+  FeedChangeDay,
+  FeedDay,
   FeedDomain,
+  FeedMigration,
   FeedPosition,
   FeedReader,
   FeedScan,
@@ -55,6 +57,7 @@ export {
 export type { Quota, QuotaUse } from './quota.ts';
 export { receiptsToldBy } from './receipts-told.ts';
 export type { RecordedScan, RecordOptions, RecordScans, ScanRecord, ScanResult } from './record-scan.ts';
+export type { HistoryTable, RetentionTable } from './retention.ts';
 export type { Claim, ScanProgress, ScanWork } from './scan-work.ts';
 export type { EventKind } from './schema.ts';
 export type { SegmentRecord, Segments, SegmentTotals } from './segments.ts';
@@ -80,10 +83,10 @@ export {
   openStore,
   type SchedulerTables,
   type Store,
-  type StoreCounts,
   type StoreOptions,
 } from './store.ts';
 export type { CopiedPart, StoreCopy } from './store-copy.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
 export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './stream.ts';
+export type { TableGrowth, TableSize } from './table-sizes.ts';
 export type { TermHold, TermLock } from './term-lock.ts';

@@ -6,6 +6,7 @@ import type pg from 'pg';
 import { MIGRATION_NAMES } from './migrations/index.ts';
 import { openPool } from './postgres-dialect.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
+import { growthOf, NOTED_SQL, type NotedSize, sizesSql, type TableGrowth, type TableSize } from './table-sizes.ts';
 
 export interface StoreState {
   readonly kind: 'sqlite' | 'postgres';
@@ -14,6 +15,8 @@ export interface StoreState {
   /** Of the fifth of five questions without tables, when all that is made at first is there. */
   readonly latencyMs: number;
   readonly domains: number;
+  /** Of tables that have rows, the largest first; empty where the schema is not of this version. */
+  readonly sizes: readonly TableGrowth[];
   /** Whether tables may be made and rows written; of a file that is not there, whether it may be made. */
   readonly isWritable: boolean;
   /** Where there is a server. */
@@ -54,7 +57,7 @@ function inspectSqlite(file: string): StoreState {
     isWritable: mayWrite(path.dirname(file)) && (!existsSync(file) || mayWrite(file)),
     hasSessions: true,
   } as const;
-  if (!existsSync(file)) return { ...nothing, schema: 'empty', latencyMs: 0, domains: 0 };
+  if (!existsSync(file)) return { ...nothing, schema: 'empty', latencyMs: 0, domains: 0, sizes: [] };
   using database = new DatabaseSync(file, { readOnly: true });
   const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
   const has = (table: string) => tables.some(({ name }) => name === table);
@@ -75,7 +78,10 @@ function inspectSqlite(file: string): StoreState {
     asked.get();
     latencyMs = performance.now() - startedAt;
   }
-  return { ...nothing, schema: schemaOf(applied), latencyMs, domains };
+  const schema = schemaOf(applied);
+  const all = (text: string) => database.prepare(text).all();
+  const sizes = schema === 'current' ? largestFirst(all(sizesSql(false)), all(NOTED_SQL)) : [];
+  return { ...nothing, schema, latencyMs, domains, sizes };
 }
 
 /** SQLite writes into the folder too: its log stands beside the file. */
@@ -171,15 +177,25 @@ async function inspectServer(client: pg.PoolClient): Promise<Omit<StoreState, 'h
   if (row === undefined) throw new Error('the server says nothing of itself');
   const names = row.migrations ? await client.query<{ name: string }>(`select name from ${TABLE}`) : { rows: [] };
   const counted = row.domains ? await client.query<{ n: number }>('select count(*) as n from domains') : { rows: [] };
+  const schema = schemaOf(names.rows.map(({ name }) => name));
+  const all = async (text: string) => (await client.query(text)).rows;
   return {
     kind: 'postgres',
-    schema: schemaOf(names.rows.map(({ name }) => name)),
+    schema,
+    sizes: schema === 'current' ? largestFirst(await all(sizesSql(true)), await all(NOTED_SQL)) : [],
     latencyMs,
     domains: counted.rows[0]?.n ?? 0,
     isWritable: row.may_create === true && !row.is_replica,
     connections: connectionsOf(row),
     clockAheadMs: row.now.getTime() - answeredAt,
   };
+}
+
+/** Rows of `sizesSql` and `NOTED_SQL`. */
+function largestFirst(sizes: readonly unknown[], noted: readonly unknown[]): TableGrowth[] {
+  return growthOf(sizes as TableSize[], noted as NotedSize[])
+    .filter(({ rows }) => rows > 0)
+    .sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0) || b.rows - a.rows);
 }
 
 function schemaOf(applied: readonly string[]): StoreState['schema'] {

@@ -32,6 +32,8 @@ export interface KnownDomain {
 export interface Looked {
   readonly last_scanned_at: number | null;
   readonly measured: string;
+  /** Other rules that read the same are noted, and are no difference: a release does not write an event for each domain. */
+  readonly rulebook: string | null;
   readonly next_due_at: number;
   readonly failures: number;
   readonly is_waiting: number;
@@ -48,6 +50,7 @@ export interface PlannedScan {
   readonly changes: readonly NewChange[];
   /** When what is told of the domain differs. */
   readonly difference?: Difference;
+
   /** Deflated, when it is to be kept. */
   readonly evidence?: Uint8Array;
 }
@@ -70,8 +73,8 @@ export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord,
   const counted = { scan: scanRow({ ...scan, profile }, now), isFirst, changes: [] };
   if (profile.state === 'unmeasured') {
     // It saw nothing: what the last good scan said stands, and the next one comes sooner.
-    const { failures, last_scanned_at, measured, is_waiting, tracked_ms, changes_seen } = domain;
-    const kept = { last_scanned_at, measured, is_waiting, tracked_ms, changes_seen };
+    const { failures, last_scanned_at, measured, rulebook, is_waiting, tracked_ms, changes_seen } = domain;
+    const kept = { last_scanned_at, measured, rulebook, is_waiting, tracked_ms, changes_seen };
     return { ...counted, looked: { ...kept, next_due_at: retryAt(now, domain, options), failures: failures + 1 } };
   }
   // Another process was faster with a later look: history never runs backwards.
@@ -82,6 +85,7 @@ export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord,
   const result = reconcile(open, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
   const told = toldOf(profile, domain);
   const isChanged = isFirst || differs(domain, told) || servicesToldOf(open) !== servicesToldOf(result.open);
+  const hasOtherRules = !isFirst && domain.rulebook !== told.rulebook;
   // While something waits, the newest look is kept even if it changes nothing that is told: a new rulebook must not
   // read an older one that lacks what has come back since.
   const isMoving = result.isPending || open.some(({ status }) => status !== 'confirmed');
@@ -90,13 +94,14 @@ export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord,
     looked: {
       last_scanned_at: now,
       measured: [...measuredBefore.union(measuredBy(profile))].join(','),
+      rulebook: profile.rulebook,
       failures: 0,
       ...schedule(domain, profile, { ...options, isChanged, isWaiting: result.isPending }),
     },
     intervals: intervalWrites(domain, open, result, now),
     changes: newChanges(result, open),
     ...(isChanged ? { difference: { profile, now, isFirst, told, known: open, open: result.open } } : {}),
-    ...(isChanged || isMoving ? { evidence: packed(scan.evidence) } : {}),
+    ...(isChanged || isMoving || hasOtherRules ? { evidence: packed(scan.evidence) } : {}),
   };
 }
 
@@ -202,8 +207,7 @@ function differs(domain: Domain, told: Told): boolean {
     domain.state !== told.state ||
     domain.sector !== told.sector ||
     domain.posture_bits !== told.posture_bits ||
-    domain.holder_bits !== told.holder_bits ||
-    domain.rulebook !== told.rulebook
+    domain.holder_bits !== told.holder_bits
   );
 }
 

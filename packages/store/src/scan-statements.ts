@@ -1,9 +1,11 @@
 // The statements of recording scans: built once, each for any number of rows.
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { countChangeDays, countScanDays } from './day-counts.ts';
 import { openIntervals } from './intervals.ts';
 import { type JsonColumns, listedIn, rowsIn, toJson } from './json-rows.ts';
 import { plan } from './plan.ts';
 import { isReadAnew, type KnownDomain } from './plan-scan.ts';
+import { isPostgres } from './postgres-dialect.ts';
 import type { RecordOptions, ScanRecord } from './record-scan.ts';
 import type { Database } from './schema.ts';
 
@@ -23,6 +25,7 @@ const SERVICE = {
 const LOOKED = {
   last_scanned_at: 'integer',
   measured: 'text',
+  rulebook: 'text',
   next_due_at: 'integer',
   failures: 'integer',
   is_waiting: 'integer',
@@ -32,7 +35,6 @@ const LOOKED = {
 const TOLD = {
   state: 'text',
   sector: 'text',
-  rulebook: 'text',
   posture_bits: 'integer',
   holder_bits: 'integer',
   score: 'integer',
@@ -103,6 +105,25 @@ export function prepareScanStatements(db: Db) {
       const rows = rowsIn(db, json, columns);
       return sql<Row>`insert into ${sql.table(table)} (${names}) select ${names} from ${rows} as new where true ${end}`;
     });
+  /** The same, with the rows counted: on PostgreSQL in one statement, a round trip as for the rows alone. */
+  const insertCounted = <Row>(
+    table: keyof Database,
+    columns: JsonColumns,
+    { count, end }: { count: (rows: RawBuilder<unknown>) => RawBuilder<never>; end: RawBuilder<unknown> },
+  ): Statement<Row> => {
+    if (isPostgres(db)) {
+      const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)));
+      return once(
+        (json) => sql<Row>`with new as ${rowsIn(db, json, columns)}, counts as (${count(sql.table('new'))})
+          insert into ${sql.table(table)} (${names}) select ${names} from new ${end}`,
+      );
+    }
+    const [rows, counts] = [insert<Row>(table, columns, end), once((json) => count(rowsIn(db, json, columns)))];
+    return async (on, values) => {
+      await counts(on, values);
+      return rows(on, values);
+    };
+  };
   const update = (table: 'domains' | 'services', columns: JsonColumns, more: RawBuilder<unknown> = sql``) =>
     once((json) => {
       const set = Object.keys(columns).map((name) => sql`${sql.ref(name)} = ${sql.ref(`new.${name}`)}`);
@@ -126,16 +147,18 @@ export function prepareScanStatements(db: Db) {
         select domain_id, body from evidence where domain_id in ${listedIn(db, json, 'integer')}`,
     ),
     addDomains: insert<Pick<DomainRow, 'id' | 'name'>>('domains', NEW_DOMAIN, sql`returning id, name`),
-    addScans: insert<Pick<Selectable<Database['scans']>, 'id' | 'domain_id'>>(
-      'scans',
-      SCAN,
-      sql`returning id, domain_id`,
-    ),
+    addScans: insertCounted<Pick<Selectable<Database['scans']>, 'id' | 'domain_id'>>('scans', SCAN, {
+      count: countScanDays,
+      end: sql`returning id, domain_id`,
+    }),
     endServices: update('services', { valid_to: 'integer', last_seen: 'integer' }),
     dropServices: once((json) => sql<never>`delete from services where id in ${listedIn(db, json, 'integer')}`),
     updateServices: update('services', SERVICE),
     beginServices: insert('services', BEGUN),
-    addChanges: insert<Pick<Selectable<Database['changes']>, 'id'>>('changes', CHANGE, sql`returning id`),
+    addChanges: insertCounted<Pick<Selectable<Database['changes']>, 'id'>>('changes', CHANGE, {
+      count: countChangeDays,
+      end: sql`returning id`,
+    }),
     addEvents: insert('events', EVENT),
     keepEvidence: insert(
       'evidence',

@@ -1,14 +1,14 @@
 // Leases of scans: given to one alone, ended, returned. Scans recorded in batches, as if one after another.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { openStore } from './index.ts';
+import { openStore, type Store } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import { ScanWork } from './scan-work.ts';
 import { connect } from './test/connections.ts';
 import { databases, kept, memory, onEach, postgres, rows } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 import { compareBatches } from './test/scan-histories.ts';
-import { confirm, day, exchangeOn, GOOGLE, HOUR, MICROSOFT, scanOf, withTxt } from './test/scans.ts';
+import { confirm, day, exchangeOn, GOOGLE, HOUR, MICROSOFT, readFeed, scanOf, withTxt } from './test/scans.ts';
 
 const [MINUTE, NOW] = [60_000, new Date(day(1))];
 const later = (ms: number) => new Date(NOW.getTime() + ms);
@@ -194,6 +194,8 @@ onEach([postgres], 'batches of several processes', (_place, test) => {
       await alone.recordScan(scanOf(String(name), day(n), exchangeOn(n)), confirm);
     }
     assert.deepEqual(await one.eventsSince(0, 10_000), await alone.eventsSince(0, 10_000));
+    const countsOf = async (store: Store) => ({ ...(await readFeed(store)), domains: [] });
+    assert.deepEqual(await countsOf(one), await countsOf(alone));
     const page = { limit: 100, offset: 0 };
     for (const name of names) {
       assert.deepEqual(await one.domain(name), await alone.domain(name));

@@ -82,6 +82,14 @@ export interface Database {
     /** DNS records seen at the apex and the well-known names below it. */
     records: Generated<number>;
   };
+  /** Scans by UTC day (days since the epoch) and rulebook, counted as they are written. */
+  scan_days: {
+    day: number;
+    rulebook: string;
+    scans: number;
+    /** Of them, those that resolved something. */
+    measured: number;
+  };
   changes: {
     id: Generated<number>;
     domain_id: number;
@@ -98,6 +106,21 @@ export interface Database {
     /** 1: with it the domain began to use `to_provider` at all; and stopped using `from_provider` altogether. */
     is_entry: Generated<number>;
     is_exit: Generated<number>;
+  };
+  /** Changes by the UTC day on which they were confirmed, category and provider, counted as they are written. */
+  change_days: {
+    day: number;
+    category: Category;
+    provider: string;
+    gained: number;
+    /** Of those gained, with how many the domain began to use the provider at all. */
+    entered: number;
+    lost: number;
+    /** Of those lost, with how many the domain stopped using it altogether. */
+    exited: number;
+    /** Of those gained, migrations from another provider. */
+    migrated: number;
+    reclassified: number;
   };
   events: {
     seq: Generated<number>;
@@ -363,6 +386,12 @@ export interface Database {
   counters: {
     name: string;
     value: number;
+  };
+  /** About how many rows a table had on a UTC day (days since the epoch). */
+  table_sizes: {
+    day: number;
+    table_name: string;
+    table_rows: number;
   };
 }
 

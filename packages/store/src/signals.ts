@@ -1,6 +1,6 @@
 // What stands out: anomalies and alerts, each written once under an id that follows from what it says.
 import { type Kysely, sql } from 'kysely';
-import { bump } from './counters.ts';
+import { bump, counterOf } from './counters.ts';
 import type { AnomalyFound } from './events.ts';
 import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
@@ -75,6 +75,7 @@ export class SignalTable {
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirst();
       if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false;
+      await bump(tx, 'anomaly-rows');
       const payload: AnomalyFound = { anomalyId: id };
       await tx
         .insertInto('events')
@@ -134,8 +135,11 @@ export class SignalTable {
         : query.where('subject_kind', '=', 'domain').where('subject', '=', filter.domain);
     };
     const rows = await start().selectAll().orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute();
-    const total = await start().select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
-    return { total: Number(total.n), anomalies: rows.map(storedAnomaly) };
+    const total =
+      filter.domain === undefined
+        ? await counterOf(this.#db, 'anomaly-rows')
+        : (await start().select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow()).n;
+    return { total: Number(total), anomalies: rows.map(storedAnomaly) };
   }
 
   /**
@@ -168,6 +172,7 @@ export class SignalTable {
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirst();
       if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false;
+      await bump(tx, 'alert-rows');
       await bump(tx, 'alerts');
       return true;
     });
@@ -195,8 +200,7 @@ export class SignalTable {
       .orderBy('id')
       .limit(limit)
       .execute();
-    const total = await this.#db.selectFrom('alerts').select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
-    return { total: Number(total.n), alerts: rows.map(storedAlert) };
+    return { total: await counterOf(this.#db, 'alert-rows'), alerts: rows.map(storedAlert) };
   }
 }
 

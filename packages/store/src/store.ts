@@ -1,6 +1,6 @@
 // The store as the services see it, and how it is opened.
 import type { Category } from '@strata/detect';
-import { type Dialect, Kysely, sql } from 'kysely';
+import { type Dialect, Kysely } from 'kysely';
 import { AdvisoryTable } from './advisories.ts';
 import { SourceTable } from './advisory-sources.ts';
 import { AnswerTable } from './answers.ts';
@@ -8,7 +8,14 @@ import { readHeads, type StoreHeads } from './counters.ts';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
 import { FeedTable } from './feeds.ts';
-import { type PoolFigures, poolFigures, readFigures, type StoreFigures } from './figures.ts';
+import {
+  countAll,
+  type PoolFigures,
+  poolFigures,
+  readFigures,
+  type StoreCounts,
+  type StoreFigures,
+} from './figures.ts';
 import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
 import { LedgerKeyTable, LedgerTable } from './ledger.ts';
@@ -24,6 +31,7 @@ import {
   type RecordScans,
   type ScanRecord,
 } from './record-scan.ts';
+import { RetentionTable } from './retention.ts';
 import { ScanWork } from './scan-work.ts';
 import type { Database } from './schema.ts';
 import { type Segments, SegmentTable } from './segments.ts';
@@ -32,6 +40,7 @@ import { SignalTable } from './signals.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { type Standings, StandingTable } from './standings.ts';
 import { StreamTable } from './stream.ts';
+import { readSizes, type TableSize } from './table-sizes.ts';
 import { guardOf, unguarded } from './term.ts';
 import { fileLock, sessionLock, soleLock, type TermLock } from './term-lock.ts';
 import { tracedDialect } from './traced-dialect.ts';
@@ -44,15 +53,6 @@ export interface StoreOptions extends PostgresOptions {
   readonly keyPrefix?: KeyPrefix;
 }
 
-/** How many there are of each thing. */
-export interface StoreCounts {
-  readonly domains: number;
-  readonly scannedDomains: number;
-  readonly services: number;
-  readonly scans: number;
-  readonly changes: number;
-}
-
 /** What only the scheduler writes. */
 export interface SchedulerTables {
   /** Anomalies and alerts. */
@@ -61,6 +61,8 @@ export interface SchedulerTables {
   readonly stream: StreamTable;
   /** Published vulnerabilities. */
   readonly advisories: AdvisoryTable;
+  /** Deletes what is old. */
+  readonly retention: RetentionTable;
 }
 
 /** What only the gateway of a store writes, and keeps in memory besides. */
@@ -111,6 +113,7 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   /** Events after a sequence number, in order; a number never comes back. */
   eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
   latestSeq(): Promise<number>;
+  /** Reads all of these tables: not for a start, nor for an answer. */
   counts(): Promise<StoreCounts>;
   /** Which process scans which domain. */
   readonly work: ScanWork;
@@ -128,6 +131,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   inGatewayTerm(term: () => number): GatewayTables;
   /** What an operator watches; counts every domain that is due. */
   figures(now: Date): Promise<StoreFigures>;
+  /** How large the tables that grow are, about; reads none of them. */
+  sizes(): Promise<readonly TableSize[]>;
   /** Connections of this process. */
   pool(): PoolFigures;
   readonly keys: KeyTable;
@@ -220,6 +225,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
         signals: new SignalTable(db, guard),
         stream: new StreamTable(db, guard),
         advisories: new AdvisoryTable(db, guard),
+        retention: new RetentionTable(db, guard),
       };
     },
     gatewayLock,
@@ -229,6 +235,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
       return { answers: new AnswerTable(db, guard), standings: new StandingTable(db, guard) };
     },
     figures: (at) => readFigures(db, at.getTime()),
+    sizes: () => readSizes(db),
     pool: () => poolFigures(pool),
     keys,
     quota: blocks ?? counted,
@@ -241,6 +248,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     segments: new SegmentTable(db),
     standings: new StandingTable(db),
     advisories: new AdvisoryTable(db),
+    retention: new RetentionTable(db),
     sources: new SourceTable(db),
     ledger: ledgerDb && { log: new LedgerTable(ledgerDb), keys: new LedgerKeyTable(ledgerDb) },
     async [Symbol.asyncDispose]() {
@@ -263,29 +271,4 @@ function fileOf(url: string): string {
   const file = /^sqlite:(.+)$/.exec(url)?.[1];
   if (file !== undefined) return file;
   throw new Error('the database URL must begin with sqlite: and name a file, or with postgres:// and name a server');
-}
-
-async function countAll(db: Kysely<Database>): Promise<StoreCounts> {
-  const count = async (table: 'domains' | 'services' | 'scans' | 'changes') => {
-    const row = await db.selectFrom(table).select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
-    return Number(row.n);
-  };
-  const scanned = await db
-    .selectFrom('domains')
-    .where('last_scanned_at', 'is not', null)
-    .select(sql<number>`count(*)`.as('n'))
-    .executeTakeFirstOrThrow();
-  const open = await db
-    .selectFrom('services')
-    .where('valid_to', 'is', null)
-    .where('status', '!=', 'pending')
-    .select(sql<number>`count(*)`.as('n'))
-    .executeTakeFirstOrThrow();
-  return {
-    domains: await count('domains'),
-    scannedDomains: Number(scanned.n),
-    services: Number(open.n),
-    scans: await count('scans'),
-    changes: await count('changes'),
-  };
 }

@@ -139,6 +139,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
           if (bringsProvider(taken)) answers.invalidate(domainTag(domain));
           else forgetDomain(domain, at.getTime());
         },
+        onRebuilt: () => answers.invalidateAll(),
         // A scan that saw what was known is told by no event.
         onScans: (scans) => {
           for (const { domain, at } of scans) forgetDomain(domain, at);

@@ -65,6 +65,11 @@ describe('the configuration', () => {
       STRATA_DATABASE_CONNECTIONS: '1',
       STRATA_LEDGER_ORIGIN: 'two words',
       STRATA_LOG_LEVEL: 'loud',
+      STRATA_EVENT_DAYS: '0',
+      STRATA_SCAN_DAYS: '35',
+      STRATA_CHANGE_DAYS: '60',
+      STRATA_ALERT_DAYS: '7',
+      STRATA_ANOMALY_DAYS: '35',
     }))
       assert.ok(refusalOf({ [name]: value }).startsWith(`${name}: `), name);
     assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');

@@ -1,9 +1,14 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
+import { DAY_MS, FLOW_DAYS, WINDOW_DAYS } from '@strata/analytics';
 import { AddressRange, DatabaseUrl, HostName, List, PoolSize, readEnvironment, WebAddress } from '@strata/http';
 import { z } from 'zod';
+import type { Retention } from './retention.ts';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
 const Hours = z.coerce.number().min(0).max(8_760);
+const Days = z.coerce.number().int().min(1).max(36_500);
+/** The window before a day, and the week for which a day is judged late. */
+const JUDGED_DAYS = WINDOW_DAYS + 8;
 const Switch = z
   .enum(['on', 'off', 'true', 'false', '1', '0'])
   .transform((value) => ['on', 'true', '1'].includes(value));
@@ -70,7 +75,21 @@ export const Environment = z.object({
   STRATA_RESCAN_HOURS: Hours.default(24),
   STRATA_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).default(5),
   STRATA_CHAT_URL: WebAddress.optional(),
-  STRATA_STREAM_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
+  STRATA_STREAM_DAYS: Days.default(90),
+  STRATA_EVENT_DAYS: Days.default(30),
+  STRATA_SCAN_DAYS: Days.min(
+    JUDGED_DAYS,
+    `must be at least ${JUDGED_DAYS}, the days that domains are judged by`,
+  ).default(90),
+  STRATA_CHANGE_DAYS: Days.min(
+    FLOW_DAYS + 1,
+    `must be at least ${FLOW_DAYS + 1}: windows reach as far back`,
+  ).optional(),
+  STRATA_ALERT_DAYS: Days.min(8, 'must be at least 8: for a week an alert is not raised again').optional(),
+  STRATA_ANOMALY_DAYS: Days.min(
+    JUDGED_DAYS,
+    `must be at least ${JUDGED_DAYS}, the days that others are judged by`,
+  ).optional(),
   STRATA_ADVISORIES: List.pipe(z.array(z.enum([...ADVISORY_SOURCES, 'off']))).default([...ADVISORY_SOURCES]),
   STRATA_ADVISORY_HOURS: z.coerce.number().min(0.001).max(8_760).default(2),
   STRATA_ADVISORY_FOLDER: z.string().min(1).optional(),
@@ -131,8 +150,7 @@ export interface Config {
   readonly freeKeysPerDay: number;
   /** Where readers find the chat of the inference service; its pages and ours name each other. */
   readonly chatUrl: string | undefined;
-  /** Events of the public stream are kept this long. */
-  readonly streamDays: number;
+  readonly retention: Retention;
   readonly advisories: AdvisorySettings;
   readonly isPollingFeeds: boolean;
   /** OPML, or one address a line; subscribed to at the start. */
@@ -208,7 +226,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     rescanAfterMs: value.STRATA_RESCAN_HOURS * hourMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     chatUrl: value.STRATA_CHAT_URL,
-    streamDays: value.STRATA_STREAM_DAYS,
+    retention: retentionOf(value),
     advisories: advisorySettings(value),
     isPollingFeeds: value.STRATA_FEEDS,
     feedsFile: value.STRATA_FEEDS_FILE,
@@ -219,6 +237,18 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     fingerprints: value.STRATA_FINGERPRINTS,
     drainMs: value.STRATA_DRAIN_SECONDS * 1_000,
     logLevel: value.STRATA_LOG_LEVEL,
+  });
+}
+
+function retentionOf(value: z.infer<typeof Environment>): Retention {
+  const ms = (days: number | undefined) => days && days * DAY_MS;
+  return Object.freeze({
+    events: ms(value.STRATA_EVENT_DAYS),
+    scans: ms(value.STRATA_SCAN_DAYS),
+    changes: ms(value.STRATA_CHANGE_DAYS),
+    alerts: ms(value.STRATA_ALERT_DAYS),
+    anomalies: ms(value.STRATA_ANOMALY_DAYS),
+    stream: ms(value.STRATA_STREAM_DAYS),
   });
 }
 

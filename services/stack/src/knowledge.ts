@@ -16,7 +16,7 @@ export interface KnowledgeParts {
 }
 
 /** Who hears of what was taken in, after it is there and in its order. */
-export interface KnowledgeListener extends Pick<LiveIndexParts, 'onEvent' | 'onScans'> {
+export interface KnowledgeListener extends Pick<LiveIndexParts, 'onEvent' | 'onScans' | 'onRebuilt'> {
   readonly onAdvisories: (change: FollowedChange) => void;
   /** It came to be known whom advisories concern at all: when all are read, and when the first source is whole. */
   readonly onLearned: () => void;
@@ -51,6 +51,10 @@ export async function openKnowledge(
         listener.onEvent(event, taken);
       },
       onScans: listener.onScans,
+      onRebuilt: () => {
+        following?.readBuilds();
+        listener.onRebuilt();
+      },
     }),
   );
   const { index } = live;

@@ -36,6 +36,7 @@ const stepOf = fc.oneof(
   { weight: 6, arbitrary: lookOf },
   { weight: 1, arbitrary: fc.constant('restart' as const) },
   { weight: 2, arbitrary: fc.constant('follow' as const) },
+  { weight: 1, arbitrary: fc.constant('prune' as const) },
 );
 
 type Look = typeof lookOf extends fc.Arbitrary<infer T> ? T : never;
@@ -54,6 +55,16 @@ async function record(store: Store, look: Look, at: number): Promise<void> {
   };
   const evidence = evidenceAt(found, at, { others: look.isFailed ? 'timeout' : 'empty' });
   await recordScan(store, evidence, look.hasOtherRules ? otherRulebook : rulebook);
+}
+
+/** Deletes all events and scans that may be deleted, whoever has not read them yet. */
+async function pruneAll(store: Store, now: number): Promise<void> {
+  await store.signals.setWatched({ seq: await store.latestSeq(), day: 0 });
+  const cursor = (await store.stream.cursor()) ?? 0;
+  await store.stream.begin(cursor, 1);
+  await store.stream.append([], { from: cursor, to: await store.latestSeq() });
+  for (const table of ['events', 'scans'] as const)
+    while (await store.retention.prune(table, { before: new Date(now + 1), limit: 3 }));
 }
 
 const FOUND = { domain: 1, hours: 1, exchange: 0, server: 0, dmarc: 0, webServer: 3 };
@@ -80,7 +91,7 @@ function contentsOf(index: DomainIndex) {
 
 type Parts = Parameters<typeof LiveIndex.open>[0];
 const openIndex = (store: Store, file: string, more: Partial<Parts> = {}) =>
-  LiveIndex.open({ ...{ store, file, logger, onEvent: () => {}, onScans: () => {} }, ...more });
+  LiveIndex.open({ ...{ store, file, logger, onEvent: () => {}, onScans: () => {}, onRebuilt: () => {} }, ...more });
 
 describe('the live index', () => {
   it('that followed the log through restarts equals one built anew, whatever was scanned', async () => {
@@ -93,6 +104,7 @@ describe('the live index', () => {
         let now = START;
         for (const step of steps) {
           if (step === 'follow') await live.catchUp();
+          else if (step === 'prune') await pruneAll(store, now);
           else if (step === 'restart') {
             await live[Symbol.asyncDispose]();
             live = await openIndex(store, file);
@@ -142,6 +154,32 @@ describe('the live index', () => {
     await writeFile(file, good);
     await using foreign = await openStore(`sqlite:${directory.path}/other.db`);
     assert.partialDeepStrictEqual(await start(foreign), { from: 'store', domains: 0 });
+  });
+
+  it('is built anew where events or scans that it has not read are deleted, while it runs and at a start', async () => {
+    await using directory = await temporaryDirectory();
+    await using store = await openStore(`sqlite:${directory.path}/strata.db`);
+    const file = path.join(directory.path, 'index.snapshot');
+    const rebuilds: number[] = [];
+    await using live = await openIndex(store, file, { onRebuilt: () => rebuilds.push(1) });
+    const { index } = live;
+    for (const [domain, deleted] of [true, false, true].entries()) {
+      for (const hours of [0, 10, 20]) await record(store, { ...FIRST, domain }, START + hours * HOUR_MS);
+      if (deleted) await pruneAll(store, START + 30 * HOUR_MS);
+      await live.catchUp();
+      assert.deepEqual(
+        [index.size, index.history.scans, rebuilds.length],
+        [domain + 1, 3 * domain + 3, domain === 2 ? 2 : 1],
+      );
+    }
+    await live.save();
+    await record(store, { ...FIRST, domain: 3 }, START + 40 * HOUR_MS);
+    await record(store, { ...FIRST, domain: 3 }, START + 41 * HOUR_MS);
+    assert.equal(await store.feed.reaches(index.position), true);
+    await pruneAll(store, START + 50 * HOUR_MS);
+    assert.equal(await store.feed.reaches(index.position), false, 'a scan is deleted, though no event is');
+    await using later = await openIndex(store, file);
+    assert.deepEqual([later.index.size, later.index.history.scans], [4, 11]);
   });
 
   it('names what an event touches', async () => {

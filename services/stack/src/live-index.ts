@@ -1,6 +1,6 @@
 // The index over all domains in a running service: opened from its snapshot or built from the store, then following the logs.
-import { DAY_MS, type DomainIndex, dayOf, IndexBuilder, type Touched } from '@strata/analytics';
-import type { Store, StoredEvent } from '@strata/store';
+import { DAY_MS, type DomainIndex, dayOf, FLOW_DAYS, IndexBuilder, type Touched } from '@strata/analytics';
+import type { FeedReader, Store, StoredEvent } from '@strata/store';
 import type { Logger } from 'pino';
 import { type SeenService, servicesShown } from './enrichment/product-uses.ts';
 import { loadIndex, saveIndex } from './index-file.ts';
@@ -13,6 +13,8 @@ export interface LiveIndexParts {
   readonly onEvent: (event: StoredEvent, taken: TakenEvent) => void;
   /** Hears of scans after they are counted, in order. */
   readonly onScans: (scans: readonly CountedScan[]) => void;
+  /** Hears that the index was built anew, since events or scans that it had not read are deleted: anything may differ. */
+  readonly onRebuilt: () => void;
 }
 
 /** Milliseconds since the epoch. */
@@ -58,7 +60,7 @@ export class LiveIndex implements AsyncDisposable {
     const storeId = await store.feed.storeId();
     const startedAt = performance.now();
     const loaded = await loadIndex(file, storeId).catch((error: unknown) => ({ why: String(error), index: undefined }));
-    const isUsable = loaded.index !== undefined && (await follows(store, loaded.index));
+    const isUsable = loaded.index !== undefined && (await store.feed.reaches(loaded.index.position));
     const index = isUsable && loaded.index ? loaded.index : await build(store);
     const live = new LiveIndex(parts, storeId, index);
     if (!isUsable) live.#unsaved = SAVE_AFTER_EVENTS;
@@ -103,6 +105,7 @@ export class LiveIndex implements AsyncDisposable {
   async #takeEvents(): Promise<boolean> {
     const { index } = this;
     const events = await this.#parts.store.eventsSince(index.position.seq, EVENTS_AT_ONCE);
+    if (events.length > 0 && (await this.#isRebuilt())) return true;
     for (const event of events) {
       const taken = apply(index, event);
       index.position = { ...index.position, seq: event.seq };
@@ -115,6 +118,7 @@ export class LiveIndex implements AsyncDisposable {
   async #takeScans(): Promise<boolean> {
     const { index } = this;
     const scans = await this.#parts.store.feed.scansSince(index.position.scanId, SCANS_AT_ONCE);
+    if (scans.length > 0 && (await this.#isRebuilt())) return true;
     for (const { id, domainId, at, state, rulebook } of scans) {
       // A scan that resolved nothing did not look at the domain.
       const measured = state === 'unmeasured' ? 0 : 1;
@@ -125,6 +129,17 @@ export class LiveIndex implements AsyncDisposable {
     const { names } = index;
     if (scans.length > 0) this.#parts.onScans(scans.map(({ domainId, at }) => ({ domain: names.name(domainId), at })));
     return scans.length === SCANS_AT_ONCE;
+  }
+
+  /** Builds the index anew where rows that follow its position are deleted, as when this process was stopped for longer than they are kept. */
+  async #isRebuilt(): Promise<boolean> {
+    const { store, logger, onRebuilt } = this.#parts;
+    if (await store.feed.reaches(this.index.position)) return false;
+    logger.warn({ position: this.index.position }, 'events that follow the index are deleted: it is built anew');
+    this.index.replaceWith(await build(store));
+    this.#unsaved = SAVE_AFTER_EVENTS;
+    onRebuilt();
+    return true;
   }
 
   /** A failure is logged, no more: the index can always be built again. */
@@ -145,25 +160,23 @@ export class LiveIndex implements AsyncDisposable {
   }
 }
 
-/** Whether the event log still holds everything after the snapshot, and the snapshot is not of a later past. */
-async function follows(store: Store, { position }: DomainIndex): Promise<boolean> {
-  const [latest, oldest] = [await store.latestSeq(), await store.feed.oldestSeq()];
-  return position.seq <= latest && (oldest === undefined ? position.seq === latest : oldest <= position.seq + 1);
-}
-
 async function build(store: Store): Promise<DomainIndex> {
   const builder = new IndexBuilder();
-  const position = await store.feed.readAll({
+  const reader: FeedReader = {
     domains: (batch) => {
       for (const domain of batch) builder.put(domain);
     },
-    changes: (batch) => {
-      for (const change of batch) builder.addChange(change);
+    changeDays: (batch) => {
+      for (const day of batch) builder.addChanges(day);
+    },
+    migrations: (batch) => {
+      for (const migration of batch) builder.addMigration(migration);
     },
     scanDays: (days) => {
       for (const { day, ...scans } of days) builder.addScans(day, scans);
     },
-  });
+  };
+  const position = await store.feed.readAll(reader, { migrationDays: FLOW_DAYS });
   return builder.build(position);
 }
 

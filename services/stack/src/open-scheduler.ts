@@ -17,6 +17,7 @@ import { importSubscriptions } from './feeds/subscriptions.ts';
 import type { Knowledge } from './knowledge.ts';
 import { openFetcher } from './open-fetcher.ts';
 import type { Scanning } from './open-scanning.ts';
+import { dropOldHistory } from './retention.ts';
 import { Scheduler, type SchedulerParts } from './scheduler.ts';
 
 export interface SchedulerNeeds {
@@ -60,7 +61,10 @@ export async function openScheduler(config: Config, needs: SchedulerNeeds, world
     },
   });
   addPollMetrics(needs.metrics, poller);
-  const tasks: SchedulerParts['tasks'][number][] = [];
+  const { retention } = config;
+  const tasks: SchedulerParts['tasks'][number][] = [
+    (own, signal) => dropOldHistory({ store: own, retention, logger, now, clock }, signal),
+  ];
   if (sources.length > 0) {
     const directory = advisoryDirectory(config);
     tasks.push((own, signal) =>
@@ -74,8 +78,7 @@ export async function openScheduler(config: Config, needs: SchedulerNeeds, world
       forgetOldItems({ store, logger, now: clock }, { keepMs: config.feedDays * DAY_MS, signal }),
     );
   }
-  const keepMs = config.streamDays * DAY_MS;
-  const scheduler = stack.use(new Scheduler({ store, knowledge, notary, logger, now, clock, keepMs, onAlert, tasks }));
+  const scheduler = stack.use(new Scheduler({ store, knowledge, notary, logger, now, clock, onAlert, tasks }));
   const help = 'Whether this process is the scheduler that works: 1 or 0';
   needs.metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));
   const owned = stack.move();

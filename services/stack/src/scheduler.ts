@@ -19,8 +19,6 @@ export interface SchedulerParts {
   readonly now: () => Date;
   /** That history goes by. */
   readonly clock: () => Date;
-  /** Events of the stream are kept this long. */
-  readonly keepMs: number;
   /** Called when an alert was written. */
   readonly onAlert: () => void;
   /** Work that goes on beside the beat, until the signal aborts; it writes by the store that it is given. */
@@ -59,7 +57,6 @@ export class Scheduler implements AsyncDisposable {
       // What the watch has found stands in the index before the stream tells it.
       () => this.#inTerm(() => parts.knowledge.catchUp()),
       () => this.#inTerm(({ publisher }) => publisher.publish()),
-      () => this.#inTerm(({ publisher }) => publisher.forget()),
     ];
   }
 
@@ -109,11 +106,11 @@ export class Scheduler implements AsyncDisposable {
   }
 
   async #open(hold: TermHold): Promise<Work> {
-    const { knowledge, notary, now, clock, keepMs, onAlert, tasks } = this.#parts;
+    const { knowledge, notary, now, clock, onAlert, tasks } = this.#parts;
     const { index, names, exposures } = knowledge;
     const store: Store = { ...this.#parts.store, ...this.#parts.store.inTerm(hold.term) };
     const watch = await Watch.open({ store, index, names, exposures, now: clock, onAlert });
-    const publisher = await StreamPublisher.open({ store, notary, names, exposures, now, keepMs });
+    const publisher = await StreamPublisher.open({ store, notary, names, exposures, now });
     const stopping = new AbortController();
     hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
     if (hold.lost.aborted) stopping.abort();

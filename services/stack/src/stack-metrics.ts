@@ -109,12 +109,19 @@ export function addDnsMetrics(metrics: Metrics, prober: Prober): void {
 /** Connections to the database, and the schedule that is in it; `now` is the clock that history goes by. */
 export function addStoreMetrics(
   metrics: Metrics,
-  { store, now }: { readonly store: Pick<Store, 'pool' | 'figures'>; readonly now: () => Date },
+  { store, now }: { readonly store: Pick<Store, 'pool' | 'figures' | 'sizes'>; readonly now: () => Date },
 ): void {
   metrics.gauges('strata_database_connections', 'Connections to the database by what they do', 'state', () => {
     const { size, idle, waiting } = store.pool();
     return Object.entries({ idle, busy: size - idle, waited_for: waiting });
   });
+  const sizes = sampled(() => store.sizes());
+  metrics.gauges('strata_table_rows', 'Rows of tables that grow, about', 'table', async () =>
+    (await sizes()).map(({ table, rows }): [string, number] => [table, rows]),
+  );
+  metrics.gauges('strata_table_bytes', 'Room that tables take with their indexes; on PostgreSQL', 'table', async () =>
+    (await sizes()).flatMap(({ table, bytes }): [string, number][] => (bytes === null ? [] : [[table, bytes]])),
+  );
   const figures = sampled(() => store.figures(now()));
   metrics.gauge('strata_due_domains', 'Domains that are due for a scan', async () => (await figures()).due);
   metrics.gauge(

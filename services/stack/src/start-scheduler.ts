@@ -33,6 +33,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
       {
         onEvent: () => {},
         onScans: () => {},
+        onRebuilt: () => {},
         onAdvisories: ({ entries }) => scheduler?.note(entries),
         onLearned: () => {},
       },

@@ -14,20 +14,15 @@ export interface PublisherParts {
   readonly exposures: Exposures;
   /** Of receipts and of publication, not of scanning. */
   readonly now: () => Date;
-  /** Events are kept this long after they were told. */
-  readonly keepMs: number;
 }
 
 /** Internal events read at once; all of them are signed side by side and share the ledger's commits. */
 const BATCH = 500;
-const FORGET_AT_ONCE = 5_000;
-const FORGET_EVERY_MS = 3_600_000;
 
 export class StreamPublisher {
   readonly #parts: PublisherParts;
   #cursor: number;
   #lastUs: number;
-  #forgetAt = 0;
 
   private constructor(parts: PublisherParts, cursor: number, lastUs: number) {
     this.#parts = parts;
@@ -62,15 +57,6 @@ export class StreamPublisher {
       this.#cursor = to;
       if (events.length < BATCH) return;
     }
-  }
-
-  /** Forgets what is older than it is kept; looks once an hour, and takes a bite a beat. */
-  async forget(): Promise<void> {
-    const now = this.#parts.now().getTime();
-    if (now < this.#forgetAt) return;
-    const { stream } = this.#parts.store;
-    const forgotten = await stream.prune((now - this.#parts.keepMs) * 1_000, FORGET_AT_ONCE);
-    if (forgotten < FORGET_AT_ONCE) this.#forgetAt = now + FORGET_EVERY_MS;
   }
 
   async #draft(event: StoredEvent): Promise<Draft | undefined> {

@@ -29,7 +29,9 @@ async function openTown(count: number) {
   const store = stack.use(await openStore(`sqlite:${directory.path}/strata.db`));
   const file = path.join(directory.path, 'index.snapshot');
   const logger = createLogger({ level: 'silent' });
-  const live = stack.use(await LiveIndex.open({ store, file, logger, onEvent: () => {}, onScans: () => {} }));
+  const live = stack.use(
+    await LiveIndex.open({ store, file, logger, onEvent: () => {}, onScans: () => {}, onRebuilt: () => {} }),
+  );
   const { index } = live;
   let now = START;
   const exposures = await Exposures.open({ store, index, rulebook });

@@ -18,6 +18,7 @@ import { up as scanWork } from './011-scan-work.ts';
 import { up as counters } from './012-counters.ts';
 import { up as ledger } from './013-ledger.ts';
 import { up as reportViews } from './014-report-views.ts';
+import { up as dayCounts } from './015-day-counts.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -34,6 +35,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '012-counters': { up: counters },
   '013-ledger': { up: ledger },
   '014-report-views': { up: reportViews },
+  '015-day-counts': { up: dayCounts },
 };
 
 /** In their order. */

@@ -8,7 +8,7 @@ import { type Place, rows } from './places.ts';
 import * as scans from './scans.ts';
 
 const { confirm, day, GOOGLE, HOUR, MICROSOFT, scanOf, withServer, withTxt } = scans;
-const TABLES = ['domains', 'services', 'scans', 'changes', 'events', 'evidence'] as const;
+const TABLES = ['domains', 'services', 'scans', 'changes', 'events', 'evidence', 'scan_days', 'change_days'] as const;
 const OTHER_RULES = rulebookWithout('google-workspace');
 
 /** Weeks of scans of a few domains: they move, cannot be measured, are late, come twice, and are read by changing rules. */
@@ -36,7 +36,8 @@ function randomScan(domain: string, n: number, rules: Rulebook, random: (below: 
   return rules === rulebook && random(4) === 0 ? withServer(scan, `nginx/1.${random(3)}.0`) : scan;
 }
 
-const everyTable = (url: string) => Promise.all(TABLES.map((table) => rows(url, `select * from ${table} order by 1`)));
+const everyTable = (url: string) =>
+  Promise.all(TABLES.map((table) => rows(url, `select * from ${table} order by 1, 2, 3`)));
 
 /** Fails unless batches leave every table as the same scans do one by one; returns how many changes were confirmed. */
 export async function compareBatches(place: Place, seed: number): Promise<number> {

@@ -1,7 +1,7 @@
 // Scans for tests: of a domain whose mail goes somewhere, with other records or another home page.
 import { detect, type Evidence, evidenceFromRecord, type Rulebook } from '@strata/detect';
 import { probedDns, rulebook } from '../../../../tests/support/rulebook.ts';
-import type { ScanRecord } from '../index.ts';
+import type { FeedChangeDay, FeedDay, FeedDomain, FeedMigration, FeedReader, ScanRecord, Store } from '../index.ts';
 
 export const HOUR = 3_600_000;
 export const confirm = { confirmAfterMs: 6 * HOUR } as const;
@@ -38,3 +38,20 @@ export const MICROSOFT = 'example-com.mail.protection.outlook.com';
 export const day = (n: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n * 24 * HOUR).toISOString();
 /** Where the mail of a domain that moves every second day goes. */
 export const exchangeOn = (n: number) => (n % 4 < 2 ? GOOGLE : MICROSOFT);
+
+/** Everything that an index is built from; the rows of SQLite have no prototype. */
+export async function readFeed(store: Store, migrationDays = 60) {
+  const read = {
+    domains: [] as FeedDomain[],
+    changeDays: [] as FeedChangeDay[],
+    migrations: [] as FeedMigration[],
+    scanDays: [] as FeedDay[],
+  };
+  const reader: FeedReader = {
+    domains: (batch) => void read.domains.push(...batch),
+    changeDays: (batch) => void read.changeDays.push(...batch.map((row) => ({ ...row }))),
+    migrations: (batch) => void read.migrations.push(...batch.map((row) => ({ ...row }))),
+    scanDays: (days) => void read.scanDays.push(...days.map((row) => ({ ...row }))),
+  };
+  return { ...read, position: await store.feed.readAll(reader, { migrationDays }) };
+}

@@ -10,7 +10,7 @@ import { MIGRATIONS, migrateTo } from '../migrations/index.ts';
 import { isPostgres } from '../postgres-dialect.ts';
 import { databaseOf } from './connections.ts';
 import { exec, kept, onEach, rows } from './places.ts';
-import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './scans.ts';
+import { confirm, day, GOOGLE, MICROSOFT, readFeed, scanOf } from './scans.ts';
 
 const KEY = `ssk_${'a'.repeat(43)}`;
 const KEY_ID = 'key_0000000000000001';
@@ -101,10 +101,15 @@ export function upgradesFrom(schemas: readonly string[]): void {
         const marked = (await store.eventsSince(0, 100)).findLast(({ kind }) => kind === 'domain-changed');
         assert.ok(marked?.kind === 'domain-changed' && marked.payload.posture > 0 && marked.payload.holders > 0);
         const { domainId, isFirst: _first, rulebook: _rulebook, ...payload } = marked.payload;
-        const read: { readonly name: string }[] = [];
-        await store.feed.readAll({ domains: (batch) => read.push(...batch), changes: () => {}, scanDays: () => {} });
-        const report = read.find(({ name }) => name === 'new.com');
+        const feed = await readFeed(store);
+        const report = feed.domains.find(({ name }) => name === 'new.com');
         assert.deepEqual(report, { id: domainId, name: 'new.com', ...payload }, 'the event equals a fresh reading');
+        const { changeDays, scanDays } = feed;
+        const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
+        assert.deepEqual(
+          [sum(scanDays.map(({ scans }) => scans)), sum(changeDays.map(({ gained }) => gained))],
+          [9, 3],
+        );
         assert.deepEqual((await checkStore(url)).findings, []);
       });
   });

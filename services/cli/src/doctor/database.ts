@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '@strata/stack';
-import { inspectStore, StoreError, type StoreState } from '@strata/store';
-import { type Finding, ok, problem, warning } from './finding.ts';
+import { inspectStore, StoreError, type StoreState, type TableGrowth } from '@strata/store';
+import { type Finding, bytes as inUnits, ok, problem, warning } from './finding.ts';
 
 /** Slower than this, and every uncached request is felt to wait. */
 const SLOW_MS = 20;
@@ -24,6 +24,8 @@ export interface DatabaseNeeds {
   readonly dataDirectory: string;
 }
 
+/** Of the largest. */
+const SHOWN_TABLES = 5;
 /** The pool for the ledger, of whoever signs. */
 const LEDGER_CONNECTIONS = 3;
 
@@ -78,7 +80,7 @@ const OF_LIMIT = {
 } as const;
 
 function judge(
-  { kind, schema, latencyMs, domains, isWritable, connections, clockAheadMs, hasSessions }: StoreState,
+  { kind, schema, latencyMs, domains, sizes, isWritable, connections, clockAheadMs, hasSessions }: StoreState,
   needs: DatabaseNeeds,
 ) {
   const check = 'database';
@@ -133,9 +135,16 @@ function judge(
         todo: 'Bring the service nearer to the server.',
       }),
     );
-  if (findings.length > 0) return findings;
+  if (sizes.length > 0) findings.push(ok('tables', sizes.slice(0, SHOWN_TABLES).map(sizeInWords).join('; ')));
+  if (findings.some(({ status }) => status !== 'ok')) return findings;
   const held = schema === 'empty' ? 'empty, the first start fills it' : `schema ${schema}, ${domains} domains`;
   const left = connections ? `, ${connections.used} of ${connections.most} connections used` : '';
   const speed = kind === 'postgres' ? `, ${latencyMs.toFixed(1)} ms a question` : ', the file is sound';
-  return [ok(check, `${kind}: ${held}${schema === 'empty' && kind === 'sqlite' ? '' : speed}${left}`)];
+  return [ok(check, `${kind}: ${held}${schema === 'empty' && kind === 'sqlite' ? '' : speed}${left}`), ...findings];
+}
+
+/** `scans 1200000 rows, 90 MiB, 10000 rows more a day`. */
+function sizeInWords({ table, rows, bytes, rowsPerDay }: TableGrowth): string {
+  const growth = rowsPerDay === null ? [] : [`${Math.abs(rowsPerDay)} rows ${rowsPerDay < 0 ? 'fewer' : 'more'} a day`];
+  return [`${table} ${rows} rows`, ...(bytes === null ? [] : [inUnits(bytes)]), ...growth].join(', ');
 }

@@ -146,8 +146,10 @@ describe('strata doctor', () => {
     {
       await using store = await openStore(url);
       await store.addDomains(['a.test', 'b.test'], { source: 'test' });
+      for (const n of [0, 2]) await store.retention.recordSizes(new Date(n * 86_400_000));
     }
     is('ok', await first(), /schema current, 2 domains, the file is sound/);
+    is('ok', (await checkDatabase(url, needs)).findings[1] as Finding, /^domains 2 rows, 0 rows more a day$/);
     assert.equal((await checkDatabase(url, needs)).state?.domains, 2);
     await writeFile(path.join(directory.path, 'strata.db'), 'no database at all, but a text of some length');
     is('problem', await first(), /not a Strata database/);

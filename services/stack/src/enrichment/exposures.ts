@@ -65,15 +65,13 @@ export class Exposures implements AsyncDisposable {
 
   /** Reads the advisories of every product that the rulebook knows. The index must be up to date with the store. */
   static async open(parts: ExposureParts): Promise<Exposures> {
-    const { store, index, rulebook } = parts;
+    const { store, rulebook } = parts;
     const products = [...rulebook.providers.values()]
       .map((provider) => ({ id: provider.id, keys: productKeysOf(provider), releaseParts: provider.releaseParts }))
       .filter(({ keys }) => keys.length > 0);
     const advisories = new ExposureIndex(products);
-    for (const { id } of products) {
-      for (const { version, platform } of index.buildsOf(id)) advisories.addBuild(id, { version, platform });
-    }
     const exposures = new Exposures(parts, advisories, await store.advisories.latestChange());
+    exposures.readBuilds();
     exposures.#loading = exposures.#load(await store.advisories.naming(advisories.keys)).catch((error: unknown) => {
       exposures.#failure = error;
     });
@@ -125,6 +123,14 @@ export class Exposures implements AsyncDisposable {
   /** Domains that use these, or did, have changed. */
   touch(providers: Iterable<string>): void {
     for (const provider of providers) this.#uses.delete(provider);
+  }
+
+  /** Takes in all that the index holds, as when it was built anew. */
+  readBuilds(): void {
+    this.#uses.clear();
+    for (const id of this.#parts.rulebook.providers.keys())
+      for (const { version, platform } of this.#parts.index.buildsOf(id))
+        this.advisories.addBuild(id, { version, platform });
   }
 
   /** Builds that the index has met for the first time. */

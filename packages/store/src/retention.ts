@@ -1,0 +1,140 @@
+// History that is deleted when it is old, in batches, from its beginning on. The newest row of a log stays, so that its end is known.
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { bump } from './counters.ts';
+import { inTurn } from './in-turn.ts';
+import { listed } from './json-rows.ts';
+import type { Database } from './schema.ts';
+import { SignalTable } from './signals.ts';
+import { StreamTable } from './stream.ts';
+import { recordSizes } from './table-sizes.ts';
+import { type Guard, unguarded } from './term.ts';
+
+export type HistoryTable = 'scans' | 'events' | 'changes' | 'alerts' | 'anomalies';
+
+export interface Batch {
+  /** Rows older than this are deleted. */
+  readonly before: Date;
+  /** At most so many rows, the oldest, are read. */
+  readonly limit: number;
+}
+
+export class RetentionTable {
+  readonly #db: Kysely<Database>;
+  readonly #guard: Guard;
+
+  constructor(db: Kysely<Database>, guard: Guard = unguarded) {
+    this.#db = db;
+    this.#guard = guard;
+  }
+
+  /**
+   * Deletes a batch; gives false when there was nothing to delete among the oldest rows. An event that the watch or the stream has not
+   * read yet stays, and so does a scan that a change names, until the change is deleted. Counts by day stay.
+   */
+  prune(table: HistoryTable, batch: Batch): Promise<boolean> {
+    switch (table) {
+      case 'scans':
+        return this.#pruneScans(batch);
+      case 'events':
+        return this.#pruneEvents(batch);
+      case 'changes':
+        return this.#pruneChanges(batch);
+      case 'alerts':
+      case 'anomalies':
+        return this.#pruneSignals(table, batch);
+      default:
+        return table satisfies never;
+    }
+  }
+
+  /** Notes how large each table is, once a day: what doctor shows the growth by. */
+  async recordSizes(now: Date): Promise<void> {
+    await this.#write((tx) => recordSizes(tx, now));
+  }
+
+  async #pruneEvents({ before, limit }: Batch): Promise<boolean> {
+    const [watched, published] = [
+      (await new SignalTable(this.#db).watched())?.seq ?? 0,
+      (await new StreamTable(this.#db).cursor()) ?? 0,
+    ];
+    // Up to the last old one, so that what is deleted is a beginning: a time before it that lies ahead was a wrong clock's.
+    const { rows } = await sql<{ last: number | null }>`
+      select max(seq) as last from (select seq, at from events order by seq limit ${sql.lit(limit)}) as oldest
+      where at < ${before.getTime()} and seq <= ${Math.min(watched, published)} and seq < (select max(seq) from events)`.execute(
+      this.#db,
+    );
+    const last = rows[0]?.last ?? null;
+    if (last === null) return false;
+    await this.#write((tx) => tx.deleteFrom('events').where('seq', '<=', last).execute());
+    return true;
+  }
+
+  async #pruneScans({ before, limit }: Batch): Promise<boolean> {
+    const from = await scansPrunedThrough(this.#db);
+    const { rows } = await sql<{ last: number | null }>`
+      select max(id) as last from (
+        select id, observed_at from scans where id > ${from} order by id limit ${sql.lit(limit)}) as oldest
+      where observed_at < ${before.getTime()} and id < (select max(id) from scans)`.execute(this.#db);
+    const last = rows[0]?.last ?? null;
+    if (last === null) return false;
+    await this.#write(async (tx) => {
+      await tx.deleteFrom('scans').where('id', '>', from).where('id', '<=', last).where(isUnnamed).execute();
+      const value = String(last);
+      await tx
+        .insertInto('settings')
+        .values({ name: SCANS_PRUNED, value })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+        .execute();
+    });
+    return true;
+  }
+
+  async #pruneChanges({ before, limit }: Batch): Promise<boolean> {
+    const oldest = await this.#db
+      .selectFrom((query) =>
+        query.selectFrom('changes').orderBy('id').limit(limit).select(['id', 'scan_id', 'confirmed_at']).as('oldest'),
+      )
+      .where('oldest.confirmed_at', '<', before.getTime())
+      .select(['oldest.id', 'oldest.scan_id'])
+      .execute();
+    if (oldest.length === 0) return false;
+    const through = await scansPrunedThrough(this.#db);
+    await this.#write(async (tx) => {
+      const [ids, scans] = [oldest.map(({ id }) => id), oldest.map(({ scan_id }) => scan_id)];
+      await tx.deleteFrom('changes').where('id', 'in', listed(tx, ids)).execute();
+      // They had stayed for their changes.
+      const passed = scans.filter((id) => id <= through);
+      await tx.deleteFrom('scans').where('id', 'in', listed(tx, passed)).where(isUnnamed).execute();
+    });
+    return true;
+  }
+
+  async #pruneSignals(table: 'alerts' | 'anomalies', { before, limit }: Batch): Promise<boolean> {
+    return this.#write(async (tx) => {
+      const oldest = tx.selectFrom(table).where('at', '<', before.getTime()).orderBy('at').limit(limit).select('id');
+      const { numDeletedRows } = await tx.deleteFrom(table).where('id', 'in', oldest).executeTakeFirstOrThrow();
+      const deleted = Number(numDeletedRows);
+      if (deleted > 0) await bump(tx, table === 'alerts' ? 'alert-rows' : 'anomaly-rows', -deleted);
+      // Answers that list them are computed anew.
+      if (deleted > 0 && table === 'alerts') await bump(tx, 'alerts');
+      return deleted > 0;
+    });
+  }
+
+  #write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
+    return inTurn(this.#db, async (tx) => {
+      await this.#guard(tx);
+      return work(tx);
+    });
+  }
+}
+
+const SCANS_PRUNED = 'scans-pruned-through';
+/** Looked up for each scan: a planner may turn `not exists` into reading all changes. */
+const isUnnamed = sql<boolean>`(select 1 from changes where changes.scan_id = scans.id limit 1) is null`;
+
+/** The last scan up to which those that no change names are deleted; 0 while all are kept. */
+export async function scansPrunedThrough(db: Kysely<Database>): Promise<number> {
+  const row = await db.selectFrom('settings').where('name', '=', SCANS_PRUNED).select('value').executeTakeFirst();
+  return Number(row?.value ?? 0);
+}

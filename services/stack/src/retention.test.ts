@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DAY_MS } from '@strata/analytics';
+import { createLogger } from '@strata/http';
+import { openStore } from '@strata/store';
+import { until } from '../../../tests/support/until.ts';
+import { dropOldHistory } from './retention.ts';
+import { evidenceAt, recordScan } from './test/recorded-scans.ts';
+
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+const FOR_EVER = { changes: undefined, alerts: undefined, anomalies: undefined, events: undefined, stream: undefined };
+
+describe('old history', () => {
+  it('is dropped in batches after the time that the settings say, until the service stops; failures are logged', async () => {
+    await using store = await openStore('sqlite::memory:');
+    for (let day = 699; day >= 0; day -= 1)
+      await recordScan(store, evidenceAt({ domain: 'a.com', ns: ['ns1.own.test'] }, NOW - day * DAY_MS));
+    await store.signals.setWatched({ seq: await store.latestSeq(), day: 0 });
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+    const stopping = new AbortController();
+    const parts = { store, logger, now: () => new Date(NOW), clock: () => new Date(NOW) };
+    const task = dropOldHistory({ ...parts, retention: { ...FOR_EVER, scans: 90 * DAY_MS } }, stopping.signal);
+    await until(async () => (await store.counts()).scans === 91);
+    stopping.abort();
+    await task;
+    assert.equal(lines.length, 0, lines[0]);
+    await using closed = await openStore('sqlite::memory:');
+    await closed[Symbol.asyncDispose]();
+    const failing = new AbortController();
+    const failed = dropOldHistory({ ...parts, store: closed, retention: { ...FOR_EVER, scans: 1 } }, failing.signal);
+    await until(() => lines.some((line) => line.includes('old history could not be dropped')));
+    failing.abort();
+    await failed;
+  });
+});
