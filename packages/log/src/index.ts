@@ -21,7 +21,6 @@ export {
   encodeLeaves,
   type LeafBatches,
   type LogDigest,
-  lockLog,
   readCheckpoint,
   readCheckpointFile,
   readLeaves,
@@ -32,6 +31,7 @@ export { LogError, type LogErrorCode } from './log-error.ts';
 export { openSharedLog } from './open-shared-log.ts';
 export { deniedText } from './permission.ts';
 export type { KeyPlace } from './published-keys.ts';
+export { lockLog } from './recover.ts';
 export { readSharedLeaves } from './shared-copy.ts';
 export type { CheckpointKeys } from './shared-head.ts';
 export type { SharedLog, SharedLogOptions } from './shared-log.ts';

@@ -1,11 +1,12 @@
 // Brings a log back from disk: tiles up to the oldest journal segment, then the journal, through the normal path.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { lockFile } from '@strata/db';
 import { equalBytes, noteVerifier, openNote } from '@strata/receipts';
 import { readCheckpointFile } from './checkpoint-file.ts';
 import { Journal, readSegments } from './journal.ts';
 import { Ledger } from './ledger.ts';
-import { LogError, otherOriginText } from './log-error.ts';
+import { LogError, lockedError, logErrorFrom, otherOriginText } from './log-error.ts';
 import { TileStore } from './tile-store.ts';
 
 /** Where the parts of a log lie in its directory; tiles lie under `tile/`, as they are served. */
@@ -17,6 +18,19 @@ export const placesIn = (directory: string) => ({
   /** There once the log goes on elsewhere. */
   moved: path.join(directory, 'moved'),
 });
+
+/** Keeps other writers away until it is disposed of. Throws LogError: `locked`, with who holds it. */
+export function lockLog(directory: string): Disposable {
+  const file = placesIn(directory).lock;
+  let lock: Disposable | undefined;
+  try {
+    lock = lockFile(file);
+  } catch (cause) {
+    throw logErrorFrom(cause, `take the lock ${file}`);
+  }
+  if (lock) return lock;
+  throw lockedError(file);
+}
 
 export interface Recovered {
   readonly ledger: Ledger;

@@ -5,11 +5,10 @@ import { makeDirectory } from './durable-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Journal, SEGMENT_LEAVES } from './journal.ts';
 import type { Ledger } from './ledger.ts';
-import { acquireLock, type Lock } from './lock.ts';
 import type { CheckpointSigner, Log, LogStats, Placed } from './log.ts';
 import { type LogError, logErrorFrom } from './log-error.ts';
 import { hashPrefixOf } from './published-tree.ts';
-import { placesIn, type Recovered, recover } from './recover.ts';
+import { lockLog, placesIn, type Recovered, recover } from './recover.ts';
 import type { TileStore } from './tile-store.ts';
 
 /** Leaves of a batch: applying this many takes about 3 ms of the event loop. */
@@ -32,10 +31,10 @@ export interface TileLogStats extends LogStats {
 /** Opens or creates a log. Throws LogError: see its codes. */
 export async function openLog({ directory, origin, signer }: LogOptions): Promise<TileLog> {
   const places = placesIn(directory);
-  let lock: Lock | undefined;
+  let lock: Disposable | undefined;
   try {
     await makeDirectory(directory);
-    lock = await acquireLock(places.lock);
+    lock = lockLog(directory);
     return new TileLog(places.checkpoint, {
       name: origin,
       signer,
@@ -43,7 +42,7 @@ export async function openLog({ directory, origin, signer }: LogOptions): Promis
       ...(await recover(directory, origin, signer.publicKey)),
     });
   } catch (cause) {
-    await lock?.[Symbol.asyncDispose]();
+    lock?.[Symbol.dispose]();
     throw logErrorFrom(cause, `open the log ${directory}`);
   }
 }
@@ -51,7 +50,7 @@ export async function openLog({ directory, origin, signer }: LogOptions): Promis
 interface Parts extends Recovered {
   readonly name: string;
   readonly signer: CheckpointSigner;
-  readonly lock: Lock;
+  readonly lock: Disposable;
 }
 
 /**
@@ -63,7 +62,7 @@ export class TileLog implements Log, AsyncDisposable {
   readonly #ledger: Ledger;
   readonly #tiles: TileStore;
   readonly #journal: Journal;
-  readonly #lock: Lock;
+  readonly #lock: Disposable;
   readonly #name: string;
   readonly #signer: CheckpointSigner;
   readonly #checkpointFile: CheckpointFile;
@@ -129,7 +128,7 @@ export class TileLog implements Log, AsyncDisposable {
     return error ? { ...figures, backgroundError: error } : figures;
   }
 
-  /** Commits what waits, writes what is pending and lets the lock go. */
+  /** Commits what waits, writes what is pending and releases the lock. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -137,7 +136,7 @@ export class TileLog implements Log, AsyncDisposable {
     await this.#flushing;
     await this.#checkpointFile[Symbol.asyncDispose]();
     await this.#journal[Symbol.asyncDispose]();
-    await this.#lock[Symbol.asyncDispose]();
+    this.#lock[Symbol.dispose]();
   }
 
   async #commit(leaves: readonly Uint8Array[]): Promise<Placed> {

@@ -205,6 +205,7 @@ const userErrors: readonly string[] = [
   'LogError',
   'KeyringError',
   'EngineError',
+  'FileLockError',
   'GatewayStartError',
   'ModelStoreError',
   'NetworkKeyError',
@@ -216,6 +217,7 @@ const advice: Readonly<Record<string, (owner: DataOwner) => Promise<string | und
   locked: async () =>
     'another process of this service uses this data directory; stop it, or give this one its own with STRATA_DATA',
   'cannot-open': (owner) => owner.denied(),
+  EACCES: (owner) => owner.denied(),
 };
 
 /** What a user can fix is one line; everything else is a bug and shows its stack. */

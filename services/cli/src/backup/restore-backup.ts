@@ -39,7 +39,7 @@ export async function restoreBackup(config: Config, folder: string, options: Res
   const given = options.keysFile === undefined ? undefined : await readKeysFile(options.keysFile);
   await mkdir(place.directory, { recursive: true });
   // A running service holds it.
-  await using _lock = existsSync(place.ledger) ? await lockLog(place.ledger) : undefined;
+  using _lock = existsSync(place.ledger) ? lockLog(place.ledger) : undefined;
   const leaves = await judgeLedger(place, checked, { ...options, ledgerHere });
 
   const staging = path.join(place.directory, RESTORING);
