@@ -1,6 +1,7 @@
 // The transparency log, on disk or in a database, and the signing keys beside it: what must survive a crash.
 export { checkLog, type LogReport } from './check-log.ts';
 export { type CheckOptions, checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
+export type { CheckpointCopy } from './checkpoint-file.ts';
 export type { ImportedLog } from './import-log.ts';
 export {
   KEYRINGS,

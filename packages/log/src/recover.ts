@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { lockFile } from '@strata/db';
 import { equalBytes, noteVerifier, openNote } from '@strata/receipts';
-import { readCheckpointFile } from './checkpoint-file.ts';
+import { type CheckpointCopy, readCheckpointFile, type SavedCheckpoint, savedCheckpointOf } from './checkpoint-file.ts';
 import { Journal, readSegments } from './journal.ts';
 import { Ledger } from './ledger.ts';
 import { LogError, lockedError, logErrorFrom, otherOriginText } from './log-error.ts';
@@ -38,12 +38,21 @@ export interface Recovered {
   readonly journal: Journal;
 }
 
+interface RecoverOptions {
+  readonly origin: string;
+  readonly publicKey: Uint8Array;
+  readonly checkpointCopy: CheckpointCopy | undefined;
+}
+
 /**
  * Crash story. A leaf is acknowledged after the journal has it, so it is found here whatever else was lost: tiles
  * are written again from the journal's leaves, the checkpoint is signed again. The end of a batch cut off in writing
  * is dropped: nobody was told of it. Everything else that does not add up is a LogError, and nothing is changed.
  */
-export async function recover(directory: string, origin: string, publicKey: Uint8Array): Promise<Recovered> {
+export async function recover(
+  directory: string,
+  { origin, publicKey, checkpointCopy }: RecoverOptions,
+): Promise<Recovered> {
   const places = placesIn(directory);
   if (existsSync(places.moved)) {
     throw new LogError('moved', `the log in ${directory} goes on in a database: set STRATA_DATABASE_URL to it`);
@@ -57,7 +66,10 @@ export async function recover(directory: string, origin: string, publicKey: Uint
   for (const { batches } of segments) {
     for (const leaves of batches) ledger.apply(leaves);
   }
-  await checkStored(places.checkpoint, { ledger, origin, publicKey });
+  const expected = { ledger, origin, publicKey };
+  await checkSaved(places.checkpoint, await readCheckpointFile(places.checkpoint), expected);
+  const copy = savedCheckpointOf((await checkpointCopy?.read()) ?? '');
+  await checkSaved('the checkpoint in the database', copy, expected);
   return { ledger, tiles, journal: await Journal.open(places.journal, segments) };
 }
 
@@ -67,25 +79,31 @@ interface Expected {
   readonly publicKey: Uint8Array;
 }
 
-/** The last checkpoint written to disk must be of this log and a prefix of it. */
-async function checkStored(file: string, { ledger, origin, publicKey }: Expected): Promise<void> {
-  const saved = await readCheckpointFile(file);
+/** A checkpoint that was served must be of this log and a prefix of it. It was saved after its leaves were durable. */
+async function checkSaved(
+  where: string,
+  saved: SavedCheckpoint | undefined,
+  { ledger, origin, publicKey }: Expected,
+): Promise<void> {
   if (!saved) return;
   const { note, checkpoint } = saved;
   const verifier = noteVerifier(origin, publicKey);
-  if (!checkpoint) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint`);
+  if (!checkpoint) throw new LogError('corrupt-checkpoint', `${where} is not a checkpoint`);
   if (checkpoint.origin !== origin) {
-    throw new LogError('wrong-origin', otherOriginText(file, checkpoint.origin, origin));
+    throw new LogError('wrong-origin', otherOriginText(where, checkpoint.origin, origin));
   }
   const opened = await openNote(note, [verifier]);
   // An earlier key may have signed it; a known key's bad signature means altered bytes.
   if (!opened.ok && opened.problem.endsWith('does not verify')) {
-    throw new LogError('corrupt-checkpoint', `${file}: ${opened.problem}`);
+    throw new LogError('corrupt-checkpoint', `${where}: ${opened.problem}`);
   }
   if (checkpoint.size > ledger.size) {
-    throw new LogError('lost-leaves', `${file} is of ${checkpoint.size} leaves, the disk holds ${ledger.size}`);
+    throw new LogError(
+      'lost-leaves',
+      `${where} is of ${checkpoint.size} leaves, the disk holds ${ledger.size}: leaves that were published are lost; restore them from a backup that has them`,
+    );
   }
   if (!equalBytes(await ledger.rootAt(checkpoint.size), checkpoint.root)) {
-    throw new LogError('corrupt-tile', `the tiles do not lead to the root in ${file}`);
+    throw new LogError('corrupt-tile', `the tiles do not lead to the root in ${where}`);
   }
 }

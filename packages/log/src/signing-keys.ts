@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { waitForLock } from '@strata/db';
 import { decodeBase64Url, PUBLIC_KEY_BYTES, type PublicKeyEntry, publicKeyEntry, type Signer } from '@strata/receipts';
-import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from './durable-file.ts';
+import { makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from './durable-file.ts';
 import { lockedError, logErrorFrom } from './log-error.ts';
 import { deniedText } from './permission.ts';
 
@@ -135,6 +135,7 @@ function retiredAt(stored: readonly StoredKey[], now: Date): StoredKey[] {
 async function writeKeys(file: string, keys: readonly StoredKey[]): Promise<LoadedKeys> {
   const text = `${JSON.stringify({ version: 1, keys }, null, 2)}\n`;
   await replaceFile(file, new TextEncoder().encode(text), { mode: PRIVATE_MODE, isSynced: true });
+  await removeLeftOvers(file);
   await syncDirectory(path.dirname(file));
   return loadedFrom(keys, file);
 }

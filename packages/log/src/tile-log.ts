@@ -1,7 +1,7 @@
 // The log that a service writes to: concurrent appends share one write and one sync, then one checkpoint.
 import { type LedgerReceipt, ledgerReceiptDocument } from '@strata/receipts';
-import { CheckpointFile } from './checkpoint-file.ts';
-import { makeDirectory } from './durable-file.ts';
+import { type CheckpointCopy, CheckpointSaver, fileSaver } from './checkpoint-file.ts';
+import { makeDirectory, removeLeftOvers } from './durable-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Journal, SEGMENT_LEAVES } from './journal.ts';
 import type { Ledger } from './ledger.ts';
@@ -15,12 +15,16 @@ import type { TileStore } from './tile-store.ts';
 const MAX_BATCH = 1024;
 /** Tiles allowed to wait in memory for a slow disk, 32 segments of leaves, before appends wait too. */
 const MAX_PENDING_TILES = 32 * 33;
+/** The copy is a transaction of a database; leaves of a shorter time are known to be lost by the file alone. */
+const COPY_PAUSE_MS = 200;
 
 export interface LogOptions {
   readonly directory: string;
   /** First line of every checkpoint, such as `strata.example/ledger`. */
   readonly origin: string;
   readonly signer: CheckpointSigner;
+  /** Keeps the newest checkpoint too: a folder that lost leaves and its own checkpoint is not opened. */
+  readonly checkpointCopy?: CheckpointCopy | undefined;
 }
 
 export interface TileLogStats extends LogStats {
@@ -29,18 +33,15 @@ export interface TileLogStats extends LogStats {
 }
 
 /** Opens or creates a log. Throws LogError: see its codes. */
-export async function openLog({ directory, origin, signer }: LogOptions): Promise<TileLog> {
+export async function openLog({ directory, origin, signer, checkpointCopy }: LogOptions): Promise<TileLog> {
   const places = placesIn(directory);
   let lock: Disposable | undefined;
   try {
     await makeDirectory(directory);
     lock = lockLog(directory);
-    return new TileLog(places.checkpoint, {
-      name: origin,
-      signer,
-      lock,
-      ...(await recover(directory, origin, signer.publicKey)),
-    });
+    const recovered = await recover(directory, { origin, publicKey: signer.publicKey, checkpointCopy });
+    await removeLeftOvers(places.checkpoint);
+    return new TileLog(places.checkpoint, { name: origin, signer, lock, checkpointCopy, ...recovered });
   } catch (cause) {
     lock?.[Symbol.dispose]();
     throw logErrorFrom(cause, `open the log ${directory}`);
@@ -51,6 +52,7 @@ interface Parts extends Recovered {
   readonly name: string;
   readonly signer: CheckpointSigner;
   readonly lock: Disposable;
+  readonly checkpointCopy: CheckpointCopy | undefined;
 }
 
 /**
@@ -65,7 +67,7 @@ export class TileLog implements Log, AsyncDisposable {
   readonly #lock: Disposable;
   readonly #name: string;
   readonly #signer: CheckpointSigner;
-  readonly #checkpointFile: CheckpointFile;
+  readonly #savers: CheckpointSaver[];
   readonly #appends = new GroupCommit({
     maxLeaves: () => Math.min(SEGMENT_LEAVES - (this.#ledger.size % SEGMENT_LEAVES), MAX_BATCH),
     commit: (leaves) => this.#commit(leaves),
@@ -75,14 +77,19 @@ export class TileLog implements Log, AsyncDisposable {
   #isClosed = false;
   #commits = 0;
 
-  constructor(checkpointFile: string, { ledger, tiles, journal, lock, name, signer }: Parts) {
+  constructor(checkpointFile: string, { ledger, tiles, journal, lock, name, signer, checkpointCopy }: Parts) {
     this.#ledger = ledger;
     this.#tiles = tiles;
     this.#journal = journal;
     this.#lock = lock;
     this.#name = name;
     this.#signer = signer;
-    this.#checkpointFile = new CheckpointFile(checkpointFile, () => this.checkpoint());
+    const served = () => this.checkpoint();
+    this.#savers = [fileSaver(checkpointFile, { served, isShared: false })];
+    if (checkpointCopy) {
+      const write = (note: string) => checkpointCopy.write(note);
+      this.#savers.push(new CheckpointSaver({ served, write, pauseMs: COPY_PAUSE_MS }));
+    }
     this.#publish();
     if (tiles.pendingTiles > 0) this.#flush();
   }
@@ -121,7 +128,7 @@ export class TileLog implements Log, AsyncDisposable {
 
   stats(): TileLogStats {
     const { pendingTiles } = this.#tiles;
-    const error = this.#backgroundError ?? this.#checkpointFile.error;
+    const error = this.#backgroundError ?? this.#savers.find((saver) => saver.error)?.error;
     const { refusal } = this.#journal;
     const counts = { size: this.size, commits: this.#commits, pendingTiles, indexBytes: this.#ledger.indexBytes };
     const figures = { ...counts, ...(refusal && { refusal }) };
@@ -134,7 +141,7 @@ export class TileLog implements Log, AsyncDisposable {
     this.#isClosed = true;
     await this.#appends.close();
     await this.#flushing;
-    await this.#checkpointFile[Symbol.asyncDispose]();
+    for (const saver of this.#savers) await saver[Symbol.asyncDispose]();
     await this.#journal[Symbol.asyncDispose]();
     this.#lock[Symbol.dispose]();
   }
@@ -161,7 +168,7 @@ export class TileLog implements Log, AsyncDisposable {
       publicKey: this.#signer.publicKey,
       sign: (bytes) => this.#signer.sign(bytes),
     });
-    this.#checkpointFile.save();
+    for (const saver of this.#savers) saver.save();
   }
 
   /** Makes full tiles durable, then lets the journal forget their leaves. */
