@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { lockFile } from '@strata/db';
 import { equalBytes, noteVerifier, openNote } from '@strata/receipts';
-import { type CheckpointCopy, readCheckpointFile, type SavedCheckpoint, savedCheckpointOf } from './checkpoint-file.ts';
+import { readCheckpointFile, type SavedCheckpoint, savedCheckpointOf } from './checkpoint-file.ts';
 import { Journal, readSegments } from './journal.ts';
 import { Ledger } from './ledger.ts';
 import { LogError, lockedError, logErrorFrom, otherOriginText } from './log-error.ts';
@@ -41,7 +41,8 @@ export interface Recovered {
 interface RecoverOptions {
   readonly origin: string;
   readonly publicKey: Uint8Array;
-  readonly checkpointCopy: CheckpointCopy | undefined;
+  /** The note that is kept outside of the directory. */
+  readonly checkpointCopy: string | undefined;
 }
 
 /**
@@ -68,7 +69,7 @@ export async function recover(
   }
   const expected = { ledger, origin, publicKey };
   await checkSaved(places.checkpoint, await readCheckpointFile(places.checkpoint), expected);
-  const copy = savedCheckpointOf((await checkpointCopy?.read()) ?? '');
+  const copy = savedCheckpointOf(checkpointCopy ?? '');
   await checkSaved('the checkpoint in the database', copy, expected);
   return { ledger, tiles, journal: await Journal.open(places.journal, segments) };
 }
@@ -98,10 +99,7 @@ async function checkSaved(
     throw new LogError('corrupt-checkpoint', `${where}: ${opened.problem}`);
   }
   if (checkpoint.size > ledger.size) {
-    throw new LogError(
-      'lost-leaves',
-      `${where} is of ${checkpoint.size} leaves, the disk holds ${ledger.size}: leaves that were published are lost; restore them from a backup that has them`,
-    );
+    throw new LogError('lost-leaves', `${where} is of ${checkpoint.size} leaves, the disk holds ${ledger.size}`);
   }
   if (!equalBytes(await ledger.rootAt(checkpoint.size), checkpoint.root)) {
     throw new LogError('corrupt-tile', `the tiles do not lead to the root in ${where}`);

@@ -32,14 +32,15 @@ export interface TileLogStats extends LogStats {
   readonly indexBytes: number;
 }
 
-/** Opens or creates a log. Throws LogError: see its codes. */
+/** Opens or creates a log. Throws LogError: see its codes; or what the copy of the checkpoint cannot be read with. */
 export async function openLog({ directory, origin, signer, checkpointCopy }: LogOptions): Promise<TileLog> {
   const places = placesIn(directory);
+  const copied = await checkpointCopy?.read();
   let lock: Disposable | undefined;
   try {
     await makeDirectory(directory);
     lock = lockLog(directory);
-    const recovered = await recover(directory, { origin, publicKey: signer.publicKey, checkpointCopy });
+    const recovered = await recover(directory, { origin, publicKey: signer.publicKey, checkpointCopy: copied });
     await removeLeftOvers(places.checkpoint);
     return new TileLog(places.checkpoint, { name: origin, signer, lock, checkpointCopy, ...recovered });
   } catch (cause) {
