@@ -14,6 +14,11 @@ const CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
 const [program = '', ...args] = [...CONTAINER, 'true'];
 const skip = spawnSync(program, args).status === 0 ? false : 'this user may not make PID namespaces (unshare)';
 
+/** Rejects as `startServe` does; a service that starts is killed. */
+async function startAndKill(directory: string): Promise<void> {
+  await using _running = await startServe(directory, {}, CONTAINER);
+}
+
 describe('two services in PID namespaces of their own on one data directory', { skip }, () => {
   it('do not fork the ledger: the second refuses until the first is killed', { timeout: 180_000 }, async () => {
     await using data = await temporaryDirectory();
@@ -28,8 +33,7 @@ describe('two services in PID namespaces of their own on one data directory', { 
       await using first = await startServe(data.path, {}, CONTAINER);
       await ask(first, 'd0.com');
       const refusal = /^strata: .+lock is held by process 1 on \S+ since \S+: another process of this service uses/;
-      for (const _ of ['once', 'again'])
-        await assert.rejects(startServe(data.path, {}, CONTAINER), { message: refusal });
+      for (const _ of ['once', 'again']) await assert.rejects(startAndKill(data.path), { message: refusal });
       await ask(first, 'd1.com');
     }
     // The kernel may free the lock some moments after its process was reported as ended.
