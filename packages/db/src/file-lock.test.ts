@@ -2,33 +2,29 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { fileSystemWarning, holderOf, lockFile, networkFileSystemOf, waitForLock } from './index.ts';
 
-function temporaryLock() {
-  const directory = mkdtempSync(path.join(tmpdir(), 'strata-lock-'));
-  const file = path.join(directory, 'lock');
-  return { directory, file, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
+/** A path for a lock in a directory of its own. */
+async function temporaryLock() {
+  const directory = await temporaryDirectory();
+  return {
+    ...directory,
+    directory: directory.path,
+    file: path.join(directory.path, 'lock'),
+    [Symbol.asyncDispose]: () => directory.remove(),
+  };
 }
 
 const assertHeld = (lock: Disposable | undefined): Disposable => lock ?? assert.fail('it is held');
 
 describe('the lock of a file', () => {
   it('has one holder, whom others can name, and is free after it', async () => {
-    using at = temporaryLock();
+    await using at = await temporaryLock();
     const held = assertHeld(lockFile(at.file));
     assert.equal(lockFile(at.file), undefined);
     assert.match(holderOf(at.file), new RegExp(`^process ${process.pid} on ${hostname()} since 20`));
@@ -40,7 +36,7 @@ describe('the lock of a file', () => {
   });
 
   it('is held as long as its process lives, and free once that is killed', async () => {
-    using at = temporaryLock();
+    await using at = await temporaryLock();
     const program = `import(${JSON.stringify(path.join(import.meta.dirname, 'index.ts'))}).then(({ lockFile }) => {
       globalThis.lock = lockFile(${JSON.stringify(at.file)}); console.log('held'); setInterval(() => {}, 1_000); })`;
     const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -53,8 +49,8 @@ describe('the lock of a file', () => {
     using _lock = assertHeld(lockFile(at.file));
   });
 
-  it('is taken where an earlier version left a file, and never over what is longer', () => {
-    using at = temporaryLock();
+  it('is taken where an earlier version left a file, and never over what is longer', async () => {
+    await using at = await temporaryLock();
     for (const left of [`${process.pid} 1\n`, '1 17\n', 'garbage', '\0'.repeat(9)]) {
       writeFileSync(at.file, left);
       using _lock = assertHeld(lockFile(at.file));
@@ -69,8 +65,8 @@ describe('the lock of a file', () => {
     assert.equal(readFileSync(path.join(at.directory, 'short'), 'utf8'), 'of another user');
   });
 
-  it('is refused where the file cannot be written, with the code of the system', (t) => {
-    using at = temporaryLock();
+  it('is refused where the file cannot be written, with the code of the system', async (t) => {
+    await using at = await temporaryLock();
     assert.throws(() => lockFile(path.join(at.directory, 'none', 'lock')), { code: 'ENOENT' });
     if (process.geteuid?.() !== 0) return t.skip('only root can be another user for a moment');
     const below = path.join(at.directory, 'below');
@@ -85,8 +81,8 @@ describe('the lock of a file', () => {
     assert.ok(!existsSync(path.join(below, 'lock')));
   });
 
-  it('that root makes belongs to the owner of the directory', (t) => {
-    using at = temporaryLock();
+  it('that root makes belongs to the owner of the directory', async (t) => {
+    await using at = await temporaryLock();
     if (process.geteuid?.() !== 0) return t.skip('only root gives files away');
     const below = path.join(at.directory, 'below');
     mkdirSync(below);

@@ -5,9 +5,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { waitForLock } from '@strata/db';
-import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
 import { succeeds } from '../../support/strata-stack.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** Process 1 of a new namespace, which is killed with the command. */
 const CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
