@@ -16,11 +16,16 @@ export const settingsOf = (directory: string) => ({
   ...{ STRATA_SCAN: 'off', STRATA_ON_DEMAND: 'off', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
 });
 
-/** Starts it; rejects with what it printed when it ends instead. */
-export async function startServe(directory: string, settings: Readonly<Record<string, string>> = {}) {
+/** Starts it, below the command `wrapper`; rejects with what it printed when it ends instead. */
+export async function startServe(
+  directory: string,
+  settings: Readonly<Record<string, string>> = {},
+  wrapper: readonly string[] = [],
+) {
   const { command, args, env } = strataProcess(['stack', 'serve'], { ...settingsOf(directory), ...settings });
   const stdio: StdioOptions = ['ignore', 'ignore', 'pipe'];
-  const child: ChildProcess = spawn(command, ['--import', SURVIVE_LIMITS, ...args], { env, stdio });
+  const [program = command, ...all] = [...wrapper, command, '--import', SURVIVE_LIMITS, ...args];
+  const child: ChildProcess = spawn(program, all, { env, stdio });
   const ended = once(child, 'exit');
   const log: string[] = [];
   const base = await new Promise<string>((resolve, reject) => {

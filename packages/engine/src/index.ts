@@ -19,7 +19,6 @@ export { type LlamaEngineOptions, type LlamaEngineParts, startLlamaEngine } from
 export { ModelEnvironment, type ModelSettings, readModelSettings } from './model-settings.ts';
 export { ModelStoreError, type ModelStoreErrorCode } from './model-store/error.ts';
 export { listModels, type StoredModel } from './model-store/list-models.ts';
-export { tryLock } from './model-store/lock.ts';
 export type { DownloadProgress } from './model-store/progress.ts';
 export type { DownloadRetry } from './model-store/retry.ts';
 export { type ModelStoreOptions, type ModelStoreParts, type ResolvedModel, resolveModel } from './model-store.ts';

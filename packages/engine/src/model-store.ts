@@ -1,13 +1,13 @@
 // From a model's reference to its file on this machine: found, or downloaded from a hub that speaks Hugging Face's protocol.
-import { stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { waitForLock } from '@strata/db';
 import { chooseModel, type HubFile, partsOf } from './model-store/choice.ts';
 import { download } from './model-store/download.ts';
-import { ModelStoreError } from './model-store/error.ts';
+import { ModelStoreError, onDisk } from './model-store/error.ts';
 import { checkGgufFile, hashFile } from './model-store/gguf-file.ts';
 import { listFiles } from './model-store/hub.ts';
 import type { Hub } from './model-store/hub-request.ts';
-import { takeLock } from './model-store/lock.ts';
 import { type Note, readListing, readNote, writeNote } from './model-store/note.ts';
 import { exists, settle } from './model-store/part-file.ts';
 import { listingPlace, type Places, placesOf } from './model-store/places.ts';
@@ -142,10 +142,10 @@ async function listedFiles({ repository, wanted, options, hub, patience }: Searc
 
 /** Whether it had to be fetched. */
 async function obtain(search: Search, file: HubFile): Promise<boolean> {
-  const { refresh = false, waitMs = 0, signal } = search.options;
+  const { refresh = false, signal } = search.options;
   const places = placesIn(search, file);
   if (!refresh && (await isHere(places, file))) return false;
-  using _lock = await takeLock(places.lock, { waitMs, signal });
+  using _lock = await takeLock(places, search.options);
   await settle(places);
   // Whoever held the lock may have brought it.
   if (!refresh && (await isHere(places, file))) return false;
@@ -159,6 +159,17 @@ async function obtain(search: Search, file: HubFile): Promise<boolean> {
     reporter: createReporter(search.onProgress),
     patience: search.patience,
   });
+}
+
+/** One download of a file at a time, among all processes. Rejects with `busy` when another does not end within `waitMs`. */
+async function takeLock({ lock, model }: Places, { waitMs = 0, signal }: ModelStoreOptions): Promise<Disposable> {
+  await onDisk('lock the model', mkdir(path.dirname(lock), { recursive: true }));
+  const held = await waitForLock(lock, { waitMs, signal }).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    return onDisk('lock the model', Promise.reject(error));
+  });
+  if (held) return held;
+  throw new ModelStoreError('busy', `${path.basename(model)} is being downloaded already, perhaps by another process`);
 }
 
 function placesIn({ options, repository }: Search, file: HubFile): Places {

@@ -1,18 +1,33 @@
-// The newest checkpoint that was served, in a file: at the next start it shows whether leaves were lost.
+// The newest checkpoint that was served, kept in a file and, for a log in a folder, in a second place: at the next start it shows
+// whether leaves were lost, also where the folder lost the checkpoint with them.
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Checkpoint, parseCheckpoint } from '@strata/receipts';
 import { readIfPresent, replaceFile } from './durable-file.ts';
 import { type LogError, logErrorFrom } from './log-error.ts';
 
-export class CheckpointFile implements AsyncDisposable {
-  readonly #file: string;
-  readonly #served: () => string;
+/** A place outside of the log's folder that keeps its newest checkpoint. */
+export interface CheckpointCopy {
+  /** The signed note that was last written; undefined before the first. */
+  read(): Promise<string | undefined>;
+  write(note: string): Promise<void>;
+}
+
+export interface SaverOptions {
+  /** Answers the checkpoint as it is at any moment. Its leaves are durable: what is saved is never ahead of the log. */
+  readonly served: () => string;
+  readonly write: (note: string) => Promise<void>;
+  /** Time between two saves: what is served meanwhile is not saved where the process is killed. */
+  readonly pauseMs?: number;
+}
+
+export class CheckpointSaver implements AsyncDisposable {
+  readonly #options: SaverOptions;
+  readonly #closing = new AbortController();
   #saving: Promise<void> | undefined;
   #error: LogError | undefined;
 
-  /** `served` answers the checkpoint as it is at any moment. */
-  constructor(file: string, served: () => string) {
-    this.#file = file;
-    this.#served = served;
+  constructor(options: SaverOptions) {
+    this.#options = options;
   }
 
   /** Why the latest could not be saved. */
@@ -20,16 +35,19 @@ export class CheckpointFile implements AsyncDisposable {
     return this.#error;
   }
 
-  /** Saves what is served, and what is served by the time that is done; does not wait for the disk. */
+  /** Saves what is served, and what is served by the time that is done; does not wait for it. */
   save(): void {
     this.#saving ??= this.#saveAll();
   }
 
   async #saveAll(): Promise<void> {
+    const { served, write, pauseMs } = this.#options;
+    const { signal } = this.#closing;
     try {
-      for (let saved = ''; saved !== this.#served(); ) {
-        saved = this.#served();
-        await replaceFile(this.#file, new TextEncoder().encode(saved), { isSynced: false });
+      for (let saved = ''; saved !== served(); ) {
+        saved = served();
+        await write(saved);
+        if (pauseMs !== undefined) await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       }
       this.#error = undefined;
     } catch (cause) {
@@ -38,19 +56,35 @@ export class CheckpointFile implements AsyncDisposable {
     this.#saving = undefined;
   }
 
+  /** What is served now is saved when it resolves. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
     await this.#saving;
   }
 }
 
-/**
- * The saved note, and what it says, without a look at its signature; undefined where there is none. It is written without waiting
- * for the disk: a power cut may leave it empty, which tells nothing.
- */
-export async function readCheckpointFile(
+/** Saves to a file without waiting for the disk. With `isShared`, other processes may save to it too. */
+export function fileSaver(
   file: string,
-): Promise<{ readonly note: string; readonly checkpoint: Checkpoint | undefined } | undefined> {
-  const note = new TextDecoder().decode(await readIfPresent(file));
+  { served, isShared }: { readonly served: () => string; readonly isShared: boolean },
+): CheckpointSaver {
+  const write = (note: string) => replaceFile(file, new TextEncoder().encode(note), { isSynced: false, isShared });
+  return new CheckpointSaver({ served, write });
+}
+
+export interface SavedCheckpoint {
+  readonly note: string;
+  /** What the note says, its signature unchecked; undefined where it is not a checkpoint. */
+  readonly checkpoint: Checkpoint | undefined;
+}
+
+/** Undefined where there is none. It is written without waiting for the disk: a power cut may leave it empty, which says nothing. */
+export async function readCheckpointFile(file: string): Promise<SavedCheckpoint | undefined> {
+  return savedCheckpointOf(new TextDecoder().decode(await readIfPresent(file)));
+}
+
+/** Undefined of an empty text. */
+export function savedCheckpointOf(note: string): SavedCheckpoint | undefined {
   if (note === '') return undefined;
   return { note, checkpoint: parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1)) };
 }

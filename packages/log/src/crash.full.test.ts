@@ -2,13 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency, verifyInclusion } from '@strata/receipts';
 import { checkLog } from './index.ts';
-import { acquireLock } from './lock.ts';
 import { headOf, idOf, leafOf, tilesServedBy, VERIFIERS } from './test/fixture.ts';
-import { failsWith, inDirectory, openIn } from './test/log-on-disk.ts';
+import { inDirectory, openIn } from './test/log-on-disk.ts';
 
 const KILLS = 20;
 
@@ -67,18 +65,4 @@ inDirectory(`keeps every acknowledged leaf and checkpoint through ${KILLS} kills
       assert.ok(equalBytes(await read(0, index), leafHash(leafOf(number))), `leaf ${number} is not at ${index}`);
   }
   t.diagnostic(`${acks.size} acknowledged leaves in ${KILLS} runs, log of ${size}`);
-});
-
-inDirectory('the lock is respected while its process lives, and taken over when that is dead', async (directory) => {
-  const file = path.join(directory, 'lock');
-  const module = JSON.stringify(path.join(import.meta.dirname, 'lock.ts'));
-  const source = `import(${module}).then(async ({ acquireLock }) => { await acquireLock(${JSON.stringify(file)}); console.log('held'); setInterval(() => {}, 1000); })`;
-  const child = spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(child.stdout, 'data');
-  await assert.rejects(acquireLock(file), failsWith('locked'));
-  const ended = once(child, 'close');
-  child.kill('SIGKILL');
-  await ended;
-  await using _lock = await acquireLock(file);
-  assert.match(await readFile(file, 'utf8'), new RegExp(`^${process.pid} `));
 });

@@ -1,6 +1,7 @@
 // The transparency log, on disk or in a database, and the signing keys beside it: what must survive a crash.
 export { checkLog, type LogReport } from './check-log.ts';
 export { type CheckOptions, checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
+export type { CheckpointCopy } from './checkpoint-file.ts';
 export type { ImportedLog } from './import-log.ts';
 export {
   KEYRINGS,
@@ -21,7 +22,6 @@ export {
   encodeLeaves,
   type LeafBatches,
   type LogDigest,
-  lockLog,
   readCheckpoint,
   readCheckpointFile,
   readLeaves,
@@ -32,6 +32,7 @@ export { LogError, type LogErrorCode } from './log-error.ts';
 export { openSharedLog } from './open-shared-log.ts';
 export { deniedText } from './permission.ts';
 export type { KeyPlace } from './published-keys.ts';
+export { lockLog } from './recover.ts';
 export { readSharedLeaves } from './shared-copy.ts';
 export type { CheckpointKeys } from './shared-head.ts';
 export type { SharedLog, SharedLogOptions } from './shared-log.ts';

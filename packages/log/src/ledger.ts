@@ -29,6 +29,7 @@ export class Ledger {
     nodes: (level, index) => this.#nodes(level, index),
     bundle: (index, width) => this.#bundle(index, width),
     leaf: (index) => this.#leaf(index),
+    forget: () => this.#tiles.forget(),
   };
   /** Subtree hashes from the growing edge, memory or disk. */
   readonly readHash: HashReader = tileHashReader((level, index) => this.#nodes(level, index));

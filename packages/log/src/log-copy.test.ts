@@ -149,7 +149,7 @@ describe('a file that is replaced', () => {
   inDirectory('is not written through a link at the path of the new one', async (directory) => {
     const [file, secret] = [path.join(directory, 'keys'), path.join(directory, 'secret')];
     fs.writeFileSync(secret, 'of another user');
-    const waiting = `${file}.${process.pid}.new`;
+    const waiting = `${file}.new`;
     fs.symlinkSync(secret, waiting);
     await replaceFile(file, Buffer.from('new'), { isSynced: false });
     assert.deepEqual([fs.readFileSync(secret, 'utf8'), fs.readFileSync(file, 'utf8')], ['of another user', 'new']);

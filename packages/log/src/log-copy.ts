@@ -19,7 +19,6 @@ import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from './dura
 import { GrowingTree, type SealedTile } from './growing-tree.ts';
 import { Journal, SEGMENT_LEAVES } from './journal.ts';
 import { decodeSegment } from './journal-record.ts';
-import { acquireLock, type Lock } from './lock.ts';
 import { LogError, logErrorFrom } from './log-error.ts';
 import { placesIn } from './recover.ts';
 import { TileStore } from './tile-store.ts';
@@ -192,11 +191,6 @@ export async function writeLog(directory: string, batches: LeafBatches, note: st
 /** `cr_` ids of leaves, to look for some among many. */
 export function receiptIdsOf(leaves: readonly Uint8Array[]): string[] {
   return leaves.map((leaf) => ledgerReceiptIdOf(leafHash(leaf)));
-}
-
-/** Keeps the log's writer away while its directory is exchanged. Throws LogError `locked` naming the process that has it. */
-export function lockLog(directory: string): Promise<Lock> {
-  return acquireLock(placesIn(directory).lock);
 }
 
 /** Size, root and origin of a checkpoint that somebody kept, without its signatures. Throws LogError `corrupt-checkpoint`. */

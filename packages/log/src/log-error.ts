@@ -1,10 +1,11 @@
 // What can go wrong with a log, by code, so that a caller can say it in its own words.
+import { holderOf } from '@strata/db';
 import { deniedText } from './permission.ts';
 import { systemCode } from './system-code.ts';
 
 /**
  * Of a log on disk, and of one in a database:
- * - `locked`: another live process writes here
+ * - `locked`: another process writes here
  * - `disk-full`, `read-only`, `io`: the system refused a read or a write
  * - `corrupt-journal`, `corrupt-tile`, `corrupt-checkpoint`: bytes on disk are not what was written
  * - `lost-leaves`: the disk holds less than a checkpoint that was published
@@ -60,6 +61,9 @@ export function logErrorFrom(cause: unknown, doing: string): LogError {
   const why = denied ?? (code === 'io' ? 'the system refused' : code.replace('-', ' '));
   return new LogError(code, `${doing}: ${why}`, { cause });
 }
+
+/** `file` is a lock that another holder has. */
+export const lockedError = (file: string): LogError => new LogError('locked', `${file} is held by ${holderOf(file)}`);
 
 /** A log keeps its name for ever: what is there is of another one than the settings say. */
 export const otherOriginText = (where: string, there: string, wanted: string): string =>

@@ -1,6 +1,7 @@
 // How a node takes up the log of a database: it must be ours, whole as far as its edge shows, and go on from what this node has served.
 import { equalBytes, treeRoot } from '@strata/receipts';
 import { readCheckpointFile } from './checkpoint-file.ts';
+import { removeLeftOvers } from './durable-file.ts';
 import { LogError, otherOriginText } from './log-error.ts';
 import { hashesOf } from './published-tree.ts';
 import { checkHead, signedHead } from './shared-head.ts';
@@ -37,6 +38,7 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
       `the database holds another tree of ${served.size} leaves than ${checkpointFile} says`,
     );
   }
+  if (checkpointFile !== undefined) await removeLeftOvers(checkpointFile);
   return new SharedLog(options, tree, head);
 }
 

@@ -1,6 +1,8 @@
 // What a log serves of its published tree, the same wherever tiles and leaves are kept: resources by path, leaves with their proof.
+import { hash } from 'node:crypto';
 import {
   decodeBase32,
+  decodeEntries,
   equalBytes,
   type HashReader,
   hashesAtLevel,
@@ -10,9 +12,11 @@ import {
   leafHash,
   ledgerReceiptIdOf,
   parseTilePath,
+  TILE_HEIGHT,
   TILE_WIDTH,
   type TileNodes,
   tileHashReader,
+  tilePath,
   verifyInclusion,
 } from '@strata/receipts';
 import type { PublishedCheckpoint } from './log.ts';
@@ -25,6 +29,8 @@ export interface TreePlace {
   /** The first `width` leaves of an entry bundle, as they are served. */
   bundle(index: number, width: number): Uint8Array | Promise<Uint8Array>;
   leaf(index: number): Uint8Array | Promise<Uint8Array>;
+  /** Reads everything anew that was read before. */
+  forget(): void;
 }
 
 /** Subtree hashes of the tree of the first `size` leaves. */
@@ -32,15 +38,40 @@ export function hashesOf(place: TreePlace, size: number): HashReader {
   return tileHashReader((level, index) => place.nodes(level, index, widthOf(size, level, index)));
 }
 
-/** A full or partial tile or bundle of the tree, or undefined. */
+/**
+ * A full or partial tile or bundle of the tree, or undefined. Throws LogError `corrupt-tile` rather than serve leaves that are not
+ * what the tile of their hashes says, or a full tile whose root is not the hash above it.
+ */
 export async function readTile(place: TreePlace, size: number, path: string): Promise<Uint8Array | undefined> {
   const address = parseTilePath(path);
   if (!address) return undefined;
   const { level, index, width } = address;
   if (width > widthOf(size, level === 'entries' ? 0 : level, index)) return undefined;
-  if (level === 'entries') return place.bundle(index, width);
-  return (await place.nodes(level, index, width)).hashes(width);
+  const tile = await place.nodes(level === 'entries' ? 0 : level, index, width);
+  if (tile.isFull) await checkRoot(place, tile, { level: level === 'entries' ? 0 : level, index });
+  if (level !== 'entries') return tile.hashes(width);
+  const bundle = await place.bundle(index, width);
+  const entries = decodeEntries(bundle) ?? [];
+  const isInTree = (entry: Uint8Array, at: number) => equalBytes(leafHash(entry, sha256), tile.node(0, at));
+  if (entries.length === width && entries.every(isInTree)) return bundle;
+  throw new LogError('corrupt-tile', `${path} does not hold the leaves that the tree has there`);
 }
+
+async function checkRoot(
+  place: TreePlace,
+  tile: TileNodes,
+  { level, index }: { readonly level: number; readonly index: number },
+): Promise<void> {
+  const at = index % TILE_WIDTH;
+  const above = await place.nodes(level + 1, Math.floor(index / TILE_WIDTH), at + 1);
+  if (equalBytes(tile.node(TILE_HEIGHT, 0), above.node(0, at))) return;
+  // What was read must not stay once the tile is repaired.
+  place.forget();
+  const name = tilePath({ level, index, width: TILE_WIDTH });
+  throw new LogError('corrupt-tile', `${name} does not lead to the hash above it`);
+}
+
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 
 /**
  * A leaf proved against a checkpoint of its tree. Throws LogError `corrupt-tile` rather than hand out a proof that does not

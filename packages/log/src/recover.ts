@@ -1,11 +1,12 @@
 // Brings a log back from disk: tiles up to the oldest journal segment, then the journal, through the normal path.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { lockFile } from '@strata/db';
 import { equalBytes, noteVerifier, openNote } from '@strata/receipts';
-import { readCheckpointFile } from './checkpoint-file.ts';
+import { readCheckpointFile, type SavedCheckpoint, savedCheckpointOf } from './checkpoint-file.ts';
 import { Journal, readSegments } from './journal.ts';
 import { Ledger } from './ledger.ts';
-import { LogError, otherOriginText } from './log-error.ts';
+import { LogError, lockedError, logErrorFrom, otherOriginText } from './log-error.ts';
 import { TileStore } from './tile-store.ts';
 
 /** Where the parts of a log lie in its directory; tiles lie under `tile/`, as they are served. */
@@ -18,10 +19,30 @@ export const placesIn = (directory: string) => ({
   moved: path.join(directory, 'moved'),
 });
 
+/** Keeps other writers away until it is disposed of. Throws LogError: `locked`, with who holds it. */
+export function lockLog(directory: string): Disposable {
+  const file = placesIn(directory).lock;
+  let lock: Disposable | undefined;
+  try {
+    lock = lockFile(file);
+  } catch (cause) {
+    throw logErrorFrom(cause, `take the lock ${file}`);
+  }
+  if (lock) return lock;
+  throw lockedError(file);
+}
+
 export interface Recovered {
   readonly ledger: Ledger;
   readonly tiles: TileStore;
   readonly journal: Journal;
+}
+
+interface RecoverOptions {
+  readonly origin: string;
+  readonly publicKey: Uint8Array;
+  /** The note that is kept outside of the directory. */
+  readonly checkpointCopy: string | undefined;
 }
 
 /**
@@ -29,7 +50,10 @@ export interface Recovered {
  * are written again from the journal's leaves, the checkpoint is signed again. The end of a batch cut off in writing
  * is dropped: nobody was told of it. Everything else that does not add up is a LogError, and nothing is changed.
  */
-export async function recover(directory: string, origin: string, publicKey: Uint8Array): Promise<Recovered> {
+export async function recover(
+  directory: string,
+  { origin, publicKey, checkpointCopy }: RecoverOptions,
+): Promise<Recovered> {
   const places = placesIn(directory);
   if (existsSync(places.moved)) {
     throw new LogError('moved', `the log in ${directory} goes on in a database: set STRATA_DATABASE_URL to it`);
@@ -43,7 +67,10 @@ export async function recover(directory: string, origin: string, publicKey: Uint
   for (const { batches } of segments) {
     for (const leaves of batches) ledger.apply(leaves);
   }
-  await checkStored(places.checkpoint, { ledger, origin, publicKey });
+  const expected = { ledger, origin, publicKey };
+  await checkSaved(places.checkpoint, await readCheckpointFile(places.checkpoint), expected);
+  const copy = savedCheckpointOf(checkpointCopy ?? '');
+  await checkSaved('the checkpoint in the database', copy, expected);
   return { ledger, tiles, journal: await Journal.open(places.journal, segments) };
 }
 
@@ -53,25 +80,28 @@ interface Expected {
   readonly publicKey: Uint8Array;
 }
 
-/** The last checkpoint written to disk must be of this log and a prefix of it. */
-async function checkStored(file: string, { ledger, origin, publicKey }: Expected): Promise<void> {
-  const saved = await readCheckpointFile(file);
+/** A checkpoint that was served must be of this log and a prefix of it. It was saved after its leaves were durable. */
+async function checkSaved(
+  where: string,
+  saved: SavedCheckpoint | undefined,
+  { ledger, origin, publicKey }: Expected,
+): Promise<void> {
   if (!saved) return;
   const { note, checkpoint } = saved;
   const verifier = noteVerifier(origin, publicKey);
-  if (!checkpoint) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint`);
+  if (!checkpoint) throw new LogError('corrupt-checkpoint', `${where} is not a checkpoint`);
   if (checkpoint.origin !== origin) {
-    throw new LogError('wrong-origin', otherOriginText(file, checkpoint.origin, origin));
+    throw new LogError('wrong-origin', otherOriginText(where, checkpoint.origin, origin));
   }
   const opened = await openNote(note, [verifier]);
   // An earlier key may have signed it; a known key's bad signature means altered bytes.
   if (!opened.ok && opened.problem.endsWith('does not verify')) {
-    throw new LogError('corrupt-checkpoint', `${file}: ${opened.problem}`);
+    throw new LogError('corrupt-checkpoint', `${where}: ${opened.problem}`);
   }
   if (checkpoint.size > ledger.size) {
-    throw new LogError('lost-leaves', `${file} is of ${checkpoint.size} leaves, the disk holds ${ledger.size}`);
+    throw new LogError('lost-leaves', `${where} is of ${checkpoint.size} leaves, the disk holds ${ledger.size}`);
   }
   if (!equalBytes(await ledger.rootAt(checkpoint.size), checkpoint.root)) {
-    throw new LogError('corrupt-tile', `the tiles do not lead to the root in ${file}`);
+    throw new LogError('corrupt-tile', `the tiles do not lead to the root in ${where}`);
   }
 }

@@ -9,7 +9,7 @@ import {
   ledgerReceiptDocument,
   verifyConsistency,
 } from '@strata/receipts';
-import { CheckpointFile } from './checkpoint-file.ts';
+import { type CheckpointSaver, fileSaver } from './checkpoint-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Log, LogStats, Placed, PublishedCheckpoint } from './log.ts';
 import { LogError, type LogErrorCode } from './log-error.ts';
@@ -58,7 +58,7 @@ export class SharedLog implements Log, AsyncDisposable {
   #witnessed: PublishedCheckpoint;
   #refusal: LogError | undefined;
   #lookError: unknown;
-  readonly #file: CheckpointFile | undefined;
+  readonly #file: CheckpointSaver | undefined;
   #commits = 0;
 
   constructor({ origin, keys, place, checkpointFile }: SharedLogOptions, tree: SharedTree, head: PublishedCheckpoint) {
@@ -68,7 +68,10 @@ export class SharedLog implements Log, AsyncDisposable {
     this.#tree = tree;
     this.#published = head;
     this.#witnessed = head;
-    this.#file = checkpointFile === undefined ? undefined : new CheckpointFile(checkpointFile, () => this.checkpoint());
+    this.#file =
+      checkpointFile === undefined
+        ? undefined
+        : fileSaver(checkpointFile, { served: () => this.checkpoint(), isShared: true });
     this.#file?.save();
     this.#following = this.#follow();
   }

@@ -3,6 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type IssueOptions, type KeySet, keySetDocument, ledgerEntry, type PublicKeyEntry } from '@strata/receipts';
+import type { CheckpointCopy } from './checkpoint-file.ts';
 import { makeDirectory } from './durable-file.ts';
 import { type ImportedLog, type ImportOptions, importLog } from './import-log.ts';
 import type { KeyringName } from './keys-copy.ts';
@@ -29,6 +30,8 @@ export interface SignedLedgerOptions {
   readonly now: () => Date;
   /** The log of several nodes, in place of one in the directory. All have the same `keys/ledger`, the newest or the one before a rotation. */
   readonly shared?: SharedLedger | undefined;
+  /** Keeps the newest checkpoint of a log in the directory a second time, outside of it. */
+  readonly checkpointCopy?: CheckpointCopy | undefined;
 }
 
 /** What several nodes have in common. */
@@ -59,13 +62,15 @@ const NO_CHANCE = new Uint8Array();
 
 /** Opens both keyrings and the log, making them on first start. Rejects with KeyringError or LogError. */
 export async function openSignedLedger(options: SignedLedgerOptions): Promise<SignedLedger> {
-  const { origin, keySetPath, now } = options;
+  const { origin, keySetPath, now, checkpointCopy } = options;
   if (options.shared) await refuseWithoutKeys(options, options.shared);
   const keyrings = await openKeyrings(options.directory, now);
   const { receipts, checkpoints } = keyrings;
   const { log, shared } = options.shared
     ? await openShared(options, options.shared, keyrings)
-    : { log: await openLog({ directory: logIn(options.directory), origin, signer: checkpoints.signer }) };
+    : {
+        log: await openLog({ directory: logIn(options.directory), origin, signer: checkpoints.signer, checkpointCopy }),
+      };
   const refuseRetired = () => {
     shared?.published.refuseRetired(receipts.signer.keyId, now());
     shared?.ledgerKeys.refuseRetired();

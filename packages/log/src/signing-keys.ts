@@ -4,9 +4,10 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { waitForLock } from '@strata/db';
 import { decodeBase64Url, PUBLIC_KEY_BYTES, type PublicKeyEntry, publicKeyEntry, type Signer } from '@strata/receipts';
-import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from './durable-file.ts';
-import { acquireLock } from './lock.ts';
+import { makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from './durable-file.ts';
+import { lockedError, logErrorFrom } from './log-error.ts';
 import { deniedText } from './permission.ts';
 
 /** The key file is unusable; `message` says why and what to do. */
@@ -58,13 +59,14 @@ export const hasKeyring = (directory: string): boolean => existsSync(path.join(d
 
 export const KEYS_FILE = 'signing-keys.json';
 const PRIVATE_MODE = 0o600;
+const CHANGE_WAIT_MS = 2_000;
 
 /**
  * Opens the keys of a directory, making the first one on first start. Throws KeyringError for a file that others may
  * read or that is damaged.
  *
  * Crash story: everything is in one file, replaced in one step, so there is always exactly one current key. Two
- * processes that start or rotate at once take turns by a lock file.
+ * processes that start or rotate at once wait for each other's lock.
  */
 export async function openKeyring({ directory, now }: KeyringOptions): Promise<Keyring> {
   await makeDirectory(directory);
@@ -99,19 +101,14 @@ export async function openKeyring({ directory, now }: KeyringOptions): Promise<K
   };
 }
 
-/** Runs one change of the file at a time among all processes, waiting for its turn up to about two seconds. */
+/** Runs one change of the file at a time among all processes. Rejects with LogError `locked` after `CHANGE_WAIT_MS`. */
 async function change<Value>(directory: string, work: () => Promise<Value>): Promise<Value> {
   const lockFile = path.join(directory, 'signing-keys.lock');
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await using _lock = await acquireLock(lockFile);
-      return await work();
-    } catch (error) {
-      const isBusy = error instanceof Error && 'code' in error && error.code === 'locked';
-      if (!isBusy || attempt === 40) throw error;
-      await new Promise((resume) => setTimeout(resume, 50));
-    }
-  }
+  using lock = await waitForLock(lockFile, { waitMs: CHANGE_WAIT_MS }).catch((cause: unknown) => {
+    throw logErrorFrom(cause, `take the lock ${lockFile}`);
+  });
+  if (!lock) throw lockedError(lockFile);
+  return await work();
 }
 
 async function addKey(
@@ -138,6 +135,7 @@ function retiredAt(stored: readonly StoredKey[], now: Date): StoredKey[] {
 async function writeKeys(file: string, keys: readonly StoredKey[]): Promise<LoadedKeys> {
   const text = `${JSON.stringify({ version: 1, keys }, null, 2)}\n`;
   await replaceFile(file, new TextEncoder().encode(text), { mode: PRIVATE_MODE, isSynced: true });
+  await removeLeftOvers(file);
   await syncDirectory(path.dirname(file));
   return loadedFrom(keys, file);
 }

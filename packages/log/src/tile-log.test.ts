@@ -3,16 +3,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe } from 'node:test';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
+import { until } from '../../../tests/support/until.ts';
 import { checkLog, LogError, openLog } from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
-import { acquireLock } from './lock.ts';
 import { appendAll, logConformance, upTo } from './test/conformance.ts';
 import { idOf, leafOf, ORIGIN, testSigner, VERIFIERS } from './test/fixture.ts';
-import { alter, failsWith, inDirectory, logOf, newestSegment, openIn } from './test/log-on-disk.ts';
+import { alter, failsWith, inDirectory, logOf, memoryCopy, newestSegment, openIn, sizeOf } from './test/log-on-disk.ts';
 
 logConformance({
   name: 'on disk',
@@ -46,35 +46,6 @@ describe('an open log on disk', () => {
     await log[Symbol.asyncDispose]();
     await assert.rejects(checkLog(directory, VERIFIERS), failsWith('corrupt-checkpoint'));
     await checkLog(directory);
-  });
-});
-
-describe('the lock', () => {
-  inDirectory('is held by one, and free after disposal', async (directory) => {
-    const file = path.join(directory, 'lock');
-    const lock = await acquireLock(file);
-    await assert.rejects(acquireLock(file), failsWith('locked'));
-    await lock[Symbol.asyncDispose]();
-    await using _next = await acquireLock(file);
-    assert.deepEqual(readdirSync(directory), ['lock']);
-  });
-
-  inDirectory('detects a reused process number by its start time, and replaces a garbled file', async (directory) => {
-    const file = path.join(directory, 'lock');
-    const stale = process.platform === 'linux' ? [`${process.pid} 1\n`, '', 'garbage', '-1 5', '0 0'] : ['', 'garbage'];
-    for (const content of stale) {
-      await writeFile(file, content);
-      await using _lock = await acquireLock(file);
-      assert.match(await readFile(file, 'utf8'), new RegExp(`^${process.pid} `));
-    }
-  });
-
-  inDirectory('is given to one of many that find it stale at once', async (directory) => {
-    const file = path.join(directory, 'lock');
-    await writeFile(file, '999999999 1\n');
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => acquireLock(file)));
-    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-    assert.deepEqual([refused.length, refused.every(failsWith('locked'))], [7, true]);
   });
 });
 
@@ -123,6 +94,72 @@ describe('a restart', () => {
     await assert.rejects(openIn(directory), failsWith('lost-leaves'));
   });
 
+  inDirectory(
+    'refuses less than was signed, by the copy outside of the directory where the file is gone',
+    async (directory) => {
+      const copy = memoryCopy();
+      const open = () => openIn(directory, ORIGIN, copy);
+      {
+        await using log = await open();
+        for (let number = 0; number < 9; number++) await log.append(leafOf(number));
+        await until(() => sizeOf(copy.note) === 9);
+      }
+      const [segment, whole] = [newestSegment(directory), readFileSync(newestSegment(directory))];
+      for (const kept of [whole.length - 1, Math.floor(whole.length / 2), 0]) {
+        await truncate(segment, kept);
+        await rm(path.join(directory, 'checkpoint'), { force: true });
+        await assert.rejects(open(), {
+          code: 'lost-leaves',
+          message: /^the checkpoint in the database is of 9 leaves, the/,
+        });
+        assert.equal(statSync(segment).size, kept, 'it is left as it is');
+        await writeFile(segment, whole);
+      }
+      await rm(path.join(directory, 'journal'), { recursive: true });
+      await assert.rejects(open(), failsWith('lost-leaves'));
+    },
+  );
+
+  inDirectory(
+    'opens with a copy that is behind, missing, or signed by an earlier key; not with another',
+    async (directory) => {
+      const copy = memoryCopy();
+      await logOf(directory, 5);
+      const [behind, note] = ['', await readFile(path.join(directory, 'checkpoint'), 'utf8')];
+      await logOf(directory, 4);
+      for (const left of [behind, note]) {
+        copy.note = left;
+        await using log = await openIn(directory, ORIGIN, copy);
+        assert.equal(log.size, 9);
+        await log[Symbol.asyncDispose]();
+        assert.deepEqual([sizeOf(copy.note), copy.note], [9, log.checkpoint()], 'brought up to date');
+      }
+      await using rotated = await openLog({ directory, origin: ORIGIN, signer: testSigner(3), checkpointCopy: copy });
+      assert.equal(rotated.size, 9);
+      await rotated[Symbol.asyncDispose]();
+      copy.note = note.replace('\n5\n', '\n4\n');
+      await assert.rejects(openIn(directory, ORIGIN, copy), failsWith('corrupt-checkpoint'));
+    },
+  );
+
+  inDirectory('goes on where the copy cannot be written, and reports it', async (directory) => {
+    const copy = { read: async () => undefined, write: () => Promise.reject(new Error('no room')) };
+    await using log = await openIn(directory, ORIGIN, copy);
+    await log.append(leafOf(0));
+    assert.ok(failsWith('io')(log.stats().backgroundError));
+  });
+
+  inDirectory('removes what killed processes left of files that they replaced', async (directory) => {
+    await logOf(directory, 1);
+    const old = new Date(Date.now() - 3_600_000);
+    for (const name of ['checkpoint.4711.new', 'checkpoint.1.new', 'checkpoint.new']) {
+      await writeFile(path.join(directory, name), '');
+      await utimes(path.join(directory, name), old, old);
+    }
+    await logOf(directory, 2);
+    assert.deepEqual(readdirSync(directory).sort(), ['checkpoint', 'journal', 'lock']);
+  });
+
   inDirectory('distinguishes a missing journal from an empty log', async (directory) => {
     await logOf(directory, SEGMENT_LEAVES + 1);
     await rm(path.join(directory, 'journal'), { recursive: true });
@@ -161,6 +198,26 @@ describe('a restart', () => {
     await using log = await openIn(directory);
     await assert.rejects(log.receipt(idOf(leafOf(768))), failsWith('corrupt-tile'));
     assert.equal((await log.receipt(idOf(leafOf(0))))?.index, 0);
+  });
+
+  inDirectory('serves no tile that is cut off or altered, and says which', async (directory) => {
+    const leaves = 65_536 + SEGMENT_LEAVES + 1;
+    await logOf(directory, leaves);
+    await using log = await openIn(directory);
+    for (const tile of ['tile/0/003', 'tile/entries/003']) {
+      const file = path.join(directory, tile);
+      const [bytes, refused] = [readFileSync(file), { code: 'corrupt-tile', message: new RegExp(tile) }];
+      for (const damage of [() => alter(file, 99), () => truncate(file, 99), () => truncate(file, 0), () => rm(file)]) {
+        await damage();
+        await assert.rejects(async () => log.read(tile), refused);
+        await writeFile(file, bytes);
+      }
+      assert.deepEqual(Buffer.from((await log.read(tile)) ?? []), bytes);
+    }
+    const bundle = path.join(directory, 'tile/entries/005');
+    await alter(bundle, 2);
+    await assert.rejects(log.read('tile/entries/005.p/7'), failsWith('corrupt-tile'));
+    assert.ok(await log.read('tile/entries/004'));
   });
 
   inDirectory('removes segments that a power failure brought back', async (directory) => {

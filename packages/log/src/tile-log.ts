@@ -1,27 +1,30 @@
 // The log that a service writes to: concurrent appends share one write and one sync, then one checkpoint.
 import { type LedgerReceipt, ledgerReceiptDocument } from '@strata/receipts';
-import { CheckpointFile } from './checkpoint-file.ts';
-import { makeDirectory } from './durable-file.ts';
+import { type CheckpointCopy, CheckpointSaver, fileSaver } from './checkpoint-file.ts';
+import { makeDirectory, removeLeftOvers } from './durable-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Journal, SEGMENT_LEAVES } from './journal.ts';
 import type { Ledger } from './ledger.ts';
-import { acquireLock, type Lock } from './lock.ts';
 import type { CheckpointSigner, Log, LogStats, Placed } from './log.ts';
 import { type LogError, logErrorFrom } from './log-error.ts';
 import { hashPrefixOf } from './published-tree.ts';
-import { placesIn, type Recovered, recover } from './recover.ts';
+import { lockLog, placesIn, type Recovered, recover } from './recover.ts';
 import type { TileStore } from './tile-store.ts';
 
 /** Leaves of a batch: applying this many takes about 3 ms of the event loop. */
 const MAX_BATCH = 1024;
 /** Tiles allowed to wait in memory for a slow disk, 32 segments of leaves, before appends wait too. */
 const MAX_PENDING_TILES = 32 * 33;
+/** The copy is a transaction of a database; leaves of a shorter time are known to be lost by the file alone. */
+const COPY_PAUSE_MS = 200;
 
 export interface LogOptions {
   readonly directory: string;
   /** First line of every checkpoint, such as `strata.example/ledger`. */
   readonly origin: string;
   readonly signer: CheckpointSigner;
+  /** Keeps the newest checkpoint too: a folder that lost leaves and its own checkpoint is not opened. */
+  readonly checkpointCopy?: CheckpointCopy | undefined;
 }
 
 export interface TileLogStats extends LogStats {
@@ -29,21 +32,19 @@ export interface TileLogStats extends LogStats {
   readonly indexBytes: number;
 }
 
-/** Opens or creates a log. Throws LogError: see its codes. */
-export async function openLog({ directory, origin, signer }: LogOptions): Promise<TileLog> {
+/** Opens or creates a log. Throws LogError: see its codes; or what the copy of the checkpoint cannot be read with. */
+export async function openLog({ directory, origin, signer, checkpointCopy }: LogOptions): Promise<TileLog> {
   const places = placesIn(directory);
-  let lock: Lock | undefined;
+  const copied = await checkpointCopy?.read();
+  let lock: Disposable | undefined;
   try {
     await makeDirectory(directory);
-    lock = await acquireLock(places.lock);
-    return new TileLog(places.checkpoint, {
-      name: origin,
-      signer,
-      lock,
-      ...(await recover(directory, origin, signer.publicKey)),
-    });
+    lock = lockLog(directory);
+    const recovered = await recover(directory, { origin, publicKey: signer.publicKey, checkpointCopy: copied });
+    await removeLeftOvers(places.checkpoint);
+    return new TileLog(places.checkpoint, { name: origin, signer, lock, checkpointCopy, ...recovered });
   } catch (cause) {
-    await lock?.[Symbol.asyncDispose]();
+    lock?.[Symbol.dispose]();
     throw logErrorFrom(cause, `open the log ${directory}`);
   }
 }
@@ -51,7 +52,8 @@ export async function openLog({ directory, origin, signer }: LogOptions): Promis
 interface Parts extends Recovered {
   readonly name: string;
   readonly signer: CheckpointSigner;
-  readonly lock: Lock;
+  readonly lock: Disposable;
+  readonly checkpointCopy: CheckpointCopy | undefined;
 }
 
 /**
@@ -63,10 +65,10 @@ export class TileLog implements Log, AsyncDisposable {
   readonly #ledger: Ledger;
   readonly #tiles: TileStore;
   readonly #journal: Journal;
-  readonly #lock: Lock;
+  readonly #lock: Disposable;
   readonly #name: string;
   readonly #signer: CheckpointSigner;
-  readonly #checkpointFile: CheckpointFile;
+  readonly #savers: CheckpointSaver[];
   readonly #appends = new GroupCommit({
     maxLeaves: () => Math.min(SEGMENT_LEAVES - (this.#ledger.size % SEGMENT_LEAVES), MAX_BATCH),
     commit: (leaves) => this.#commit(leaves),
@@ -76,14 +78,19 @@ export class TileLog implements Log, AsyncDisposable {
   #isClosed = false;
   #commits = 0;
 
-  constructor(checkpointFile: string, { ledger, tiles, journal, lock, name, signer }: Parts) {
+  constructor(checkpointFile: string, { ledger, tiles, journal, lock, name, signer, checkpointCopy }: Parts) {
     this.#ledger = ledger;
     this.#tiles = tiles;
     this.#journal = journal;
     this.#lock = lock;
     this.#name = name;
     this.#signer = signer;
-    this.#checkpointFile = new CheckpointFile(checkpointFile, () => this.checkpoint());
+    const served = () => this.checkpoint();
+    this.#savers = [fileSaver(checkpointFile, { served, isShared: false })];
+    if (checkpointCopy) {
+      const write = (note: string) => checkpointCopy.write(note);
+      this.#savers.push(new CheckpointSaver({ served, write, pauseMs: COPY_PAUSE_MS }));
+    }
     this.#publish();
     if (tiles.pendingTiles > 0) this.#flush();
   }
@@ -122,22 +129,22 @@ export class TileLog implements Log, AsyncDisposable {
 
   stats(): TileLogStats {
     const { pendingTiles } = this.#tiles;
-    const error = this.#backgroundError ?? this.#checkpointFile.error;
+    const error = this.#backgroundError ?? this.#savers.find((saver) => saver.error)?.error;
     const { refusal } = this.#journal;
     const counts = { size: this.size, commits: this.#commits, pendingTiles, indexBytes: this.#ledger.indexBytes };
     const figures = { ...counts, ...(refusal && { refusal }) };
     return error ? { ...figures, backgroundError: error } : figures;
   }
 
-  /** Commits what waits, writes what is pending and lets the lock go. */
+  /** Commits what waits, writes what is pending and releases the lock. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#appends.close();
     await this.#flushing;
-    await this.#checkpointFile[Symbol.asyncDispose]();
+    for (const saver of this.#savers) await saver[Symbol.asyncDispose]();
     await this.#journal[Symbol.asyncDispose]();
-    await this.#lock[Symbol.asyncDispose]();
+    this.#lock[Symbol.dispose]();
   }
 
   async #commit(leaves: readonly Uint8Array[]): Promise<Placed> {
@@ -162,7 +169,7 @@ export class TileLog implements Log, AsyncDisposable {
       publicKey: this.#signer.publicKey,
       sign: (bytes) => this.#signer.sign(bytes),
     });
-    this.#checkpointFile.save();
+    for (const saver of this.#savers) saver.save();
   }
 
   /** Makes full tiles durable, then lets the journal forget their leaves. */

@@ -79,6 +79,11 @@ export class TileStore {
     return nodes;
   }
 
+  /** Reads everything anew. */
+  forget(): void {
+    this.#cache.clear();
+  }
+
   /** The 256 entries of a full bundle. */
   async entries(index: number): Promise<Uint8Array[]> {
     const entries = decodeEntries(await this.bytes('entries', index));

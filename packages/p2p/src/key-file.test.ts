@@ -3,8 +3,7 @@ import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { generateKeyPair, privateKeyToProtobuf } from '@libp2p/crypto/keys';
-import { KeyFileError, loadKey } from './key-file.ts';
-import { lockKey } from './key-lock.ts';
+import { KeyFileError, loadKey, lockKey } from './key-file.ts';
 import { useDirectory } from './test/hosts.ts';
 
 describe('key file', () => {

@@ -4,6 +4,7 @@ import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { generateKeyPair, privateKeyFromProtobuf, privateKeyToProtobuf } from '@libp2p/crypto/keys';
 import type { Ed25519PrivateKey } from '@libp2p/interface';
+import { holderOf, lockFile } from '@strata/db';
 
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError';
@@ -15,6 +16,30 @@ export class KeyFileError extends Error {
  */
 export async function loadKey(file: string): Promise<Ed25519PrivateKey> {
   return (await readKey(file)) ?? (await makeKey(file));
+}
+
+/** Of a directory that nobody may write, as secrets are mounted. */
+const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT']);
+
+/**
+ * Holds `<key file>.lock` until it is disposed of: two hosts with one key would push each other out of every connection. Rejects with
+ * KeyFileError where another host holds it, here or in another process. Beside a key in a directory that may not be written there
+ * can be no lock, and none is held.
+ */
+export async function lockKey(keyFile: string): Promise<Disposable> {
+  const file = `${keyFile}.lock`;
+  let lock: Disposable | undefined;
+  try {
+    await mkdir(path.dirname(keyFile), { recursive: true });
+    lock = lockFile(file);
+  } catch (cause) {
+    if (UNWRITABLE.has((cause as NodeJS.ErrnoException).code ?? '')) return { [Symbol.dispose]: () => {} };
+    throw new KeyFileError(`the key file ${keyFile} cannot be locked`, { cause });
+  }
+  if (lock) return lock;
+  throw new KeyFileError(
+    `the key file ${keyFile} is in use by ${holderOf(file)}: stop it, or give this one a directory of its own with STRATA_DATA, or a key with STRATA_P2P_KEY_FILE`,
+  );
 }
 
 /** Rejects with KeyFileError where others may read it. */

@@ -44,7 +44,7 @@ describe('host', { concurrency: true }, () => {
 
   it('is the only one with its key, until it is gone', async () => {
     const keyFile = path.join(hosts.directory, 'only.key');
-    const message = new RegExp(`^another process runs with the key file ${keyFile}: stop it`);
+    const message = new RegExp(`^the key file ${keyFile} is in use by process ${process.pid} on .+: stop it`);
     const first = await hosts.start('only');
     await assert.rejects(hosts.start('only'), { name: 'KeyFileError', message });
     await first[Symbol.asyncDispose]();

@@ -42,7 +42,15 @@ export {
   TIERS,
   type Tier,
 } from './keys.ts';
-export type { GrowLedger, LedgerGrowth, LedgerHead, LedgerKeyTable, LedgerTable, LedgerTables } from './ledger.ts';
+export type {
+  GrowLedger,
+  LedgerCheckpoint,
+  LedgerGrowth,
+  LedgerHead,
+  LedgerKeyTable,
+  LedgerTable,
+  LedgerTables,
+} from './ledger.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
 export {
   digestOfRows,
@@ -55,7 +63,7 @@ export {
   receiptsInRows,
 } from './postgres-backup.ts';
 export type { Quota, QuotaUse } from './quota.ts';
-export { receiptsToldBy } from './receipts-told.ts';
+export { ledgerCheckpointIn, receiptsToldBy } from './receipts-told.ts';
 export type { RecordedScan, RecordOptions, RecordScans, ScanRecord, ScanResult } from './record-scan.ts';
 export type { HistoryTable, RetentionTable } from './retention.ts';
 export type { Claim, ScanProgress, ScanWork } from './scan-work.ts';

@@ -127,6 +127,34 @@ export class LedgerTable {
   }
 }
 
+/** The newest checkpoint of a ledger in a folder, kept here too: a folder that lost leaves cannot lose it with them. */
+export class LedgerCheckpoint {
+  readonly #db: Db;
+  readonly #name: string;
+
+  constructor(db: Db, origin: string) {
+    this.#db = db;
+    this.#name = checkpointName(origin);
+  }
+
+  /** The signed note; undefined before the first. */
+  async read(): Promise<string | undefined> {
+    const row = await this.#db.selectFrom('settings').where('name', '=', this.#name).select('value').executeTakeFirst();
+    return row?.value;
+  }
+
+  async write(value: string): Promise<void> {
+    await this.#db
+      .insertInto('settings')
+      .values({ name: this.#name, value })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+      .execute();
+  }
+}
+
+/** Its row of `settings`: a log that begins under another name is another log. */
+export const checkpointName = (origin: string): string => `ledger-checkpoint ${origin}`;
+
 /** Both tables of a database's ledger. */
 export interface LedgerTables {
   readonly log: LedgerTable;

@@ -1,6 +1,7 @@
 // Which receipts a store tells of that may be in use, to be looked for in the ledger.
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { checkpointName } from './ledger.ts';
 import { openPool } from './postgres-dialect.ts';
 import { receiptIn } from './sqlite-backup.ts';
 import { RECEIPTS_TOLD } from './store-copy.ts';
@@ -14,6 +15,20 @@ export async function receiptsToldBy(url: string): Promise<string[]> {
   try {
     const bodies = file === undefined ? await onServer(url) : inFile(file);
     return bodies.flatMap(({ body }) => receiptIn(String(body)));
+  } catch (error) {
+    throw storeErrorOf(error);
+  }
+}
+
+/** The newest checkpoint that `sqlite:<file>` keeps of a ledger in a folder; undefined where there is none. Throws StoreError. */
+export function ledgerCheckpointIn(url: string, origin: string): string | undefined {
+  const file = /^sqlite:(.+)$/.exec(url)?.[1];
+  if (file === undefined || !existsSync(file)) return undefined;
+  try {
+    using database = new DatabaseSync(file, { timeout: 5_000 });
+    const isThere = database.prepare("select 1 from sqlite_schema where name = 'settings'").get();
+    const row = isThere && database.prepare('select value from settings where name = ?').get(checkpointName(origin));
+    return row && String(row.value);
   } catch (error) {
     throw storeErrorOf(error);
   }

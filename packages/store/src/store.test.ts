@@ -18,6 +18,16 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 /** How the place refuses tables that are not the store's. */
 const ofAnotherProgram = (url: string) => failsWith(pathOf(url) === undefined ? 'names-taken' : 'not-a-database');
 
+onEach(kept, 'the checkpoint of a ledger in a folder', (_place, test) => {
+  test('is the last one written, of each log by its name', async (store) => {
+    const checkpoint = store.ledgerCheckpoint('a.example/log');
+    assert.equal(await checkpoint.read(), undefined);
+    for (const note of ['of one leaf', 'of two leaves']) await checkpoint.write(note);
+    assert.equal(await store.ledgerCheckpoint('a.example/log').read(), 'of two leaves');
+    assert.equal(await store.ledgerCheckpoint('b.example/log').read(), undefined);
+  });
+});
+
 onEach(kept, 'a store', (place, test, _onFresh, onEmpty) => {
   test('is changed in one scan and one domain by a scan that finds the same', async (store, url) => {
     await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);

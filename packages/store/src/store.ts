@@ -18,7 +18,7 @@ import {
 } from './figures.ts';
 import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
-import { LedgerKeyTable, LedgerTable } from './ledger.ts';
+import { LedgerCheckpoint, LedgerKeyTable, LedgerTable } from './ledger.ts';
 import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
 import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
@@ -154,6 +154,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly sources: SourceTable;
   /** The ledger of all nodes of this database; undefined on a file, which has one process, whose ledger is a folder. */
   readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
+  /** What is kept here of a ledger in a folder. */
+  ledgerCheckpoint(origin: string): LedgerCheckpoint;
 }
 
 /** Connections of the ledger's own, opened when it is used: scans that wait for their turn must not keep it waiting. */
@@ -251,6 +253,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     retention: new RetentionTable(db),
     sources: new SourceTable(db),
     ledger: ledgerDb && { log: new LedgerTable(ledgerDb), keys: new LedgerKeyTable(ledgerDb) },
+    ledgerCheckpoint: (origin) => new LedgerCheckpoint(db, origin),
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();
       await schedulerLock[Symbol.asyncDispose]();

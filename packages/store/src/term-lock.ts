@@ -3,14 +3,14 @@
 // has the store for itself anyway.
 import { realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { lockFile } from '@strata/db';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { bump, type CounterName, counterOf } from './counters.ts';
-import { lockFile } from './file-lock.ts';
 import { inTurn } from './in-turn.ts';
 import { BEGIN_WRITING, openClient } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
-import { storeErrorOf } from './store-error.ts';
+import { StoreError, storeErrorOf } from './store-error.ts';
 
 export interface TermHold extends AsyncDisposable {
   /** Greater with each holder. */
@@ -66,7 +66,11 @@ export function fileLock(db: Kysely<Database>, name: TermLockName, file: string)
   return {
     async tryTake() {
       // Whatever path leads to it.
-      held = lockFile(`${realpathSync(file)}.${name}.lock`);
+      try {
+        held = lockFile(`${realpathSync(file)}.${name}.lock`);
+      } catch (cause) {
+        throw new StoreError('cannot-open', { cause });
+      }
       if (!held) return undefined;
       const hold = await sole.tryTake();
       return hold && { ...hold, [Symbol.asyncDispose]: letGo };

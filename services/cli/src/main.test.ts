@@ -137,7 +137,7 @@ describe('strata at its start', () => {
   it('serves until it is told to stop, and ends with exit code 0; a second one on its data is refused', async () => {
     await using data = await temporaryDirectory();
     const env = { ...quiet, STRATA_DATA: data.path };
-    const locked = /^strata: .+lock is held by process \d+.+: another .+; stop it, or .+STRATA_DATA\n$/;
+    const locked = /^strata: .+lock is held by process \d+ on .+: another .+; stop it, or .+STRATA_DATA\n$/;
     const { code, stderr } = await spawnStrata('stack serve', {
       env,
       async whileAt({ matched }) {

@@ -205,6 +205,7 @@ const userErrors: readonly string[] = [
   'LogError',
   'KeyringError',
   'EngineError',
+  'FileLockError',
   'GatewayStartError',
   'ModelStoreError',
   'NetworkKeyError',
@@ -215,7 +216,10 @@ const userErrors: readonly string[] = [
 const advice: Readonly<Record<string, (owner: DataOwner) => Promise<string | undefined>>> = {
   locked: async () =>
     'another process of this service uses this data directory; stop it, or give this one its own with STRATA_DATA',
+  'lost-leaves': async () =>
+    'is STRATA_DATA the directory of the service that uses this database? Else leaves that were published are lost: see "The ledger fails" in docs/operations.md',
   'cannot-open': (owner) => owner.denied(),
+  EACCES: (owner) => owner.denied(),
 };
 
 /** What a user can fix is one line; everything else is a bug and shows its stack. */

@@ -106,6 +106,7 @@ export async function createGateway(
       origin: config.ledgerOrigin,
       keySetPath: KEY_SET_PATH,
       now,
+      checkpointCopy: store.ledgerCheckpoint(config.ledgerOrigin),
     }),
   );
   const { segments } = store;

@@ -19,13 +19,16 @@ export interface LedgerOptions {
   readonly origin: string;
   readonly now: () => Date;
   /** On a database of several nodes the log is there. */
-  readonly store: Pick<Store, 'ledger'>;
+  readonly store: Pick<Store, 'ledger' | 'ledgerCheckpoint'>;
 }
 
 /** Opens both keyrings below the data directory, and the log there or in the database, making them on first start. */
 export async function openLedger({ dataDirectory, origin, now, store }: LedgerOptions): Promise<Ledger> {
   const shared = store.ledger && sharedLedgerOf(store.ledger);
-  const signed = await openSignedLedger({ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now, shared });
+  const signed = await openSignedLedger({
+    ...{ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now, shared },
+    checkpointCopy: store.ledgerCheckpoint(origin),
+  });
   const passing = passingSigner();
   return {
     ...signed,

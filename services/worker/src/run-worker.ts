@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { MeasuredEngine, measureSpeed, openModel, readVocabulary, tryLock } from '@strata/engine';
+import { fileSystemWarning, holderOf, lockFile } from '@strata/db';
+import { MeasuredEngine, measureSpeed, openModel, readVocabulary } from '@strata/engine';
 import { Metrics, Readiness, serveMetrics } from '@strata/http';
 import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -73,6 +74,8 @@ export async function startWorker(
   await using stack = new AsyncDisposableStack();
   // Whom it served, and when, is its own business.
   await mkdir(config.directory, { recursive: true, mode: 0o700 });
+  const warning = fileSystemWarning(config.directory);
+  if (warning !== undefined) logger.warn(warning);
   stack.use(lockOf(config));
   const [metrics, readiness] = [new Metrics(), new Readiness()];
   const figures =
@@ -164,12 +167,13 @@ export async function startWorker(
   };
 }
 
-/** Throws WorkerStartError. */
+/** Throws WorkerStartError or FileLockError. */
 function lockOf(config: WorkerConfig): Disposable {
-  const lock = tryLock(path.join(config.directory, 'worker.lock'));
+  const file = path.join(config.directory, 'worker.lock');
+  const lock = lockFile(file);
   if (lock) return lock;
   throw new WorkerStartError(
-    `another worker runs with ${config.directory} already; name another data directory with STRATA_DATA to run two`,
+    `another worker runs with ${config.directory} already (${holderOf(file)}); name another data directory with STRATA_DATA to run two`,
   );
 }
 

@@ -1,7 +1,7 @@
 // Backups of a running service by the command: what is in them, which damage is found, and a service that continues from one.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { cp, mkdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
@@ -151,7 +151,10 @@ describe('a backup', () => {
   it('is not made of a store and a ledger that are not of one service', async () => {
     await using to = await empty();
     const mixed = { ...to.env, STRATA_DATABASE_URL: `sqlite:${path.join(busy.harness.directory, 'strata.db')}` };
-    assert.match(await fails(['backup', path.join(place.path, 'mixed')], mixed), /the ledger lacks .* STRATA_DATA/);
+    assert.match(
+      await fails(['backup', path.join(place.path, 'mixed')], mixed),
+      /checkpoint is of \d+ leaves, there are 0: is STRATA_DATA/,
+    );
     assert.ok(!existsSync(path.join(place.path, 'mixed')));
   });
 
@@ -193,6 +196,10 @@ describe('a backup', () => {
     const refused = await fails(['restore', set, '--replace'], to.env);
     assert.match(refused, /going on from the older one would fork it/);
     assert.match(refused, /--keep-ledger keeps the newer one/);
+    const ledger = path.join(to.data, 'ledger');
+    await rename(ledger, `${ledger}.lost`);
+    assert.match(await fails(['restore', set, '--replace'], to.env), /would fork it/, 'the store knows it too');
+    await rename(`${ledger}.lost`, ledger);
     // The service of before is gone, and a witness has its checkpoint.
     await using elsewhere = await empty();
     const witness = path.join(place.path, 'checkpoint');

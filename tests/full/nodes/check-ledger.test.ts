@@ -1,6 +1,6 @@
 // `strata stack check-store` and the ledger: sound ones pass, beside who appends; each kind of damage is found, in a folder and in a database.
 import assert from 'node:assert/strict';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { issueReceipt } from '@strata/receipts';
@@ -20,12 +20,12 @@ const LEAVES = 600;
 type Env = { readonly STRATA_DATA: string; readonly STRATA_DATABASE_URL?: string };
 
 /** A store with a ledger of so many receipts, of which it tells the last one. */
-async function fill(env: Env, beside: () => Promise<void> = async () => {}): Promise<void> {
+async function fill(env: Env, beside: () => Promise<void> = async () => {}, leaves = LEAVES): Promise<void> {
   const config = readConfig(env);
   await using store = await openStore(config.databaseUrl);
   const { dataDirectory, ledgerOrigin: origin } = config;
   await using ledger = await openLedger({ dataDirectory, origin, now: () => new Date(), store });
-  const issued = Array.from({ length: LEAVES }, (_, number) => issueReceipt({ number }, ledger.issuing()));
+  const issued = Array.from({ length: leaves }, (_, number) => issueReceipt({ number }, ledger.issuing()));
   await Promise.all(issued.map(({ leaf }) => ledger.log.append(leaf)));
   await store.stream.begin(0, 1);
   const told = { type: 'migration', domain: null, providers: [], category: null } as const;
@@ -60,18 +60,49 @@ describe('a ledger in a folder', () => {
     await writeFile(checkpoint, note.replace(`\n${LEAVES}\n`, `\n${LEAVES - 1}\n`));
     await assertFound(env, /^The ledger: the checkpoint is not signed by a key of this directory/);
     await rm(checkpoint);
-    await assertFound(env, /^The ledger: there are leaves, and no checkpoint that covers them/);
+    assert.deepEqual(await findingsOf(env), [], 'the store keeps another');
+    await truncate(journal, 9_000);
+    await assertFound(env, /^The ledger: the checkpoint is of 600 leaves, there are \d+/);
+    const lost = {
+      code: 'lost-leaves',
+      message: /^the checkpoint in the database is of 600 leaves, the disk holds \d+/,
+    };
+    await assert.rejects(fill(env), lost);
+    await writeFile(journal, whole);
     await writeFile(checkpoint, note);
 
     assert.deepEqual(await findingsOf(env), []);
     const folder = path.join(place.path, 'ledger');
     await rename(folder, `${folder}.away`);
-    await assertFound(env, /^The ledger lacks 1 of the 1 receipts/, 'all of it is lost');
+    await assertFound(env, /^The ledger: the checkpoint is of 600 leaves, there are 0/, 'all of it is lost');
     await rename(`${folder}.away`, folder);
     await exec(`sqlite:${path.join(place.path, 'strata.db')}`, UNKNOWN);
     await assertFound(env, /^The ledger lacks 1 of the 2 receipts .* cr_a{32} among them/);
   });
 });
+
+describe('a ledger in tiles', () => {
+  it('is found damaged, with the name of the tile', async () => {
+    await using place = await temporaryDirectory();
+    const env = { STRATA_DATA: place.path };
+    await fill(env, undefined, 4_100);
+    assert.deepEqual(await findingsOf(env), []);
+    const damaged: readonly (readonly [string, (bytes: Buffer) => Buffer, RegExp])[] = [
+      ['entries/003', (bytes) => bytes.subarray(0, -9), /tile\/entries\/003 does not hold 256 entries/],
+      ['entries/003', flipped, /tile\/0\/003 is not what .+ or ledger\/tile\/entries\/003 is damaged/],
+      ['0/007', flipped, /tile\/0\/007 is not what its leaves hash to/],
+    ];
+    for (const [tile, damage, expected] of damaged) {
+      const file = path.join(place.path, 'ledger/tile', tile);
+      const whole = await readFile(file);
+      await writeFile(file, damage(whole));
+      await assertFound(env, expected);
+      await writeFile(file, whole);
+    }
+  });
+});
+
+const flipped = (bytes: Buffer): Buffer => bytes.map((byte, at) => (at === 100 ? byte ^ 1 : byte)) as Buffer;
 
 describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
   it('passes while it is written to, and each kind of damage is found', async () => {

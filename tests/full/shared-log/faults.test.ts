@@ -177,6 +177,9 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     await exec(url, "update ledger_leaves set leaf = 'other' where leaf_index = 300");
     await using log = await openNode(url);
     await assert.rejects(log.receipt(idOf(leafOf(300))), failsWith('corrupt-tile'));
+    for (const tile of ['tile/entries/001', 'tile/entries/001.p/60'])
+      await assert.rejects(async () => log.read(tile), failsWith('corrupt-tile'));
+    assert.ok(await log.read('tile/entries/001.p/44'), 'what lies before it');
 
     // Another history, signed by the ledger's own key, put in the place of the one that this node serves.
     const others = await postgres.fresh();

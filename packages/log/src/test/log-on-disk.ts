@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { LogError, type LogErrorCode, openLog, type TileLog } from '../index.ts';
+import { type CheckpointCopy, LogError, type LogErrorCode, openLog, type TileLog } from '../index.ts';
 import { appendAll, upTo } from './conformance.ts';
 import { ORIGIN, testSigner } from './fixture.ts';
 
@@ -18,7 +18,21 @@ export const inDirectory = (name: string, check: (directory: string, t: TestCont
     await check(directory.path, t);
   });
 
-export const openIn = (directory: string, origin = ORIGIN): Promise<TileLog> => openLog({ directory, origin, signer });
+export const openIn = (directory: string, origin = ORIGIN, checkpointCopy?: CheckpointCopy): Promise<TileLog> =>
+  openLog({ directory, origin, signer, checkpointCopy });
+
+/** A second place of the newest checkpoint, that a test looks into. */
+export const memoryCopy = () => ({
+  note: '',
+  read: async function () {
+    return this.note;
+  },
+  write: async function (note: string) {
+    this.note = note;
+  },
+});
+
+export const sizeOf = (note: string): number => Number(note.split('\n')[1]);
 
 /** For `assert.rejects`. */
 export const failsWith = (code: LogErrorCode) => (error: unknown) => error instanceof LogError && error.code === code;

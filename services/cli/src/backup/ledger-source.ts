@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
+  checkpointOf,
   type LeafBatches,
   type PublicKeys,
   publicKeyBytes,
@@ -11,7 +12,7 @@ import {
 } from '@strata/log';
 import { noteVerifier, openNote } from '@strata/receipts';
 import { type Config, sharedLedgerOf } from '@strata/stack';
-import { openLedgerTables } from '@strata/store';
+import { ledgerCheckpointIn, openLedgerTables } from '@strata/store';
 import { CommandError } from '../output.ts';
 
 export interface LedgerSource extends AsyncDisposable {
@@ -25,7 +26,7 @@ export interface LedgerSource extends AsyncDisposable {
 }
 
 /** Rejects with StoreError or LogError. */
-export async function openLedgerSource({ dataDirectory, databaseUrl }: Config): Promise<LedgerSource> {
+export async function openLedgerSource({ dataDirectory, databaseUrl, ledgerOrigin }: Config): Promise<LedgerSource> {
   const tables = databaseUrl.startsWith('sqlite:') ? undefined : await openLedgerTables(databaseUrl);
   const head = await tables?.log.head();
   const directory = path.join(dataDirectory, 'ledger');
@@ -43,11 +44,17 @@ export async function openLedgerSource({ dataDirectory, databaseUrl }: Config): 
   await tables?.[Symbol.asyncDispose]();
   return {
     kind: 'folder',
-    note: await readCheckpoint(directory),
+    note: newest(await readCheckpoint(directory), ledgerCheckpointIn(databaseUrl, ledgerOrigin)),
     leaves: () => readLeaves(directory),
     publishedKeys: async () => ({}),
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+/** Of the checkpoints that the folder and the store keep; either may be some moments old, or lost. */
+function newest(file: string | undefined, copy: string | undefined): string | undefined {
+  if (file === undefined || copy === undefined) return file ?? copy;
+  return checkpointOf(copy).size > checkpointOf(file).size ? copy : file;
 }
 
 /** Whether a folder holds a log that goes on there. */

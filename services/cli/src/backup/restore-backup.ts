@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import {
+  checkpointOf,
   decodeLeaves,
   lockLog,
   openSignedLedger,
@@ -14,7 +15,7 @@ import {
   writeLog,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
-import { settleSqlite } from '@strata/store';
+import { ledgerCheckpointIn, settleSqlite } from '@strata/store';
 import { CommandError } from '../output.ts';
 import { type CheckedBackup, checkBackup } from './check-backup.ts';
 import { LEAVES_FILE, type Manifest, STORE_FILE } from './manifest.ts';
@@ -39,7 +40,7 @@ export async function restoreBackup(config: Config, folder: string, options: Res
   const given = options.keysFile === undefined ? undefined : await readKeysFile(options.keysFile);
   await mkdir(place.directory, { recursive: true });
   // A running service holds it.
-  await using _lock = existsSync(place.ledger) ? await lockLog(place.ledger) : undefined;
+  using _lock = existsSync(place.ledger) ? lockLog(place.ledger) : undefined;
   const leaves = await judgeLedger(place, checked, { ...options, ledgerHere });
 
   const staging = path.join(place.directory, RESTORING);
@@ -97,22 +98,37 @@ async function judgeLedger(
 ): Promise<number> {
   const { leaves } = manifest.ledger;
   const here = options.ledgerHere ? await readHere(place.ledger, leaves) : undefined;
+  const known = publishedByStore(place, manifest);
   if (options.keepLedger) {
     if (here?.trouble) throw new CommandError(`the ledger here cannot be kept: ${here.trouble}`);
     if (!here || here.leaves < leaves)
       throw new CommandError('the ledger here has fewer receipts than the backup: restore without --keep-ledger');
+    if (here.leaves < known)
+      throw new CommandError(
+        `the ledger here cannot be kept: it has ${here.leaves} of the ${known} receipts that were published`,
+      );
     if (here.rootThen !== manifest.ledger.root)
       throw new CommandError('the ledger here is not the one of the backup: what they have in common differs');
     return here.leaves;
   }
   const published = options.published === undefined ? undefined : (await readCheckpointFile(options.published)).size;
-  const furthest = Math.max(here?.leaves ?? 0, published ?? 0);
+  const furthest = Math.max(here?.leaves ?? 0, published ?? 0, known);
   if (options.origin === undefined) {
     const keep =
       here && !here.trouble && here.leaves >= furthest ? '--keep-ledger keeps the newer one that is here; ' : '';
     refuseFork(leaves, furthest, keep);
   }
   return leaves;
+}
+
+/** Leaves under the newest checkpoint that the store here keeps; 0 where it keeps none, or cannot be read. */
+function publishedByStore({ storeFile }: Place, { ledger }: Manifest): number {
+  try {
+    const note = ledgerCheckpointIn(`sqlite:${storeFile}`, ledger.origin ?? '');
+    return note === undefined ? 0 : checkpointOf(note).size;
+  } catch {
+    return 0;
+  }
 }
 
 async function stageStore(file: string, ready: string): Promise<void> {

@@ -50,7 +50,7 @@ export async function restoreToPostgres(
     throw new CommandError(`${ledger} would be replaced: say so with --replace`, { exitCode: 2 });
   const given = options.keysFile === undefined ? undefined : await readKeysFile(options.keysFile);
   await mkdir(directory, { recursive: true });
-  await using _lock = isOpenLog(ledger) ? await lockLog(ledger) : undefined;
+  using _lock = isOpenLog(ledger) ? lockLog(ledger) : undefined;
   await judgeLedgers(databaseUrl, ledger, { folder, checked, options });
 
   const staging = path.join(directory, RESTORING);

@@ -11,6 +11,7 @@ import {
   ledgerKeysTold,
   type PublicKeys,
   publicKeyBytes,
+  readCheckpoint,
   readPublicKeys,
   receiptIdsOf,
 } from '@strata/log';
@@ -94,25 +95,31 @@ async function checkTables({ ledgerOrigin: origin }: Config, { log, keys }: Ledg
 async function checkFolder(config: Config, { own, hear }: TreeParts): Promise<number | undefined> {
   await using source = await openLedgerSource(config);
   const { note } = source;
+  const directory = path.join(config.dataDirectory, 'ledger');
   if (note === undefined) {
-    if (isOpenLog(path.join(config.dataDirectory, 'ledger')))
+    if (isOpenLog(directory))
       throw new LogError('corrupt-checkpoint', 'there are leaves, and no checkpoint that covers them');
     return undefined;
   }
-  const opened = await openNote(
-    note,
-    publicKeyBytes(own).map((key) => noteVerifier(config.ledgerOrigin, key)),
-  );
-  if (!opened.ok)
-    throw new LogError('wrong-key', `the checkpoint is not signed by a key of this directory: ${opened.problem}`);
+  const verifiers = publicKeyBytes(own).map((key) => noteVerifier(config.ledgerOrigin, key));
+  // The source has the newest of the folder's and the store's.
+  for (const each of new Set([note, (await readCheckpoint(directory)) ?? note])) {
+    const opened = await openNote(each, verifiers);
+    if (!opened.ok)
+      throw new LogError('wrong-key', `the checkpoint is not signed by a key of this directory: ${opened.problem}`);
+  }
   const checked = new CheckedLeaves(note);
   const tiles: Parameters<NonNullable<Parameters<CheckedLeaves['through']>[1]>>[0][] = [];
   for await (const leaves of checked.through(source.leaves(), (tile) => tiles.push(tile))) {
     hear(leaves);
     for (const { address, bytes } of tiles.splice(0)) {
-      const file = path.join(config.dataDirectory, 'ledger', tilePath(address));
+      const file = path.join(directory, tilePath(address));
       const stored = await readFile(file).catch(ifThere);
-      if (stored && !stored.equals(bytes)) throw new LogError('corrupt-tile', `${file} is not what its leaves hash to`);
+      if (!stored || stored.equals(bytes)) continue;
+      const { level, index, width } = address;
+      const leavesIn =
+        level === 0 ? path.join('ledger', tilePath({ level: 'entries', index, width })) : 'the leaves below';
+      throw new LogError('corrupt-tile', `${file} is not what its leaves hash to: it or ${leavesIn} is damaged`);
     }
   }
   return checked.digest.leaves;

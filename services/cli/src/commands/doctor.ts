@@ -8,7 +8,7 @@ import { openLedgerSource } from '../backup/ledger-source.ts';
 import type { CommandContext } from '../context.ts';
 import { judgeClock, readClock } from '../doctor/clock.ts';
 import { checkDatabase, needsOf } from '../doctor/database.ts';
-import { checkDisk } from '../doctor/disk.ts';
+import { checkDisk, checkFileSystem } from '../doctor/disk.ts';
 import { type Finding, problem, warning } from '../doctor/finding.ts';
 import { checkKeys, type KeyPlace } from '../doctor/keys.ts';
 import { judgeMemory, judgeOpenFiles, type MachineFacts, readMachine } from '../doctor/machine.ts';
@@ -114,7 +114,7 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
     async () => [
       await checkPort({ what: 'metrics', host, port: metricsPort, setting: 'STRATA_METRICS_PORT', ours: metrics }),
     ],
-    async () => [await checkDisk(dataDirectory)],
+    async () => [await checkDisk(dataDirectory), checkFileSystem(dataDirectory)],
     async () => {
       const { findings, state } = await checkDatabase(databaseUrl, needsOf(config));
       return [...findings, judgeMemory(machine, state?.domains ?? 0)];
@@ -157,7 +157,7 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
   const ours = { path: '/health', words: /"status":"(?:ok|starting)","version"/ };
   return [
     async () => [await checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours })],
-    async () => [await checkDisk(dataDirectory)],
+    async () => [await checkDisk(dataDirectory), checkFileSystem(dataDirectory)],
     async () =>
       // One more for the lock that says which gateway works on it.
       (
@@ -178,7 +178,7 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
 
 function workerChecks(config: WorkerConfig, machine: MachineFacts): Check[] {
   return [
-    async () => [await checkDisk(config.directory)],
+    async () => [await checkDisk(config.directory), checkFileSystem(config.directory)],
     ...listening(config.peer.listen),
     ...(config.model === undefined
       ? [

@@ -1,6 +1,7 @@
 // Whether the data directory can be written, how quickly what is written is safe, and how much still fits.
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
+import { networkFileSystemOf } from '@strata/db';
 import { bytes, type Finding, ok, problem, warning } from './finding.ts';
 
 const GIB = 1_024 ** 3;
@@ -52,6 +53,17 @@ export function judgeDisk(directory: string, { freeBytes, syncMs }: DiskFacts): 
       todo: 'Put STRATA_DATA on a local SSD, not on network storage or a spinning disk.',
     });
   return ok(check, found);
+}
+
+/** Whether the locks of the directory hold between machines. */
+export function checkFileSystem(directory: string, network = networkFileSystemOf(directory)): Finding {
+  const check = 'file system';
+  if (network === undefined) return ok(check, `${directory} is not on a network file system`);
+  return warning(check, {
+    found: `${directory} is on ${network}`,
+    means: 'Its locks may not hold between machines: a second service on it could fork the ledger.',
+    todo: 'Put STRATA_DATA on a local disk, or on a volume that one machine mounts.',
+  });
 }
 
 /** The first start makes what is missing below it. */

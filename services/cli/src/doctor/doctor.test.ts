@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { assertEnds, jsonOf } from '../test/run-strata.ts';
 import { judgeClock } from './clock.ts';
 import { checkDatabase } from './database.ts';
-import { checkDisk, judgeDisk } from './disk.ts';
+import { checkDisk, checkFileSystem, judgeDisk } from './disk.ts';
 import type { Finding } from './finding.ts';
 import { checkKeys } from './keys.ts';
 import { judgeMemory, judgeOpenFiles } from './machine.ts';
@@ -170,6 +170,8 @@ describe('strata doctor', () => {
     is('warning', judgeDisk('/d', { freeBytes: 1e9, syncMs: 1 }), /free/);
     is('warning', judgeDisk('/d', { freeBytes: 1e12, syncMs: 80 }), /safe after 80\.0 ms/);
     is('ok', judgeDisk('/d', { freeBytes: 1e12, syncMs: 1 }), /free/);
+    is('warning', checkFileSystem('/d', 'NFS'), /\/d is on NFS/);
+    is('ok', checkFileSystem('/d', undefined), /not on a network file system/);
   });
 
   it('reports signing keys that are open, missing, damaged, and of another ledger', async () => {
@@ -269,7 +271,15 @@ describe('strata doctor', () => {
     const { ok, findings } = (await jsonOf('doctor --json', { env })) as { ok: boolean; findings: Finding[] };
     const checks = findings.map(({ check }) => check);
     assert.ok(ok, JSON.stringify(findings));
-    for (const check of ['clock', 'database', 'data directory', 'memory', 'open files', 'signing keys (stack)'])
+    for (const check of [
+      'clock',
+      'database',
+      'data directory',
+      'file system',
+      'memory',
+      'open files',
+      'signing keys (stack)',
+    ])
       assert.ok(checks.includes(check), check);
     await mkdir(data);
     await writeFile(path.join(data, 'strata.db'), 'this is no database, however long one looks at it');

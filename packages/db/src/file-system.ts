@@ -1,0 +1,43 @@
+// Network file systems by name: whether a lock on one holds between two machines depends on the server and on mount options.
+import { statfsSync } from 'node:fs';
+import path from 'node:path';
+
+/** `f_type` of statfs(2) on Linux, https://man7.org/linux/man-pages/man2/statfs.2.html and the kernel's magic.h. */
+const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4266872130: 'SMB',
+  4283649346: 'CIFS',
+  1702057286: 'FUSE (sshfs, s3fs, virtiofs and others)',
+  16914839: '9p',
+  12805120: 'CephFS',
+  198183888: 'Lustre',
+  1196443219: 'GPFS',
+  428016422: 'BeeGFS',
+  1397113167: 'AFS',
+  1799439955: 'AFS',
+  1937076805: 'Coda',
+  2020557398: 'a shared folder of VirtualBox',
+  3133910204: 'a shared folder of VMware',
+};
+
+type StatFs = (path: string) => { readonly type: number };
+
+/** The name of the network file system that has the directory, or its nearest existing parent; undefined of any other. */
+export function networkFileSystemOf(directory: string, statfs: StatFs = statfsSync): string | undefined {
+  for (let at = path.resolve(directory); ; at = path.dirname(at)) {
+    try {
+      return NETWORK_FILE_SYSTEMS[statfs(at).type >>> 0];
+    } catch {
+      if (at === path.dirname(at)) return undefined;
+    }
+  }
+}
+
+/** What an operator must know of the directory; undefined where its locks hold. */
+export function fileSystemWarning(directory: string, statfs?: StatFs): string | undefined {
+  const name = networkFileSystemOf(directory, statfs);
+  return name === undefined
+    ? undefined
+    : `${directory} is on ${name}, where locks may not hold between machines: a second service on it could fork the ledger; use a local disk, or a volume that one machine mounts`;
+}
