@@ -4,11 +4,11 @@ import { createPublicKey, verify } from 'node:crypto';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { encodeHex, jwkThumbprint } from '@strata/receipts';
+import { encodeHex, issueReceipt, jwkThumbprint, KEY_OVERLAP_MS, verifyAnswer } from '@strata/receipts';
 import { replaceFile } from './durable-file.ts';
 import * as logs from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
-import { KeyringError } from './signing-keys.ts';
+import { KeyringError, outsideSpan } from './signing-keys.ts';
 import { appendAll, upTo } from './test/conformance.ts';
 import { idOf, leafOf, temporaryDirectory, VERIFIERS } from './test/fixture.ts';
 import { alter, failsWith, inDirectory, logOf, newestSegment, openIn } from './test/log-on-disk.ts';
@@ -228,5 +228,32 @@ describe('the keyring', () => {
       await assert.rejects(open(directory), KeyringError, text);
       assert.equal(fs.readFileSync(fileIn(directory), 'utf8'), text);
     }
+  });
+
+  inDirectory('signs receipts only while verifiers accept them, whatever the clock says', async (directory) => {
+    const origin = 'strata.example/ledger';
+    let now = START;
+    await using ledger = await logs.openSignedLedger({ directory, origin, keySetPath: '/keys.json', now: () => now });
+    const isAccepted = async () => {
+      const { body } = issueReceipt({ a: 1 }, { ...ledger.issuing(), now });
+      const { steps } = await verifyAnswer(body, { keySet: ledger.keySet(), ledgerReceipt: undefined });
+      return steps.some(({ step, ok }) => step === 'signature' && ok);
+    };
+    for (const [offMs, isInSpan] of [
+      [0, true],
+      [-KEY_OVERLAP_MS, true],
+      [-KEY_OVERLAP_MS - 1, false],
+      [-86_400_000, false],
+      [Number.NaN, false],
+      [366 * 86_400_000, true],
+    ] as const) {
+      now = new Date(START.getTime() + offMs);
+      if (isInSpan) assert.equal(await isAccepted(), true, `${offMs} ms`);
+      else assert.throws(() => ledger.issuing(), KeyringError, `${offMs} ms`);
+      const trouble = isInSpan ? /^none$/ : /^cannot sign: the clock is before 2026-.+: set the clock right$/;
+      assert.match(ledger.trouble() ?? 'none', trouble);
+    }
+    const retired = { not_before: START.toISOString(), not_after: START.toISOString() };
+    assert.match(outsideSpan(retired, new Date(START.getTime() + KEY_OVERLAP_MS + 1)) ?? '', /the clock is after/);
   });
 });
