@@ -16,11 +16,17 @@ export const settingsOf = (directory: string) => ({
   ...{ STRATA_SCAN: 'off', STRATA_ON_DEMAND: 'off', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
 });
 
-/** Starts it; rejects with what it printed when it ends instead. */
-export async function startServe(directory: string, settings: Readonly<Record<string, string>> = {}) {
+/** Starts it, allowed to open so many files where that is said; rejects with what it printed when it ends instead. */
+export async function startServe(
+  directory: string,
+  settings: Readonly<Record<string, string>> = {},
+  maxFiles?: number,
+) {
   const { command, args, env } = strataProcess(['stack', 'serve'], { ...settingsOf(directory), ...settings });
   const stdio: StdioOptions = ['ignore', 'ignore', 'pipe'];
-  const child: ChildProcess = spawn(command, ['--import', SURVIVE_LIMITS, ...args], { env, stdio });
+  const limited = maxFiles === undefined ? [] : ['prlimit', `--nofile=${maxFiles}`];
+  const [program = command, ...all] = [...limited, command, '--import', SURVIVE_LIMITS, ...args];
+  const child: ChildProcess = spawn(program, all, { env, stdio });
   const ended = once(child, 'exit');
   const log: string[] = [];
   const base = await new Promise<string>((resolve, reject) => {

@@ -57,6 +57,49 @@ describe('a gateway that is stopped', () => {
   });
 });
 
+const DAY_MS = 86_400_000;
+
+describe('a gateway', () => {
+  let now = Date.now();
+  let service: Harness;
+  before(async () => {
+    const engine = createSimulatedEngine({ slots: 8, tokensPerSecond: 50, answerTokens: 100_000 });
+    const engines = { m: engine as unknown as Engine };
+    const settings = { STRATA_MODEL: '', STRATA_FREE_STREAMS_PER_ADDRESS: '2' };
+    service = await startHarness(settings, { engines, shutdownMs: 300, now: () => new Date(now) });
+  });
+  after(() => service?.[Symbol.asyncDispose]());
+  const chat = (headers = {}, more = {}) => service.post(CHAT, { model: 'm', messages, ...more }, headers);
+
+  it('whose clock is before its signing key makes no answer, says so, and goes on when the clock is right', async () => {
+    now -= DAY_MS;
+    const { status, body, headers } = await chat();
+    assert.deepEqual([status, body.error.code, headers.get('retry-after')], [503, 'storage_unavailable', '30']);
+    assert.match(body.error.message, /cannot sign: the clock is before .+: set the clock right/);
+    assert.equal(service.running.gateway.models.busy, 0);
+    // What was found counts for a second.
+    await until(async () => /the clock is before/.test((await service.get('/ready')).text));
+    now += DAY_MS;
+    await until(async () => (await service.get('/ready')).status === 200);
+    assert.equal((await chat({}, { max_tokens: 1 })).status, 200);
+  });
+
+  it('makes so many answers at once for the free keys of an address, and others besides', async () => {
+    const { keys, models } = service.running.gateway;
+    const bearers = await Promise.all(
+      [1, 2].map(async () => ({ authorization: `Bearer ${(await keys.create({ tier: 'free' })).key}` })),
+    );
+    const streams = bearers.map((bearer) => chat(bearer, { stream: true }));
+    await until(() => models.busy === 2);
+    const { status, body } = await chat(bearers[0]);
+    assert.deepEqual([status, body.error.code], [429, 'rate_limit_exceeded']);
+    assert.match(body.error.message, /^Free keys have 2 streams open at this address/);
+    assert.equal((await chat({}, { max_tokens: 1 })).status, 200);
+    await service[Symbol.asyncDispose]();
+    for (const stream of streams) assert.equal((await stream).status, 200);
+  });
+});
+
 const asked = { model: MODEL, messages, temperature: 0 };
 
 // Clients get an error, slots are released, another process starts, and the gateway goes on.
