@@ -73,7 +73,7 @@ describe('a gateway', () => {
 
   it('whose clock is before its signing key makes no answer, says so, and goes on when the clock is right', async () => {
     now -= DAY_MS;
-    const { status, body, headers } = await chat();
+    const { status, body, headers } = await chat({}, { max_tokens: 1 });
     assert.deepEqual([status, body.error.code, headers.get('retry-after')], [503, 'storage_unavailable', '30']);
     assert.match(body.error.message, /cannot sign: the clock is before .+: set the clock right/);
     assert.equal(service.running.gateway.models.busy, 0);
