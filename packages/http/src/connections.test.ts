@@ -1,7 +1,7 @@
 // Bounds on connections and streams, on real sockets of several addresses of this machine.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { z } from 'zod';
 import { createLogger, type HttpServer, type HttpServerParts, Metrics, type Route, route } from './index.ts';
@@ -29,134 +29,117 @@ const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\
 describe('bounds', { timeout: 120_000 }, () => {
   let server: HttpServer | undefined;
   let metrics = new Metrics();
-  let counted = 0;
+  let [port, counted] = [0, 0];
   const log: string[] = [];
-  const clients: Client[] = [];
+  const clients: { destroy(): void }[] = [];
   afterEach(async () => {
-    for (const { socket } of clients.splice(0)) socket.destroy();
+    for (const socket of clients.splice(0)) socket.destroy();
     answers.emit('go', {});
     await server?.[Symbol.asyncDispose]();
   });
-  type Client = Awaited<ReturnType<typeof open>>;
 
-  async function serve(options: Partial<HttpServerParts<object>>): Promise<number> {
+  async function serve(bounds: HttpServerParts<object>['bounds'], ...trustedProxies: string[]): Promise<void> {
     metrics = new Metrics();
-    log.length = 0;
-    counted = 0;
+    log.length = counted = 0;
     const logger = createLogger({ level: 'info' }, { write: (line: string) => void log.push(line) });
-    const find = async (id: string) => ({
-      id,
-      tier: id.split('-')[0] ?? '',
-      dailyLimit: id.startsWith('free') ? 50 : null,
-    });
-    const take = async () => {
-      counted += 1;
-      return { isAllowed: true, used: counted };
-    };
-    server = serverOf(routes, { logger, metrics, keys: { find, take }, ...options });
-    return server.listen({ host: '127.0.0.1', port: 0 });
+    const find = async (id: string) => ({ id, tier: id.split('-')[0] ?? '', dailyLimit: 50 });
+    const take = async () => ({ isAllowed: true, used: ++counted });
+    server = serverOf(routes, { logger, metrics, bounds: bounds ?? {}, trustedProxies, keys: { find, take } });
+    port = await server.listen({ host: '127.0.0.1', port: 0 });
   }
 
-  /** A connection from an address, and what came over it. */
-  async function open(port: number, localAddress: string, sent = '') {
-    const socket: Socket = connect({ port, host: '127.0.0.1', localAddress });
-    let text = '';
-    socket.on('error', () => {}).setEncoding('utf8');
-    socket.on('data', (chunk: string) => {
-      text += chunk;
+  /** Connections from an address, one after the other, and what came over each. */
+  const open = (localAddress: string, count: number, sent = '') =>
+    Array.fromAsync({ length: count }, async () => {
+      let text = '';
+      const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      clients.push(socket);
+      await once(socket, 'connect');
+      socket.write(sent);
+      return { socket, status: () => /^HTTP\/1.1 (\d+)/.exec(text)?.[1] };
     });
-    const client = { socket, text: () => text, status: () => /^HTTP\/1.1 (\d+)/.exec(text)?.[1] };
-    clients.push(client);
-    await once(socket, 'connect');
-    if (sent !== '') socket.write(sent);
-    return client;
+  async function statusOf(path: string, from = '127.0.0.9') {
+    const [client] = await open(from, 1, request(path, 'connection: close\r\n'));
+    await until(() => client?.socket.closed === true, 'the connection is closed');
+    return client?.status();
   }
-  const openMany = async (port: number, address: string, { count, sent = '' }: { count: number; sent?: string }) => {
-    const opened: Client[] = [];
-    for (let i = 0; i < count; i += 1) opened.push(await open(port, address, sent));
-    return opened;
-  };
-  const statusOf = async (port: number, path: string, { from = '127.0.0.9', headers = '' } = {}) => {
-    const client = await open(port, from, request(path, `${headers}connection: close\r\n`));
-    await once(client.socket, 'close');
-    return client.status();
-  };
   const figure = async (line: string) =>
-    Number(new RegExp(`^${line} (\\d+)$`, 'm').exec(await metrics.registry.metrics())?.[1] ?? 0);
-  const connections = async () => [
-    await figure('strata_connections{state="idle"}'),
-    await figure('strata_connections{state="busy"}'),
-  ];
+    Number(new RegExp(`^strata_${line} (\\d+)$`, 'm').exec(await metrics.registry.metrics())?.[1] ?? 0);
+  const isOpen = async (idle: number, busy: number) =>
+    (await figure('connections{state="idle"}')) === idle && (await figure('connections{state="busy"}')) === busy;
 
-  it('of one address close its longest idle connection for a new one, and leave those of others alone', async () => {
-    const port = await serve({
-      bounds: { connections: 20, connectionsPerAddress: 5 },
-      trustedProxies: ['127.0.0.3/32'],
+  it('of an address close its longest idle connection for a new one; while all are busy, the new one', async () => {
+    await serve({ connections: 20, connectionsPerAddress: 5 }, '127.0.0.3/32');
+    const [other] = await open('127.0.0.2', 1);
+    const [first, ...more] = await open('127.0.0.1', 12, request('/thing'));
+    await until(() => isOpen(6, 0), 'five of the one are left, and the other');
+    assert.deepEqual(
+      [first, more.at(-1), other].map((each) => each?.socket.closed),
+      [true, false, false],
+    );
+    await open('127.0.0.3', 10);
+    await until(() => isOpen(16, 0), 'a trusted proxy has no such bound');
+    await open('127.0.0.1', 5, request('/slow'));
+    await until(() => isOpen(11, 5), 'all of the address are busy');
+    assert.deepEqual([await statusOf('/thing', '127.0.0.1'), await statusOf('/thing')], ['503', '200']);
+    assert.equal(await figure('bounds_met_total{bound="connections-per-address"}'), 13);
+    assert.partialDeepStrictEqual(JSON.parse(log[0] ?? ''), {
+      bound: 'connections-per-address',
+      address: '127.0.0.1',
+      max: 5,
     });
-    const [other] = await openMany(port, '127.0.0.2', { count: 1 });
-    const [used, ...idle] = await openMany(port, '127.0.0.1', { count: 12, sent: request('/thing') });
-    await until(async () => (await connections()).join() === '6,0', 'five of the one are left, and the other');
-    assert.deepEqual([used?.socket.closed, idle.at(-1)?.socket.closed, other?.socket.closed], [true, false, false]);
-    assert.equal(await statusOf(port, '/thing', { from: '127.0.0.1' }), '200');
-    await openMany(port, '127.0.0.3', { count: 10 });
-    await until(async () => (await connections()).join() === '15,0', 'a trusted proxy has no such bound');
-    assert.equal(await figure('strata_bounds_met_total{bound="connections-per-address"}'), 8);
-    const [line, ...more] = log.map((text) => JSON.parse(text) as object);
-    assert.partialDeepStrictEqual(line, { bound: 'connections-per-address', address: '127.0.0.1', max: 5 });
-    assert.deepEqual(more, [], 'one line for many');
-  });
-
-  it('of one address refuse a new connection while all have a request under way', async () => {
-    const port = await serve({ bounds: { connections: 20, connectionsPerAddress: 2 } });
-    await openMany(port, '127.0.0.1', { count: 2, sent: request('/slow') });
-    await until(async () => (await connections()).join() === '0,2', 'both are busy');
-    const refused = await open(port, '127.0.0.1');
-    await once(refused.socket, 'close');
-    assert.deepEqual([refused.status(), await statusOf(port, '/thing')], ['503', '200']);
+    assert.ok(log.length < 13, 'one line for many');
   });
 
   it('of all keep room for probes, and close idle connections first', async () => {
-    const port = await serve({ bounds: { connections: 3, connectionsPerAddress: 100 } });
-    const busy = await openMany(port, '127.0.0.1', { count: 3, sent: request('/slow') });
-    await until(async () => (await connections()).join() === '0,3', 'as many are busy as may be');
-    const [first, ...flood] = await openMany(port, '127.0.0.6', { count: 40 });
-    await until(async () => (await connections()).join() === '32,3', 'the reserve is full of idle ones');
-    assert.deepEqual([first?.socket.closed, flood.at(-1)?.socket.closed], [true, false]);
+    await serve({ connections: 3, connectionsPerAddress: 100 });
+    const busy = await open('127.0.0.1', 3, request('/slow'));
+    await until(() => isOpen(0, 3), 'as many are busy as may be');
+    const idle = await open('127.0.0.6', 40);
+    await until(() => isOpen(32, 3), 'the reserve is full of idle ones');
+    assert.deepEqual([idle[0]?.socket.closed, idle.at(-1)?.socket.closed], [true, false]);
     const statuses = [];
-    for (const path of ['/thing', '/slow?/health', '/health', '/health?x']) statuses.push(await statusOf(port, path));
+    for (const path of ['/thing', '/slow?/health', '/health', '/health?x']) statuses.push(await statusOf(path));
     assert.deepEqual(statuses, ['503', '503', '200', '200']);
     answers.emit('go', {});
     await until(() => busy.every((each) => each.status() === '200'), 'requests under way are answered');
-    assert.equal(await statusOf(port, '/thing'), '200');
+    assert.equal(await statusOf('/thing'), '200');
     assert.ok(log.some((text) => text.includes('"bound":"connections"')));
   });
 
-  const streamOf = (key: string, client = '203.0.113.1') =>
-    request('/stream', `x-stack-key: ${key}\r\nx-forwarded-for: ${client}\r\n`);
-
-  it('of streams hold for a key, for the free keys of an address and for all free keys, and are counted by no quota', async () => {
-    const perAddress = { freeStreamsPerKey: 3, freeStreamsPerAddress: 5, streamsPerKey: 4 };
-    const port = await serve({ bounds: { connections: 40, ...perAddress }, trustedProxies: ['127.0.0.1'] });
-    const tried = async (key: string, count: number, client?: string) => {
-      const opened = await openMany(port, '127.0.0.1', { count, sent: streamOf(key, client) });
+  it('of streams hold for a key, the free keys of an address and all free keys; no refusal is counted', async () => {
+    const perKey = { freeStreamsPerKey: 3, freeStreamsPerAddress: 5, streamsPerKey: 4 };
+    await serve({ connections: 40, ...perKey }, '127.0.0.1');
+    for (const [key, client, count, expected] of [
+      ['free-1', '203.0.113.1', 4, '200 200 200 429'],
+      ['free-2', '203.0.113.1', 4, '200 200 429 429'],
+      ['free-3', '203.0.113.2', 3, '200 200 200'],
+      // A quarter of all is for free keys.
+      ['free-4', '2001:db8:0:1::1', 3, '200 200 503'],
+      ['standard-1', '203.0.113.1', 6, '200 200 200 200 429 429'],
+      ['unlimited-1', '203.0.113.1', 9, '200 200 200 200 200 200 200 200 200'],
+    ] as const) {
+      const headers = `x-stack-key: ${key}\r\nx-forwarded-for: ${client}\r\n`;
+      const opened = await open('127.0.0.1', count, request('/stream', headers));
       await until(() => opened.every((each) => each.status() !== undefined), 'each has an answer');
-      return opened
-        .map((each) => each.status())
-        .sort()
-        .join(' ');
-    };
-    assert.equal(await tried('free-1', 4), '200 200 200 429');
-    assert.equal(await tried('free-2', 4), '200 200 429 429', 'five at the address');
-    assert.equal(counted, 5, 'a refused stream is not counted');
-    assert.equal(await tried('free-3', 3, '203.0.113.2'), '200 200 200');
-    assert.equal(await tried('free-4', 3, '2001:db8:0:1::1'), '200 200 503', 'a quarter is for free keys');
-    assert.equal(await tried('standard-1', 6), '200 200 200 200 429 429');
-    assert.equal(await tried('unlimited-1', 9), Array(9).fill('200').join(' '), 'beside those of free keys');
-    assert.equal(await figure('strata_open_streams'), 23);
+      assert.equal(
+        opened
+          .map((each) => each.status())
+          .sort()
+          .join(' '),
+        expected,
+        key,
+      );
+    }
+    assert.deepEqual([await figure('open_streams'), counted], [23, 23]);
     for (const bound of ['key', 'address', 'tier'])
-      assert.ok((await figure(`strata_bounds_met_total{bound="streams-per-${bound}"}`)) > 0, bound);
-    clients[0]?.socket.destroy();
-    await until(async () => (await figure('strata_open_streams')) === 22, 'one has left');
-    assert.equal(await tried('free-1', 1), '200');
+      assert.ok((await figure(`bounds_met_total{bound="streams-per-${bound}"}`)) > 0, bound);
+    for (const socket of clients.splice(0)) socket.destroy();
+    await until(async () => (await figure('open_streams')) === 0, 'all have left');
+    const [again] = await open('127.0.0.1', 1, request('/stream', 'x-stack-key: free-1\r\n'));
+    await until(() => again?.status() === '200', 'there is room again');
   });
 });

@@ -239,19 +239,14 @@ describe('the keyring', () => {
       const { steps } = await verifyAnswer(body, { keySet: ledger.keySet(), ledgerReceipt: undefined });
       return steps.some(({ step, ok }) => step === 'signature' && ok);
     };
-    for (const [offMs, isInSpan] of [
-      [0, true],
-      [-KEY_OVERLAP_MS, true],
-      [-KEY_OVERLAP_MS - 1, false],
-      [-86_400_000, false],
-      [Number.NaN, false],
-      [366 * 86_400_000, true],
-    ] as const) {
+    for (const offMs of [0, -KEY_OVERLAP_MS, 366 * 86_400_000]) {
       now = new Date(START.getTime() + offMs);
-      if (isInSpan) assert.equal(await isAccepted(), true, `${offMs} ms`);
-      else assert.throws(() => ledger.issuing(), KeyringError, `${offMs} ms`);
-      const trouble = isInSpan ? /^none$/ : /^cannot sign: the clock is before 2026-.+: set the clock right$/;
-      assert.match(ledger.trouble() ?? 'none', trouble);
+      assert.deepEqual([await isAccepted(), ledger.trouble()], [true, undefined], `${offMs} ms`);
+    }
+    for (const offMs of [-KEY_OVERLAP_MS - 1, -86_400_000, Number.NaN]) {
+      now = new Date(START.getTime() + offMs);
+      assert.throws(() => ledger.issuing(), KeyringError, `${offMs} ms`);
+      assert.match(ledger.trouble() ?? '', /^cannot sign: the clock is before 2026-.+: set the clock right$/);
     }
     const retired = { not_before: START.toISOString(), not_after: START.toISOString() };
     assert.match(outsideSpan(retired, new Date(START.getTime() + KEY_OVERLAP_MS + 1)) ?? '', /the clock is after/);
