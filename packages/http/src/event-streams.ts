@@ -5,13 +5,19 @@ import type { Logger } from 'pino';
 import { Refusal } from './errors.ts';
 import { commonHeaders } from './respond.ts';
 import { type SseOptions, SseStreams, type SseSubscription, sseHeaders } from './sse.ts';
+import type { StreamBounds, StreamCaller } from './stream-bounds.ts';
 
 export class EventStreams {
   readonly #streams: SseStreams;
+  readonly #bounds: StreamBounds;
   readonly #logger: Logger;
 
-  constructor(logger: Logger, options: SseOptions = {}) {
+  constructor(
+    { bounds, logger }: { readonly bounds: StreamBounds; readonly logger: Logger },
+    options: SseOptions = {},
+  ) {
     this.#streams = new SseStreams(options);
+    this.#bounds = bounds;
     this.#logger = logger;
   }
 
@@ -23,12 +29,22 @@ export class EventStreams {
     this.#streams.closeAll();
   }
 
+  /** Refuses one too many: 429 where the caller can close another one, else 503. */
+  refuseFull(caller: StreamCaller): void {
+    const met = this.#bounds.met(caller);
+    if (!met) return;
+    const code = met.bound === 'streams-per-tier' ? 'unavailable' : 'quota_exceeded';
+    throw new Refusal(code, met.detail, { headers: { 'retry-after': '30' } });
+  }
+
   /** Sends the headers and hands the stream to its subscription; refuses one too many, and one behind another request. */
-  serve(subscribe: SseSubscription, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  serve(
+    subscribe: SseSubscription,
+    caller: StreamCaller,
+    { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  ): FastifyReply {
     const { socket } = request.raw;
-    if (this.#streams.isFull) {
-      throw new Refusal('unavailable', 'Too many streams are open.', { headers: { 'retry-after': '30' } });
-    }
+    this.refuseFull(caller);
     // Pipelined: another answer has the connection still, and might never let go of it.
     if (request.method !== 'HEAD' && reply.raw.socket !== socket) {
       throw new Refusal('unavailable', 'A stream needs a connection that waits for no other answer.');
@@ -53,6 +69,7 @@ export class EventStreams {
     socket.setTimeout(0);
     const asked = request.headers['last-event-id'];
     const client = this.#streams.open(socket, typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined);
+    client.onClose(this.#bounds.take(caller));
     const { id } = request;
     // Whether it throws at once or rejects later, the headers are out: there is no problem to answer with any more.
     new Promise<void>((resolve) => resolve(subscribe(client))).catch((error: unknown) => {

@@ -1,5 +1,7 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
+export { BoundEnvironment, type Bounds, boundReport, boundsOf } from './bounds.ts';
+export { Connections } from './connections.ts';
 export { countedAddress } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
 export {
@@ -21,14 +23,14 @@ export { NOTICE, type Notary } from './notary.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { createPipelineLimit } from './pipelining.ts';
 export { RateWindow, type RateWindowOptions } from './rate-window.ts';
-export { NotReady, Readiness, type ReadinessChecks, type ReadinessReport } from './readiness.ts';
+export { canSign, NotReady, Readiness, type ReadinessChecks, type ReadinessReport } from './readiness.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { addSecurityHeaders, answerSecurity } from './security-headers.ts';
 export { createHttpServer, type HttpServer, type HttpServerParts, type Patience } from './server.ts';
 export { openedAt, urlAt } from './service-url.ts';
 export { type Site, serveSite } from './site.ts';
-export { trackSpareConnections } from './spare-connections.ts';
 export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';
+export { type MetBound, StreamBounds } from './stream-bounds.ts';
 export { traceRequests } from './trace-requests.ts';
 export { checkTracing, startTracing, TracingError } from './tracing.ts';

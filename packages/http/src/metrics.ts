@@ -4,6 +4,7 @@ import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Connections } from './connections.ts';
 import { createFrontDoor } from './front-door.ts';
 import { Readiness } from './readiness.ts';
 import { answerSecurity } from './security-headers.ts';
@@ -132,6 +133,9 @@ export class Metrics {
   }
 }
 
+/** Those who run the service need few. */
+const MAX_CONNECTIONS = 64;
+
 /** Serves `/metrics`, and of the service `/health` (it lives) and `/ready`, until disposed. */
 export async function serveMetrics(
   metrics: Metrics,
@@ -164,6 +168,7 @@ export async function serveMetrics(
       response.writeHead(500).end();
     }
   });
+  new Connections(server, { bounds: { connections: MAX_CONNECTIONS, connectionsPerAddress: MAX_CONNECTIONS } });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);

@@ -6,6 +6,12 @@ export class NotReady extends Error {
   override readonly name = 'NotReady';
 }
 
+/** Rejects with NotReady while the ledger can give no receipts: answers without one do not leave, so requests belong elsewhere. */
+export async function canSign(ledger: { trouble(): string | undefined }): Promise<void> {
+  const trouble = ledger.trouble();
+  if (trouble !== undefined) throw new NotReady(trouble);
+}
+
 /** By name; each rejects where what it looks for is not well. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown>>>;
 

@@ -11,6 +11,8 @@ import Fastify, {
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
+import { type Bounds, boundReport, DEFAULT_BOUNDS } from './bounds.ts';
+import { Connections } from './connections.ts';
 import { countedAddress } from './counted-address.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
@@ -27,8 +29,8 @@ import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './respond.ts';
 import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
 import { addSecurityHeaders } from './security-headers.ts';
 import { sendMissingPage } from './site.ts';
-import { trackSpareConnections } from './spare-connections.ts';
 import type { SseOptions, SseSubscription } from './sse.ts';
+import { StreamBounds } from './stream-bounds.ts';
 import { traceRequests } from './trace-requests.ts';
 import { UnderWay } from './under-way.ts';
 
@@ -47,7 +49,9 @@ export interface HttpServerParts<App> {
   readonly isTrouble?: IsTrouble;
   /** Whom it answers at all; everybody by default. */
   readonly frontDoor?: FrontDoor;
-  /** Limits of event streams; the defaults are for production. */
+  /** Of connections and streams; the defaults are for production. */
+  readonly bounds?: Partial<Bounds>;
+  /** Limits of one event stream; the defaults are for production. */
   readonly sse?: SseOptions;
   /** How long clients may take; the defaults are for production. */
   readonly patience?: Partial<Patience>;
@@ -85,9 +89,9 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     isUnlimited: ({ headers }) => keys.isKnownUncounted(headers['x-stack-key']),
   });
   const patience = { ...PATIENCE, ...parts.patience };
-  const streams = new EventStreams(logger, parts.sse);
+  const bounds = { ...DEFAULT_BOUNDS, ...parts.bounds };
+  const report = boundReport(logger, metrics);
   const underWay = new UnderWay();
-  metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
   const fastify = Fastify({
     // No logger here: with one, Fastify makes a child logger and two listeners for every request, which cost more than all
     // else that a ready answer needs. Its warnings reach ours by `reply.log`, off the hot path.
@@ -116,7 +120,11 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   });
 
   traceRequests(fastify);
-  const spare = trackSpareConnections(fastify.server);
+  const connections = new Connections(fastify.server, { bounds, trustedProxies: parts.trustedProxies, report });
+  metrics.gauges('strata_connections', 'Connections of clients', 'state', () => connections.figures());
+  const streamBounds = new StreamBounds({ bounds, connections: connections.max, report });
+  const streams = new EventStreams({ bounds: streamBounds, logger }, parts.sse);
+  metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
 
   // Bodies are JSON or absent; Fastify would take plain text too.
   fastify.removeContentTypeParser('text/plain');
@@ -140,6 +148,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   const isInTurn = createPipelineLimit();
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!isInTurn(request.raw, reply.raw)) return void reply.hijack();
+    if (connections.isExcess(request.raw)) return done(tooManyConnections());
     const away = parts.frontDoor?.turnAway(request);
     if (away) done(new Refusal(refusalCodeOf(away) ?? 'invalid_parameter', away.detail));
     else if (request.raw.url !== undefined && request.raw.url.length > limits.urlLength) {
@@ -212,8 +221,10 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     const { output } = contract;
     const isKept = output.kind === 'signed' || output.kind === 'csv';
     const place = isKept && contract.cache?.(app, input as never, context);
+    // One that is refused is not counted.
+    if (output.kind === 'events' && request.method !== 'HEAD') streams.refuseFull(context);
     if (key && key.dailyLimit !== null) reply.headers(await keys.count(key));
-    if (!place) return sendResult(each, await each.handler(app, input, context), request, reply);
+    if (!place) return sendResult(each, await each.handler(app, input, context), { context, request, reply });
     const ready =
       answers.get(place.key) ??
       (await answers.compute(place, async (readsAnew) => {
@@ -268,7 +279,11 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     };
   }
 
-  async function sendResult(each: Route<App>, result: unknown, request: FastifyRequest, reply: FastifyReply) {
+  async function sendResult(
+    each: Route<App>,
+    result: unknown,
+    { context, request, reply }: { context: RequestContext; request: FastifyRequest; reply: FastifyReply },
+  ) {
     const { output } = each.contract;
     switch (output.kind) {
       case 'signed':
@@ -280,7 +295,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
           contentType: output.contentType ?? 'application/json; charset=utf-8',
         });
       case 'events':
-        return streams.serve(result as SseSubscription, request, reply);
+        return streams.serve(result as SseSubscription, context, { request, reply });
       case 'bytes':
         return sendBytes(request, reply, { contentType: output.contentType, ...(result as Bytes) });
       default:
@@ -301,7 +316,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       // Connections that were answering when the server began to close are idle only now and then: look again.
       const sweep = setInterval(() => {
         fastify.server.closeIdleConnections();
-        spare.closeAll();
+        connections.closeSpare();
       }, limits.sweepMs);
       try {
         await fastify.close();
@@ -313,3 +328,9 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     },
   };
 }
+
+/** The client's next connection may find room. */
+const tooManyConnections = () =>
+  new Refusal('unavailable', 'Too many connections are open.', {
+    headers: { 'retry-after': '5', connection: 'close' },
+  });

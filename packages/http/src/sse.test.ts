@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { holds } from '../../../tests/support/property.ts';
-import { formatSse, type HttpServer, Metrics, route, type SseClient, type SseOptions } from './index.ts';
+import { type Bounds, formatSse, type HttpServer, Metrics, route, type SseClient, type SseOptions } from './index.ts';
 import { serverOf, until } from './test/test-server.ts';
 
 const contract = { method: 'GET', tag: 'Streams', summary: 'A stream', errors: [], access: 'open' } as const;
@@ -30,7 +30,11 @@ describe('an event stream', () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  async function serve(subscribe: (client: SseClient) => void | Promise<void>, sse: SseOptions = {}): Promise<void> {
+  async function serve(
+    subscribe: (client: SseClient) => void | Promise<void>,
+    sse: SseOptions = {},
+    bounds: Partial<Bounds> = {},
+  ): Promise<void> {
     clients = [];
     openClients = 0;
     const subscribed = (client: SseClient) => {
@@ -42,7 +46,7 @@ describe('an event stream', () => {
     const output = { kind: 'events', description: 'Events.', events } as const;
     const stream = route({ ...contract, path: '/stream', output }, (_app: object) => subscribed);
     metrics = new Metrics();
-    server = serverOf([stream, slow], { metrics, sse });
+    server = serverOf([stream, slow], { metrics, sse, bounds });
     port = await server.listen({ host: '127.0.0.1', port: 0 });
   }
 
@@ -113,14 +117,14 @@ describe('an event stream', () => {
   });
 
   it('releases clients that leave, or close their own side, and refuses one too many', async () => {
-    await serve(() => {}, { maxClients: 2 });
+    await serve(() => {}, {}, { freeStreamsPerAddress: 2 });
     const [first, second] = [await open(), await open()];
     await until(() => openClients === 2, 'both are open');
     const third = await open();
-    await until(() => third.text().includes('Too many streams'), 'the third was refused');
-    assert.match(third.text(), /^HTTP\/1.1 503 /);
+    await until(() => third.text().includes('2 streams open'), 'the third was refused');
+    assert.match(third.text(), /^HTTP\/1.1 429 /);
     const counts = () => metrics.registry.metrics();
-    await until(async () => /requests.*\/stream.*503.* 1$/m.test(await counts()), 'the refusal was counted as such');
+    await until(async () => /requests.*\/stream.*429.* 1$/m.test(await counts()), 'the refusal was counted as such');
     assert.match(await counts(), /requests.*\/stream.*200.* 2$/m);
     first.socket.resetAndDestroy();
     await until(() => openClients === 1, 'the first is gone');

@@ -5,7 +5,6 @@ export interface SseOptions {
   readonly heartbeatMs?: number;
   /** A client with more than this unsent is dropped. */
   readonly maxBufferedBytes?: number;
-  readonly maxClients?: number;
 }
 
 /** One open stream. */
@@ -31,7 +30,6 @@ export type SseSubscription = (client: SseClient) => void | Promise<void>;
 /** Proxies drop what is silent for a minute; the standard advises a comment about every 15 seconds. */
 const HEARTBEAT_MS = 15_000;
 const MAX_BUFFERED_BYTES = 256 * 1024;
-const MAX_CLIENTS = 20_000;
 /** A dropped client gets this long to take what says so. */
 const FAREWELL_MS = 1_000;
 const RETRY_MS = 3_000;
@@ -39,12 +37,10 @@ const RETRY_MS = 3_000;
 export class SseStreams {
   readonly #clients = new Set<Client>();
   readonly #maxBufferedBytes: number;
-  readonly #maxClients: number;
   readonly #heartbeat: NodeJS.Timeout;
 
   constructor(options: SseOptions = {}) {
     this.#maxBufferedBytes = options.maxBufferedBytes ?? MAX_BUFFERED_BYTES;
-    this.#maxClients = options.maxClients ?? MAX_CLIENTS;
     // One encoding and one timer for all; whoever has not taken the last one yet gets none on top.
     const beat = Buffer.from(': heartbeat\n\n');
     this.#heartbeat = setInterval(() => {
@@ -55,10 +51,6 @@ export class SseStreams {
 
   get size(): number {
     return this.#clients.size;
-  }
-
-  get isFull(): boolean {
-    return this.#clients.size >= this.#maxClients;
   }
 
   /** Takes over a connection on which the headers of the response are out. */

@@ -4,12 +4,12 @@ import { createPublicKey, verify } from 'node:crypto';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { encodeHex, jwkThumbprint } from '@strata/receipts';
+import { encodeHex, issueReceipt, jwkThumbprint, KEY_OVERLAP_MS, verifyAnswer } from '@strata/receipts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { replaceFile } from './durable-file.ts';
 import * as logs from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
-import { KeyringError } from './signing-keys.ts';
+import { KeyringError, outsideSpan } from './signing-keys.ts';
 import { appendAll, upTo } from './test/conformance.ts';
 import { idOf, leafOf, VERIFIERS } from './test/fixture.ts';
 import { alter, failsWith, inDirectory, logOf, newestSegment, openIn } from './test/log-on-disk.ts';
@@ -229,5 +229,27 @@ describe('the keyring', () => {
       await assert.rejects(open(directory), KeyringError, text);
       assert.equal(fs.readFileSync(fileIn(directory), 'utf8'), text);
     }
+  });
+
+  inDirectory('signs receipts only while verifiers accept them, whatever the clock says', async (directory) => {
+    const origin = 'strata.example/ledger';
+    let now = START;
+    await using ledger = await logs.openSignedLedger({ directory, origin, keySetPath: '/keys.json', now: () => now });
+    const isAccepted = async () => {
+      const { body } = issueReceipt({ a: 1 }, { ...ledger.issuing(), now });
+      const { steps } = await verifyAnswer(body, { keySet: ledger.keySet(), ledgerReceipt: undefined });
+      return steps.some(({ step, ok }) => step === 'signature' && ok);
+    };
+    for (const offMs of [0, -KEY_OVERLAP_MS, 366 * 86_400_000]) {
+      now = new Date(START.getTime() + offMs);
+      assert.deepEqual([await isAccepted(), ledger.trouble()], [true, undefined], `${offMs} ms`);
+    }
+    for (const offMs of [-KEY_OVERLAP_MS - 1, -86_400_000, Number.NaN]) {
+      now = new Date(START.getTime() + offMs);
+      assert.throws(() => ledger.issuing(), KeyringError, `${offMs} ms`);
+      assert.match(ledger.trouble() ?? '', /^cannot sign: the clock is before 2026-.+: set the clock right$/);
+    }
+    const retired = { not_before: START.toISOString(), not_after: START.toISOString() };
+    assert.match(outsideSpan(retired, new Date(START.getTime() + KEY_OVERLAP_MS + 1)) ?? '', /the clock is after/);
   });
 });

@@ -17,7 +17,14 @@ import { type FillOptions, fillSharedLog } from './shared-copy.ts';
 import { type CheckpointKeys, openCheckpoint } from './shared-head.ts';
 import type { SharedLog } from './shared-log.ts';
 import type { SharedPlace } from './shared-place.ts';
-import { hasKeyring, type Keyring, KeyringError, type KeyringSigner, openKeyring } from './signing-keys.ts';
+import {
+  hasKeyring,
+  type Keyring,
+  KeyringError,
+  type KeyringSigner,
+  openKeyring,
+  outsideSpan,
+} from './signing-keys.ts';
 import { openLog } from './tile-log.ts';
 
 export interface SignedLedgerOptions {
@@ -42,12 +49,15 @@ export interface SharedLedger {
 
 export interface SignedLedger extends AsyncDisposable {
   readonly log: Log;
-  /** What a receipt needs that is issued now: the current key, the time, and an id, by chance where none was given out. */
+  /**
+   * What a receipt needs that is issued now: the current key, the time, and an id, by chance where none was given out. Throws
+   * KeyringError where verifiers would not accept it: the key was retired elsewhere, or the clock is outside the key's span.
+   */
   issuing(receiptId?: string): IssueOptions;
   readonly signer: KeyringSigner;
   /** Current and retired keys, of all nodes, and how to check the log's checkpoints. */
   keySet(): KeySet;
-  /** Why this node of several can give no receipt until somebody mends it, in a sentence without a path; undefined while all is well. */
+  /** Why no receipt can be given until the operator repairs it, in a sentence without a path; undefined while all is well. */
   trouble(): string | undefined;
   /** When another node has retired a key that this one signs with, ISO 8601: it does so for `KEY_OVERLAP_MS` more. */
   retiredAt(): string | undefined;
@@ -71,6 +81,11 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     : {
         log: await openLog({ directory: logIn(options.directory), origin, signer: checkpoints.signer, checkpointCopy }),
       };
+  const clockProblem = () => {
+    const [current] = receipts.keys;
+    const problem = current && outsideSpan(current, now());
+    return problem && `cannot sign: ${problem}`;
+  };
   const refuseRetired = () => {
     shared?.published.refuseRetired(receipts.signer.keyId, now());
     shared?.ledgerKeys.refuseRetired();
@@ -86,6 +101,8 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     signer: receipts.signer,
     issuing(receiptId) {
       refuseRetired();
+      const problem = clockProblem();
+      if (problem !== undefined) throw new KeyringError(problem);
       return {
         signer: receipts.signer,
         now: now(),
@@ -100,6 +117,8 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
         ledgerEntry(shared?.ledgerKeys.entries ?? checkpoints.keys, { origin, url: '/ledger/' }),
       ),
     trouble() {
+      const problem = clockProblem();
+      if (problem !== undefined) return problem;
       // Where there is no other node to ask, what is in memory is still better than nothing.
       if (!shared) return undefined;
       const { refusal } = log.stats();

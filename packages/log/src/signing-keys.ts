@@ -5,7 +5,14 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { waitForLock } from '@strata/db';
-import { decodeBase64Url, PUBLIC_KEY_BYTES, type PublicKeyEntry, publicKeyEntry, type Signer } from '@strata/receipts';
+import {
+  decodeBase64Url,
+  KEY_OVERLAP_MS,
+  PUBLIC_KEY_BYTES,
+  type PublicKeyEntry,
+  publicKeyEntry,
+  type Signer,
+} from '@strata/receipts';
 import { makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from './durable-file.ts';
 import { lockedError, logErrorFrom } from './log-error.ts';
 import { deniedText } from './permission.ts';
@@ -99,6 +106,17 @@ export async function openKeyring({ directory, now }: KeyringOptions): Promise<K
       return fresh.current.keyId !== before;
     },
   };
+}
+
+/** Why verifiers would not accept a receipt that a key signs now, in a sentence without a path; undefined where they would. */
+export function outsideSpan(key: Pick<PublicKeyEntry, 'not_before' | 'not_after'>, now: Date): string | undefined {
+  const { not_before, not_after } = key;
+  // Written so that an unreadable time on either side is outside.
+  if (!(now.getTime() >= Date.parse(not_before) - KEY_OVERLAP_MS))
+    return `the clock is before ${not_before}, when the signing key was made: set the clock right`;
+  if (not_after !== undefined && !(now.getTime() <= Date.parse(not_after) + KEY_OVERLAP_MS))
+    return `the clock is after ${not_after}, when the signing key was retired: set the clock right, or rotate the keys`;
+  return undefined;
 }
 
 /** Runs one change of the file at a time among all processes. Rejects with LogError `locked` after `CHANGE_WAIT_MS`. */

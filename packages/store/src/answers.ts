@@ -164,12 +164,12 @@ export class AnswerTable {
     return new Map(rows.flatMap(({ sha256, name }) => (sha256 === null || name === null ? [] : [[sha256, name]])));
   }
 
-  /** Tokens of all models that a key used on a day. */
+  /** Tokens of all models that a key used on a day; where the clock was set back, also those of the later days that it had reached. */
   async tokensOf(keyId: string, day: string): Promise<number> {
     const row = await this.#db
       .selectFrom('token_usage')
       .where('key_id', '=', keyId)
-      .where('day', '=', day)
+      .where('day', '>=', day)
       .select(sql<number>`coalesce(sum(prompt_tokens + completion_tokens), 0)`.as('n'))
       .executeTakeFirstOrThrow();
     return Number(row.n);

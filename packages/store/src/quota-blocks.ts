@@ -15,7 +15,8 @@ const IDLE_MS = 5_000;
 const LOOK_MS = 1_000;
 
 interface Block {
-  readonly day: string;
+  /** That its requests are of: later than the clock's where that was set back. */
+  day: string;
   /** Leased and not spent. */
   left: number;
   /** What the day's count was when it was last seen, this block included; and when, by the monotonic clock. */
@@ -49,8 +50,8 @@ export class QuotaBlocks implements Quota, AsyncDisposable {
   async take(keyId: string, day: string, limit: number): Promise<QuotaUse> {
     if (limit <= LARGEST_COUNTED_SINGLY) return this.#table.take(keyId, day, limit);
     let block = this.#blocks.get(keyId);
-    // What was left of another day means nothing any more.
-    if (block?.day !== day) {
+    // What was left of an earlier day means nothing any more.
+    if (!block || block.day < day) {
       block = { day, left: 0, total: 0, seenAt: 0, spentAt: 0, size: 0, waiting: 0, leasing: undefined };
       this.#blocks.set(keyId, block);
     }
@@ -119,11 +120,12 @@ export class QuotaBlocks implements Quota, AsyncDisposable {
     const left = Math.floor((limit - block.total) / SHARE);
     const wished = Math.min(Math.max(block.size * 2, block.waiting), left, LARGEST_BLOCK);
     for (const count of wished > 1 ? [wished, 1] : [1]) {
-      const total = await this.#table.lease(keyId, block.day, { limit, count });
-      if (total === undefined) continue;
+      const leased = await this.#table.lease(keyId, block.day, { limit, count });
+      if (leased === undefined) continue;
+      block.day = leased.day;
       block.left += count;
       block.size = count;
-      block.total = total;
+      block.total = leased.used;
       block.seenAt = this.#now();
       return true;
     }

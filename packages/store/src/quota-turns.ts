@@ -2,7 +2,7 @@
 // that a busy process asks for as many statements as the database ends, not for one a request.
 import { type Kysely, sql } from 'kysely';
 import { listed } from './json-rows.ts';
-import type { QuotaUse } from './quota.ts';
+import { type QuotaUse, reachedDay } from './quota.ts';
 import type { Database } from './schema.ts';
 
 /** Keys of one statement: others wait for their rows while it is under way. */
@@ -64,7 +64,7 @@ export class QuotaTurns {
     // In one order everywhere: two processes that lock the rows of the same keys must not wait for each other.
     const { rows } = await sql<{ key_id: string; used: number }>`
       insert into quota_usage (key_id, day, used)
-      select value, cast(${day} as text), 1 from ${listed(this.#db, keyIds)} as asked where true order by value
+      select value, ${reachedDay(sql`asked.value`, day)}, 1 from ${listed(this.#db, keyIds)} as asked where true order by value
       on conflict (key_id, day) do update set used = quota_usage.used + 1 where quota_usage.used < ${limit}
       returning key_id, used`.execute(this.#db);
     return new Map(rows.map(({ key_id, used }) => [key_id, used]));

@@ -35,6 +35,21 @@ onEach(kept, 'requests that are counted together', (_place, test) => {
     assert.deepEqual(await one.quota.take(keys[0] ?? '', '2026-01-03', 0), { isAllowed: false, used: 0 });
   });
 
+  test('stay in the latest day of their key, across restarts, when a clock is set back', async (store, url) => {
+    const [spent = '', other = ''] = await createKeys(store, 2);
+    for (const limit of [2, LIMIT]) {
+      for (let i = 0; i < limit && i < 2; i += 1) await store.quota.take(spent, '2026-01-02', limit);
+      await using restarted = await openStore(url);
+      for (const each of [store, restarted]) {
+        const before = await each.quota.take(spent, DAY, limit);
+        assert.equal(before.isAllowed, limit > 2, `${limit} a day`);
+        assert.equal(await each.quota.used(spent, DAY), 0, 'nothing is counted for a day that is over');
+      }
+    }
+    assert.deepEqual(await store.quota.take(other, DAY, 2), { isAllowed: true, used: 1 }, 'each key has its own days');
+    assert.deepEqual(await store.quota.take(spent, '2026-01-03', 2), { isAllowed: true, used: 1 });
+  });
+
   test('fail with their statement, and those that come after it do not', async (store) => {
     const [alone = '', other = ''] = await createKeys(store, 2);
     const take = (id: string) => store.quota.take(id, DAY, 50);

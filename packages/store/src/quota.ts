@@ -1,5 +1,5 @@
 // Requests counted by key and UTC day, atomically: holds across restarts and across processes on the same database.
-import type { Kysely } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import { QuotaTurns } from './quota-turns.ts';
 import type { Database } from './schema.ts';
 
@@ -9,13 +9,18 @@ export interface QuotaUse {
   readonly used: number;
 }
 
-/** Counts requests. `day` is a UTC date, `2026-01-31`. */
+/** Counts requests. `day` is a UTC date, `2026-01-31`; a key for which a later one was counted stays in that: a clock set back brings none back. */
 export interface Quota {
   /** Counts one request unless the day's limit is reached. */
   take(keyId: string, day: string, limit: number): Promise<QuotaUse>;
   /** Requests counted so far, those that processes hold to spend included. */
   used(keyId: string, day: string): Promise<number>;
 }
+
+/** The day that a key is in when the clock says `day`: the latest that was counted for it, where that is later. */
+export const reachedDay = (keyId: Expression<unknown>, day: string): RawBuilder<string> =>
+  sql`coalesce((select max(reached.day) from quota_usage as reached
+    where reached.key_id = ${keyId} and reached.day > cast(${day} as text)), cast(${day} as text))`;
 
 export class QuotaTable implements Quota {
   readonly #db: Kysely<Database>;
@@ -31,26 +36,25 @@ export class QuotaTable implements Quota {
   }
 
   /**
-   * Counts so many at once and returns the new count, or undefined when fewer are left. One statement, so that two processes cannot
-   * both take the last.
+   * Counts so many at once and returns the day that they are of and its new count, or undefined when fewer are left. One statement, so
+   * that two processes cannot both take the last.
    */
   async lease(
     keyId: string,
     day: string,
     { limit, count }: { readonly limit: number; readonly count: number },
-  ): Promise<number | undefined> {
-    const row = await this.#db
+  ): Promise<{ readonly day: string; readonly used: number } | undefined> {
+    return this.#db
       .insertInto('quota_usage')
-      .values({ key_id: keyId, day, used: count })
+      .values({ key_id: keyId, day: reachedDay(sql.val(keyId), day), used: count })
       .onConflict((conflict) =>
         conflict
           .columns(['key_id', 'day'])
           .doUpdateSet((eb) => ({ used: eb('quota_usage.used', '+', count) }))
           .where('quota_usage.used', '<=', limit - count),
       )
-      .returning('used')
+      .returning(['day', 'used'])
       .executeTakeFirst();
-    return row?.used;
   }
 
   /** Takes back so many that were counted and not spent. */

@@ -1,7 +1,7 @@
 // The only place that constructs things: engine, keys, server.
 import { mkdir } from 'node:fs/promises';
 import type { Engine } from '@strata/engine';
-import { createFrontDoor, Metrics, Readiness, traceRequests } from '@strata/http';
+import { canSign, createFrontDoor, Metrics, Readiness, traceRequests } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -109,6 +109,7 @@ export async function createGateway(
       checkpointCopy: store.ledgerCheckpoint(config.ledgerOrigin),
     }),
   );
+  readiness.watch('ledger', () => canSign(ledger));
   const { segments } = store;
   const { answers, standings } = sole.tables;
   const onAnswer = answerMeter(metrics);
@@ -128,7 +129,7 @@ export async function createGateway(
     createServer({
       callers: new Callers(store, { areKeysFree: config.freeKeysPerDay > 0 }),
       limits,
-      logger,
+      ...{ bounds: config.bounds, logger, metrics, trouble: () => ledger.trouble() },
       onStopping: () => {
         for (const { admission } of models.list()) admission.close();
       },

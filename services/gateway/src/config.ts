@@ -1,7 +1,18 @@
 // The only reader of the environment: STRATA_* -> one validated Config.
 import path from 'node:path';
 import { ModelEnvironment, type ModelSettings, readModelSettings } from '@strata/engine';
-import { AddressRange, DatabaseUrl, HostName, List, PoolSize, readEnvironment, WebAddress } from '@strata/http';
+import {
+  AddressRange,
+  BoundEnvironment,
+  type Bounds,
+  boundsOf,
+  DatabaseUrl,
+  HostName,
+  List,
+  PoolSize,
+  readEnvironment,
+  WebAddress,
+} from '@strata/http';
 import { z } from 'zod';
 import { type NetworkConfig, NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
 
@@ -25,6 +36,7 @@ export const Environment = z.object({
   STRATA_QUEUE: z.coerce.number().int().min(0).max(100_000).default(64),
   STRATA_INFERENCE_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).max(1_000).default(0),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
+  ...BoundEnvironment.shape,
   STRATA_ALLOWED_HOSTS: List.pipe(z.array(HostName)).default([]),
   STRATA_EXPLORER_URL: WebAddress.optional(),
   STRATA_INFERENCE_LEDGER_ORIGIN: z
@@ -65,6 +77,8 @@ export interface GatewayConfig extends ModelSettings {
   readonly freeKeysPerDay: number;
   /** Addresses or CIDRs: only their X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** Of connections and answers. */
+  readonly bounds: Bounds;
   /** Names, besides this machine's, that requests may be addressed to; `*`: any. */
   readonly allowedHosts: readonly string[];
   /** Where readers find the explorer of the stack service; its pages and ours name each other. */
@@ -104,6 +118,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     queue: settings.STRATA_QUEUE,
     freeKeysPerDay: settings.STRATA_INFERENCE_FREE_KEYS_PER_DAY,
     trustedProxies: settings.STRATA_TRUSTED_PROXIES,
+    bounds: boundsOf(settings),
     allowedHosts: settings.STRATA_ALLOWED_HOSTS,
     explorerUrl: settings.STRATA_EXPLORER_URL,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,

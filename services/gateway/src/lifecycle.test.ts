@@ -9,6 +9,7 @@ import type { Engine } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
 import OpenAI from 'openai';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
+import { untilAnswer } from '../../../tests/support/until.ts';
 import { openGatewayStore, readGatewayConfig } from './index.ts';
 import { type Harness, MODEL, startHarness } from './test/harness.ts';
 import { until } from './test/network/answers.ts';
@@ -53,6 +54,47 @@ describe('a gateway that is stopped', () => {
     await using store = await openGatewayStore(readGatewayConfig({ STRATA_DATA: directory.path }));
     assert.deepEqual(await store.answers.unentered(10), [], 'they are in the ledger');
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
+  });
+});
+
+const DAY_MS = 86_400_000;
+
+describe('a gateway', () => {
+  let now = Date.now();
+  let service: Harness;
+  before(async () => {
+    const engine = createSimulatedEngine({ slots: 8, tokensPerSecond: 50, answerTokens: 100_000 });
+    const settings = { STRATA_MODEL: '', STRATA_FREE_STREAMS_PER_ADDRESS: '2' };
+    const engines = { m: engine as unknown as Engine };
+    service = await startHarness(settings, { engines, shutdownMs: 300, now: () => new Date(now) });
+  });
+  after(() => service?.[Symbol.asyncDispose]());
+  const ask = (more: object, headers = {}) => service.post(CHAT, { model: 'm', messages, ...more }, headers);
+  const short = (headers = {}) => ask({ max_tokens: 1 }, headers);
+
+  it('whose clock is before its signing key makes no answer, says so, and goes on when the clock is right', async () => {
+    now -= DAY_MS;
+    const { status, body, headers } = await short();
+    assert.deepEqual([status, body.error.code, headers.get('retry-after')], [503, 'storage_unavailable', '30']);
+    assert.match(body.error.message, /cannot sign: the clock is before .+: set the clock right/);
+    const ready = () => service.get('/ready');
+    await untilAnswer('not ready', ready, ({ text }) => text.includes('the clock is before'));
+    now += DAY_MS;
+    await untilAnswer('ready', ready, (answer) => answer.status === 200);
+    assert.equal((await short()).status, 200);
+  });
+
+  it('makes so many answers at once for the free keys of an address, and others besides', async () => {
+    const { keys, models } = service.running.gateway;
+    const bearer = async () => ({ authorization: `Bearer ${(await keys.create({ tier: 'free' })).key}` });
+    const streams = [ask({ stream: true }, await bearer()), ask({ stream: true }, await bearer())];
+    await until(() => models.busy === 2);
+    const { status, body } = await short(await bearer());
+    assert.deepEqual([status, body.error.code], [429, 'rate_limit_exceeded']);
+    assert.match(body.error.message, /^Free keys have 2 streams open at this address/);
+    assert.equal((await short()).status, 200);
+    await service[Symbol.asyncDispose]();
+    for (const stream of streams) assert.equal((await stream).status, 200);
   });
 });
 

@@ -86,6 +86,19 @@ describe('limits', () => {
     await assert.rejects(limits.takePrompt(stored, 1), refused(/of the day/, 43_200_000));
   });
 
+  it('of the day begin no other day anew when the clock is set back, nor after a restart', async () => {
+    await using world = await scene();
+    const { store, limits, stored, pass } = world;
+    await limits.takePrompt(stored, 1);
+    limits.spend(stored, { promptTokens: 1, completionTokens: 249 });
+    pass(-24 * 3_600_000);
+    await assert.rejects(limits.takePrompt(stored, 1), refused(/250 tokens of the day/));
+    const used = { keyId: stored.id, model: 'm', day: '2026-01-01', cachedTokens: 0 };
+    await store.answers.enter(1, [{ ...used, promptTokens: 1, completionTokens: 249 }]);
+    const again = new Limits({ ...store, now: () => new Date('2025-12-31T12:00:00Z'), tiers });
+    await assert.rejects(again.takePrompt(stored, 1), refused(/250 tokens of the day/));
+  });
+
   it('are none for an unlimited key', async () => {
     await using world = await scene();
     const { store, limits } = world;

@@ -121,7 +121,7 @@ export class Limits {
     state.tokens.spend(now.getTime(), completionTokens + Math.max(0, promptTokens - taken));
     const name = dayOf(now);
     // The first of a day: what the store knows of it may lack this one.
-    if (state.day?.name !== name) state.day = { name, used: 0 };
+    if (!isReached(state.day, name)) state.day = { name, used: 0 };
     state.day.used += promptTokens + completionTokens;
   }
 
@@ -141,14 +141,18 @@ export class Limits {
   }
 
   async #usedOn(name: string, keyId: string, state: KeyState): Promise<number> {
-    if (state.day?.name !== name) {
+    if (!isReached(state.day, name)) {
       const used = await this.#parts.answers.tokensOf(keyId, name);
       // Another request may have asked meanwhile, and something may have been spent since.
-      if (state.day?.name !== name) state.day = { name, used };
+      if (!isReached(state.day, name)) state.day = { name, used };
     }
-    return state.day.used;
+    return state.day?.used ?? 0;
   }
 }
+
+/** A clock that is set back begins no day anew. */
+const isReached = (day: KeyState['day'], name: string): day is NonNullable<typeof day> =>
+  day !== undefined && day.name >= name;
 
 function windowOf(bucket: RateBucket, limit: number, now: Date): Window {
   const { level, fullAfterMs } = bucket.at(now.getTime());

@@ -90,15 +90,21 @@ const FOLLOW_MS = 2_000;
 /** Receipts are forgotten this often. */
 const FORGET_MS = 3_600_000;
 
-/** Takes up rotated signing keys, and forgets old receipts. */
+/** Takes up rotated signing keys, logs when it cannot sign and when it can again, and forgets old receipts. */
 async function keepHouse(
   { ledger, books }: Gateway,
   { config, logger, signal }: { readonly config: GatewayConfig; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
   let forgotAt = Number.NEGATIVE_INFINITY;
+  let logged: string | undefined;
   while (!signal.aborted) {
     try {
       await ledger.reload();
+      const problem = ledger.trouble();
+      if (problem === undefined && logged !== undefined) logger.info('receipts are signed again');
+      if (problem !== undefined && problem !== logged)
+        logger.error({ problem }, 'no answers: no receipt can be signed');
+      logged = problem;
       if (performance.now() - forgotAt > FORGET_MS) {
         forgotAt = performance.now();
         await books.forget(new Date(Date.now() - config.receiptDays * 86_400_000));

@@ -5,14 +5,21 @@ import { EngineError } from '@strata/engine';
 import {
   addSecurityHeaders,
   answerSecurity,
+  type Bounds,
+  boundReport,
+  Connections,
+  countedAddress,
   createPipelineLimit,
   type FrontDoor,
+  type MetBound,
+  type Metrics,
   type Patience,
   refusalCodeOf,
-  trackSpareConnections,
+  StreamBounds,
   withoutApiKeys,
 } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
+import { KeyringError } from '@strata/log';
 import { type StoredKey, StoreError } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
@@ -56,7 +63,10 @@ const METHODS = ['GET', 'POST'] as const;
 export function createServer({
   callers,
   limits,
+  bounds,
   logger,
+  metrics,
+  trouble,
   onStopping,
   onLate,
   trustedProxies = [],
@@ -66,7 +76,11 @@ export function createServer({
 }: {
   readonly callers: Callers;
   readonly limits: Limits;
+  readonly bounds: Bounds;
   readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Why no answer can get a receipt just now; undefined while all is well. */
+  readonly trouble: () => string | undefined;
   /** While stopping: no new work; and, after `shutdownMs`, an end to what is under way. */
   readonly onStopping: () => void;
   readonly onLate: () => void;
@@ -96,7 +110,11 @@ export function createServer({
     clientErrorHandler: (error, socket) => refuseUnread(error as NodeJS.ErrnoException, socket),
     frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
   });
-  const spare = trackSpareConnections(fastify.server);
+  const report = boundReport(logger, metrics);
+  const connections = new Connections(fastify.server, { bounds, trustedProxies, report });
+  metrics.gauges('strata_connections', 'Connections of clients', 'state', () => connections.figures());
+  // Answers that are not streamed hold a connection and a slot too.
+  const answers = new StreamBounds({ bounds, connections: connections.max, report });
   fastify.decorateRequest('bodySha256', '');
   fastify.removeContentTypeParser(['text/plain', 'application/json']);
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
@@ -116,6 +134,10 @@ export function createServer({
       'access-control-allow-origin': '*',
       'access-control-expose-headers': EXPOSED_HEADERS,
     });
+    if (connections.isExcess(request.raw))
+      throw new CompletionError('overloaded', 'Too many connections are open.', {
+        ...{ retryAfterMs: 5_000, headers: { connection: 'close' } },
+      });
     const away = frontDoor?.turnAway(request);
     if (away) throw new CompletionError(refusalCodeOf(away) ?? 'invalid_request', away.detail);
     const encoding = request.headers['content-encoding'];
@@ -182,7 +204,18 @@ export function createServer({
           v1.addHook('onRequest', async (request, reply) => {
             request.caller = await callers.identify(request.headers.authorization, request.ip);
             // What is made costs; looking what there is does not.
-            if (request.method === 'POST') reply.headers(await limits.takeRequest(request.caller));
+            if (request.method !== 'POST') return;
+            const why = trouble();
+            if (why !== undefined)
+              throw new CompletionError('storage_unavailable', `The service ${why}.`, { retryAfterMs: 30_000 });
+            const caller = { key: request.caller, address: countedAddress(request.ip) };
+            const met = answers.met(caller);
+            if (met) throw tooManyAnswers(met);
+            const release = answers.take(caller);
+            // The client may have left while its key was looked up.
+            if (reply.raw.closed) release();
+            else reply.raw.once('close', release);
+            reply.headers(await limits.takeRequest(request.caller));
           });
           add(v1);
         },
@@ -203,7 +236,7 @@ export function createServer({
       }, shutdownMs);
       const sweep = setInterval(() => {
         fastify.server.closeIdleConnections();
-        spare.closeAll();
+        connections.closeSpare();
       }, SWEEP_MS);
       try {
         await fastify.close();
@@ -214,6 +247,11 @@ export function createServer({
       }
     },
   };
+}
+
+function tooManyAnswers({ bound, detail }: MetBound): CompletionError {
+  const isFull = bound === 'streams-per-tier';
+  return new CompletionError(isFull ? 'overloaded' : 'rate_limit', detail, { retryAfterMs: 1_000 });
 }
 
 /** What cannot be read as HTTP at all is told in the same shape, and the connection is over. */
@@ -259,8 +297,8 @@ export function asRefusal(error: unknown): CompletionError {
       retryAfterMs: 1_000,
       cause: error,
     });
-  // Keys, quotas and receipts are there: nothing is answered that could not be counted.
-  if (error instanceof StoreError)
+  // Keys, quotas and receipts are there: nothing is answered that could not be counted or signed.
+  if (error instanceof StoreError || error instanceof KeyringError)
     return new CompletionError(
       'storage_unavailable',
       'The service cannot use its database just now; try again in a moment.',

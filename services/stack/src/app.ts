@@ -2,6 +2,7 @@
 import type { DomainIndex } from '@strata/analytics';
 import {
   AnswerCache,
+  canSign,
   createFrontDoor,
   createHttpServer,
   type HttpServer,
@@ -24,7 +25,7 @@ import { forgetMentions, LiveMentions } from './feeds/live-mentions.ts';
 import { followStore } from './follow-store.ts';
 import { openKnowledge } from './knowledge.ts';
 import type { KnownNames } from './known-names.ts';
-import { canSign, type Ledger, openLedger } from './ledger.ts';
+import { type Ledger, openLedger } from './ledger.ts';
 import { type TakenEvent, tags } from './live-index.ts';
 import { OnDemand } from './on-demand.ts';
 import { openScanning, type Scanning } from './open-scanning.ts';
@@ -229,6 +230,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       metrics,
       now: realNow,
       trustedProxies: config.trustedProxies,
+      bounds: config.bounds,
       // None is a bug: a disk that is full, a database that is damaged, locked or gone, keys that another node has retired.
       isTrouble: (error) => error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,
       frontDoor: createFrontDoor({ ...config, keyedPath: '/stack/v1/' }),

@@ -1,6 +1,17 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
 import { DAY_MS, FLOW_DAYS, WINDOW_DAYS } from '@strata/analytics';
-import { AddressRange, DatabaseUrl, HostName, List, PoolSize, readEnvironment, WebAddress } from '@strata/http';
+import {
+  AddressRange,
+  BoundEnvironment,
+  type Bounds,
+  boundsOf,
+  DatabaseUrl,
+  HostName,
+  List,
+  PoolSize,
+  readEnvironment,
+  WebAddress,
+} from '@strata/http';
 import { z } from 'zod';
 import type { Retention } from './retention.ts';
 
@@ -61,6 +72,7 @@ export const Environment = z.object({
     .refine((list) => list.lastIndexOf('iterative') <= 0, '`iterative` must come first, and root servers behind it')
     .optional(),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
+  ...BoundEnvironment.shape,
   STRATA_ALLOWED_HOSTS: List.pipe(z.array(HostName)).default([]),
   STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange)).default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
@@ -132,6 +144,8 @@ export interface Config {
   /** Empty: the system's resolvers. Behind `iterative`, which comes first: root servers. */
   readonly resolvers: readonly ('iterative' | { readonly address: string; readonly port: number })[];
   readonly trustedProxies: readonly string[];
+  /** Of connections and streams. */
+  readonly bounds: Bounds;
   /** Names, besides this machine's, that requests may be addressed to; `*`: any. */
   readonly allowedHosts: readonly string[];
   readonly allowAddresses: readonly string[];
@@ -212,6 +226,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ledgerOrigin: value.STRATA_LEDGER_ORIGIN,
     resolvers: value.STRATA_RESOLVERS ?? [],
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
+    bounds: boundsOf(value),
     allowedHosts: value.STRATA_ALLOWED_HOSTS,
     allowAddresses: value.STRATA_ALLOW_ADDRESSES,
     optOutFile: value.STRATA_OPT_OUT_FILE,

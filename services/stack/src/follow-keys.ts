@@ -1,4 +1,4 @@
-// Takes up signing keys that an operator rotated while the process runs.
+// Takes up signing keys that an operator rotated while the process runs, and logs while it cannot sign.
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import type { Logger } from 'pino';
 import type { Ledger } from './ledger.ts';
@@ -9,11 +9,12 @@ const LOOK_MS = 1_000;
 
 /** Until `signal` aborts. */
 export async function followKeys(
-  ledger: Pick<Ledger, 'reload' | 'retiredAt' | 'signer'>,
+  ledger: Pick<Ledger, 'reload' | 'retiredAt' | 'signer' | 'trouble'>,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   const trouble = new TroubleLog(logger, { what: 'reading the signing keys' });
+  const signing = new TroubleLog(logger, { what: 'signing receipts' });
   let { keyId } = ledger.signer;
   let toldOf: string | undefined;
   const tell = () => {
@@ -37,6 +38,9 @@ export async function followKeys(
       },
       (error: unknown) => trouble.failed(error),
     );
+    const problem = ledger.trouble();
+    if (problem === undefined) signing.well();
+    else signing.failed(new Error(problem));
     await sleep(LOOK_MS, signal);
   }
 }

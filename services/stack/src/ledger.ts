@@ -1,6 +1,6 @@
 // The notary of the service: a body leaves with a receipt whose leaf is durable.
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { type Notary, NotReady } from '@strata/http';
+import type { Notary } from '@strata/http';
 import { openSignedLedger, type SharedLedger, type SignedLedger } from '@strata/log';
 import { type IssueOptions, issueDetachedReceipt, issueReceipt, type Signer } from '@strata/receipts';
 import type { Store } from '@strata/store';
@@ -38,12 +38,6 @@ export async function openLedger({ dataDirectory, origin, now, store }: LedgerOp
       async () => {},
     ),
   };
-}
-
-/** Rejects with NotReady while the ledger can give no receipts: answers without one do not leave, so requests belong elsewhere. */
-export async function canSign(ledger: Pick<SignedLedger, 'trouble'>): Promise<void> {
-  const trouble = ledger.trouble();
-  if (trouble !== undefined) throw new NotReady(trouble);
 }
 
 /** The store's tables as the log wants them. */

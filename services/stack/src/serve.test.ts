@@ -55,6 +55,26 @@ describe('a running service', () => {
     assert.equal((await service.ask(`/ledger/receipts/${old.body.provenance.ledger_receipt_id}`)).status, 200);
   });
 
+  it('signs nothing while the clock is before its signing key, is not ready, and goes on when the clock is right', async (t) => {
+    const domain = company(service.internet, 3);
+    await service.scan(domain);
+    service.log.length = 0;
+    const ready = async () => (await service.ask('/ready')).body as unknown as { problems?: { ledger?: string } };
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 86_400_000 });
+    try {
+      const report = await untilAnswer('not ready', ready, ({ problems }) => problems !== undefined);
+      assert.match(report.problems?.ledger ?? '', /^cannot sign: the clock is before \d{4}-.+: set the clock right$/);
+      const { status, body } = await service.get(profilePath(domain));
+      assert.deepEqual([status, body.code, body.provenance], [503, 'unavailable', undefined]);
+      await until(() => service.log.some((line) => line.includes('signing receipts failed')), { what: 'it is logged' });
+    } finally {
+      t.mock.timers.reset();
+    }
+    await untilAnswer('ready', ready, ({ problems }) => problems === undefined);
+    assert.equal((await service.get(profilePath(domain))).status, 200);
+    await until(() => service.log.some((line) => line.includes('signing receipts goes on')), { what: 'that too' });
+  });
+
   it('refuses a key within seconds of its revocation by another process', async () => {
     const config = readConfig(settingsFor(service.internet, service.directory));
     const key = await service.newKey();

@@ -1,13 +1,13 @@
 // The role `scheduler`: knows what the others know, and does what must happen once, or stands ready to. It answers nobody but whoever
 // watches over it.
-import { Metrics, Readiness } from '@strata/http';
+import { canSign, Metrics, Readiness } from '@strata/http';
 import type { Logger } from 'pino';
 import type { World } from './app.ts';
 import type { Config } from './config.ts';
 import { followKeys } from './follow-keys.ts';
 import { followStore } from './follow-store.ts';
 import { openKnowledge } from './knowledge.ts';
-import { canSign, openLedger } from './ledger.ts';
+import { openLedger } from './ledger.ts';
 import { listenForMetrics } from './listening.ts';
 import { openScanning } from './open-scanning.ts';
 import { openScheduler } from './open-scheduler.ts';

@@ -1,0 +1,181 @@
+// Connections of clients: how many there may be, of all and of one address, and which are closed to make room for others.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
+import { type BoundName, type Bounds, connectionsOfProcess, type ReportBound } from './bounds.ts';
+import { countedAddress } from './counted-address.ts';
+import type { Figures } from './metrics.ts';
+
+export interface ConnectionsOptions {
+  readonly bounds: Pick<Bounds, 'connections' | 'connectionsPerAddress'>;
+  /** Addresses and ranges that have no bound of their own: behind each are many clients. */
+  readonly trustedProxies?: readonly string[] | undefined;
+  readonly report?: ReportBound;
+}
+
+/** All clients of one address. */
+interface Peer {
+  readonly address: string;
+  readonly max: number;
+  open: number;
+  /** The longest idle first. */
+  readonly idle: Set<Socket>;
+}
+
+interface Connection {
+  readonly peer: Peer;
+  /** Under way. */
+  requests: number;
+  /** No request has come yet: browsers open such connections in advance. */
+  isSpare: boolean;
+}
+
+/** Connections beyond the bound, for probes, and for those that have not sent their request yet. */
+const RESERVE = 32;
+const PROBES: ReadonlySet<string | undefined> = new Set(['/health', '/ready']);
+const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
+
+/** Connections of all servers of the process, which share its files. */
+const ofProcess = { open: 0, busy: 0 };
+
+/**
+ * Where a bound on connections is met, one without a request gives way to the new one, the longest idle first; while all have one, the
+ * new one is refused. No more than `max` have a request, except probes: what is left, `RESERVE`, is for them.
+ */
+export class Connections {
+  readonly #max: number;
+  readonly #report: ReportBound;
+  readonly #maxInProcess = connectionsOfProcess();
+  readonly #maxPerAddress: number;
+  readonly #proxies = new BlockList();
+  readonly #open = new Map<Socket, Connection>();
+  readonly #peers = new Map<string, Peer>();
+  readonly #idle = new Set<Socket>();
+
+  constructor(server: Server, { bounds, trustedProxies = [], report = () => {} }: ConnectionsOptions) {
+    this.#max = bounds.connections;
+    this.#report = report;
+    this.#maxPerAddress = bounds.connectionsPerAddress ?? Math.ceil((this.max * 3) / 4);
+    for (const range of trustedProxies) {
+      const [address = '', prefix] = range.split('/');
+      const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+      this.#proxies.addSubnet(address, Number(prefix ?? (family === 'ipv6' ? 128 : 32)), family);
+    }
+    // One listener for all: there may be tens of thousands.
+    const connections = this;
+    const forget = function forget(this: Socket) {
+      connections.#forget(this);
+    };
+    const end = function end(this: ServerResponse) {
+      connections.#end(this.req.socket);
+    };
+    server.on('connection', (socket: Socket) => {
+      if (this.#admit(socket)) socket.once('close', forget);
+      else {
+        socket.write(REFUSAL);
+        socket.destroySoon();
+      }
+    });
+    // Before the request is answered.
+    server.prependListener('request', (request, response) => {
+      this.#begin(request.socket);
+      response.on('close', end);
+    });
+  }
+
+  /** Connections that may have a request at once. */
+  get max(): number {
+    return Math.min(this.#max, this.#maxInProcess);
+  }
+
+  get #busy(): number {
+    return this.#open.size - this.#idle.size;
+  }
+
+  /** By state, `idle` and `busy`; an open stream is busy. */
+  figures(): Figures {
+    return Object.entries({ idle: this.#idle.size, busy: this.#busy });
+  }
+
+  /** Whether a request is to be refused: too many connections have one, and it is not a probe. */
+  isExcess({ url }: Pick<IncomingMessage, 'url'>): boolean {
+    if (this.#busy <= this.#max && ofProcess.busy <= this.#maxInProcess) return false;
+    if (PROBES.has(url?.split('?', 1)[0])) return false;
+    this.#report('connections', { max: this.max, closed: 'a connection with a new request' });
+    return true;
+  }
+
+  /** Closes connections on which no request ever came: to Node they are not idle, so a stop would wait for them. */
+  closeSpare(): void {
+    for (const socket of this.#idle) if (this.#open.get(socket)?.isSpare) socket.destroy();
+  }
+
+  #admit(socket: Socket): boolean {
+    const peer = this.#peerOf(socket.remoteAddress ?? '');
+    const { address, max } = peer;
+    if (peer.open >= max && !this.#makeRoom('connections-per-address', peer.idle, { address, max })) return false;
+    const isFull = this.#open.size >= this.#max + RESERVE || ofProcess.open >= this.#maxInProcess + RESERVE;
+    if (isFull && !this.#makeRoom('connections', this.#idle, { max: this.max })) return false;
+    peer.open += 1;
+    // The one that gave way may have been the last of its address.
+    this.#peers.set(address, peer);
+    ofProcess.open += 1;
+    this.#open.set(socket, { peer, requests: 0, isSpare: true });
+    this.#idle.add(socket);
+    peer.idle.add(socket);
+    return true;
+  }
+
+  /** Closes the connection that was idle the longest; false where there is none. */
+  #makeRoom(bound: BoundName, idle: ReadonlySet<Socket>, facts: object): boolean {
+    const [oldest] = idle;
+    this.#report(bound, { ...facts, closed: oldest ? 'an idle connection' : 'a new connection' });
+    if (!oldest) return false;
+    this.#forget(oldest);
+    // Its file is free at once.
+    oldest.destroy();
+    return true;
+  }
+
+  #peerOf(remote: string): Peer {
+    const [bare = ''] = remote.split('%');
+    const isProxy = isIP(bare) !== 0 && this.#proxies.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4');
+    const address = isProxy ? 'trusted proxies' : countedAddress(remote);
+    const max = isProxy ? Number.POSITIVE_INFINITY : this.#maxPerAddress;
+    return this.#peers.get(address) ?? { address, max, open: 0, idle: new Set() };
+  }
+
+  #begin(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (!connection) return;
+    connection.isSpare = false;
+    connection.requests += 1;
+    if (connection.requests > 1) return;
+    ofProcess.busy += 1;
+    this.#idle.delete(socket);
+    connection.peer.idle.delete(socket);
+  }
+
+  #end(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (!connection) return;
+    connection.requests -= 1;
+    if (connection.requests > 0) return;
+    ofProcess.busy -= 1;
+    this.#idle.add(socket);
+    connection.peer.idle.add(socket);
+  }
+
+  /** Once for each connection, whoever closed it. */
+  #forget(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (!connection) return;
+    const { peer } = connection;
+    this.#open.delete(socket);
+    this.#idle.delete(socket);
+    peer.idle.delete(socket);
+    if (connection.requests > 0) ofProcess.busy -= 1;
+    ofProcess.open -= 1;
+    peer.open -= 1;
+    if (peer.open === 0) this.#peers.delete(peer.address);
+  }
+}
