@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { startServe } from '../../support/serve-process.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** Asked from another address than the flood comes from. */
 async function statusOf(url: string, localAddress: string): Promise<number | undefined> {
