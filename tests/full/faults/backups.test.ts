@@ -37,14 +37,16 @@ async function cutOff(args: readonly string[], env: Env, { sign, signal: cut, af
   const child = spawn(started.command, started.args, { env: started.env, stdio: ['ignore', 'ignore', 'pipe'] });
   const printed = text(child.stderr);
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-  while (!existsSync(sign) && child.exitCode === null && child.signalCode === null) await delay(1);
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  while (!existsSync(sign) && isRunning()) await delay(1);
   const begunAt = performance.now();
   if (cut) {
     await Promise.race([delay(afterMs), ended]);
     child.kill(cut);
-  }
+  } else while (existsSync(sign) && isRunning()) await delay(1);
+  const tookMs = performance.now() - begunAt;
   const [code, signal] = await ended;
-  return { code, signal, stderr: await printed, tookMs: performance.now() - begunAt };
+  return { code, signal, stderr: await printed, tookMs };
 }
 
 describe('a backup that is cut off', () => {
@@ -140,7 +142,8 @@ describe('a backup that is cut off', () => {
       const sign = path.join(data, 'restoring');
       // The first one ends, to tell how long one takes.
       const signal = n === 0 ? undefined : SIGNALS[n % SIGNALS.length];
-      const ended = await cutOff(args, here, { sign, signal, afterMs: (CUT_AT[n % CUT_AT.length] ?? 0) * tookMs });
+      const afterMs = (CUT_AT[(n - 1) % CUT_AT.length] ?? 0) * tookMs;
+      const ended = await cutOff(args, here, { sign, signal, afterMs });
       if (!signal) tookMs = ended.tookMs;
       const state = await stateOf(data, oldKey);
       const end = `${signal ?? 'none'}: ${state}`;
