@@ -120,6 +120,6 @@ function sendBytes({ bytes, etag = '"one"' }: FakeFile, fault: Fault, response: 
   if (fault.kind !== 'cut' && fault.kind !== 'stall') return void response.end(bytes.subarray(from));
   response.write(bytes.subarray(from, from + fault.afterBytes), () => {
     // Later, so that the bytes are read before the connection is closed.
-    if (fault.kind === 'cut') setTimeout(() => response.destroy(), 30);
+    if (fault.kind === 'cut') setTimeout(() => response.destroy(), 200);
   });
 }
