@@ -200,7 +200,8 @@ onEach(databases, 'receipts', (_place, test) => {
       { ...used({ promptTokens: 21, cachedTokens: 8, completionTokens: 7 }), requests: 3 },
       { ...used({ model: 'n' }), requests: 1 },
     ]);
-    assert.equal(await answers.tokensOf('key_a', '2026-01-01'), 28 + 13);
+    assert.equal(await answers.tokensOf('key_a', '2026-01-01'), 28 + 13 + 13, 'that day and later ones');
+    assert.equal(await answers.tokensOf('key_a', '2026-01-02'), 13);
     assert.equal(await answers.tokensOf('key_c', '2026-01-01'), 0);
     assert.equal((await answers.usage({ since: '2026-01-02' })).length, 1);
   });

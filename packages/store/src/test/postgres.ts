@@ -26,9 +26,9 @@ const TEMPLATE = 'strata_template';
 /** A copy of an empty store is another store, with a salt of its own, which it makes when it is opened. */
 export const asAnotherStore = (): string => `delete from settings where name = 'address-salt';
   update settings set value = '${randomUUID()}' where name = 'store-id'`;
-/** What a test may lose: a crash of the machine, not of the server. The connections are for the test processes of an entire run. */
+/** What a test may lose: a crash of the machine, not of the server. Statistics are made only by tests. The connections are for the test processes of an entire run. */
 const SETTINGS = {
-  ...{ fsync: 'off', shared_buffers: '32MB', max_connections: '300' },
+  ...{ fsync: 'off', autovacuum: 'off', shared_buffers: '32MB', max_connections: '300' },
   ...{ listen_addresses: '127.0.0.1', unix_socket_directories: '' },
 };
 
