@@ -38,7 +38,8 @@ export async function testNodes({ databaseUrl, domains, canApiScan = false }: No
         ...process.env,
         ...{ STRATA_DATA: own, STRATA_DATABASE_URL: databaseUrl, STRATA_DATABASE_CONNECTIONS: '5', STRATA_ROLE: role },
         ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
-        ...{ STRATA_LOG_LEVEL: 'info', ...settings },
+        // The days of scans in tests are long past.
+        ...{ STRATA_LOG_LEVEL: 'info', STRATA_EVENT_DAYS: '3650', ...settings },
       };
       const canScan = role === 'scanner' || role === 'all' || (role === 'api' && canApiScan);
       const child = spawn(process.execPath, [PROGRAM, canScan ? String(domains) : '0'], { env, stdio: 'pipe' });

@@ -16,35 +16,35 @@ import { until, untilAnswer } from '../../support/until.ts';
 const NUMBER = 0x5354_5247;
 const question = { model: MODEL, messages: [{ role: 'user', content: 'What is DMARC?' }], max_tokens: 4 };
 
-const start = (url: string) => startHarness({ STRATA_INFERENCE_DATABASE_URL: url });
+const start = (url: string, settings = {}) => startHarness({ STRATA_INFERENCE_DATABASE_URL: url, ...settings });
 const ask = (service: Harness) => service.post('/v1/chat/completions', question);
 const isOk = ({ status }: { readonly status: number }) => status === 200;
 
-/** `strata inference gateway` with a directory of its own. */
-async function runGateway(databaseUrl: string, options: ProcessOptions = {}) {
+/** `strata inference gateway`, with a directory of its own where none is given. */
+async function runGateway(databaseUrl: string, options: ProcessOptions = {}, data?: string) {
   await using directory = await temporaryDirectory();
   const env = {
-    ...{ STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel },
+    ...{ STRATA_DATA: data ?? directory.path, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel },
     STRATA_INFERENCE_DATABASE_URL: databaseUrl,
   };
   return await spawnStrata(['inference', 'gateway'], { env, ...options });
 }
 /** The same, ended when it is ready, if ever. */
-const startSecond = (url: string) => runGateway(url, { interruptAt: /"msg":"ready"/ });
+const startSecond = (url: string, data?: string) => runGateway(url, { interruptAt: /"msg":"ready"/ }, data);
 
 describe('a second gateway', () => {
   it('does not start on the SQLite file of another, and says what to do; later it does', async () => {
     await using directory = await temporaryDirectory();
     const url = `sqlite:${path.join(directory.path, 'inference.db')}`;
     {
-      await using first = await start(url);
+      await using first = await start(url, { STRATA_DATA: directory.path });
       const { code, stderr } = await startSecond(url);
       assert.equal(code, 1, stderr);
       assert.match(stderr, /strata: another gateway works on this database: .*STRATA_INFERENCE_DATABASE_URL/);
       assert.doesNotMatch(stderr, /^ +at /m);
       assert.equal((await ask(first)).status, 200);
     }
-    const later = await startSecond(url);
+    const later = await startSecond(url, directory.path);
     assert.match(later.stderr, /"msg":"ready"/);
   });
 });
