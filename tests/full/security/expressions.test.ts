@@ -59,14 +59,14 @@ function firstSlow(expressions: readonly Expression[], patienceMs = PATIENCE_MS)
       workerData: { expressions, length: LENGTH, limitMs: LIMIT_MS },
     });
     let timer: NodeJS.Timeout | undefined;
-    const end = (place: number) => {
-      resolve(expressions[place]);
+    const end = (index: number) => {
+      resolve(expressions[index]);
       void worker.terminate();
     };
-    worker.on('message', ({ place, isSlow }: { readonly place: number; readonly isSlow: boolean }) => {
+    worker.on('message', ({ index, isSlow }: { readonly index: number; readonly isSlow: boolean }) => {
       clearTimeout(timer);
-      if (isSlow) end(place);
-      else timer = setTimeout(end, patienceMs, place);
+      if (isSlow) end(index);
+      else timer = setTimeout(end, patienceMs, index);
     });
     worker.once('error', reject);
     worker.once('exit', () => {
