@@ -2,7 +2,7 @@
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 export { BoundEnvironment, type Bounds, boundReport, boundsOf } from './bounds.ts';
 export { Connections } from './connections.ts';
-export { countedAddress } from './counted-address.ts';
+export { type CountedNetwork, countedAddress, countedNetworks } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
 export {
   AddressRange,
@@ -24,6 +24,7 @@ export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { createPipelineLimit } from './pipelining.ts';
 export { RateWindow, type RateWindowOptions } from './rate-window.ts';
 export { canSign, NotReady, Readiness, type ReadinessChecks, type ReadinessReport } from './readiness.ts';
+export { RefusalLog } from './refusal-log.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { addSecurityHeaders, answerSecurity } from './security-headers.ts';
