@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { fileSystemWarning, holderOf, lockFile, networkFileSystemOf, waitForLock } from './index.ts';
+import { holderOf, lockFile, networkFileSystemOf, waitForLock, warnOfFileSystem } from './index.ts';
 
 /** A path for a lock in a directory of its own. */
 async function temporaryLock() {
@@ -123,6 +123,8 @@ describe('a file system', () => {
     };
     assert.equal(networkFileSystemOf('/data/a/b', statfs), 'NFS');
     assert.deepEqual(asked, ['/data/a/b', '/data/a', '/data']);
-    assert.match(fileSystemWarning('/data/a/b', statfs) ?? '', /^\/data\/a\/b is on NFS, where locks may not hold/);
+    const warnings: string[] = [];
+    warnOfFileSystem('/data/a/b', { warn: (text) => warnings.push(text) }, statfs);
+    assert.match(warnings.join('\n'), /^\/data\/a\/b is on NFS, where locks may not hold/);
   });
 });

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { networkFileSystemOf } from './file-system.ts';
 
-/** The file cannot be locked, whoever holds it: `EACCES` where it may not be written, else `EIO`. */
+/** The file cannot be locked at all: `EACCES` where it may not be written, else `EIO`. */
 export class FileLockError extends Error {
   override readonly name = 'FileLockError';
   readonly code: 'EACCES' | 'EIO';

@@ -34,10 +34,15 @@ export function networkFileSystemOf(directory: string, statfs: StatFs = statfsSy
   }
 }
 
-/** What an operator must know of the directory; undefined where its locks hold. */
-export function fileSystemWarning(directory: string, statfs?: StatFs): string | undefined {
+/** Warns the operator where the locks of the directory may not hold. */
+export function warnOfFileSystem(
+  directory: string,
+  logger: { warn(text: string): void },
+  statfs: StatFs = statfsSync,
+): void {
   const name = networkFileSystemOf(directory, statfs);
-  return name === undefined
-    ? undefined
-    : `${directory} is on ${name}, where locks may not hold between machines: a second service on it could fork the ledger; use a local disk, or a volume that one machine mounts`;
+  if (name === undefined) return;
+  logger.warn(
+    `${directory} is on ${name}, where locks may not hold between machines: a second service on it could fork the ledger; use a local disk, or a volume that one machine mounts`,
+  );
 }

@@ -165,7 +165,7 @@ export class Connections {
     connection.peer.idle.add(socket);
   }
 
-  /** Once for each connection, whoever closed it. */
+  /** Once for each connection, whichever side closed it. */
   #forget(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (!connection) return;

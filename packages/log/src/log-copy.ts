@@ -11,10 +11,10 @@ import {
   equalBytes,
   leafHash,
   ledgerReceiptIdOf,
-  parseCheckpoint,
   TILE_WIDTH,
   tilePath,
 } from '@strata/receipts';
+import { savedCheckpointOf } from './checkpoint-file.ts';
 import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from './durable-file.ts';
 import { GrowingTree, type SealedTile } from './growing-tree.ts';
 import { Journal, SEGMENT_LEAVES } from './journal.ts';
@@ -195,7 +195,7 @@ export function receiptIdsOf(leaves: readonly Uint8Array[]): string[] {
 
 /** Size, root and origin of a checkpoint that somebody kept, without its signatures. Throws LogError `corrupt-checkpoint`. */
 export function checkpointOf(note: string): Checkpoint {
-  const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+  const checkpoint = savedCheckpointOf(note)?.checkpoint;
   if (!checkpoint) throw new LogError('corrupt-checkpoint', 'this is no checkpoint');
   return checkpoint;
 }

@@ -18,7 +18,7 @@ export async function loadKey(file: string): Promise<Ed25519PrivateKey> {
   return (await readKey(file)) ?? (await makeKey(file));
 }
 
-/** Of a directory that nobody may write, as secrets are mounted. */
+/** Of a directory that is read-only, as secrets are mounted. */
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT']);
 
 /**

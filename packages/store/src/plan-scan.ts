@@ -50,7 +50,6 @@ export interface PlannedScan {
   readonly changes: readonly NewChange[];
   /** When what is told of the domain differs. */
   readonly difference?: Difference;
-
   /** Deflated, when it is to be kept. */
   readonly evidence?: Uint8Array;
 }

@@ -25,7 +25,7 @@ export interface RecordOptions {
 
 export interface RecordedScan {
   readonly changes: readonly (ServiceChange & { readonly id: string })[];
-  /** Whether what is told of the domain differs in anything but the rulebook, the time of the scan and of the last sight. */
+  /** Whether the answer about the domain differs in anything but the rulebook, the time of the scan and of the last sight. */
   readonly isChanged: boolean;
   readonly isFirst: boolean;
 }

@@ -57,7 +57,7 @@ async function record(store: Store, look: Look, at: number): Promise<void> {
   await recordScan(store, evidence, look.hasOtherRules ? otherRulebook : rulebook);
 }
 
-/** Deletes all events and scans that may be deleted, whoever has not read them yet. */
+/** Deletes all events and scans that may be deleted, also those that no reader has read yet. */
 async function pruneAll(store: Store, now: number): Promise<void> {
   await store.signals.setWatched({ seq: await store.latestSeq(), day: 0 });
   const cursor = (await store.stream.cursor()) ?? 0;

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { fileSystemWarning, holderOf, lockFile } from '@strata/db';
+import { holderOf, lockFile, warnOfFileSystem } from '@strata/db';
 import { MeasuredEngine, measureSpeed, openModel, readVocabulary } from '@strata/engine';
 import { Metrics, Readiness, serveMetrics } from '@strata/http';
 import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@strata/p2p';
@@ -74,8 +74,7 @@ export async function startWorker(
   await using stack = new AsyncDisposableStack();
   // Whom it served, and when, is its own business.
   await mkdir(config.directory, { recursive: true, mode: 0o700 });
-  const warning = fileSystemWarning(config.directory);
-  if (warning !== undefined) logger.warn(warning);
+  warnOfFileSystem(config.directory, logger);
   stack.use(lockOf(config));
   const [metrics, readiness] = [new Metrics(), new Readiness()];
   const figures =

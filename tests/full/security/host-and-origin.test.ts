@@ -45,7 +45,7 @@ describe('services of one machine', () => {
           });
       }
 
-      it('answers a page of another site that was given a key, where nothing is told without one', async () => {
+      it('answers a page of another site that was given a key, where nothing is answered without one', async () => {
         const fields = ['host: 127.0.0.1', 'origin: https://app.example'];
         for (const line of OPEN[name].filter(isKeyed)) {
           assert.match(String(statuses(await ask(line, ...fields))), /^20[04]$/, line);

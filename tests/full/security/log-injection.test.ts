@@ -33,7 +33,7 @@ describe('the log', () => {
     const lines = services().log.slice(before);
     const ofRequests = lines.filter((line) => JSON.parse(line).msg === 'request refused');
     assert.ok(ofRequests.length > 0);
-    for (const line of ofRequests) assert.ok(JSON.parse(line).path.endsWith(`?${HOSTILE}`), 'the path is told whole');
+    for (const line of ofRequests) assert.ok(JSON.parse(line).path.endsWith(`?${HOSTILE}`), 'the path is logged whole');
     assertPrinted(lines);
   });
 
@@ -48,7 +48,7 @@ describe('the log', () => {
     const lines = services().log.slice(before);
     const ofRequests = lines.filter((line) => /^request (?:refused|failed)$/.test(JSON.parse(line).msg));
     assert.equal(ofRequests.length, 1);
-    assert.ok(JSON.parse(String(ofRequests[0])).path.endsWith(`?${HOSTILE}`), 'the path is told whole');
+    assert.ok(JSON.parse(String(ofRequests[0])).path.endsWith(`?${HOSTILE}`), 'the path is logged whole');
     assertPrinted(lines);
   });
 });
