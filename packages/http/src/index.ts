@@ -1,7 +1,6 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
-export { BoundEnvironment, type Bounds, boundReport, boundsOf } from './bounds.ts';
-export { Connections } from './connections.ts';
+export { BoundEnvironment, type Bounds, boundsOf } from './bounds.ts';
 export { countedAddress } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
 export {
@@ -31,6 +30,6 @@ export { createHttpServer, type HttpServer, type HttpServerParts, type Patience 
 export { openedAt, urlAt } from './service-url.ts';
 export { type Site, serveSite } from './site.ts';
 export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';
-export { type MetBound, StreamBounds } from './stream-bounds.ts';
+export { boundClients, type MetBound } from './stream-bounds.ts';
 export { traceRequests } from './trace-requests.ts';
 export { checkTracing, startTracing, TracingError } from './tracing.ts';

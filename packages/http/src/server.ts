@@ -11,8 +11,7 @@ import Fastify, {
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
-import { type Bounds, boundReport, DEFAULT_BOUNDS } from './bounds.ts';
-import { Connections } from './connections.ts';
+import { type Bounds, DEFAULT_BOUNDS } from './bounds.ts';
 import { countedAddress } from './counted-address.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
@@ -30,7 +29,7 @@ import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
 import { addSecurityHeaders } from './security-headers.ts';
 import { sendMissingPage } from './site.ts';
 import type { SseOptions, SseSubscription } from './sse.ts';
-import { StreamBounds } from './stream-bounds.ts';
+import { boundClients } from './stream-bounds.ts';
 import { traceRequests } from './trace-requests.ts';
 import { UnderWay } from './under-way.ts';
 
@@ -89,8 +88,6 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     isUnlimited: ({ headers }) => keys.isKnownUncounted(headers['x-stack-key']),
   });
   const patience = { ...PATIENCE, ...parts.patience };
-  const bounds = { ...DEFAULT_BOUNDS, ...parts.bounds };
-  const report = boundReport(logger, metrics);
   const underWay = new UnderWay();
   const fastify = Fastify({
     // No logger here: with one, Fastify makes a child logger and two listeners for every request, which cost more than all
@@ -120,10 +117,13 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   });
 
   traceRequests(fastify);
-  const connections = new Connections(fastify.server, { bounds, trustedProxies: parts.trustedProxies, report });
-  metrics.gauges('strata_connections', 'Connections of clients', 'state', () => connections.figures());
-  const streamBounds = new StreamBounds({ bounds, connections: connections.max, report });
-  const streams = new EventStreams({ bounds: streamBounds, logger }, parts.sse);
+  const { connections, streams: bounds } = boundClients(fastify.server, {
+    bounds: { ...DEFAULT_BOUNDS, ...parts.bounds },
+    trustedProxies: parts.trustedProxies,
+    logger,
+    metrics,
+  });
+  const streams = new EventStreams({ bounds, logger }, parts.sse);
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
 
   // Bodies are JSON or absent; Fastify would take plain text too.

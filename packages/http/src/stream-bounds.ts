@@ -1,5 +1,9 @@
 // Open streams by key, address and tier. Free keys are had by anybody: what they have open is taken from no other key.
-import type { BoundName, Bounds, ReportBound } from './bounds.ts';
+import type { Server } from 'node:http';
+import type { Logger } from 'pino';
+import { type BoundName, type Bounds, boundReport, type ReportBound } from './bounds.ts';
+import { Connections } from './connections.ts';
+import type { Metrics } from './metrics.ts';
 import type { ApiKey } from './route.ts';
 
 export interface StreamCaller {
@@ -95,4 +99,21 @@ export class StreamBounds {
       ofTier('free keys', maxFree),
     ];
   }
+}
+
+/** Bounds the connections of a server to its clients, and what is open on them; counts both, and logs when a bound is met. */
+export function boundClients(
+  server: Server,
+  parts: {
+    readonly bounds: Bounds;
+    readonly trustedProxies: readonly string[] | undefined;
+    readonly logger: Logger;
+    readonly metrics: Metrics;
+  },
+): { readonly connections: Connections; readonly streams: StreamBounds } {
+  const { bounds, trustedProxies, logger, metrics } = parts;
+  const report = boundReport(logger, metrics);
+  const connections = new Connections(server, { bounds, trustedProxies, report });
+  metrics.gauges('strata_connections', 'Connections of clients', 'state', () => connections.figures());
+  return { connections, streams: new StreamBounds({ bounds, connections: connections.max, report }) };
 }

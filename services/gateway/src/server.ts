@@ -6,8 +6,7 @@ import {
   addSecurityHeaders,
   answerSecurity,
   type Bounds,
-  boundReport,
-  Connections,
+  boundClients,
   countedAddress,
   createPipelineLimit,
   type FrontDoor,
@@ -15,7 +14,6 @@ import {
   type Metrics,
   type Patience,
   refusalCodeOf,
-  StreamBounds,
   withoutApiKeys,
 } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
@@ -110,11 +108,8 @@ export function createServer({
     clientErrorHandler: (error, socket) => refuseUnread(error as NodeJS.ErrnoException, socket),
     frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
   });
-  const report = boundReport(logger, metrics);
-  const connections = new Connections(fastify.server, { bounds, trustedProxies, report });
-  metrics.gauges('strata_connections', 'Connections of clients', 'state', () => connections.figures());
   // Answers that are not streamed hold a connection and a slot too.
-  const answers = new StreamBounds({ bounds, connections: connections.max, report });
+  const { connections, streams: answers } = boundClients(fastify.server, { bounds, trustedProxies, logger, metrics });
   fastify.decorateRequest('bodySha256', '');
   fastify.removeContentTypeParser(['text/plain', 'application/json']);
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
