@@ -134,7 +134,8 @@ describe('following events', () => {
     const { states } = await follow(server, 2, { wait: async () => {} });
     const pauses = states.flatMap((state) => (state.kind === 'waiting' ? [state.retryInMs] : []));
     const [first = 0, second = 0, third = 0, fourth = 0] = pauses;
-    assert.ok(first <= 250 && second > 250 && second <= 500 && third > 500 && third <= 1_000 && fourth <= 250);
+    assert.ok(first <= 250 && second >= 250 && second <= 500, pauses.join());
+    assert.ok(third >= 500 && third <= 1_000 && fourth <= 250, pauses.join());
   });
 
   it('gives up where asking again would not help, and reports why', async () => {
