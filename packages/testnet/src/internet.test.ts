@@ -5,7 +5,7 @@ import { createInternet, type Internet } from './internet.ts';
 import { SPECIAL_OCTETS } from './networks.ts';
 import { templates } from './providers/index.ts';
 import { ask } from './test/ask.ts';
-import { dig } from './test/dig.ts';
+import { dataOf, dig } from './test/dig.ts';
 import { hasService, inState, useInternet } from './test/use.ts';
 
 const PROTOCOLS: Readonly<Record<string, string>> = { oldTls: 'TLSv1.2', refused: 'ECONNREFUSED', reset: 'ECONNRESET' };
@@ -64,15 +64,15 @@ describe('the companies of the simulated internet', () => {
     await using faulty = await createInternet({ domains: 600, vantage: { lossShare: 0, poisonShare: 0 } });
     const seen = new Set<string>();
     for (const domain of inState(faulty, 'active')) {
-      const [first] = (await dig(faulty.resolver, domain, 'A'))?.answers ?? [];
-      const address = first?.type === 'A' ? first.data : '';
+      const [address = ''] = await dataOf(faulty.resolver, domain, 'A');
       const kind = Object.entries(SPECIAL_OCTETS).find(([, octet]) => address.endsWith(`.${octet}`))?.[0];
       if (!kind) continue;
-      assert.deepEqual((await dig(faulty.resolver, domain, 'AAAA'))?.answers, [], domain);
+      assert.deepEqual(await dataOf(faulty.resolver, domain, 'AAAA'), [], domain);
       if (!seen.has(kind)) assert.equal(await protocolOf(faulty, domain, address), PROTOCOLS[kind], kind);
       seen.add(kind);
     }
     assert.deepEqual([...seen].sort(), ['oldTls', 'refused', 'reset']);
+    assert.match(await protocolOf(internet, 'nobody.example', '8.8.8.8'), /^ERR_|^ECONNRESET/, 'a name that is nobody');
   });
 
   it('redirect only to companies that are there', () => {
@@ -80,28 +80,19 @@ describe('the companies of the simulated internet', () => {
     assert.deepEqual([...new Set(targets.map((target) => internet.truth(target).state))], ['active']);
   });
 
-  it('refuse a handshake for a name that is nobody', async () =>
-    assert.match(await protocolOf(internet, 'nobody.example', '8.8.8.8'), /^ERR_|^ECONNRESET/));
-
   it('policies are served where a record says that there is one, with the exchanges of the domain', async () => {
+    const data = (name: string, type: string) => dataOf<unknown>(internet.resolver, name, type);
     let policies = 0;
-    for (const domain of inState(internet, 'active')) {
-      if (!internet.truth(domain).security.hasMtaSts) continue;
-      const [record] = (await dig(internet.resolver, `_mta-sts.${domain}`, 'TXT'))?.answers ?? [];
-      const [address] = (await dig(internet.resolver, `mta-sts.${domain}`, 'A'))?.answers ?? [];
-      assert.equal(address?.type, record === undefined ? undefined : 'A', domain);
-      if (record === undefined || policies >= 3) continue;
-      const url = `https://mta-sts.${domain}/`;
+    for (const domain of inState(internet, 'active').filter((each) => internet.truth(each).security.hasMtaSts)) {
+      const hasRecord = (await data(`_mta-sts.${domain}`, 'TXT')).length > 0;
+      assert.equal((await data(`mta-sts.${domain}`, 'A')).length > 0, hasRecord, domain);
+      if (!hasRecord || policies === 3) continue;
       // A company without HTTPS has none for its policy either.
-      const answer = await ask(internet, `${url}.well-known/mta-sts.txt`).catch(() => undefined);
+      const answer = await ask(internet, `https://mta-sts.${domain}/.well-known/mta-sts.txt`).catch(() => undefined);
       if (answer === undefined) continue;
-      const { headers, body } = answer;
-      assert.equal(headers['content-type'], 'text/plain');
-      const [first] = (await dig(internet.resolver, domain, 'MX'))?.answers ?? [];
-      const exchange = first?.type === 'MX' ? first.data.exchange : '';
-      assert.match(body.toString(), /^version: STSv1\r\nmode: (?:enforce|testing)\r\n/);
-      assert.ok(body.toString().includes(`\r\nmx: ${exchange}\r\n`), domain);
-      assert.equal((await ask(internet, url)).status, 404);
+      const [{ exchange }] = (await data(domain, 'MX')) as [{ exchange: string }];
+      assert.match(String(answer.body), /^version: STSv1\r\nmode: (?:enforce|testing)\r\n/);
+      assert.ok(String(answer.body).includes(`\r\nmx: ${exchange}\r\n`), domain);
       policies += 1;
     }
     assert.equal(policies, 3);
@@ -163,15 +154,15 @@ describe('the companies of the simulated internet', () => {
   });
 
   it('have publishers of advisories, which start when they are asked for and move with the clock', async () => {
-    const now = () => new Date('2026-03-01T00:00:00Z');
-    await using own = await createInternet({ domains: 5, hasFaults: false, now });
-    own.advance(10);
+    await using own = await createInternet({
+      domains: 5,
+      hasFaults: false,
+      now: () => new Date('2026-03-01T00:00:00Z'),
+    });
     const sources = await own.advisories();
-    assert.equal(await own.advisories(), sources);
     const count = sources.records().length;
     own.advance(20);
-    assert.ok(sources.records().length > count);
-    assert.equal((await fetch(`${sources.nvdUrl}?cveId=CVE-2021-23017`)).status, 200);
+    assert.ok(sources.records().length > count && (await own.advisories()) === sources);
   });
 
   it('have names of their own, also when there are many', async () => {

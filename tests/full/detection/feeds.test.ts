@@ -59,6 +59,7 @@ describe('feeds of a simulated internet', () => {
       .all()
       .map(({ mention }) => String(mention));
     assert.ok(kept.length > 1_000, `${kept.length} mentions`);
+    assert.equal(new Set(readable().map(({ format }) => format)).size, 5, 'every format');
     assert.deepEqual(kept.sort(), shown().sort());
   });
 

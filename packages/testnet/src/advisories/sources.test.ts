@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { baselineUrl, DAY, epssLines, json, page, START } from '../test/reading.ts';
+import { DAY, epssLines, json, page, START } from '../test/reading.ts';
 import { clockAt, openSources, useSources } from '../test/use.ts';
 
 describe('the advisory publishers', () => {
@@ -47,7 +47,7 @@ describe('the advisory publishers', () => {
   it('fail as often as a test sets, and then answer again', async () => {
     const ask = (limitMs = 30_000) => fetch(sources.kevUrl, { signal: AbortSignal.timeout(limitMs) });
     sources.fail('kev', { status: 503, times: 2 });
-    assert.deepEqual([(await ask()).status, (await ask()).status, (await ask()).status], [503, 503, 200]);
+    for (const status of [503, 503, 200]) assert.equal((await ask()).status, status);
     for (const [kind, error, limitMs] of [
       ['hang', { name: 'TimeoutError' }, 300],
       ['cut', TypeError],
@@ -57,23 +57,18 @@ describe('the advisory publishers', () => {
       await assert.rejects(async () => (await ask(limitMs)).json(), error, kind);
     }
     assert.equal((await ask()).status, 200);
-    const url = await baselineUrl(sources);
-    const before = sources.requests('cve-list');
-    sources.fail('cve-list', { kind: 'cut', times: 2 });
-    await assert.rejects(async () => (await fetch(url)).arrayBuffer(), TypeError);
-    assert.ok(sources.requests('cve-list') > before);
   });
 
   const after60Days = async (seed: string) => {
     const clock = clockAt(START);
     await using sources = await openSources({ seed, now: clock.now, records: [] });
-    const counts = [0];
+    const days: number[] = [];
     for (let day = 0; day < 60; day += 1) {
+      const before = sources.records().length;
       clock.at += DAY;
       sources.advance(1);
-      counts.push(sources.records().length);
+      days.push(sources.records().length - before);
     }
-    const days = counts.slice(1).map((count, day) => count - (counts[day] ?? 0));
     const epss = await epssLines(sources);
     const text = await (await fetch(`${sources.rawUrl}/cves/deltaLog.json`)).text();
     // The port is the system's choice.
@@ -98,9 +93,8 @@ describe('the advisory publishers', () => {
     const before = await score();
     clock.at += DAY;
     own.advance(1);
-    const moved = await score();
-    assert.notEqual(moved, before);
-    assert.ok(Math.abs(moved - before) <= 0.06 * before);
+    const moved = Math.abs((await score()) - before);
+    assert.ok(moved > 0 && moved <= 0.06 * before);
   });
 
   const cve = async (cveId: string) => (await page(sources, { cveId })).vulnerabilities[0]?.cve;
