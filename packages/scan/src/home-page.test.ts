@@ -7,8 +7,12 @@ import { badCertificates, page, redirectTo, respond, type WebScript, withoutRobo
 it('a visit reads the page over HTTPS, on one connection, at exactly the checked address', async () => {
   const headers = { 'x-powered-by': 'tests' };
   const { http, tls, server } = await visited(page('<title>Hello</title>', headers));
-  const expected = { status: 'found', url: 'https://example.com/', page: { title: 'Hello' }, headers };
-  assert.partialDeepStrictEqual(http, expected);
+  assert.partialDeepStrictEqual(http, {
+    status: 'found',
+    url: 'https://example.com/',
+    page: { title: 'Hello' },
+    headers,
+  });
   assert.deepEqual([tls.status, tls.isTrusted], ['found', true]);
   assert.deepEqual(server.asked, ['https example.com /robots.txt', 'https example.com /']);
   assert.equal(server.connections(), 1);
@@ -26,13 +30,7 @@ const WWW = { 'www.example.com': [PUBLIC] };
 for (const [what, options, ...expected] of [
   ['falls back to HTTP where nothing listens for HTTPS', { only: 'http' }, 'http://example.com/', 'found', 'refused'],
   ['needs no HTTP where HTTPS answers', { only: 'https' }, 'https://example.com/', 'found', 'found'],
-  [
-    'starts at www when the domain has no address itself',
-    { addresses: WWW },
-    'https://www.example.com/',
-    'found',
-    'found',
-  ],
+  ['starts at www where the domain has no address', { addresses: WWW }, 'https://www.example.com/', 'found', 'found'],
   ['is skipped when neither has one', { addresses: {} }, 'https://www.example.com/', 'skipped', 'skipped'],
 ] as const)
   it(what, async () => {
@@ -100,9 +98,9 @@ for (const [what, expectedOf, locations] of [
     for (const location of locations) {
       const { http, server } = await visited(redirectTo(location));
       assert.partialDeepStrictEqual(http, expectedOf(location));
-      assert.ok(
-        server.asked.every((each) => each.startsWith('https example.com ')),
-        server.asked.join(),
+      assert.deepEqual(
+        server.asked.filter((each) => !each.startsWith('https example.com ')),
+        [],
       );
     }
   });
@@ -143,8 +141,8 @@ it('headers are kept short, __proto__ is only a header, and of cookies only name
 for (const code of [401, 403, 429, 503])
   it(`a page of ${code} is a wall: blocked, with its headers, without its page`, async () => {
     const { http } = await visited(respond(code, { 'cf-ray': '1' }, '<title>No</title>'));
-    const { status, statusCode, headers, page } = http;
-    assert.deepEqual([status, statusCode, headers['cf-ray'], page], ['blocked', code, '1', null]);
+    const wall = { status: 'blocked', statusCode: code, headers: { 'cf-ray': '1' }, page: null };
+    assert.partialDeepStrictEqual(http, wall);
   });
 
 for (const [what, code, body, isWelcome] of [
