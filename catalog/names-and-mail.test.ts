@@ -47,7 +47,6 @@ describe('the mailbox behind a gateway', () => {
       [behind(alias('autodiscover', 'autodiscover.mail.eu-west-1.awsapps.com')), ['email workmail', gateway]],
       [behind(alias('mail', 'ghs.googlehosted.com')), ['email google-workspace', gateway]],
     ));
-
   it('is not shown by an account for meetings or for the devices of the staff', () => {
     const cname = {
       'lyncdiscover.example.com': 'webdir.online.lync.com',
@@ -81,7 +80,6 @@ describe('names for sale', () => {
     ];
     for (const record of records) assert.equal(stateOf(record), 'parked', JSON.stringify(record));
   });
-
   it('are not all names of a registrar that also sells them', () => {
     const systems = ['dns1.registrar-servers.com', 'ns1.systemdns.com', 'ns1.worldnic.com'];
     for (const ns of [

@@ -17,7 +17,6 @@ describe('SPF policies', () => {
       [spf('include:_spf.everlytic.net ?all'), senders('everlytic')],
       [spf('include:spf.umantis.com include:spf.de.umantis.com -all'), senders('umantis')],
     ));
-
   it('name who hosts the policy itself, the most specific host first', () =>
     assertServices(
       [spf('redirect=b45gkw7f._spf._d.mim.ec'), vendors('dmarc-analyzer')],
@@ -56,7 +55,6 @@ describe('DMARC report addresses', () => {
 
 describe('verification tokens', () => {
   const tokens = (...txt: readonly string[]) => ({ txt });
-
   it('name the product, in any case, once', () =>
     assertServices(
       [tokens('cisco-ci-domain-verification=4a1c', 'webexdomainverification.AB1C=0a1b2c3d'), accounts('webex')],
@@ -64,7 +62,6 @@ describe('verification tokens', () => {
       [tokens('TAILSCALE-xOzo', 'OSSRH-58518', 'Probe.ly:0a1b'), accounts('probely sonatype tailscale')],
       [tokens('UK-federation-domain-verification=d262373b2f27d3ca'), accounts('uk-federation')],
     ));
-
   it('name nothing within a record, or cut short', () =>
     assertServices(
       [tokens('my h1-domain-verification=3bPxkTRB', '"bugcrowd-verification=4889742e"', 'hcp-domain-verification'), []],
@@ -79,7 +76,6 @@ describe('certificate authorities', () => {
       [{ tls_issuer: 'SECOM Trust Systems CO.,LTD.' }, authorities('secom')],
       [{ tls_issuer: 'Krajowa Izba Rozliczeniowa S.A.' }, authorities('szafir')],
     ));
-
   it('are named by CAA records, where no certificate was seen', () =>
     assertServices(
       [{ caa: ['0 issue "d-trust.net; accounturi=https://ca.example/1"'] }, authorities('d-trust')],

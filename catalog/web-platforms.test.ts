@@ -14,7 +14,6 @@ describe('servers and languages', () => {
       [server('FrankenPHP Caddy'), ['caddy', 'frankenphp']],
     );
   });
-
   it('show in headers of their own, once', () =>
     assertShown(
       [{ headers: { via: '1.1 varnish (Varnish/6.0), 1.1 varnish', 'x-varnish': '32770 5' } }, ['varnish']],
@@ -48,14 +47,12 @@ describe('content management', () => {
       [generator('WPML ver:4.6.9 stt:1,3;'), ['wpml 4.6.9']],
       [page('<img src="/_astro/a.png"><meta name="generator" content="Astro v4.5.16">'), ['astro 4.5.16']],
     ));
-
   it('is named without a version where only a branch or none is shown', () =>
     assertShown(
       [generator('Movable Type Pro 7'), ['movable-type']],
       [generator('Starfield Technologies; Go Daddy Website Builder 8.0.0000'), ['godaddy-website-builder']],
       [generator('WordPress.com'), ['wordpress-com']],
     ));
-
   it('shows in paths, headers and cookies', () => {
     const plugin = '/wp-content/plugins/contact-form-7/includes/js/index.js';
     assertShown(

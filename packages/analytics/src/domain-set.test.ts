@@ -148,7 +148,6 @@ describe('sets built at once', () => {
     buildSets(COUNT, limit, (visit) => {
       for (const { member, sets } of given) for (const set of sets) visit(set, member);
     });
-
   it('equal sets filled one by one', () =>
     holds(200, [memberships, fc.nat(5)], (given, more) => {
       const built = build(given, (given.at(-1)?.member ?? 0) + 1 + more);

@@ -61,7 +61,6 @@ describe('co-adoption', () => {
         domains.map((each) => ({ ...each, id: each.id * 10 + copy, name: `${copy}.${each.name.slice(0, 200)}` })),
       ).flat(),
     );
-
   it('counts the domains of two providers, with Jaccard and lift, and leaves out brands of one owner', () =>
     holds(25, [manyAlike, fc.integer({ min: 1, max: 6 })], (domains, limit) => {
       const index = indexOf(domains);

@@ -90,7 +90,6 @@ describe('the history of services', () => {
     return { ...profile, services: profile.services.map((service) => ({ ...service, version, platform })) };
   };
   const shown = ({ open }: Reconciliation) => open.map(({ version, platform }) => `${version} ${platform}`);
-
   it('takes a version as it is shown now, without a change', () => {
     const newer = scans(showing(0, '1.0'), showing(1, '1.1'));
     assert.deepEqual([shown(newer), changesOf(newer), newer.isPending], [['1.1 ubuntu', '1.1 ubuntu'], [], false]);

@@ -99,7 +99,6 @@ describe('a factor in words', () => {
   };
   const isBy = (id: string, evidence: string, ...given: Parameters<typeof explained>) =>
     assert.partialDeepStrictEqual(explained(...given), { id, evidence });
-
   it('is the record, and nothing to do, where it passes', () =>
     assert.deepEqual(explained('v=spf1 mx -all'), { id: 'spf.pass', evidence: 'v=spf1 mx -all', advice: null }));
   it('names the place of a mistake in another record', () => {

@@ -29,14 +29,12 @@ describe('the next token', () => {
     assert.equal(chooseToken(candidates(1, 3, 3, 2), GREEDY, start), 1);
     assert.equal(chooseToken([], GREEDY, start), undefined);
   });
-
   it('comes as often as the model says', () => {
     const logits = [0.5, 0.3, 0.2].map(Math.log);
     close(shares(candidates(...logits), sampled()), [0.5, 0.3, 0.2]);
     const squared = [0.25, 0.09, 0.04].map((share) => share / 0.38);
     close(shares(candidates(...logits), sampled({ temperature: 0.5, seed: 7 })), squared);
   });
-
   it('comes from what top k, top p and min p leave', () => {
     const logits = [0.5, 0.3, 0.15, 0.05].map(Math.log);
     close(shares(candidates(...logits), sampled({ topK: 2 })), [0.625, 0.375, 0, 0]);
@@ -44,7 +42,6 @@ describe('the next token', () => {
     close(shares(candidates(...logits), sampled({ minP: 0.2 })), [0.5263, 0.3158, 0.1579, 0]);
     close(shares(candidates(...logits), sampled({ topP: 0 })), [1, 0, 0, 0]);
   });
-
   it('heeds bias and penalties', () => {
     const list = candidates(2, 1.9, 1);
     assert.equal(chooseToken(list, { ...GREEDY, logitBias: new Map([[2, 5]]) }, start), 2);
@@ -54,7 +51,6 @@ describe('the next token', () => {
     assert.equal(chooseToken(list, { ...GREEDY, frequencyPenalty: 0.02 }, { ...start, given }), 0);
     assert.equal(chooseToken(list, { ...GREEDY, frequencyPenalty: 0.04 }, { ...start, given }), 1);
   });
-
   it('is one that the grammar allows, as often among them as the model says', () => {
     const logits = [0.6, 0.2, 0.1, 0.1].map(Math.log);
     const isAllowed = (token: number) => token !== 0;
@@ -68,7 +64,6 @@ describe('the next token', () => {
     chooseToken(many, sampled(), { ...start, isAllowed: isNoted });
     assert.equal(asked.length, 1);
   });
-
   it('depends on seed and position alone, whatever stands beside it', () => {
     const anyLogits = fc.array(fc.double({ min: -20, max: 20, noNaN: true }), { minLength: 2, maxLength: 50 });
     holds(100, [anyLogits, fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.nat(100_000)], (logits, seed, position) => {
@@ -133,7 +128,6 @@ describe('the margin of a token', () => {
       fc.pre(token !== undefined);
       assert.equal(marginOf(token, list, context), 0);
     }));
-
   it('is above 0 for another token that could have been drawn, and never more than the most', () =>
     holds(2_000, [anyDraw], (asked) => {
       const { list, context, token: drawn } = drawOf(asked);
@@ -146,7 +140,6 @@ describe('the margin of a token', () => {
           assert.ok(margin > 0, `token ${token} beside ${drawn}`);
       }
     }));
-
   it('is small for the token drawn from logits that were a little others: at most twice their error, cuts or not', () => {
     const error = fc.constantFrom(1e-6, 1e-3, 0.05, 0.5);
     const signs = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 });
@@ -159,7 +152,6 @@ describe('the margin of a token', () => {
       assert.ok(margin <= 2 * most + 1e-9, `${margin} nats for errors of ${most}`);
     });
   });
-
   it('is the lead of the likeliest at temperature 0', () => {
     const list = candidates(1, 3.5, 3, -200);
     const margins = list.map(({ token }) => marginOf(token, list, { sampling: GREEDY, step: start }));
@@ -167,7 +159,6 @@ describe('the margin of a token', () => {
     const step = { ...start, isAllowed: (token: number) => token !== 1 };
     assert.equal(marginOf(2, list, { sampling: GREEDY, step }), 0);
   });
-
   it('is the most where a token is forbidden, or is no candidate', () => {
     const list = candidates(3, 2);
     for (const sampling of [GREEDY, { ...GREEDY, temperature: 1 }, { ...GREEDY, temperature: 1, topP: 0.9 }]) {
@@ -176,7 +167,6 @@ describe('the margin of a token', () => {
       assert.equal(marginOf(0, list, { sampling, step }), MOST_MARGIN_NATS);
     }
   });
-
   it('tells how far beyond an edge a token was cut away', () => {
     // Cold: the draw itself decides for the likeliest, and the cut is what stands before the others.
     const list = candidates(5, 4.99, 4.9, 2);
@@ -193,7 +183,6 @@ describe('the margin of a token', () => {
       assert.ok(expected === 0 ? found === 0 : Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);
     }
   });
-
   it('of an end is that of the nearest token that ends, and 0 where nothing may come', () => {
     const list = candidates(1, 3.5, 3);
     assert.equal(endMarginOf([0, 2], list, { sampling: GREEDY, step: start }), 0.5);

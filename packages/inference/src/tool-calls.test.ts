@@ -22,20 +22,17 @@ describe('stop strings', () => {
     assert.deepEqual(sent(['one, t', 'w', 'o, three'], ['two']), { text: 'one, ', stop: 'two' });
     assert.deepEqual(sent(['a', '\n', '\n', 'b'], ['\n\n', 'b']), { text: 'a', stop: '\n\n' });
   });
-
   it('hold back no more than what may become one', () => {
     const scanner = new StopScanner(['END']);
     const texts = ['the E', 'N', 'CORE', 'x', 'EN'].map((piece) => scanner.push(piece).text);
     assert.deepEqual(texts, ['the ', '', 'ENCOR', 'Ex', '']);
     assert.equal(scanner.end(), 'EN');
   });
-
   it('say nothing after the end', () => {
     const scanner = new StopScanner(['x']);
     assert.deepEqual(scanner.push('axb'), { text: 'a', stop: 'x' });
     assert.deepEqual([scanner.push('more').text, scanner.end()], ['', '']);
   });
-
   it('cut at the same place however the text comes, and never let one through', () => {
     const abc = (minLength: number, maxLength: number) =>
       fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength, maxLength });
@@ -113,7 +110,6 @@ describe('calls of tools', () => {
   for (const [why, text, sent, calls] of table)
     it(`are found, or not, in ${why}, however it comes`, () =>
       holds(100, [cut(text)], (pieces) => assert.deepEqual(read(pieces), { text: sent, calls })));
-
   it('come as they are written', () => {
     const reader = new ToolCallReader(tools);
     assert.deepEqual(reader.push('{"name": "add", "argum'), []);
@@ -124,17 +120,14 @@ describe('calls of tools', () => {
     assert.deepEqual(reader.push(': 1'), [{ kind: 'arguments', at: 0, text: ': 1' }]);
     assert.deepEqual(reader.push('}}'), [{ kind: 'arguments', at: 0, text: '}' }]);
   });
-
   it('beyond as many as are wanted are left out', () =>
     assert.deepEqual(read([`${call}\n${call}`], 1), { text: '', calls: [found] }));
-
   it('hold back no text that cannot be one', () => {
     const reader = new ToolCallReader(tools);
     const texts = ['Hello ', '<b>x', '<tool', 's>'].map((text) => gathered(reader.push(text)).text);
     assert.deepEqual(texts, ['Hello ', '<b>x', '', '<tools>']);
     assert.equal(gathered(new ToolCallReader(tools).push('{"answer": ')).text, '{"answer": ');
   });
-
   it('do not hold back without end', () => {
     const reader = new ToolCallReader(tools);
     let text = gathered(reader.push('{')).text;

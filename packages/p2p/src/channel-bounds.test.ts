@@ -50,7 +50,6 @@ describe('what others make a host hold', () => {
   beforeEach(() => {
     messageTimeoutMs = 60_000;
   });
-
   it('is cut at who holds most, and the channel of who comes after it is whole', async () => {
     unread = new ByteBudget({ mostBytes: 6 * MIB, mostBytesPerPeer: 5 * MIB });
     const greedy = await open('greedy');
@@ -66,7 +65,6 @@ describe('what others make a host hold', () => {
     await Promise.all([fill(honest.stream, 900_000), lost]);
     assert.equal((await next(honest.channel))?.byteLength, 900_000);
   });
-
   it('is not a message that was begun and never ends, while a channel without one may be silent', async () => {
     unread = new ByteBudget({ mostBytes: 100 * MIB, mostBytesPerPeer: 100 * MIB });
     messageTimeoutMs = 300;
@@ -78,7 +76,6 @@ describe('what others make a host hold', () => {
     silent.stream.send(Uint8Array.of(2, 1, 2));
     assert.equal((await next(silent.channel))?.byteLength, 2);
   });
-
   it('is cut where nobody takes what this host sends', async () => {
     unread = new ByteBudget({ mostBytes: 100 * MIB, mostBytesPerPeer: 100 * MIB });
     const { channel, stream } = await open('deaf');

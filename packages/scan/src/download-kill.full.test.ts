@@ -14,7 +14,6 @@ import { shelf, useDownloads } from './test/downloads.ts';
 
 describe('a download whose process is killed', () => {
   const { downloads, left } = useDownloads();
-
   it('a part is continued after kill -9 of the process that wrote it, several times', async () => {
     const it = shelf(randomBytes(3_000_000));
     let isSlow = true;

@@ -24,7 +24,6 @@ function protocolOf(internet: Internet, servername: string, address: string): Pr
 
 describe('the companies of the simulated internet', () => {
   const internet = useInternet({ domains: 300, hasFaults: false });
-
   it('are the same for the same seed and others for another', async () => {
     await using same = await createInternet({ domains: 300, hasFaults: false });
     await using other = await createInternet({ domains: 300, hasFaults: false, seed: 'another' });
@@ -32,7 +31,6 @@ describe('the companies of the simulated internet', () => {
     assert.equal(tell(same), tell(internet));
     assert.notEqual(tell(other), tell(internet));
   });
-
   it('have stacks of every kind, the large providers far ahead', () => {
     const truths = internet.domains().map((domain) => internet.truth(domain));
     const services = truths.flatMap((truth) => truth.services).filter(({ category }) => category === 'email');
@@ -42,7 +40,6 @@ describe('the companies of the simulated internet', () => {
     assert.ok(others.length >= 10 && first.length > 3 * (others[2]?.length ?? 0));
     for (const state of ['parked', 'nonexistent']) assert.ok(inState(internet, state).length > 0, state);
   });
-
   it('serve their pages by name, with a certificate of their own authority', async () => {
     const issuers = new Set<string | undefined>();
     const authorityOf = (domain: string) =>
@@ -59,7 +56,6 @@ describe('the companies of the simulated internet', () => {
     const { body } = await ask(internet, `https://${inState(internet, 'active')[0]}/robots.txt`);
     assert.match(String(body), /User-agent/);
   });
-
   it('speak an old TLS, refuse and reset as their addresses say, over IPv4 alone', async () => {
     await using faulty = await createInternet({ domains: 600, vantage: { lossShare: 0, poisonShare: 0 } });
     const seen = new Set<string>();
@@ -74,12 +70,10 @@ describe('the companies of the simulated internet', () => {
     assert.deepEqual([...seen].sort(), ['oldTls', 'refused', 'reset']);
     assert.match(await protocolOf(internet, 'nobody.example', '8.8.8.8'), /^ERR_|^ECONNRESET/, 'a name that is nobody');
   });
-
   it('redirect only to companies that are there', () => {
     const targets = internet.domains().flatMap((domain) => internet.truth(domain).redirectsTo ?? []);
     assert.deepEqual([...new Set(targets.map((target) => internet.truth(target).state))], ['active']);
   });
-
   it('policies are served where a record says that there is one, with the exchanges of the domain', async () => {
     const data = (name: string, type: string) => dataOf<unknown>(internet.resolver, name, type);
     let policies = 0;
@@ -97,7 +91,6 @@ describe('the companies of the simulated internet', () => {
     }
     assert.equal(policies, 3);
   });
-
   it('security.txt is kept by some, denied by most, and answered with a page by others', async () => {
     const seen = new Map(['text/plain', '404', '301', 'text/html; charset=utf-8'].map((kind) => [kind, 0]));
     for (const domain of inState(internet, 'active')) {
@@ -110,7 +103,6 @@ describe('the companies of the simulated internet', () => {
     }
     assert.ok(Math.min(...seen.values()) >= 3, JSON.stringify([...seen]));
   });
-
   it('migrate as the clock moves, and truth and records follow', async () => {
     const before = new Map(internet.domains().map((domain) => [domain, JSON.stringify(internet.truth(domain))]));
     const migrations = internet.advance(30);
@@ -125,7 +117,6 @@ describe('the companies of the simulated internet', () => {
     assert.throws(() => internet.migrate(domain, { category: 'email', to: 'no-such-provider' }), RangeError);
     assert.throws(() => internet.truth('nobody.example'), RangeError);
   });
-
   it('show versions as real sites do: some old, some of a distribution, some none', async () => {
     const versions = inState(internet, 'active').flatMap((domain) => Object.entries(internet.truth(domain).versions));
     const without = versions.filter(([, { version }]) => version === null).length;
@@ -137,7 +128,6 @@ describe('the companies of the simulated internet', () => {
     assert.ok(shown('apache').some((each) => each.endsWith('win64')));
     assert.deepEqual(shown('drupal'), []);
   });
-
   it('tell in their headers and pages the versions that truth has', async () => {
     let compared = 0;
     for (const domain of internet.domains()) {
@@ -152,7 +142,6 @@ describe('the companies of the simulated internet', () => {
     }
     assert.ok(compared >= 40);
   });
-
   it('have publishers of advisories, which start when they are asked for and move with the clock', async () => {
     await using own = await createInternet({
       domains: 5,
@@ -164,7 +153,6 @@ describe('the companies of the simulated internet', () => {
     own.advance(20);
     assert.ok(sources.records().length > count && (await own.advisories()) === sources);
   });
-
   it('have names of their own, also when there are many', async () => {
     await using large = await createInternet({ domains: 5_000, vantage: { lossShare: 0 } });
     for (const domain of large.domains()) large.truth(domain);

@@ -27,7 +27,6 @@ describe('the situations of companies', () => {
   const isDnsShownBy = (evidence: string) => (domain: string) =>
     internet.truth(domain).services.some(({ category, shownBy }) => category === 'dns' && shownBy === evidence);
   const policies = async (domain: string) => (await texts(domain)).filter((text) => text.startsWith('v=spf1'));
-
   it('come at the rates that they have in the wild', () => {
     const share = (name: string) => withSituation(name).length / internet.domains().length;
     for (const [name, least, most] of [
@@ -47,24 +46,20 @@ describe('the situations of companies', () => {
     ] as const)
       assert.ok(share(name) >= least && share(name) <= most, `${name}: ${(share(name) * 100).toFixed(2)} %`);
   });
-
   it('leave a company the same when there are more of them', async () => {
     await using few = await createInternet({ domains: 50, hasFaults: false, feeds: 0 });
     // Only whom others redirect to depends on who is there.
     for (const domain of few.domains())
       assert.deepEqual({ ...few.truth(domain), redirectsTo: null }, { ...internet.truth(domain), redirectsTo: null });
   });
-
   it('split mail between two providers of equal preference, both true', async () => {
     const domain = some('split delivery');
     const [first, second] = (await exchanges(domain)).sort((a, b) => a.preference - b.preference);
     assert.equal(first?.preference, second?.preference);
     assert.equal(internet.truth(domain).services.filter(({ category }) => category === 'email').length, 2);
   });
-
   it('have no mail product where a rented server receives mail under its own name', () =>
     assert.ok(!has('email')(some('rented server'))));
-
   it('write policies in every form, and truth knows which still name the senders', async () => {
     const nested = some('policy nested', has('email_sending'));
     assert.ok((await texts(nested)).some((text) => text.startsWith(`v=spf1 include:_spf.${nested} `)));
@@ -72,7 +67,6 @@ describe('the situations of companies', () => {
     const flattened = some('policy flattened', (domain) => internet.truth(domain).security.spfAll !== null);
     assert.doesNotMatch((await policies(flattened)).join(), /include:/);
   });
-
   it('answer for names that were never set, each kind for its own type alone', async () => {
     const address = some('wildcard address', has('web_platform'));
     assert.equal((await answers(`never-set.${address}`, 'A')).rcode, 'NOERROR');
@@ -83,7 +77,6 @@ describe('the situations of companies', () => {
     assert.equal((await answers(`never-set.${selector}`, 'TXT')).rcode, 'NXDOMAIN');
     assert.equal((await answers(`never-set.${some('wildcard alias')}`, 'A')).records[0]?.type, 'CNAME');
   });
-
   it('do not let a wildcard answer below a name that exists (RFC 4592 section 3.3.1)', async () => {
     const hasDmarc = (domain: string) => internet.truth(domain).security.dmarc !== null;
     const domains = withSituation('wildcard text').filter((domain) => hasDmarc(domain) && has('email')(domain));
@@ -93,7 +86,6 @@ describe('the situations of companies', () => {
       assert.equal((await answers(`below._dmarc.${domain}`, 'TXT')).rcode, 'NXDOMAIN', domain);
     }
   });
-
   it('name their servers after themselves; only their addresses tell whose they are', async () => {
     const domain = some('name servers silent', isDnsShownBy('asn'));
     const servers = await data(domain, 'NS');
@@ -102,14 +94,12 @@ describe('the situations of companies', () => {
     const [origin] = await texts(`${address?.split('.').reverse().join('.')}.origin.asn.cymru.com`);
     assert.match(origin ?? '', /^(?:13335|62597|12008|33517|20940) \|/);
   });
-
   it('have servers that a reseller names after itself, shown by the SOA alone', async () => {
     const domain = some('name servers white-label', isDnsShownBy('soa'));
     assert.match((await data(domain, 'NS')).join(), /nordwall-dns\.de|tidewater-names\.net|valserre-dns\.fr/);
     const [soa] = await dataOf<{ rname: string }>(internet.resolver, domain, 'SOA');
     assert.match(soa?.rname ?? '', /cloudns|dnsimple|google/);
   });
-
   it('have a parent zone that still delegates to the former provider', async () => {
     const domain = some('parent delegates elsewhere', (each) => each.endsWith('.com'));
     const tld = await digOverTcp(internet.root, domain, 'NS');
@@ -118,7 +108,6 @@ describe('the situations of companies', () => {
     assert.ok((referral.authorities ?? []).length > 0 && (await data(domain, 'NS')).length > 0);
     assert.ok(withSituation('parent delegates elsewhere').length > 20);
   });
-
   it('send visitors of the apex on to www, from a registrar’s machine in another network', async () => {
     const domain = some('apex forwarded');
     const [apex, www] = [await data(domain, 'A'), await data(`www.${domain}`, 'A')];
@@ -150,7 +139,6 @@ describe('the situations of companies', () => {
       const isThere = forms.some((text) => form.test(text));
       assert.ok(isThere, forms.join('\n').slice(0, 1_000));
     });
-
   it('lead _dmarc to the record that a processor keeps for all of its customers', async () => {
     const kept = await inSituation('DMARC alias', (domain) => answers(`_dmarc.${domain}`, 'TXT'));
     const aliases = kept.filter(({ records: [first] }) => first?.type === 'CNAME');

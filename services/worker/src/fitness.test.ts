@@ -24,7 +24,6 @@ describe('a worker', () => {
     engine.isReady = true;
     assert.deepEqual([fitness.trouble(), ...reasons], [undefined, 'the engine is being started again', undefined]);
   });
-
   it('refuses requests while receipts cannot be written, and tries again with one after a while', async () => {
     const { clock, reasons, fitness } = tested();
     const failing = (error: Error) => fitness.keeping(() => Promise.reject(error));
@@ -44,7 +43,6 @@ describe('grammars of gateways', () => {
   const grammars = new Grammars(() => nowMs);
   const ends = async () => 'answer';
   const failing = (error: Error) => () => Promise.reject(error);
-
   it('are refused for ten minutes from a gateway whose grammar had no end, and that grammar from all', async () => {
     await assert.rejects(grammars.guard('good', 'root ::= "a"', failing(new Error('another fault'))));
     await assert.rejects(grammars.guard('bad', 'root ::= x', failing(new EndlessGrammarError())), EndlessGrammarError);

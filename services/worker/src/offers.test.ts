@@ -50,7 +50,6 @@ describe('offers', () => {
     await passing(5, 30_000);
     assert.deepEqual(scene.models(), [1, 0]);
   });
-
   it('have no model while the worker cannot serve, and have it again soon after', async () => {
     await using scene = await started();
     for (const isFit of [false, true]) {
@@ -59,7 +58,6 @@ describe('offers', () => {
     }
     assert.deepEqual(scene.models(), [1, 0, 1]);
   });
-
   it('are renewed long before they expire, each with a higher number', async () => {
     await using scene = await started();
     await passing(3, 30_000);
@@ -69,7 +67,6 @@ describe('offers', () => {
       return next;
     });
   });
-
   it('have the load when it changes, at most every five seconds', async () => {
     await using scene = await started();
     const { offers, places, announced } = scene;

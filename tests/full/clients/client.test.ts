@@ -45,7 +45,6 @@ describe('the clients', () => {
     await gateway?.[Symbol.asyncDispose]();
     await scanned?.[Symbol.asyncDispose]();
   });
-
   it('have the examples that are run here in their README', () =>
     assert.deepEqual([...examples.keys()], Object.keys(OUTPUTS)));
 
@@ -66,7 +65,6 @@ describe('the clients', () => {
         const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 60_000 });
         assert.match(stdout, OUTPUTS[title] ?? /^$/);
       });
-
     it(`"${title}" of the README runs in a browser, in a page of another origin`, { skip }, async () => {
       const script = addressed(code, '@strata/client')
         .replaceAll('process.env.STRATA_STACK_KEY', JSON.stringify(scanned.key))
@@ -94,7 +92,6 @@ describe('the clients', () => {
     const csv = await client.get('/stack/v1/security/export.csv', { query: { sector: undefined } });
     assert.equal((await client.verify({ ...csv, text: csv.text.replace('domain', 'Domain') })).failedStep, 'signature');
   });
-
   it('give each entry of a list once, whatever the page', async () => {
     const { body } = await client.get('/stack/v1/search', { query: { limit: 1_000 } });
     assert.ok(body.total > 14);
@@ -109,7 +106,6 @@ describe('the clients', () => {
     assert.equal(new Set(users).size, users.length);
     assert.ok(users.includes(all[0] ?? ''));
   });
-
   it('report problems with what the service answers', async () => {
     const problemOf = (asked: Promise<unknown>) =>
       asked.then(
@@ -144,7 +140,6 @@ describe('the clients', () => {
     const nowhere = await problemOf(new StackClient({ baseUrl: 'http://127.0.0.1:1' }).get('/stack/v1/stats'));
     assert.deepEqual([nowhere.text, (await client.verify(nowhere)).unchecked?.kind], [null, 'no-receipt']);
   });
-
   it('follow events through a restart of the service without losing one', async () => {
     const stop = new AbortController();
     const states: string[] = [];
@@ -176,7 +171,6 @@ describe('the clients', () => {
     stop.abort(new Error('enough'));
     await assert.rejects(events.next(), /enough/);
   });
-
   it('list models, and stream an answer with a receipt of this very text', async () => {
     const inference = new InferenceClient({ baseUrl: gateway.base, key: gateway.key });
     const model = 'strata-tiny-chat';

@@ -41,7 +41,6 @@ describe('the units', () => {
       for (const [key, value] of Object.entries(rights)) assert.deepEqual(valuesOf(unit, key), [value], key);
       assert.ok(valuesOf(unit, 'SystemCallFilter').includes('@system-service'));
     });
-
   it('are what systemd understands', { skip: notice }, () => {
     using directory = mkdtempDisposableSync(path.join(tmpdir(), 'strata-units-'));
     // Where the program is here.
@@ -51,7 +50,6 @@ describe('the units', () => {
     for (const [i, unit] of units.entries()) writeFileSync(files[i] ?? '', localOf(textOf(unit)));
     analyze('verify', '--man=no', ...files);
   });
-
   it('expose little, as systemd counts it: 1.5 of 10 at most', { skip: notice }, () => {
     for (const unit of units) analyze('security', '--offline=true', '--threshold=15', path.join(here, unit));
   });

@@ -35,7 +35,6 @@ describe('the choice of a worker', () => {
         assert.ok(times >= min, `${other}: ${times}`);
       }
     });
-
   it('is no worse where no conversation goes on, where workers die often, and where load is low or high', () => {
     const world = { workers: 50, seconds: 200, seeds: [3] };
     for (const harder of [{ continued: 0 }, { workerLifeSeconds: 30 }, { load: 0.3 }, { load: 0.9 }]) {
@@ -43,14 +42,12 @@ describe('the choice of a worker', () => {
       assert.ok(leastLoaded > 1, `${JSON.stringify(harder)}: ${leastLoaded}`);
     }
   });
-
   it('returns conversations to where they were read', () => {
     const world = { workers: 50, seconds: 120, seed: 4 };
     const ours = simulateFleet(POLICIES.ours, world).cachedShare;
     const other = simulateFleet(POLICIES['least-loaded'], world).cachedShare;
     assert.ok(ours > 1.5 * other, `${ours} against ${other}`);
   });
-
   it('is the same in each run', () => {
     const world = { workers: 10, seconds: 60, seed: 5 };
     assert.deepEqual(simulateFleet(POLICIES.ours, world), simulateFleet(POLICIES.ours, world));

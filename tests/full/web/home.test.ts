@@ -75,7 +75,6 @@ describePages('home', ({ answer, demo, inPage }) => {
   const field = (page: Page) => page.getByRole('combobox', { name: 'Search domains and providers' });
   const options = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option');
   const keyOf = (page: Page) => page.evaluate(() => localStorage.getItem('strata-stack-key'));
-
   inPage('leads to a domain by the keyboard alone', '/', async (page) => {
     const { example_domain: domain } = await answer<{ readonly example_domain: string }>('/site.json');
     await page.keyboard.press('/');
@@ -94,7 +93,6 @@ describePages('home', ({ answer, demo, inPage }) => {
     await page.waitForURL(`**/domain/${domain}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
   });
-
   inPage('takes Enter for what the text is', { path: '/start', allowed: [400, 404] }, async (page) => {
     for (const [text, url] of [
       ['Example.COM', '/domain/example.com'],
@@ -112,7 +110,6 @@ describePages('home', ({ answer, demo, inPage }) => {
     // No name has a blank: the service refuses the text, and the page says so.
     await page.getByText('Cannot use: q.').waitFor();
   });
-
   inPage(
     'suggests: Escape, arrows in a ring, the pointer',
     { path: '/', key: undefined, allowed: [401] },
@@ -151,7 +148,6 @@ describePages('home', ({ answer, demo, inPage }) => {
     const figures = await page.locator('.figure-value').allTextContents();
     assert.deepEqual(figures.slice(0, 2), ['0', '50']);
   });
-
   inPage('gives commands that work as they stand', '/start', async (page) => {
     const shownKey = demo().stackKey;
     await page.getByText('Complete commands, with your key').waitFor();
@@ -174,7 +170,6 @@ describePages('home', ({ answer, demo, inPage }) => {
     await page.getByRole('button', { name: 'Get a free key' }).waitFor();
     assert.equal(await keyOf(page), null);
   });
-
   inPage('searches with every filter in the address, page by page', '/search', async (page) => {
     /** What the page was answered: the demo lives on, and a second answer may be another. */
     const answerTo = async (act: () => Promise<unknown>) => {
@@ -238,7 +233,6 @@ describePages('the filters of the search', ({ inPage }) => {
     assert.equal(await page.getByLabel('Part of the name').inputValue(), '');
     assert.equal(await chosen(page, 'State'), 'Any');
   });
-
   inPage('say in words what a followed number asks for', FOLLOWED, async (page) => {
     assert.equal(await chosen(page, 'State'), 'Active or parked');
     assert.equal(await chosen(page, 'Posture'), 'SPF: valid and DMARC: valid');
@@ -246,7 +240,6 @@ describePages('the filters of the search', ({ inPage }) => {
     assert.equal(await page.getByText(without, { exact: true }).first().isVisible(), true);
     await assertAccessible(page);
   });
-
   inPage('name the provider that nobody knows, whichever of the two it is', '/search?with=cloudflair', async (page) => {
     await page.getByText('No provider is called “cloudflair”.').waitFor();
     await page.getByRole('list').getByRole('link', { name: 'Cloudflare', exact: true }).click();
@@ -274,7 +267,6 @@ describePages('the pages of a list', ({ demo, inPage }) => {
       if (days === '60') await page.getByRole('region', { name: 'Migrations', exact: true }).waitFor();
     }
   });
-
   inPage('stand in for no other list', '/status', async (page) => {
     const shorter = '**/stack/v1/stats/migrations**';
     await page.route(shorter, (route) =>

@@ -74,7 +74,6 @@ describePages('live', ({ answer, demo, inPage }) => {
       assert.equal(await row.locator('a[href^="/provider/"]').count(), 2);
       assert.equal(page.url(), url);
     });
-
   inPage('begins with the past hour, newest first, each event with a receipt that holds', '/live', async (page) => {
     await page.locator('.live-event').first().waitFor();
     const shown = page.locator('.live-event time');
@@ -85,7 +84,6 @@ describePages('live', ({ answer, demo, inPage }) => {
     const row = page.locator('.live-event', { has: page.locator(`time[datetime="${times[0]}"]`) }).first();
     await assertReceiptHolds(row, 'Receipt');
   });
-
   inPage('has its filter in the address', '/live?types=migration&category=dns', async (page) => {
     await page.locator('.live-event').first().waitFor();
     assert.equal(await page.getByLabel('Category').inputValue(), 'dns');
@@ -106,14 +104,12 @@ describePages('live', ({ answer, demo, inPage }) => {
     await page.locator('.live-event').first().waitFor();
     assert.equal(await page.getByRole('textbox', { name: 'Domain' }).inputValue(), '');
   });
-
   inPage('reports an unknown provider', { path: '/live?provider=nobody-knows-it', allowed: [404] }, async (page) => {
     await page
       .locator('.notice')
       .getByText(/nobody-knows-it/)
       .waitFor();
   });
-
   inPage('asks for a key', { path: '/live', key: undefined, allowed: [401] }, (page) =>
     page.getByRole('button', { name: 'Get a free key' }).waitFor(),
   );
@@ -145,7 +141,6 @@ describePages('feeds and status', ({ demo, inPage }) => {
     await page.getByRole('link', { name: 'Stack and history' }).click();
     await page.waitForURL(`**/domain/${domain}`);
   });
-
   inPage('health, what is known, the sources, the ledger and the keys', '/status', async (page) => {
     const card = (name: string) => page.getByRole('region', { name, exact: true });
     await card('Service').getByText('ok', { exact: true }).waitFor();
@@ -208,7 +203,6 @@ describePages('alerts and advisories', ({ answer, demo, inPage }) => {
     await status.waitFor();
     assert.equal(await page.locator('.alerts-list > li').count(), wanted.length);
   });
-
   inPage('leads from an exploited vulnerability to the domains concerned', '/alerts?kind=advisory', async (page) => {
     const first = page.locator('.alerts-list > li').first();
     const id = /^\S+/.exec((await first.getByRole('heading').textContent()) ?? '')?.[0];
@@ -216,7 +210,6 @@ describePages('alerts and advisories', ({ answer, demo, inPage }) => {
     await page.getByRole('heading', { level: 1, name: id ?? '' }).waitFor();
     assert.deepEqual(searchOf(page), { advisory: id });
   });
-
   inPage('opens an anomaly with its series and the band of three standard deviations', '/alerts', async (page) => {
     await withAnomalies(page);
     await page.reload();
@@ -237,7 +230,6 @@ describePages('alerts and advisories', ({ answer, demo, inPage }) => {
     await page.getByRole('link', { name: 'Close' }).click();
     await chart.waitFor({ state: 'detached' });
   });
-
   inPage('filters by severity and exploitation, in the address too', '/advisories', async (page) => {
     await page.getByLabel('Severity').selectOption('critical');
     const { total } = await told(page, 'severity=critical&known_exploited=true', () =>
@@ -250,7 +242,6 @@ describePages('alerts and advisories', ({ answer, demo, inPage }) => {
     assert.equal(rows.length, total);
     for (const row of rows) assert.match(row, /exploited.*critical/);
   });
-
   inPage('keeps domains that are affected apart from those that may be', '/status', async (page) => {
     const id = 'CVE-2021-42013';
     const { domains } = await told(page, '/enrichment/affected', () =>

@@ -65,14 +65,12 @@ describe('versions of a CVE record', () => {
   const below = affected('1.0', { lessThan: '1.5' });
   says('commits are passed over beside versions', 'affected [1.0, 1.5); ', commit, below);
   says('without entries the default stands for all', '');
-
   it('without a default the rest is unknown, and everything where commits stand alone', () => {
     assert.equal(shown(read([commit], 'unaffected')), 'else unknown');
     assert.equal(shown(read([])), 'else unknown');
     assert.equal(shown(read([], 'affected')), 'else affected');
     assert.equal(shown(read([affected('2.4')])), 'affected 2.4; else unknown');
   });
-
   it('a range that no version is in, and text that cannot be read, make the rest unknown', () => {
     for (const entry of [
       affected('1.2.3', { lessThan: '1.2.3' }),
@@ -86,7 +84,6 @@ describe('versions of a CVE record', () => {
     ])
       assert.equal(shown(read([affected('3.1'), entry], 'unaffected')), 'affected 3.1; else unknown', entry.version);
   });
-
   it('an order is believed where all name it and their versions have its form', () => {
     const scheme = (...entries: Entry[]) => read(entries).scheme;
     for (const [version, versionType, expected] of [
@@ -101,7 +98,6 @@ describe('versions of a CVE record', () => {
     assert.equal(scheme(affected('1.0', { lessThanOrEqual: '1.5', versionType })), versionType);
     assert.equal(scheme(affected('1.0', { versionType: 'rpm' }), affected('1.1', { versionType: 'semver' })), 'dotted');
   });
-
   it('come to what the published algorithm says of every version', () => {
     const status = fc.constantFrom('affected' as const, 'unaffected' as const);
     const number = fc.integer({ min: 1, max: 12 });

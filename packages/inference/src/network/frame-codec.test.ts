@@ -28,7 +28,6 @@ function describeCodec<Value>(name: string, { encode, decode, draw }: Codec<Valu
         assert.deepEqual(decode(encode(value)), value, `seed ${seed}`);
       }
     });
-
     it('are read or refused, whatever became of their bytes, and what is read can be written again', () => {
       let read = 0;
       for (let seed = 1; seed <= 4_000; seed += 1) {
@@ -60,7 +59,6 @@ it('a frame is refused at every length but its own', () => {
 describe('another implementation of Protocol Buffers', () => {
   const { root } = protobuf.parse(FRAME_PROTO);
   const type = root.lookupType('strata.inference.v1.Frame');
-
   it('reads what is written here, and writes what is read here', () => {
     for (const [i, kind] of KINDS.entries())
       for (let round = 0; round < 20; round += 1) {
@@ -88,7 +86,6 @@ describe('a frame', () => {
     const { tokens } = decodeFrame(bytes) as FrameOf<'tokens'>;
     assert.ok(Object.is(tokens[0]?.logprob, -0));
   });
-
   it('never leaves with half a surrogate pair', () => {
     const frame = decodeFrame(encodeFrame({ ...request, grammar: 'a\ud800b' })) as FrameOf<'request'>;
     assert.equal(frame.grammar, 'a\ufffdb');
@@ -120,7 +117,6 @@ describe('a frame', () => {
 
 describe('the bounds of a frame', () => {
   const million = Array.from({ length: 1_000_000 }, (_, i) => 2 ** 21 - 1 - (i % 1_000));
-
   it('hold the largest request that there may be, in one message', () => {
     const logitBias = Array.from({ length: 10_000 }, () => ({ token: 2 ** 21 - 1, bias: -1.5 }));
     const texts = { grammar: '日'.repeat(333_333), cacheKey: '日'.repeat(500) };
@@ -132,14 +128,12 @@ describe('the bounds of a frame', () => {
     const scored = encodeFrame({ kind: 'scored', id: 1, margins: Array(1_000_001).fill(99) });
     assert.equal((decodeFrame(scored) as FrameOf<'scored'>).margins.length, 1_000_001);
   });
-
   it('do not hold a longer prompt, nor one that is too long together with its answer', () => {
     const tooLarge = { name: 'FrameError', code: 'too-large' };
     assert.throws(() => encodeFrame({ ...request, prompt: million, given: [1, 2] }), tooLarge);
     const notAllowed = { name: 'FrameError', code: 'not-allowed' };
     assert.throws(() => encodeFrame({ ...request, prompt: [...million, 1] }), notAllowed);
   });
-
   it('do not hold more tokens and alternatives than a receiver would take: a sender divides them', () => {
     const choice = { token: 1, text: new Uint8Array(), logprob: 0 };
     const tokens = Array.from({ length: 4_096 }, () => ({ ...choice, top: Array(4).fill(choice) }));

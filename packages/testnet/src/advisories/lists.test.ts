@@ -11,7 +11,6 @@ import { writeZip } from './zip.ts';
 
 describe('the lists of whole publishers', () => {
   const sources = useSources();
-
   it('CISA lists what is exploited, with an ETag and a time', async () => {
     const response = await fetch(sources.kevUrl);
     const kev = (await response.json()) as { count: number; vulnerabilities: Record<string, string>[] };
@@ -25,7 +24,6 @@ describe('the lists of whole publishers', () => {
     ] as const)
       assert.equal((await fetch(sources.kevUrl, { headers: { [name]: value ?? '' } })).status, status);
   });
-
   it('FIRST sends on to the file of the day, gzipped, with a head line', async () => {
     const first = await fetch(sources.epssUrl, { redirect: 'manual' });
     assert.equal(first.status, 302);
@@ -36,7 +34,6 @@ describe('the lists of whole publishers', () => {
     assert.ok(lines.includes('CVE-2998-90001,n/a'));
     for (const line of lines.slice(2)) assert.match(line, /^CVE-\d{4}-\d{4,},(?:0\.\d{5},[01]\.\d{5}|n\/a)$/);
   });
-
   it('FIRST keeps the file that a reader was sent to when the day ends', async () => {
     const clock = clockAt(START);
     await using own = await openSources({ now: clock.now });
@@ -49,7 +46,6 @@ describe('the lists of whole publishers', () => {
     const statuses = await Promise.all(files.map(async (file) => (await fetch(file)).status));
     assert.deepEqual(statuses, [404, 200, 200]);
   });
-
   it('OSV tells packages by ecosystem, also those that have no CVE', async () => {
     const csv = await (await fetch(`${sources.osvUrl}/npm/modified_id.csv`)).text();
     const rows = csv.trimEnd().split('\n');
@@ -65,7 +61,6 @@ describe('the lists of whole publishers', () => {
     for (const path of ['npm/PYSEC-2022-190.json', 'Go/all.zip', 'npm/a/b.json', '__proto__/all.zip'])
       assert.equal((await fetch(`${sources.osvUrl}/${path}`)).status, 404, path);
   });
-
   it('the CVE List releases a zip of a zip, which has an ETag and comes in parts', async () => {
     const url = await baselineUrl(sources);
     const response = await fetch(url);
@@ -95,7 +90,6 @@ describe('the lists of whole publishers', () => {
     assert.equal((await part('bytes=1000-', { 'if-range': '"old"' }))[0], 200);
     assert.equal((await part(`bytes=${whole.length}-`))[0], 416);
   });
-
   it('the CVE List serves raw files, and nothing at another path', async () => {
     const text = await (await fetch(`${sources.rawUrl}/cves/2021/23xxx/CVE-2021-23017.json`)).text();
     assert.match(text, /^\{\n {4}"dataType": "CVE_RECORD"/);
@@ -127,7 +121,6 @@ describe('made-up records', () => {
     await using same = await openSources({ bulk: 20_000 });
     assert.deepEqual(await page(same, { resultsPerPage: '2000' }), first);
   });
-
   it('are in every list: one by its id, a tenth as packages, all with a score', async () => {
     await using sources = await openSources({ bulk: 5_000 });
     const [last] = (await page(sources, { cveId: 'CVE-2900-14999' })).vulnerabilities;
@@ -161,7 +154,6 @@ describe('a zip', () => {
     const contents = [...files].map(([name, read]) => ({ name, contents: String(read()) }));
     assert.deepEqual(contents, entries);
   });
-
   it('of more files than an old end record can count has a zip64 one', async () => {
     await using directory = await temporaryDirectory();
     const entries = ['a', 'b', 'c'].map((name) => ({ name, contents: name }));

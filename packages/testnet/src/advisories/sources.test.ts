@@ -5,7 +5,6 @@ import { clockAt, openSources, useSources } from '../test/use.ts';
 
 describe('the advisory publishers', () => {
   const sources = useSources();
-
   it('all publish what a test publishes, exploits and withdraws', async () => {
     await using own = await openSources({ now: () => new Date(START + DAY), records: [] });
     const id = 'CVE-2999-70000';
@@ -43,7 +42,6 @@ describe('the advisory publishers', () => {
     assert.throws(() => own.publish({ id: 'CVE-2999-70001', title: 'x', vector: 'AV:N', affected: [] }), RangeError);
     assert.deepEqual(own.records(), [known]);
   });
-
   it('fail as often as a test sets, and then answer again', async () => {
     const ask = (limitMs = 30_000) => fetch(sources.kevUrl, { signal: AbortSignal.timeout(limitMs) });
     sources.fail('kev', { status: 503, times: 2 });
@@ -85,7 +83,6 @@ describe('the advisory publishers', () => {
     assert.deepEqual(same, one);
     assert.notDeepEqual(other.records, one.records);
   });
-
   it('days move every score a little', async () => {
     const clock = clockAt(START);
     await using own = await openSources({ seed: 'a', now: clock.now });
@@ -113,7 +110,6 @@ describe('the advisory publishers', () => {
     assert.equal(new Set(ids).size, total);
     assert.equal((await page(sources, { startIndex: '5000' })).resultsPerPage, 0);
   });
-
   it('the NVD joins software to its platform by AND, and leaves what it has not analysed without configurations', async () => {
     const php = { criteria: 'cpe:2.3:a:php:php:*:*:*:*:*:*:*:*', versionEndExcluding: '8.1.29' };
     const windows = { criteria: 'cpe:2.3:o:microsoft:windows:-:*:*:*:*:*:*:*', vulnerable: false };
@@ -124,7 +120,6 @@ describe('the advisory publishers', () => {
     assert.deepEqual([awaiting?.vulnStatus, 'configurations' in (awaiting ?? {})], ['Awaiting Analysis', false]);
     assert.equal((await cve('CVE-2025-66478'))?.vulnStatus, 'Rejected');
   });
-
   it("the NVD scores with the versions of CVSS that there were, and with the CNA's second", async () => {
     const metricsOf = async (id: string) => ((await cve(id)) as unknown as { metrics: object }).metrics;
     const metrics = await metricsOf('CVE-2014-0160');
@@ -133,7 +128,6 @@ describe('the advisory publishers', () => {
     const cvssMetricV40 = [{ type: 'Secondary', cvssData: { baseScore: 5.3 } }];
     assert.partialDeepStrictEqual(await metricsOf('CVE-2025-23419'), { cvssMetricV40 });
   });
-
   it('the NVD answers a window of modification, and says what is wrong with others in a header', async () => {
     const window = { lastModStartDate: '2024-06-01T00:00:00.000', lastModEndDate: '2024-07-20T00:00:00.000Z' };
     const { vulnerabilities } = await page(sources, window);
@@ -156,7 +150,6 @@ describe('the advisory publishers', () => {
       assert.match(response.headers.get('message') ?? '', message);
     }
   });
-
   it('the NVD refuses the sixth request in half a minute, with a key the fifty-first', async () => {
     await using limited = await openSources({ rateLimits: true });
     const url = `${limited.nvdUrl}?cveId=CVE-2021-23017`;

@@ -26,7 +26,6 @@ describe('the feeds of the simulated internet', () => {
     const [first, second] = [await ask(one, urlOf(one, 'etag')), await ask(same, urlOf(one, 'etag'))];
     assert.ok(first.body.equals(second.body) && first.headers.etag === second.headers.etag);
   });
-
   it('are on sites that work, of companies and of publishers besides, several of each where they are many', async () => {
     await using few = await createInternet({ domains: 150 });
     await using many = await createInternet({ domains: 150, feeds: 600 });
@@ -41,7 +40,6 @@ describe('the feeds of the simulated internet', () => {
     assert.throws(() => many.feedTruth('https://nobody.example/feed.xml'), RangeError);
     assert.throws(() => many.feedRequests('__proto__'), RangeError);
   });
-
   it('are none or fewer where there is nobody to have them', async () => {
     await using none = await createInternet({ domains: 30, feeds: 0 });
     await using tiny = await createInternet({ domains: 1, feeds: 10 });
@@ -84,7 +82,6 @@ describe('the items of feeds', () => {
     const times = [...seen.values()].map((text) => Number(/"publishedAt":(\d+)/.exec(text)?.[1]));
     assert.ok(Math.min(...times) < today - 30 * DAY_MS, 'there are items from before day 0');
   });
-
   it('are few a day or one in a few days, and the last fifteen to thirty are shown', async () => {
     const clock = clockAt(STARTED_AT);
     await using internet = await createInternet({ domains: 300, feeds: 200, hasFaults: false, now: clock.now });
@@ -103,7 +100,6 @@ describe('the items of feeds', () => {
     const busy = rates.filter((rate) => rate >= 3).length;
     assert.ok(Math.max(...rates) < 7 && busy > 15 && busy < 60, `${busy} busy feeds of ${rates.length}`);
   });
-
   it('name few companies often and most seldom, and another favourite every few days', async () => {
     const clock = clockAt(STARTED_AT);
     await using internet = await createInternet({ domains: 300, feeds: 300, hasFaults: false, now: clock.now });

@@ -28,7 +28,6 @@ describe('the calendar of feeds', () => {
     }
     assert.equal(calendar.spanOf(0).to, NOON);
   });
-
   it('has full days before day 0', () => {
     const { calendar } = calendarAt(NOON);
     for (const day of [1, 30]) {
@@ -36,14 +35,12 @@ describe('the calendar of feeds', () => {
       assert.deepEqual(calendar.spanOf(-day), { from, to: from + DAY - 1 });
     }
   });
-
   it('lays days that were not asked about evenly between', () => {
     const { set, calendar } = calendarAt(NOON);
     calendar.today();
     set(4, NOON + 4 * DAY);
     for (const day of [1, 2, 3, 4]) assert.equal(calendar.spanOf(day).to, NOON + day * DAY);
   });
-
   it('keeps order and stays behind the clock when days pass faster than it, or it is set back', () => {
     const { set, calendar } = calendarAt(NOON);
     const minutes: Readonly<Record<string, number>> = { 0: 0, 1: 0, 2: 1, 5: 1, 6: -1_440 };
@@ -56,7 +53,6 @@ describe('the calendar of feeds', () => {
       assert.ok(from <= to && from >= calendar.spanOf(day - 1).to && to <= NOON + 60_000, `day ${day}`);
     }
   });
-
   it('knows no day that has not come', () => assert.throws(() => calendarAt(NOON).calendar.spanOf(1), RangeError));
 });
 
@@ -65,14 +61,12 @@ describe('text as feeds carry it', () => {
     assert.equal(escapeXml('a & b < "c"'), 'a &amp; b &lt; &#34;c&#34;');
     assert.equal(cdata('a[b[0]]>1'), '<![CDATA[a[b[0]]]]><![CDATA[>1]]>');
   });
-
   it('is the same again when read in the encoding that it was written in', () => {
     const text = 'Crème brûlée for €3 – it’s “so” <good>…';
     for (const charset of ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'] as const)
       assert.equal(new TextDecoder(charset, { fatal: true }).decode(encode(text, charset)), text, charset);
     assert.throws(() => encode('日本', 'windows-1252'), RangeError);
   });
-
   it('has dates of one moment in Greenwich or two hours east of it', () => {
     const at = Date.parse('2026-03-10T23:20:05Z');
     assert.deepEqual(
