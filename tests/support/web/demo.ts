@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { shared } from '../shared.ts';
-import { openBrowser, settled, skip, type Visit, type VisitOptions, visit } from './browser.ts';
+import { settled, sharedBrowser, skip, type Visit, type VisitOptions, visit } from './browser.ts';
 
 /** The demo that the pages are served by. */
 export interface Demo {
@@ -76,7 +76,6 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
 }
 
 const sharedDemo = shared(startDemo);
-const sharedBrowser = shared(openBrowser);
 
 /** Tests of pages; skipped with a reason where there is no browser. */
 export function describePages(name: string, tests: (pages: Pages) => void): void {
