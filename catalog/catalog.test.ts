@@ -13,7 +13,6 @@ const SERVICES = [
   ...['webflow', 'wix', 'wordpress-com', 'wordpress-vip', 'wp-engine'],
 ];
 
-/** Files beside the providers' own. */
 const NOT_PROVIDERS: ReadonlySet<string> = new Set(['package.json', 'address-ranges.json']);
 
 /** What a header, or the meta generator, shows: provider, version and platform. */

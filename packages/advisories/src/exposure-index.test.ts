@@ -67,7 +67,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const idsOf = (index: ExposureIndex) => index.inOrder().map(({ advisory }) => advisory.id);
 
-/** All advisories, judged anew whenever somebody asks. */
 class Naive {
   readonly advisories = new Map<string, Assessed>();
   readonly builds = new Map(PRODUCTS.map(({ id }) => [id, [NO_VERSION]]));
@@ -76,7 +75,6 @@ class Naive {
   readonly delete = (id: string) => this.advisories.delete(id);
   readonly addBuild = (product: string, build: Build) => this.builds.get(product)?.push(build);
 
-  /** Those that name a known product and are published, in order. */
   known(): Assessed[] {
     const keys = new Set(PRODUCTS.flatMap((product) => product.keys));
     return [...this.advisories.values()]

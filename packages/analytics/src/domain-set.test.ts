@@ -23,7 +23,6 @@ function run(from: number, size: number): number[] {
 
 const ascending = (members: Iterable<number>) => [...members].sort((a, b) => a - b);
 
-/** Everything that can be asked of a set, against the plain one. */
 function check(set: DomainSet, expected: ReadonlySet<number>): void {
   const sorted = ascending(expected);
   assert.equal(set.size, expected.size);

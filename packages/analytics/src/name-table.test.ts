@@ -12,7 +12,6 @@ function filled<Names extends NameTable | NameGrams>(names: Names, all: Iterable
   return names;
 }
 
-/** Everything that can be asked of a table, against the plain list of numbers and names. */
 function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: readonly string[]): void {
   const sorted = [...entries].sort(([, a], [, b]) => compareText(a, b));
   const numbers = sorted.map(([number]) => number);
@@ -38,14 +37,12 @@ function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: re
   }
 }
 
-/** Names, the numbers they get (not in order, with gaps), and what is looked for. */
 const tables = uniqueNames(60).chain((all) =>
   fc.record({
     entries: fc
       .uniqueArray(fc.nat(3_000), { minLength: all.length, maxLength: all.length })
       .map((numbers) => all.map((name, i) => [numbers[i] ?? 0, name] as const)),
     parts: fc.array(partsOf(all), { maxLength: 8 }),
-    /** After how many names one looks. */
     looks: fc.array(fc.nat(60), { maxLength: 4 }),
   }),
 );

@@ -9,7 +9,6 @@ import { manyDomains } from './test/random-domains.ts';
 
 const has = ({ posture }: IndexedDomain, flag: PostureFlag) => ((posture >>> POSTURE_FLAGS.indexOf(flag)) & 1) === 1;
 
-/** How many have all of `flags`, of how many for which all of `measuredBy` are set. */
 function adoptionOf(domains: readonly IndexedDomain[], flags: PostureFlag[], measuredBy: PostureFlag[]): Adoption {
   const countOf = (each: PostureFlag[]) => domains.filter((domain) => each.every((flag) => has(domain, flag))).length;
   const [having, measured] = [countOf(flags), countOf(measuredBy)];

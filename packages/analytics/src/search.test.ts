@@ -29,7 +29,6 @@ const filtersOf = (domains: readonly IndexedDomain[]): fc.Arbitrary<DomainFilter
     ...{ flags: maybe(flags), without: maybe(flags), score: maybe(fc.record({ from: score, to: score })) },
   });
 
-/** Filters with one, two or all conditions. */
 const fewConditions = (domains: readonly IndexedDomain[]) =>
   filtersOf(domains).chain((filter) =>
     fc

@@ -11,7 +11,6 @@ import { PROVIDERS, steps, takeStep } from './test/random-domains.ts';
 const STORE = 'store-1';
 type Header = Record<string, unknown>;
 
-/** What makes an index with everything in it. */
 const contents = fc.record({ steps: steps({ domains: 30, max: 100 }), changes, scans });
 type Contents = Parameters<Parameters<typeof contents.map>[0]>[0];
 
@@ -69,7 +68,6 @@ function changedHeader(bytes: Uint8Array, change: (header: Header) => unknown): 
   return new Uint8Array([...length, ...head, ...padding, ...bytes.subarray(start)]);
 }
 
-/** The bytes with one value of one column changed. */
 function changedColumn(bytes: Uint8Array, name: string, at: number, value: number): Uint8Array {
   const changed = bytes.slice();
   const view = new DataView(changed.buffer);

@@ -39,7 +39,6 @@ const mention = fc.record({
 const sleep = fc.record({ kind: fc.constant('sleep' as const), hours: fc.integer({ min: 1, max: 24 * 80 }) });
 const step = fc.oneof({ weight: 12, arbitrary: mention }, { weight: 1, arbitrary: sleep });
 
-/** A tally that begins at `BEGIN`. */
 const tallyOf = (options: { mostDomains?: number } = {}) => new MentionTally({ now: BEGIN, ...options });
 
 describe('the tally of mentions', () => {

@@ -23,7 +23,6 @@ const documents = readdirSync(CORPUS).filter((name) => name.endsWith('.feed'));
 const rss = (inner: string) => `<rss version="2.0"><channel><title>x</title>${inner}</channel></rss>`;
 const atom = (inner: string) =>
   `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:h="http://www.w3.org/1999/xhtml">${inner}</feed>`;
-/** The domains that the first item names. */
 const named = (text: string) => read(text).items[0]?.domains.map(({ domain }) => domain);
 
 test('the corpus and its table are of the same documents', () => {

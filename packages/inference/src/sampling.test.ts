@@ -9,7 +9,6 @@ const start: Step = { position: 0, given: new Map() };
 const candidates = (...logits: number[]): Candidate[] => logits.map((logit, token) => ({ token, logit }));
 const sampled = (more: Partial<Sampling> = {}): Sampling => ({ ...GREEDY, temperature: 1, ...more });
 
-/** How often each token is chosen over many positions. */
 function shares(list: readonly Candidate[], sampling: Sampling, more: Partial<Step> = {}): number[] {
   const rounds = 20_000;
   const counts = list.map(() => 0);

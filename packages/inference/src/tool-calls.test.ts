@@ -5,7 +5,6 @@ import { holds } from '../../../tests/support/property.ts';
 import { StopScanner } from './stop-scanner.ts';
 import { ToolCallReader, type ToolDelta } from './tool-calls.ts';
 
-/** What is sent of a text that comes in pieces. */
 function sent(pieces: readonly string[], stops: readonly string[]): { text: string; stop: string | undefined } {
   const scanner = new StopScanner(stops);
   let text = '';
@@ -72,7 +71,6 @@ function read(pieces: readonly string[], most?: number) {
   const reader = new ToolCallReader(tools, most === undefined ? {} : { most });
   return gathered([...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()]);
 }
-/** A text in pieces of random length. */
 const cut = (text: string) =>
   fc.array(fc.nat(text.length), { maxLength: 8 }).map((places) => {
     const at = [0, ...places.sort((a, b) => a - b), text.length];

@@ -85,7 +85,6 @@ describe('what others make a host hold', () => {
   });
 });
 
-// Who then holds how many bytes of what, and all that has been cut.
 for (const [mostBytes, mostBytesPerPeer, what, steps] of [
   [100, 90, 'cuts who holds most, not who comes last', 'x/big 60 -, x/small 20 -, y/a 15 -, y/a 30 big, y/a 70 big'],
   [1_000, 50, 'cuts the largest of a peer that has more than its share', 'x/a 20 -, x/b 30 -, x/c 10 b, x/c 60 b+c'],

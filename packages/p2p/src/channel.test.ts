@@ -12,7 +12,6 @@ import { addressOf, startStranger, useHosts, within } from './test/hosts.ts';
 
 let protocols = 0;
 
-/** A channel and its other end. */
 async function pair(from: PeerNode, to: PeerNode) {
   const protocol = `/test/${protocols++}`;
   const { promise, resolve } = Promise.withResolvers<Channel>();

@@ -18,7 +18,6 @@ const KEY = Buffer.from('model');
 
 const found = (node: PeerNode, key: Uint8Array, ms = 5_000) => Array.fromAsync(node.peers.find(key, within(ms)));
 
-/** Waits until `peer` is found, but not for the other providers of the key. */
 const findsSoon = (node: PeerNode, key: Uint8Array, peer: string) =>
   until(async () => {
     for await (const each of node.peers.find(key, within(5_000))) if (each === peer) return true;

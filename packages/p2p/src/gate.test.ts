@@ -65,13 +65,11 @@ describe('who may connect', { concurrency: true }, () => {
 });
 
 const newPeer = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
-/** A gate of a host with these connections. */
 const gaterOf = (all: readonly Connection[] = []) => {
   const connections = (peer?: PeerId) => (peer ? [] : [...all]);
   const deps = { allow: undefined, named: [], connections, isBusy: () => false, onRefused: () => {} };
   return createGate('self', deps).gater;
 };
-/** The properties of a connection that the gate reads. */
 const connectionOf = (host: string, port: number, peer: PeerId) => {
   const aborted: Error[] = [];
   const closed: (() => void)[] = [];

@@ -13,7 +13,6 @@ import { useHosts } from './test/hosts.ts';
 const TOPIC = 'strata/test/1';
 type Received = { readonly text: string; readonly from: string };
 
-/** Subscribes a host to the topic; lists the messages that it receives. */
 async function listen(node: PeerNode, judge: (text: string) => Verdict = () => 'accept'): Promise<Received[]> {
   const received: Received[] = [];
   await node.gossip.subscribe(TOPIC, (message, from) => {

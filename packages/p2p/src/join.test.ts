@@ -102,7 +102,6 @@ const addresses = [
   `/ip4/192.0.2.9/tcp/4001/p2p/${relay}/p2p-circuit/p2p/${peer}`,
 ];
 
-/** A token with a right checksum around any bytes. */
 function sealed(body: Uint8Array): string {
   const check = createHash('sha256').update('strata1').update(body).digest().subarray(0, 4);
   return `strata1${base58btc.baseEncode(Buffer.concat([body, check]))}`;

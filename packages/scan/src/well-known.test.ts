@@ -8,7 +8,6 @@ import { type VisitOptions, visiting } from './test/visited.ts';
 import { redirectTo, respond, type WebScript, withoutRobots } from './test/web-server.ts';
 import { fetchMtaSts, fetchSecurityTxt } from './well-known.ts';
 
-/** The evidence of the web part of a probe, its policy host included. */
 async function visitedSite(script: WebScript, options: VisitOptions = {}) {
   const work = (_: unknown, parts: SiteParts) => visitSite(parts, 'example.com', { hasMtaSts: Promise.resolve(true) });
   const { value: site, server } = await visiting(script, options, work);

@@ -10,7 +10,6 @@ import { hasService, inState, useInternet } from './test/use.ts';
 
 const PROTOCOLS: Readonly<Record<string, string>> = { oldTls: 'TLSv1.2', refused: 'ECONNREFUSED', reset: 'ECONNRESET' };
 
-/** The protocol agreed with the listener of an address, or why there was none. */
 function protocolOf(internet: Internet, servername: string, address: string): Promise<string> {
   const to = internet.dial({ address, port: 443 });
   return new Promise((resolve) => {

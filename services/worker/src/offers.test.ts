@@ -29,7 +29,6 @@ describe('offers', () => {
       isFit: () => state.isFit,
     });
     const announced = () => gossiped.map((message) => decodeOffer((decodeFrame(message) as FrameOf<'offer'>).offer));
-    /** How many models each offer had. */
     const models = () => announced().map((offer) => offer.models.length);
     return { offers, places, state, announced, models, [Symbol.asyncDispose]: () => offers[Symbol.asyncDispose]() };
   }

@@ -20,7 +20,6 @@ const examples = new Map(
   [...readme.matchAll(/^## (.+)\n\n```ts\n([\s\S]*?)```/gm)].map(([, title = '', code = '']) => [title, code]),
 );
 
-/** What each example prints. */
 const OUTPUTS: Readonly<Record<string, RegExp>> = {
   Ask: /^\d+ domains, 49 of 50 requests left\n(?:\S+ .*dns: .*\n){5}$/,
   Verify: /^(?:passed .*\n){6}false signature\n$/,
@@ -48,7 +47,6 @@ describe('the clients', () => {
   it('have the examples that are run here in their README', () =>
     assert.deepEqual([...examples.keys()], Object.keys(OUTPUTS)));
 
-  /** An example with the addresses of these services. */
   const addressed = (code: string, module: string) =>
     code
       .replaceAll('@strata/client', module)

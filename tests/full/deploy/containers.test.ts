@@ -69,7 +69,6 @@ describe('the image', () => {
   });
 });
 
-/** The Compose that is installed: Docker's plugin, or the program before it. */
 const reader = [['docker', 'compose'], ['docker-compose']]
   .map(([program = '', ...args]) => {
     const { status, stdout } = spawnSync(program, [...args, 'version', '--short'], { encoding: 'utf8' });

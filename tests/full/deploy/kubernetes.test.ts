@@ -83,7 +83,6 @@ const all = hasKubectl
 const of = (kind: string) => all.filter((object) => object.kind === kind);
 const workloads: Workload[] = [...of('Deployment'), ...of('StatefulSet')].map((object) => Workload.parse(object));
 
-/** The workloads whose pods a selector chooses. */
 const chosenBy = (selector: unknown) => {
   const { matchLabels, matchExpressions } = Selector.parse(selector);
   return workloads.filter(({ spec }) => {

@@ -10,7 +10,6 @@ import { assertSettings, root, serviceOf } from '../../support/deployed.ts';
 const here = path.join(root, 'deploy/systemd');
 const units = readdirSync(here).filter((name) => name.endsWith('.service'));
 const textOf = (unit: string) => readFileSync(path.join(here, unit), 'utf8');
-/** Every value of a key, in order. */
 const valuesOf = (unit: string, key: string) =>
   [...textOf(unit).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
@@ -43,7 +42,6 @@ describe('the units', () => {
     });
   it('are what systemd understands', { skip: notice }, () => {
     using directory = mkdtempDisposableSync(path.join(tmpdir(), 'strata-units-'));
-    // Where the program is here.
     const localOf = (text: string) =>
       text.replaceAll('/opt/strata/node_modules/.bin/node', process.execPath).replaceAll('/opt/strata', root);
     const files = units.map((unit) => path.join(directory.path, unit));

@@ -9,7 +9,6 @@ const refusal = (status: number, code: string, message: string, headers: Record<
   json: { error: { code, message, type: 'x', param: null } },
 });
 
-/** A stream with this text that is cut off, or with its end too. */
 function streamOf(text: string, { isCut = false } = {}) {
   const chunk = (delta: object, reason: string | null) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;

@@ -68,7 +68,6 @@ function slowed(workers: readonly number[]): Disposable {
   };
 }
 
-/** Whether the answer that is shown is being written and has words. */
 const isWriting = async (page: Page): Promise<boolean> =>
   (await page.locator('[data-state=running] .chat-text').count()) === 1;
 

@@ -150,7 +150,6 @@ interface Leaving {
   readonly lost_30d: number;
 }
 
-/** What stands in one column of a table, row by row. */
 async function column(page: Page, table: string, name: string): Promise<string[]> {
   const place = page.getByRole('region', { name: table, exact: true });
   const names = await place.getByRole('columnheader').allInnerTexts();

@@ -5,7 +5,6 @@ import { assertAccessible, assertReceiptHolds, settled } from '../../support/web
 import { describePages } from '../../support/web/demo.ts';
 import { assertListed, inFigure, inTable } from '../../support/web/listed.ts';
 
-/** The search of the page's address. */
 const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
 /** What the page is told while something is done in it. The demo goes on, so that asking again may tell another story. */
@@ -27,7 +26,6 @@ const ANOMALY = {
 const OF_A_CATEGORY = { id: 'an_category_dns', subject: 'dns', subject_id: 'dns', subject_kind: 'category' };
 const ANOMALIES = [ANOMALY, { ...ANOMALY, ...OF_A_CATEGORY, metric: 'migrations' }];
 
-/** Puts anomalies into the service's own answer. */
 async function withAnomalies(page: Page): Promise<void> {
   await page.route('**/stack/v1/anomalies**', async (route) => {
     const answer = await route.fetch();

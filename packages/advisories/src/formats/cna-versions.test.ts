@@ -122,7 +122,6 @@ describe('versions of a CVE record', () => {
   });
 });
 
-/** What a claim says of a whole number as a version. */
 function statusIn({ affected, unaffected, otherwise }: ReturnType<typeof versionsOf>, v: number): string {
   const isIn = ({ from, to }: VersionRange) =>
     (!from || v + Number(from.isInclusive) > Number(from.version)) &&

@@ -92,7 +92,6 @@ describe('a line of EPSS', () => {
   });
 });
 
-/** What must hold of everything that any reader gives. */
 function check({ record, problem }: RecordReading): void {
   assert.ok(record !== null || problem !== null);
   assert.ok(problem === null || (problem.length < 400 && !/[\r\n]/.test(problem)));
@@ -127,7 +126,6 @@ const { value: anything } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** Every place in a document, as a path. */
 function placesOf(value: unknown, before: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [before];
   return [before, ...Object.entries(value).flatMap(([key, inner]) => placesOf(inner, [...before, key]))];
@@ -141,7 +139,6 @@ function replaced(value: unknown, place: readonly string[], by: unknown): unknow
   return copy;
 }
 
-/** The document with each value that `isIt` holds for replaced, one at a time. */
 function* eachReplaced(isIt: (value: unknown) => boolean, by: unknown) {
   for (const document of documents)
     for (const place of placesOf(document)) {

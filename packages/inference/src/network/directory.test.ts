@@ -5,7 +5,6 @@ import type { Offer, OfferedModel } from './frame.ts';
 import { type ModelGroup, modelGroups } from './model-groups.ts';
 import { bindNames, isModelName } from './model-name.ts';
 
-/** Right in every field that is not given. */
 const offeredModel = (given: Partial<OfferedModel> = {}): OfferedModel => ({
   ...{ name: 'small-chat', sha256: 'aa'.repeat(32), vocabularySha256: 'bb'.repeat(32) },
   ...{ templateSha256: 'cc'.repeat(32), architecture: 'llama', quantisation: 'Q8_0', engine: 'llama.cpp' },
@@ -13,7 +12,6 @@ const offeredModel = (given: Partial<OfferedModel> = {}): OfferedModel => ({
   ...{ longestToken: 32, slots: 4, prefillTokensPerSecond: 500, decodeTokensPerSecond: 50, ...given },
 });
 
-/** Issued now, for two minutes. */
 function offerOf(peer: string, given: Partial<Offer>, nowMs: number): Offer {
   const times = { sequence: 1, issuedAtMs: nowMs, expiresAtMs: nowMs + 120_000 };
   return { peer, ...times, software: 'strata', models: [offeredModel()], running: 0, waiting: 0, ...given };
@@ -24,7 +22,6 @@ const asConnected = { nowMs: NOW, isConnected: true };
 const strangerAt = (nowMs: number) => ({ nowMs, isConnected: false });
 const asStranger = strangerAt(NOW);
 const peersOf = (directory: Directory) => directory.workers().map(({ peer }) => peer);
-/** So many different models. */
 const modelsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => offeredModel({ sha256: i.toString(16).padStart(64, '0') }));
 

@@ -14,7 +14,6 @@ type Records = readonly Answer[];
 export const authoritative = (question: DnsQuestion, parts: Parameters<typeof reply>[1] = {}): Buffer =>
   reply(question, { ...parts, flags: AUTHORITATIVE_ANSWER | (parts.flags ?? 0) });
 
-/** A delegation with its glue. */
 export const delegated = (zone: string, host: string, address: string): Records => [ns(zone, host), a(host, address)];
 
 /** A server that has these zones, as RFC 1034 §4.3.2 says; it refuses what is in none of them. */
@@ -29,7 +28,6 @@ export function authority(zones: Readonly<Record<string, Records>>): DnsScript {
   };
 }
 
-/** The answer from one zone; `answers` are the aliases that lead to `owner`. */
 type Zone = { readonly zone: string; readonly records: Records };
 function fromZone(question: DnsQuestion, owner: string, of: Zone, answers: Records): Buffer {
   const { zone, records } = of;

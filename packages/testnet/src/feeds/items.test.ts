@@ -7,7 +7,6 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOON = Date.parse('2026-03-10T12:00:00Z');
 
-/** A calendar whose clock and day a test sets. */
 function calendarAt(start: number) {
   const state = { at: start, day: 0 };
   const calendar = createCalendar({ now: () => new Date(state.at), today: () => state.day });
