@@ -40,14 +40,12 @@ describe('names beside the site', () => {
   });
 });
 
-describe('a page like any other', () => {
-  it('shows no provider', () =>
-    assertShown([
-      {
-        headers: { server: 'Community Stats/1.0', 'x-powered-by': 'x' },
-        cookies: ['session', 'sid', 'lang', 'consent', 'csrf', 'token', 'cart', 'user'],
-        html: '<div id="app"><div id="root"><div id="main"><div id="header" data-id="1"><script src="/js/app.js"></script><link rel="stylesheet" href="/assets/css/style.css"><img src="/media/images/logo.png"><img src="/themes/main/img.png"><script src="/static/js/main.js"></script>',
-      },
-      [],
-    ]));
-});
+it('a page like any other shows no provider', () =>
+  assertShown([
+    {
+      headers: { server: 'Community Stats/1.0', 'x-powered-by': 'x' },
+      cookies: ['session', 'sid', 'lang', 'consent', 'csrf', 'token', 'cart', 'user'],
+      html: '<div id="app"><div id="root"><div id="main"><div id="header" data-id="1"><script src="/js/app.js"></script><link rel="stylesheet" href="/assets/css/style.css"><img src="/media/images/logo.png"><img src="/themes/main/img.png"><script src="/static/js/main.js"></script>',
+    },
+    [],
+  ]));

@@ -24,19 +24,17 @@ describe('servers and languages', () => {
     ));
 });
 
-describe('frameworks and libraries', () => {
-  it('are separated from the network that serves them, and both are named', () => {
-    const jqueryUi = 'https://ajax.googleapis.com/ajax/libs/jqueryui/1.13.2/jquery-ui.min.js';
-    const bootstrap = 'https://cdn.jsdelivr.net/npm/bootstrap@5.3.2/dist/js/bootstrap.bundle.min.js';
-    assertShown(
-      [scripts('https://code.jquery.com/jquery-3.7.1.min.js'), ['jquery', 'jquery-cdn']],
-      [scripts(jqueryUi), ['google-hosted-libraries', 'jquery-ui']],
-      [scripts(bootstrap), ['bootstrap', 'jsdelivr']],
-      [scripts('https://unpkg.com/htmx.org@1.9.10'), ['htmx', 'unpkg']],
-      [scripts('https://cdnjs.cloudflare.com/ajax/libs/gsap/3.12.2/gsap.min.js'), ['cdnjs', 'gsap']],
-      [scripts('https://cdn.jsdelivr.net/npm/some-package@1/x.js'), ['jsdelivr']],
-    );
-  });
+it('frameworks and libraries are separated from the network that serves them, and both are named', () => {
+  const jqueryUi = 'https://ajax.googleapis.com/ajax/libs/jqueryui/1.13.2/jquery-ui.min.js';
+  const bootstrap = 'https://cdn.jsdelivr.net/npm/bootstrap@5.3.2/dist/js/bootstrap.bundle.min.js';
+  assertShown(
+    [scripts('https://code.jquery.com/jquery-3.7.1.min.js'), ['jquery', 'jquery-cdn']],
+    [scripts(jqueryUi), ['google-hosted-libraries', 'jquery-ui']],
+    [scripts(bootstrap), ['bootstrap', 'jsdelivr']],
+    [scripts('https://unpkg.com/htmx.org@1.9.10'), ['htmx', 'unpkg']],
+    [scripts('https://cdnjs.cloudflare.com/ajax/libs/gsap/3.12.2/gsap.min.js'), ['cdnjs', 'gsap']],
+    [scripts('https://cdn.jsdelivr.net/npm/some-package@1/x.js'), ['jsdelivr']],
+  );
 });
 
 describe('content management', () => {

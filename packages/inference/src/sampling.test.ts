@@ -75,22 +75,20 @@ describe('the next token', () => {
   });
 });
 
-describe('the draw', () => {
-  it('is even, and other for each seed, position and token', () => {
-    const bins = new Array<number>(16).fill(0);
-    const seen = new Set<number>();
-    for (let i = 0; i < 32_000; i += 1) {
-      const value = uniform(i % 20, Math.floor(i / 20) % 40, Math.floor(i / 800));
-      assert.ok(value > 0 && value < 1);
-      seen.add(value);
-      const bin = Math.floor(value * 16);
-      bins[bin] = (bins[bin] ?? 0) + 1;
-    }
-    assert.equal(seen.size, 32_000);
-    for (const count of bins) assert.ok(Math.abs(count - 2_000) < 200, bins.join());
-    // At the edges it is finite.
-    assert.ok(Number.isFinite(gumbel(0, 0, 0)) && Number.isFinite(gumbel(2 ** 32 - 1, 2 ** 31, 2 ** 20)));
-  });
+it('the draw is even, and other for each seed, position and token', () => {
+  const bins = new Array<number>(16).fill(0);
+  const seen = new Set<number>();
+  for (let i = 0; i < 32_000; i += 1) {
+    const value = uniform(i % 20, Math.floor(i / 20) % 40, Math.floor(i / 800));
+    assert.ok(value > 0 && value < 1);
+    seen.add(value);
+    const bin = Math.floor(value * 16);
+    bins[bin] = (bins[bin] ?? 0) + 1;
+  }
+  assert.equal(seen.size, 32_000);
+  for (const count of bins) assert.ok(Math.abs(count - 2_000) < 200, bins.join());
+  // At the edges it is finite.
+  assert.ok(Number.isFinite(gumbel(0, 0, 0)) && Number.isFinite(gumbel(2 ** 32 - 1, 2 ** 31, 2 ** 20)));
 });
 
 const anySampling: fc.Arbitrary<Sampling> = fc.record({

@@ -56,21 +56,19 @@ it('a frame is refused at every length but its own', () => {
   }
 });
 
-describe('another implementation of Protocol Buffers', () => {
-  const { root } = protobuf.parse(FRAME_PROTO);
-  const type = root.lookupType('strata.inference.v1.Frame');
-  it('reads what is written here, and writes what is read here', () => {
-    for (const [i, kind] of KINDS.entries())
-      for (let round = 0; round < 20; round += 1) {
-        const frame = randomFrame(drawFrom(i * 100 + round), kind);
-        const bytes = encodeFrame(frame);
-        // It writes zeros too, where they were set.
-        const zerosToo = type.encode(type.toObject(type.decode(bytes), { defaults: true })).finish();
-        assert.deepEqual(decodeFrame(type.encode(type.decode(bytes)).finish()), frame);
-        // It cannot tell an optional field that is absent from an empty one.
-        if (kind !== 'request' && kind !== 'score') assert.deepEqual(decodeFrame(zerosToo), frame);
-      }
-  });
+const { root } = protobuf.parse(FRAME_PROTO);
+const type = root.lookupType('strata.inference.v1.Frame');
+it('another implementation of Protocol Buffers reads what is written here, and writes what is read here', () => {
+  for (const [i, kind] of KINDS.entries())
+    for (let round = 0; round < 20; round += 1) {
+      const frame = randomFrame(drawFrom(i * 100 + round), kind);
+      const bytes = encodeFrame(frame);
+      // It writes zeros too, where they were set.
+      const zerosToo = type.encode(type.toObject(type.decode(bytes), { defaults: true })).finish();
+      assert.deepEqual(decodeFrame(type.encode(type.decode(bytes)).finish()), frame);
+      // It cannot tell an optional field that is absent from an empty one.
+      if (kind !== 'request' && kind !== 'score') assert.deepEqual(decodeFrame(zerosToo), frame);
+    }
 });
 
 const sampling = { ...GREEDY, logitBias: [], seed: 0 };

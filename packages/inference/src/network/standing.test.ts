@@ -134,19 +134,17 @@ function caught(count: number, draw: (random: () => number) => LifeOptions['devi
 }
 const isCaught = (caughtAfter: number | undefined) => caughtAfter !== undefined;
 
-describe('an honest worker', () => {
-  it('is convicted in less than 0.1 % of lives of 10,000 audits, by the bound and by simulation', () => {
-    assert.ok(2 * 10_000 * Math.exp(-CONVICTION) < 0.001);
-    // As far off as is tolerated, in single wild answers: the worst that the bound allows for.
-    const kinds: [string, (random: () => number) => () => number][] = [
-      ['rounding', (random) => deviations({ error: 0.02, tokens: 64 }, random)],
-      ['another processor', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 64 }, random)],
-      ['short answers', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 3 }, random)],
-      ['wild bursts', (random) => () => (random() < TOLERATED_DEVIATION ? 1 : 0)],
-    ];
-    for (const [what, draw] of kinds)
-      assert.equal(caught(20, draw, { requests: 10_000, share: 1 }).filter(isCaught).length, 0, what);
-  });
+it('an honest worker is convicted in less than 0.1 % of lives of 10,000 audits, by the bound and by simulation', () => {
+  assert.ok(2 * 10_000 * Math.exp(-CONVICTION) < 0.001);
+  // As far off as is tolerated, in single wild answers: the worst that the bound allows for.
+  const kinds: [string, (random: () => number) => () => number][] = [
+    ['rounding', (random) => deviations({ error: 0.02, tokens: 64 }, random)],
+    ['another processor', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 64 }, random)],
+    ['short answers', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 3 }, random)],
+    ['wild bursts', (random) => () => (random() < TOLERATED_DEVIATION ? 1 : 0)],
+  ];
+  for (const [what, draw] of kinds)
+    assert.equal(caught(20, draw, { requests: 10_000, share: 1 }).filter(isCaught).length, 0, what);
 });
 
 describe('a cheat that was honest until it was trusted', () => {
