@@ -168,7 +168,7 @@ describe('any series', () => {
       isAnomaly: fc.boolean(),
     });
     const window = fc.array(wild, { minLength: 10, maxLength: 60 });
-    holds(2000, [window, wild, kinds, tests], (days, now, kind, many) => {
+    holds(1000, [window, wild, kinds, tests], (days, now, kind, many) => {
       const found = judge(days, { ...now, day: TODAY }, { kind, tests: many });
       if (!found) return;
       const { mean, stddev, sigma, chance, samples } = found;

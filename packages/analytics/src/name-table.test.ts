@@ -24,10 +24,8 @@ function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: re
   assert.equal(table.has(table.limit), false);
   const visited: [number, string][] = [];
   table.each((number, bytes, from, to) => visited.push([number, String.fromCharCode(...bytes.subarray(from, to))]));
-  assert.deepEqual(
-    visited,
-    sorted.toSorted(([a], [b]) => a - b),
-  );
+  const ascending = sorted.toSorted(([a], [b]) => a - b);
+  assert.deepEqual(visited, ascending);
   for (const part of parts) {
     assert.equal(table.find(part), sorted.find(([, name]) => name === part)?.[0]);
     const [from, to] = table.prefixRange(part);

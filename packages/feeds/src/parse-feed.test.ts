@@ -76,11 +76,8 @@ test('an item of a link blog in JSON leads to its external address, and its own 
 
 test('what a feed asks for is bounded and cleaned', () => {
   const both = '<sy:updatePeriod>hourly</sy:updatePeriod><ttl>30</ttl>';
-  const asked = ['<ttl>99999999999</ttl>', '<ttl>-5</ttl>', '<ttl>soon</ttl>', both].map((inner) => read(rss(inner)));
-  assert.deepEqual(
-    asked.map(({ ttlMs }) => ttlMs),
-    [7 * 86_400_000, null, null, 3_600_000],
-  );
+  const ttls = ['<ttl>99999999999</ttl>', '<ttl>-5</ttl>', '<ttl>soon</ttl>', both].map((inner) => read(rss(inner)).ttlMs);
+  assert.deepEqual(ttls, [7 * 86_400_000, null, null, 3_600_000]);
   const { skipHours } = read(rss('<skipHours><hour>1.5</hour><hour>23</hour><hour>-1</hour></skipHours>'));
   assert.deepEqual(skipHours, [23]);
 });

@@ -122,11 +122,8 @@ describe('the DNS of the simulated internet', () => {
     ] as const) {
       const answer = await dig(internet.resolver, name, type, { flags });
       const isUnchecked = (flags & CD) !== 0;
-      assert.partialDeepStrictEqual(
-        answer,
-        { flag_ad: isVouchedFor, flag_cd: isUnchecked },
-        `${type} ${name} ${flags}`,
-      );
+      const expected = { flag_ad: isVouchedFor, flag_cd: isUnchecked };
+      assert.partialDeepStrictEqual(answer, expected, `${type} ${name} ${flags}`);
     }
   });
   it('survives what is not a question', async () => {

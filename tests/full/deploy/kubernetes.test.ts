@@ -110,10 +110,8 @@ describe('the manifests', () => {
     assert.equal(namespace.metadata.labels['pod-security.kubernetes.io/enforce'], 'restricted');
     const replicas = workloads.map(({ metadata, spec }) => `${metadata.name} ${spec.replicas}`).sort();
     const expected = ['api 2', 'gateway 1', 'scanner 2', 'scheduler 2', 'worker 3'];
-    assert.deepEqual(
-      replicas,
-      expected.map((each) => `strata-${each}`),
-    );
+    const workloads = expected.map((each) => `strata-${each}`);
+    assert.deepEqual(replicas, workloads);
   });
   it('run commands that there are, with settings that there are', async () => {
     const maps = new Map(of('ConfigMap').map(({ metadata, data }) => [metadata.name, data as Record<string, string>]));

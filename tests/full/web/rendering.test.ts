@@ -71,10 +71,8 @@ describeChat('a page of the chat looks right', (inChat, { browser, demo }) => {
 
 describePages('the tests of pages', ({ browser, open }) => {
   it('take an empty page for none', async () => {
-    await assert.rejects(
-      assertRenders(browser(), 'data:text/html,<title>Empty</title>', { name: 'empty' }),
-      /headings/,
-    );
+    const empty = 'data:text/html,<title>Empty</title>';
+    await assert.rejects(assertRenders(browser(), empty, { name: 'empty' }), /headings/);
     const bare = 'data:text/html,<title>Bare</title><h1>Bare</h1><main>Little</main>';
     await assert.rejects(assertRenders(browser(), bare, { name: 'bare' }), /shows nothing but/);
   });

@@ -65,10 +65,8 @@ describePages('live', ({ answer, demo, inPage }) => {
         await resume.click();
       }
       await row.waitFor();
-      assert.match(
-        (await row.locator('p').first().textContent()) ?? '',
-        /^just-moved\.example moved its .+ from .+ to /,
-      );
+      const told = await row.locator('p').first().textContent();
+      assert.match(told ?? '', /^just-moved\.example moved its .+ from .+ to /);
       assert.equal(await row.locator('a[href^="/provider/"]').count(), 2);
       assert.equal(page.url(), url);
     });
