@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 import { noise } from '@libp2p/noise';
 import { multiaddr } from '@multiformats/multiaddr';
@@ -39,14 +38,6 @@ describe('host', { concurrency: true }, () => {
     await first[Symbol.asyncDispose]();
     await first[Symbol.asyncDispose]();
     assert.equal((await hosts.start('same')).id, first.id);
-  });
-  it('is the only one with its key, until it is gone', async () => {
-    const keyFile = path.join(hosts.directory, 'only.key');
-    const message = new RegExp(`^the key file ${keyFile} is in use by process ${process.pid} on .+: stop it`);
-    const first = await hosts.start('only');
-    await assert.rejects(hosts.start('only'), { name: 'KeyFileError', message });
-    await first[Symbol.asyncDispose]();
-    assert.equal((await hosts.start('only')).id, first.id);
   });
   it('prefers TLS, and speaks Noise with who has no TLS', async () => {
     const node = await hosts.start('both');

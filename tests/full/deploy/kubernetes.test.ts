@@ -109,9 +109,8 @@ describe('the manifests', () => {
     const [namespace] = of('Namespace');
     assert.equal(namespace.metadata.labels['pod-security.kubernetes.io/enforce'], 'restricted');
     const replicas = workloads.map(({ metadata, spec }) => `${metadata.name} ${spec.replicas}`).sort();
-    const expected = ['api 2', 'gateway 1', 'scanner 2', 'scheduler 2', 'worker 3'];
-    const workloads = expected.map((each) => `strata-${each}`);
-    assert.deepEqual(replicas, workloads);
+    const expected = ['api 2', 'gateway 1', 'scanner 2', 'scheduler 2', 'worker 3'].map((each) => `strata-${each}`);
+    assert.deepEqual(replicas, expected);
   });
   it('run commands that there are, with settings that there are', async () => {
     const maps = new Map(of('ConfigMap').map(({ metadata, data }) => [metadata.name, data as Record<string, string>]));
