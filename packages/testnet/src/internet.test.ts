@@ -142,11 +142,8 @@ describe('the companies of the simulated internet', () => {
     assert.ok(compared >= 40);
   });
   it('have publishers of advisories, which start when they are asked for and move with the clock', async () => {
-    await using own = await createInternet({
-      domains: 5,
-      hasFaults: false,
-      now: () => new Date('2026-03-01T00:00:00Z'),
-    });
+    const now = () => new Date('2026-03-01T00:00:00Z');
+    await using own = await createInternet({ domains: 5, hasFaults: false, now });
     const sources = await own.advisories();
     const count = sources.records().length;
     own.advance(20);

@@ -38,10 +38,10 @@ describe('the lists of whole publishers', () => {
     const clock = clockAt(START);
     await using own = await openSources({ now: clock.now });
     const files: URL[] = [];
-    for (let day = 0; day < 3; day += 1, clock.at += DAY)
-      files.push(
-        new URL((await fetch(own.epssUrl, { redirect: 'manual' })).headers.get('location') ?? '', own.epssUrl),
-      );
+    for (let day = 0; day < 3; day += 1, clock.at += DAY) {
+      const { headers } = await fetch(own.epssUrl, { redirect: 'manual' });
+      files.push(new URL(headers.get('location') ?? '', own.epssUrl));
+    }
     clock.at -= DAY;
     const statuses = await Promise.all(files.map(async (file) => (await fetch(file)).status));
     assert.deepEqual(statuses, [404, 200, 200]);
