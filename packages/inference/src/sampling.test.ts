@@ -119,28 +119,22 @@ describe('the margin of a token', () => {
     return { list, context: { sampling: asked.sampling, step }, token: chooseToken(list, asked.sampling, step) };
   };
 
-  it('is exactly 0 for the token that is drawn, whatever is asked', () =>
-    holds(2_000, [anyDraw], (asked) => {
-      const { list, context, token } = drawOf(asked);
-      fc.pre(token !== undefined);
-      assert.equal(marginOf(token, list, context), 0);
-    }));
-  it('is above 0 for another token that could have been drawn, and never more than the most', () =>
-    holds(2_000, [anyDraw], (asked) => {
+  it('is 0 for the token that is drawn, above 0 for another that could have been, and never more than the most', () =>
+    holds(1_000, [anyDraw], (asked) => {
       const { list, context, token: drawn } = drawOf(asked);
+      // At an edge of a cut two may be equally near.
+      const { temperature, topK, topP, minP } = asked.sampling;
+      const isUncut = temperature === 1 && topK === 0 && topP === 1 && minP === 0;
       for (const { token } of list) {
         const margin = marginOf(token, list, context);
-        assert.ok(margin >= 0 && margin <= MOST_MARGIN_NATS, `${margin}`);
-        // At an edge of a cut two may be equally near.
-        const { temperature, topK, topP, minP } = asked.sampling;
-        if (token !== drawn && temperature === 1 && topK === 0 && topP === 1 && minP === 0)
-          assert.ok(margin > 0, `token ${token} beside ${drawn}`);
+        if (token === drawn) assert.equal(margin, 0);
+        else assert.ok(margin >= 0 && margin <= MOST_MARGIN_NATS && !(isUncut && margin === 0), `${token}: ${margin}`);
       }
     }));
   it('is small for the token drawn from logits that were a little others: at most twice their error, cuts or not', () => {
     const error = fc.constantFrom(1e-6, 1e-3, 0.05, 0.5);
     const signs = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 });
-    holds(4_000, [anyDraw, error, signs], (asked, most, wobble) => {
+    holds(1_500, [anyDraw, error, signs], (asked, most, wobble) => {
       const { list, context } = drawOf(asked);
       const theirs = list.map(({ token, logit }) => ({ token, logit: logit + most * (wobble[token] as number) }));
       const { token } = drawOf(asked, theirs);
