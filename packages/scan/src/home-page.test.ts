@@ -7,12 +7,8 @@ import { badCertificates, page, redirectTo, respond, type WebScript, withoutRobo
 it('a visit reads the page over HTTPS, on one connection, at exactly the checked address', async () => {
   const headers = { 'x-powered-by': 'tests' };
   const { http, tls, server } = await visited(page('<title>Hello</title>', headers));
-  assert.partialDeepStrictEqual(http, {
-    status: 'found',
-    url: 'https://example.com/',
-    page: { title: 'Hello' },
-    headers,
-  });
+  const expected = { status: 'found', url: 'https://example.com/', page: { title: 'Hello' }, headers };
+  assert.partialDeepStrictEqual(http, expected);
   assert.deepEqual([tls.status, tls.isTrusted], ['found', true]);
   assert.deepEqual(server.asked, ['https example.com /robots.txt', 'https example.com /']);
   assert.equal(server.connections(), 1);
@@ -98,7 +94,10 @@ for (const [what, expectedOf, locations] of [
     for (const location of locations) {
       const { http, server } = await visited(redirectTo(location));
       assert.partialDeepStrictEqual(http, expectedOf(location));
-      assert.ok(server.asked.every((each) => each.startsWith('https example.com ')), server.asked.join());
+      assert.ok(
+        server.asked.every((each) => each.startsWith('https example.com ')),
+        server.asked.join(),
+      );
     }
   });
 

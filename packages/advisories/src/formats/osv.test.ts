@@ -56,22 +56,15 @@ describe('events of a range', () => {
       assert.equal(shown([...events]), expected);
       assert.equal(shown(events.toReversed()), expected, 'reversed');
     });
-  it('are the same in whatever order they are written', () => {
-    const events = [{ introduced: '0' }, { fixed: '1.9' }, { introduced: '1.10.0-rc1' }, { fixed: '1.10.2' }];
-    const expected = '(, 1.9) [1.10.0-rc1, 1.10.2)';
-    holds(100, [fc.shuffledSubarray(events, { minLength: 4 })], (given) => assert.equal(shown(given), expected));
-  });
-  it('come to what the published algorithm says of every version', () => {
+  it('come to what the published algorithm says of every version, in whatever order they are written', () => {
     const event = fc.record({
       kind: fc.constantFrom('introduced' as const, 'fixed' as const, 'last_affected' as const, 'limit' as const),
       at: fc.integer({ min: 0, max: 12 }),
     });
     const events = fc.uniqueArray(event, { selector: ({ at }) => at, maxLength: 8 });
-    holds(1_000, [events], (points) => {
-      const ranges = rangesOfEvents(
-        points.map(({ kind, at }) => ({ [kind]: String(at) })),
-        'dotted',
-      );
+    holds(500, [events], (points) => {
+      const events = points.map(({ kind, at }) => ({ [kind]: String(at) }));
+      const ranges = rangesOfEvents(events, 'dotted');
       const limits = points.filter(({ kind }) => kind === 'limit');
       for (let v = 0; v <= 14; v += 1) {
         let isAffected = false;
