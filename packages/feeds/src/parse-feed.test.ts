@@ -76,7 +76,8 @@ test('an item of a link blog in JSON leads to its external address, and its own 
 
 test('what a feed asks for is bounded and cleaned', () => {
   const both = '<sy:updatePeriod>hourly</sy:updatePeriod><ttl>30</ttl>';
-  const ttls = ['<ttl>99999999999</ttl>', '<ttl>-5</ttl>', '<ttl>soon</ttl>', both].map((inner) => read(rss(inner)).ttlMs);
+  const asked = ['<ttl>99999999999</ttl>', '<ttl>-5</ttl>', '<ttl>soon</ttl>', both].map((inner) => read(rss(inner)));
+  const ttls = asked.map(({ ttlMs }) => ttlMs);
   assert.deepEqual(ttls, [7 * 86_400_000, null, null, 3_600_000]);
   const { skipHours } = read(rss('<skipHours><hour>1.5</hour><hour>23</hour><hour>-1</hour></skipHours>'));
   assert.deepEqual(skipHours, [23]);
