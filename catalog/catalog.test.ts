@@ -13,7 +13,6 @@ const SERVICES = [
   ...['webflow', 'wix', 'wordpress-com', 'wordpress-vip', 'wp-engine'],
 ];
 
-/** Files beside the providers' own. */
 const NOT_PROVIDERS: ReadonlySet<string> = new Set(['package.json', 'address-ranges.json']);
 
 /** What a header, or the meta generator, shows: provider, version and platform. */
@@ -43,7 +42,6 @@ const SHOWN: readonly (readonly [shown: Readonly<Record<string, string>>, builds
 describe('the catalog', () => {
   it('is valid: every entry fits the schema, ids, names, aliases and patterns are unique', () =>
     assert.equal(providers.length, entries.length));
-
   it('covers every category', () => {
     const least = {
       ...{ dns: 550, email: 230, email_security: 100, email_sending: 220, verified_service: 236 },
@@ -54,7 +52,6 @@ describe('the catalog', () => {
     for (const [category, minimum] of Object.entries(least))
       assert.ok(count(category) >= minimum, `${category}: ${count(category)}`);
   });
-
   it('names no product of a service, which nobody can run an old version of', () => {
     for (const id of SERVICES) {
       const provider = rulebook.providers.get(id);
@@ -69,7 +66,6 @@ describe('the catalog', () => {
       assert.ok(provider.cpe.length > 0, `${provider.id} has no CPE`);
     }
   });
-
   it('names the product of everything that it reads a version of', () => {
     const reading = providers.filter(({ rules }) =>
       rules.some(
@@ -81,7 +77,6 @@ describe('the catalog', () => {
     assert.ok(reading.length >= 20, `${reading.length} providers`);
     for (const provider of reading) assert.ok(productKeysOf(provider).length > 0, provider.id);
   });
-
   it('says how many numbers a release has only of products that advisories name', () => {
     const parts = new Map(providers.map(({ id, releaseParts }) => [id, releaseParts]));
     for (const id of ['apache', 'nginx', 'php', 'openssl', 'tomcat', 'python']) assert.equal(parts.get(id), 3, id);
@@ -105,7 +100,6 @@ describe('the catalog', () => {
 
   it('asks each domain for few extra names, for every one costs a query', () =>
     assert.ok(rulebook.probeLabels.length <= 40, rulebook.probeLabels.join(' ')));
-
   it('lists every file, and every file is sorted by id', () => {
     const names = globSync('*.json', { cwd: import.meta.dirname }).filter((name) => !NOT_PROVIDERS.has(name));
     const ids: string[] = [];

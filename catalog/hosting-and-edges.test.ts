@@ -13,34 +13,28 @@ interface Shape {
 }
 
 /** Who is shown as `category provider`, and the rule of the first one's strongest evidence. */
-const SHOWN: readonly (readonly [site: string, shown: readonly [services: string, by: string], shape: Shape])[] = [
-  [
-    'a load balancer of AWS, with its cookies and network',
+const SHOWN: Readonly<Record<string, readonly [shown: readonly [services: string, by: string], shape: Shape]>> = {
+  'a load balancer of AWS, with its cookies and network': [
     ['hosting amazon-web-services', 'cname/*.amazonaws.com'],
     { www: ['shop-1234567890.eu-west-1.elb.amazonaws.com'], asn: 16509, cookies: ['AWSALB', 'AWSALBCORS'] },
   ],
-  [
-    'CloudFront before a host that nobody sees',
+  'CloudFront before a host that nobody sees': [
     ['cdn amazon-cloudfront', 'cname/cloudfront.net'],
     { www: ['d111111abcdef8.cloudfront.net'], headers: { via: '1.1 0123.cloudfront.net (CloudFront)' }, asn: 16509 },
   ],
-  [
-    'CloudFront before S3',
+  'CloudFront before S3': [
     ['hosting amazon-web-services, cdn amazon-cloudfront', 'header/server: AmazonS3'],
     { headers: { server: 'AmazonS3', 'x-amz-cf-id': 'x' }, asn: 16509 },
   ],
-  [
-    'Azure App Service by the first of its aliases',
+  'Azure App Service by the first of its aliases': [
     ['hosting microsoft-azure', 'cname/azurewebsites.net'],
     { www: ['example.azurewebsites.net', 'waws-prod-am2-123.cloudapp.net'], cookies: ['ARRAffinity'], asn: 8075 },
   ],
-  [
-    'Azure Front Door on Azure’s network',
+  'Azure Front Door on Azure’s network': [
     ['cdn azure-front-door', 'cname/azurefd.net'],
     { www: ['example-abc123.z01.azurefd.net'], headers: { 'x-azure-ref': '2024' }, asn: 8075 },
   ],
-  [
-    'Cloud Run, not Google’s suite, whose alias it has',
+  'Cloud Run, not Google’s suite, whose alias it has': [
     ['hosting google-cloud', 'header/x-cloud-trace-context'],
     {
       www: ['ghs.googlehosted.com'],
@@ -48,38 +42,31 @@ const SHOWN: readonly (readonly [site: string, shown: readonly [services: string
       asn: 15169,
     },
   ],
-  [
-    'Firebase Hosting, and the account that was verified',
+  'Firebase Hosting, and the account that was verified': [
     ['hosting firebase-hosting, verified_service firebase-hosting', 'cname/web.app'],
     { www: ['example-1234.web.app'], txt: ['hosting-site=example-1234'] },
   ],
-  [
-    'a bucket of Alibaba Cloud behind its CDN',
+  'a bucket of Alibaba Cloud behind its CDN': [
     ['hosting alibaba-cloud, cdn alibaba-cdn, web_platform tengine', 'header/x-oss-request-id'],
     { www: ['www.example.com.w.kunlunsl.com'], headers: { server: 'Tengine', 'x-oss-request-id': '1' } },
   ],
-  [
-    'Huawei Cloud’s CDN and WAF',
+  'Huawei Cloud’s CDN and WAF': [
     ['cdn huawei-cloud-cdn, security huawei-cloud-waf', 'cname/cdnhwc*.com'],
     { www: ['www.example.com.c.cdnhwc1.com'], cookies: ['HWWAFSESID', 'HWWAFSESTIME'] },
   ],
-  [
-    'Vercel on Amazon’s network',
+  'Vercel on Amazon’s network': [
     ['hosting vercel', 'cname/*.vercel-dns.com'],
     { www: ['cname.vercel-dns.com'], headers: { server: 'Vercel', 'x-vercel-id': 'fra1::x' }, asn: 16509 },
   ],
-  [
-    'Netlify on Amazon’s network',
+  'Netlify on Amazon’s network': [
     ['hosting netlify', 'header/x-nf-request-id'],
     { headers: { server: 'Netlify', 'x-nf-request-id': '01' }, asn: 16509 },
   ],
-  [
-    'Heroku by its report endpoint and proxy',
+  'Heroku by its report endpoint and proxy': [
     ['hosting heroku', 'header/report-to: nel.heroku.com'],
     { headers: { via: '1.1 vegur', 'report-to': '{"endpoints":[{"url":"https://nel.heroku.com/r"}]}' }, asn: 14618 },
   ],
-  [
-    'GitHub Pages behind Fastly',
+  'GitHub Pages behind Fastly': [
     ['hosting github-pages, cdn fastly', 'cname/github.io'],
     {
       www: ['example.github.io'],
@@ -87,35 +74,30 @@ const SHOWN: readonly (readonly [site: string, shown: readonly [services: string
       asn: 54113,
     },
   ],
-  [
-    'DigitalOcean’s app platform behind Cloudflare',
+  'DigitalOcean’s app platform behind Cloudflare': [
     ['hosting digitalocean, cdn cloudflare', 'header/x-do-app-origin'],
     { headers: { 'cf-ray': '1-AMS', server: 'cloudflare', 'x-do-app-origin': 'x' }, asn: 13335 },
   ],
-  [
-    'SiteGround on Google’s network',
+  'SiteGround on Google’s network': [
     ['hosting siteground, web_platform nginx', 'header/host-header: 8441280b0c35cbc1147f8ba998a563a7'],
     { headers: { server: 'nginx', 'host-header': '8441280b0c35cbc1147f8ba998a563a7' }, asn: 396982 },
   ],
-  [
-    'Hostinger behind its own edge',
+  'Hostinger behind its own edge': [
     ['hosting hostinger, cdn hostinger', 'header/platform: hostinger'],
     { www: ['www.example.com.cdn.hstgr.net'], headers: { server: 'hcdn', platform: 'hostinger' } },
   ],
-  [
-    'Akamai with its bot manager',
+  'Akamai with its bot manager': [
     ['cdn akamai, security akamai', 'cname/edgekey.net'],
     { www: ['www.example.com.edgekey.net', 'e1234.a.akamaiedge.net'], cookies: ['_abck', 'bm_sz'], asn: 20940 },
   ],
-  [
-    'Imperva with its bot protection',
+  'Imperva with its bot protection': [
     ['cdn imperva, security imperva', 'header/x-iinfo'],
     { headers: { 'x-iinfo': '1-2-3', 'x-cdn': 'Imperva' }, cookies: ['visid_incap_123', 'reese84'], asn: 19551 },
   ],
-];
+};
 
 describe('a site is read as', () => {
-  for (const [site, [expected, by], { www = [], asn, ...record }] of SHOWN) {
+  for (const [site, [[expected, by], { www = [], asn, ...record }]] of Object.entries(SHOWN)) {
     it(site, () => {
       const names = ['www.example.com', ...www];
       const cname = Object.fromEntries(www.map((target, i) => [names[i], target]));

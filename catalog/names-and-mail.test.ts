@@ -30,8 +30,11 @@ describe('exchanges', () => {
       [mx('mx1.simplelogin.co'), ['email_security simplelogin']],
     ));
   it('of an operator’s customers are not the operator’s', () => {
-    for (const host of ['host-80-123-4-5.bon.at', 'mail.customer.otenet.gr', 'office.ewetel.de', 'relay7.sonic.net'])
+    const lines = ['host-80-123-4-5.bon.at', 'mail.customer.otenet.gr', 'office.ewetel.de', 'relay7.sonic.net'];
+    const machines = ['vps12345.ovh.net', 's132-148-1-2.secureserver.net', 'static.1.2.3.4.clients.your-server.de'];
+    for (const host of [...lines, ...machines, 'ec2-3-64-1-2.eu-central-1.compute.amazonaws.com'])
       assertServices([mx(host), []]);
+    assertServices([mx('mx1.mail.ovh.net'), ['email ovhcloud']]);
   });
 });
 
@@ -44,7 +47,6 @@ describe('the mailbox behind a gateway', () => {
       [behind(alias('autodiscover', 'autodiscover.mail.eu-west-1.awsapps.com')), ['email workmail', gateway]],
       [behind(alias('mail', 'ghs.googlehosted.com')), ['email google-workspace', gateway]],
     ));
-
   it('is not shown by an account for meetings or for the devices of the staff', () => {
     const cname = {
       'lyncdiscover.example.com': 'webdir.online.lync.com',
@@ -78,10 +80,15 @@ describe('names for sale', () => {
     ];
     for (const record of records) assert.equal(stateOf(record), 'parked', JSON.stringify(record));
   });
-
   it('are not all names of a registrar that also sells them', () => {
     const systems = ['dns1.registrar-servers.com', 'ns1.systemdns.com', 'ns1.worldnic.com'];
-    for (const ns of [...systems, 'nsg1.namebrightdns.com', 'ns1.uniregistry-dns.com', 'ns-usa.topdns.com'])
+    for (const ns of [
+      ...systems,
+      'nsg1.namebrightdns.com',
+      'ns1.uniregistry-dns.com',
+      'ns-usa.topdns.com',
+      'ns1.dns-parking.com',
+    ])
       assert.equal(stateOf({ ns: [ns] }), 'active', ns);
   });
   it('show by a page that is the seller’s', () => {

@@ -77,7 +77,6 @@ describe('every pattern of the catalog', () => {
     assert.deepEqual(hidden, []);
     assert.equal(Object.keys(count).length, 17, 'a kind has no pattern');
   });
-
   it('with a place for a version shows the version that stands there', () => {
     const unread: string[] = [];
     for (const { id, rules } of providers) {

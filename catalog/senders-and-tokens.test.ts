@@ -17,7 +17,6 @@ describe('SPF policies', () => {
       [spf('include:_spf.everlytic.net ?all'), senders('everlytic')],
       [spf('include:spf.umantis.com include:spf.de.umantis.com -all'), senders('umantis')],
     ));
-
   it('name who hosts the policy itself, the most specific host first', () =>
     assertServices(
       [spf('redirect=b45gkw7f._spf._d.mim.ec'), vendors('dmarc-analyzer')],
@@ -33,30 +32,25 @@ describe('SPF policies', () => {
     ));
 });
 
-describe('aliases that a sending service asks for', () => {
-  it('name it where the target is its own, and nobody where it is another’s', () =>
-    assertServices(
-      [alias('k2._domainkey', 'dkim2.mcsv.net'), senders('mailchimp')],
-      [alias('k2._domainkey', 'dkim2.mcsv.net.example.org'), []],
-      [alias('bounce', 'custom-email-domain.stripe.com'), senders('stripe')],
-      [alias('bounce', 'eu.sparkpostmail.com'), senders('sparkpost')],
-      [alias('bounce', 'mail.example.org'), []],
-    ));
-});
+it('aliases that a sending service asks for name it where the target is its own, and else nobody', () =>
+  assertServices(
+    [alias('k2._domainkey', 'dkim2.mcsv.net'), senders('mailchimp')],
+    [alias('k2._domainkey', 'dkim2.mcsv.net.example.org'), []],
+    [alias('bounce', 'custom-email-domain.stripe.com'), senders('stripe')],
+    [alias('bounce', 'eu.sparkpostmail.com'), senders('sparkpost')],
+    [alias('bounce', 'mail.example.org'), []],
+  ));
 
-describe('DMARC report addresses', () => {
-  it('name who reads the reports', () =>
-    assertServices(
-      [rua('dmarc_agg@dmarc.everest.email', 'dmarc_agg@auth.returnpath.net'), vendors('validity-everest')],
-      [rua('reports@dmarc.cyber.dhs.gov', 'dmarc_rua@emaildefense.proofpoint.com!10m'), vendors('cisa proofpoint-efd')],
-      [rua('rua@dmarc.brevo.com'), senders('brevo')],
-      [rua('dmarc@example.com', 'dmarc@example.org'), []],
-    ));
-});
+it('DMARC report addresses name who reads the reports', () =>
+  assertServices(
+    [rua('dmarc_agg@dmarc.everest.email', 'dmarc_agg@auth.returnpath.net'), vendors('validity-everest')],
+    [rua('reports@dmarc.cyber.dhs.gov', 'dmarc_rua@emaildefense.proofpoint.com!10m'), vendors('cisa proofpoint-efd')],
+    [rua('rua@dmarc.brevo.com'), senders('brevo')],
+    [rua('dmarc@example.com', 'dmarc@example.org'), []],
+  ));
 
 describe('verification tokens', () => {
   const tokens = (...txt: readonly string[]) => ({ txt });
-
   it('name the product, in any case, once', () =>
     assertServices(
       [tokens('cisco-ci-domain-verification=4a1c', 'webexdomainverification.AB1C=0a1b2c3d'), accounts('webex')],
@@ -64,7 +58,6 @@ describe('verification tokens', () => {
       [tokens('TAILSCALE-xOzo', 'OSSRH-58518', 'Probe.ly:0a1b'), accounts('probely sonatype tailscale')],
       [tokens('UK-federation-domain-verification=d262373b2f27d3ca'), accounts('uk-federation')],
     ));
-
   it('name nothing within a record, or cut short', () =>
     assertServices(
       [tokens('my h1-domain-verification=3bPxkTRB', '"bugcrowd-verification=4889742e"', 'hcp-domain-verification'), []],
@@ -79,7 +72,6 @@ describe('certificate authorities', () => {
       [{ tls_issuer: 'SECOM Trust Systems CO.,LTD.' }, authorities('secom')],
       [{ tls_issuer: 'Krajowa Izba Rozliczeniowa S.A.' }, authorities('szafir')],
     ));
-
   it('are named by CAA records, where no certificate was seen', () =>
     assertServices(
       [{ caa: ['0 issue "d-trust.net; accounturi=https://ca.example/1"'] }, authorities('d-trust')],

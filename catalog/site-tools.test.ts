@@ -14,7 +14,6 @@ describe('what pages load', () => {
       [cookies('_clck', '_uetsid'), ['microsoft-advertising', 'microsoft-clarity']],
       [{ cookies: ['ai_user'], headers: { 'request-context': 'appId=cid-v1:1' } }, ['azure-application-insights']],
     ));
-
   it('asks for consent, chats, searches and pays', () =>
     assertShown(
       [scripts('https://js.hs-scripts.com/1.js', 'https://sibautomation.com/sa.js'), ['brevo', 'hubspot']],
@@ -34,7 +33,6 @@ describe('what pages load', () => {
 
 describe('names beside the site', () => {
   it('lead to help centres', () => assertShown([alias('help', 'example.zendesk.com'), ['zendesk-guide']]));
-
   it('name sign-in as an account that was verified, and the rest as part of the web presence', () => {
     const categoryOf = (record: object) => servicesOf(record).map(({ category }) => category);
     assert.deepEqual(categoryOf(alias('login', 'cname.descope.com')), ['verified_service']);
@@ -42,14 +40,12 @@ describe('names beside the site', () => {
   });
 });
 
-describe('a page like any other', () => {
-  it('shows no provider', () =>
-    assertShown([
-      {
-        headers: { server: 'Community Stats/1.0', 'x-powered-by': 'x' },
-        cookies: ['session', 'sid', 'lang', 'consent', 'csrf', 'token', 'cart', 'user'],
-        html: '<div id="app"><div id="root"><div id="main"><div id="header" data-id="1"><script src="/js/app.js"></script><link rel="stylesheet" href="/assets/css/style.css"><img src="/media/images/logo.png"><img src="/themes/main/img.png"><script src="/static/js/main.js"></script>',
-      },
-      [],
-    ]));
-});
+it('a page like any other shows no provider', () =>
+  assertShown([
+    {
+      headers: { server: 'Community Stats/1.0', 'x-powered-by': 'x' },
+      cookies: ['session', 'sid', 'lang', 'consent', 'csrf', 'token', 'cart', 'user'],
+      html: '<div id="app"><div id="root"><div id="main"><div id="header" data-id="1"><script src="/js/app.js"></script><link rel="stylesheet" href="/assets/css/style.css"><img src="/media/images/logo.png"><img src="/themes/main/img.png"><script src="/static/js/main.js"></script>',
+    },
+    [],
+  ]));

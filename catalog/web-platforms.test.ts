@@ -14,7 +14,6 @@ describe('servers and languages', () => {
       [server('FrankenPHP Caddy'), ['caddy', 'frankenphp']],
     );
   });
-
   it('show in headers of their own, once', () =>
     assertShown(
       [{ headers: { via: '1.1 varnish (Varnish/6.0), 1.1 varnish', 'x-varnish': '32770 5' } }, ['varnish']],
@@ -25,19 +24,17 @@ describe('servers and languages', () => {
     ));
 });
 
-describe('frameworks and libraries', () => {
-  it('are separated from the network that serves them, and both are named', () => {
-    const jqueryUi = 'https://ajax.googleapis.com/ajax/libs/jqueryui/1.13.2/jquery-ui.min.js';
-    const bootstrap = 'https://cdn.jsdelivr.net/npm/bootstrap@5.3.2/dist/js/bootstrap.bundle.min.js';
-    assertShown(
-      [scripts('https://code.jquery.com/jquery-3.7.1.min.js'), ['jquery', 'jquery-cdn']],
-      [scripts(jqueryUi), ['google-hosted-libraries', 'jquery-ui']],
-      [scripts(bootstrap), ['bootstrap', 'jsdelivr']],
-      [scripts('https://unpkg.com/htmx.org@1.9.10'), ['htmx', 'unpkg']],
-      [scripts('https://cdnjs.cloudflare.com/ajax/libs/gsap/3.12.2/gsap.min.js'), ['cdnjs', 'gsap']],
-      [scripts('https://cdn.jsdelivr.net/npm/some-package@1/x.js'), ['jsdelivr']],
-    );
-  });
+it('frameworks and libraries are separated from the network that serves them, and both are named', () => {
+  const jqueryUi = 'https://ajax.googleapis.com/ajax/libs/jqueryui/1.13.2/jquery-ui.min.js';
+  const bootstrap = 'https://cdn.jsdelivr.net/npm/bootstrap@5.3.2/dist/js/bootstrap.bundle.min.js';
+  assertShown(
+    [scripts('https://code.jquery.com/jquery-3.7.1.min.js'), ['jquery', 'jquery-cdn']],
+    [scripts(jqueryUi), ['google-hosted-libraries', 'jquery-ui']],
+    [scripts(bootstrap), ['bootstrap', 'jsdelivr']],
+    [scripts('https://unpkg.com/htmx.org@1.9.10'), ['htmx', 'unpkg']],
+    [scripts('https://cdnjs.cloudflare.com/ajax/libs/gsap/3.12.2/gsap.min.js'), ['cdnjs', 'gsap']],
+    [scripts('https://cdn.jsdelivr.net/npm/some-package@1/x.js'), ['jsdelivr']],
+  );
 });
 
 describe('content management', () => {
@@ -48,14 +45,12 @@ describe('content management', () => {
       [generator('WPML ver:4.6.9 stt:1,3;'), ['wpml 4.6.9']],
       [page('<img src="/_astro/a.png"><meta name="generator" content="Astro v4.5.16">'), ['astro 4.5.16']],
     ));
-
   it('is named without a version where only a branch or none is shown', () =>
     assertShown(
       [generator('Movable Type Pro 7'), ['movable-type']],
       [generator('Starfield Technologies; Go Daddy Website Builder 8.0.0000'), ['godaddy-website-builder']],
       [generator('WordPress.com'), ['wordpress-com']],
     ));
-
   it('shows in paths, headers and cookies', () => {
     const plugin = '/wp-content/plugins/contact-form-7/includes/js/index.js';
     assertShown(

@@ -8,7 +8,6 @@ export const rulebook = compileRulebook(providers);
 
 type Expected = readonly [record: object, shown: readonly string[]];
 
-/** What a record of example.com proves, in the order of certainty. */
 export function servicesOf(record: object) {
   return explainRecord({ domain: 'example.com', ...record }, rulebook).services;
 }
@@ -34,13 +33,10 @@ export function assertShown(...expected: readonly Expected[]): void {
   }
 }
 
-/** A page with this meta generator. */
 export const generator = (content: string) => ({ html: `<meta name="generator" content="${content}">` });
-/** A page that loads these scripts. */
 export const scripts = (...urls: readonly string[]) => ({
   html: urls.map((url) => `<script src="${url}"></script>`).join(''),
 });
-/** A label of example.com that is an alias of `target`. */
 export const alias = (label: string, target: string) => ({ cname: { [`${label}.example.com`]: target } });
 /** Mail exchanges, the most preferred first. */
 export const mx = (...exchanges: readonly string[]) => ({

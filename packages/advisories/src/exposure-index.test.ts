@@ -67,7 +67,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const idsOf = (index: ExposureIndex) => index.inOrder().map(({ advisory }) => advisory.id);
 
-/** All advisories, judged anew whenever somebody asks. */
 class Naive {
   readonly advisories = new Map<string, Assessed>();
   readonly builds = new Map(PRODUCTS.map(({ id }) => [id, [NO_VERSION]]));
@@ -76,7 +75,6 @@ class Naive {
   readonly delete = (id: string) => this.advisories.delete(id);
   readonly addBuild = (product: string, build: Build) => this.builds.get(product)?.push(build);
 
-  /** Those that name a known product and are published, in order. */
   known(): Assessed[] {
     const keys = new Set(PRODUCTS.flatMap((product) => product.keys));
     return [...this.advisories.values()]
@@ -133,7 +131,6 @@ describe('the index of exposures', () => {
         }
       assertSame(index, naive);
     }));
-
   it('tells of every product that an advisory names or named', () => {
     const index = new ExposureIndex(PRODUCTS);
     assert.deepEqual(index.put(assessed('CVE-1')), ['alpha']);
@@ -143,7 +140,6 @@ describe('the index of exposures', () => {
     assert.deepEqual([...index.put(rejected)], ['beta', 'beta-too']);
     assert.deepEqual([index.find('CVE-1'), index.size, index.delete('CVE-1')], [undefined, 0, []]);
   });
-
   it('keeps place and verdicts of one that only came to be exploited, and moves it to the front', () => {
     const index = new ExposureIndex(PRODUCTS);
     index.addBuild('alpha', { version: '1.0', platform: null });
@@ -155,7 +151,6 @@ describe('the index of exposures', () => {
     assert.deepEqual(idsOf(index), ['CVE-1', 'CVE-2']);
     assert.equal(index.verdictsOf('alpha', { version: '1.0', platform: null }).length, 2);
   });
-
   it('finds by any id in any case, and all that share one', () => {
     const index = new ExposureIndex(PRODUCTS);
     const shared = 'GHSA-9QR9-H5GF-34MP';
@@ -168,7 +163,6 @@ describe('the index of exposures', () => {
     assert.deepEqual(named('GHSA-AAAA-bbbb-cccc'), ['GHSA-aaaa-bbbb-cccc']);
     for (const text of ['', '__proto__', 'CVE-3', 'CVE']) assert.deepEqual(named(text), []);
   });
-
   it('tells builds apart that read alike', () => {
     const index = new ExposureIndex(PRODUCTS);
     index.put(assessed('CVE-1'));
@@ -182,7 +176,6 @@ describe('the index of exposures', () => {
     index.addBuild('alpha', { version: '', platform: null });
     assert.equal(index.verdictsOf('alpha', { version: null, platform: '' }).length, 0, 'never added either');
   });
-
   it('orders by exploitation, then EPSS, then CVSS, then the day, then the id', () => {
     const cvss = (score: number) => ({ version: '3.1', score, vector: '', by: 'nvd' }) as const;
     const ranked = [

@@ -59,13 +59,11 @@ describe('configurations', () => {
       .map(([operator, isNegated, children]) => nodeOf(operator, isNegated, children)),
     child: fc.oneof({ maxDepth: 4 }, leaf, tie('tree')),
   }));
-
   it('twice negated are as they were', () =>
     holds(100, [tree], (root) => {
       const twice = nodeOf('OR', true, [nodeOf('AND', true, [root])]);
       assert.deepEqual(judge(advisoryOf(twice), nginx), judge(advisoryOf(root), nginx));
     }));
-
   it('never affect a product by criteria that are not vulnerable', () => {
     const tame = (child: ConfigurationNode | CpeCriterion): ConfigurationNode | CpeCriterion =>
       child.kind === 'cpe' ? { ...child, isVulnerable: false } : { ...child, children: child.children.map(tame) };
@@ -74,13 +72,11 @@ describe('configurations', () => {
       assert.equal(judge(claims, nginx).reason, 'other_product');
     });
   });
-
   it('are affected no more by another product in an OR', () =>
     holds(100, [tree], (root) => {
       const wider = nodeOf('OR', false, [root, criterion('example:another', '99')]);
       assert.deepEqual(judge(advisoryOf(wider), nginx), judge(advisoryOf(root), nginx));
     }));
-
   it('nested without end are unknown, not a broken stack', () => {
     let root = nodeOf('AND', false, [criterion('f5:nginx', '2.0')]);
     for (let depth = 0; depth < 5_000; depth++) root = nodeOf('AND', false, [root]);
@@ -131,7 +127,6 @@ describe('judge', () => {
     version: fc.option(hostile),
     platform: fc.option(hostile),
   });
-
   it('never throws, and says affected only where a version was seen and a source decided', () =>
     holds(500, [fc.array(fc.oneof(product, configuration), { maxLength: 4 }), seen], (claims, thing) => {
       const { verdict, reason, rangeSource, range } = judge({ claims }, thing);
@@ -140,7 +135,6 @@ describe('judge', () => {
       assert.equal(verdict === 'affected', reason === 'in_range');
       if (thing.version === null) assert.notEqual(verdict, 'affected');
     }));
-
   it('does not change what it is given', () => {
     for (const { advisory, keys, version, platform } of vectors.cases) {
       const claims = vectors.advisories[advisory] ?? [];
@@ -149,7 +143,6 @@ describe('judge', () => {
       assert.deepEqual(claims, before);
     }
   });
-
   it('is asked by keys that name every product once', () => {
     const claims = vectors.advisories['CVE-2021-41773'] ?? [];
     const cna = 'cna:apache software foundation/apache http server';
@@ -237,6 +230,5 @@ describe('builds that an advisory cannot tell apart', () => {
     releaseParts: fc.constantFrom(undefined, 3),
     platform: fc.constantFrom(null, 'ubuntu', 'win64', 'unix', 'linux', 'freebsd', 'red hat enterprise linux'),
   });
-
   it('are judged as each by itself', () => holds(400, [claims, fc.array(product, { maxLength: 40 })], assertAsJudged));
 });

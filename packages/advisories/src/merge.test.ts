@@ -36,7 +36,6 @@ describe('all publishers’ words on one vulnerability', () => {
     assert.deepEqual(claims, ['nvd configuration', 'nvd configuration', 'cna product', 'ghsa product']);
     assert.deepEqual([merged?.urls.length, merged?.aliases.length], [3, 1]);
   });
-
   it('come to the same in any order, also when given twice', () => {
     const twins = [record({ title: 'a' }), record({ title: 'b' }), record({ modified: '2024-02-01T00:00:00.000Z' })];
     const all = [...log4shell, ...twins, ...log4shell];
@@ -60,7 +59,6 @@ describe('all publishers’ words on one vulnerability', () => {
     assert.equal(mergeRecords('x', [record({ ...word, cvss: [scored('nvd', '3.1', 5)] })])?.severity, 'medium');
     assert.equal(mergeRecords('x', [record({ ...word, cvss: [scored('nvd', '3.1', 0)] })])?.severity, null);
   });
-
   it('are rejected when all have withdrawn it, and a withdrawn one’s claims do not count', () => {
     const [nvd, cna] = log4shell.map((given) => ({ ...given, state: 'rejected' as const }));
     assert.ok(nvd && cna);
@@ -74,7 +72,6 @@ describe('all publishers’ words on one vulnerability', () => {
     const left = mergeRecords('CVE-2021-44228', [nvd, ...log4shell.slice(1)]);
     assert.deepEqual([left?.state, left?.claims.map(({ source }) => source)], ['published', ['cna', 'ghsa']]);
   });
-
   it('have as their id the smallest CVE id, else GitHub’s, else the record’s own', () => {
     for (const [id, aliases, expected] of [
       ['CVE-2024-2', [], 'CVE-2024-2'],

@@ -73,14 +73,12 @@ describe('in every scheme', () => {
 
   for (const scheme of schemes) {
     const key = text.map((each) => readVersion(each, scheme)).filter((each) => each !== undefined);
-
     it(`${scheme}: the order is total`, () =>
       holds(100, [key, key, key], (a, b, c) => {
         assert.equal(compareVersions(a, b), 0 - compareVersions(b, a));
         const sorted: VersionKey[] = [a, b, c].sort(compareVersions);
         assert.ok(compareVersions(sorted[0] ?? a, sorted[2] ?? a) <= 0);
       }));
-
     it(`${scheme}: a longer row of numbers does not come before a shorter one that begins it`, () => {
       const numbers = fc.array(fc.nat(30), { minLength: 2, maxLength: 3 });
       holds(100, [numbers, fc.nat(30)], (row, last) => {
@@ -90,12 +88,10 @@ describe('in every scheme', () => {
         assert.ok(compare(shorter, longer, scheme) <= 0, `${shorter} and ${longer}`);
       });
     });
-
     it(`${scheme}: numbers are in their order, however large`, () =>
       holds(100, [fc.bigInt(0n, 10n ** 30n), fc.bigInt(0n, 10n ** 30n)], (a, b) => {
         assert.equal(compare(`1.${a}`, `1.${b}`, scheme), a < b ? -1 : a > b ? 1 : 0);
       }));
-
     it(`${scheme}: any text is read or refused, never thrown at`, () => {
       holds(100, [fc.string({ unit: 'binary' })], (any) => typeof readVersion(any, scheme) !== 'object');
       holds(100, [text], (any) => distributionOf(any)?.upstream !== '');

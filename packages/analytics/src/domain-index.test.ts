@@ -115,7 +115,6 @@ describe('the index', () => {
       assert.deepEqual(index.position, { seq: 7, scanId: 9 });
       const known = new Map(domains.slice(0, half).map((domain) => [domain.id, domain]));
       check(index, known);
-      // Each known one becomes what another is, then the others come.
       const changed = domains
         .slice(0, half)
         .map(({ id, name }, i) => ({ ...(domains[half + i] as IndexedDomain), id, name }));

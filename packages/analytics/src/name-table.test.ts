@@ -12,7 +12,6 @@ function filled<Names extends NameTable | NameGrams>(names: Names, all: Iterable
   return names;
 }
 
-/** Everything that can be asked of a table, against the plain list of numbers and names. */
 function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: readonly string[]): void {
   const sorted = [...entries].sort(([, a], [, b]) => compareText(a, b));
   const numbers = sorted.map(([number]) => number);
@@ -25,10 +24,8 @@ function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: re
   assert.equal(table.has(table.limit), false);
   const visited: [number, string][] = [];
   table.each((number, bytes, from, to) => visited.push([number, String.fromCharCode(...bytes.subarray(from, to))]));
-  assert.deepEqual(
-    visited,
-    sorted.toSorted(([a], [b]) => a - b),
-  );
+  const ascending = sorted.toSorted(([a], [b]) => a - b);
+  assert.deepEqual(visited, ascending);
   for (const part of parts) {
     assert.equal(table.find(part), sorted.find(([, name]) => name === part)?.[0]);
     const [from, to] = table.prefixRange(part);
@@ -38,14 +35,12 @@ function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: re
   }
 }
 
-/** Names, the numbers they get (not in order, with gaps), and what is looked for. */
 const tables = uniqueNames(60).chain((all) =>
   fc.record({
     entries: fc
       .uniqueArray(fc.nat(3_000), { minLength: all.length, maxLength: all.length })
       .map((numbers) => all.map((name, i) => [numbers[i] ?? 0, name] as const)),
     parts: fc.array(partsOf(all), { maxLength: 8 }),
-    /** After how many names one looks. */
     looks: fc.array(fc.nat(60), { maxLength: 4 }),
   }),
 );

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { POSTURE_FLAGS, type PostureFlag, SECTORS } from '@strata/detect';
 import { holds } from '../../../tests/support/property.ts';
 import type { IndexedDomain } from './domain-index.ts';
@@ -9,7 +9,6 @@ import { manyDomains } from './test/random-domains.ts';
 
 const has = ({ posture }: IndexedDomain, flag: PostureFlag) => ((posture >>> POSTURE_FLAGS.indexOf(flag)) & 1) === 1;
 
-/** How many have all of `flags`, of how many for which all of `measuredBy` are set. */
 function adoptionOf(domains: readonly IndexedDomain[], flags: PostureFlag[], measuredBy: PostureFlag[]): Adoption {
   const countOf = (each: PostureFlag[]) => domains.filter((domain) => each.every((flag) => has(domain, flag))).length;
   const [having, measured] = [countOf(flags), countOf(measuredBy)];
@@ -40,30 +39,28 @@ function meanScore(domains: readonly IndexedDomain[]): number | null {
 const GRADES = ['A+', 'A', 'B', 'C', 'D', 'F'] as const;
 const FROM = [95, 85, 70, 50, 30, 0];
 
-describe('the scorecard', () => {
-  it('counts what a walk over all domains that exist counts, by sector and in all', () =>
-    holds(40, [manyDomains(120)], (domains) => {
-      const live = domains
-        .filter(({ state }) => state === 'active' || state === 'parked')
-        .map((domain) => ({ ...domain, sector: SECTORS.find((each) => each === domain.sector) ?? 'unknown' }));
-      const card = scorecard(indexOf(domains));
-      expectAdoption(card.adoption, live);
-      const scored = live.filter(({ score }) => score !== null).length;
-      assert.partialDeepStrictEqual(card, { domains: live.length, meanScore: meanScore(live), scored });
-      const graded = GRADES.map((grade, i) => {
-        const within = (score: number | null) =>
-          score !== null && score >= (FROM[i] ?? 0) && score < (FROM[i - 1] ?? 101);
-        return { grade, domains: live.filter(({ score }) => within(score)).length };
-      });
-      assert.deepEqual(card.grades, graded);
-      const both = adoptionOf(live, ['spf_valid', 'dmarc_valid'], ['spf_measured', 'dmarc_measured']);
-      assert.deepEqual(card.both, both);
-      const sectors = SECTORS.filter((sector) => live.some((domain) => domain.sector === sector));
-      assert.deepEqual(card.bySector.map(({ sector }) => sector).join(), sectors.join());
-      for (const { sector, adoption, ...found } of card.bySector) {
-        const among = live.filter((domain) => domain.sector === sector);
-        assert.partialDeepStrictEqual(found, { domains: among.length, meanScore: meanScore(among) });
-        expectAdoption(adoption, among);
-      }
-    }));
-});
+it('the scorecard counts what a walk over all domains that exist counts, by sector and in all', () =>
+  holds(40, [manyDomains(120)], (domains) => {
+    const live = domains
+      .filter(({ state }) => state === 'active' || state === 'parked')
+      .map((domain) => ({ ...domain, sector: SECTORS.find((each) => each === domain.sector) ?? 'unknown' }));
+    const card = scorecard(indexOf(domains));
+    expectAdoption(card.adoption, live);
+    const scored = live.filter(({ score }) => score !== null).length;
+    assert.partialDeepStrictEqual(card, { domains: live.length, meanScore: meanScore(live), scored });
+    const graded = GRADES.map((grade, i) => {
+      const within = (score: number | null) =>
+        score !== null && score >= (FROM[i] ?? 0) && score < (FROM[i - 1] ?? 101);
+      return { grade, domains: live.filter(({ score }) => within(score)).length };
+    });
+    assert.deepEqual(card.grades, graded);
+    const both = adoptionOf(live, ['spf_valid', 'dmarc_valid'], ['spf_measured', 'dmarc_measured']);
+    assert.deepEqual(card.both, both);
+    const sectors = SECTORS.filter((sector) => live.some((domain) => domain.sector === sector));
+    assert.deepEqual(card.bySector.map(({ sector }) => sector).join(), sectors.join());
+    for (const { sector, adoption, ...found } of card.bySector) {
+      const among = live.filter((domain) => domain.sector === sector);
+      assert.partialDeepStrictEqual(found, { domains: among.length, meanScore: meanScore(among) });
+      expectAdoption(adoption, among);
+    }
+  }));

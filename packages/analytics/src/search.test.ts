@@ -29,7 +29,6 @@ const filtersOf = (domains: readonly IndexedDomain[]): fc.Arbitrary<DomainFilter
     ...{ flags: maybe(flags), without: maybe(flags), score: maybe(fc.record({ from: score, to: score })) },
   });
 
-/** Filters with one, two or all conditions. */
 const fewConditions = (domains: readonly IndexedDomain[]) =>
   filtersOf(domains).chain((filter) =>
     fc
@@ -90,20 +89,12 @@ describe('search', () => {
         const expected = byHand(domains, filter);
         const all = searchDomains(index, filter, { limit: 1_000, offset: 0 });
         assert.deepEqual(all, { total: expected.length, domains: expected }, JSON.stringify(filter));
-        for (let offset = 0; offset <= expected.length; offset += size) {
+        for (let offset = 0; offset <= expected.length + size; offset += size) {
           const page = { total: expected.length, domains: expected.slice(offset, offset + size) };
           assert.deepEqual(searchDomains(index, filter, { limit: size, offset }), page);
         }
       }
     }));
-  it('gives an empty page beyond the end, and the last one cut short', () => {
-    const index = indexOf(numbered(40));
-    const sizeOf = ([limit = 0, offset = 0]: number[]) => searchDomains(index, {}, { limit, offset }).domains.length;
-    const pages = ['10 40', '10 41', '10 1000000000', '10 39', '1000 0', '1 0'].map((page) =>
-      page.split(' ').map(Number),
-    );
-    assert.deepEqual(pages.map(sizeOf), [0, 0, 0, 1, 40, 1]);
-  });
   it('gives the same page by sorting the found as by walking all, large sets or small', () => {
     // A set of few of these is sorted, one of many is walked.
     const domains = numbered(2_000);

@@ -11,46 +11,41 @@ import { manyDomains, ownerOf, PROVIDERS } from './test/random-domains.ts';
 
 const strangersTo = (provider: string) => PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider));
 
-describe('the supply chain', () => {
-  it('names dependents, markets, sole sources and neighbours as a walk over all domains does', () =>
-    holds(25, [manyDomains(120), fc.integer({ min: 1, max: 6 })], (domains, limit) => {
-      const index = indexOf(domains);
-      for (const provider of [...PROVIDERS, 'nobody']) {
-        const chain = supplyChain(index, provider, { ownerOf, limit });
-        const own = usersOf(domains, provider);
-        const isSole = (firms: readonly string[]) => firms.length === 1 && firms[0] === provider;
-        const sole = own.filter((each) => each.services.some(([category]) => isSole(firmProviders(each, category))));
-        assert.equal(chain.soleSourceDomains, sole.length);
-        const others = strangersTo(provider)
-          .map((other) => ({ provider: other, domains: usersOf(own, other).length }))
-          .filter((other) => other.domains >= LEAST_SUPPORT);
-        const ranked = (sizeOf: (other: string) => number) =>
-          others
-            .map((other) => ({ ...other, share: other.domains / sizeOf(other.provider) }))
-            .sort((a, b) => b.share - a.share || b.domains - a.domains || compareText(a.provider, b.provider))
-            .slice(0, limit);
-        const upstream = ranked(() => own.length);
-        const downstream = ranked((other) => usersOf(domains, other).length);
-        assert.deepEqual(
-          [chain.dependentDomains, chain.upstream, chain.downstream],
-          [own.length, upstream, downstream],
-        );
-        const active = own.filter(({ state }) => state === 'active');
-        const held = active
-          .flatMap(({ services }) => services)
-          .filter(([, each, confidence]) => each === provider && confidence !== 'low');
-        const markets = new Set(chain.markets.map(({ market }) => market.category));
-        assert.deepEqual(markets, new Set(held.map(([category]) => category)));
-        for (const { market, share } of chain.markets) {
-          const weight = active.reduce((sum, domain) => {
-            const firms = firmProviders(domain, market.category);
-            return sum + (firms.includes(provider) ? 1 / firms.length : 0);
-          }, 0);
-          assert.ok(Math.abs(share - weight / market.denominator) < 1e-9);
-        }
+it('the supply chain names dependents, markets, sole sources and neighbours as a walk over all domains does', () =>
+  holds(25, [manyDomains(120), fc.integer({ min: 1, max: 6 })], (domains, limit) => {
+    const index = indexOf(domains);
+    for (const provider of [...PROVIDERS, 'nobody']) {
+      const chain = supplyChain(index, provider, { ownerOf, limit });
+      const own = usersOf(domains, provider);
+      const isSole = (firms: readonly string[]) => firms.length === 1 && firms[0] === provider;
+      const sole = own.filter((each) => each.services.some(([category]) => isSole(firmProviders(each, category))));
+      assert.equal(chain.soleSourceDomains, sole.length);
+      const others = strangersTo(provider)
+        .map((other) => ({ provider: other, domains: usersOf(own, other).length }))
+        .filter((other) => other.domains >= LEAST_SUPPORT);
+      const ranked = (sizeOf: (other: string) => number) =>
+        others
+          .map((other) => ({ ...other, share: other.domains / sizeOf(other.provider) }))
+          .sort((a, b) => b.share - a.share || b.domains - a.domains || compareText(a.provider, b.provider))
+          .slice(0, limit);
+      const upstream = ranked(() => own.length);
+      const downstream = ranked((other) => usersOf(domains, other).length);
+      assert.deepEqual([chain.dependentDomains, chain.upstream, chain.downstream], [own.length, upstream, downstream]);
+      const active = own.filter(({ state }) => state === 'active');
+      const held = active
+        .flatMap(({ services }) => services)
+        .filter(([, each, confidence]) => each === provider && confidence !== 'low');
+      const markets = new Set(chain.markets.map(({ market }) => market.category));
+      assert.deepEqual(markets, new Set(held.map(([category]) => category)));
+      for (const { market, share } of chain.markets) {
+        const weight = active.reduce((sum, domain) => {
+          const firms = firmProviders(domain, market.category);
+          return sum + (firms.includes(provider) ? 1 / firms.length : 0);
+        }, 0);
+        assert.ok(Math.abs(share - weight / market.denominator) < 1e-9);
       }
-    }));
-});
+    }
+  }));
 
 describe('co-adoption', () => {
   /** Enough copies of every domain that some pairs pass the least support and others do not. */
@@ -61,7 +56,6 @@ describe('co-adoption', () => {
         domains.map((each) => ({ ...each, id: each.id * 10 + copy, name: `${copy}.${each.name.slice(0, 200)}` })),
       ).flat(),
     );
-
   it('counts the domains of two providers, with Jaccard and lift, and leaves out brands of one owner', () =>
     holds(25, [manyAlike, fc.integer({ min: 1, max: 6 })], (domains, limit) => {
       const index = indexOf(domains);

@@ -27,7 +27,6 @@ const meanings = [
 const load = (...files: RangeFile[]): AddressRanges => loadAddressRanges(files, { meanings, catalog });
 const loadText = (text: string, name = 'ranges.csv') => load({ name, text });
 const loadJson = (json: unknown) => loadText(JSON.stringify(json), 'ranges.json');
-/** Compares the `provider category prefix` of each address. */
 const finds = (ranges: AddressRanges, expected: Record<string, string>) =>
   assert.deepEqual(Object.fromEntries(Object.keys(expected).map((each) => [each, found(ranges, each)])), expected);
 const found = (ranges: AddressRanges, address: string) => Object.values(ranges.find(address) ?? {}).join(' ');

@@ -147,7 +147,6 @@ describe('a version', () => {
   });
   const bounded = { [`${' '.repeat(1_020)}1.2.34`]: null };
   shows('', { ' v13.1.0 ': '13.1.0', '13.1.': '13.1', '1.2.3, 1.2.3': null, on: null, '': null, ...bounded });
-
   it('is a bounded token that stands in the text, or nothing, whatever the text', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 80 }),

@@ -41,7 +41,6 @@ describe('docs/detection.md on community sets', () => {
   const PASSED_OVER = ['cats', 'website', 'cpe'];
   /** One above the last public id. */
   const IDS = Array.from({ length: 113 }, (_, id) => id);
-
   it('has the categories of the code, and all that are public', () => {
     const rows = [...section.matchAll(/^\| ([^|]+) \| `([a-z_]+)` \| ([^|]+) \|$/gm)];
     const documented = rows.flatMap(([, text = '', category = '', names = '']) => {

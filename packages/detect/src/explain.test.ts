@@ -127,7 +127,6 @@ describe('explainRecord refuses', () => {
     ['spf_policies.a.test', { spf_policies: { 'a.test': 'v=spf1 -all' } }],
   ];
   for (const [field, given] of below) isRefused({ domain: 'example.com', ...given }, field);
-
   it('nothing else: any JSON is read or refused', () =>
     holds(100, [fc.jsonValue(), fc.jsonValue()], (value, other) => {
       try {

@@ -117,7 +117,6 @@ const COMMUNITY_FAILURES: Record<string, Fail> = {
   'all but the page': () => ({ ns: 'timeout', mx: 'timeout', txt: 'timeout', www: 'timeout', addresses: [] }),
 };
 
-/** Changes after the first observation, which begins the history, a day apart. */
 function changesOver(observations: readonly EvidenceParts[], rulebook: typeof testRulebook) {
   let known: readonly KnownService[] = [];
   return observations.flatMap((observed, day) => {

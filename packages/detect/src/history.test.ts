@@ -90,7 +90,6 @@ describe('the history of services', () => {
     return { ...profile, services: profile.services.map((service) => ({ ...service, version, platform })) };
   };
   const shown = ({ open }: Reconciliation) => open.map(({ version, platform }) => `${version} ${platform}`);
-
   it('takes a version as it is shown now, without a change', () => {
     const newer = scans(showing(0, '1.0'), showing(1, '1.1'));
     assert.deepEqual([shown(newer), changesOf(newer), newer.isPending], [['1.1 ubuntu', '1.1 ubuntu'], [], false]);
@@ -198,51 +197,45 @@ describe('the history of services', () => {
   });
 });
 
-describe('any history', () => {
-  const mail = ['email:a', 'email:b', 'email_sending:x', 'email_sending:y'];
-  const universe = ['dns:a', 'dns:b', ...mail, 'verified_service:t', 'hosting:h'];
-  const step = fc.record({
-    services: fc.subarray(universe),
-    failed: fc.subarray<Source>(['ns', 'mx', 'spf', 'txt', 'asn']),
-    hours: fc.integer({ min: 1, max: 40 }),
-  });
-  it('changes nothing that was not measured, never overlaps itself, and ends up where two clean looks agree', () =>
-    holds(400, [fc.array(step, { minLength: 1, maxLength: 12 }), fc.subarray(universe)], (steps, last) => {
-      let hour = 0;
-      let open: readonly KnownService[] = [];
-      const measured = new Set<Source>();
-      const intervals = new Map<string, [number, number][]>();
-      const apply = (profile: Profile) => {
-        const given = { ...options, measuredBefore: new Set(measured) };
-        const result = reconcile(open, profile, given);
-        assert.deepEqual(reconcile(structuredClone(open), profile, given), result, 'a replay gives the same');
-        for (const source of SOURCES) if (profile.sources[source] !== 'unmeasured') measured.add(source);
-        for (const change of result.changes) {
-          assert.notEqual(
-            profile.sources[sourceOf(change.category)],
-            'unmeasured',
-            `${change.type} ${change.category}`,
-          );
-          assert.ok(change.confirmedAt - change.at >= options.confirmAfterMs);
-        }
-        for (const { service, validTo } of result.ended) {
-          const list = intervals.get(keyOf(service)) ?? [];
-          assert.ok(!list.some(([, end]) => service.validFrom < end), `${keyOf(service)} overlaps`);
-          assert.ok(validTo > service.validFrom);
-          intervals.set(keyOf(service), [...list, [service.validFrom, validTo]]);
-        }
-        assert.equal(new Set(result.open.map(keyOf)).size, result.open.length, 'one open interval each');
-        open = result.open;
-        const again = reconcile(open, profile, { ...options, measuredBefore: measured });
-        assert.deepEqual([sorted(again.open), again.changes, again.ended], [sorted(open), [], []], 'the same twice');
-      };
-      // Three, since a newcomer may have to wait for the one before it to be missed twice.
-      const clean = Array.from({ length: 3 }, () => ({ services: last, failed: [], hours: 24 }));
-      for (const { services, failed, hours } of [...steps, ...clean]) {
-        hour += hours;
-        apply(profileOf(hour, services.join(' '), { failed }));
-      }
-      assert.deepEqual(confirmed({ open }), last.map((text) => text.replace(':', '/')).sort());
-      assert.ok(open.every((service) => service.status === 'confirmed'));
-    }));
+const mail = ['email:a', 'email:b', 'email_sending:x', 'email_sending:y'];
+const universe = ['dns:a', 'dns:b', ...mail, 'verified_service:t', 'hosting:h'];
+const step = fc.record({
+  services: fc.subarray(universe),
+  failed: fc.subarray<Source>(['ns', 'mx', 'spf', 'txt', 'asn']),
+  hours: fc.integer({ min: 1, max: 40 }),
 });
+it('any history keeps what was not measured, never overlaps itself, and ends up where two clean looks agree', () =>
+  holds(400, [fc.array(step, { minLength: 1, maxLength: 12 }), fc.subarray(universe)], (steps, last) => {
+    let hour = 0;
+    let open: readonly KnownService[] = [];
+    const measured = new Set<Source>();
+    const intervals = new Map<string, [number, number][]>();
+    const apply = (profile: Profile) => {
+      const given = { ...options, measuredBefore: new Set(measured) };
+      const result = reconcile(open, profile, given);
+      assert.deepEqual(reconcile(structuredClone(open), profile, given), result, 'a replay gives the same');
+      for (const source of SOURCES) if (profile.sources[source] !== 'unmeasured') measured.add(source);
+      for (const change of result.changes) {
+        assert.notEqual(profile.sources[sourceOf(change.category)], 'unmeasured', `${change.type} ${change.category}`);
+        assert.ok(change.confirmedAt - change.at >= options.confirmAfterMs);
+      }
+      for (const { service, validTo } of result.ended) {
+        const list = intervals.get(keyOf(service)) ?? [];
+        assert.ok(!list.some(([, end]) => service.validFrom < end), `${keyOf(service)} overlaps`);
+        assert.ok(validTo > service.validFrom);
+        intervals.set(keyOf(service), [...list, [service.validFrom, validTo]]);
+      }
+      assert.equal(new Set(result.open.map(keyOf)).size, result.open.length, 'one open interval each');
+      open = result.open;
+      const again = reconcile(open, profile, { ...options, measuredBefore: measured });
+      assert.deepEqual([sorted(again.open), again.changes, again.ended], [sorted(open), [], []], 'the same twice');
+    };
+    // Three, since a newcomer may have to wait for the one before it to be missed twice.
+    const clean = Array.from({ length: 3 }, () => ({ services: last, failed: [], hours: 24 }));
+    for (const { services, failed, hours } of [...steps, ...clean]) {
+      hour += hours;
+      apply(profileOf(hour, services.join(' '), { failed }));
+    }
+    assert.deepEqual(confirmed({ open }), last.map((text) => text.replace(':', '/')).sort());
+    assert.ok(open.every((service) => service.status === 'confirmed'));
+  }));

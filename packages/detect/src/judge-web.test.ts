@@ -111,18 +111,16 @@ describe('a redirect to another owner', () => {
   });
 });
 
-describe('a bot wall', () => {
-  const http = {
-    status: 'blocked' as const,
-    headers: { 'x-edgy-ray': '1', 'x-powered-by': 'Blogger', server: 'Deploy' },
-    ...{ statusCode: 403, cookies: ['waffle_ses_1', 'blog_session'], page: BLOGGER_PAGE },
-  };
-  it('shows itself by header and cookie, and nothing of the site, which is blocked and not absent', () => {
-    const { sources, roles, services } = profileOf({ http, named: noLabels });
-    assert.deepEqual(linesOf(services), ['cdn edgy high', 'security waffle medium']);
-    const { header, cookie, html } = sources;
-    assert.deepEqual([header, cookie, html, roles.platform], ['blocked', 'blocked', 'blocked', 'blocked']);
-  });
+const http = {
+  status: 'blocked' as const,
+  headers: { 'x-edgy-ray': '1', 'x-powered-by': 'Blogger', server: 'Deploy' },
+  ...{ statusCode: 403, cookies: ['waffle_ses_1', 'blog_session'], page: BLOGGER_PAGE },
+};
+it('a bot wall shows itself by header and cookie, and nothing of the site, which is blocked and not absent', () => {
+  const { sources, roles, services } = profileOf({ http, named: noLabels });
+  assert.deepEqual(linesOf(services), ['cdn edgy high', 'security waffle medium']);
+  const { header, cookie, html } = sources;
+  assert.deepEqual([header, cookie, html, roles.platform], ['blocked', 'blocked', 'blocked', 'blocked']);
 });
 
 describe('a web platform', () => {

@@ -31,6 +31,7 @@ const circle = {
   'a.test': ['v=spf1 include:b.test ~all'],
   'b.test': ['v=spf1 include:a.test redirect=__proto__ ~all'],
 };
+const eleven = Array.from({ length: 11 }, (_, i) => `s${i}.example.net`);
 const reportsTo = (host: string): EvidenceParts => ({ dmarc: [`v=DMARC1; p=none; rua=mailto:x@${host}`] });
 const delegated = { ...aliasTo('example.com.rua.dmarcer.test'), records: ['v=DMARC1; p=none'] };
 const elsewhere: EvidenceParts = { named: noLabels, addresses: [{ asn: 64511 }, { asn: 64511, use: 'mail' }] };
@@ -119,6 +120,7 @@ describe('record vendors and senders are', () => {
     ['a sender by include', sendy, spf('sendy.test')],
     ['a sender by DKIM', sendy, { named: { 's1._domainkey': aliasTo('s1.dkim.sendy.test') } }],
     ['worth half in a policy that is void', 'email_sending sendy low', { txt: [policy('sendy.test'), 'v=spf1 -all'] }],
+    ['worth half in one that asks for too much', 'email_sending sendy low', spf('sendy.test', ...eleven)],
     ['none of an unknown policy that includes none', '', spf('_spf.reseller.test'), { spf: reseller }],
     ['less sure in an unknown policy', 'email_sending sendy medium', spf('_spf.reseller.test'), { spf: deeper }],
     ['none that a known provider’s own policy includes', 'email googly high', googlyMx, spf(GOOGLY), ownPolicy],

@@ -52,13 +52,11 @@ describe('parseDomain', () => {
     }));
 });
 
-describe('registrableDomain', () => {
-  it('is that of a host by the suffix list, private suffixes included, and none of a suffix or an address', () => {
-    const hosts = 'www.example.com www.example.com. shop.example.co.uk me.github.io _spf.example.com'.split(' ');
-    const domains = 'example.com example.com example.co.uk me.github.io example.com'.split(' ');
-    assert.deepEqual(hosts.map(registrableDomain), domains);
-    assert.deepEqual(['github.io', '192.0.2.1'].map(registrableDomain), [null, null]);
-  });
+it('registrableDomain goes by the suffix list, private suffixes included, and has none of a suffix or an address', () => {
+  const hosts = 'www.example.com www.example.com. shop.example.co.uk me.github.io _spf.example.com'.split(' ');
+  const domains = 'example.com example.com example.co.uk me.github.io example.com'.split(' ');
+  assert.deepEqual(hosts.map(registrableDomain), domains);
+  assert.deepEqual(['github.io', '192.0.2.1'].map(registrableDomain), [null, null]);
 });
 
 describe('decodePunycode', () => {
@@ -81,33 +79,29 @@ describe('decodePunycode', () => {
     }));
 });
 
-describe('hasSameOwner', () => {
-  it('compares registrable domains, by the labels that two hosts share and by the suffix list', () => {
-    const same = [
-      'example.com example.com',
-      'mail.example.com a.b.example.com',
-      'x.me.github.io me.github.io',
-      'com com',
-    ];
-    const different = ['example.com notexample.com', 'example.com example.net', 'a.co.uk b.co.uk', 'co.uk a.co.uk'];
-    for (const pair of [...same, ...different, 'me.github.io you.github.io', ' example.com']) {
-      const [host = '', other = ''] = pair.split(' ');
-      const both = [hasSameOwner(host, other), hasSameOwner(other, host)];
-      assert.deepEqual(both, [same.includes(pair), same.includes(pair)], pair);
-    }
-  });
+it('hasSameOwner compares registrable domains, by the labels that two hosts share and by the suffix list', () => {
+  const same = [
+    'example.com example.com',
+    'mail.example.com a.b.example.com',
+    'x.me.github.io me.github.io',
+    'com com',
+  ];
+  const different = ['example.com notexample.com', 'example.com example.net', 'a.co.uk b.co.uk', 'co.uk a.co.uk'];
+  for (const pair of [...same, ...different, 'me.github.io you.github.io', ' example.com']) {
+    const [host = '', other = ''] = pair.split(' ');
+    const both = [hasSameOwner(host, other), hasSameOwner(other, host)];
+    assert.deepEqual(both, [same.includes(pair), same.includes(pair)], pair);
+  }
 });
 
-describe('hostOfUrl', () => {
-  it('reads plain URLs as the URL parser does, and leaves the others to it', () => {
-    const plain = 'https://example.com/ http://a-b_c.example.com:8080/x?y#z https://example.com https://1.2.3/';
-    const odd = 'https://user@example.com/ https://user:secret@example.com/ https://victim.example:x@evil.example/';
-    const hosts =
-      'https://0x7f.1/ https://xn--a.evil.example/ https://EXAMPLE.com/ https://bücher.example/ https://[::1]/';
-    const others = 'https://a.example:1x/ https://example.com:99999/ https://example.com?x ftp://example.com/ nonsense';
-    for (const url of [...`${plain} ${odd} ${hosts} ${others}`.split(' '), ''])
-      assert.equal(hostOfUrl(url), URL.parse(url)?.hostname ?? null, url);
-  });
+it('hostOfUrl reads plain URLs as the URL parser does, and leaves the others to it', () => {
+  const plain = 'https://example.com/ http://a-b_c.example.com:8080/x?y#z https://example.com https://1.2.3/';
+  const odd = 'https://user@example.com/ https://user:secret@example.com/ https://victim.example:x@evil.example/';
+  const hosts =
+    'https://0x7f.1/ https://xn--a.evil.example/ https://EXAMPLE.com/ https://bücher.example/ https://[::1]/';
+  const others = 'https://a.example:1x/ https://example.com:99999/ https://example.com?x ftp://example.com/ nonsense';
+  for (const url of [...`${plain} ${odd} ${hosts} ${others}`.split(' '), ''])
+    assert.equal(hostOfUrl(url), URL.parse(url)?.hostname ?? null, url);
 });
 
 describe('the name of a rented machine', () => {

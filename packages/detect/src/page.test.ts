@@ -13,10 +13,8 @@ describe('extractPage reads', () => {
       '<p>',
       '<title>unclosed',
     ];
-    assert.deepEqual(
-      pages.map((html) => read(html).title),
-      ['Tom & Jerry 😀', null, 'unclosed'],
-    );
+    const titles = pages.map((html) => read(html).title);
+    assert.deepEqual(titles, ['Tom & Jerry 😀', null, 'unclosed']);
   });
   it('metas by lower-case name or property, the first of each', () => {
     const first = '<META NAME=Generator CONTENT="WordPress 6.4"><meta property="og:title" content=a>';

@@ -76,20 +76,18 @@ describe('a stored posture', () => {
   });
 });
 
-describe('a posture stored by an earlier version', () => {
-  const { policies: _, files: __, ...earlier } = best;
-  const { hsts: _h, headers: _e, securityTxt: _s, ...old } = postureOf(earlier);
-  const factors = old.factors.map(({ factor, finding, points, possible }) => ({ factor, finding, points, possible }));
-  const dkim = { status: old.dkim.status, selectors: [] };
-  const stored: StoredPosture = { ...old, dkim, factors, scoreVersion: '1' };
+const { policies: _, files: __, ...earlier } = best;
+const { hsts: _h, headers: _e, securityTxt: _s, ...old } = postureOf(earlier);
+const factors = old.factors.map(({ factor, finding, points, possible }) => ({ factor, finding, points, possible }));
+const dkim = { status: old.dkim.status, selectors: [] };
+const stored: StoredPosture = { ...old, dkim, factors, scoreVersion: '1' };
 
-  it('is read whole, with its own score', () => {
-    const posture = restorePosture(throughText(stored));
-    assert.deepEqual([posture.score, posture.scoreVersion], [old.score, '1']);
-    assert.deepEqual([posture.hsts.status, posture.dkim.keys, posture.spf.record], ['unmeasured', [], old.spf.record]);
-    assert.deepEqual(Object.keys(posture).sort(), Object.keys(postureOf(best)).sort());
-    for (const factor of posture.factors) assert.equal(explainFactor(posture, factor).advice, null);
-  });
+it('a posture stored by an earlier version is read whole, with its own score', () => {
+  const posture = restorePosture(throughText(stored));
+  assert.deepEqual([posture.score, posture.scoreVersion], [old.score, '1']);
+  assert.deepEqual([posture.hsts.status, posture.dkim.keys, posture.spf.record], ['unmeasured', [], old.spf.record]);
+  assert.deepEqual(Object.keys(posture).sort(), Object.keys(postureOf(best)).sort());
+  for (const factor of posture.factors) assert.equal(explainFactor(posture, factor).advice, null);
 });
 
 describe('a factor in words', () => {
@@ -99,7 +97,6 @@ describe('a factor in words', () => {
   };
   const isBy = (id: string, evidence: string, ...given: Parameters<typeof explained>) =>
     assert.partialDeepStrictEqual(explained(...given), { id, evidence });
-
   it('is the record, and nothing to do, where it passes', () =>
     assert.deepEqual(explained('v=spf1 mx -all'), { id: 'spf.pass', evidence: 'v=spf1 mx -all', advice: null }));
   it('names the place of a mistake in another record', () => {

@@ -19,7 +19,6 @@ function problemsOf(entries: readonly unknown[]): readonly string[] {
 }
 
 const mx = (...hosts: string[]) => ({ category: 'email', mx: hosts }) as const;
-/** An entry with other members beside or instead of those of `provider`. */
 const entryOf = (id: string, members: object = {}) => ({ ...(provider(id, mx(`${id}.test`)) as object), ...members });
 const refuses = (entries: readonly unknown[], ...problems: string[]) => assert.deepEqual(problemsOf(entries), problems);
 

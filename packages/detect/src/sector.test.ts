@@ -30,7 +30,6 @@ describe('decideSector', () => {
   const pageWith = (...types: readonly string[]): Page => ({ ...empty, types });
   const decide = (domain: string, page: Page | null, list: Record<string, Sector> = {}) =>
     decideSector(domain, { list: new Map(Object.entries(list)), page });
-
   it('goes by the operator’s list, then the suffix, then the page', () => {
     const hospital = pageWith('Organization', 'Hospital');
     assert.deepEqual(decide('ox.ac.uk', hospital, { 'ox.ac.uk': 'health' }), { sector: 'health', source: 'list' });

@@ -39,7 +39,6 @@ const mention = fc.record({
 const sleep = fc.record({ kind: fc.constant('sleep' as const), hours: fc.integer({ min: 1, max: 24 * 80 }) });
 const step = fc.oneof({ weight: 12, arbitrary: mention }, { weight: 1, arbitrary: sleep });
 
-/** A tally that begins at `BEGIN`. */
 const tallyOf = (options: { mostDomains?: number } = {}) => new MentionTally({ now: BEGIN, ...options });
 
 describe('the tally of mentions', () => {
@@ -78,7 +77,6 @@ describe('the tally of mentions', () => {
       const total = tally.perDay(30).reduce((sum, day) => sum + day.mentions, 0);
       assert.equal(total, naive(kept, now, '30d').mentions);
     }));
-
   it('counts days that hold more than a byte does', () => {
     const tally = tallyOf();
     for (let i = 0; i < 1_000; i += 1) tally.add({ domain: 'a.com', feedId: i % 7, at: BEGIN });
@@ -91,7 +89,6 @@ describe('the tally of mentions', () => {
     assert.deepEqual(tally.domain('b.com', 3).days, [0, 5_000, 0]);
     assert.deepEqual(tally.leaderboard('1d', 5), { total: 0, mentions: 0, leaders: [] });
   });
-
   it('is bounded in its domains, says what it left out, and has room again when some fall silent', () => {
     const tally = tallyOf({ mostDomains: 3 });
     for (const [feedId, domain] of ['a.com', 'b.com', 'c.com', 'd.com', 'a.com'].entries())
@@ -102,7 +99,6 @@ describe('the tally of mentions', () => {
     tally.add({ domain: 'd.com', feedId: 1, at: BEGIN + TALLY_DAYS * DAY_MS });
     assert.equal(tally.leaderboard('1d', 1).leaders[0]?.domain, 'd.com');
   });
-
   it('is moved by the clock alone: a mention of a day to come counts as today’s', () => {
     const tally = tallyOf();
     tally.add({ domain: 'today.com', feedId: 1, at: BEGIN });
@@ -116,7 +112,6 @@ describe('the tally of mentions', () => {
     assert.deepEqual([tally.isAheadOf(BEGIN - 1), tally.isAheadOf(BEGIN - 2 * DAY_MS)], [false, true]);
     assert.equal(tally.domain('a.com', 1).days[0], 1);
   });
-
   it('leaves room to the others when one feed names domains without end', () => {
     const tally = tallyOf({ mostDomains: 160 });
     for (let i = 0; i < 500; i += 1) tally.add({ domain: `junk${i}.com`, feedId: 1, at: BEGIN - 2 * DAY_MS });
@@ -131,7 +126,6 @@ describe('the tally of mentions', () => {
     tally.add({ domain: 'late.com', feedId: 1, at: BEGIN + 62 * DAY_MS });
     assert.equal(tally.size, 2);
   });
-
   it('begins a day of very many domains, and keeps the first of equal ones in the order of their names', () => {
     const tally = tallyOf();
     const many = 200_000;
@@ -163,7 +157,6 @@ describe('pairs of feed and domain', () => {
     }
     assert.equal(pairs.size, plain.size);
   });
-
   it('are bounded in all and for each feed, and have room again when some grew old', () => {
     const pairs = new FeedPairs({ most: 30, mostOfFeed: 20 });
     const add = (domain: number, feed: number, day: number, oldest = 0) => pairs.add({ domain, feed, day, oldest });
@@ -175,7 +168,6 @@ describe('pairs of feed and domain', () => {
     assert.equal(add(99, 3, 7, 6), NEVER, 'nineteen of the first feed are forgotten');
     assert.equal(pairs.size, 12);
   });
-
   it('do not grow for ever while old ones make place for new ones', () => {
     const pairs = new FeedPairs(UNBOUNDED);
     for (let day = 0; day < 400; day += 1)
@@ -185,24 +177,22 @@ describe('pairs of feed and domain', () => {
   });
 });
 
-describe('names and their numbers', () => {
-  it('a name keeps its number until it is dropped, whoever else comes and goes', () => {
-    const step = fc.record({ isAdded: fc.boolean(), names: fc.array(fc.nat(6_000), { maxLength: 1_500 }) });
-    holds(30, [fc.array(step, { minLength: 5, maxLength: 15 })], (steps) => {
-      const numbers = new NameNumbers();
-      const plain = new Map<string, number>();
-      for (const { isAdded, names } of steps) {
-        const chosen = [...new Set(names.map((name) => `n${name}.com`))];
-        if (isAdded) for (const name of chosen) plain.set(name, numbers.find(name) ?? numbers.add(name));
-        else {
-          const dropped = chosen.filter((name) => plain.has(name));
-          numbers.drop(dropped.map((name) => plain.get(name) as number));
-          for (const name of dropped) plain.delete(name);
-        }
-        for (let i = 0; i <= 6_000; i += 1) assert.equal(numbers.find(`n${i}.com`), plain.get(`n${i}.com`));
-        assert.equal(numbers.size, plain.size);
-        assert.equal(new Set(plain.values()).size, plain.size);
+it('a name keeps its number until it is dropped, whoever else comes and goes', () => {
+  const step = fc.record({ isAdded: fc.boolean(), names: fc.array(fc.nat(6_000), { maxLength: 1_500 }) });
+  holds(30, [fc.array(step, { minLength: 5, maxLength: 15 })], (steps) => {
+    const numbers = new NameNumbers();
+    const plain = new Map<string, number>();
+    for (const { isAdded, names } of steps) {
+      const chosen = [...new Set(names.map((name) => `n${name}.com`))];
+      if (isAdded) for (const name of chosen) plain.set(name, numbers.find(name) ?? numbers.add(name));
+      else {
+        const dropped = chosen.filter((name) => plain.has(name));
+        numbers.drop(dropped.map((name) => plain.get(name) as number));
+        for (const name of dropped) plain.delete(name);
       }
-    });
+      for (let i = 0; i <= 6_000; i += 1) assert.equal(numbers.find(`n${i}.com`), plain.get(`n${i}.com`));
+      assert.equal(numbers.size, plain.size);
+      assert.equal(new Set(plain.values()).size, plain.size);
+    }
   });
 });

@@ -105,7 +105,6 @@ describe('the feeds that a page announces', () => {
     const based = '<base href="https://other.example/x/"><link rel=alternate type=application/rss+xml href=feed>';
     assert.deepEqual(announcedFeeds(based, PAGE), ['https://other.example/x/feed']);
   });
-
   it('are few and of the web, whatever the page says, and found within a moment', () => {
     const link = (href: string) => `<link rel="alternate" type="application/rss+xml" href="${href}">`;
     const others = ['javascript:1', 'file:///etc/passwd', 'http://', 'data:,x'];

@@ -23,7 +23,6 @@ const documents = readdirSync(CORPUS).filter((name) => name.endsWith('.feed'));
 const rss = (inner: string) => `<rss version="2.0"><channel><title>x</title>${inner}</channel></rss>`;
 const atom = (inner: string) =>
   `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:h="http://www.w3.org/1999/xhtml">${inner}</feed>`;
-/** The domains that the first item names. */
 const named = (text: string) => read(text).items[0]?.domains.map(({ domain }) => domain);
 
 test('the corpus and its table are of the same documents', () => {
@@ -78,10 +77,8 @@ test('an item of a link blog in JSON leads to its external address, and its own 
 test('what a feed asks for is bounded and cleaned', () => {
   const both = '<sy:updatePeriod>hourly</sy:updatePeriod><ttl>30</ttl>';
   const asked = ['<ttl>99999999999</ttl>', '<ttl>-5</ttl>', '<ttl>soon</ttl>', both].map((inner) => read(rss(inner)));
-  assert.deepEqual(
-    asked.map(({ ttlMs }) => ttlMs),
-    [7 * 86_400_000, null, null, 3_600_000],
-  );
+  const ttls = asked.map(({ ttlMs }) => ttlMs);
+  assert.deepEqual(ttls, [7 * 86_400_000, null, null, 3_600_000]);
   const { skipHours } = read(rss('<skipHours><hour>1.5</hour><hour>23</hour><hour>-1</hour></skipHours>'));
   assert.deepEqual(skipHours, [23]);
 });

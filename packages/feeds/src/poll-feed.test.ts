@@ -19,10 +19,8 @@ function answer(changes: Partial<Answered> = {}, text = RSS): Answered {
   return { ...fixed, headers: {}, redirects: [], body: Buffer.from(text), ...changes };
 }
 
-/** That was never polled. */
 const FEED = newFeed(URL_OF_FEED);
 
-/** The outcome of a poll, and the request that was sent. */
 async function poll(state: FeedState, given: FeedAnswer | Ask, signal?: AbortSignal) {
   const requests: Parameters<Ask>[] = [];
   const ask: Ask = async (...request) => {

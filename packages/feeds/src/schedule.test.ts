@@ -42,7 +42,6 @@ test('hours and days in which a feed need not be asked are passed over', () => {
   assert.equal(at([], [0, 1, 2, 3, 4, 5, 6]), '2026-11-21T12:15:00.000Z');
 });
 
-/** How long a feed waits after a failure, by default the first one. */
 const after = (more: Partial<Parameters<typeof retryAt>[0]>) =>
   retryAt({ now: 0, random: () => 0, failures: 1, retryAfterMs: null, ...more });
 

@@ -9,7 +9,6 @@ const start: Step = { position: 0, given: new Map() };
 const candidates = (...logits: number[]): Candidate[] => logits.map((logit, token) => ({ token, logit }));
 const sampled = (more: Partial<Sampling> = {}): Sampling => ({ ...GREEDY, temperature: 1, ...more });
 
-/** How often each token is chosen over many positions. */
 function shares(list: readonly Candidate[], sampling: Sampling, more: Partial<Step> = {}): number[] {
   const rounds = 20_000;
   const counts = list.map(() => 0);
@@ -29,14 +28,12 @@ describe('the next token', () => {
     assert.equal(chooseToken(candidates(1, 3, 3, 2), GREEDY, start), 1);
     assert.equal(chooseToken([], GREEDY, start), undefined);
   });
-
   it('comes as often as the model says', () => {
     const logits = [0.5, 0.3, 0.2].map(Math.log);
     close(shares(candidates(...logits), sampled()), [0.5, 0.3, 0.2]);
     const squared = [0.25, 0.09, 0.04].map((share) => share / 0.38);
     close(shares(candidates(...logits), sampled({ temperature: 0.5, seed: 7 })), squared);
   });
-
   it('comes from what top k, top p and min p leave', () => {
     const logits = [0.5, 0.3, 0.15, 0.05].map(Math.log);
     close(shares(candidates(...logits), sampled({ topK: 2 })), [0.625, 0.375, 0, 0]);
@@ -44,7 +41,6 @@ describe('the next token', () => {
     close(shares(candidates(...logits), sampled({ minP: 0.2 })), [0.5263, 0.3158, 0.1579, 0]);
     close(shares(candidates(...logits), sampled({ topP: 0 })), [1, 0, 0, 0]);
   });
-
   it('heeds bias and penalties', () => {
     const list = candidates(2, 1.9, 1);
     assert.equal(chooseToken(list, { ...GREEDY, logitBias: new Map([[2, 5]]) }, start), 2);
@@ -54,7 +50,6 @@ describe('the next token', () => {
     assert.equal(chooseToken(list, { ...GREEDY, frequencyPenalty: 0.02 }, { ...start, given }), 0);
     assert.equal(chooseToken(list, { ...GREEDY, frequencyPenalty: 0.04 }, { ...start, given }), 1);
   });
-
   it('is one that the grammar allows, as often among them as the model says', () => {
     const logits = [0.6, 0.2, 0.1, 0.1].map(Math.log);
     const isAllowed = (token: number) => token !== 0;
@@ -68,7 +63,6 @@ describe('the next token', () => {
     chooseToken(many, sampled(), { ...start, isAllowed: isNoted });
     assert.equal(asked.length, 1);
   });
-
   it('depends on seed and position alone, whatever stands beside it', () => {
     const anyLogits = fc.array(fc.double({ min: -20, max: 20, noNaN: true }), { minLength: 2, maxLength: 50 });
     holds(100, [anyLogits, fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.nat(100_000)], (logits, seed, position) => {
@@ -81,22 +75,20 @@ describe('the next token', () => {
   });
 });
 
-describe('the draw', () => {
-  it('is even, and other for each seed, position and token', () => {
-    const bins = new Array<number>(16).fill(0);
-    const seen = new Set<number>();
-    for (let i = 0; i < 32_000; i += 1) {
-      const value = uniform(i % 20, Math.floor(i / 20) % 40, Math.floor(i / 800));
-      assert.ok(value > 0 && value < 1);
-      seen.add(value);
-      const bin = Math.floor(value * 16);
-      bins[bin] = (bins[bin] ?? 0) + 1;
-    }
-    assert.equal(seen.size, 32_000);
-    for (const count of bins) assert.ok(Math.abs(count - 2_000) < 200, bins.join());
-    // At the edges it is finite.
-    assert.ok(Number.isFinite(gumbel(0, 0, 0)) && Number.isFinite(gumbel(2 ** 32 - 1, 2 ** 31, 2 ** 20)));
-  });
+it('the draw is even, and other for each seed, position and token', () => {
+  const bins = new Array<number>(16).fill(0);
+  const seen = new Set<number>();
+  for (let i = 0; i < 32_000; i += 1) {
+    const value = uniform(i % 20, Math.floor(i / 20) % 40, Math.floor(i / 800));
+    assert.ok(value > 0 && value < 1);
+    seen.add(value);
+    const bin = Math.floor(value * 16);
+    bins[bin] = (bins[bin] ?? 0) + 1;
+  }
+  assert.equal(seen.size, 32_000);
+  for (const count of bins) assert.ok(Math.abs(count - 2_000) < 200, bins.join());
+  // At the edges it is finite.
+  assert.ok(Number.isFinite(gumbel(0, 0, 0)) && Number.isFinite(gumbel(2 ** 32 - 1, 2 ** 31, 2 ** 20)));
 });
 
 const anySampling: fc.Arbitrary<Sampling> = fc.record({
@@ -127,30 +119,22 @@ describe('the margin of a token', () => {
     return { list, context: { sampling: asked.sampling, step }, token: chooseToken(list, asked.sampling, step) };
   };
 
-  it('is exactly 0 for the token that is drawn, whatever is asked', () =>
-    holds(2_000, [anyDraw], (asked) => {
-      const { list, context, token } = drawOf(asked);
-      fc.pre(token !== undefined);
-      assert.equal(marginOf(token, list, context), 0);
-    }));
-
-  it('is above 0 for another token that could have been drawn, and never more than the most', () =>
-    holds(2_000, [anyDraw], (asked) => {
+  it('is 0 for the token that is drawn, above 0 for another that could have been, and never more than the most', () =>
+    holds(1_000, [anyDraw], (asked) => {
       const { list, context, token: drawn } = drawOf(asked);
+      // At an edge of a cut two may be equally near.
+      const { temperature, topK, topP, minP } = asked.sampling;
+      const isUncut = temperature === 1 && topK === 0 && topP === 1 && minP === 0;
       for (const { token } of list) {
         const margin = marginOf(token, list, context);
-        assert.ok(margin >= 0 && margin <= MOST_MARGIN_NATS, `${margin}`);
-        // At an edge of a cut two may be equally near.
-        const { temperature, topK, topP, minP } = asked.sampling;
-        if (token !== drawn && temperature === 1 && topK === 0 && topP === 1 && minP === 0)
-          assert.ok(margin > 0, `token ${token} beside ${drawn}`);
+        if (token === drawn) assert.equal(margin, 0);
+        else assert.ok(margin >= 0 && margin <= MOST_MARGIN_NATS && !(isUncut && margin === 0), `${token}: ${margin}`);
       }
     }));
-
   it('is small for the token drawn from logits that were a little others: at most twice their error, cuts or not', () => {
     const error = fc.constantFrom(1e-6, 1e-3, 0.05, 0.5);
     const signs = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 });
-    holds(4_000, [anyDraw, error, signs], (asked, most, wobble) => {
+    holds(1_500, [anyDraw, error, signs], (asked, most, wobble) => {
       const { list, context } = drawOf(asked);
       const theirs = list.map(({ token, logit }) => ({ token, logit: logit + most * (wobble[token] as number) }));
       const { token } = drawOf(asked, theirs);
@@ -159,7 +143,6 @@ describe('the margin of a token', () => {
       assert.ok(margin <= 2 * most + 1e-9, `${margin} nats for errors of ${most}`);
     });
   });
-
   it('is the lead of the likeliest at temperature 0', () => {
     const list = candidates(1, 3.5, 3, -200);
     const margins = list.map(({ token }) => marginOf(token, list, { sampling: GREEDY, step: start }));
@@ -167,7 +150,6 @@ describe('the margin of a token', () => {
     const step = { ...start, isAllowed: (token: number) => token !== 1 };
     assert.equal(marginOf(2, list, { sampling: GREEDY, step }), 0);
   });
-
   it('is the most where a token is forbidden, or is no candidate', () => {
     const list = candidates(3, 2);
     for (const sampling of [GREEDY, { ...GREEDY, temperature: 1 }, { ...GREEDY, temperature: 1, topP: 0.9 }]) {
@@ -176,7 +158,6 @@ describe('the margin of a token', () => {
       assert.equal(marginOf(0, list, { sampling, step }), MOST_MARGIN_NATS);
     }
   });
-
   it('tells how far beyond an edge a token was cut away', () => {
     // Cold: the draw itself decides for the likeliest, and the cut is what stands before the others.
     const list = candidates(5, 4.99, 4.9, 2);
@@ -193,7 +174,6 @@ describe('the margin of a token', () => {
       assert.ok(expected === 0 ? found === 0 : Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);
     }
   });
-
   it('of an end is that of the nearest token that ends, and 0 where nothing may come', () => {
     const list = candidates(1, 3.5, 3);
     assert.equal(endMarginOf([0, 2], list, { sampling: GREEDY, step: start }), 0.5);

@@ -63,7 +63,6 @@ describe('the grammar of a schema', () => {
     // Through something written it may.
     grammarOf({ type: 'object', properties: { next: { $ref: '#' } } });
   });
-
   it('makes nothing but what the schema allows', () => {
     const a = { type: 'object', properties: { x: { type: 'string', maxLength: 3 } }, required: ['x'] };
     const record = object({ a: { type: 'integer' }, b: { enum: ['x', 1, null] } }, 'a');
@@ -109,7 +108,6 @@ describe('the grammar of a schema', () => {
     const either = sampleGrammar(schemaOrCallGrammar({ type: 'object' }, 'f', tools), 40);
     assert.ok(either.some((text) => /"name": ?"f"/.test(text)) && either.some((text) => !/"name": ?"f"/.test(text)));
   });
-
   it('grows with the schema, and no faster', () => {
     const optional = (count: number) => grammarOf(object(properties(count, {})));
     assert.ok(optional(400).length < 5 * optional(100).length);
@@ -117,13 +115,11 @@ describe('the grammar of a schema', () => {
     const twice = { type: 'array', items: { $ref: '#' } };
     assert.doesNotMatch(grammarOf({ anyOf: [twice, twice] }).split('\n')[0] ?? '', /\|/);
   });
-
   it('does not take longer and longer over schemas that refer to others twice', () => {
     const twice = (i: number) => ({ allOf: Array(2).fill({ $ref: `#/$defs/d${i + 1}` }) });
     const $defs = Object.fromEntries(Array.from({ length: 24 }, (_, i) => [`d${i}`, twice(i)]));
     refused([{ $ref: '#/$defs/d0', $defs: { ...$defs, d24: {} } }, 'unsupported_value', /too large/]);
   });
-
   it('is bounded, whatever the schema', () => {
     let deep: Record<string, unknown> = {};
     for (let i = 0; i < 100; i += 1) deep = { type: 'array', items: deep };
@@ -145,7 +141,6 @@ describe('the bounds of a grammar', () => {
   };
   for (const [name, [gbnf, words]] of Object.entries(hostile))
     it(`refuse ${name}`, () => assert.match(grammarProblem(gbnf) ?? '', words));
-
   it('let what a schema asks for pass, the largest too', () => {
     const values = Array.from({ length: 1_000 }, (_, i) => 'a'.repeat(i));
     const largest = {
@@ -159,7 +154,6 @@ describe('the bounds of a grammar', () => {
     };
     assert.equal(grammarProblem(schemaGrammar(largest, 'p')), undefined);
   });
-
   it('do not take signs in texts, classes and comments for the grammar, and read what never ends in one pass', () => {
     const open = '('.repeat(5_000);
     const quoted = `root ::= "${open}" [({}"] # ${open}\n  "\\"{1,900000}" [^\\]{9999999}]*\n`;

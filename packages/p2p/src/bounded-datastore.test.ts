@@ -8,7 +8,6 @@ const storeOf = (most: number, more: Partial<RecordBounds> = {}) =>
 
 type Key = Parameters<BoundedDatastore['get']>[0];
 
-/** All that the store asks of a key is its name. */
 const key = (name: string) => ({ toString: () => name }) as Key;
 
 const names = (store: BoundedDatastore, prefix = '') => [...store.queryKeys({ prefix })].map(String);

@@ -50,7 +50,6 @@ describe('what others make a host hold', () => {
   beforeEach(() => {
     messageTimeoutMs = 60_000;
   });
-
   it('is cut at who holds most, and the channel of who comes after it is whole', async () => {
     unread = new ByteBudget({ mostBytes: 6 * MIB, mostBytesPerPeer: 5 * MIB });
     const greedy = await open('greedy');
@@ -66,7 +65,6 @@ describe('what others make a host hold', () => {
     await Promise.all([fill(honest.stream, 900_000), lost]);
     assert.equal((await next(honest.channel))?.byteLength, 900_000);
   });
-
   it('is not a message that was begun and never ends, while a channel without one may be silent', async () => {
     unread = new ByteBudget({ mostBytes: 100 * MIB, mostBytesPerPeer: 100 * MIB });
     messageTimeoutMs = 300;
@@ -78,7 +76,6 @@ describe('what others make a host hold', () => {
     silent.stream.send(Uint8Array.of(2, 1, 2));
     assert.equal((await next(silent.channel))?.byteLength, 2);
   });
-
   it('is cut where nobody takes what this host sends', async () => {
     unread = new ByteBudget({ mostBytes: 100 * MIB, mostBytesPerPeer: 100 * MIB });
     const { channel, stream } = await open('deaf');
@@ -88,7 +85,6 @@ describe('what others make a host hold', () => {
   });
 });
 
-// Who then holds how many bytes of what, and all that has been cut.
 for (const [mostBytes, mostBytesPerPeer, what, steps] of [
   [100, 90, 'cuts who holds most, not who comes last', 'x/big 60 -, x/small 20 -, y/a 15 -, y/a 30 big, y/a 70 big'],
   [1_000, 50, 'cuts the largest of a peer that has more than its share', 'x/a 20 -, x/b 30 -, x/c 10 b, x/c 60 b+c'],

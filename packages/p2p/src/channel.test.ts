@@ -12,7 +12,6 @@ import { addressOf, startStranger, useHosts, within } from './test/hosts.ts';
 
 let protocols = 0;
 
-/** A channel and its other end. */
 async function pair(from: PeerNode, to: PeerNode) {
   const protocol = `/test/${protocols++}`;
   const { promise, resolve } = Promise.withResolvers<Channel>();
@@ -36,7 +35,6 @@ describe('channel', () => {
     [a, b] = await Promise.all([hosts.start('a'), hosts.start('b')]);
     await a.peers.join(addressOf(b), within());
   });
-
   it('gives each message once, whole and in order, and ends after the last one', async () => {
     const sizes = [1, 127, 128, 16_383, 16_384, 300_000, MOST_MESSAGE_BYTES, 2];
     // The small pieces of a long answer go on past the first time that the channel is full.
@@ -49,7 +47,6 @@ describe('channel', () => {
       for (const [at, message] of received.entries()) assert.ok(sent[at]?.equals(message), `message ${at}`);
     }
   });
-
   it('speaks both ways, and one side may end before the other', async () => {
     const { near, far } = await pair(a, b);
     await sendAll(near, [Buffer.from('question')]);
@@ -58,7 +55,6 @@ describe('channel', () => {
     assert.deepEqual((await all(near)).map(String), ['answer']);
     await assert.rejects(near.send(Buffer.from('late')), ChannelError);
   });
-
   it('loses nothing to a slow reader, and makes the sender wait', async () => {
     const { near, far } = await pair(a, b);
     const message = randomBytes(64 * 1024);
@@ -80,7 +76,6 @@ describe('channel', () => {
     await sending;
     assert.equal(Buffer.concat(received).length, 512 * message.length);
   });
-
   it('throws when the other side aborts, after what had come', async () => {
     const { near, far } = await pair(a, b);
     await near.send(Buffer.from('one'));
@@ -91,7 +86,6 @@ describe('channel', () => {
     await assert.rejects(all(near), ChannelError);
     await assert.rejects(far.send(Buffer.from('two')), ChannelError);
   });
-
   it('throws when the connection is closed in good order, in the middle of an answer', async () => {
     const c = await hosts.start('c');
     await c.peers.join(addressOf(a), within());
@@ -105,21 +99,18 @@ describe('channel', () => {
     await lost;
     await assert.rejects(a.channels.open(c.id, '/test/none', within()), ChannelError);
   });
-
   it('refuses messages that are empty or too long, and says so before anything is sent', async () => {
     const { near, far } = await pair(a, b);
     for (const size of [0, MOST_MESSAGE_BYTES + 1]) await assert.rejects(near.send(new Uint8Array(size)), ChannelError);
     await near.close();
     assert.deepEqual(await all(far), []);
   });
-
   it('has one listener for a protocol, also after the start', async () => {
     await b.channels.handle('/test/one', () => {});
     const again = b.channels.handle('/test/one', () => {});
     await assert.rejects(again, ChannelError);
     await assert.rejects(a.channels.open(b.id, '/test/nobody', within()), ChannelError);
   });
-
   it('has many on one connection, but not without end for one peer', async () => {
     const seen: Channel[] = [];
     await b.channels.handle('/test/many', (channel) => seen.push(channel));
@@ -133,7 +124,6 @@ describe('channel', () => {
     // What one peer had taken is free again.
     await until(async () => (await a.channels.open(b.id, '/test/many', within()).catch(() => undefined)) !== undefined);
   });
-
   it('breaks on bytes that are no message, and on an end without a last word', async () => {
     const stranger = await startStranger();
     try {

@@ -18,7 +18,6 @@ const KEY = Buffer.from('model');
 
 const found = (node: PeerNode, key: Uint8Array, ms = 5_000) => Array.fromAsync(node.peers.find(key, within(ms)));
 
-/** Waits until `peer` is found, but not for the other providers of the key. */
 const findsSoon = (node: PeerNode, key: Uint8Array, peer: string) =>
   until(async () => {
     for await (const each of node.peers.find(key, within(5_000))) if (each === peer) return true;
@@ -27,7 +26,6 @@ const findsSoon = (node: PeerNode, key: Uint8Array, peer: string) =>
 
 describe('finding who has what', { concurrency: true }, () => {
   const hosts = useHosts();
-
   it('works with two hosts, also when the key was provided before anyone was there', async () => {
     const a = await hosts.start('a');
     await a.peers.provide(KEY);
@@ -37,7 +35,6 @@ describe('finding who has what', { concurrency: true }, () => {
     await findsSoon(a, Buffer.from('other'), b.id);
     assert.deepEqual(await found(a, Buffer.from('nothing'), 1_000), []);
   });
-
   it('gives each provider once and connected, over who knows it, and not oneself', async () => {
     const hub = await hosts.start('h');
     const start = (name: string) => hosts.start(name, { join: [hub.joinToken()] });
@@ -53,13 +50,11 @@ describe('finding who has what', { concurrency: true }, () => {
       return peers.includes(first.id) && peers.includes(second.id);
     });
   });
-
   it('ends when its time is up, with nobody there to ask', async () => {
     const alone = await hosts.start('alone');
     assert.deepEqual(await found(alone, KEY, 300), []);
     await alone.peers.provide(KEY);
   });
-
   it('provides a bounded number of keys', async () => {
     const greedy = await hosts.start('greedy');
     for (let at = 0; at < RECORDS.mostProvided; at += 1) await greedy.peers.provide(Buffer.from(`${at}`));
@@ -85,7 +80,6 @@ describe('what may be asked of the DHT', () => {
     [host, stranger] = await Promise.all([hosts.start('host'), startStranger()]);
   });
   after(() => stranger.stop());
-
   it('is so much a second, of one peer on however many streams, and others are answered meanwhile', async () => {
     const connection = await stranger.dial(multiaddr(addressOf(host)));
     const beganAt = Date.now();
@@ -106,7 +100,6 @@ describe('what may be asked of the DHT', () => {
     await provider.peers.provide(Buffer.from('another'));
     await findsSoon(asker, Buffer.from('another'), provider.id);
   });
-
   it('is not a message that names a crowd', async () => {
     const stream = await stranger.dialProtocol(multiaddr(addressOf(host)), '/strata/kad/1.0.0');
     const closed = once(stream, 'close');
@@ -115,7 +108,6 @@ describe('what may be asked of the DHT', () => {
     await closed;
     assert.notEqual(stream.status, 'closed');
   });
-
   it('limits the addresses dialled per provider, and dials no LAN address that a remote peer named', async () => {
     const id = peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
     const near = multiaddr('/ip4/192.168.1.7/tcp/4001');

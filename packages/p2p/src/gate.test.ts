@@ -16,7 +16,6 @@ import { addressOf, useHosts, within } from './test/hosts.ts';
 
 describe('who may connect', { concurrency: true }, () => {
   const hosts = useHosts();
-
   it('is only who has the key of a private network', async () => {
     const networkKey = randomBytes(32);
     const inside = await hosts.start('inside', { networkKey });
@@ -34,7 +33,6 @@ describe('who may connect', { concurrency: true }, () => {
     await assert.rejects(outside.peers.join(inside.joinToken(), within()), /private network/);
     assert.deepEqual(inside.peers.connected(), []);
   });
-
   it('is let into a private network by its join token alone', async () => {
     const gateway = await hosts.start('gateway', { networkKey: randomBytes(32) });
     const worker = await hosts.start('worker', { join: [gateway.joinToken()] });
@@ -43,7 +41,6 @@ describe('who may connect', { concurrency: true }, () => {
     await until(() => third.peers.connected().length >= 1);
     await assert.rejects(hosts.start('torn', { networkKey: randomBytes(32), join: [gateway.joinToken()] }), RangeError);
   });
-
   it('is on the allow-list, whoever dials', async () => {
     const friend = await hosts.start('friend');
     const stranger = await hosts.start('stranger');
@@ -60,7 +57,6 @@ describe('who may connect', { concurrency: true }, () => {
     await friend.peers.join(addressOf(strict), within());
     await until(() => strict.peers.connected().length === 1);
   });
-
   it('is not oneself', async () => {
     const node = await hosts.start('alone');
     await assert.rejects(node.peers.join(addressOf(node), within()), JoinError);
@@ -69,13 +65,11 @@ describe('who may connect', { concurrency: true }, () => {
 });
 
 const newPeer = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
-/** A gate of a host with these connections. */
 const gaterOf = (all: readonly Connection[] = []) => {
   const connections = (peer?: PeerId) => (peer ? [] : [...all]);
   const deps = { allow: undefined, named: [], connections, isBusy: () => false, onRefused: () => {} };
   return createGate('self', deps).gater;
 };
-/** The properties of a connection that the gate reads. */
 const connectionOf = (host: string, port: number, peer: PeerId) => {
   const aborted: Error[] = [];
   const closed: (() => void)[] = [];

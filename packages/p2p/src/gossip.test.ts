@@ -13,7 +13,6 @@ import { useHosts } from './test/hosts.ts';
 const TOPIC = 'strata/test/1';
 type Received = { readonly text: string; readonly from: string };
 
-/** Subscribes a host to the topic; lists the messages that it receives. */
 async function listen(node: PeerNode, judge: (text: string) => Verdict = () => 'accept'): Promise<Received[]> {
   const received: Received[] = [];
   await node.gossip.subscribe(TOPIC, (message, from) => {
@@ -59,7 +58,6 @@ describe('gossip', { concurrency: true }, () => {
     assert.deepEqual(texts, [...new Set(texts)]);
     for (const { text, from } of received) assert.ok(from === left.id && text.startsWith(left.id));
   });
-
   it('is not passed on when the listener in between ignores or rejects it', async () => {
     const { left, middle, right } = await startLine('judge');
     await listen(left);
@@ -72,7 +70,6 @@ describe('gossip', { concurrency: true }, () => {
     await publishUntilReceived(left, received);
     assert.deepEqual([has(received, 'reject'), has(received, 'ignore')], [false, false]);
   });
-
   it('of a signer that is not on the allow-list is not received, whichever neighbour passes it on', async () => {
     const middle = await hosts.start('open');
     const join = [middle.joinToken()];
@@ -88,7 +85,6 @@ describe('gossip', { concurrency: true }, () => {
     }
     assert.ok(received.every(({ from }) => from !== stranger.id));
   });
-
   it('is bounded in length and for each signer, has one listener, and needs no subscriber', async () => {
     const a = await hosts.start('busy');
     await a.gossip.publish(TOPIC, Buffer.from('no host is connected'));

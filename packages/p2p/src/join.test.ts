@@ -12,7 +12,6 @@ import { addressOf, useHosts, within } from './test/hosts.ts';
 
 describe('joining', { concurrency: true }, () => {
   const hosts = useHosts();
-
   it('takes an address or a token, over TCP and over WebSockets', async () => {
     const both = ['/ip4/127.0.0.1/tcp/0', '/ip4/127.0.0.1/tcp/0/ws'];
     const gateway = await hosts.start('both', { listen: both });
@@ -26,7 +25,6 @@ describe('joining', { concurrency: true }, () => {
       assert.equal(connected?.address.includes('/ws/'), index === 1);
     }
   });
-
   it('fails with the reason of each address', async () => {
     const node = await hosts.start('fails');
     const other = await hosts.start('other');
@@ -51,7 +49,6 @@ describe('joining', { concurrency: true }, () => {
       });
     await assert.rejects(hosts.start('fourth', { join: ['nonsense'] }), JoinError);
   });
-
   it('is tried again until the target is there, and again when it comes back', async () => {
     const gatewayListen = { listen: [`/ip4/127.0.0.1/tcp/${await freePort()}`] };
     const first = await hosts.start('late', gatewayListen);
@@ -73,7 +70,6 @@ describe('joining', { concurrency: true }, () => {
     assert.deepEqual(events, ['connected true', 'disconnected true', 'connected true']);
     stop.abort();
   });
-
   it('knows the distance of a peer soon, and forgets it', async () => {
     const a = await hosts.start('near');
     const b = await hosts.start('far', { join: [a.joinToken()] });
@@ -82,7 +78,6 @@ describe('joining', { concurrency: true }, () => {
     await b[Symbol.asyncDispose]();
     await until(() => a.peers.roundTripMs(b.id) === undefined);
   });
-
   it('tells what is connected already to who begins to watch, until it is told to stop', async () => {
     const a = await hosts.start('watched');
     const b = await hosts.start('watching', { join: [a.joinToken()] });
@@ -107,7 +102,6 @@ const addresses = [
   `/ip4/192.0.2.9/tcp/4001/p2p/${relay}/p2p-circuit/p2p/${peer}`,
 ];
 
-/** A token with a right checksum around any bytes. */
 function sealed(body: Uint8Array): string {
   const check = createHash('sha256').update('strata1').update(body).digest().subarray(0, 4);
   return `strata1${base58btc.baseEncode(Buffer.concat([body, check]))}`;

@@ -8,7 +8,6 @@ import { useDirectory } from './test/hosts.ts';
 
 describe('key file', () => {
   const directory = useDirectory();
-
   it('is made where there is none, for its owner alone, and read again', async () => {
     const file = path.join(directory.path, 'deep', 'a.key');
     const made = await loadKey(file);
@@ -16,20 +15,17 @@ describe('key file', () => {
     assert.deepEqual((await loadKey(file)).raw, made.raw);
     assert.deepEqual(await readdir(path.dirname(file)), ['a.key']);
   });
-
   it('is one key for all who start at once', async () => {
     const file = path.join(directory.path, 'b.key');
     const keys = await Promise.all(Array.from({ length: 8 }, () => loadKey(file)));
     assert.equal(new Set(keys.map(({ publicKey }) => publicKey.toString())).size, 1);
   });
-
   it('is refused when others may read it, with the command that mends it', async () => {
     const file = path.join(directory.path, 'c.key');
     await loadKey(file);
     await chmod(file, 0o640);
     await assert.rejects(loadKey(file), (error) => error instanceof KeyFileError && /chmod 600/.test(error.message));
   });
-
   it('is refused when it is damaged, empty or of another kind, and left as it is', async () => {
     const file = path.join(directory.path, 'd.key');
     const ofAnotherKind = privateKeyToProtobuf(await generateKeyPair('secp256k1'));
@@ -39,7 +35,6 @@ describe('key file', () => {
       assert.deepEqual(new Uint8Array(await readFile(file)), new Uint8Array(bytes));
     }
   });
-
   it('has a lock, which has one holder, the first of many, and is free after it', async () => {
     const file = path.join(directory.path, 'deep', 'peer.key');
     const locks = Array.from({ length: 8 }, () => lockKey(file).catch((error: unknown) => error));
@@ -48,7 +43,6 @@ describe('key file', () => {
     held[0]?.[Symbol.dispose]();
     (await lockKey(file))[Symbol.dispose]();
   });
-
   it('has no lock where no file can be written, and an error where one is in the way', async () => {
     if (process.platform === 'linux') (await lockKey('/proc/peer.key'))[Symbol.dispose]();
     const file = path.join(directory.path, 'peer.key');

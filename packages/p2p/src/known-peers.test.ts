@@ -11,7 +11,6 @@ const KEY = Buffer.from('model');
 
 describe('known peers', { concurrency: true }, () => {
   const hosts = useHosts();
-
   it('keep a network of five together when its bootstrap node is gone, and let a host come back', async () => {
     const bootstrap = await hosts.start('bootstrap');
     const join = [bootstrap.joinToken()];
@@ -47,7 +46,6 @@ describe('known peers', { concurrency: true }, () => {
     await back.peers.provide(KEY);
     await until(async () => (await Array.fromAsync(three.peers.find(KEY, within(5_000)))).includes(back.id));
   });
-
   it('begin anew from a file that is damaged or hostile', async () => {
     const a = await hosts.start('a');
     const peers = [{ id: 'x', addresses: ['/ip4/no'], seenAt: new Date().toISOString() }];
@@ -63,7 +61,6 @@ describe('known peers', { concurrency: true }, () => {
 
   const atPort = (host: string, port: number) => `/ip4/${host}/tcp/${port}`;
   const isKnown = (known: KnownPeers, peer: string) => known.list().some(({ id }) => id === peer);
-
   it('are bounded, and the last one observed comes first', async () => {
     const known = await KnownPeers.load(undefined);
     for (let at = 0; at < KNOWN_PEERS.most + 5; at += 1)
@@ -77,7 +74,6 @@ describe('known peers', { concurrency: true }, () => {
     known.add('silent', { told: [] }, new Date());
     assert.ok(!isKnown(known, 'silent'));
   });
-
   it('are written at once when the host stops', async () => {
     const file = path.join(hosts.directory, 'stopped.json');
     const known = await KnownPeers.load(file);
@@ -85,7 +81,6 @@ describe('known peers', { concurrency: true }, () => {
     await known[Symbol.asyncDispose]();
     assert.ok(isKnown(await KnownPeers.load(file), 'peer'));
   });
-
   it('that only announced an address do not displace those that were reached', async () => {
     const known = await KnownPeers.load(undefined);
     known.add('gateway', { reached: atPort('192.0.2.1', 4001), told: [] }, new Date());

@@ -26,7 +26,6 @@ function run(program: string) {
 describe('a host', () => {
   const hosts = useHosts();
   const inDirectory = (name: string) => JSON.stringify(path.join(hosts.directory, name));
-
   it('is the only one with its key on this machine, until its process is killed', async () => {
     const first = await hosts.start('only');
     await first[Symbol.asyncDispose]();
@@ -40,7 +39,6 @@ describe('a host', () => {
     await once(other.child, 'close');
     assert.equal((await hosts.start('only')).id, first.id);
   });
-
   it('sees at once that a process was killed in the middle of an answer', async () => {
     const node = await hosts.start('survivor');
     const opened = Promise.withResolvers<Channel>();
@@ -63,7 +61,6 @@ describe('a host', () => {
     // Long before a ping would be missed.
     assert.ok(performance.now() - killedAt < 5_000);
   });
-
   it('leaves nothing behind when it is closed: its process ends by itself', async () => {
     const closing = run(`
       const start = (name) => startPeerNode({ keyFile: ${inDirectory('child-')} + name,

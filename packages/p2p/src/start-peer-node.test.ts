@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 import { noise } from '@libp2p/noise';
 import { multiaddr } from '@multiformats/multiaddr';
@@ -31,7 +30,6 @@ async function hasMulticast(): Promise<boolean> {
 
 describe('host', { concurrency: true }, () => {
   const hosts = useHosts();
-
   it('keeps its identity, and signs with it', async () => {
     const first = await hosts.start('same');
     const signature = await first.sign(Buffer.from('offer'));
@@ -41,16 +39,6 @@ describe('host', { concurrency: true }, () => {
     await first[Symbol.asyncDispose]();
     assert.equal((await hosts.start('same')).id, first.id);
   });
-
-  it('is the only one with its key, until it is gone', async () => {
-    const keyFile = path.join(hosts.directory, 'only.key');
-    const message = new RegExp(`^the key file ${keyFile} is in use by process ${process.pid} on .+: stop it`);
-    const first = await hosts.start('only');
-    await assert.rejects(hosts.start('only'), { name: 'KeyFileError', message });
-    await first[Symbol.asyncDispose]();
-    assert.equal((await hosts.start('only')).id, first.id);
-  });
-
   it('prefers TLS, and speaks Noise with who has no TLS', async () => {
     const node = await hosts.start('both');
     const other = await startStranger({ connectionEncrypters: [noise()] });
@@ -59,14 +47,12 @@ describe('host', { concurrency: true }, () => {
     await until(() => node.peers.connected().length === 1);
     await other.stop();
   });
-
   it('says where it is, or what it was told to say, and keeps private addresses to itself when asked', async () => {
     const announce = ['/dns4/strata.example/tcp/4001'];
     const announced = await hosts.start('announced', { announce });
     assert.deepEqual(announced.addresses(), [`${announce[0]}/p2p/${announced.id}`]);
     assert.deepEqual((await hosts.start('shy', { arePrivateAddressesTold: false })).addresses(), []);
   });
-
   it('refuses to start where its port is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -79,7 +65,6 @@ describe('host', { concurrency: true }, () => {
     await once(server, 'close');
     assert.ok(await hosts.start('taken', { listen }), 'what did not start holds nothing');
   });
-
   it('has a bounded number of connections to one peer, and a bounded rate of them from one machine', async () => {
     const node = await hosts.start('bounded');
     const other = await startStranger();
@@ -117,7 +102,6 @@ describe('host', { concurrency: true }, () => {
       for (const socket of silent) socket.destroy();
     }
   });
-
   it('finds out that a peer has fallen silent without a word', async () => {
     const node = await hosts.start('watchful', { liveness: { pingIntervalMs: 100, pingTimeoutMs: 500 } });
     const quiet = await hosts.start('quiet');
@@ -136,7 +120,6 @@ describe('host', { concurrency: true }, () => {
     for (const socket of through) socket.destroy();
     proxy.close();
   });
-
   it('makes, as a relay, a host that listens nowhere reachable, and carries channels past the default limit', async () => {
     const relay = await hosts.start('relay', { isRelay: true });
     const worker = await hosts.start('worker', { listen: [], join: [relay.joinToken()] });
@@ -157,7 +140,6 @@ describe('host', { concurrency: true }, () => {
     const [received] = await Promise.all([Array.fromAsync(far.messages), sending]);
     assert.equal(Buffer.concat(received).length, 32 * 64 * 1024);
   });
-
   it('is no relay where it was not asked to be one', async () => {
     const plain = await hosts.start('plain');
     const worker = await hosts.start('unreached', { listen: [] });
@@ -166,7 +148,6 @@ describe('host', { concurrency: true }, () => {
     assert.deepEqual(worker.addresses(), []);
     assert.throws(() => worker.joinToken(), /without an address/);
   });
-
   it('meets others on its LAN without an address to join', async (t) => {
     if (!(await hasMulticast())) return t.skip('no multicast here');
     // A network of its own, so that nobody else on this LAN is met.

@@ -11,7 +11,6 @@ import type { WebScript } from './test/web-server.ts';
 
 describe('downloads', () => {
   const { downloads, get, left, assertComplete, cutOff } = useDownloads();
-
   it('a download brings the document as it was sent, and tells how far it is', async () => {
     const { content, script, asked } = shelf(randomBytes(1_000_000), { etag: '"v1"', 'content-encoding': 'gzip' });
     await using internet = await startInternet(redirects({ '/old': 'https://example.com/model.bin' }, script));
@@ -25,7 +24,6 @@ describe('downloads', () => {
       assert.ok(done > (progress[i - 1]?.[0] ?? 0) && total === 1_000_000);
     assert.ok(progress.length > 1 && progress.at(-1)?.[0] === 1_000_000);
   });
-
   it('a download replaces a file that was there, only when it is complete', async () => {
     await writeFile(downloads.file, 'before');
     await using cut = await cutOff();
@@ -39,12 +37,10 @@ describe('downloads', () => {
       assert.partialDeepStrictEqual(await get(internet), { kind: 'answered', status });
       assert.deepEqual([left(''), left('.part')], [false, false]);
     });
-
   it('a download to a private address is forbidden', async () => {
     await using internet = await startInternet(redirects({ '/go': 'http://127.0.0.1/' }, () => {}));
     assert.equal(failureOf(await get(internet, {}, 'http://example.com/go')), 'forbidden');
   });
-
   it('a download asks for no packing; of no announced length, empty ones too, it is whole when the body ends', async () => {
     await using internet = await startInternet(({ url, headers }, response) => {
       response.flushHeaders();
@@ -63,13 +59,11 @@ describe('downloads', () => {
       assert.equal(failureOf(await get(internet, { maxBytes: 4_999 })), 'failed');
       assert.deepEqual([left(''), left('.part'), left('.part.json')], [false, false, false]);
     });
-
   it('a download to a disk that fails throws', async () => {
     await using internet = await startInternet(shelf(Buffer.from('x')).script);
     downloads.file = join(downloads.directory, 'nowhere', 'file');
     await assert.rejects(get(internet), { code: 'ENOENT' });
   });
-
   it('a download stops by its signal and by its time, and keeps the part', async () => {
     await using internet = await startInternet((_request, response) => {
       response.writeHead(200, { etag: '"v1"', 'content-length': 50_000 }).write(randomBytes(20_000));
@@ -83,7 +77,6 @@ describe('downloads', () => {
       assert.equal((await stat(`${downloads.file}.part`)).size, 20_000);
     }
   });
-
   it('a download that waits for another one into the same file can be given up', async () => {
     await using internet = await startInternet(() => {});
     const [first, second] = [new AbortController(), new AbortController()];
@@ -95,7 +88,6 @@ describe('downloads', () => {
     first.abort();
     assert.deepEqual([failureOf(await holding), internet.web.asked.length], ['aborted', 1]);
   });
-
   it('a download of two into one file waits for the other', async () => {
     const content = randomBytes(300_000);
     await using internet = await startInternet(shelf(content).script);
@@ -117,20 +109,17 @@ describe('downloads', () => {
       const asked = [40_000, 80_000].map((from) => (condition ? `bytes=${from}- | ${condition}` : '- | -'));
       assert.deepEqual(await cut.again(), ['- | -', ...asked]);
     });
-
   it('a part of a document that has changed is started again', async () => {
     await using cut = await cutOff();
     cut.it.content = randomBytes(70_000);
     cut.it.headers = { etag: '"v2"' };
     assert.deepEqual(await cut.again(), ['- | -', 'bytes=40000- | "v1"']);
   });
-
   it('a part of another URL is started again, and credentials are not stored', async () => {
     await using cut = await cutOff(undefined, 'http://user:secret@example.com/a');
     assert.equal((await readFile(`${downloads.file}.part.json`, 'utf8')).includes('secret'), false);
     assert.deepEqual(await cut.again('http://example.com/b'), ['- | -', '- | -']);
   });
-
   it('a part that is complete already asks for its last byte only', async () => {
     await using cut = await cutOff();
     await writeFile(`${downloads.file}.part`, cut.it.content);

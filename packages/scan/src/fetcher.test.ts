@@ -13,34 +13,20 @@ it('an answer comes with its status, its headers and where it came from', async 
     response.writeHead(418, { ETag: '"v1"', ...lists, ['__proto__']: 'polluted' }).end('short and stout');
   });
   const fetched = await internet.fetch('https://example.com/tea?x=1');
-  assert.partialDeepStrictEqual(fetched, {
-    kind: 'answered',
-    status: 418,
-    headers: { etag: '"v1"', link: '<a>, <b>', 'set-cookie': 'a=1, b=2' },
-    url: 'https://example.com/tea?x=1',
-    isTruncated: false,
-  });
+  const answer = { kind: 'answered', status: 418, url: 'https://example.com/tea?x=1', isTruncated: false };
+  const headers = { etag: '"v1"', link: '<a>, <b>', 'set-cookie': 'a=1, b=2' };
+  assert.partialDeepStrictEqual(fetched, { ...answer, headers });
   assert.equal(textOf(fetched), 'short and stout');
   assert.equal('headers' in fetched && Object.getPrototypeOf(fetched.headers), Object.prototype);
 });
 
 it('an answer is asked for with our name and the headers given, but those that are ours', async () => {
   await using internet = await startInternet((request, response) => response.end(JSON.stringify(request.headers)));
-  const headers = {
-    'if-none-match': '"v1"',
-    'user-agent': 'someone else',
-    Host: 'evil.test',
-    'accept-encoding': 'zstd',
-    'content-length': '10',
-    'transfer-encoding': 'chunked',
-  };
+  const ours = { 'user-agent': 'someone else', Host: 'evil.test', 'accept-encoding': 'zstd', 'content-length': '10' };
+  const headers = { 'if-none-match': '"v1"', ...ours, 'transfer-encoding': 'chunked' };
   const received = JSON.parse(textOf(await internet.fetch('http://example.com/', { headers })));
-  assert.partialDeepStrictEqual(received, {
-    'if-none-match': '"v1"',
-    'user-agent': 'StrataBot/test (+https://example.net/bot)',
-    host: 'example.com',
-    'accept-encoding': 'gzip, br, deflate',
-  });
+  const sent = { 'user-agent': 'StrataBot/test (+https://example.net/bot)', 'accept-encoding': 'gzip, br, deflate' };
+  assert.partialDeepStrictEqual(received, { ...sent, 'if-none-match': '"v1"', host: 'example.com' });
   assert.ok(!('content-length' in received || 'transfer-encoding' in received));
 });
 
@@ -156,15 +142,9 @@ it('private addresses are not dialled, however they are written, nor after a red
 });
 
 it('private addresses are not dialled by a name, an alias, or an IPv6 record', async () => {
-  const inner = [a('named.test', '10.1.2.3'), a('inner.test', '169.254.169.254')];
-  await using internet = await startInternet(redirects({ '/go': 'http://alias.test/' }, hello), {
-    records: [
-      ...inner,
-      cname('alias.test', 'inner.test'),
-      aaaa('six.test', '::1'),
-      aaaa('mapped.test', '::ffff:10.0.0.1'),
-    ],
-  });
+  const inner = [a('named.test', '10.1.2.3'), a('inner.test', '169.254.169.254'), cname('alias.test', 'inner.test')];
+  const records = [...inner, aaaa('six.test', '::1'), aaaa('mapped.test', '::ffff:10.0.0.1')];
+  await using internet = await startInternet(redirects({ '/go': 'http://alias.test/' }, hello), { records });
   for (const host of ['named.test', 'alias.test', 'six.test', 'mapped.test', 'NAMED.test.'])
     assert.equal(failureOf(await internet.fetch(`https://${host}/`)), 'forbidden', host);
   assert.deepEqual(internet.web.dialled, []);

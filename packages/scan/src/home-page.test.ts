@@ -26,13 +26,7 @@ const WWW = { 'www.example.com': [PUBLIC] };
 for (const [what, options, ...expected] of [
   ['falls back to HTTP where nothing listens for HTTPS', { only: 'http' }, 'http://example.com/', 'found', 'refused'],
   ['needs no HTTP where HTTPS answers', { only: 'https' }, 'https://example.com/', 'found', 'found'],
-  [
-    'starts at www when the domain has no address itself',
-    { addresses: WWW },
-    'https://www.example.com/',
-    'found',
-    'found',
-  ],
+  ['starts at www where the domain has no address', { addresses: WWW }, 'https://www.example.com/', 'found', 'found'],
   ['is skipped when neither has one', { addresses: {} }, 'https://www.example.com/', 'skipped', 'skipped'],
 ] as const)
   it(what, async () => {
@@ -143,8 +137,8 @@ it('headers are kept short, __proto__ is only a header, and of cookies only name
 for (const code of [401, 403, 429, 503])
   it(`a page of ${code} is a wall: blocked, with its headers, without its page`, async () => {
     const { http } = await visited(respond(code, { 'cf-ray': '1' }, '<title>No</title>'));
-    const { status, statusCode, headers, page } = http;
-    assert.deepEqual([status, statusCode, headers['cf-ray'], page], ['blocked', code, '1', null]);
+    const wall = { status: 'blocked', statusCode: code, headers: { 'cf-ray': '1' }, page: null };
+    assert.partialDeepStrictEqual(http, wall);
   });
 
 for (const [what, code, body, isWelcome] of [

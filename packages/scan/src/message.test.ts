@@ -28,9 +28,9 @@ for (const name of ['a', 'example.com', '_dmarc.xn--bcher-kva.example', `${'x'.r
 
 it('the question for the root reads back as it was meant', () => {
   const query = encodeQuery('', 'NS', { isRecursive: false });
-  const read = dnsPacket.decode(query);
-  assert.deepEqual(read.questions, [{ name: '.', type: 'NS', class: 'IN' }]);
-  assert.deepEqual([read.flags, dnsPacket.decode.bytes], [0, query.length]);
+  const { questions, flags } = dnsPacket.decode(query);
+  assert.deepEqual([questions, flags], [[{ name: '.', type: 'NS', class: 'IN' }], 0]);
+  assert.equal(dnsPacket.decode.bytes, query.length);
 });
 
 it('a query owes nothing to what its memory held before', () => {
@@ -88,7 +88,7 @@ it('names made of labels, pointers and rubbish read as the plainest reader reads
   const next = randomFrom(20_261_122);
   const random = (below: number) => Math.floor(next() * below);
   const counts = { found: 0, refused: 0 };
-  for (let round = 0; round < 20_000; round++) {
+  for (let round = 0; round < 4_000; round++) {
     const bytes: number[] = [];
     let target = 0;
     while (bytes.length < 20 + random(300)) {
@@ -113,7 +113,7 @@ it('names made of labels, pointers and rubbish read as the plainest reader reads
       assert.equal(reader.offset, expected.end);
     }
   }
-  assert.ok(counts.found > 5_000 && counts.refused > 5_000, JSON.stringify(counts));
+  assert.ok(counts.found > 1_000 && counts.refused > 1_000, JSON.stringify(counts));
 });
 
 it('a name that is known is taken as given, and only where a pointer leads to it exactly', () => {

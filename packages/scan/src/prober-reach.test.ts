@@ -78,7 +78,6 @@ it('a probe reaches all of a domain whose signatures are broken, and says that t
   assert.deepEqual([policies?.validation, dns.mx.status, http.page?.title], ['bogus', 'found', 'Home']);
 });
 
-/** The texts of `name` come over TCP only. */
 const cutOverUdp =
   (name: string, records: readonly Answer[]): DnsScript =>
   (q) =>

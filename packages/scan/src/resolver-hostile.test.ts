@@ -60,7 +60,6 @@ for (const [what, script, status] of [
 
 /** Over TCP, a byte at a time: a length of 500, then the beginning of something. */
 const drip = (q: DnsQuestion) => ({ drip: Buffer.concat([Buffer.from([1, 244]), q.bytes]) });
-/** An answer to another question. */
 const evil = (q: DnsQuestion) => reply({ ...q, name: 'evil.test' }, { answers: [a('evil.test', '192.0.2.66')] });
 for (const [what, script] of [
   ['silence', silent],

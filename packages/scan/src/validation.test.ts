@@ -83,7 +83,7 @@ it('an answer or an absence is authentic when its upstream reports so, also from
   assert.equal(scripted.asked.filter((question) => question.endsWith('found.test')).length, 2);
 });
 
-it('a chain taken up again is authentic when every part of it is', async () => {
+it('a chain cut short is taken up again, with all its links, and authentic when every part of it is', async () => {
   const chain: DnsScript = (q) => {
     if (q.name === 'end.test') return [reply(q, { answers: [a(q.name, '192.0.2.1')], flags: AD })];
     const next = q.name === 'half.test' ? 'loose.test' : 'end.test';
@@ -91,7 +91,8 @@ it('a chain taken up again is authentic when every part of it is', async () => {
   };
   await using scripted = await scriptedResolver([chain]);
   const { lookup, isAuthentic } = await scripted.resolver.ask('half.test', 'A');
-  assert.deepEqual([lookup.aliases, isAuthentic], [['loose.test', 'end.test'], false]);
+  assert.deepEqual(lookup, { status: 'found', records: ['192.0.2.1'], aliases: ['loose.test', 'end.test'] });
+  assert.equal(isAuthentic, false);
 });
 
 it('unchecked questions carry CD and are kept apart from checked ones', async () => {

@@ -8,7 +8,6 @@ import { type VisitOptions, visiting } from './test/visited.ts';
 import { redirectTo, respond, type WebScript, withoutRobots } from './test/web-server.ts';
 import { fetchMtaSts, fetchSecurityTxt } from './well-known.ts';
 
-/** The evidence of the web part of a probe, its policy host included. */
 async function visitedSite(script: WebScript, options: VisitOptions = {}) {
   const work = (_: unknown, parts: SiteParts) => visitSite(parts, 'example.com', { hasMtaSts: Promise.resolve(true) });
   const { value: site, server } = await visiting(script, options, work);
@@ -101,12 +100,8 @@ it('security.txt is asked for at www when the domain redirects there', async () 
   assert.equal(server.asked.at(-1), 'https www.example.com /.well-known/security.txt');
 });
 
-for (const location of [
-  'https://example.org/x',
-  'https://127.0.0.1/',
-  'http://www.example.com/x',
-  'file:///etc/passwd',
-])
+const ELSEWHERE = ['https://example.org/x', 'https://127.0.0.1/', 'http://www.example.com/x', 'file:///etc/passwd'];
+for (const location of ELSEWHERE)
   it(`security.txt sent on to ${location} is not visited there`, async () => {
     const { file, server } = await securityTxt(redirectTo(location));
     assert.deepEqual([file.status, file.statusCode], ['skipped', 302]);

@@ -33,7 +33,6 @@ describe('the DNS of the simulated internet', () => {
     assert.ok((answers?.length ?? 0) >= 2);
     assert.partialDeepStrictEqual(overUdp, { answers, flag_ra: true });
   });
-
   it('can be followed by referrals from the root to the company', async () => {
     let domain = '';
     for (const name of inState(internet, 'active').filter((each) => each.split('.').length === 2)) {
@@ -46,7 +45,6 @@ describe('the DNS of the simulated internet', () => {
     assert.deepEqual([answer?.flag_aa, typesOf(answer?.answers)], [true, ['SOA']]);
     assert.equal((await dig({ address: '127.53.1.1', port: internet.root.port }, 'com', 'NS'))?.rcode, 'NOERROR');
   });
-
   it('answers NXDOMAIN with the SOA that bounds it, and an empty answer with a SOA too', async () => {
     for (const [server, name, type, rcode] of [
       [internet.resolver, inState(internet, 'nonexistent')[0] ?? '', 'A', 'NXDOMAIN'],
@@ -58,7 +56,6 @@ describe('the DNS of the simulated internet', () => {
       assert.ok(typesOf(answer?.authorities).includes('SOA'));
     }
   });
-
   it('truncates what does not fit the client, and sends all over TCP', async () => {
     // A huge one fits no datagram: it has a test of its own.
     const usual = inState(internet, 'active').filter((name) => !internet.truth(name).situations.includes('huge TXT'));
@@ -70,7 +67,6 @@ describe('the DNS of the simulated internet', () => {
     assert.ok(!extended?.flag_tc && extended?.answers?.length);
     assert.ok(typesOf(extended.additionals).includes('OPT'));
   });
-
   it('has zones that fail in each way', async () => {
     const broken = inState(internet, 'broken');
     assert.ok(broken.length >= 4);
@@ -78,7 +74,6 @@ describe('the DNS of the simulated internet', () => {
     const outcomes = new Set(answers.map((answer) => answer?.rcode ?? 'silence'));
     assert.ok(outcomes.has('SERVFAIL') && outcomes.has('silence'), [...outcomes].join(' '));
   });
-
   it("gives networks in Team Cymru's format", async () => {
     const [address] = await dataOf(internet.resolver, active(), 'A');
     const turned = address?.split('.').reverse().join('.');
@@ -87,19 +82,16 @@ describe('the DNS of the simulated internet', () => {
     const [named = ''] = await textsOf(internet.resolver, `AS${origin.split(' ')[0]}.asn.cymru.com`);
     assert.match(named, /^\d+ \| [A-Z]{2} \| \w+ \| \d{4}-\d\d-\d\d \| .+, [A-Z]{2}$/);
   });
-
   it('breaks and heals one record type of one domain on demand', async () => {
     internet.fail(active(), { type: 'MX', status: 'servfail' });
     assert.deepEqual([await rcodeOf(active(), 'MX'), await rcodeOf(active(), 'NS')], ['SERVFAIL', 'NOERROR']);
     internet.heal(active());
     assert.equal(await rcodeOf(active(), 'MX'), 'NOERROR');
   });
-
   it('has the DS of a signed company at its parent and not at itself', async () => {
     const atParent = await dig(glueOf(await dig(internet.root, someone(true), 'DS')), someone(true), 'DS');
     assert.deepEqual([atParent?.flag_aa, typesOf(atParent?.answers)[0]], [true, 'DS']);
   });
-
   it('names only loopback addresses as name servers, in glue and in answers', async () => {
     for (const domain of inState(internet, 'active').slice(0, 150))
       for (const host of await dataOf(internet.resolver, domain, 'NS')) {
@@ -108,7 +100,6 @@ describe('the DNS of the simulated internet', () => {
         for (const address of addresses) assert.match(address, /^127\./, `${domain}: ${host}`);
       }
   });
-
   it('splits a long TXT record into character strings', async () => {
     const hasPolicy = (name: string) => internet.truth(name).security.spfAll && hasService(internet, name, 'email');
     const long = inState(internet, 'active').find(hasPolicy) ?? '';
@@ -117,7 +108,6 @@ describe('the DNS of the simulated internet', () => {
     const spf = (await textsOf(internet.resolver, long)).find((text) => text.startsWith('v=spf1'));
     assert.ok(spf && spf.length > 255 && /all$/.test(spf), spf);
   });
-
   it('vouches for signed zones, to those who ask', async () => {
     for (const [name, type, flags, isVouchedFor] of [
       ['com', 'NS', AD, true],
@@ -132,14 +122,10 @@ describe('the DNS of the simulated internet', () => {
     ] as const) {
       const answer = await dig(internet.resolver, name, type, { flags });
       const isUnchecked = (flags & CD) !== 0;
-      assert.partialDeepStrictEqual(
-        answer,
-        { flag_ad: isVouchedFor, flag_cd: isUnchecked },
-        `${type} ${name} ${flags}`,
-      );
+      const expected = { flag_ad: isVouchedFor, flag_cd: isUnchecked };
+      assert.partialDeepStrictEqual(answer, expected, `${type} ${name} ${flags}`);
     }
   });
-
   it('survives what is not a question', async () => {
     const hostile = ['', '01', '00'.repeat(12), 'ff'.repeat(600), '000001000001000000000000c00c00010001'];
     for (const message of hostile) await sendRaw(internet.resolver, Buffer.from(message, 'hex'), 50);
@@ -160,7 +146,6 @@ describe('the way between the resolver and whoever asks it', () => {
     assert.ok(lost > 60 && lost < 120, `${lost} of 300 lost`);
     for (let i = 0; i < 20; i += 1) assert.ok((await digOverTcp(internet.resolver, domain, 'NS')).answers?.length);
   });
-
   it('has others answer first, or add records of names that nobody asked for', async () => {
     await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { poisonShare: 1 } });
     const [domain = ''] = inState(internet, 'active');
@@ -172,7 +157,6 @@ describe('the way between the resolver and whoever asks it', () => {
     }
     assert.deepEqual([...kinds].sort(), ['stranger', 'twin']);
   });
-
   it('is faultless where no share is given', () => {
     const vantage = vantageOf('seed', {});
     for (let i = 0; i < 1_000; i += 1) assert.deepEqual([vantage.isLost(), vantage.poison()], [false, null]);
@@ -186,13 +170,11 @@ describe('a resolver that checks signatures', () => {
   const bogus = { name: 'bogus.test', type: 'A', isChecked: true };
   const respond = (question: Partial<Question>, reply: Reply | null = answer) =>
     validating(() => reply, { companyOf: (name) => plans[name] })({ ...bogus, ...question });
-
   it('refuses what does not verify, unless told not to check', () => {
     assert.equal(respond({})?.rcode, 'SERVFAIL');
     assert.deepEqual(respond({ isChecked: false }), { ...answer, isAuthentic: false });
     assert.deepEqual(respond({ type: 'DS' }), { ...answer, isAuthentic: true });
   });
-
   it('vouches for no alias that leads where nobody signs, and refuses one that leads to broken signatures', () => {
     const aliasTo = (data: string) => {
       const alias = { name: 'good.test', type: 'CNAME', ttl: 1, data } as const;
@@ -202,7 +184,6 @@ describe('a resolver that checks signatures', () => {
     assert.equal(aliasTo('host.test')?.isAuthentic, false);
     assert.equal(aliasTo('bogus.test')?.rcode, 'SERVFAIL');
   });
-
   it('passes failures and silence on as they are', () => {
     assert.deepEqual(respond({}, { rcode: 'REFUSED' }), { rcode: 'REFUSED' });
     assert.equal(respond({}, null), null);

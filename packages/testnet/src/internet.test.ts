@@ -5,12 +5,11 @@ import { createInternet, type Internet } from './internet.ts';
 import { SPECIAL_OCTETS } from './networks.ts';
 import { templates } from './providers/index.ts';
 import { ask } from './test/ask.ts';
-import { dig } from './test/dig.ts';
+import { dataOf, dig } from './test/dig.ts';
 import { hasService, inState, useInternet } from './test/use.ts';
 
 const PROTOCOLS: Readonly<Record<string, string>> = { oldTls: 'TLSv1.2', refused: 'ECONNREFUSED', reset: 'ECONNRESET' };
 
-/** The protocol agreed with the listener of an address, or why there was none. */
 function protocolOf(internet: Internet, servername: string, address: string): Promise<string> {
   const to = internet.dial({ address, port: 443 });
   return new Promise((resolve) => {
@@ -24,7 +23,6 @@ function protocolOf(internet: Internet, servername: string, address: string): Pr
 
 describe('the companies of the simulated internet', () => {
   const internet = useInternet({ domains: 300, hasFaults: false });
-
   it('are the same for the same seed and others for another', async () => {
     await using same = await createInternet({ domains: 300, hasFaults: false });
     await using other = await createInternet({ domains: 300, hasFaults: false, seed: 'another' });
@@ -32,7 +30,6 @@ describe('the companies of the simulated internet', () => {
     assert.equal(tell(same), tell(internet));
     assert.notEqual(tell(other), tell(internet));
   });
-
   it('have stacks of every kind, the large providers far ahead', () => {
     const truths = internet.domains().map((domain) => internet.truth(domain));
     const services = truths.flatMap((truth) => truth.services).filter(({ category }) => category === 'email');
@@ -42,7 +39,6 @@ describe('the companies of the simulated internet', () => {
     assert.ok(others.length >= 10 && first.length > 3 * (others[2]?.length ?? 0));
     for (const state of ['parked', 'nonexistent']) assert.ok(inState(internet, state).length > 0, state);
   });
-
   it('serve their pages by name, with a certificate of their own authority', async () => {
     const issuers = new Set<string | undefined>();
     const authorityOf = (domain: string) =>
@@ -59,54 +55,41 @@ describe('the companies of the simulated internet', () => {
     const { body } = await ask(internet, `https://${inState(internet, 'active')[0]}/robots.txt`);
     assert.match(String(body), /User-agent/);
   });
-
   it('speak an old TLS, refuse and reset as their addresses say, over IPv4 alone', async () => {
     await using faulty = await createInternet({ domains: 600, vantage: { lossShare: 0, poisonShare: 0 } });
     const seen = new Set<string>();
     for (const domain of inState(faulty, 'active')) {
-      const [first] = (await dig(faulty.resolver, domain, 'A'))?.answers ?? [];
-      const address = first?.type === 'A' ? first.data : '';
+      const [address = ''] = await dataOf(faulty.resolver, domain, 'A');
       const kind = Object.entries(SPECIAL_OCTETS).find(([, octet]) => address.endsWith(`.${octet}`))?.[0];
       if (!kind) continue;
-      assert.deepEqual((await dig(faulty.resolver, domain, 'AAAA'))?.answers, [], domain);
+      assert.deepEqual(await dataOf(faulty.resolver, domain, 'AAAA'), [], domain);
       if (!seen.has(kind)) assert.equal(await protocolOf(faulty, domain, address), PROTOCOLS[kind], kind);
       seen.add(kind);
     }
     assert.deepEqual([...seen].sort(), ['oldTls', 'refused', 'reset']);
+    assert.match(await protocolOf(internet, 'nobody.example', '8.8.8.8'), /^ERR_|^ECONNRESET/, 'a name that is nobody');
   });
-
   it('redirect only to companies that are there', () => {
     const targets = internet.domains().flatMap((domain) => internet.truth(domain).redirectsTo ?? []);
     assert.deepEqual([...new Set(targets.map((target) => internet.truth(target).state))], ['active']);
   });
-
-  it('refuse a handshake for a name that is nobody', async () =>
-    assert.match(await protocolOf(internet, 'nobody.example', '8.8.8.8'), /^ERR_|^ECONNRESET/));
-
   it('policies are served where a record says that there is one, with the exchanges of the domain', async () => {
+    const data = (name: string, type: string) => dataOf<unknown>(internet.resolver, name, type);
     let policies = 0;
-    for (const domain of inState(internet, 'active')) {
-      if (!internet.truth(domain).security.hasMtaSts) continue;
-      const [record] = (await dig(internet.resolver, `_mta-sts.${domain}`, 'TXT'))?.answers ?? [];
-      const [address] = (await dig(internet.resolver, `mta-sts.${domain}`, 'A'))?.answers ?? [];
-      assert.equal(address?.type, record === undefined ? undefined : 'A', domain);
-      if (record === undefined || policies >= 3) continue;
-      const url = `https://mta-sts.${domain}/`;
+    for (const domain of inState(internet, 'active').filter((each) => internet.truth(each).security.hasMtaSts)) {
+      const hasRecord = (await data(`_mta-sts.${domain}`, 'TXT')).length > 0;
+      assert.equal((await data(`mta-sts.${domain}`, 'A')).length > 0, hasRecord, domain);
+      if (!hasRecord || policies === 3) continue;
       // A company without HTTPS has none for its policy either.
-      const answer = await ask(internet, `${url}.well-known/mta-sts.txt`).catch(() => undefined);
+      const answer = await ask(internet, `https://mta-sts.${domain}/.well-known/mta-sts.txt`).catch(() => undefined);
       if (answer === undefined) continue;
-      const { headers, body } = answer;
-      assert.equal(headers['content-type'], 'text/plain');
-      const [first] = (await dig(internet.resolver, domain, 'MX'))?.answers ?? [];
-      const exchange = first?.type === 'MX' ? first.data.exchange : '';
-      assert.match(body.toString(), /^version: STSv1\r\nmode: (?:enforce|testing)\r\n/);
-      assert.ok(body.toString().includes(`\r\nmx: ${exchange}\r\n`), domain);
-      assert.equal((await ask(internet, url)).status, 404);
+      const [{ exchange }] = (await data(domain, 'MX')) as [{ exchange: string }];
+      assert.match(String(answer.body), /^version: STSv1\r\nmode: (?:enforce|testing)\r\n/);
+      assert.ok(String(answer.body).includes(`\r\nmx: ${exchange}\r\n`), domain);
       policies += 1;
     }
     assert.equal(policies, 3);
   });
-
   it('security.txt is kept by some, denied by most, and answered with a page by others', async () => {
     const seen = new Map(['text/plain', '404', '301', 'text/html; charset=utf-8'].map((kind) => [kind, 0]));
     for (const domain of inState(internet, 'active')) {
@@ -119,7 +102,6 @@ describe('the companies of the simulated internet', () => {
     }
     assert.ok(Math.min(...seen.values()) >= 3, JSON.stringify([...seen]));
   });
-
   it('migrate as the clock moves, and truth and records follow', async () => {
     const before = new Map(internet.domains().map((domain) => [domain, JSON.stringify(internet.truth(domain))]));
     const migrations = internet.advance(30);
@@ -134,7 +116,6 @@ describe('the companies of the simulated internet', () => {
     assert.throws(() => internet.migrate(domain, { category: 'email', to: 'no-such-provider' }), RangeError);
     assert.throws(() => internet.truth('nobody.example'), RangeError);
   });
-
   it('show versions as real sites do: some old, some of a distribution, some none', async () => {
     const versions = inState(internet, 'active').flatMap((domain) => Object.entries(internet.truth(domain).versions));
     const without = versions.filter(([, { version }]) => version === null).length;
@@ -146,7 +127,6 @@ describe('the companies of the simulated internet', () => {
     assert.ok(shown('apache').some((each) => each.endsWith('win64')));
     assert.deepEqual(shown('drupal'), []);
   });
-
   it('tell in their headers and pages the versions that truth has', async () => {
     let compared = 0;
     for (const domain of internet.domains()) {
@@ -161,19 +141,14 @@ describe('the companies of the simulated internet', () => {
     }
     assert.ok(compared >= 40);
   });
-
   it('have publishers of advisories, which start when they are asked for and move with the clock', async () => {
     const now = () => new Date('2026-03-01T00:00:00Z');
     await using own = await createInternet({ domains: 5, hasFaults: false, now });
-    own.advance(10);
     const sources = await own.advisories();
-    assert.equal(await own.advisories(), sources);
     const count = sources.records().length;
     own.advance(20);
-    assert.ok(sources.records().length > count);
-    assert.equal((await fetch(`${sources.nvdUrl}?cveId=CVE-2021-23017`)).status, 200);
+    assert.ok(sources.records().length > count && (await own.advisories()) === sources);
   });
-
   it('have names of their own, also when there are many', async () => {
     await using large = await createInternet({ domains: 5_000, vantage: { lossShare: 0 } });
     for (const domain of large.domains()) large.truth(domain);

@@ -17,7 +17,6 @@ describe('the settings of a worker', () => {
       if (given !== undefined) assert.equal(written, String(given), name);
     }
   });
-
   it('that cannot be used are named', () => {
     const limits = { STRATA_MODEL_SLOTS: '0', STRATA_QUEUE: '-1' };
     for (const [name, value] of Object.entries({ ...limits, STRATA_P2P_ALLOW: 'somebody', STRATA_LOG_LEVEL: 'loud' }))
@@ -25,13 +24,11 @@ describe('the settings of a worker', () => {
         ...{ name: 'WorkerConfigError', message: new RegExp(`^${name}: `) },
       });
   });
-
   it('keep what is the worker’s own in one folder of the data directory', () => {
     const { directory, peer, model } = readWorkerConfig({ STRATA_DATA: '/data', STRATA_MODEL: ' ' });
     const own = path.join('/data', 'inference', 'worker');
     assert.deepEqual([directory, peer.keyFile, model], [own, path.join(own, 'peer.key'), undefined]);
   });
-
   it('have the version of the package', () => {
     assert.equal(VERSION, (JSON.parse(read('../package.json')) as { version: string }).version);
   });

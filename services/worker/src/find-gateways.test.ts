@@ -64,7 +64,6 @@ describe('gateways', () => {
     assert.deepEqual(net.asked, ['a', 'b']);
     assert.deepEqual([...net.gateways.serving()].sort(), ['a', 'b']);
   });
-
   it('without the protocol are asked with growing backoff', async () => {
     await using net = network(() => false);
     net.connect('a');
@@ -72,7 +71,6 @@ describe('gateways', () => {
     // At 0, 0.5, 1.5, 3.5, 7.5, 15.5 and 31.5 s.
     assert.equal(net.asked.length, 7);
   });
-
   it('are asked again soon after a channel ends, and at once when they reconnect', async () => {
     await using net = network(() => true);
     net.connect('a');
@@ -86,7 +84,6 @@ describe('gateways', () => {
     await settled();
     assert.equal(net.asked.length, 3);
   });
-
   it('that broke the protocol are asked after a minute, and not sooner when they reconnect', async () => {
     await using net = network(() => true, ['a']);
     await settled();
@@ -98,7 +95,6 @@ describe('gateways', () => {
     await passing(92_000);
     assert.equal(net.asked.length, 2);
   });
-
   it('that never send hello are asked with growing backoff', async () => {
     await using net = network(() => true);
     net.connect('a');
@@ -123,7 +119,6 @@ describe('gateways', () => {
     const serving = net.gateways.serving();
     assert.deepEqual([serving.length, serving.filter((peer) => peer.startsWith('named')).length], [64, 8]);
   });
-
   it('without work for a minute are replaced, and those with work stay', async () => {
     await using net = network(() => true);
     await connectMany(net, 56);
@@ -141,7 +136,6 @@ describe('gateways', () => {
     const working = net.gateways.serving().filter((peer) => ['honest', 'peer 7'].includes(peer));
     assert.deepEqual([net.gateways.serving().length, working.length], [56, 2]);
   });
-
   it('that do not answer take no slots', async () => {
     await using net = network((peer) => !peer.startsWith('mute'));
     await connectMany(net, 300, 'mute');

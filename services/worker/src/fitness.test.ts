@@ -24,7 +24,6 @@ describe('a worker', () => {
     engine.isReady = true;
     assert.deepEqual([fitness.trouble(), ...reasons], [undefined, 'the engine is being started again', undefined]);
   });
-
   it('refuses requests while receipts cannot be written, and tries again with one after a while', async () => {
     const { clock, reasons, fitness } = tested();
     const failing = (error: Error) => fitness.keeping(() => Promise.reject(error));
@@ -39,22 +38,19 @@ describe('a worker', () => {
   });
 });
 
-describe('grammars of gateways', () => {
-  let nowMs = 0;
-  const grammars = new Grammars(() => nowMs);
-  const ends = async () => 'answer';
-  const failing = (error: Error) => () => Promise.reject(error);
-
-  it('are refused for ten minutes from a gateway whose grammar had no end, and that grammar from all', async () => {
-    await assert.rejects(grammars.guard('good', 'root ::= "a"', failing(new Error('another fault'))));
-    await assert.rejects(grammars.guard('bad', 'root ::= x', failing(new EndlessGrammarError())), EndlessGrammarError);
-    await assert.rejects(grammars.guard('bad', 'root ::= "a"', ends), { code: 'busy' });
-    await assert.rejects(grammars.guard('good', 'root ::= x', ends), { code: 'grammar-unusable' });
-    assert.equal(await grammars.guard('bad', undefined, ends), 'answer', 'what has none is served');
-    assert.equal(await grammars.guard('good', 'root ::= "a"', ends), 'answer');
-    nowMs = 599_999;
-    await assert.rejects(grammars.guard('bad', 'root ::= "a"', ends), { code: 'busy' });
-    nowMs = 600_000;
-    assert.equal(await grammars.guard('bad', 'root ::= "a"', ends), 'answer');
-  });
+let nowMs = 0;
+const grammars = new Grammars(() => nowMs);
+const ends = async () => 'answer';
+const failing = (error: Error) => () => Promise.reject(error);
+it('a grammar without end is refused from all, and any grammar from its gateway, for ten minutes', async () => {
+  await assert.rejects(grammars.guard('good', 'root ::= "a"', failing(new Error('another fault'))));
+  await assert.rejects(grammars.guard('bad', 'root ::= x', failing(new EndlessGrammarError())), EndlessGrammarError);
+  await assert.rejects(grammars.guard('bad', 'root ::= "a"', ends), { code: 'busy' });
+  await assert.rejects(grammars.guard('good', 'root ::= x', ends), { code: 'grammar-unusable' });
+  assert.equal(await grammars.guard('bad', undefined, ends), 'answer', 'what has none is served');
+  assert.equal(await grammars.guard('good', 'root ::= "a"', ends), 'answer');
+  nowMs = 599_999;
+  await assert.rejects(grammars.guard('bad', 'root ::= "a"', ends), { code: 'busy' });
+  nowMs = 600_000;
+  assert.equal(await grammars.guard('bad', 'root ::= "a"', ends), 'answer');
 });

@@ -29,7 +29,6 @@ describe('offers', () => {
       isFit: () => state.isFit,
     });
     const announced = () => gossiped.map((message) => decodeOffer((decodeFrame(message) as FrameOf<'offer'>).offer));
-    /** How many models each offer had. */
     const models = () => announced().map((offer) => offer.models.length);
     return { offers, places, state, announced, models, [Symbol.asyncDispose]: () => offers[Symbol.asyncDispose]() };
   }
@@ -50,7 +49,6 @@ describe('offers', () => {
     await passing(5, 30_000);
     assert.deepEqual(scene.models(), [1, 0]);
   });
-
   it('have no model while the worker cannot serve, and have it again soon after', async () => {
     await using scene = await started();
     for (const isFit of [false, true]) {
@@ -59,7 +57,6 @@ describe('offers', () => {
     }
     assert.deepEqual(scene.models(), [1, 0, 1]);
   });
-
   it('are renewed long before they expire, each with a higher number', async () => {
     await using scene = await started();
     await passing(3, 30_000);
@@ -69,7 +66,6 @@ describe('offers', () => {
       return next;
     });
   });
-
   it('have the load when it changes, at most every five seconds', async () => {
     await using scene = await started();
     const { offers, places, announced } = scene;

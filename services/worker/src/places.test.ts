@@ -37,20 +37,17 @@ describe('slots', () => {
     for (let i = 0; i < 2; i += 1) await release(0);
     assert.deepEqual([places.running, places.waiting], [1, 1], 'a second release frees nothing');
   });
-
   it('go to the gateway that has the fewest, and among equals to the first', async () => {
     const { log, enterAll, release } = scene(2, 10);
     await enterAll('a', 'a', 'a', 'a', 'b', 'b', 'c');
     for (let i = 0; i < 5; i += 1) await release(i);
     assert.equal(log.join(), 'a,a,b,a,b,a,c');
   });
-
   it('of a full queue are taken from the gateway that has the most', async () => {
     const { log, places, enterAll } = scene(1, 3);
     await enterAll('a', 'a', 'a', 'a', 'b', 'b', 'b');
     assert.deepEqual([log.sort().join(), places.waiting], ['a,a busy,b busy,b busy', 3]);
   });
-
   it('are not kept for a request that stopped waiting', async () => {
     const { log, enter, enterAll, release } = scene(1, 3);
     const stopping = new AbortController();
@@ -61,7 +58,6 @@ describe('slots', () => {
     await release(0);
     assert.equal(log.join(), 'a,b stopped,c');
   });
-
   it('report when the last is released', async () => {
     const { places, enterAll, release } = scene(1, 1);
     await enterAll('a');

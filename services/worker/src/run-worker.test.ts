@@ -30,7 +30,6 @@ describe('a running worker', () => {
     const [started, ...others] = tested.news.map(({ kind }) => kind);
     assert.equal([started, ...others.sort()].join(), 'started,joined,joined,not-joined,serving,serving');
   });
-
   it('is the same worker after a restart: it refuses an old request, and keeps a late agreement, once', async () => {
     await using directory = await temporaryDirectory();
     await using gateway = await startScriptedGateway();
@@ -58,13 +57,11 @@ describe('a running worker', () => {
     assert.partialDeepStrictEqual(totals, [{ segments: 2, settled: 1 }]);
     assert.equal(reasonOf(await channel.ask(request)), 'protocol');
   });
-
   it('is the only one for its directory', async () => {
     await using first = await startTestWorker();
     const error = { name: 'WorkerStartError', message: /another worker runs with .+ already/ };
     await assert.rejects(startTestWorker({ directory: first.directory }), error);
   });
-
   it('can be ended while it starts, during a download or a load, and while it joins', async () => {
     await using directory = await temporaryDirectory();
     // It never answers.
@@ -87,7 +84,6 @@ describe('a running worker', () => {
     await again.worker.leave();
     assert.equal(again.news.map(({ kind }) => kind).join(), 'started');
   });
-
   it('reports that its engine failed, so that the gateway can continue elsewhere', async () => {
     await using gateway = await startScriptedGateway();
     const model = simulatedModel({ tokensPerSecond: 100 });
@@ -99,7 +95,6 @@ describe('a running worker', () => {
     const end = await channel.endOf(1);
     assert.ok(end.kind === 'failed' && end.code === 'engine-failed' && !/simulated/.test(end.message), 'by our text');
   });
-
   it('finishes its answers before it leaves, and takes no new ones', async () => {
     await using gateway = await startScriptedGateway();
     await using tested = await startTestWorker({ join: [gateway.address], tokensPerSecond: 100 });

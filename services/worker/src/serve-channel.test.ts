@@ -49,7 +49,6 @@ describe('a worker, asked by a gateway', () => {
   };
   const isWriting = ({ id }: FrameOf<'request'>) =>
     channel.until('pulse', ({ jobs }) => jobs.some((job) => job.id === id && job.phase === 'writing'));
-
   it('sends hello first, then its signed offer', async () => {
     const [first, second] = channel.frames;
     assert.deepEqual([first?.kind, second?.kind], ['hello', 'offer']);
@@ -59,7 +58,6 @@ describe('a worker, asked by a gateway', () => {
     assert.deepEqual([peer, expiresAtMs - issuedAtMs, models.length], [tested.worker.id, 120_000, 1]);
     assert.partialDeepStrictEqual(models[0], { name: 'simulated', slots: 2, contextLength: 131_072 });
   });
-
   it('sends the tokens of the answer in order, and a receipt that is right', async () => {
     const request = await sent({ maxTokens: 100 });
     const { tokens, receipt, signature, signed } = await endOf(request);
@@ -81,7 +79,6 @@ describe('a worker, asked by a gateway', () => {
     };
     assert.deepEqual(segmentProblems(signed, { ...observed, promptTokens: PROMPT.length, reason: 'length' }), []);
   });
-
   it('sends no more tokens than it has credit for, and continues with more credit', async () => {
     const request = await sent({ maxTokens: 30, credit: 10 });
     await channel.untilTokens(request.id, 10);
@@ -101,7 +98,6 @@ describe('a worker, asked by a gateway', () => {
       assert.deepEqual([tokens, signed.from, signed.to], [truth(30).slice(given), given, 30]);
       assert.equal(channel.framesOf(request.id)[0]?.position, given < 30 ? given : undefined);
     });
-
   it('ends a cancelled answer with a receipt for exactly what it sent', async () => {
     const request = await sent({ maxTokens: 100_000 });
     await channel.untilTokens(request.id, 20);
@@ -109,21 +105,18 @@ describe('a worker, asked by a gateway', () => {
     const { reason, tokens, signed } = await cancelled(request);
     assert.deepEqual([reason, tokens], ['cancelled', truth(signed.to)]);
   });
-
   it('signs an empty receipt for an answer that was cancelled before it had credit', async () => {
     const request = await sent({ credit: 0 });
     await isWriting(request);
     const { from, to, firstTokenAtMs } = (await cancelled(request)).signed;
     assert.deepEqual([from, to, firstTokenAtMs], [0, 0, 0]);
   });
-
   it('serves as many as it has slots, queues as many as its queue holds, and refuses the rest', async () => {
     const requests = Array.from({ length: 6 }, () => requestOf(channel.nextId(), { maxTokens: 200 }));
     for (const request of requests) await channel.send(request);
     const ends = await Promise.all(requests.map(({ id }) => channel.endOf(id)));
     assert.equal(ends.map(reasonOf).join(), 'length,length,length,length,busy,busy');
   });
-
   it('refuses a request whose nonce it has served, and what its model cannot answer', async () => {
     const request = await sent();
     await endOf(request);
@@ -136,7 +129,6 @@ describe('a worker, asked by a gateway', () => {
     ] as const)
       assert.equal(reasonOf(await channel.ask(requestOf(channel.nextId(), change))), code);
   });
-
   it('scores answers, makes vectors, and sends its vocabulary in parts', async () => {
     const { modelSha256, sampling } = requestOf(1);
     const asked = { modelSha256, prompt: PROMPT, sampling };
@@ -157,7 +149,6 @@ describe('a worker, asked by a gateway', () => {
     }
     assert.deepEqual(Buffer.concat(parts), vocabularyBytes);
   });
-
   it('keeps the signature of a gateway under a receipt, and no other', async () => {
     const request = await sent();
     const { receipt } = await endOf(request);
@@ -249,7 +240,6 @@ describe('a worker, asked by a hostile gateway', () => {
       const ofBoth = totals.filter(({ key }) => [good.node.id, bad.node.id].includes(key));
       assert.deepEqual(ofBoth, [{ key: good.node.id, segments: 1, settled: 0, ...used }]);
     });
-
   it('serves a second gateway, though the first asks for everything', async () => {
     await using greedy = await connected();
     await using modest = await connected();

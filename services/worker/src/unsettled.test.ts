@@ -30,7 +30,6 @@ describe('receipts that no gateway has signed', () => {
     }
     assert.equal(isFull('honest'), false, 'never of a gateway that signs');
   });
-
   it('are counted also for answers without a token', async () => {
     const HEX = 'ab'.repeat(32);
     const segments = { put: async () => true } as unknown as Store['segments'];

@@ -54,7 +54,6 @@ describe('the image', () => {
     assert.match(dockerfile, /npm ci --omit=dev --ignore-scripts/);
     assert.doesNotMatch(dockerfile, /:latest|\bADD\b/);
   });
-
   it('takes what there is, and neither tests nor data nor secrets', () => {
     for (const { rest } of instructions.filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from'))) {
       const source = rest.split(/\s+/)[0] ?? '';
@@ -64,14 +63,12 @@ describe('the image', () => {
     for (const each of ['.git', '**/node_modules', '**/*.test.ts', 'data', 'deploy/docker/secrets'])
       assert.ok(ignored.includes(each), each);
   });
-
   it('has a command and settings that there are', async () => {
     const command = instructions.findLast(({ word }) => word === 'CMD')?.rest ?? '';
     await assertSettings(await serviceOf(JSON.parse(command) as string[]), settings);
   });
 });
 
-/** The Compose that is installed: Docker's plugin, or the program before it. */
 const reader = [['docker', 'compose'], ['docker-compose']]
   .map(([program = '', ...args]) => {
     const { status, stdout } = spawnSync(program, [...args, 'version', '--short'], { encoding: 'utf8' });
@@ -85,7 +82,6 @@ describe('the compose file', () => {
     assert.deepEqual(['api', 'scanner', 'scheduler', 'gateway', 'postgres', 'proxy'].map(replicas), [2, 2, 1, 1, 1, 1]);
     assert.equal(Object.keys(compose.services).filter((name) => name.startsWith('worker-')).length, 3);
   });
-
   it('gives each of our services a command and settings that there are, and as few rights as can be', async () => {
     assert.ok(ours.length >= 7);
     for (const [name, { command, environment, read_only, cap_drop, security_opt, restart, ports }] of ours) {
@@ -100,7 +96,6 @@ describe('the compose file', () => {
       await assertSettings(service, Object.fromEntries(pairs));
     }
   });
-
   it('names no volume, network, secret or service that it does not have', () => {
     for (const [name, service] of Object.entries(compose.services)) {
       for (const network of service.networks) assert.ok(network in compose.networks, `${name}: ${network}`);
@@ -117,7 +112,6 @@ describe('the compose file', () => {
     const text = JSON.stringify(compose);
     assert.doesNotMatch(text, /"[A-Z_]*(?:PASSWORD|_KEY|TOKEN)":/, 'secrets come from files');
   });
-
   it('is taken by Compose', { skip: reader ? false : 'neither docker compose nor docker-compose is installed' }, () => {
     // `name` came with version 2, which Debian does not have yet; all else is read by either.
     const text = readFileSync(path.join(here, 'compose.yaml'), 'utf8');

@@ -83,7 +83,6 @@ const all = hasKubectl
 const of = (kind: string) => all.filter((object) => object.kind === kind);
 const workloads: Workload[] = [...of('Deployment'), ...of('StatefulSet')].map((object) => Workload.parse(object));
 
-/** The workloads whose pods a selector chooses. */
 const chosenBy = (selector: unknown) => {
   const { matchLabels, matchExpressions } = Selector.parse(selector);
   return workloads.filter(({ spec }) => {
@@ -103,7 +102,6 @@ describe('the manifests', () => {
     const containers = workloads.flatMap(({ spec }) => spec.template.spec.containers);
     for (const { image } of containers) assert.match(image, /^strata:\d/);
   });
-
   it('are of kinds and versions that Kubernetes has, each name once', () => {
     for (const { kind, apiVersion } of all) assert.equal(apiVersion, KINDS[kind], kind);
     const names = all.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
@@ -111,13 +109,9 @@ describe('the manifests', () => {
     const [namespace] = of('Namespace');
     assert.equal(namespace.metadata.labels['pod-security.kubernetes.io/enforce'], 'restricted');
     const replicas = workloads.map(({ metadata, spec }) => `${metadata.name} ${spec.replicas}`).sort();
-    const expected = ['api 2', 'gateway 1', 'scanner 2', 'scheduler 2', 'worker 3'];
-    assert.deepEqual(
-      replicas,
-      expected.map((each) => `strata-${each}`),
-    );
+    const expected = ['api 2', 'gateway 1', 'scanner 2', 'scheduler 2', 'worker 3'].map((each) => `strata-${each}`);
+    assert.deepEqual(replicas, expected);
   });
-
   it('run commands that there are, with settings that there are', async () => {
     const maps = new Map(of('ConfigMap').map(({ metadata, data }) => [metadata.name, data as Record<string, string>]));
     for (const { metadata, spec } of workloads)
@@ -130,7 +124,6 @@ describe('the manifests', () => {
         assert.ok(service === 'stack' || isMeasured, metadata.name);
       }
   });
-
   it('choose their own pods, mount what there is, and are asked at ports that they have', () => {
     for (const { metadata, spec } of workloads) {
       const chosen = chosenBy(spec.selector).map((workload) => workload.metadata.name);
@@ -165,7 +158,6 @@ describe('the manifests', () => {
     for (const { spec } of of('HorizontalPodAutoscaler'))
       assert.ok(names.includes(`${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`));
   });
-
   it('allow only the listed connections', () => {
     const policies = of('NetworkPolicy');
     const silent = policies.find(({ metadata }) => metadata.name === 'nothing-by-default');
@@ -182,7 +174,6 @@ describe('the manifests', () => {
     for (const { ipBlock } of scans.spec.egress[0].to)
       assert.ok(ipBlock.except.length > 0, 'private networks are nobody’s site');
   });
-
   it('take secrets that docs/operations.md says how to make', () => {
     const text = readFileSync(path.join(root, 'docs/operations.md'), 'utf8');
     const volumes = workloads.flatMap(({ spec }) => spec.template.spec.volumes);

@@ -10,7 +10,6 @@ import { assertSettings, root, serviceOf } from '../../support/deployed.ts';
 const here = path.join(root, 'deploy/systemd');
 const units = readdirSync(here).filter((name) => name.endsWith('.service'));
 const textOf = (unit: string) => readFileSync(path.join(here, unit), 'utf8');
-/** Every value of a key, in order. */
 const valuesOf = (unit: string, key: string) =>
   [...textOf(unit).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
@@ -41,17 +40,14 @@ describe('the units', () => {
       for (const [key, value] of Object.entries(rights)) assert.deepEqual(valuesOf(unit, key), [value], key);
       assert.ok(valuesOf(unit, 'SystemCallFilter').includes('@system-service'));
     });
-
   it('are what systemd understands', { skip: notice }, () => {
     using directory = mkdtempDisposableSync(path.join(tmpdir(), 'strata-units-'));
-    // Where the program is here.
     const localOf = (text: string) =>
       text.replaceAll('/opt/strata/node_modules/.bin/node', process.execPath).replaceAll('/opt/strata', root);
     const files = units.map((unit) => path.join(directory.path, unit));
     for (const [i, unit] of units.entries()) writeFileSync(files[i] ?? '', localOf(textOf(unit)));
     analyze('verify', '--man=no', ...files);
   });
-
   it('expose little, as systemd counts it: 1.5 of 10 at most', { skip: notice }, () => {
     for (const unit of units) analyze('security', '--offline=true', '--threshold=15', path.join(here, unit));
   });

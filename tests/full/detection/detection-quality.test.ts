@@ -15,7 +15,6 @@ describe('detection on the simulated internet, its faults on', () => {
     const rulebook = compileRulebook(loadCatalog(entries));
     quality = await measureQuality({ ...internet, truths }, rulebook, { concurrency: 48 });
   });
-
   it('is right in 99 % of what it says and finds 97 % of what can be seen', (test) => {
     const { all, byCategory } = quality;
     for (const [name, score] of byCategory)
@@ -25,7 +24,6 @@ describe('detection on the simulated internet, its faults on', () => {
     assert.ok(precision(all) >= 0.99, `precision ${percent(precision(all))} of ${all.right + all.wrong}`);
     assert.ok(recall(all) >= 0.97, `recall ${percent(recall(all))} of ${all.visible}`);
   });
-
   it('means what it says by its levels of confidence', (test) => {
     const { byLevel, byScore } = quality;
     const line = (name: string, { claims, right }: Calibration) =>
@@ -37,12 +35,10 @@ describe('detection on the simulated internet, its faults on', () => {
       assert.ok(calibration.right / calibration.claims >= goal, line(level, calibration));
     }
   });
-
   it('is right of every category alone', () => {
     for (const [name, score] of quality.byCategory)
       assert.ok(precision(score) >= 0.95, `${name}: ${percent(precision(score))} of ${score.right + score.wrong}`);
   });
-
   it('knows what is for sale and what does not exist, and says nothing of a broken zone', () => {
     assert.deepEqual(quality.wrongStates, []);
   });

@@ -48,7 +48,6 @@ describe('feeds of a simulated internet', () => {
         return mentions.map((mention) => `${ids.get(url)} ${mention} ${day}`);
       }),
     );
-
   it('are kept with every mention and no other, whatever their form', () => {
     using database = new DatabaseSync(path.join(service.directory, 'strata.db'), { readOnly: true });
     const kept = database
@@ -59,9 +58,9 @@ describe('feeds of a simulated internet', () => {
       .all()
       .map(({ mention }) => String(mention));
     assert.ok(kept.length > 1_000, `${kept.length} mentions`);
+    assert.equal(new Set(readable().map(({ format }) => format)).size, 5, 'every format');
     assert.deepEqual(kept.sort(), shown().sort());
   });
-
   it('are counted in the leaderboard', async () => {
     const { body } = await service.get('/stack/v1/feeds/leaderboard?window=30d&limit=1000');
     const today = Math.floor(now / DAY_MS);
@@ -71,7 +70,6 @@ describe('feeds of a simulated internet', () => {
     const listed = body.domains as readonly { readonly domain: string; readonly mentions: number }[];
     assert.deepEqual(new Map(listed.map(({ domain, mentions }) => [domain, mentions])), counts);
   });
-
   it('fail with a reason when they are web pages', async () => {
     const pages = subscribed().filter(({ behaviour }) => behaviour === 'html-page');
     assert.ok(pages.length > 0);
@@ -81,7 +79,6 @@ describe('feeds of a simulated internet', () => {
       assert.match(String(state.error), /none of <rss>/);
     }
   });
-
   it('are asked without their body when nothing is new', async () => {
     await poll();
     const validated = readable().filter(({ behaviour }) => /^(?:etag|last-modified|both-validators)$/.test(behaviour));

@@ -75,7 +75,6 @@ describe('a worker', { timeout: 120_000 }, () => {
     await workersServing(gateway, 1);
   });
   after(() => cluster?.[Symbol.asyncDispose]());
-
   it('that answers in garbage', async () => {
     const garbage = () => crypto.getRandomValues(new Uint8Array(200));
     let replaced = 0;
@@ -89,7 +88,6 @@ describe('a worker', { timeout: 120_000 }, () => {
     await assertServes();
     assert.ok(replaced > 0, 'it was asked');
   });
-
   it('that sends a gigabyte, in frames that are right in themselves', async () => {
     const before = await gatewayBytes();
     await using node = await host();

@@ -42,7 +42,6 @@ describe('a worker that is lost', { timeout: 300_000 }, () => {
     };
     await repeatDuring(killEach(), () => here.assertStreams(...asks));
   });
-
   it('by a freeze is left for the other', async () => {
     await using here = await served(2);
     const { cluster } = here;

@@ -9,7 +9,6 @@ const refusal = (status: number, code: string, message: string, headers: Record<
   json: { error: { code, message, type: 'x', param: null } },
 });
 
-/** A stream with this text that is cut off, or with its end too. */
 function streamOf(text: string, { isCut = false } = {}) {
   const chunk = (delta: object, reason: string | null) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
@@ -43,7 +42,6 @@ describeChat('the chat in trouble', (inChat, { demo }) => {
     ]);
     await assertAccessible(page);
   });
-
   inChat('shows what would take too long to lay out as it was sent, and goes on', {}, async (page) => {
     const text = `${'>'.repeat(100_000)}deep`;
     await page.route(CHAT, (route) => route.fulfill(streamOf(text)), { times: 1 });
@@ -55,14 +53,12 @@ describeChat('the chat in trouble', (inChat, { demo }) => {
     await page.getByRole('link', { name: 'Be bad' }).click();
     await page.getByText('Shown as it was sent').waitFor();
   });
-
   inChat('says that the page has failed, where a part of it cannot be loaded', UNOPENED, async (page) => {
     await page.route('**/assets/machines-*.js', (route) => route.abort());
     await page.goto(`${demo().inference}/machines`);
     await page.getByText('This page has failed').waitFor();
     await assertAccessible(page);
   });
-
   inChat('keeps a question for which Enter came too early, and sends it with the models', UNOPENED, async (page) => {
     const release = await hold(page, '**/v1/models');
     await page.goto(demo().inference);
@@ -75,7 +71,6 @@ describeChat('the chat in trouble', (inChat, { demo }) => {
     assert.deepEqual(await questions(page), ['What is DMARC?']);
     assert.equal(await page.getByLabel('Your question').inputValue(), '');
   });
-
   inChat('leads a new reader to a free key and an answer', { key: undefined, allowed: [429] }, async (page) => {
     await page.getByText('First, a key').waitFor();
     await ask(page, 'What is DMARC?');
@@ -97,7 +92,6 @@ describeChat('the chat in trouble', (inChat, { demo }) => {
     await page.reload();
     assert.deepEqual(await questions(page), ['What is DMARC?']);
   });
-
   inChat('says that a key is not known here, and takes another', { key: 'sk-wrong', allowed: [401] }, async (page) => {
     await page.getByText('This key is not known here').waitFor();
     await ask(page, 'What is SPF?');
@@ -106,7 +100,6 @@ describeChat('the chat in trouble', (inChat, { demo }) => {
     await page.getByRole('button', { name: 'Use it' }).click();
     await finished(page);
   });
-
   inChat('says that there is no connection, and sends what was asked when it is back', {}, async (page) => {
     await page.getByRole('button', { name: 'What is DMARC?' }).waitFor();
     await page.context().setOffline(true);
@@ -117,7 +110,6 @@ describeChat('the chat in trouble', (inChat, { demo }) => {
     await page.context().setOffline(false);
     await finished(page);
   });
-
   inChat('says what to do about an answer that cannot be had', { allowed: [400, 429] }, async (page) => {
     await answered(page, 'What is SPF?');
     await ask(page, 'again and '.repeat(110));

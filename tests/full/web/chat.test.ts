@@ -68,7 +68,6 @@ function slowed(workers: readonly number[]): Disposable {
   };
 }
 
-/** Whether the answer that is shown is being written and has words. */
 const isWriting = async (page: Page): Promise<boolean> =>
   (await page.locator('[data-state=running] .chat-text').count()) === 1;
 
@@ -103,7 +102,6 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.reload();
     assert.equal(await page.locator('.chat-text').innerText(), text);
   });
-
   inChat('shows a receipt that was tampered with as one that does not hold', {}, async (page) => {
     await answered(page, 'What is SPF?');
     await page.getByText(/by worker/).waitFor();
@@ -117,7 +115,6 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.getByText('The receipt does not hold.').waitFor();
     assert.ok(await page.locator('.chat-steps .bad', { hasText: 'signature' }).count());
   });
-
   inChat('stops at Escape and keeps what came; focus and status are where they should be', UNOPENED, async (page) => {
     await page.addInitScript(slowAnswers);
     await page.goto(demo().inference);
@@ -150,7 +147,6 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.getByRole('button', { name: 'Stop' }).click();
     assert.equal(await focused(), 'Your question');
   });
-
   inChat('asks another question in place of one, and leads back to what followed the first', {}, async (page) => {
     await answered(page, 'What is DMARC?');
     await answered(page, 'What is SPF?', 2);
@@ -166,7 +162,6 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     assert.deepEqual(await questions(page), ['What is DMARC?', 'What is SPF?']);
     await assertAccessible(page);
   });
-
   inChat('keeps several conversations, renames and deletes them', {}, async (page) => {
     for (const question of ['What is SPF?', 'What is Strata?']) {
       await page.getByRole('button', { name: 'New conversation' }).click();
@@ -200,7 +195,6 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.reload();
     assert.equal(await list.getByRole('link').count(), 0);
   });
-
   inChat('sends the parameters that were set, and says which ones the service would not take', {}, async (page) => {
     await page.getByRole('button', { name: 'Parameters' }).click();
     await page.getByLabel('System prompt').fill('Be short.');
@@ -217,7 +211,6 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await finished(page);
     await page.getByText('The answer ended at its limit of tokens.').waitFor();
   });
-
   inChat('completes an answer whose worker is killed, and shows who went and who took over', {}, async (page, t) => {
     const { workerPids = [], inference } = demo();
     if (workerPids.length < 2) return t.skip('the demo is not ours to break');

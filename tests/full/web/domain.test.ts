@@ -35,7 +35,6 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
     const { domain, from_id, to_id } = migration;
     Object.assign(named, { DOMAIN: domain, PAIR: others.slice(0, 2).join(), PROVIDERS: `${from_id},${to_id}` });
   });
-
   inPage('tells the stack with evidence, and leads to the history', '/domain/DOMAIN', async (page) => {
     await page.getByRole('heading', { level: 1, name: migration.domain }).waitFor();
     const stack = page.getByRole('region', { name: 'Stack', exact: true });
@@ -53,7 +52,6 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
     await page.reload();
     await history.getByText(/\d+ of \d+ changes/).waitFor();
   });
-
   inPage('loads posture, risk, advisories and feeds when they are opened', '/domain/DOMAIN', async (page) => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -73,7 +71,6 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
       if (part !== '') assert.equal(askedOf(part), 1, `${part} once it is opened`);
     }
   });
-
   inPage('says so when one value of the answer was changed', '/status', async (page) => {
     await page.route(`**/stack/v1/domains/${migration.domain}`, async (route) => {
       const response = await route.fetch();
@@ -91,7 +88,6 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
     assert.doesNotMatch(shown, /The receipt holds/);
     assert.equal(await page.locator('.steps .bad').count(), 1);
   });
-
   inPage('can be read, filtered and verified with the keyboard alone', '/domain/DOMAIN', async (page) => {
     await tabTo(page, /^History$/);
     await page.keyboard.press('Enter');
@@ -106,11 +102,9 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
     await page.keyboard.press('Enter');
     await page.getByText('The receipt holds').waitFor();
   });
-
   inPage('says which domain is meant', '/domain/https%3A%2F%2Fwww.DOMAIN%2Fabout%3Fx%3D1', async (page) => {
     await page.getByText(`Answered for ${migration.domain}, to which`).waitFor();
   });
-
   inPage('says that a name is not in the demo', { path: '/domain/google.com', allowed: [404] }, async (page) => {
     await page.getByRole('heading', { name: 'google.com is not in this demo' }).waitFor();
     await page.getByText('A demo on a simulated internet: every domain here is invented.').waitFor();
@@ -121,7 +115,6 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
     await page.getByRole('heading', { name: 'There is no such domain' }).waitFor();
     assert.equal(await page.getByText('simulated').count(), 0);
   });
-
   inPage('compares domains, one more and one less in place', '/compare?domains=PAIR', async (page) => {
     const [first, second, third] = others as [string, string, string];
     await page.getByLabel('Add a domain').fill('not a domain!!');
@@ -140,7 +133,6 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
     await page.waitForURL(/only=differences/);
     assert.equal(await page.locator('.compare tbody tr:not(.differs)').count(), 0);
   });
-
   inPage('compares providers', '/compare?providers=PROVIDERS', async (page) => {
     for (const name of [migration.from, migration.to])
       await page.getByRole('columnheader', { name }).getByRole('link', { name, exact: true }).waitFor();

@@ -14,7 +14,6 @@ describePages('the frame', ({ demo, inPage }) => {
     await page.keyboard.type('clou');
     assert.equal(await page.getByRole('combobox', { name: 'Search domains and providers' }).inputValue(), 'clou');
   });
-
   inPage('marks one page as the one that is open, wherever one is', { path: '/', allowed: [404] }, async (page) => {
     for (const [path, name] of [
       ['/', 'Home'],
@@ -31,7 +30,6 @@ describePages('the frame', ({ demo, inPage }) => {
       assert.equal(await page.locator('.pager [aria-current]').count(), 0, path);
     }
   });
-
   inPage('shows the keys, and lets them be turned off for good', '/start', async (page) => {
     await page.keyboard.press('?');
     const dialog = page.getByRole('dialog', { name: 'Keyboard' });
@@ -54,7 +52,6 @@ describePages('the frame', ({ demo, inPage }) => {
     await page.keyboard.press('m');
     await page.waitForURL('**/market');
   });
-
   inPage('closes the menu of a phone with Escape', { path: '/start', ...PHONE }, async (page) => {
     const menu = page.getByRole('button', { name: 'Menu' });
     const market = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Market' });
@@ -64,7 +61,6 @@ describePages('the frame', ({ demo, inPage }) => {
     assert.equal(await market.isVisible(), false);
     assert.equal(await menu.evaluate((element) => element === document.activeElement), true);
   });
-
   inPage('prints all rows of a long table, in dark ink', { path: '/status', colorScheme: 'dark' }, async (page) => {
     const rows = Array.from({ length: 400 }, (_, i) => `domain-${i}.example`);
     await page.route('**/stack/v1/search?*', async (route) => {
@@ -103,7 +99,6 @@ describePages('without a connection a page', ({ inPage }) => {
     await page.getByRole('region', { name: 'In figures' }).locator('a').first().waitFor();
     assert.equal(await page.getByText('You are offline.').count(), 0);
   });
-
   inPage('asks again for what is open alone', '/search?state=active', async (page) => {
     await page.context().setOffline(true);
     for (const state of ['parked', 'nonexistent']) {
@@ -121,7 +116,6 @@ describePages('without a connection a page', ({ inPage }) => {
     await settled(page);
     assert.deepEqual(asked, ['?state=nonexistent&limit=50']);
   });
-
   inPage('asks a silent service ever less', { path: '/search?state=active', allowed: [503] }, async (page) => {
     let asked = 0;
     await page.route('**/health', (route) => {
@@ -152,21 +146,14 @@ describePages('answers', ({ demo, inPage }) => {
     assert.equal(await called(), before);
     release();
     await card.locator('.answer:not(.old)').waitFor();
-    await page
-      .getByText(/^51 to/)
-      .first()
-      .waitFor();
+    await page.getByText('51 to').first().waitFor();
     assert.match(await called(), /offset=50/);
   });
-
   inPage('have a verdict of their own: none stays under the next', '/search?state=active', async (page) => {
     const card = page.getByRole('region', { name: 'Domains', exact: true });
     await assertReceiptHolds(card, 'API and receipt');
     await page.getByRole('link', { name: 'Next', exact: true }).click();
-    await page
-      .getByText(/^51 to/)
-      .first()
-      .waitFor();
+    await page.getByText('51 to').first().waitFor();
     assert.equal(await card.getByText('The receipt holds').count(), 0);
     // A check that ends after its answer has gone tells of nothing that is shown.
     const release = await hold(page, '**/.well-known/stack-keys.json');
@@ -179,7 +166,6 @@ describePages('answers', ({ demo, inPage }) => {
     await page.waitForLoadState('networkidle');
     assert.equal(await card.locator('.verdict').count(), 0);
   });
-
   inPage('that may still come are asked for once', { path: '/status', allowed: [404] }, async (page) => {
     const domain = 'first-look.example';
     let asked = 0;

@@ -24,7 +24,6 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     loser = { id: most.provider_id, name: most.provider };
     named.LOSER = loser.id;
   });
-
   inPage("leads by clicks from a market to a provider's lost customers", '/market?category=dns', async (page) => {
     await page.getByText('The numbers as a table').first().click();
     const shares = page.getByRole('region', { name: 'Share of providers: DNS' });
@@ -68,7 +67,6 @@ describePages('market', ({ answer, demo, inPage, named }) => {
   ];
   for (const [what, path, of, list] of NUMBERS)
     inPage(`leads from a number to a list of as many: ${what}`, path, (page) => assertListed(page, of, list));
-
   inPage('shows loading, empty and failed apart', { path: '/status', allowed: [503] }, async (page) => {
     const gate = Promise.withResolvers<void>();
     let status = 200;
@@ -91,7 +89,6 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     await page.getByText('The store does not answer.').waitFor();
     assert.equal(await page.getByText(/Nobody moved|No migration/).count(), 0);
   });
-
   inPage('saves a list as CSV and checks its receipt', '/migrations?provider=LOSER&direction=out', async (page) => {
     const started = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download CSV' }).click();
@@ -121,7 +118,6 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     const { receipt_id } = JSON.parse(readFileSync(await (await receipt).path(), 'utf8'));
     assert.match(receipt_id, /^rwr_/);
   });
-
   inPage('asks only for the parts of a provider that are opened', '/provider/cloudflare', async (page) => {
     const asked: string[] = [];
     page.on('request', (request) => {
@@ -142,7 +138,6 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     const routes = asked.map((path) => path.split('/').at(-2));
     assert.deepEqual(routes, ['adoption', 'supply-chain', 'providers']);
   });
-
   inPage('says that a provider is not known', { path: '/provider/no-such-provider', allowed: [404] }, async (page) => {
     await page.getByRole('alert').or(page.locator('.notice')).waitFor();
     assert.match(await page.locator('.notice').innerText(), /no-such-provider/);
@@ -155,7 +150,6 @@ interface Leaving {
   readonly lost_30d: number;
 }
 
-/** What stands in one column of a table, row by row. */
 async function column(page: Page, table: string, name: string): Promise<string[]> {
   const place = page.getByRole('region', { name: table, exact: true });
   const names = await place.getByRole('columnheader').allInnerTexts();

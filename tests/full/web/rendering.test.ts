@@ -61,7 +61,6 @@ describeChat('a page of the chat looks right', (inChat, { browser, demo }) => {
     it(name, () =>
       assertRenders(browser(), demo().inference + path, { name, key: hasKey ? demo().inferenceKey : undefined }),
     );
-
   inChat('a conversation on a phone, with the list of conversations', PHONE, async (page) => {
     await answered(page, 'What is DMARC?');
     await page.getByRole('button', { name: 'Conversations' }).click();
@@ -72,14 +71,11 @@ describeChat('a page of the chat looks right', (inChat, { browser, demo }) => {
 
 describePages('the tests of pages', ({ browser, open }) => {
   it('take an empty page for none', async () => {
-    await assert.rejects(
-      assertRenders(browser(), 'data:text/html,<title>Empty</title>', { name: 'empty' }),
-      /headings/,
-    );
+    const empty = 'data:text/html,<title>Empty</title>';
+    await assert.rejects(assertRenders(browser(), empty, { name: 'empty' }), /headings/);
     const bare = 'data:text/html,<title>Bare</title><h1>Bare</h1><main>Little</main>';
     await assert.rejects(assertRenders(browser(), bare, { name: 'bare' }), /shows nothing but/);
   });
-
   it('fail when the policy is violated, though nobody asks', async () => {
     const page = await open('/start');
     await page.evaluate(() => document.body.setAttribute('style', 'color: red'));

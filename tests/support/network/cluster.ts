@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { SimulatedEngineOptions } from '@strata/testnet';
+import { endProcess } from '../end-process.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import { until, untilAnswer } from '../until.ts';
 import type { GatewayReady } from './gateway-process.ts';
@@ -44,13 +45,10 @@ export class ClusterProcess<Ready> implements AsyncDisposable {
 
   /** Disconnects it: it stops as a service does. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.isRunning) return;
-    this.thaw();
-    const exited = once(this.child, 'exit');
-    if (this.child.connected) this.child.disconnect();
-    const late = setTimeout(() => this.child.kill('SIGKILL'), 15_000);
-    await exited;
-    clearTimeout(late);
+    await endProcess(this.child, 15_000, () => {
+      this.thaw();
+      if (this.child.connected) this.child.disconnect();
+    });
   }
 }
 

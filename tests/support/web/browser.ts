@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
+import { shared } from '../shared.ts';
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 /** Why the browser tests do not run here; false where they do. */
@@ -33,6 +34,9 @@ export const PHONE = { width: 390, height: 844 };
 
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+
+/** One for all tests of the process. */
+export const sharedBrowser = shared(openBrowser);
 
 /** Opens a page in a browser profile of its own. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {

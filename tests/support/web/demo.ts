@@ -1,13 +1,13 @@
 // The built pages, served by the demo, in a real browser. The files of one process share one demo and one browser.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { endProcess } from '../end-process.ts';
 import { shared } from '../shared.ts';
-import { openBrowser, settled, skip, type Visit, type VisitOptions, visit } from './browser.ts';
+import { settled, sharedBrowser, skip, type Visit, type VisitOptions, visit } from './browser.ts';
 
 /** The demo that the pages are served by. */
 export interface Demo {
@@ -64,19 +64,11 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
   const { stack = '', inference = '', stackKey = '', inferenceKey = '', workerPids = '' } = found;
   return {
     ...{ stack, inference, stackKey, inferenceKey, workerPids: workerPids.split(' and ').map(Number) },
-    async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      const late = setTimeout(() => child.kill('SIGKILL'), 30_000);
-      await ended;
-      clearTimeout(late);
-    },
+    [Symbol.asyncDispose]: () => endProcess(child, 30_000),
   };
 }
 
 const sharedDemo = shared(startDemo);
-const sharedBrowser = shared(openBrowser);
 
 /** Tests of pages; skipped with a reason where there is no browser. */
 export function describePages(name: string, tests: (pages: Pages) => void): void {

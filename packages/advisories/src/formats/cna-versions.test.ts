@@ -10,7 +10,7 @@ import { plainVersion, readVersionText, seriesOf } from './version-text.ts';
 type Entry = Parameters<typeof versionsOf>[0][number];
 const read = (entries: Entry[], otherwise?: 'affected' | 'unaffected') => versionsOf(entries, otherwise, undefined);
 const affected = (version: string, more: Partial<Entry> = {}): Entry => ({ version, status: 'affected', ...more });
-const change = (at: string, status: 'affected' | 'unaffected' = 'unaffected') => ({ at, status });
+const change = (at: string) => ({ at, status: 'unaffected' as const });
 
 /** What a claim says, such as `affected [1.0, 2.0) 2.4; unaffected [2.6, 2.6]; else unknown`. */
 function shown({ affected, affectedVersions, unaffected, otherwise }: ReturnType<typeof read>): string {
@@ -38,21 +38,10 @@ describe('versions of a CVE record', () => {
 
   const versionType = 'semver';
   const experimental = '16.0.0-experimental.1';
-  const unordered = [change('2.10.0'), change('2.5.2'), change('2.6.0', 'affected')];
-  const outer = [change('1.0', 'affected'), change('9.0', 'affected')];
   const commit = affected('2f75300', { lessThan: '2c6c9d4', versionType: 'git' });
   const says = (why: string, expected: string, ...entries: Entry[]) =>
     it(why, () => assert.equal(shown(read(entries, 'unaffected')), `${expected}else unaffected`));
 
-  const inclusive = affected('1.0', { lessThanOrEqual: '1.5', versionType });
-  says('lessThanOrEqual includes its version', 'affected [1.0, 1.5]; ', inclusive);
-  says(
-    'changes break a range up, whatever order they are given in',
-    'affected [2.0.0, 2.5.2) [2.6.0, 2.10.0); unaffected [2.5.2, 2.6.0) [2.10.0, 3); ',
-    affected('2.0.0', { lessThan: '2.*', versionType, changes: unordered }),
-  );
-  const bounded: Entry = { version: '1.0', status: 'unaffected', lessThan: '2.0', changes: outer };
-  says('changes hold from the lower bound on, and not beyond the upper', 'affected [1.0, 2.0); ', bounded);
   const before = affected(experimental, { lessThan: '16.0.0', versionType });
   says('bounds stand in the order of the scheme that is named', `affected [${experimental}, 16.0.0); `, before);
   says(
@@ -65,14 +54,12 @@ describe('versions of a CVE record', () => {
   const below = affected('1.0', { lessThan: '1.5' });
   says('commits are passed over beside versions', 'affected [1.0, 1.5); ', commit, below);
   says('without entries the default stands for all', '');
-
   it('without a default the rest is unknown, and everything where commits stand alone', () => {
     assert.equal(shown(read([commit], 'unaffected')), 'else unknown');
     assert.equal(shown(read([])), 'else unknown');
     assert.equal(shown(read([], 'affected')), 'else affected');
     assert.equal(shown(read([affected('2.4')])), 'affected 2.4; else unknown');
   });
-
   it('a range that no version is in, and text that cannot be read, make the rest unknown', () => {
     for (const entry of [
       affected('1.2.3', { lessThan: '1.2.3' }),
@@ -86,7 +73,6 @@ describe('versions of a CVE record', () => {
     ])
       assert.equal(shown(read([affected('3.1'), entry], 'unaffected')), 'affected 3.1; else unknown', entry.version);
   });
-
   it('an order is believed where all name it and their versions have its form', () => {
     const scheme = (...entries: Entry[]) => read(entries).scheme;
     for (const [version, versionType, expected] of [
@@ -101,7 +87,6 @@ describe('versions of a CVE record', () => {
     assert.equal(scheme(affected('1.0', { lessThanOrEqual: '1.5', versionType })), versionType);
     assert.equal(scheme(affected('1.0', { versionType: 'rpm' }), affected('1.1', { versionType: 'semver' })), 'dotted');
   });
-
   it('come to what the published algorithm says of every version', () => {
     const status = fc.constantFrom('affected' as const, 'unaffected' as const);
     const number = fc.integer({ min: 1, max: 12 });
@@ -126,7 +111,6 @@ describe('versions of a CVE record', () => {
   });
 });
 
-/** What a claim says of a whole number as a version. */
 function statusIn({ affected, unaffected, otherwise }: ReturnType<typeof versionsOf>, v: number): string {
   const isIn = ({ from, to }: VersionRange) =>
     (!from || v + Number(from.isInclusive) > Number(from.version)) &&

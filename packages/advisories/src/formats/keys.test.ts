@@ -63,7 +63,6 @@ describe('the key of a package', () => {
     for (const other of ['https://wordpress.org/plugins', 'no address'])
       assert.equal(collectionKey(other, 'x'), undefined);
   });
-
   it('is among all names of a product of a CNA, which has none where there is nothing to say', () => {
     const names = { vendor: ' Vercel ', product: 'Next.js', packageURL: 'pkg:npm/next', packageName: 'next' };
     const cpes = ['cpe:2.3:a:vercel:next\\.js:*:*:*:*:*:node.js:*:*', 'nonsense'];
@@ -83,7 +82,6 @@ describe('text and times', () => {
     assert.equal(summaryOf('a  b\r\n\r\n\r\n\r\nc\n'), 'a b\n\nc');
     assert.equal(summaryOf(' \n '), null);
   });
-
   it('are in UTC, without a zone too, wherever it is read', (test) => {
     const { TZ } = process.env;
     test.after(() => (TZ === undefined ? delete process.env.TZ : Object.assign(process.env, { TZ })));
@@ -96,7 +94,6 @@ describe('text and times', () => {
     const others = ['', '2021', '2021-13-01', '2021-02-30T99:00:00Z', '10 Dec 2021', '9999-12-31T23:59:59-23:59'];
     for (const text of others) assert.equal(utcTime(text), undefined, text);
   });
-
   it('bounds are in the order of versions', () => {
     const ordered = '1.0~rc1 1.0-alpha 1.0-rc1 1.0 1.0.1 1.0.1f 1.0.1g 1.0.2 1.9 1.10 1:0.1'.split(' ');
     holds(100, [fc.shuffledSubarray(ordered, { minLength: ordered.length })], (shuffled) =>

@@ -28,14 +28,12 @@ describe('events of a range', () => {
     ['an infinite limit does neither', [...open, { limit: '*' }], '(, 1.0) [2.0, )'],
   ] as const)
     it(why, () => assert.equal(shown([...events]), expected));
-
   it('a distribution fixes within a revision, or with an epoch', () => {
     const revision = [{ introduced: '1.18.0-6' }, { fixed: '1.18.0-6+deb11u1' }];
     assert.equal(shown(revision, 'deb'), '[1.18.0-6, 1.18.0-6+deb11u1)');
     for (const scheme of ['deb', 'dotted'] as const)
       assert.equal(shown([{ introduced: '9.0' }, { fixed: '1:1.0' }], scheme), '[9.0, 1:1.0)');
   });
-
   it('are in the order of their scheme, whatever words it has for what comes before a release', () => {
     for (const word of ['canary', 'experimental', 'insiders', 'edge', 'zzz']) {
       const events = [{ fixed: '16.0.0' }, { introduced: `16.0.0-${word}.1` }];
@@ -58,24 +56,15 @@ describe('events of a range', () => {
       assert.equal(shown([...events]), expected);
       assert.equal(shown(events.toReversed()), expected, 'reversed');
     });
-
-  it('are the same in whatever order they are written', () => {
-    const events = [{ introduced: '0' }, { fixed: '1.9' }, { introduced: '1.10.0-rc1' }, { fixed: '1.10.2' }];
-    const expected = '(, 1.9) [1.10.0-rc1, 1.10.2)';
-    holds(100, [fc.shuffledSubarray(events, { minLength: 4 })], (given) => assert.equal(shown(given), expected));
-  });
-
-  it('come to what the published algorithm says of every version', () => {
+  it('come to what the published algorithm says of every version, in whatever order they are written', () => {
     const event = fc.record({
       kind: fc.constantFrom('introduced' as const, 'fixed' as const, 'last_affected' as const, 'limit' as const),
       at: fc.integer({ min: 0, max: 12 }),
     });
     const events = fc.uniqueArray(event, { selector: ({ at }) => at, maxLength: 8 });
-    holds(1_000, [events], (points) => {
-      const ranges = rangesOfEvents(
-        points.map(({ kind, at }) => ({ [kind]: String(at) })),
-        'dotted',
-      );
+    holds(500, [events], (points) => {
+      const events = points.map(({ kind, at }) => ({ [kind]: String(at) }));
+      const ranges = rangesOfEvents(events, 'dotted');
       const limits = points.filter(({ kind }) => kind === 'limit');
       for (let v = 0; v <= 14; v += 1) {
         let isAffected = false;
@@ -102,7 +91,6 @@ describe('an OSV record', () => {
     const commits = [{ type: 'GIT', events: [{ introduced: '0' }] }];
     assert.equal(claimOf([{ ...named, ranges: commits }]).claim?.affectedVersions.length, 500);
   });
-
   it('has entries of one package as one claim, of two releases as two', () => {
     const entry = (ecosystem: string, introduced: string) => ({
       package: { ecosystem, name: 'x' },

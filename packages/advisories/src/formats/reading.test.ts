@@ -50,7 +50,6 @@ describe('a KEV catalog', () => {
     assert.deepEqual(read.catalog.exploited, Array(2).fill({ cve, ...rest, dueDate: null, isRansomware: false }));
     assert.equal(read.catalog.released, null);
   });
-
   it('names the first of what is wrong and counts the rest; one that is none is refused', () => {
     const vulnerabilities = [...Array(50).fill({ ...listed, dateAdded: '2021-02-30' }), listed];
     const read = readKev({ catalogVersion: '1', vulnerabilities });
@@ -71,7 +70,6 @@ describe('a line of EPSS', () => {
     assert.equal(headOf('v1', '2025-13-14T00:00:00Z'), null);
     for (const other of ['', 'cve,epss,percentile', '#model_version:v1']) assert.equal(readEpssHead(other), null);
   });
-
   it('is a row only with an id and two shares', () => {
     const cve = 'CVE-2021-44228';
     assert.deepEqual(readEpssRow([cve, '0.94358', '1']), { cve, epss: 0.94358, percentile: 1 });
@@ -81,13 +79,11 @@ describe('a line of EPSS', () => {
     for (const share of ['', ' 0.5', 'NaN', 'Infinity', '0x1', '.5', '1_0'])
       assert.equal(readEpssRow([cve, share, '0.5']), null, share);
   });
-
   it('whatever it holds, gives shares or nothing', () =>
     holds(100, [fc.array(fc.oneof(fc.string(), fc.double().map(String)), { maxLength: 4 })], (fields) => {
       const { epss, percentile } = readEpssRow(['CVE-2024-0001', ...fields]) ?? { epss: 0, percentile: 0 };
       assert.ok(epss >= 0 && epss <= 1 && percentile >= 0 && percentile <= 1);
     }));
-
   it('is one of a file that is recognised by its outermost fields', () => {
     const delta = { fetchTime: '2025-01-01T00:00:00Z', numberOfChanges: 0, new: [], updated: [], error: [] };
     assert.equal(recognise(delta), 'cve-delta');
@@ -96,7 +92,6 @@ describe('a line of EPSS', () => {
   });
 });
 
-/** What must hold of everything that any reader gives. */
 function check({ record, problem }: RecordReading): void {
   assert.ok(record !== null || problem !== null);
   assert.ok(problem === null || (problem.length < 400 && !/[\r\n]/.test(problem)));
@@ -131,7 +126,6 @@ const { value: anything } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** Every place in a document, as a path. */
 function placesOf(value: unknown, before: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [before];
   return [before, ...Object.entries(value).flatMap(([key, inner]) => placesOf(inner, [...before, key]))];
@@ -145,7 +139,6 @@ function replaced(value: unknown, place: readonly string[], by: unknown): unknow
   return copy;
 }
 
-/** The document with each value that `isIt` holds for replaced, one at a time. */
 function* eachReplaced(isIt: (value: unknown) => boolean, by: unknown) {
   for (const document of documents)
     for (const place of placesOf(document)) {
@@ -168,7 +161,6 @@ describe('whatever a publisher sends', () => {
       readAny(replaced(document, place, by)),
     );
   });
-
   it('names of prototypes change nothing', () => {
     const own = '"__proto__":{"id":"X-1","dataType":"CVE_RECORD","vulnerabilities":[]}';
     const hostile = JSON.parse(`{${own},"constructor":{"prototype":{"polluted":1}}}`);
@@ -182,7 +174,6 @@ describe('whatever a publisher sends', () => {
     }
     assert.equal(Reflect.get({}, 'polluted'), undefined);
   });
-
   it('deep nesting is not followed', () => {
     const deep = JSON.parse(`${'[{"nodes":'.repeat(20_000)}[]${'}]'.repeat(20_000)}`);
     for (const document of documents) {
@@ -192,7 +183,6 @@ describe('whatever a publisher sends', () => {
       else check(readOsvRecord({ ...document, affected: deep, aliases: deep }));
     }
   });
-
   it('a million elements in any array, and endless strings, are refused, cut or passed over in little time', () => {
     const startedAt = performance.now();
     const million: unknown[] = new Array(1_000_000).fill({ a: 1 });

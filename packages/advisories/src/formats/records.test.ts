@@ -33,7 +33,6 @@ describe('NVD', () => {
       'CVE-2021-23017: cve.configurations: expected an array of at most 20000 elements',
     ]);
   });
-
   it('has pages that are refused as a whole where they are none', () => {
     const empty = { ...page, vulnerabilities: [] };
     const pages = [
@@ -43,7 +42,6 @@ describe('NVD', () => {
     ];
     for (const other of [null, [], 'page', {}, ...pages]) assert.equal(readNvdPage(other).ok, false);
   });
-
   it('has records without configurations and metrics: they are not enriched', () => {
     const { configurations, metrics, ...bare } = nginx.cve;
     const { record } = readNvdRecord({ cve: { ...bare, vulnStatus: 'Awaiting Analysis' } });
@@ -68,7 +66,6 @@ describe('NVD', () => {
     assert.equal(record?.claims.length, 1);
     assert.equal(problem, 'CVE-2021-23017: too many criteria, some configurations are left out');
   });
-
   it('keeps what is negated and how nodes go together', () => {
     const node = { operator: 'OR', negate: true, cpeMatch: [criterion] };
     const { record } = readNvdRecord(withCve({ configurations: [{ operator: 'AND', negate: true, nodes: [node] }] }));
@@ -77,7 +74,6 @@ describe('NVD', () => {
     const children = [{ kind: 'node', isNegated: true }];
     assert.partialDeepStrictEqual(claim.root, { operator: 'AND', isNegated: true, children });
   });
-
   it('is bounded by the narrower of two bounds on one side', () => {
     const rangeOf = (bounds: object) => {
       const match = { ...criterion, ...bounds };
@@ -97,7 +93,6 @@ describe('NVD', () => {
     const start = rangeOf({ versionStartIncluding: '1.5', versionStartExcluding: '1.2' });
     assert.deepEqual(start, { from: { version: '1.5', isInclusive: true } });
   });
-
   it('cuts a long description, between characters', () => {
     const value = `${'a'.repeat(1_998)}${'😀'.repeat(100_000)}`;
     const { record } = readNvdRecord(withCve({ descriptions: [{ lang: 'en', value }] }));
@@ -123,7 +118,6 @@ describe('a record of the CVE List', () => {
       assert.equal(readCveRecord(other).record, null);
     assert.match(readCveRecord(reserved).problem ?? '', /^CVE-2024-4577: cveMetadata\.state: /);
   });
-
   it('has its times from what there is', () => {
     const times = (change: object) => {
       const { record } = readCveRecord(withMetadata(change));
@@ -133,7 +127,6 @@ describe('a record of the CVE List', () => {
     assert.deepEqual(times({ dateUpdated: undefined }), ['2024-06-09', '2024-06-09']);
     assert.deepEqual(times({ datePublished: undefined, dateUpdated: undefined }), ['2025-03-28', '2025-03-28']);
   });
-
   it('is not spoiled by what others add to it', () => {
     const expected = readCveRecord(withCna({})).record;
     const unreadable = [{ affected: 'none' }, { affected: [{ versions: 1 }], metrics: [null, 1] }];
@@ -152,7 +145,6 @@ describe('a record of the CVE List', () => {
     const { record } = readCveRecord(withCna({ metrics: [scoring] }, [{ ...cisa, metrics: [scoring, { other: {} }] }]));
     assert.equal(record?.cvss.map(({ by }) => by).join(), 'cna,cisa-adp');
   });
-
   it('has entries of one product as one claim, and commits alone beside them as none', () => {
     const named = { vendor: 'Linux', product: 'Linux', defaultStatus: 'unaffected' };
     const affected = [
@@ -166,7 +158,6 @@ describe('a record of the CVE List', () => {
     assert.deepEqual(ends, ['5.10.200', '6.1.60']);
     assert.equal(claim.otherwise, 'unaffected');
   });
-
   it('has entries apart where one’s mended versions may be another’s affected ones', () => {
     const entry = (lessThan: string) => ({
       ...{ vendor: 'a', product: 'b' },

@@ -30,7 +30,6 @@ export function plainDomain(id: number, given: Partial<IndexedDomain>): IndexedD
 
 type Kind = readonly [count: number, given: Partial<IndexedDomain>];
 
-/** So many domains of each kind, one kind after another. */
 export function plainDomains(...kinds: readonly Kind[]): IndexedDomain[] {
   return kinds
     .flatMap(([count, given]) => Array.from({ length: count }, () => given))

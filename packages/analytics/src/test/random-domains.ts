@@ -57,7 +57,6 @@ export const steps = ({ domains, max }: { readonly domains: number; readonly max
     return fc.array(fc.oneof({ weight: 5, arbitrary: put }, touch), { maxLength: max, size: 'max' });
   });
 
-/** Every domain once. */
 export const manyDomains = (max: number): fc.Arbitrary<IndexedDomain[]> =>
   namedDomains(max).chain((named) =>
     fc

@@ -70,7 +70,6 @@ function filesOf({ mtaSts, securityTxt }: NonNullable<EvidenceParts['files']>): 
   return { mtaSts: fileOf(mtaSts), securityTxt: fileOf(securityTxt) };
 }
 
-/** A CNAME chain that ends in an address. */
 export function aliasTo(...aliases: readonly string[]): Lookup<string> {
   return { status: 'found', records: ['192.0.2.1'], aliases };
 }

@@ -10,7 +10,6 @@ export function rows<Args extends readonly unknown[]>(
   for (const [why, ...args] of table) it(why, async () => void (await check(...(args as unknown as Args))));
 }
 
-/** Compares the members of `expected` in full, and no other. */
 export function hasMembers<T extends object>(actual: T | null | undefined, expected: Partial<T>): void {
   const names = Object.keys(expected) as (keyof T)[];
   assert.deepEqual(Object.fromEntries(names.map((name) => [name, actual?.[name]])), expected);

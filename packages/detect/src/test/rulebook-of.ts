@@ -76,7 +76,6 @@ export function linesOf(services: readonly Service[]): string[] {
 
 export const profileOf = (parts: EvidenceParts): Profile => detect(evidenceOf(parts), testRulebook);
 
-/** The services of a domain as one line of `category provider level`. */
 export const servicesOf = (parts: EvidenceParts): string => linesOf(profileOf(parts).services).join(', ');
 
 /** Every label that the rulebook asks for, each of which does not exist. */

@@ -23,15 +23,14 @@ const anyKind = (draw: Draw) => randomFrame(draw, KINDS[draw(KINDS.length)] ?? '
 function describeCodec<Value>(name: string, { encode, decode, draw }: Codec<Value>): void {
   describe(`${name}, drawn at random`, () => {
     it('come back as they were', () => {
-      for (let seed = 1; seed <= 1_000; seed += 1) {
+      for (let seed = 1; seed <= 500; seed += 1) {
         const value = draw(drawFrom(seed));
         assert.deepEqual(decode(encode(value)), value, `seed ${seed}`);
       }
     });
-
     it('are read or refused, whatever became of their bytes, and what is read can be written again', () => {
       let read = 0;
-      for (let seed = 1; seed <= 4_000; seed += 1) {
+      for (let seed = 1; seed <= 2_000; seed += 1) {
         const random = drawFrom(seed);
         const bytes = mutated(encode(draw(random)), random);
         const value = orFrameError(() => decode(bytes), seed);
@@ -39,7 +38,7 @@ function describeCodec<Value>(name: string, { encode, decode, draw }: Codec<Valu
         read += 1;
         assert.deepEqual(decode(encode(value)), value, `seed ${seed}`);
       }
-      assert.ok(read > 100 && read < 3_800, `${read} were read`);
+      assert.ok(read > 50 && read < 1_900, `${read} were read`);
     });
   });
 }
@@ -57,22 +56,19 @@ it('a frame is refused at every length but its own', () => {
   }
 });
 
-describe('another implementation of Protocol Buffers', () => {
-  const { root } = protobuf.parse(FRAME_PROTO);
-  const type = root.lookupType('strata.inference.v1.Frame');
-
-  it('reads what is written here, and writes what is read here', () => {
-    for (const [i, kind] of KINDS.entries())
-      for (let round = 0; round < 20; round += 1) {
-        const frame = randomFrame(drawFrom(i * 100 + round), kind);
-        const bytes = encodeFrame(frame);
-        // It writes zeros too, where they were set.
-        const zerosToo = type.encode(type.toObject(type.decode(bytes), { defaults: true })).finish();
-        assert.deepEqual(decodeFrame(type.encode(type.decode(bytes)).finish()), frame);
-        // It cannot tell an optional field that is absent from an empty one.
-        if (kind !== 'request' && kind !== 'score') assert.deepEqual(decodeFrame(zerosToo), frame);
-      }
-  });
+const { root } = protobuf.parse(FRAME_PROTO);
+const type = root.lookupType('strata.inference.v1.Frame');
+it('another implementation of Protocol Buffers reads what is written here, and writes what is read here', () => {
+  for (const [i, kind] of KINDS.entries())
+    for (let round = 0; round < 20; round += 1) {
+      const frame = randomFrame(drawFrom(i * 100 + round), kind);
+      const bytes = encodeFrame(frame);
+      // It writes zeros too, where they were set.
+      const zerosToo = type.encode(type.toObject(type.decode(bytes), { defaults: true })).finish();
+      assert.deepEqual(decodeFrame(type.encode(type.decode(bytes)).finish()), frame);
+      // It cannot tell an optional field that is absent from an empty one.
+      if (kind !== 'request' && kind !== 'score') assert.deepEqual(decodeFrame(zerosToo), frame);
+    }
 });
 
 const sampling = { ...GREEDY, logitBias: [], seed: 0 };
@@ -88,7 +84,6 @@ describe('a frame', () => {
     const { tokens } = decodeFrame(bytes) as FrameOf<'tokens'>;
     assert.ok(Object.is(tokens[0]?.logprob, -0));
   });
-
   it('never leaves with half a surrogate pair', () => {
     const frame = decodeFrame(encodeFrame({ ...request, grammar: 'a\ud800b' })) as FrameOf<'request'>;
     assert.equal(frame.grammar, 'a\ufffdb');
@@ -120,7 +115,6 @@ describe('a frame', () => {
 
 describe('the bounds of a frame', () => {
   const million = Array.from({ length: 1_000_000 }, (_, i) => 2 ** 21 - 1 - (i % 1_000));
-
   it('hold the largest request that there may be, in one message', () => {
     const logitBias = Array.from({ length: 10_000 }, () => ({ token: 2 ** 21 - 1, bias: -1.5 }));
     const texts = { grammar: '日'.repeat(333_333), cacheKey: '日'.repeat(500) };
@@ -132,14 +126,12 @@ describe('the bounds of a frame', () => {
     const scored = encodeFrame({ kind: 'scored', id: 1, margins: Array(1_000_001).fill(99) });
     assert.equal((decodeFrame(scored) as FrameOf<'scored'>).margins.length, 1_000_001);
   });
-
   it('do not hold a longer prompt, nor one that is too long together with its answer', () => {
     const tooLarge = { name: 'FrameError', code: 'too-large' };
     assert.throws(() => encodeFrame({ ...request, prompt: million, given: [1, 2] }), tooLarge);
     const notAllowed = { name: 'FrameError', code: 'not-allowed' };
     assert.throws(() => encodeFrame({ ...request, prompt: [...million, 1] }), notAllowed);
   });
-
   it('do not hold more tokens and alternatives than a receiver would take: a sender divides them', () => {
     const choice = { token: 1, text: new Uint8Array(), logprob: 0 };
     const tokens = Array.from({ length: 4_096 }, () => ({ ...choice, top: Array(4).fill(choice) }));

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../tests/support/random.ts';
-import { POLICIES } from '../test/policies.ts';
-import { type FleetOptions, simulateFleet } from '../test/simulated-fleet.ts';
 import { type Candidate, type CandidateField, choosePlacement, expectedFirstTokenMs } from './placement.ts';
 import { PrefixMap } from './prefix-map.ts';
 import { replayOf } from './replay.ts';
@@ -38,18 +36,15 @@ describe('expected time to the first token', () => {
     assert.equal(expectedFirstTokenMs({ ...idle, cachedTokens: 900 }, request), 10 + 100 + 20);
     assert.equal(expectedFirstTokenMs({ ...idle, cachedTokens: 5_000 }, request), 10 + 20);
   });
-
   it('counts the jobs that must end before, spread over the slots', () => {
     const jobMs = 300 + 200 * 20;
     const expected = [3, 4, 8].map((jobs) => expectedFirstTokenMs({ ...idle, jobs }, request));
     assert.deepEqual(expected, [1_030, 1_030 + jobMs / 4, 1_030 + (jobMs * 5) / 4]);
   });
-
   it('reads the given part of an answer one by one while that is short, else in a batch', () => {
     const after = (replayTokens: number) => expectedFirstTokenMs(idle, { promptTokens: 0, replayTokens }) - 30;
     assert.deepEqual([40, 60].map(after), [800, 60]);
   });
-
   it('takes a worker of unknown speed for a slow one', () => {
     const unknown = { ...idle, prefillTokensPerSecond: 0, decodeTokensPerSecond: 0 };
     assert.equal(expectedFirstTokenMs(unknown, request), 10 + 10_000 + 100);
@@ -63,7 +58,6 @@ describe('placement', () => {
     assert.deepEqual(choose([idle]), { index: 0, peer: 'idle', expectedFirstTokenMs: 1_030 });
     assert.equal(choose([]), undefined);
   });
-
   it('returns a conversation to the worker that has read it, unless that one is full', () => {
     const many = Array.from({ length: 100 }, (_, i) => ({ ...idle, peer: `w${i}` }));
     const reader = { ...idle, peer: 'reader', cachedTokens: 960 };
@@ -73,17 +67,14 @@ describe('placement', () => {
     const full = many.map((each) => ({ ...each, jobs: 4 }));
     assert.equal(choose([...full, { ...reader, jobs: 4 }], [100])?.peer, 'reader');
   });
-
   it('finds the last free place among a thousand workers', () => {
     const workers = Array.from({ length: 1_000 }, (_, i) => ({ ...idle, peer: `w${i}`, jobs: i === 777 ? 3 : 4 }));
     assert.deepEqual(choose(workers)?.peer, 'w777');
   });
-
   it('takes the soonest of all when none is free', () => {
     const workers = Array.from({ length: 50 }, (_, i) => ({ ...idle, peer: `w${i}`, jobs: 54 - i }));
     assert.equal(choose(workers)?.peer, 'w49');
   });
-
   it('prefers waiting for a full worker to a free place of one that would take hours', () => {
     const full = { ...idle, peer: 'full', jobs: 4 };
     for (const claim of [{ decodeTokensPerSecond: 0.001 }, { prefillTokensPerSecond: 0.001 }]) {
@@ -92,13 +83,11 @@ describe('placement', () => {
       assert.equal(choose([snail])?.peer, 'snail', 'where there is nobody else');
     }
   });
-
   it('never asks a quarantined worker, nor one whose breaker is open', () => {
     const bad = [{ standing: 0 }, { isOpen: true }].map((more) => ({ ...idle, ...more }));
     assert.equal(choose(bad, [0, 1]), undefined);
     assert.equal(choose([...bad, { ...idle, peer: 'slow', rttMs: 60_000 }], [0, 1])?.peer, 'slow');
   });
-
   it('asks a doubted worker only where nobody else is, and one that is half trusted when it is twice as soon', () => {
     const doubted = { ...idle, peer: 'doubted', standing: 0.1, rttMs: 0, cachedTokens: 1_000 };
     const full = { ...idle, peer: 'full', jobs: 94 };
@@ -107,13 +96,11 @@ describe('placement', () => {
     assert.equal(choose([half, { ...idle, rttMs: 900 }])?.peer, 'idle');
     assert.equal(choose([half, { ...idle, rttMs: 1_100 }])?.peer, 'half');
   });
-
   it('looks at few of many workers', () => {
     const { field, looked } = fieldOf(Array.from({ length: 1_000 }, (_, i) => ({ ...idle, jobs: i % 5 })));
     for (let i = 0; i < 100; i++) assert.notEqual((choosePlacement(field, request, random)?.index ?? 4) % 5, 4);
     assert.ok(looked.length < 100 * 5, `${looked.length}`);
   });
-
   it('draws in proportion to weight, and never what weighs nothing', () => {
     const { draw } = weightedDraw([0, 1, 0, 3, 0]);
     const drawn = Array.from({ length: 1_000 }, (_, i) => draw(i / 1_000));
@@ -135,7 +122,6 @@ describe('prefix map', () => {
     assert.deepEqual(cached, ['all 960', 'some 256']);
     assert.equal(map.cachedTokens(MODEL, conversation.slice(0, 63)).size, 0);
   });
-
   it('takes a block for known only where all before it is the same, in the same model', () => {
     const map = new PrefixMap();
     map.note('w', MODEL, counting(640));
@@ -144,7 +130,6 @@ describe('prefix map', () => {
     assert.equal(map.cachedTokens('cd'.repeat(32), counting(640)).size, 0);
     assert.equal(map.cachedTokens(MODEL, [...counting(128), ...counting(128, 9_000)]).get('w'), 128);
   });
-
   it('keeps so many blocks and no more, and lets the oldest go, their ends first', () => {
     const map = new PrefixMap({ mostBlocks: 10 });
     map.note('w', MODEL, counting(64 * 8));
@@ -155,7 +140,6 @@ describe('prefix map', () => {
     map.note('w', MODEL, counting(64 * 1_000, 500_000));
     assert.equal(map.size, 10);
   });
-
   it('forgets a worker that has lost its cache, and may learn of it again', () => {
     const map = new PrefixMap();
     map.note('a', MODEL, counting(128));
@@ -165,7 +149,6 @@ describe('prefix map', () => {
     map.note('a', MODEL, counting(64));
     assert.equal(map.cachedTokens(MODEL, counting(128)).get('a'), 64);
   });
-
   it('remembers few of the many that have read the same beginning', () => {
     const map = new PrefixMap();
     for (let i = 0; i < 1_000; i++) map.note(`w${i}`, MODEL, counting(128));
@@ -173,7 +156,6 @@ describe('prefix map', () => {
     assert.equal(found.size, 8);
     assert.ok(found.has('w999'));
   });
-
   it('tells 50,000 beginnings that differ in one token apart', () => {
     const map = new PrefixMap({ mostBlocks: 50_000 });
     for (let i = 0; i < 50_000; i++) map.note('w', MODEL, [...counting(63), i]);
@@ -197,56 +179,3 @@ for (const [givenTokens, decodeTokensPerSecond, budgetMs, replay] of [
   it(`${givenTokens} tokens at ${decodeTokensPerSecond} a second within ${budgetMs} ms are read again ${replay}`, () => {
     assert.equal(replayOf({ givenTokens, decodeTokensPerSecond, budgetMs }), replay);
   });
-
-type PolicyName = keyof typeof POLICIES;
-type Worlds = Omit<FleetOptions, 'seed'> & { readonly seeds: readonly number[] };
-
-function slowestHundredth(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).sort();
-  assert.ok(sorted.length > 500, `${sorted.length} requests are few`);
-  return sorted[Math.floor(sorted.length * 0.99)] as number;
-}
-
-/** Over some worlds, each of a seed of its own: of few workers, one alone is a matter of luck. */
-function p99(name: PolicyName, { seeds, ...world }: Worlds): number {
-  return slowestHundredth(seeds.flatMap((seed) => simulateFleet(POLICIES[name], { ...world, seed }).firstTokenMs));
-}
-
-/** How many times as long the slowest hundredth waits for its first token with another policy. */
-const factor = (other: PolicyName, worlds: Worlds) => p99(other, worlds) / p99('ours', worlds);
-
-describe('the choice of a worker', () => {
-  for (const [workers, seconds, seeds, blind, leastLoaded] of [
-    [10, 600, [1, 2, 3], 10, 1.3],
-    [100, 120, [1], 8, 2.2],
-    [1_000, 20, [1], 3, 2],
-  ] as const)
-    it(`keeps the slowest hundredth of first tokens short with ${workers} workers`, () => {
-      const world = { workers, seconds, seeds };
-      const ours = p99('ours', world);
-      for (const [other, min] of Object.entries({ random: blind, 'round-robin': blind, 'least-loaded': leastLoaded })) {
-        const times = p99(other as PolicyName, world) / ours;
-        assert.ok(times >= min, `${other}: ${times}`);
-      }
-    });
-
-  it('is no worse where no conversation goes on, where workers die often, and where load is low or high', () => {
-    const world = { workers: 50, seconds: 200, seeds: [3] };
-    for (const harder of [{ continued: 0 }, { workerLifeSeconds: 30 }, { load: 0.3 }, { load: 0.9 }]) {
-      const leastLoaded = factor('least-loaded', { ...world, ...harder });
-      assert.ok(leastLoaded > 1, `${JSON.stringify(harder)}: ${leastLoaded}`);
-    }
-  });
-
-  it('returns conversations to where they were read', () => {
-    const world = { workers: 50, seconds: 120, seed: 4 };
-    const ours = simulateFleet(POLICIES.ours, world).cachedShare;
-    const other = simulateFleet(POLICIES['least-loaded'], world).cachedShare;
-    assert.ok(ours > 1.5 * other, `${ours} against ${other}`);
-  });
-
-  it('is the same in each run', () => {
-    const world = { workers: 10, seconds: 60, seed: 5 };
-    assert.deepEqual(simulateFleet(POLICIES.ours, world), simulateFleet(POLICIES.ours, world));
-  });
-});

@@ -38,11 +38,9 @@ describe('the network vectors', () => {
     assert.deepEqual(readdirSync(directory).sort(), Object.keys(made).sort());
     for (const [name, value] of Object.entries(made)) assert.deepEqual(vector(name), plain(value), name);
   });
-
   it('of frames are read', () => {
     for (const { hex, frame } of vector('frames.json')) assert.deepEqual(plain(decodeFrame(fromHex(hex))), frame);
   });
-
   it('of a segment hold from the request to both signatures', () => {
     const it = vector('segment.json');
     const request = decodeFrame(fromHex(it.request));
@@ -64,7 +62,6 @@ describe('the network vectors', () => {
     const settle = decodeFrame(fromHex(it.settle));
     assert.ok(settle.kind === 'settle' && toHex(settle.signature) === it.gatewaySignature);
   });
-
   it('of an offer hold under its signature', () => {
     const { frame, offer, offerHex, worker, workerSigns, workerSignature } = vector('offer.json');
     const read = decodeFrame(fromHex(frame));
@@ -82,7 +79,6 @@ describe('docs/network-protocol.md', () => {
   it('has the messages word for word', () => {
     assert.equal(/```proto\n(.*?)```/s.exec(doc)?.[1]?.trim(), FRAME_PROTO.trim());
   });
-
   it('tells of every kind of frame and every code of failure', () => {
     const rows = [...doc.matchAll(/^\| ((?:`[a-z_-]+`(?:, )?)+) \|/gm)].flatMap(([, names = '']) =>
       [...names.matchAll(/`([a-z_-]+)`/g)].map(([, name]) => name),
@@ -90,14 +86,12 @@ describe('docs/network-protocol.md', () => {
     const kinds = Frame.options.map(({ shape }) => shape.kind.value.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`));
     for (const name of [...kinds, ...FAILURE_CODES]) assert.ok(rows.includes(name), name);
   });
-
   it('tells the bounds as they are', () => {
     assert.ok(doc.includes(`\`${PROTOCOL}\``) && doc.includes(`\`version\` ${PROTOCOL_VERSION};`));
     for (const bound of [MOST_FRAME_BYTES, MOST_NUMBERS, MOST_MESSAGES])
       assert.ok(doc.includes(count(bound)), `${bound}`);
     assert.ok(doc.includes(`at most ${MOST_PART_BYTES / 1024 ** 2} MiB of it`));
   });
-
   it('tells what each signature begins with', () => {
     for (const signed of [offerSignedBytes, segmentSignedBytes, settleSignedBytes]) {
       const bytes = signed(new Uint8Array());
@@ -122,7 +116,6 @@ describe('the digests of a segment', () => {
     assert.equal(tokensSha256([0x04030201]), bytesSha256(Uint8Array.of(1, 2, 3, 4)));
     assert.equal(tokensSha256([]), bytesSha256(new Uint8Array()));
   });
-
   it('give another chain for another nonce, model, prompt, position, token or order', () => {
     const start = { nonce: seen.nonce, modelSha256: seen.modelSha256, promptSha256: seen.promptSha256, from: 0 };
     const headOf = (change: Partial<typeof start>, tokens: readonly number[]) => {
@@ -140,7 +133,6 @@ describe('the digests of a segment', () => {
 
 describe('a receipt', () => {
   it('that says what was seen is right', () => assert.deepEqual(segmentProblems(right, seen), []));
-
   it('of no tokens has no time of a first one', () => {
     const empty = { ...right, to: 2, firstTokenAtMs: 0 };
     assert.deepEqual(segmentProblems(empty, { ...seen, to: 2 }), []);
@@ -166,7 +158,6 @@ describe('a receipt', () => {
     it(`with a wrong value is refused: ${field}`, () => {
       for (const change of changes) assert.ok(segmentProblems({ ...right, ...change }, seen).includes(field));
     });
-
   it('cannot end before it begins, whatever was seen', () => {
     assert.deepEqual(segmentProblems({ ...right, to: 1 }, { ...seen, to: 1 }), ['to']);
   });

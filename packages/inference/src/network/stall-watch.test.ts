@@ -45,7 +45,6 @@ describe('a watch finds', () => {
   /** When the stall is reported, and of which job where not of the worker; how late each tick is. */
   const finds = (name: string, expected: string, worker: Worker, lagMs = (_tick: number) => 0) =>
     it(name, () => assert.equal(firstStall(worker, lagMs), expected));
-
   finds('a worker that never sends anything', '1250 worker', () => {});
   finds('a worker that falls silent, later', '6000 worker', ({ nowMs, work }) => nowMs <= 5_000 && work(1, 2));
   finds('no worker that works', 'none', ({ work }) => work(1, 2));
@@ -82,7 +81,6 @@ describe('a watch finds', () => {
   finds('no worker because we are late again and again', 'none', ({ work }) => work(1, 2), late(2_000));
   const dies: Worker = ({ nowMs, work }) => nowMs <= 2_000 && work(1, 2);
   finds('a dead worker even while every tick is late, after twice as many', '6500 worker', dies, late(250));
-
   it('an idle worker after five seconds of silence, and no job that is over or was never there', () => {
     const watch = new StallWatch({ tickMs: TICK_MS });
     watch.started(1, { readTokens: 100, expectedMs: 500 });
@@ -94,7 +92,6 @@ describe('a watch finds', () => {
     const expected = reports.map((_, i) => ({ isSilent: i === 20, jobs: [] }));
     assert.deepEqual(reports, expected);
   });
-
   it('nobody for a silence that began when there was nothing to do', () => {
     const watch = new StallWatch({ tickMs: TICK_MS });
     for (let tick = 1; tick <= 10; tick += 1) watch.tick(tick * TICK_MS);
@@ -128,7 +125,6 @@ describe('a watch finds', () => {
       assert.equal(found, stalledMs, JSON.stringify(gap));
     }
   });
-
   it('a job that reads by the number of its tokens, whatever was expected', () => {
     const stalledMs = (readTokens: number) =>
       stallOf({ readTokens, expectedMs: 1e9 }, (watch) => watch.phase(1, 'reading'));
@@ -153,7 +149,6 @@ describe('breaker', () => {
     for (let failures = 0; failures < 2_000; failures += 50)
       assert.ok(afterFailure({ ...CLOSED, failures }, 0, () => 0.999_999).openUntilMs <= 90_000);
   });
-
   it('takes twenty jobs lost together for one failure', () => {
     let breaker = CLOSED;
     for (let i = 0; i < 20; i++) breaker = afterFailure(breaker, 1_000 + i, middle);
@@ -161,7 +156,6 @@ describe('breaker', () => {
     // A pause for another reason hides no failure.
     assert.equal(afterFailure(afterRefusal(CLOSED, 0, 250), 100, middle).failures, 1);
   });
-
   it('lets one job through when the pause is over, and no second one before its outcome', () => {
     const failed = afterFailure(CLOSED, 0, middle);
     assert.deepEqual([breakerState(failed, 499), breakerState(failed, 500)], ['open', 'half-open']);
@@ -174,7 +168,6 @@ describe('breaker', () => {
     // A probe whose client left is not the last one.
     assert.equal(breakerState(probing, 30_500), 'half-open');
   });
-
   it('counts a refusal as no failure', () => {
     const paused = afterRefusal(CLOSED, 1_000, 250);
     // Its other jobs may well end while it is leaving.

@@ -41,7 +41,6 @@ describe('the deviation of an answer', () => {
     assert.deepEqual([deviation({ margins: [] }), deviation({ margins: [0, 0, 0, 0.4] })], [0, 0.1]);
     assert.equal(deviation({ margins: [100, 0] }), 0.5);
   });
-
   it('counts a false end of a long answer for an eighth, where all its tokens are right', () => {
     const margins = Array.from({ length: 4_000 }, () => 0);
     assert.equal(deviation({ margins, end: 100 }), 1 / 8);
@@ -57,14 +56,12 @@ describe('standing', () => {
     assert.deepEqual([auditShare(NEWCOMER, 0), auditShare(NEWCOMER, 0.5)], [0, 1]);
     assert.ok(trust(NEWCOMER) < trust(GOOD));
   });
-
   it('convicts by no single answer, however wrong: its tokens are one witness', () => {
     const once = afterFinding(GOOD, { kind: 'scored', margins: Array.from({ length: 5_000 }, () => 100) }, NOW);
     assert.deepEqual([once.state, auditShare(once, 0.02)], ['suspect', 0.5]);
     assert.ok(trust(once) < trust(GOOD));
     assert.equal(after(GOOD, times(4, WRONG)).state, 'quarantined');
   });
-
   it('quarantines at once on proof, for a day, and for longer than on evidence', () => {
     const proven = afterFinding(GOOD, PROOF, NOW);
     const { state, reason, untilMs } = proven;
@@ -74,14 +71,12 @@ describe('standing', () => {
     assert.partialDeepStrictEqual(after(GOOD, times(40, PROOF)), { strikes: 1, untilMs: NOW + DAY_MS });
     assert.equal(after(GOOD, times(4, WRONG)).untilMs, NOW + HOUR_MS);
   });
-
   it('convicts by two misjudgements of others, unless answers of its own speak for it in between', () => {
     const once = afterFinding(GOOD, { kind: 'misjudged' }, NOW);
     assert.equal(once.state, 'suspect');
     assert.equal(afterFinding(once, { kind: 'misjudged' }, NOW).reason, 'misjudged answers of others');
     assert.equal(afterFinding(after(once, times(20, CLEAN)), { kind: 'misjudged' }, NOW).state, 'suspect');
   });
-
   it('comes back on probation, with little work and half of it audited, and recovers by clean audits', () => {
     const convicted = after(GOOD, times(4, WRONG));
     assert.equal(atTime(convicted, NOW + HOUR_MS - 1).state, 'quarantined');
@@ -94,7 +89,6 @@ describe('standing', () => {
     assert.equal(after(back, times(2, WRONG), NOW + HOUR_MS).state, 'quarantined', 'sooner than the first time');
     assert.equal(after(back, times(35, CLEAN), NOW + HOUR_MS).state, 'good');
   });
-
   it('is quarantined twice as long each time, up to a month, and a month without halves that', () => {
     let standing: Standing = NEWCOMER;
     const lasted: number[] = [];
@@ -108,7 +102,6 @@ describe('standing', () => {
     assert.ok(atTime(standing, nowMs + 30 * DAY_MS).strikes < 2.1);
     assert.equal(after({ ...NEWCOMER, strikes: 60, changedAtMs: NOW }, [PROOF]).untilMs, NOW + 30 * DAY_MS);
   });
-
   it('forgets: suspicion halves in a week, and one not seen for months is as good as new', () => {
     const suspect = after(GOOD, [WRONG]);
     const week = atTime(suspect, NOW + 7 * DAY_MS);
@@ -118,7 +111,6 @@ describe('standing', () => {
     assert.ok(Math.abs(stepwise.evidence - week.evidence) < 1e-9, 'however often it is computed');
     assert.deepEqual(atTime(GOOD, NOW - DAY_MS), GOOD, 'the clock goes backwards');
   });
-
   it('has its audits made at once when something is found, and as seldom as before when more is clean', () => {
     const slightly = afterFinding(GOOD, { kind: 'scored', margins: [2 * TOLERATED_DEVIATION] }, NOW);
     assert.deepEqual([slightly.state, auditShare(slightly, 0.02)], ['suspect', 0.5]);
@@ -127,7 +119,6 @@ describe('standing', () => {
     assert.deepEqual([cleared.state, auditShare(cleared, 0.02)], ['good', 0.2], 'a great lie is remembered');
     assert.equal(auditShare(after(GOOD, [PROOF]), 0.02), 0, 'what it is quarantined for is known');
   });
-
   it('survives being kept as JSON', () => {
     for (const standing of [NEWCOMER, GOOD, after(GOOD, [PROOF])])
       assert.deepEqual(Standing.parse(JSON.parse(JSON.stringify(standing))), standing);
@@ -143,19 +134,17 @@ function caught(count: number, draw: (random: () => number) => LifeOptions['devi
 }
 const isCaught = (caughtAfter: number | undefined) => caughtAfter !== undefined;
 
-describe('an honest worker', () => {
-  it('is convicted in less than 0.1 % of lives of 10,000 audits, by the bound and by simulation', () => {
-    assert.ok(2 * 10_000 * Math.exp(-CONVICTION) < 0.001);
-    // As far off as is tolerated, in single wild answers: the worst that the bound allows for.
-    const kinds: [string, (random: () => number) => () => number][] = [
-      ['rounding', (random) => deviations({ error: 0.02, tokens: 64 }, random)],
-      ['another processor', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 64 }, random)],
-      ['short answers', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 3 }, random)],
-      ['wild bursts', (random) => () => (random() < TOLERATED_DEVIATION ? 1 : 0)],
-    ];
-    for (const [what, draw] of kinds)
-      assert.equal(caught(20, draw, { requests: 10_000, share: 1 }).filter(isCaught).length, 0, what);
-  });
+it('an honest worker is convicted in less than 0.1 % of lives of 10,000 audits, by the bound and by simulation', () => {
+  assert.ok(2 * 10_000 * Math.exp(-CONVICTION) < 0.001);
+  // As far off as is tolerated, in single wild answers: the worst that the bound allows for.
+  const kinds: [string, (random: () => number) => () => number][] = [
+    ['rounding', (random) => deviations({ error: 0.02, tokens: 64 }, random)],
+    ['another processor', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 64 }, random)],
+    ['short answers', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 3 }, random)],
+    ['wild bursts', (random) => () => (random() < TOLERATED_DEVIATION ? 1 : 0)],
+  ];
+  for (const [what, draw] of kinds)
+    assert.equal(caught(20, draw, { requests: 10_000, share: 1 }).filter(isCaught).length, 0, what);
 });
 
 describe('a cheat that was honest until it was trusted', () => {
@@ -185,7 +174,6 @@ describe('a cheat that was honest until it was trusted', () => {
       };
       assert.ok(caught(200, draw, { from: GOOD }).filter(isCaught).length >= min);
     });
-
   it('gains a dozen answers by a new key, and not more', () => {
     const answered = caught(200, wrong, {}).reduce<number>((sum, caughtAfter = 500) => sum + caughtAfter, 0);
     assert.ok(answered / 200 < 16);
@@ -215,7 +203,6 @@ describe('a run of answers', () => {
     }
     assert.equal(positions.size, 50, 'every place in the run is drawn sooner or later');
   });
-
   it('gives each a chance by its weight', () => {
     const run = new AuditRun<number>(randomFrom(2));
     // Every tenth answer is four times as long.
@@ -223,19 +210,16 @@ describe('a run of answers', () => {
     const long = audits.filter(({ audited }) => audited % 10 === 0).length / audits.length;
     assert.ok(Math.abs(long - 4 / 13) < 0.04, `${long}`);
   });
-
   it('has all audited at a share of 1, and none at 0', () => {
     for (const share of [1, 0])
       assert.equal(auditsOf(new AuditRun(randomFrom(3)), 100, () => ({ share, weight: 1 })).length, 100 * share);
   });
-
   it('has a few audited as often as the share says, though no run is over', () => {
     const random = randomFrom(4);
     const audits = Array.from({ length: 20_000 }, () => auditsOf(new AuditRun(random), 5, () => plain).length);
     const mean = audits.reduce((sum, count) => sum + count, 0) / audits.length;
     assert.ok(Math.abs(mean - 0.1) < 0.01, `${mean}`);
   });
-
   it('ends within two answers once half of them are asked for', () => {
     const random = randomFrom(5);
     for (let life = 0; life < 200; life += 1) {
@@ -244,7 +228,6 @@ describe('a run of answers', () => {
       assert.ok(auditsOf(run, 2, () => ({ share: 0.5, weight: 1 })).length >= 1);
     }
   });
-
   it('makes up for audits that came to nothing, and forgives what is too much', () => {
     for (const owed of [3, 1_000]) {
       const more = Math.min(owed, 10);

@@ -23,7 +23,6 @@ export function useDirectory(): { readonly path: string } {
   return directory;
 }
 
-/** Hosts of a suite, stopped after it. */
 export function useHosts() {
   const nodes: PeerNode[] = [];
   after(() => Promise.all(nodes.map((node) => node[Symbol.asyncDispose]())));
@@ -42,7 +41,6 @@ export function useHosts() {
   };
 }
 
-/** A bare libp2p node, not one of ours. */
 export const startStranger = (options: Libp2pOptions = {}) =>
   createLibp2p({ transports: [tcp()], connectionEncrypters: [tls()], streamMuxers: [yamux()], ...options });
 

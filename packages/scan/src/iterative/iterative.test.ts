@@ -1,11 +1,10 @@
 // Iterative mode against small hierarchies over real sockets: which server it asks what, and what it accepts as an answer.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Lookup } from '@strata/detect';
 import { createInternet } from '@strata/testnet';
 import { Resolver } from '../resolver.ts';
 import { a, cname, type DnsScript, ds, ns, reply, soa, txt } from '../test/dns-server.ts';
-import { authoritative, authority, delegated, ROOT, startHierarchy } from '../test/hierarchy.ts';
+import { authoritative, authority, delegated, plain, ROOT, startHierarchy } from '../test/hierarchy.ts';
 import { rcode, silent } from '../test/scripted-resolver.ts';
 import { askApex, validationOf } from '../validation.ts';
 
@@ -179,9 +178,6 @@ it('a server that does not support EDNS0 is asked without', async () => {
   for (const name of ['www.example.test', 'example.test']) assert.equal((await hierarchy.query(name)).status, 'found');
   assert.equal(hierarchy.asked(EXAMPLE).length, 3);
 });
-
-const plain = ({ status, records, aliases }: Lookup<unknown>) =>
-  JSON.stringify([status, records.map((record) => JSON.stringify(record)).sort(), aliases]);
 
 it('on the simulated internet it finds what a recursive resolver finds, for every company in order', async () => {
   await using internet = await createInternet({ domains: 120, vantage: { lossShare: 0, poisonShare: 0 } });

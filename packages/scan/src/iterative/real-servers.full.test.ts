@@ -1,17 +1,15 @@
 // Iterative mode against NSD, beside Unbound: from the same root, both must find the same.
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { it } from 'node:test';
-import type { Lookup } from '@strata/detect';
 import { Resolver } from '../resolver.ts';
+import { plain } from '../test/hierarchy.ts';
 import { startNsd, startUnbound, whyNotHere } from '../test/real-servers.ts';
 
 const ROOT = '127.67.0.1';
 const TOP = '127.67.0.2';
 /** Each serves half of the zones, and the zones below those of the other. */
 const LEAVES = ['127.67.0.3', '127.67.0.4'] as const;
-const UNBOUND = '127.67.0.9';
+const UNBOUND = { address: '127.67.0.9', port: 5_301 };
 const ZONES = 24;
 const TYPES = ['A', 'AAAA', 'NS', 'SOA', 'MX', 'TXT', 'CAA', 'CNAME', 'DS'] as const;
 
@@ -84,19 +82,6 @@ const LABELS =
     '|',
   );
 
-const plain = ({ status, records, aliases }: Lookup<unknown>) =>
-  JSON.stringify([status, records.map((record) => JSON.stringify(record)).sort(), aliases]);
-
-async function freePort(address: string): Promise<number> {
-  const socket = createSocket('udp4');
-  socket.bind(0, address);
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  await once(socket, 'close');
-  return port;
-}
-
 it('what it finds at NSD is what Unbound finds there', async (t) => {
   const missing = await whyNotHere(ROOT, ['nsd', 'unbound']);
   if (missing !== undefined) return t.skip(missing);
@@ -117,7 +102,7 @@ ns.nic.beta. A ${TOP}
   for (const tld of ['alpha', 'beta']) zones[0][`hosts.${tld}`] = hostsZone(tld);
   await using _one = await startNsd(LEAVES[0], zones[0]);
   await using _two = await startNsd(LEAVES[1], zones[1]);
-  await using unbound = await startUnbound({ address: UNBOUND, port: await freePort(UNBOUND) }, ROOT);
+  await using unbound = await startUnbound(UNBOUND, ROOT);
 
   const patience = { tryTimeoutMs: 20_000, totalTimeoutMs: 40_000 };
   await using theirs = new Resolver({ upstreams: [unbound], ...patience });

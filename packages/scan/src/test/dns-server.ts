@@ -89,7 +89,6 @@ export interface ReplyParts
   readonly flags?: number;
 }
 
-/** An honest answer to a question, made by dns-packet. */
 export function reply({ id, name, type }: DnsQuestion, { rcode = 0, flags = 0, ...records }: ReplyParts = {}): Buffer {
   const isRecursive = dnsPacket.RECURSION_DESIRED | dnsPacket.RECURSION_AVAILABLE;
   const questions = [{ name, type: type as 'A' }];

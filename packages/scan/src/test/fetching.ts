@@ -32,7 +32,6 @@ export async function startInternet(script: WebScript, options: InternetOptions 
     fetcher,
     web,
     dns,
-    /** A fetch with bounds that suit a test. */
     fetch: (url: string, request: Partial<FetchRequest> = {}) =>
       fetcher.fetch(url, { maxBytes: 65_536, timeoutMs: 30_000, ...request }),
     async [Symbol.asyncDispose]() {
@@ -43,7 +42,6 @@ export async function startInternet(script: WebScript, options: InternetOptions 
   };
 }
 
-/** A fetch of http://example.com/ from a server that follows `script`. */
 export async function fetchFrom(script: WebScript, request: Partial<FetchRequest> = {}): Promise<Fetched> {
   await using internet = await startInternet(script);
   return await internet.fetch('http://example.com/', request);
@@ -61,7 +59,6 @@ export const redirects =
     response.writeHead(302, { location }).end();
   };
 
-/** The body of a fetch that must have been answered. */
 export function textOf(fetched: Fetched): string {
   assert.ok(fetched.kind === 'answered', 'detail' in fetched ? fetched.detail : '');
   return fetched.body.toString();

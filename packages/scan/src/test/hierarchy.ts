@@ -1,4 +1,5 @@
 // Name servers of a small Internet on loopback: each at an address of its own, all on one port, honest unless scripted.
+import type { Lookup } from '@strata/detect';
 import dnsPacket, { type Answer } from 'dns-packet';
 import { Resolver, type ResolverOptions } from '../resolver.ts';
 import { a, type DnsQuestion, type DnsScript, type DnsServer, ns, reply, soa, startDnsServer } from './dns-server.ts';
@@ -13,7 +14,6 @@ type Records = readonly Answer[];
 export const authoritative = (question: DnsQuestion, parts: Parameters<typeof reply>[1] = {}): Buffer =>
   reply(question, { ...parts, flags: AUTHORITATIVE_ANSWER | (parts.flags ?? 0) });
 
-/** A delegation with its glue. */
 export const delegated = (zone: string, host: string, address: string): Records => [ns(zone, host), a(host, address)];
 
 /** A server that has these zones, as RFC 1034 §4.3.2 says; it refuses what is in none of them. */
@@ -28,7 +28,6 @@ export function authority(zones: Readonly<Record<string, Records>>): DnsScript {
   };
 }
 
-/** The answer from one zone; `answers` are the aliases that lead to `owner`. */
 type Zone = { readonly zone: string; readonly records: Records };
 function fromZone(question: DnsQuestion, owner: string, of: Zone, answers: Records): Buffer {
   const { zone, records } = of;
@@ -59,6 +58,10 @@ const parentOf = (name: string) => (name.includes('.') ? name.slice(name.indexOf
 const isIn = (name: string, zone: string) => zone === '' || name === zone || name.endsWith(`.${zone}`);
 const closestOf = (name: string, zones: readonly string[]) =>
   zones.filter((zone) => isIn(name, zone)).sort((a, b) => b.length - a.length)[0];
+
+/** A look-up as one text, whatever the order of its records. */
+export const plain = ({ status, records, aliases }: Lookup<unknown>) =>
+  JSON.stringify([status, records.map((record) => JSON.stringify(record)).sort(), aliases]);
 
 /** Starts a server for each address, and a resolver that begins at `ROOT`. */
 export async function startHierarchy(scripts: Readonly<Record<string, DnsScript>>, options: ResolverOptions = {}) {

@@ -5,7 +5,6 @@ import { a, cname, type DnsScript, mx, ns, soa, startDnsServer, txt } from './dn
 import { startWebServer, usualCertificate, type WebScript } from './web-server.ts';
 
 export const ADDRESS = '93.184.216.34';
-/** A domain in order. */
 export const records: readonly Answer[] = [
   ns('example.com', 'ns2.example.net'),
   ns('example.com', 'ns1.example.net'),

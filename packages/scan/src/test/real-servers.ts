@@ -1,10 +1,11 @@
 // NSD and Unbound as processes of their own, with a folder of their own: where they are installed.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { endProcess } from '../../../../tests/support/end-process.ts';
 import { Resolver } from '../resolver.ts';
 
 const READY_MS = 30_000;
@@ -85,7 +86,7 @@ async function start(program: string, where: Where, configure: (directory: strin
   const server = {
     ...where,
     async [Symbol.asyncDispose]() {
-      await end(child);
+      await endProcess(child, 10_000);
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -100,13 +101,4 @@ async function start(program: string, where: Where, configure: (directory: strin
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  const kill = setTimeout(() => child.kill('SIGKILL'), 10_000);
-  await ended;
-  clearTimeout(kill);
 }

@@ -32,7 +32,6 @@ export const found: DnsScript = (q) => [reply(q, { answers: [a(q.name, '192.0.2.
 export const rcode =
   (code: number): DnsScript =>
   (question) => [reply(question, { rcode: code })];
-/** Over UDP the answer is cut short, over TCP `overTcp` answers. */
 export const truncated =
   (overTcp: DnsScript): DnsScript =>
   (question) =>

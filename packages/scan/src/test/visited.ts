@@ -21,7 +21,6 @@ export interface VisitOptions extends WebServerOptions, SiteOptions {
   readonly trustedCa?: readonly string[];
 }
 
-/** The result of `work` on a visit. */
 export async function visiting<T>(
   script: WebScript,
   options: VisitOptions,
@@ -48,7 +47,6 @@ export async function visiting<T>(
   return { value: await work(visit, parts), server };
 }
 
-/** The evidence of a visit of the home page. */
 export async function visited(script: WebScript, options: VisitOptions = {}) {
   const { value, server } = await visiting(script, options, visitHomePage);
   return { ...value, server };

@@ -81,7 +81,6 @@ export async function startWebServer(script: WebScript, options: WebServerOption
     asked,
     dialled,
     connections: () => connections,
-    /** Those that are open, idle ones included. */
     open: () => sockets.size,
     dial: (target: Target) => {
       dialled.push(target);
@@ -107,11 +106,9 @@ export const withoutRobots =
   (request, response) =>
     request.url === '/robots.txt' ? void response.writeHead(404).end() : script(request, response);
 
-/** One answer for any path but robots.txt. */
 export const respond = (status: number, headers: http.OutgoingHttpHeaders = {}, body: string | Buffer = '') =>
   withoutRobots((_request, response) => void response.writeHead(status, headers).end(body));
 
-/** An HTML page for any path but robots.txt. */
 export const page = (html: string, headers: http.OutgoingHttpHeaders = {}) =>
   respond(200, { 'content-type': 'text/html', ...headers }, html);
 

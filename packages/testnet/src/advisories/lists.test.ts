@@ -11,7 +11,6 @@ import { writeZip } from './zip.ts';
 
 describe('the lists of whole publishers', () => {
   const sources = useSources();
-
   it('CISA lists what is exploited, with an ETag and a time', async () => {
     const response = await fetch(sources.kevUrl);
     const kev = (await response.json()) as { count: number; vulnerabilities: Record<string, string>[] };
@@ -25,23 +24,6 @@ describe('the lists of whole publishers', () => {
     ] as const)
       assert.equal((await fetch(sources.kevUrl, { headers: { [name]: value ?? '' } })).status, status);
   });
-
-  it('CISA changes its list only when it lists or takes back', async () => {
-    const clock = clockAt(START);
-    await using own = await openSources({ now: clock.now });
-    const tag = async () => (await fetch(own.kevUrl)).headers.get('etag');
-    const before = await tag();
-    clock.at += 60_000;
-    const [{ id: _, kev: __, ...like } = assert.fail('no record')] = own.records();
-    own.publish({ ...like, id: 'CVE-2999-70000' });
-    assert.equal(await tag(), before);
-    own.exploit('CVE-2999-70000');
-    const exploited = await tag();
-    assert.notEqual(exploited, before);
-    own.withdraw('CVE-2999-70000');
-    assert.notEqual(await tag(), exploited);
-  });
-
   it('FIRST sends on to the file of the day, gzipped, with a head line', async () => {
     const first = await fetch(sources.epssUrl, { redirect: 'manual' });
     assert.equal(first.status, 302);
@@ -52,22 +34,18 @@ describe('the lists of whole publishers', () => {
     assert.ok(lines.includes('CVE-2998-90001,n/a'));
     for (const line of lines.slice(2)) assert.match(line, /^CVE-\d{4}-\d{4,},(?:0\.\d{5},[01]\.\d{5}|n\/a)$/);
   });
-
   it('FIRST keeps the file that a reader was sent to when the day ends', async () => {
     const clock = clockAt(START);
     await using own = await openSources({ now: clock.now });
-    const sentTo = async () =>
-      new URL((await fetch(own.epssUrl, { redirect: 'manual' })).headers.get('location') ?? '', own.epssUrl);
-    const statusOf = async (file: URL) => (await fetch(file)).status;
-    const first = await sentTo();
-    clock.at += DAY;
-    assert.equal(await statusOf(first), 200);
-    const second = await sentTo();
-    clock.at += DAY;
-    const third = await sentTo();
-    assert.deepEqual([await statusOf(first), await statusOf(second), await statusOf(third)], [404, 200, 200]);
+    const files: URL[] = [];
+    for (let day = 0; day < 3; day += 1, clock.at += DAY) {
+      const { headers } = await fetch(own.epssUrl, { redirect: 'manual' });
+      files.push(new URL(headers.get('location') ?? '', own.epssUrl));
+    }
+    clock.at -= DAY;
+    const statuses = await Promise.all(files.map(async (file) => (await fetch(file)).status));
+    assert.deepEqual(statuses, [404, 200, 200]);
   });
-
   it('OSV tells packages by ecosystem, also those that have no CVE', async () => {
     const csv = await (await fetch(`${sources.osvUrl}/npm/modified_id.csv`)).text();
     const rows = csv.trimEnd().split('\n');
@@ -83,7 +61,6 @@ describe('the lists of whole publishers', () => {
     for (const path of ['npm/PYSEC-2022-190.json', 'Go/all.zip', 'npm/a/b.json', '__proto__/all.zip'])
       assert.equal((await fetch(`${sources.osvUrl}/${path}`)).status, 404, path);
   });
-
   it('the CVE List releases a zip of a zip, which has an ETag and comes in parts', async () => {
     const url = await baselineUrl(sources);
     const response = await fetch(url);
@@ -113,18 +90,6 @@ describe('the lists of whole publishers', () => {
     assert.equal((await part('bytes=1000-', { 'if-range': '"old"' }))[0], 200);
     assert.equal((await part(`bytes=${whole.length}-`))[0], 416);
   });
-
-  it('the CVE List releases anew every day, and keeps what it released', async () => {
-    await using own = await openSources({ records: [] });
-    const first = await baselineUrl(own);
-    assert.equal(await baselineUrl(own), first);
-    own.advance(1);
-    const second = await baselineUrl(own);
-    assert.notEqual(second, first);
-    for (const url of [first, second]) assert.equal((await fetch(url)).status, 200, url);
-    assert.equal((await fetch(`${first}.asc`)).status, 404);
-  });
-
   it('the CVE List serves raw files, and nothing at another path', async () => {
     const text = await (await fetch(`${sources.rawUrl}/cves/2021/23xxx/CVE-2021-23017.json`)).text();
     assert.match(text, /^\{\n {4}"dataType": "CVE_RECORD"/);
@@ -135,30 +100,27 @@ describe('the lists of whole publishers', () => {
 
 describe('made-up records', () => {
   it('page in bounded memory, each once, and alike for the same seed', async () => {
-    await using sources = await openSources({ bulk: 50_000 });
+    await using sources = await openSources({ bulk: 20_000 });
     const first = await page(sources, { resultsPerPage: '2000' });
     const before = process.memoryUsage().heapUsed;
-    let most = 0;
     const seen = new Set<string>();
-    for (const startIndex of [0, 2_000, 20_000, 40_000, 48_000, 50_000]) {
+    for (const startIndex of [0, 2_000, 10_000, 18_000, 20_000]) {
       const answer = await page(sources, { resultsPerPage: '2000', startIndex: String(startIndex) });
       for (const { cve } of answer.vulnerabilities) seen.add(cve.id);
-      assert.equal(answer.vulnerabilities.length, Math.min(2_000, answer.totalResults - startIndex));
       const times = answer.vulnerabilities.map(({ cve }) => cve.published).filter((time) => time !== 'last week');
       assert.deepEqual(times, times.toSorted(), 'in the order of publication');
-      most = Math.max(most, process.memoryUsage().heapUsed - before);
+      const grown = process.memoryUsage().heapUsed - before;
+      assert.ok(grown < 100 * 2 ** 20, `${grown} bytes`);
     }
     const others = sources.records().filter(({ id }) => id.startsWith('CVE-')).length;
-    assert.deepEqual([first.totalResults, seen.size], [50_000 + others, 10_000 + others]);
-    assert.ok(most < 100 * 2 ** 20, `${most} bytes`);
+    assert.deepEqual([first.totalResults, seen.size], [20_000 + others, 8_000 + others]);
     const window = { lastModStartDate: '2020-01-01T00:00:00.000', lastModEndDate: '2020-02-01T00:00:00.000' };
     const { totalResults, vulnerabilities } = await page(sources, window);
-    assert.ok(totalResults > 160 && totalResults < 220, `${totalResults}`);
+    assert.ok(totalResults > 60 && totalResults < 90, `${totalResults}`);
     for (const { cve } of vulnerabilities) assert.match(cve.lastModified, /^2020-01|^2020-02-01/);
-    await using same = await openSources({ bulk: 50_000 });
+    await using same = await openSources({ bulk: 20_000 });
     assert.deepEqual(await page(same, { resultsPerPage: '2000' }), first);
   });
-
   it('are in every list: one by its id, a tenth as packages, all with a score', async () => {
     await using sources = await openSources({ bulk: 5_000 });
     const [last] = (await page(sources, { cveId: 'CVE-2900-14999' })).vulnerabilities;
@@ -180,10 +142,10 @@ describe('made-up records', () => {
 describe('a zip', () => {
   it('holds what was put in, and a file that is a zip already', async () => {
     await using directory = await temporaryDirectory();
-    const entries = Object.entries({ 'a/b.json': '{"naïve":true}', empty: '' }).map(([name, contents]) => ({
-      name,
-      contents,
-    }));
+    const entries = [
+      { name: 'a/b.json', contents: '{"naïve":true}' },
+      { name: 'empty', contents: '' },
+    ];
     const inner = await writeZip(path.join(directory.path, 'inner.zip'), entries);
     const outer = await writeZip(path.join(directory.path, 'outer.zip'), [{ name: 'inner.zip', file: inner }]);
     const bytes = await readFile(outer.path);
@@ -192,7 +154,6 @@ describe('a zip', () => {
     const contents = [...files].map(([name, read]) => ({ name, contents: String(read()) }));
     assert.deepEqual(contents, entries);
   });
-
   it('of more files than an old end record can count has a zip64 one', async () => {
     await using directory = await temporaryDirectory();
     const entries = ['a', 'b', 'c'].map((name) => ({ name, contents: name }));

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { baselineUrl, DAY, epssLines, json, page, START } from '../test/reading.ts';
+import { DAY, epssLines, json, page, START } from '../test/reading.ts';
 import { clockAt, openSources, useSources } from '../test/use.ts';
 
 describe('the advisory publishers', () => {
   const sources = useSources();
-
   it('all publish what a test publishes, exploits and withdraws', async () => {
     await using own = await openSources({ now: () => new Date(START + DAY), records: [] });
     const id = 'CVE-2999-70000';
@@ -43,11 +42,10 @@ describe('the advisory publishers', () => {
     assert.throws(() => own.publish({ id: 'CVE-2999-70001', title: 'x', vector: 'AV:N', affected: [] }), RangeError);
     assert.deepEqual(own.records(), [known]);
   });
-
   it('fail as often as a test sets, and then answer again', async () => {
     const ask = (limitMs = 30_000) => fetch(sources.kevUrl, { signal: AbortSignal.timeout(limitMs) });
     sources.fail('kev', { status: 503, times: 2 });
-    assert.deepEqual([(await ask()).status, (await ask()).status, (await ask()).status], [503, 503, 200]);
+    for (const status of [503, 503, 200]) assert.equal((await ask()).status, status);
     for (const [kind, error, limitMs] of [
       ['hang', { name: 'TimeoutError' }, 300],
       ['cut', TypeError],
@@ -57,23 +55,18 @@ describe('the advisory publishers', () => {
       await assert.rejects(async () => (await ask(limitMs)).json(), error, kind);
     }
     assert.equal((await ask()).status, 200);
-    const url = await baselineUrl(sources);
-    const before = sources.requests('cve-list');
-    sources.fail('cve-list', { kind: 'cut', times: 2 });
-    await assert.rejects(async () => (await fetch(url)).arrayBuffer(), TypeError);
-    assert.ok(sources.requests('cve-list') > before);
   });
 
   const after60Days = async (seed: string) => {
     const clock = clockAt(START);
     await using sources = await openSources({ seed, now: clock.now, records: [] });
-    const counts = [0];
+    const days: number[] = [];
     for (let day = 0; day < 60; day += 1) {
+      const before = sources.records().length;
       clock.at += DAY;
       sources.advance(1);
-      counts.push(sources.records().length);
+      days.push(sources.records().length - before);
     }
-    const days = counts.slice(1).map((count, day) => count - (counts[day] ?? 0));
     const epss = await epssLines(sources);
     const text = await (await fetch(`${sources.rawUrl}/cves/deltaLog.json`)).text();
     // The port is the system's choice.
@@ -90,7 +83,6 @@ describe('the advisory publishers', () => {
     assert.deepEqual(same, one);
     assert.notDeepEqual(other.records, one.records);
   });
-
   it('days move every score a little', async () => {
     const clock = clockAt(START);
     await using own = await openSources({ seed: 'a', now: clock.now });
@@ -98,9 +90,8 @@ describe('the advisory publishers', () => {
     const before = await score();
     clock.at += DAY;
     own.advance(1);
-    const moved = await score();
-    assert.notEqual(moved, before);
-    assert.ok(Math.abs(moved - before) <= 0.06 * before);
+    const moved = Math.abs((await score()) - before);
+    assert.ok(moved > 0 && moved <= 0.06 * before);
   });
 
   const cve = async (cveId: string) => (await page(sources, { cveId })).vulnerabilities[0]?.cve;
@@ -119,7 +110,6 @@ describe('the advisory publishers', () => {
     assert.equal(new Set(ids).size, total);
     assert.equal((await page(sources, { startIndex: '5000' })).resultsPerPage, 0);
   });
-
   it('the NVD joins software to its platform by AND, and leaves what it has not analysed without configurations', async () => {
     const php = { criteria: 'cpe:2.3:a:php:php:*:*:*:*:*:*:*:*', versionEndExcluding: '8.1.29' };
     const windows = { criteria: 'cpe:2.3:o:microsoft:windows:-:*:*:*:*:*:*:*', vulnerable: false };
@@ -130,7 +120,6 @@ describe('the advisory publishers', () => {
     assert.deepEqual([awaiting?.vulnStatus, 'configurations' in (awaiting ?? {})], ['Awaiting Analysis', false]);
     assert.equal((await cve('CVE-2025-66478'))?.vulnStatus, 'Rejected');
   });
-
   it("the NVD scores with the versions of CVSS that there were, and with the CNA's second", async () => {
     const metricsOf = async (id: string) => ((await cve(id)) as unknown as { metrics: object }).metrics;
     const metrics = await metricsOf('CVE-2014-0160');
@@ -139,7 +128,6 @@ describe('the advisory publishers', () => {
     const cvssMetricV40 = [{ type: 'Secondary', cvssData: { baseScore: 5.3 } }];
     assert.partialDeepStrictEqual(await metricsOf('CVE-2025-23419'), { cvssMetricV40 });
   });
-
   it('the NVD answers a window of modification, and says what is wrong with others in a header', async () => {
     const window = { lastModStartDate: '2024-06-01T00:00:00.000', lastModEndDate: '2024-07-20T00:00:00.000Z' };
     const { vulnerabilities } = await page(sources, window);
@@ -162,7 +150,6 @@ describe('the advisory publishers', () => {
       assert.match(response.headers.get('message') ?? '', message);
     }
   });
-
   it('the NVD refuses the sixth request in half a minute, with a key the fifty-first', async () => {
     await using limited = await openSources({ rateLimits: true });
     const url = `${limited.nvdUrl}?cveId=CVE-2021-23017`;

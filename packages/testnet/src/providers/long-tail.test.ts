@@ -31,7 +31,6 @@ const catalog = [
 
 describe('the long tail', () => {
   const { templates, networks } = worldOf('seed', catalog);
-
   it('publishes what the patterns ask for', () => {
     assert.deepEqual(templates.dns.of('nameco').ns(mint), ['ns1.nameco-dns.test', 'ns2.nameco-dns.test']);
     assert.deepEqual(templates.dns.of('starry').ns(mint), ['1.starry-1.test', '2.starry-2.test']);
@@ -47,19 +46,16 @@ describe('the long tail', () => {
     assert.ok(templates.platform.of('press').body?.(mint).includes('id="press-root"'));
     assert.equal(templates.widget.of('press').asset(mint), 'https://cdn.press.test/loader.js');
   });
-
   it('has networks of its own for AS numbers that no template knows, and answers for their addresses', () => {
     const { network } = templates.cdn.of('edge');
     assert.ok(typeof network !== 'string' && network.asn === 64_501);
     assert.ok(networks.some(({ asn }) => asn === 64_501));
   });
-
   it('leaves out sellers of names, and whoever has a template', () => {
     assert.equal(templates.dns.has('seller'), false);
     assert.notDeepEqual(templates.dns.of('cloudflare').zones, ['other.test']);
     assert.ok(templates.dns.tail.every(({ id }) => id !== 'cloudflare'));
   });
-
   it('takes of any JSON what fits', () => {
     const odd = [null, 1, 'x', [], {}, { id: 1 }, { id: 'a' }, { id: 'b', rules: 'none' }];
     const tail = longTailOf([...odd, { id: 'c', rules: [null, { category: 'dns', ns: [1, {}] }] }]);

@@ -59,7 +59,6 @@ export async function records<Data = unknown>(server: Server, name: string, type
   return { rcode, records: answers as unknown as readonly { type: string; name: string; data: Data }[] };
 }
 
-/** The data of the records of a name. */
 export async function dataOf<Data = string>(server: Server, name: string, type: string): Promise<Data[]> {
   return (await records<Data>(server, name, type)).records.map(({ data }) => data);
 }

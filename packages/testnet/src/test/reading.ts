@@ -22,7 +22,6 @@ export async function json<T = unknown>(url: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** The lines of the day's EPSS file. */
 export async function epssLines({ epssUrl }: AdvisorySources): Promise<string[]> {
   const bytes = await (await fetch(epssUrl)).arrayBuffer();
   return gunzipSync(bytes).toString().trimEnd().split('\n');

@@ -4,7 +4,6 @@ import { type AdvisorySourcesOptions, createAdvisorySources } from '../advisorie
 import { createInternet, type Internet, type InternetOptions } from '../internet.ts';
 import { START } from './reading.ts';
 
-/** A clock that a test sets. */
 export function clockAt(at: number) {
   const clock = { at, now: () => new Date(clock.at) };
   return clock;
@@ -12,11 +11,9 @@ export function clockAt(at: number) {
 
 export const useInternet = (options: InternetOptions): Internet => useDisposable(() => createInternet(options));
 
-/** The companies of an internet in a state. */
 export const inState = (internet: Internet, state: string): readonly string[] =>
   internet.domains().filter((domain) => internet.truth(domain).state === state);
 
-/** Whether a company has a visible service of a category. */
 export const hasService = (internet: Internet, domain: string, category: string): boolean =>
   internet.truth(domain).services.some((each) => each.category === category && each.isVisible);
 

@@ -19,7 +19,6 @@ export function simulatedModel(options: SimulatedEngineOptions = {}): LentModel 
   };
 }
 
-/** On loopback alone. */
 export const configOf = (settings: Readonly<Record<string, string | undefined>>): WorkerConfig =>
   readWorkerConfig({ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', ...settings });
 
@@ -29,7 +28,6 @@ interface TestWorkerOptions extends SimulatedEngineOptions {
   /** Of a worker that was there before; it is left where it is. */
   readonly directory?: string;
   readonly model?: LentModel;
-  /** Served at a port of the system's choice. */
   readonly metrics?: boolean;
 }
 
@@ -56,7 +54,6 @@ const SEED = 7;
 /** The first tokens of the true answer to `requestOf`. */
 export const truth = (count: number): readonly number[] => simulatedAnswer(PROMPT, { seed: SEED, count });
 
-/** A request that the simulated model can answer. */
 export function requestOf(id: number, change: Partial<FrameOf<'request'>> = {}): FrameOf<'request'> {
   return {
     ...{ kind: 'request', id, nonce: randomBytes(16), modelSha256: '1'.padStart(64, '0'), prompt: PROMPT, given: [] },

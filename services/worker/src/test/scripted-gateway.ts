@@ -42,7 +42,6 @@ export class ScriptedChannel {
     return (await this.#received(isEnd)) as FrameOf<'done' | 'failed'>;
   }
 
-  /** Sends a request; how it ended. */
   async ask(request: FrameOf<'request'>): Promise<FrameOf<'done' | 'failed'>> {
     await this.send(request);
     return this.endOf(request.id);
@@ -56,7 +55,6 @@ export class ScriptedChannel {
     return this.framesOf(id).flatMap(({ tokens }) => tokens.map(({ token }) => token));
   }
 
-  /** Resolves when so many tokens have come. */
   async untilTokens(id: number, count: number): Promise<void> {
     await this.until('tokens', (frame) => frame.id === id && this.tokensOf(id).length >= count);
   }
@@ -97,14 +95,12 @@ export async function startScriptedGateway() {
   const owned = stack.move();
   return {
     ...{ node, address: node.addresses()[0] ?? '', nextChannel },
-    /** With the worker's offer. */
     async greeted() {
       const channel = await nextChannel();
       await channel.hello();
       await channel.until('offer');
       return channel;
     },
-    /** How many channels were opened. */
     opened: () => channels.length,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -17,7 +17,6 @@ export interface MarginOptions {
 const CANDIDATES = 32;
 const SEED = 7;
 
-/** Margins of one answer. */
 export function marginsOf(options: MarginOptions, random: () => number): readonly number[] {
   const { error, spread = 3, temperature = 1, tokens, drawnAt = {} } = options;
   const drawn = { temperature, seed: SEED, ...drawnAt };

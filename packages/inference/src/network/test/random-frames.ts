@@ -5,7 +5,6 @@ import { Frame } from '../frame.ts';
 
 export type Draw = (below: number) => number;
 
-/** Whole numbers from 0 to below the bound. */
 export function drawFrom(seed: number): Draw {
   const random = randomFrom(seed);
   return (below) => Math.floor(random() * below);

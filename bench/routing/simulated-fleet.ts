@@ -1,5 +1,5 @@
 // Workers, gateways and conversations in simulated time, to compare ways of choosing a worker. Everything follows from the seed.
-import { randomFrom } from '../../../../tests/support/random.ts';
+import { randomFrom } from '../../tests/support/random.ts';
 import {
   type Conversation,
   type Job,

@@ -1,5 +1,5 @@
 // One worker in simulated time: slots, a line, and the conversations that it has read.
-import { normal } from '../../../../tests/support/random.ts';
+import { normal } from '../../tests/support/random.ts';
 
 /** A worker as a gateway sees it. */
 export interface WorkerView {

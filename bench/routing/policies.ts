@@ -1,7 +1,5 @@
 // Ways to choose a worker: ours, and those that it is held against. All see the same.
-import { choosePlacement } from '../network/placement.ts';
-import { PrefixMap } from '../network/prefix-map.ts';
-import { weightedDraw } from '../network/weighted-draw.ts';
+import { choosePlacement, PrefixMap, weightedDraw } from '@strata/inference';
 import type { PolicyOf } from './simulated-fleet.ts';
 import type { WorkerView } from './simulated-worker.ts';
 
