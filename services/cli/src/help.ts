@@ -85,8 +85,8 @@ export const verifyReceiptHelp = `
 Example:
   curl -D headers.txt -H "Authorization: Bearer $STRATA_INFERENCE_KEY" -H "Content-Type: application/json" \\
     --data-binary @request.json -o answer.json http://127.0.0.1:8788/v1/chat/completions
-  strata inference verify $(sed -n 's/^x-receipt-id: //p' headers.txt | tr -d '\\r') \\
-    --request request.json --answer answer.json
+  said() { sed -n "s/^x-receipt-$1: //p" headers.txt | tr -d '\\r'; }
+  strata inference verify $(said id) --salt $(said salt) --request request.json --answer answer.json
 
 Exit codes:
   0  the receipt holds, and is of the request and the answer that were given

@@ -201,7 +201,8 @@ describe('the clients', () => {
     const { receipt, verification, isOfThese } = await inference.verify(record);
     assert.ok(verification.ok, JSON.stringify(verification.steps));
     assert.deepEqual([isOfThese, receipt.outcome, receipt.model.id], [true, 'completed', model]);
-    assert.equal((await inference.verify({ ...record, answerSha256: '0'.repeat(64) })).isOfThese, false);
+    for (const other of [{ answerSha256: '0'.repeat(64) }, { salt: null }])
+      assert.equal((await inference.verify({ ...record, ...other })).isOfThese, false);
     assert.equal((await inference.verify(record.receiptId)).isOfThese, null);
   });
 });
