@@ -1,11 +1,13 @@
 // What was asked and said in one chat, as digests: a receipt holds the same two, and nobody's text.
-import { canonicalize, encodeHex, sha256 } from '@strata/receipts';
-import type { ChatCompletionChunk } from './gateway-types.ts';
+import { canonicalize, encodeHex, parseSalt, saltedDigest, sha256 } from '@strata/receipts';
+import type { ChatCompletionChunk, Receipt } from './gateway-types.ts';
 
 /** Names one answer: keep it with the answer, to verify that the receipt is of these very words. */
 export interface ChatRecord {
   /** From `x-receipt-id`. */
   readonly receiptId: string;
+  /** From `x-receipt-salt`: the digests are HMACs with it as the key. None where the service gave none: they are plain SHA-256. */
+  readonly salt?: string | null;
   /** Of the request's body as it was sent. */
   readonly requestSha256: string;
   /** Of the RFC 8785 text of what was said, as docs/inference.md describes. */
@@ -40,8 +42,8 @@ export class ChatContent {
     }
   }
 
-  /** Hex SHA-256, as receipts have it. */
-  digest(): string {
+  /** Hex, as receipts have it. */
+  digest(salt: string | null): string {
     const content = Array.from(this.#choices, (choice) => {
       const { content = '', calls = [], finishReason = null } = choice ?? {};
       return {
@@ -51,20 +53,31 @@ export class ChatContent {
         finish_reason: finishReason,
       };
     });
-    return digestOf(canonicalize(content));
+    return digestOf(canonicalize(content), salt);
   }
 }
 
 /** As receipts have it, of an answer of one choice that called nothing. */
-export function answerDigest(text: string, finishReason: string | null): string {
+export function answerDigest(text: string, finishReason: string | null, salt: string | null = null): string {
   const said = new ChatContent();
   const finish_reason = finishReason as ChatCompletionChunk['choices'][number]['finish_reason'];
   said.take({ choices: [{ index: 0, delta: { content: text }, finish_reason, logprobs: null }] });
-  return said.digest();
+  return said.digest(salt);
 }
 
-export function digestOf(text: string): string {
-  return encodeHex(sha256(new TextEncoder().encode(text)));
+/** Of an unusable salt the digest equals none. */
+export function digestOf(text: string, salt: string | null): string {
+  const bytes = new TextEncoder().encode(text);
+  if (salt === null) return encodeHex(sha256(bytes));
+  const key = parseSalt(salt);
+  return key ? saltedDigest(key, bytes) : '';
+}
+
+/** The digests of a receipt that those of a record with this salt are compared with. */
+export function digestsIn(receipt: Receipt, salt: string | null) {
+  return salt === null
+    ? { request: receipt.request_sha256, answer: receipt.answer_sha256 }
+    : { request: receipt.request_hmac_sha256, answer: receipt.answer_hmac_sha256 };
 }
 
 /** Throws for what is neither text nor nothing: put together, `{}` would become words that nobody said. */

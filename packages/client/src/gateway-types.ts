@@ -69,8 +69,19 @@ export interface Receipt {
     sha256: string | null;
     engine: string;
   };
-  request_sha256: string;
-  answer_sha256: string;
+  /**
+   * HMAC-SHA-256 of the body as it was sent, with `x-receipt-salt` as the key.
+   */
+  request_hmac_sha256?: string;
+  /**
+   * The same of what the answer says.
+   */
+  answer_hmac_sha256?: string;
+  /**
+   * Of earlier receipts, which had no salt: plain SHA-256.
+   */
+  request_sha256?: string;
+  answer_sha256?: string;
   outcome: 'completed' | 'cancelled' | 'failed';
   finish_reasons: (('stop' | 'length' | 'tool_calls' | 'content_filter') | null)[];
   usage: {
@@ -89,7 +100,11 @@ export interface Receipt {
     nonce: string;
     from: number;
     to: number;
-    chain_head: string;
+    chain_head_hmac_sha256?: string;
+    /**
+     * Of earlier receipts, which had no salt.
+     */
+    chain_head?: string;
   }[];
   provenance: {
     receipt_id: string;

@@ -1,6 +1,6 @@
 // Ask a Strata service, follow its events and verify what it answered, in Node or in a browser.
 export type { AnswerProblem } from './answer-problem.ts';
-export { answerDigest, type ChatRecord } from './chat-record.ts';
+export { answerDigest, type ChatRecord, digestsIn } from './chat-record.ts';
 export type {
   ChatCompletionChunk,
   ChatCompletionRequest,

@@ -1,6 +1,6 @@
 // Chats with servers that break off, stand still or say nonsense; tests/full/clients/client.test.ts has the real gateway.
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { json } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import type { AnswerEvent, AnswerOptions, ChatRecord } from './index.ts';
@@ -8,6 +8,7 @@ import { AnswerPace, InferenceClient, InferenceProblem, tokensPerSecond } from '
 import { type Answering, rejectionOf, STREAM, sends, startHttpServer } from './test/http-server.ts';
 
 const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
+const SALT = 'ab'.repeat(32);
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const delta = (part: object, more: object = {}) => data({ choices: [{ index: 0, delta: part, ...more }] });
 const chunk = (content: string) => delta({ content });
@@ -131,15 +132,15 @@ describe('an answer', () => {
       data({ choices: [], usage: { prompt_tokens: -1, completion_tokens: 'x' } }),
       'data: [DONE]\n\n',
     ].join('');
-    const { events, problem } = await eventsOf(streams(stream, { 'x-request-id': 'r1' }));
+    const { events, problem } = await eventsOf(streams(stream, { 'x-request-id': 'r1', 'x-receipt-salt': SALT }));
     assert.equal(problem, null);
     const record = events.at(-1)?.kind === 'whole' ? events.pop() : undefined;
     assert.ok(record?.kind === 'whole' && record.record?.receiptId === 'rwr_1');
-    const { requestSha256 } = record.record;
+    const { requestSha256, salt = null } = record.record;
     const body = JSON.stringify({ ...request, stream: true });
-    assert.equal(requestSha256, createHash('sha256').update(body).digest('hex'));
+    assert.equal(requestSha256, createHmac('sha256', Buffer.from(SALT, 'hex')).update(body).digest('hex'));
     assert.deepEqual(events, [
-      { kind: 'begun', receiptId: 'rwr_1', requestId: 'r1', requestSha256 },
+      { kind: 'begun', receiptId: 'rwr_1', salt, requestId: 'r1', requestSha256 },
       { kind: 'reasoning', text: 'hm' },
       { kind: 'text', text: 'Yes' },
       { kind: 'finished', reason: 'stop' },

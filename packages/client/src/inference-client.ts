@@ -142,14 +142,16 @@ export class InferenceClient {
       const { body, headers } = await this.#open(sent, { signal, line });
       const receiptId = headers.get('x-receipt-id');
       requestId = headers.get('x-request-id');
-      const requestSha256 = digestOf(sent);
-      yield { kind: 'begun', receiptId, requestId, requestSha256 };
+      const salt = headers.get('x-receipt-salt');
+      const requestSha256 = digestOf(sent, salt);
+      yield { kind: 'begun', receiptId, salt, requestId, requestSha256 };
       for await (const item of readSse(body, { silentMs, maxEventChars })) {
         // What came before the abort and was not read yet is not read any more.
         signal?.throwIfAborted();
         if (item.kind === 'retry') continue;
         if (item.data === '[DONE]') {
-          const record = receiptId === null ? null : { receiptId, requestSha256, answerSha256: said.digest() };
+          const record =
+            receiptId === null ? null : { receiptId, salt, requestSha256, answerSha256: said.digest(salt) };
           yield { kind: 'whole', record };
           return;
         }
@@ -187,7 +189,8 @@ export class InferenceClient {
   /** Fetches a receipt, checks it against the service's keys and ledger, and that it is of what was asked and said. */
   async verify(record: ChatRecord | string, options: InferenceCallOptions = {}): Promise<VerifiedReceipt> {
     const { body, text } = await this.receipt(typeof record === 'string' ? record : record.receiptId, options);
-    // Loaded when it is needed: a page shows answers without it.
+    // Loaded when they are needed: a page shows answers without them.
+    const { digestsIn } = await import('./chat-record.ts');
     const { verifyBody } = await import('./verify-answer.ts');
     const verification = await verifyBody(text, {
       baseUrl: this.#base.origin,
@@ -197,8 +200,8 @@ export class InferenceClient {
     const isOfThese =
       typeof record === 'string'
         ? null
-        : record.requestSha256 === body.request_sha256 &&
-          record.answerSha256 === body.answer_sha256 &&
+        : record.requestSha256 === digestsIn(body, record.salt ?? null).request &&
+          record.answerSha256 === digestsIn(body, record.salt ?? null).answer &&
           record.receiptId === body.provenance?.receipt_id;
     return { receipt: body, verification, isOfThese };
   }

@@ -18,6 +18,8 @@ export interface AnswerBegun {
   readonly kind: 'begun';
   /** That its receipt will have; null where the service keeps none. */
   readonly receiptId: string | null;
+  /** Of the receipt's digests, see `ChatRecord`. */
+  readonly salt: string | null;
   readonly requestId: string | null;
   /** Hex, of the request's body as it was sent; the receipt has the same. */
   readonly requestSha256: string;

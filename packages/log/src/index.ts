@@ -6,11 +6,13 @@ export type { ImportedLog } from './import-log.ts';
 export {
   KEYRINGS,
   type KeyringName,
+  makeKeys,
   type PublicKeys,
   publicKeysFrom,
   readKeysFile,
   readPublicKeys,
   restoreKeys,
+  signAsLedger,
   writeKeysFile,
 } from './keys-copy.ts';
 export { ledgerKeysTold, publicKeyBytes, receiptKeysTold } from './ledger-keys.ts';

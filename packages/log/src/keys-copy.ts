@@ -2,8 +2,17 @@
 // only where they are asked for.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { signNote } from '@strata/receipts';
 import { readIfPresent } from './durable-file.ts';
-import { KEYS_FILE, KeyringError, keyringFrom, type StoredKey, saveKeys } from './signing-keys.ts';
+import {
+  hasKeyring,
+  KEYS_FILE,
+  KeyringError,
+  keyringFrom,
+  openKeyring,
+  type StoredKey,
+  saveKeys,
+} from './signing-keys.ts';
 
 /** The keyrings of a service, by their folders below `keys`. */
 export const KEYRINGS = ['receipts', 'ledger'] as const;
@@ -20,6 +29,20 @@ export async function readPublicKeys(directory: string): Promise<PublicKeys> {
   const keys = await readKeys(directory);
   const withoutPrivate = (name: KeyringName) => keys[name].map(({ d: _private, ...key }) => key);
   return { receipts: withoutPrivate('receipts'), ledger: withoutPrivate('ledger') };
+}
+
+/** Makes the keys that a data directory lacks, as the first start of a service does. Throws KeyringError. */
+export async function makeKeys(directory: string): Promise<void> {
+  for (const name of KEYRINGS) await openKeyring({ directory: folderOf(directory, name), now: () => new Date() });
+}
+
+/** A note of the ledger's name, signed by the current ledger key of a data directory. Throws KeyringError where there is none. */
+export async function signAsLedger(directory: string, origin: string, text: string): Promise<string> {
+  const folder = folderOf(directory, 'ledger');
+  if (!hasKeyring(folder)) throw new KeyringError(`${folder} has no signing key`);
+  const { signer } = await openKeyring({ directory: folder, now: () => new Date() });
+  const { publicKey } = signer;
+  return signNote(text, [{ name: origin, publicKey, sign: (bytes) => signer.sign(bytes) }]);
 }
 
 /** Writes both keyrings, private halves included, to a new file that only its owner may read. Rejects when there is such a file. */

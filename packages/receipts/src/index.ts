@@ -70,6 +70,7 @@ export {
   prepareReceipt,
   type SignedBody,
 } from './receipt.ts';
+export { parseSalt, SALT_BYTES, saltedDigest } from './salted-digest.ts';
 export { AmbiguousJsonError, parseStrictJson } from './strict-json.ts';
 export {
   decodeEntries,

@@ -1,9 +1,10 @@
 // The receipt vectors are what this code issues: a change of a signed or logged byte shows here first.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeHex } from './base-encoding.ts';
+import { decodeHex, encodeHex } from './base-encoding.ts';
 import { jwkThumbprint } from './key-set.ts';
 import { leafHash, sha256 } from './merkle.ts';
+import { parseSalt, saltedDigest } from './salted-digest.ts';
 import { bytesOf, goodAnswer, KEY_SET, readVector } from './test/fixture.ts';
 import { isUlid, ulid } from './ulid.ts';
 import { verifyDetachedAnswer } from './verify.ts';
@@ -23,6 +24,18 @@ describe('the receipt vectors', () => {
     const answer = { content: bytesOf(String(content)), contentType: String(content_type), provenance };
     const beside = await verifyDetachedAnswer(answer, { keySet, ledgerReceipt: ledger_receipt });
     assert.ok(beside.ok, JSON.stringify(beside.steps));
+  });
+  it('have digests under a salt', () => {
+    const { salt, request, answer, chain_head, ...digests } = vector('salted-digests');
+    const key = parseSalt(String(salt)) ?? assert.fail();
+    const bytes = {
+      request: bytesOf(String(request)),
+      answer: bytesOf(String(answer)),
+      chain_head: decodeHex(String(chain_head)),
+    };
+    for (const [of, said] of Object.entries(bytes))
+      assert.equal(saltedDigest(key, said ?? assert.fail()), digests[`${of}_hmac_sha256`], of);
+    for (const none of ['', 'ab', 'z'.repeat(64), `${salt}00`]) assert.equal(parseSalt(none), undefined);
   });
   it('say what each step computes', () => {
     const { signed_bytes, content_sha256, leaf, leaf_hash, ledger_receipt_id } = vector('steps');

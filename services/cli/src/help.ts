@@ -85,8 +85,8 @@ export const verifyReceiptHelp = `
 Example:
   curl -D headers.txt -H "Authorization: Bearer $STRATA_INFERENCE_KEY" -H "Content-Type: application/json" \\
     --data-binary @request.json -o answer.json http://127.0.0.1:8788/v1/chat/completions
-  strata inference verify $(sed -n 's/^x-receipt-id: //p' headers.txt | tr -d '\\r') \\
-    --request request.json --answer answer.json
+  said() { sed -n "s/^x-receipt-$1: //p" headers.txt | tr -d '\\r'; }
+  strata inference verify $(said id) --salt $(said salt) --request request.json --answer answer.json
 
 Exit codes:
   0  the receipt holds, and is of the request and the answer that were given
@@ -146,23 +146,26 @@ keys/ledger folder.`;
 export const backupHelp = `
 Nobody waits while it is made. The set is a folder of mode 0700: the store as of one moment, every receipt of the ledger, its newest
 checkpoint, and the public halves of the signing keys. It has its name once it is whole; interrupted, nothing is left of it.
+Its manifest is signed with the ledger's key, and --verify and restore accept a backup of a key that they know: of the data directory
+(STRATA_DATA), of --ledger-key, or of restore --keys.
 Whoever has the private keys can sign in your name, so they go into a file of their own, which belongs elsewhere:
   strata stack backup /backups/2026-01-31 --keys /safe/keys-2026-01-31.json
   strata stack backup --verify /backups/2026-01-31
 
 Exit codes:
-  0  the backup is written, or whole
-  1  it cannot be made, or is damaged
+  0  the backup is written, or whole and signed by a known key
+  1  it cannot be made, is damaged, or no known key has signed it
   2  wrong use: a name that is taken, a folder that holds no backup
   130  interrupted`;
 
 export const restoreHelp = `
 Stop the service first. The backup is verified, made ready beside, and moved in; what was there is moved aside, never deleted.
+A backup that is not signed, or by a key that neither the data directory nor --keys or --ledger-key has, needs --unverified.
 A PostgreSQL backup goes into an empty database alone. A log that was published further than the backup is not gone on with:
 keep the newer one, or begin a new name.
 
 Exit codes:
   0  the service can be started
-  1  the backup is damaged, the place is in use, or the log was published further
+  1  the backup is damaged or of no known key, the place is in use, or the log was published further
   2  wrong use: something is there already, a backup of the other database
   130  interrupted`;

@@ -103,6 +103,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
     .argument('<id | file>', 'the id that x-receipt-id said, or a file that holds the receipt (- for standard input)')
     .addOption(base())
     .addOption(key())
+    .option('--salt <hex>', 'the salt of its digests, as x-receipt-salt said; for --request and --answer')
     .option('--request <file>', 'is it the receipt of this request? The body as it was sent')
     .option('--answer <file>', 'is it the receipt of this answer? Its body, or the text of its stream')
     .option('--ledger-key <key>', "C2SP verifier key of the ledger, to trust in place of the gateway's own")

@@ -7,6 +7,7 @@ import { backupHelp, restoreHelp } from './help.ts';
 import type { OutputOptions } from './output.ts';
 
 const commands = () => import('./commands/backup.ts');
+const LEDGER_KEY = 'verifier key of the ledger (C2SP: name+id+key): accept no other signer of the backup';
 
 /** Adds the commands to `stack`. */
 export function addStoreCommands(stack: Command, context: CommandContext, config: () => Promise<Config>): void {
@@ -16,6 +17,8 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
     .argument('<folder>', 'a new folder; with --verify, a backup')
     .option('--verify', 'read a backup through, and say whether it is whole')
     .option('--keys <file>', 'write the private signing keys too, to a new file of mode 0600 outside of the set')
+    .option('--ledger-key <key>', LEDGER_KEY)
+    .option('--unverified', 'with --verify, check everything but the signature')
     .option('--json', 'print the manifest as JSON')
     .addHelpText('after', backupHelp)
     .action(async (folder: string, options: BackupCommandOptions) =>
@@ -33,6 +36,8 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
     .option('--keep-ledger', 'keep the ledger in the data directory, if it goes on from that of the backup')
     .option('--origin <name>', 'begin the log of the backup under a new name')
     .option('--published <file>', 'the newest checkpoint that anybody has of the log, to refuse an older log')
+    .option('--ledger-key <key>', LEDGER_KEY)
+    .option('--unverified', 'restore a backup that is not signed, or by an unknown key')
     .option('--json', 'print as JSON')
     .addHelpText('after', restoreHelp)
     .action(async (folder: string, options: RestoreCommandOptions) =>

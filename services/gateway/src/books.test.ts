@@ -18,7 +18,12 @@ const end = {
 };
 const start = {
   ...{ answerId: 'chatcmpl-1', requestId: 'req_1', keyId: 'key_1', endpoint: '/v1/chat/completions' },
-  ...{ model: { id: 'm', sha256: null, engine: 'e' }, requestSha256: '00', receivedAt: new Date() },
+  ...{
+    model: { id: 'm', sha256: null, engine: 'e' },
+    salt: '00'.repeat(32),
+    requestDigest: '00',
+    receivedAt: new Date(),
+  },
 };
 
 /** The object with something else in place of one of its methods. */

@@ -1,7 +1,7 @@
 // The books: each answer's signed receipt and what it used. A receipt is kept in the database before the answer's end leaves,
 // so that a kill does not lose it; with those of the same moment it is entered in the ledger and counted soon after, or by
 // the next start. It is given out once it is in the ledger.
-import { hash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { AnswerContent, FinishReason, Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
 import {
@@ -16,7 +16,7 @@ import {
 import type { AnswerUsage, Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { randomPart } from './random-ids.ts';
-import type { ReceiptSegment } from './workers-heard.ts';
+import type { AnswerSegment } from './workers-heard.ts';
 
 /** What is known of an answer before it is made. */
 export interface AnswerStart {
@@ -25,8 +25,10 @@ export interface AnswerStart {
   readonly keyId: string;
   readonly endpoint: string;
   readonly model: { readonly id: string; readonly sha256: string | null; readonly engine: string };
-  /** Hex SHA-256 of the request's body. */
-  readonly requestSha256: string;
+  /** Hex, the key of the receipt's digests. Only the client gets it: neither the receipt nor the database has it. */
+  readonly salt: string;
+  /** Hex HMAC-SHA-256 of the request's body. */
+  readonly requestDigest: string;
   readonly receivedAt: Date;
 }
 
@@ -37,7 +39,7 @@ export interface AnswerEnd {
   readonly usage: Usage;
   readonly firstTokenAt: Date | undefined;
   /** Empty where no worker of the network had a part in it. */
-  readonly segments: readonly ReceiptSegment[];
+  readonly segments: readonly AnswerSegment[];
 }
 
 export interface BooksParts {
@@ -255,9 +257,16 @@ function usedOf({ key_id, model, usage, times }: Document): AnswerUsage {
   };
 }
 
-/** No text in it: digests, names, counts and times. */
+/** No text in it: digests under the salt, names, counts and times. */
 function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
+  const digest = (of: string | Uint8Array) =>
+    createHmac('sha256', Buffer.from(start.salt, 'hex')).update(of).digest('hex');
   const { outcome, content, finishReasons, usage, firstTokenAt, segments } = answer;
+  // The chain is over the prompt's digest and the tokens: as it is, a guess of both could be checked by it.
+  const salted = ({ chainHead, ...segment }: AnswerSegment) => ({
+    ...segment,
+    chain_head_hmac_sha256: digest(Buffer.from(chainHead, 'hex')),
+  });
   return {
     object: 'inference.receipt',
     answer_id: start.answerId,
@@ -265,8 +274,8 @@ function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
     key_id: start.keyId,
     endpoint: start.endpoint,
     model: start.model,
-    request_sha256: start.requestSha256,
-    answer_sha256: hash('sha256', canonicalize(content)),
+    request_hmac_sha256: start.requestDigest,
+    answer_hmac_sha256: digest(canonicalize(content)),
     outcome,
     finish_reasons: finishReasons,
     usage: {
@@ -279,6 +288,6 @@ function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
       first_token_at: firstTokenAt?.toISOString() ?? null,
       finished_at: end.toISOString(),
     },
-    ...(segments.length === 0 ? {} : { segments }),
+    ...(segments.length === 0 ? {} : { segments: segments.map(salted) }),
   };
 }

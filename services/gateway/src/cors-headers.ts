@@ -15,7 +15,7 @@ export const ALLOWED_HEADERS = [
 
 /** What a page may read. */
 export const EXPOSED_HEADERS = [
-  ...['x-request-id', 'x-receipt-id', 'retry-after', 'retry-after-ms', 'x-should-retry'],
+  ...['x-request-id', 'x-receipt-id', 'x-receipt-salt', 'retry-after', 'retry-after-ms', 'x-should-retry'],
   ...['requests', 'tokens'].flatMap((what) =>
     ['limit', 'remaining', 'reset'].map((which) => `x-ratelimit-${which}-${what}`),
   ),

@@ -5,6 +5,8 @@ import { NetworkReport } from './network/network-report.ts';
 import { VERSION } from './version.ts';
 
 const usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).loose();
+/** Hex. Which of them a receipt has depends on whether it has a salt. */
+const Digest = z.string().optional();
 const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter']);
 const chosenLogprob = z
   .object({ token: z.string(), logprob: z.number(), bytes: z.array(z.int()), top_logprobs: z.array(z.looseObject({})) })
@@ -125,8 +127,10 @@ const answers = {
     key_id: z.string(),
     endpoint: z.string(),
     model: z.object({ id: z.string(), sha256: z.string().nullable(), engine: z.string() }),
-    request_sha256: z.string(),
-    answer_sha256: z.string(),
+    request_hmac_sha256: Digest.describe('HMAC-SHA-256 of the body as it was sent, with `x-receipt-salt` as the key.'),
+    answer_hmac_sha256: Digest.describe('The same of what the answer says.'),
+    request_sha256: Digest.describe('Of earlier receipts, which had no salt: plain SHA-256.'),
+    answer_sha256: Digest,
     outcome: z.enum(['completed', 'cancelled', 'failed']),
     finish_reasons: z.array(finishReason.nullable()),
     usage: z.object({ prompt_tokens: z.int(), cached_tokens: z.int(), completion_tokens: z.int() }),
@@ -139,7 +143,8 @@ const answers = {
           nonce: z.string(),
           from: z.int(),
           to: z.int(),
-          chain_head: z.string(),
+          chain_head_hmac_sha256: Digest,
+          chain_head: Digest.describe('Of earlier receipts, which had no salt.'),
         }),
       )
       .optional(),
@@ -279,7 +284,15 @@ function described(operation: Operation) {
       [status]: {
         description: stream ?? summary,
         ...(body
-          ? { headers: { 'x-receipt-id': { description: 'Id of the signed receipt.', schema: { type: 'string' } } } }
+          ? {
+              headers: {
+                'x-receipt-id': { description: 'Id of the signed receipt.', schema: { type: 'string' } },
+                'x-receipt-salt': {
+                  description: "Key of the receipt's digests, 64 hexadecimal digits. It is given out here alone.",
+                  schema: { type: 'string' },
+                },
+              },
+            }
           : {}),
         content: { ...json(schema), ...(stream ? { 'text/event-stream': { schema: { type: 'string' } } } : {}) },
       },

@@ -1,6 +1,6 @@
 // Receipts of answers: of every endpoint, of streams, of clients that leave and of workers; and who gets them.
 import assert from 'node:assert/strict';
-import { createHash, hash } from 'node:crypto';
+import { createHash, createHmac, hash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { Engine, JobContext } from '@strata/engine';
 import { readAnswerContent } from '@strata/inference';
@@ -12,6 +12,11 @@ import { MOST_SEGMENTS, WorkersHeard } from './workers-heard.ts';
 
 const CHAT = '/v1/chat/completions';
 const short = { model: MODEL, messages, max_tokens: 1 };
+const saltOf = ({ headers }: { headers: Headers }) => headers.get('x-receipt-salt') ?? '';
+const salted = (answer: { headers: Headers }, text: string | Uint8Array) =>
+  createHmac('sha256', Buffer.from(saltOf(answer), 'hex'))
+    .update(text)
+    .digest('hex');
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 /** The receipt of an answer, verified with nothing but what the gateway serves to everyone. */
@@ -40,7 +45,6 @@ describe('the receipt of an answer', () => {
     ['embeddings', { input: ['a', 'b'] }, []],
     ['embeddings', { input: 'a', encoding_format: 'base64' }, []],
   ];
-  const chats: Json[] = [];
   for (const [endpoint, more, finish] of asked)
     it(`of ${endpoint} is of this request and this answer: ${JSON.stringify(more)}`, async () => {
       const body = JSON.stringify({ model: MODEL, ...more });
@@ -49,18 +53,32 @@ describe('the receipt of an answer', () => {
       assert.equal(answer.status, 200, answer.text);
       const receipt = await receiptOf(service, answer);
       assert.partialDeepStrictEqual(receipt, {
-        ...{ request_sha256: hash('sha256', body), outcome: 'completed', endpoint: `/v1/${endpoint}` },
-        ...{ answer_sha256: hash('sha256', canonicalize(readAnswerContent(answer.text))), finish_reasons: finish },
+        ...{ request_hmac_sha256: salted(answer, body), outcome: 'completed', endpoint: `/v1/${endpoint}` },
+        answer_hmac_sha256: salted(answer, canonicalize(readAnswerContent(answer.text))),
+        finish_reasons: finish,
         model: { sha256: service.running.gateway.models.get(MODEL).backend.facts.sha256 },
       });
       assert.ok(receipt.usage.prompt_tokens > 0);
       assert.ok(Date.parse(receipt.times.received_at) <= Date.parse(receipt.times.finished_at));
       assert.doesNotMatch(JSON.stringify(receipt), /DMARC|receivers/, 'it holds no text');
-      chats.push(receipt);
     });
 
-  it('has the same digest for a stream as for the same answer at once', () => {
-    assert.equal(chats[0].answer_sha256, chats[1].answer_sha256);
+  it('shows no guess of the request to be right without the salt, which is given out once and kept nowhere', async () => {
+    const service = await sharedGateway();
+    const body = JSON.stringify({ model: MODEL, messages, temperature: 0 });
+    const [first, again] = [await service.post(CHAT, body), await service.post(CHAT, body)];
+    const [one, two] = [await receiptOf(service, first), await receiptOf(service, again)];
+    assert.notEqual(one.request_hmac_sha256, two.request_hmac_sha256);
+    assert.notEqual(one.answer_hmac_sha256, two.answer_hmac_sha256);
+    const kept = JSON.stringify([
+      one,
+      (await service.get(`/ledger/receipts/${one.provenance.ledger_receipt_id}`)).text,
+    ]);
+    const plain = [body, canonicalize(readAnswerContent(first.text))].map((text) => hash('sha256', text));
+    for (const secret of [saltOf(first), ...plain]) assert.ok(!kept.includes(secret));
+    // The database as it is on the disk.
+    const row = await service.running.gateway.answers.receipt(first.headers.get('x-receipt-id') ?? '', one.key_id);
+    assert.ok(row && !row.includes(saltOf(first)));
   });
 
   it('records that the client left', async () => {
@@ -119,7 +137,7 @@ describe('the receipt of an answer', () => {
 const HEAD = 'c'.repeat(64);
 const nonceOf = (seed: number) => createHash('md5').update(String(seed)).digest('hex');
 const segment = (choice: number, worker: string, seed: number, [from, to]: readonly [number, number]) => ({
-  ...{ choice, worker, nonce: nonceOf(seed + from), from, to, chain_head: HEAD },
+  ...{ choice, worker, nonce: nonceOf(seed + from), from, to },
 });
 
 /** An engine whose answers two workers make: the first is lost after three tokens. `contexts` gets that of each job. */
@@ -155,12 +173,19 @@ describe('the receipt of an answer that workers made', () => {
     service = await startHarness({ STRATA_MODEL: '' }, { engines: { workers: twoWorkers(contexts), alone } });
   });
   after(() => service?.[Symbol.asyncDispose]());
-  const receiptFor = async (more: object) =>
-    receiptOf(service, await service.post(CHAT, { model: 'workers', messages, seed: 5, ...more }));
+  const receiptFor = async (more: object) => {
+    const answer = await service.post(CHAT, { model: 'workers', messages, seed: 5, ...more });
+    const receipt = await receiptOf(service, answer);
+    const head = salted(answer, Buffer.from(HEAD, 'hex'));
+    for (const { chain_head_hmac_sha256 } of receipt.segments ?? []) assert.equal(chain_head_hmac_sha256, head);
+    return receipt;
+  };
+  const segmentsFor = async (more: object) =>
+    (await receiptFor(more)).segments.map(({ chain_head_hmac_sha256: _checked, ...rest }: Json) => rest);
 
   it('names the worker of each part of each choice, and the engine knows the key', async () => {
     for (const stream of [false, true])
-      assert.deepEqual((await receiptFor({ n: 2, stream })).segments, [
+      assert.deepEqual(await segmentsFor({ n: 2, stream }), [
         segment(0, 'first', 5, [0, 3]),
         segment(0, 'second', 5, [3, 8]),
         segment(1, 'first', 6, [0, 3]),
@@ -171,7 +196,7 @@ describe('the receipt of an answer that workers made', () => {
   });
 
   it('names what a worker made beyond a stop string, and no worker without a part', async () => {
-    assert.deepEqual((await receiptFor({ stop: ' w' })).segments, [segment(0, 'first', 5, [0, 1])]);
+    assert.deepEqual(await segmentsFor({ stop: ' w' }), [segment(0, 'first', 5, [0, 1])]);
     assert.equal('segments' in (await receiptFor({ model: 'alone' })), false);
   });
 

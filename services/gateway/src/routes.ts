@@ -97,7 +97,7 @@ export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
     const receiptId = parts.books.newId();
     const end = embeddingEnd(contents, promptTokens);
     await keep(parts, request.caller, { receiptId, start, end, taken: plan.promptTokens });
-    reply.header('x-receipt-id', receiptId);
+    reply.headers(receiptHeaders(receiptId, start));
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
       index,
@@ -136,11 +136,11 @@ async function begin(parts: GatewayParts, { request, reply, model, asked, prefix
     answer,
     gather: async () => {
       const gathered = await answer.gather().catch(gone(signal));
-      reply.header('x-receipt-id', answer.receiptId);
+      reply.headers(receiptHeaders(answer.receiptId, start));
       return gathered;
     },
     streaming: (send: (writer: EventWriter) => Promise<void>, fail: (refusal: CompletionError) => Told = errorBody) => {
-      reply.header('x-receipt-id', answer.receiptId);
+      reply.headers(receiptHeaders(answer.receiptId, start));
       return streaming({ request, reply, signal, leave, logger }, { send, fail });
     },
   };
@@ -165,7 +165,7 @@ async function streaming(
     await send(writer);
   } catch (error) {
     if (!writer.hasBegun) {
-      reply.removeHeader('x-receipt-id');
+      for (const name of RECEIPT_HEADERS) reply.removeHeader(name);
       throw signal.aborted ? goneError(error) : error;
     }
     if (!signal.aborted) {
@@ -187,6 +187,14 @@ function headOf({ id, backend }: ServedModel, prefix: string, now: Date): Answer
   };
 }
 
+const RECEIPT_HEADERS = ['x-receipt-id', 'x-receipt-salt'] as const;
+
+/** The salt is given out here and kept nowhere. */
+const receiptHeaders = (receiptId: string, { salt }: AnswerStart) => ({
+  'x-receipt-id': receiptId,
+  'x-receipt-salt': salt,
+});
+
 function startOf(
   request: FastifyRequest,
   { model, head, now }: { readonly model: ServedModel; readonly head: AnswerHead; readonly now: Date },
@@ -198,7 +206,8 @@ function startOf(
     keyId: request.caller.id,
     endpoint: request.routeOptions.url ?? '',
     model: { id: model.id, sha256, engine },
-    requestSha256: request.bodySha256,
+    salt: request.receiptSalt,
+    requestDigest: request.bodyDigest,
     receivedAt: now,
   };
 }

@@ -1,5 +1,5 @@
 // The HTTP side of the contract: who calls, what is asked, and one place where every failure becomes an error as clients know it.
-import { hash, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type AddressInfo, Socket } from 'node:net';
 import { EngineError } from '@strata/engine';
 import {
@@ -18,6 +18,7 @@ import {
 } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import { KeyringError } from '@strata/log';
+import { SALT_BYTES } from '@strata/receipts';
 import { type StoredKey, StoreError } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
@@ -30,8 +31,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The key that asks; below `/v1` alone. */
     caller: StoredKey;
-    /** Hex SHA-256 of the body as it was sent. */
-    bodySha256: string;
+    /** Hex: the salt of the receipt's digests, and the digest of the body as it was sent. */
+    receiptSalt: string;
+    bodyDigest: string;
   }
 }
 
@@ -110,11 +112,14 @@ export function createServer({
   });
   // Answers that are not streamed hold a connection and a slot too.
   const { connections, streams: answers } = boundClients(fastify.server, { bounds, trustedProxies, logger, metrics });
-  fastify.decorateRequest('bodySha256', '');
+  fastify.decorateRequest('receiptSalt', '');
+  fastify.decorateRequest('bodyDigest', '');
   fastify.removeContentTypeParser(['text/plain', 'application/json']);
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    request.bodySha256 = hash('sha256', body);
+    const salt = randomBytes(SALT_BYTES);
+    request.receiptSalt = salt.toString('hex');
+    request.bodyDigest = createHmac('sha256', salt).update(body).digest('hex');
     if (nestsDeeper(body, MOST_NESTED)) {
       done(new CompletionError('invalid_request', `The body nests deeper than ${MOST_NESTED} levels.`));
       return;

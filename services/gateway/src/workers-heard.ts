@@ -1,8 +1,8 @@
 // Which workers of the network made which part of an answer, as its receipt tells it.
 import type { JobContext } from '@strata/engine';
 
-/** As it stands in a receipt. Positions are of tokens in the choice: from `from` up to, not including, `to`. */
-export interface ReceiptSegment {
+/** Positions are of tokens in the choice: from `from` up to, not including, `to`. */
+export interface AnswerSegment {
   readonly choice: number;
   /** Peer id. */
   readonly worker: string;
@@ -11,24 +11,24 @@ export interface ReceiptSegment {
   readonly from: number;
   readonly to: number;
   /** Hex; of the hash chain over the tokens. */
-  readonly chain_head: string;
+  readonly chainHead: string;
 }
 
 /** A receipt tells of so many at most: a choice has one worker, unless workers died. */
 export const MOST_SEGMENTS = 1_000;
 
 export class WorkersHeard {
-  readonly #segments: ReceiptSegment[] = [];
+  readonly #segments: AnswerSegment[] = [];
 
   ofChoice(choice: number): NonNullable<JobContext['onSegment']> {
     return ({ worker, nonce, from, to, chainHead }) => {
       if (this.#segments.length >= MOST_SEGMENTS) return;
-      this.#segments.push({ choice, worker, nonce, from, to, chain_head: chainHead });
+      this.#segments.push({ choice, worker, nonce, from, to, chainHead });
     };
   }
 
   /** Those heard of until now, choice by choice, each in its order. */
-  segments(): readonly ReceiptSegment[] {
+  segments(): readonly AnswerSegment[] {
     return this.#segments.toSorted((a, b) => a.choice - b.choice);
   }
 }

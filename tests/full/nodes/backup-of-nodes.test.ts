@@ -1,11 +1,14 @@
 // Backups of two nodes on one PostgreSQL: the ledger that is in the database, with the keys of both, and back into an empty one.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { checkpointOf } from '@strata/log';
 import { consistencyProof, verifyConsistency } from '@strata/receipts';
 import { checkStore, openStore, receiptsInRows } from '@strata/store';
@@ -79,7 +82,30 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     const names = files.map((file: { readonly path: string }) => file.path);
     assert.ok(names.includes('ledger/leaves.gz') && names.includes('ledger/checkpoint'));
     assert.ok(!names.some((name: string) => name.startsWith('store/ledger')));
-    assert.match(await succeeds(['backup', '--verify', set], {}), /is whole/);
+    assert.match(await succeeds(['backup', '--verify', set], busy.env), /is whole, signed by localhost/);
+  });
+
+  it('is refused with an API key that somebody added, in an empty database too', async () => {
+    const copy = path.join(place.path, 'altered');
+    await cp(set, copy, { recursive: true });
+    const manifest = manifestOf(copy);
+    const name = 'store/api_keys.copy.gz';
+    const text = (await buffer(readPart(set, name))).toString();
+    const [first = ''] = text.split('\n');
+    const rows = Buffer.from(`${text}${first.replace(/^\S+\t\S+/, `key_zzz\t${'ab'.repeat(32)}`)}\n`);
+    const bytes = gzipSync(rows);
+    await writeFile(path.join(copy, name), bytes);
+    const of = <Row>(list: Row[], wanted: (row: Row) => boolean) => list.find(wanted) ?? assert.fail();
+    const sha256 = (of: Buffer) => createHash('sha256').update(of).digest('hex');
+    const table = of<{ table: string; rows: number }>(manifest.store.tables, (each) => each.table === 'api_keys');
+    Object.assign(table, { rows: table.rows + 1, sha256: sha256(rows) });
+    const part = of<{ path: string }>(manifest.files, (each) => each.path === name);
+    Object.assign(part, { bytes: bytes.length, sha256: sha256(bytes) });
+    await writeFile(path.join(copy, 'manifest.json'), JSON.stringify(manifest));
+    assert.match(await succeeds(['backup', '--verify', copy, '--unverified'], busy.env), /not verified/);
+    assert.match(await fails(['backup', '--verify', copy], busy.env), /was altered/);
+    assert.match(await fails(['restore', copy, '--keys', `${set}.keys`], await nowhere()), /was altered/);
+    assert.match(await fails(['restore', set], await nowhere()), /a key that is not known here/);
   });
 
   it('goes on in an empty database, where two nodes serve it, with every receipt and key that there was', {
@@ -119,20 +145,23 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     const fork = /were published: going on from the older one would fork it/;
     const { STRATA_DATA, STRATA_DATABASE_URL } = elsewhere;
     assert.match(await fails(['restore', set], { ...env, STRATA_DATABASE_URL }), fork);
-    assert.match(await fails(['restore', set], { ...env, STRATA_DATA }), fork);
+    assert.match(await fails(['restore', set, '--unverified'], { ...env, STRATA_DATA }), fork);
     const witness = path.join(place.path, 'witness');
     await cp(path.join(env.STRATA_DATA, 'ledger/checkpoint'), witness);
-    assert.match(await fails(['restore', set, '--published', witness], elsewhere), fork);
-    assert.match(await fails(['restore', set, '--keep-ledger'], elsewhere, 2), /for a ledger in a folder/);
+    assert.match(await fails(['restore', set, '--published', witness, '--unverified'], elsewhere), fork);
+    assert.match(
+      await fails(['restore', set, '--keep-ledger', '--unverified'], elsewhere, 2),
+      /for a ledger in a folder/,
+    );
     // Nothing of it was kept: it goes into the same database under another name, and the keys of both nodes with it.
-    const named = ['--published', witness, '--origin', 'example.test/two'];
+    const named = ['--published', witness, '--origin', 'example.test/two', '--unverified'];
     assert.match(await succeeds(['restore', set, ...named], elsewhere), /STRATA_LEDGER_ORIGIN=example\.test\/two/);
     const settings = { ...elsewhere, STRATA_LEDGER_ORIGIN: 'example.test/two' };
     await using renamed = await startHarness({ internet, settings, world: busy.world });
     assert.match((await renamed.ask('/ledger/checkpoint')).text, /^example\.test\/two\n/);
     assert.equal((await renamed.ask(`/ledger/receipts/${given.at(-1)}`)).status, 200);
     await succeeds(['verify', answer, '--base', renamed.base], {});
-    assert.match(await fails(['restore', set, '--origin', 'example.test/three', '--replace'], settings), /empty one/);
+    assert.match(await fails(['restore', set, ...named, '--replace'], settings), /empty one/);
   });
 
   it('is not put where another log of as many receipts was published', async () => {
@@ -142,16 +171,19 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     const lines = text.split('\n');
     lines[2] = Buffer.alloc(32, 7).toString('base64');
     await writeFile(other, lines.join('\n'));
-    assert.match(await fails(['restore', set, '--published', other], env), /another one than was published/);
+    assert.match(
+      await fails(['restore', set, '--published', other, '--unverified'], env),
+      /another one than was published/,
+    );
     await mkdir(path.join(env.STRATA_DATA, 'ledger'), { recursive: true });
     await cp(other, path.join(env.STRATA_DATA, 'ledger/checkpoint'));
-    assert.match(await fails(['restore', set], env), /another one than was published/);
+    assert.match(await fails(['restore', set, '--unverified'], env), /another one than was published/);
   });
 
   it('is not made where the keys of the ledger are not', async () => {
     const { STRATA_DATA } = await nowhere();
     const stderr = await fails(['backup', path.join(place.path, 'keyless')], { ...busy.env, STRATA_DATA });
-    assert.match(stderr, /not signed by a key of the backup .* \(STRATA_DATA\)/);
+    assert.match(stderr, /has no signing key of ledger: .*\(STRATA_DATA\)/);
   });
 
   it('killed half-way into the ledger leaves an empty database and a node that does not start', {
@@ -166,7 +198,9 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
       await holder.query(
         'set idle_in_transaction_session_timeout = 0; begin; lock table ledger_subtrees, ledger_leaves',
       );
-      const child = spawn(process.execPath, [MAIN, 'stack', 'restore', set], { env: { ...process.env, ...env } });
+      const child = spawn(process.execPath, [MAIN, 'stack', 'restore', set, '--unverified'], {
+        env: { ...process.env, ...env },
+      });
       const ended = once(child, 'exit');
       const waits = `select 1 as n from pg_stat_activity where wait_event_type = 'Lock' and query like '%ledger_leaves%'`;
       await until(async () => child.exitCode !== null || (await rows(url, waits)).length > 0, { limitMs: 60_000 });

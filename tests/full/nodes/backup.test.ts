@@ -1,8 +1,10 @@
 // Backups of a running service by the command: what is in them, which damage is found, and a service that continues from one.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { cp, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
@@ -25,6 +27,12 @@ async function contentsOf(harness: Harness, domains: readonly string[]): Promise
     contents.push(contentOf(body));
   }
   return contents;
+}
+
+/** As clients know it. */
+async function ledgerKeyOf(harness: Harness): Promise<string> {
+  const { ledger } = JSON.parse((await harness.ask('/.well-known/stack-keys.json')).text);
+  return ledger.verifier_keys[0];
 }
 
 /** Where nothing is. */
@@ -62,7 +70,7 @@ describe('a backup of a service at work', () => {
       assert.ok(restored.running.service.app.ledger.log.size > leaves);
     }
     await using to = await empty();
-    await succeeds(['restore', last], to.env);
+    await succeeds(['restore', last, '--ledger-key', await ledgerKeyOf(busy.harness)], to.env);
     await using restored = await startHarness({ internet, settings: to.env, world: busy.world });
     assert.deepEqual(await contentsOf(restored, busy.domains), contents);
   });
@@ -72,9 +80,11 @@ describe('a backup', () => {
   let busy: Busy;
   let place: Awaited<ReturnType<typeof temporaryDirectory>>;
   let set: string;
+  let trusted: readonly string[];
   before(async () => {
     internet = await sharedInternet();
     busy = await startBusy(internet);
+    trusted = ['--ledger-key', await ledgerKeyOf(busy.harness)];
     place = await temporaryDirectory();
     set = path.join(place.path, 'set');
     await succeeds(['backup', set, '--keys', path.join(place.path, 'keys')], busy.env);
@@ -113,6 +123,41 @@ describe('a backup', () => {
       await spoil((file) => rm(file));
       if (name === 'strata.db') await spoil((file) => truncate(file, 8_192));
     }
+  });
+
+  it('is refused with an API key that somebody added, whatever they wrote beside it', {
+    timeout: 300_000,
+  }, async () => {
+    const copy = path.join(place.path, 'altered');
+    await cp(set, copy, { recursive: true });
+    const manifest = manifestOf(copy);
+    const store = path.join(copy, 'strata.db');
+    {
+      using database = new DatabaseSync(store);
+      database.exec(`insert into api_keys (id, hash, tier, created_at) values ('added', 'ab', 'unlimited', 0)`);
+    }
+    manifest.store.tables.find(({ table }: { readonly table: string }) => table === 'api_keys').rows += 1;
+    const part = manifest.files.find((file: { readonly path: string }) => file.path === 'strata.db');
+    const bytes = readFileSync(store);
+    Object.assign(part, { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
+    await writeFile(path.join(copy, 'manifest.json'), JSON.stringify(manifest));
+    await using to = await empty();
+    const refused = async (folder: string, message: RegExp) => {
+      assert.match(await fails(['backup', '--verify', folder], busy.env), message);
+      for (const options of [trusted, ['--keys', path.join(place.path, 'keys')], []])
+        assert.match(await fails(['restore', folder, ...options], to.env), message);
+      assert.ok(!existsSync(to.data));
+    };
+    await refused(copy, /the backup was altered: its manifest is not the one that was signed/);
+    await rm(path.join(copy, 'manifest.note'));
+    await refused(copy, /the backup is not signed: .*--unverified accepts it/);
+    await succeeds(['restore', copy, '--unverified'], to.env);
+    // With keys of their own, whoever can write to the backup makes another one of it.
+    const other = path.join(place.path, 'other-key');
+    await succeeds(['backup', other], to.env);
+    await rm(to.data, { recursive: true });
+    await refused(other, /signed by localhost\/strata\/stack\+\w{8}\+\S+, a key that is not known here/);
+    assert.match(await succeeds(['backup', '--verify', other, '--unverified'], {}), /its signature was not verified/);
   });
 
   it('is none without its manifest, and of no later form', async () => {
@@ -156,6 +201,20 @@ describe('a backup', () => {
       /checkpoint is of \d+ leaves, there are 0: is STRATA_DATA/,
     );
     assert.ok(!existsSync(path.join(place.path, 'mixed')));
+    assert.ok(!existsSync(path.join(to.data, 'keys')));
+  });
+
+  it('of a service that was never started has the first keys, with which it is restored', async () => {
+    await using from = await empty();
+    await using to = await empty();
+    const early = path.join(place.path, 'early');
+    await succeeds(['keys', 'create'], from.env);
+    await succeeds(['backup', early, '--keys', `${early}.keys`], from.env);
+    await succeeds(['restore', early, '--keys', `${early}.keys`], to.env);
+    const [made, restored] = [from, to].map(({ data }) =>
+      readFileSync(path.join(data, 'keys/ledger/signing-keys.json')),
+    );
+    assert.deepEqual(restored, made);
   });
 
   it('is not put over anything that is not to be replaced, nor under a running service, nor into the other database', async () => {
@@ -163,7 +222,7 @@ describe('a backup', () => {
     assert.match(await fails(['restore', set, '--replace'], busy.env), /is held by process/);
     await using to = await empty();
     const other = { ...to.env, STRATA_DATABASE_URL: 'postgres://127.0.0.1:9/none' };
-    assert.match(await fails(['restore', set], other, 2), /migrate-store/);
+    assert.match(await fails(['restore', set, ...trusted], other, 2), /migrate-store/);
   });
 
   it('gives new keys where the private ones are not given, and old receipts hold', async () => {
@@ -173,7 +232,7 @@ describe('a backup', () => {
     await writeFile(answer, text);
     const later = path.join(place.path, 'later');
     await succeeds(['backup', later], busy.env);
-    assert.match(await succeeds(['restore', later], to.env), /new signing keys were made/);
+    assert.match(await succeeds(['restore', later, ...trusted], to.env), /new signing keys were made/);
     await using restored = await startHarness({ internet, settings: to.env });
     await succeeds(['verify', answer, '--base', restored.base], {});
     const fresh = await restored.get(`/stack/v1/domains/${busy.domains[1]}`);
@@ -204,7 +263,7 @@ describe('a backup', () => {
     await using elsewhere = await empty();
     const witness = path.join(place.path, 'checkpoint');
     await writeFile(witness, published);
-    assert.match(await fails(['restore', set, '--published', witness], elsewhere.env), /were published/);
+    assert.match(await fails(['restore', set, ...trusted, '--published', witness], elsewhere.env), /were published/);
 
     const kept = await succeeds(['restore', set, '--replace', '--keep-ledger'], to.env);
     assert.match(kept, /strata\.db\.replaced-/);
@@ -214,7 +273,7 @@ describe('a backup', () => {
       assert.ok(restored.running.service.app.ledger.log.size >= Number(size));
     }
     const STRATA_LEDGER_ORIGIN = 'example.test/two';
-    const named = ['restore', set, '--published', witness, '--origin', STRATA_LEDGER_ORIGIN];
+    const named = ['restore', set, ...trusted, '--published', witness, '--origin', STRATA_LEDGER_ORIGIN];
     assert.match(await succeeds(named, elsewhere.env), /STRATA_LEDGER_ORIGIN=example\.test\/two/);
     await assert.rejects(startHarness({ internet, settings: elsewhere.env }), /is of the log example\.test\/two/);
     await using renamed = await startHarness({ internet, settings: { ...elsewhere.env, STRATA_LEDGER_ORIGIN } });
@@ -224,10 +283,10 @@ describe('a backup', () => {
 
   it('is in place whole or not served: a service does not start in the midst of a restore', async () => {
     await using to = await empty();
-    await succeeds(['restore', set], to.env);
+    await succeeds(['restore', set, ...trusted], to.env);
     await mkdir(path.join(to.data, 'restoring'));
     await assert.rejects(startHarness({ internet, settings: to.env }), /a restore .* was interrupted/);
-    await succeeds(['restore', set, '--replace'], to.env);
+    await succeeds(['restore', set, '--replace', ...trusted], to.env);
     await using restored = await startHarness({ internet, settings: to.env });
     assert.equal((await restored.get(`/stack/v1/domains/${busy.domains[0]}`)).status, 200);
   });

@@ -8,13 +8,13 @@ import { type Answer, newConversation, pathOf, versionsOf, withTurn } from './co
 import { answer, MemoryStorage, question } from './test/conversations.ts';
 
 const begunWith = (receiptId: string | null): AnswerEvent => {
-  return { kind: 'begun', receiptId, requestId: 'r', requestSha256: 'abc' };
+  return { kind: 'begun', receiptId, salt: 'f0', requestId: 'r', requestSha256: 'abc' };
 };
 const text = (words: string): AnswerEvent => ({ kind: 'text', text: words });
 const usage: AnswerEvent = { kind: 'usage', usage: { promptTokens: 4, completionTokens: 9, reasoningTokens: 2 } };
 const receiptOf = (worker: string) =>
   ({
-    segments: [{ choice: 0, worker, nonce: 'n', from: 0, to: 2, chain_head: 'h' }],
+    segments: [{ choice: 0, worker, nonce: 'n', from: 0, to: 2, chain_head_hmac_sha256: 'h' }],
     usage: { prompt_tokens: 4, cached_tokens: 0, completion_tokens: 7 },
   }) as unknown as Receipt;
 
@@ -58,7 +58,7 @@ describe('an answer', () => {
   it('is written as it comes, with what the service counted and who made it', async () => {
     const { ask, path } = tabWith(whole);
     const expected = { state: 'whole', text: 'Half and half', finishReason: 'stop', problem: null, tokens: 9 };
-    const ids = { reasoningTokens: 2, receiptId: 'rwr_1', requestSha256: 'abc' };
+    const ids = { reasoningTokens: 2, receiptId: 'rwr_1', salt: 'f0', requestSha256: 'abc' };
     assert.partialDeepStrictEqual(await ask(), { ...expected, ...ids, segments: [{ worker: 'w', from: 0, to: 2 }] });
     assert.equal(path().length, 2);
   });

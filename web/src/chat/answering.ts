@@ -188,7 +188,7 @@ class Draft {
 function withEvent(answer: Answer, event: AnswerEvent): Answer {
   switch (event.kind) {
     case 'begun':
-      return { ...answer, receiptId: event.receiptId, requestSha256: event.requestSha256 };
+      return { ...answer, receiptId: event.receiptId, salt: event.salt, requestSha256: event.requestSha256 };
     case 'text':
       return { ...answer, text: answer.text + event.text };
     case 'finished':
@@ -223,6 +223,7 @@ function emptyAnswer({ parent, model, at }: Pick<Answer, 'parent' | 'model' | 'a
     tokens: null,
     reasoningTokens: null,
     receiptId: null,
+    salt: null,
     requestSha256: null,
     segments: null,
     problem: null,

@@ -41,6 +41,8 @@ export interface Answer {
   readonly tokens: number | null;
   readonly reasoningTokens: number | null;
   readonly receiptId: string | null;
+  /** Of the receipt's digests; null of receipts that have none. */
+  readonly salt: string | null;
   /** Hex, of the body as it was sent. */
   readonly requestSha256: string | null;
   /** As the receipt tells. */

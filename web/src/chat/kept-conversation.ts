@@ -52,6 +52,7 @@ function turnOf(kept: Record<string, unknown>, before: string | null, changedAt:
     tokens: numberOf(kept.tokens),
     reasoningTokens: numberOf(kept.reasoningTokens),
     receiptId: wordsOf(kept.receiptId),
+    salt: wordsOf(kept.salt),
     requestSha256: wordsOf(kept.requestSha256),
     segments: Array.isArray(kept.segments) ? kept.segments.flatMap((entry) => segmentOf(objectOf(entry))) : null,
     problem: problem && {

@@ -1,6 +1,6 @@
 // The receipt of an answer, and its check in this browser.
 import './receipt.css';
-import { answerDigest } from '@strata/client';
+import { answerDigest, digestsIn } from '@strata/client';
 import { useState } from 'react';
 import { Command } from '../ui/command.tsx';
 import type { Answer } from './conversation.ts';
@@ -46,7 +46,8 @@ async function check(receiptId: string, answer: Answer): Promise<Checked> {
 }
 
 function ownSteps(receipt: Receipt, receiptId: string, answer: Answer): Step[] {
-  const { requestSha256, state, text, finishReason } = answer;
+  const { salt, requestSha256, state, text, finishReason } = answer;
+  const digests = digestsIn(receipt, salt);
   const steps = [
     stepOf('receipt', receipt.provenance.receipt_id === receiptId, [
       'This is the receipt that was asked for.',
@@ -55,7 +56,7 @@ function ownSteps(receipt: Receipt, receiptId: string, answer: Answer): Step[] {
   ];
   if (requestSha256 !== null)
     steps.push(
-      stepOf('request', requestSha256 === receipt.request_sha256, [
+      stepOf('request', requestSha256 === digests.request, [
         'It is of the very question that this browser sent.',
         'It is of another question than this browser sent.',
       ]),
@@ -63,7 +64,7 @@ function ownSteps(receipt: Receipt, receiptId: string, answer: Answer): Step[] {
   // Of an answer that was cut off the service may have made more than came here.
   if (state === 'whole' && receipt.outcome === 'completed')
     steps.push(
-      stepOf('answer', answerDigest(text, finishReason) === receipt.answer_sha256, [
+      stepOf('answer', answerDigest(text, finishReason, salt) === digests.answer, [
         'It is of the very words above.',
         'It is of other words than those above.',
       ]),

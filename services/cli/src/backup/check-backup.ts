@@ -1,6 +1,5 @@
-// A backup read through, without restoring it: every file by its digest, the store by its rows, the ledger by its root and its
-// signed checkpoint, and both by the receipts that the one tells of and the other must hold.
-import { readFile } from 'node:fs/promises';
+// A backup read through, without restoring it: its manifest by its signature, every file by its digest, the store by its rows, the ledger
+// by its root and its signed checkpoint, and both by the receipts that the store names and the ledger must hold.
 import path from 'node:path';
 import { CheckedLeaves, decodeLeaves, type PublicKeys, publicKeysFrom, receiptIdsOf } from '@strata/log';
 import { checkSqliteCopy, digestOfRows, type StoreCopy } from '@strata/store';
@@ -12,41 +11,55 @@ import {
   KEYS_FILE,
   LEAVES_FILE,
   type Manifest,
+  type Part,
+  partOf,
   readManifest,
   rowsFile,
   STORE_FILE,
 } from './manifest.ts';
-import { digestOf, readPart } from './parts.ts';
+import { digestOf, readVerified, readVerifiedText, refuseOther } from './parts.ts';
+import { type Trust, verifyManifest } from './signature.ts';
 
 export interface CheckedBackup {
   readonly manifest: Manifest;
   readonly keys: PublicKeys;
   /** Signed note, undefined of a log that never had one. */
   readonly checkpoint: string | undefined;
+  /** Verifier key of the accepted signer; undefined where one is not required. */
+  readonly signedBy: string | undefined;
+}
+
+export interface CheckOptions extends BackupOptions {
+  readonly trust: Trust;
 }
 
 /** Throws CommandError, StoreError, LogError or KeyringError for the first thing that does not add up; writes nothing. */
-export async function checkBackup(folder: string, options: BackupOptions = {}): Promise<CheckedBackup> {
-  const manifest = await readManifest(folder);
+export async function checkBackup(folder: string, options: CheckOptions): Promise<CheckedBackup> {
+  const { manifest, bytes } = await readManifest(folder);
   const names = new Set(manifest.files.map((part) => part.path));
+  for (const name of [LEAVES_FILE, ...storeFiles(manifest)]) partOf(manifest, name);
+  const keys = publicKeysFrom(await textOf(folder, partOf(manifest, KEYS_FILE)), KEYS_FILE);
+  // First: what nobody has signed is not read any further.
+  const signed = { bytes, madeAt: manifest.made_at, publicKeys: keys };
+  const signedBy = await verifyManifest(folder, signed, options.trust);
   for (const part of manifest.files) {
     const found = await digestOf(path.join(folder, part.path), options.signal).catch((cause: unknown) => {
       throw new CommandError(`the backup is damaged: ${part.path} cannot be read`, { cause });
     });
-    if (found.bytes !== part.bytes || found.sha256 !== part.sha256)
-      throw new CommandError(`the backup is damaged: ${part.path} is not what was written`);
+    refuseOther(part, found);
   }
-  const isWhole = [LEAVES_FILE, KEYS_FILE, ...storeFiles(manifest)].every((name) => names.has(name));
-  if (!isWhole) throw new CommandError('the manifest lacks files that every backup has');
   await checkStorePart(folder, manifest, options);
-  const checkpoint = names.has(CHECKPOINT_FILE)
-    ? await readFile(path.join(folder, CHECKPOINT_FILE), 'utf8')
-    : undefined;
-  const keys = publicKeysFrom(await readFile(path.join(folder, KEYS_FILE), 'utf8'), KEYS_FILE);
+  const checkpoint = names.has(CHECKPOINT_FILE) ? await textOf(folder, partOf(manifest, CHECKPOINT_FILE)) : undefined;
   await checkLedgerPart(folder, manifest, { ...options, checkpoint });
   await refuseUnsigned(checkpoint, keys, 'the backup is damaged');
-  return { manifest, keys, checkpoint };
+  return { manifest, keys, checkpoint, signedBy };
 }
+
+const textOf = (folder: string, part: Part): Promise<string> =>
+  readVerifiedText(folder, part).catch((cause: unknown) => {
+    if (cause instanceof CommandError) throw cause;
+    throw new CommandError(`the backup is damaged: ${part.path} cannot be read`, { cause });
+  });
 
 const storeFiles = ({ store }: Manifest): readonly string[] =>
   store.kind === 'sqlite' ? [STORE_FILE] : store.tables.map(({ table }) => rowsFile(table));
@@ -62,7 +75,7 @@ async function checkStorePart(
   if (manifest.store.kind === 'sqlite') return checkSqliteCopy(path.resolve(folder, STORE_FILE), storeOf(manifest));
   let done = 0;
   for (const { table, rows, sha256 } of manifest.store.tables) {
-    const found = await digestOfRows(readPart(folder, rowsFile(table)), signal);
+    const found = await digestOfRows(readVerified(folder, partOf(manifest, rowsFile(table))), signal);
     done += found.rows;
     onProgress?.({ what: 'store', done, unit: 'rows' });
     if (found.rows !== rows || found.sha256 !== sha256)
@@ -79,7 +92,7 @@ async function checkLedgerPart(
   const told = wanted.size;
   const checked = new CheckedLeaves(checkpoint);
   let done = 0;
-  for await (const batch of checked.through(decodeLeaves(readPart(folder, LEAVES_FILE)))) {
+  for await (const batch of checked.through(decodeLeaves(readVerified(folder, partOf(manifest, LEAVES_FILE))))) {
     signal?.throwIfAborted();
     done += batch.length;
     onProgress?.({ what: 'ledger', done, unit: 'receipts' });

@@ -10,12 +10,14 @@ import {
   KEYRINGS,
   type LeafBatches,
   ledgerKeysTold,
+  makeKeys,
   type PublicKeys,
   readPublicKeys,
   receiptIdsOf,
   receiptKeysTold,
   writeKeysFile,
 } from '@strata/log';
+import { KEY_OVERLAP_MS } from '@strata/receipts';
 import type { Config } from '@strata/stack';
 import {
   backupSqlite,
@@ -34,10 +36,12 @@ import {
   LEAVES_FILE,
   MANIFEST_FILE,
   type Manifest,
+  type Part,
   rowsFile,
   STORE_FILE,
 } from './manifest.ts';
-import { describePart, type Part, readPart, writePart } from './parts.ts';
+import { describePart, readPart, writePart } from './parts.ts';
+import { SIGNATURE_FILE, signManifest } from './signature.ts';
 
 export interface BackupProgress {
   readonly what: 'store' | 'ledger';
@@ -73,9 +77,10 @@ export async function makeBackup(config: Config, target: string, options: Backup
     await using source = await openLedgerSource(config);
     const ledger = await backupLedger(source, work, files, options);
     const published = await source.publishedKeys();
-    const own = await readPublicKeys(config.dataDirectory);
+    const isNew = source.kind === 'folder' && source.note === undefined && ledger.leaves === 0;
+    const own = await keysOf(config.dataDirectory, { isNew, hasKeysFile: keysFile !== undefined });
     const keys = await keysBeside(own, { origin: config.ledgerOrigin, published });
-    if (keysFile !== undefined) refuseOldKeys(keys, own);
+    refuseOldKeys(keys, own, keysFile);
     await refuseUnsigned(source.note, keys, 'run this where the newest keys folder of the service is (STRATA_DATA)');
     files.push(await writePart(work, KEYS_FILE, oneText(`${JSON.stringify(keys, null, 2)}\n`)));
     const manifest: Manifest = {
@@ -92,7 +97,11 @@ export async function makeBackup(config: Config, target: string, options: Backup
       isKeysFileOurs = true;
     }
     signal?.throwIfAborted();
-    await writePart(work, MANIFEST_FILE, oneText(`${JSON.stringify(manifest, null, 2)}\n`));
+    const text = `${JSON.stringify(manifest, null, 2)}\n`;
+    const origin = ledger.origin ?? config.ledgerOrigin;
+    const note = await signManifest(config.dataDirectory, origin, new TextEncoder().encode(text));
+    await writePart(work, SIGNATURE_FILE, oneText(note));
+    await writePart(work, MANIFEST_FILE, oneText(text));
     for (const folder of ['store', 'ledger', '.']) await syncFolder(path.join(work, folder));
     await rename(work, whole);
     await syncFolder(path.dirname(whole));
@@ -104,14 +113,41 @@ export async function makeBackup(config: Config, target: string, options: Backup
   }
 }
 
-/** A service that was restored with them could not sign. */
-function refuseOldKeys(keys: PublicKeys, own: PublicKeys): void {
+/**
+ * The keys of a data directory. Those of a new service are made, as its first start would make them: without them nothing can sign the
+ * backup, and a file of keys that lacks one cannot be restored.
+ */
+async function keysOf(
+  directory: string,
+  { isNew, hasKeysFile }: { readonly isNew: boolean; readonly hasKeysFile: boolean },
+): Promise<PublicKeys> {
+  const keys = await readPublicKeys(directory);
+  const missing = KEYRINGS.filter((name) => keys[name].length === 0);
+  if (isNew && missing.length > 0) {
+    await makeKeys(directory);
+    return readPublicKeys(directory);
+  }
+  if (missing.includes('ledger') || (hasKeysFile && missing.length > 0))
+    throw new CommandError(
+      `${path.join(directory, 'keys')} has no signing key of ${missing.join(' and ')}: run this where the keys folder of the service is (STRATA_DATA). ` +
+        'Where the service was never started, `strata stack keys rotate-signing` makes the first keys',
+    );
+  return keys;
+}
+
+/**
+ * A service that was restored with retired keys could not sign, and verification does not accept what they have signed since. Without
+ * `keysFile` the ledger's key is good for as long as verifiers accept it.
+ */
+function refuseOldKeys(keys: PublicKeys, own: PublicKeys, keysFile: string | undefined): void {
   for (const name of KEYRINGS) {
     const retiredAt = keys[name].find(({ x }) => x === own[name][0]?.x)?.not_after;
-    if (retiredAt !== undefined)
-      throw new CommandError(
-        `the signing keys of ${name} here were retired on ${retiredAt} by a rotation on another node: back them up where the newest keys folder is (STRATA_DATA), or leave --keys out`,
-      );
+    if (retiredAt === undefined) continue;
+    if (keysFile === undefined && (name !== 'ledger' || Date.now() < Date.parse(retiredAt) + KEY_OVERLAP_MS)) continue;
+    throw new CommandError(
+      `the signing keys of ${name} here were retired on ${retiredAt} by a rotation on another node: back up where the newest keys folder is (STRATA_DATA)` +
+        (keysFile === undefined ? '' : ', or leave --keys out'),
+    );
   }
 }
 

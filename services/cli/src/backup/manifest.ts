@@ -52,14 +52,28 @@ const Manifest = z.object({
   files: z.array(z.object({ path: z.string().regex(PART), bytes: Count, sha256: Sha256 })).max(1_000),
 });
 export type Manifest = z.infer<typeof Manifest>;
+export type Part = Manifest['files'][number];
+
+/** Throws CommandError where the manifest does not have this file. */
+export function partOf({ files }: Manifest, name: string): Part {
+  const part = files.find((each) => each.path === name);
+  if (!part) throw new CommandError(`the manifest lacks ${name}, which every backup has`);
+  return part;
+}
+
+export interface ReadManifest {
+  readonly manifest: Manifest;
+  /** As they are signed. */
+  readonly bytes: Uint8Array;
+}
 
 /** Throws CommandError where there is no finished backup, or one of a later form. */
-export async function readManifest(folder: string): Promise<Manifest> {
+export async function readManifest(folder: string): Promise<ReadManifest> {
   const file = path.join(folder, MANIFEST_FILE);
-  const text = await read(file, folder);
+  const bytes = await read(file, folder);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(bytes.toString());
   } catch (cause) {
     throw new CommandError(`${file} is not JSON: the backup is damaged`, { cause });
   }
@@ -67,15 +81,15 @@ export async function readManifest(folder: string): Promise<Manifest> {
   if (format === 'strata-stack-backup' && typeof version === 'number' && version > 1)
     throw new CommandError('the backup was made by a newer version of Strata: update this one');
   const parsed = Manifest.safeParse(value);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return { manifest: parsed.data, bytes };
   const [issue] = parsed.error.issues;
   throw new CommandError(`${file} is no manifest of a backup (${issue?.path.join('.')}: ${issue?.message})`);
 }
 
-async function read(file: string, folder: string): Promise<string> {
+async function read(file: string, folder: string): Promise<Buffer> {
   try {
     if ((await stat(file)).size > MOST_BYTES) throw new CommandError(`${file} is too large for a manifest`);
-    return await readFile(file, 'utf8');
+    return await readFile(file);
   } catch (cause) {
     if (cause instanceof CommandError) throw cause;
     const isMissing = ['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '');

@@ -3,15 +3,17 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { Manifest } from './manifest.ts';
+import { CommandError } from '../output.ts';
+import type { Part } from './manifest.ts';
 
-export type Part = Manifest['files'][number];
 type Bytes = AsyncIterable<Uint8Array>;
 
 /** Nearly as small as the most that gzip can, in a quarter of the time. */
 const GZIP_LEVEL = 2;
+const READ_BYTES = 1 << 18;
 
 /** Writes a new file of the set, durably, compressed where its name ends so. */
 export async function writePart(folder: string, name: string, bytes: Bytes): Promise<Part> {
@@ -46,12 +48,38 @@ export async function digestOf(file: string, signal?: AbortSignal): Promise<Omit
 
 /** The bytes of a file of the set, as they were given to `writePart`. */
 export async function* readPart(folder: string, name: string): AsyncGenerator<Uint8Array> {
-  const file = createReadStream(path.join(folder, name), { highWaterMark: 1 << 18 });
+  yield* plainBytes(name, createReadStream(path.join(folder, name), { highWaterMark: READ_BYTES }));
+}
+
+/**
+ * The same of a part that a manifest describes. Throws CommandError at the end of other bytes, also of a file that was altered since it
+ * was verified: whoever reads it commits nothing before the end.
+ */
+export async function* readVerified(folder: string, part: Part): AsyncGenerator<Uint8Array> {
+  const sum = createHash('sha256');
+  const counted = counter(sum);
+  const file = createReadStream(path.join(folder, part.path), { highWaterMark: READ_BYTES });
+  yield* plainBytes(part.path, counted.through(file));
+  refuseOther(part, { bytes: counted.bytes(), sha256: sum.digest('hex') });
+}
+
+/** A small file of the set. Throws CommandError for other bytes than the manifest describes. */
+export const readVerifiedText = async (folder: string, part: Part): Promise<string> =>
+  (await buffer(readVerified(folder, part))).toString();
+
+/** Throws CommandError. */
+export function refuseOther(part: Part, found: Omit<Part, 'path'>): void {
+  if (found.bytes !== part.bytes || found.sha256 !== part.sha256)
+    throw new CommandError(`the backup is damaged: ${part.path} is not what was written`);
+}
+
+async function* plainBytes(name: string, file: Bytes): AsyncGenerator<Uint8Array> {
   if (!name.endsWith('.gz')) return yield* file;
   const plain = createGunzip();
-  // The reader hears of an error of either by the iteration.
-  pipeline(file, plain).catch((error: Error) => plain.destroy(error));
+  // The reader receives an error of either by the iteration.
+  const reading = pipeline(file, plain).catch((error: Error) => void plain.destroy(error));
   yield* plain;
+  await reading;
 }
 
 function counter(sum: Hash) {

@@ -18,14 +18,16 @@ import { type Config, RESTORING } from '@strata/stack';
 import { ledgerCheckpointIn, settleSqlite } from '@strata/store';
 import { CommandError } from '../output.ts';
 import { type CheckedBackup, checkBackup } from './check-backup.ts';
-import { LEAVES_FILE, type Manifest, STORE_FILE } from './manifest.ts';
-import { readPart } from './parts.ts';
+import { LEAVES_FILE, type Manifest, type Part, partOf, STORE_FILE } from './manifest.ts';
+import { digestOf, readVerified, refuseOther } from './parts.ts';
 import { moveAside, type Place, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-parts.ts';
 import { restoreToPostgres } from './restore-postgres.ts';
+import { trustOf } from './signature.ts';
 
 /** Rejects with CommandError, StoreError, LogError or KeyringError; until the last steps nothing has changed then. */
 export async function restoreBackup(config: Config, folder: string, options: RestoreOptions): Promise<Restored> {
-  const checked = await checkBackup(folder, options);
+  const trust = await trustOf(config.dataDirectory, options);
+  const checked = await checkBackup(folder, { ...options, trust });
   const place = placeOf(config, checked.manifest);
   if (place.storeFile === undefined) return restoreToPostgres(config, folder, checked, options);
   const { storeFile } = place;
@@ -50,11 +52,13 @@ export async function restoreBackup(config: Config, folder: string, options: Res
   try {
     if (!options.keepLedger) {
       const note = options.origin === undefined ? checked.checkpoint : undefined;
-      await writeLog(path.join(staging, 'ledger'), decodeLeaves(readPart(folder, LEAVES_FILE)), note);
+      const leaves = decodeLeaves(readVerified(folder, partOf(checked.manifest, LEAVES_FILE)));
+      await writeLog(path.join(staging, 'ledger'), leaves, note);
     }
     options.signal?.throwIfAborted();
     const ready = `${storeFile}.${RESTORING}`;
-    await stageStore(path.join(folder, STORE_FILE), ready);
+    await stageStore(folder, partOf(checked.manifest, STORE_FILE), { ready, signal: options.signal });
+    options.signal?.throwIfAborted();
     isMoving = true;
     const aside = await moveAside(place, { keepsLedger: options.keepLedger });
     if (!options.keepLedger) await rename(path.join(staging, 'ledger'), place.ledger);
@@ -63,7 +67,7 @@ export async function restoreBackup(config: Config, folder: string, options: Res
     const newKeys = await restoreKeys(place.directory, { published: checked.keys, now, ...(given ? { given } : {}) });
     if (options.origin !== undefined) await beginOrigin(place.directory, options.origin);
     await rm(staging, { recursive: true });
-    return { manifest: checked.manifest, leaves, newKeys, aside };
+    return { manifest: checked.manifest, signedBy: checked.signedBy, leaves, newKeys, aside };
   } catch (error) {
     // Once things have moved, only a restore that ends makes the place whole: the folder stays and says so.
     if (!isMoving) await rm(staging, { recursive: true, force: true });
@@ -131,9 +135,15 @@ function publishedByStore({ storeFile }: Place, { ledger }: Manifest): number {
   }
 }
 
-async function stageStore(file: string, ready: string): Promise<void> {
+async function stageStore(
+  folder: string,
+  part: Part,
+  { ready, signal }: { readonly ready: string; readonly signal: AbortSignal | undefined },
+): Promise<void> {
   await mkdir(path.dirname(ready), { recursive: true });
-  await copyFile(file, ready);
+  await copyFile(path.join(folder, part.path), ready);
+  // The file of the backup can have been altered since it was verified.
+  refuseOther(part, await digestOf(ready, signal));
   // Committed by SQLite, and so durable.
   settleSqlite(ready);
 }

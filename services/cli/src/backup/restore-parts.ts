@@ -6,10 +6,9 @@ import { CheckedLeaves, checkpointOf, type KeyringName, readCheckpoint, readLeav
 import { CommandError, counted } from '../output.ts';
 import type { BackupOptions } from './make-backup.ts';
 import type { Manifest } from './manifest.ts';
+import type { TrustOptions } from './signature.ts';
 
-export interface RestoreOptions extends Omit<BackupOptions, 'keysFile'> {
-  /** The private keys that `backup --keys` wrote. */
-  readonly keysFile?: string | undefined;
+export interface RestoreOptions extends Omit<BackupOptions, 'keysFile'>, TrustOptions {
   /** Whether what is there may be moved aside. */
   readonly replace: boolean;
   /** Keeps the ledger that is there, if it goes on from that of the backup. */
@@ -22,6 +21,7 @@ export interface RestoreOptions extends Omit<BackupOptions, 'keysFile'> {
 
 export interface Restored {
   readonly manifest: Manifest;
+  readonly signedBy: string | undefined;
   /** Leaves of the log that the service goes on with. */
   readonly leaves: number;
   /** Rings that got a new key, because the private one was not given. */

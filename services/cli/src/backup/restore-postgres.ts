@@ -21,8 +21,8 @@ import { type LedgerTables, loadPostgres, openLedgerTables, StoreError } from '@
 import { CommandError } from '../output.ts';
 import { type CheckedBackup, storeOf } from './check-backup.ts';
 import { isOpenLog } from './ledger-source.ts';
-import { LEAVES_FILE, rowsFile } from './manifest.ts';
-import { readPart } from './parts.ts';
+import { LEAVES_FILE, partOf, rowsFile } from './manifest.ts';
+import { readPart, readVerified } from './parts.ts';
 import { moveAside, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-parts.ts';
 
 type Given = Awaited<ReturnType<typeof readKeysFile>>;
@@ -72,12 +72,17 @@ export async function restoreToPostgres(
       restored.newKeys = filled?.newKeys ?? made;
       restored.aside = await moveAside({ directory, ledger, storeFile: undefined }, { keepsLedger: !leavesLedger });
     };
-    await loadPostgres(databaseUrl, storeOf(manifest), (table) => readPart(folder, rowsFile(table)), {
-      ...progressOf(options),
-      fillLedger: finish,
-    });
+    await loadPostgres(
+      databaseUrl,
+      storeOf(manifest),
+      (table) => readVerified(folder, partOf(manifest, rowsFile(table))),
+      {
+        ...progressOf(options),
+        fillLedger: finish,
+      },
+    );
     await rm(staging, { recursive: true });
-    return { manifest, leaves: manifest.ledger.leaves, ...restored };
+    return { manifest, signedBy: checked.signedBy, leaves: manifest.ledger.leaves, ...restored };
   } catch (error) {
     // Whether a commit without an answer was one is not known: the folder stays and says so.
     if (!isMoving) await rm(staging, { recursive: true, force: true });
@@ -114,7 +119,7 @@ async function fillFrom(
       origin: checked.manifest.ledger.origin ?? origin,
       keys: new Map(Object.entries(checked.keys.published ?? {})),
     },
-    leaves: decodeLeaves(readPart(folder, LEAVES_FILE)),
+    leaves: decodeLeaves(readVerified(folder, partOf(checked.manifest, LEAVES_FILE))),
     note: checked.checkpoint,
     onProgress: (done) => onProgress?.({ what: 'ledger', done, unit: 'receipts' }),
     ...(signal ? { signal } : {}),

@@ -4,16 +4,22 @@ import { checkBackup } from '../backup/check-backup.ts';
 import { type BackupProgress, makeBackup } from '../backup/make-backup.ts';
 import type { Manifest } from '../backup/manifest.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
+import { trustOf } from '../backup/signature.ts';
 import { type CommandContext, listenForInterruption, type OutputStream } from '../context.ts';
 import { CommandError, counted, type OutputOptions, printJson, printTable } from '../output.ts';
 import { startTally, type Tally } from '../progress.ts';
 
-export interface BackupCommandOptions extends OutputOptions {
+interface TrustCommandOptions {
+  readonly ledgerKey?: string;
+  readonly unverified?: boolean;
+}
+
+export interface BackupCommandOptions extends OutputOptions, TrustCommandOptions {
   readonly verify?: boolean;
   readonly keys?: string;
 }
 
-export interface RestoreCommandOptions extends OutputOptions {
+export interface RestoreCommandOptions extends OutputOptions, TrustCommandOptions {
   readonly keys?: string;
   readonly replace?: boolean;
   readonly keepLedger?: boolean;
@@ -28,26 +34,39 @@ export async function backupCommand(
   config: Config,
 ): Promise<void> {
   const { stdout, stderr } = context;
-  const { verify = false, keys, json = false } = options;
+  const { verify = false, keys, json = false, ledgerKey, unverified } = options;
   if (verify && keys !== undefined) throw new CommandError('--verify writes no keys', { exitCode: 2 });
-  const manifest = await interruptible(
-    context,
-    verify ? 'nothing was changed' : 'nothing is left of the backup',
-    (parts) =>
-      verify
-        ? checkBackup(folder, parts).then((checked) => checked.manifest)
-        : makeBackup(config, folder, { ...parts, keysFile: keys }),
+  if (!verify && (ledgerKey !== undefined || unverified))
+    throw new CommandError('--ledger-key and --unverified go with --verify', { exitCode: 2 });
+  if (verify) return verifyCommand(context, folder, options, config);
+  const manifest = await interruptible(context, 'nothing is left of the backup', (parts) =>
+    makeBackup(config, folder, { ...parts, keysFile: keys }),
   );
   if (json) return printJson(stdout, manifest);
   printContents(stdout, manifest);
-  stdout.write(
-    verify
-      ? 'the backup is whole\n'
-      : `written to ${folder}; \`strata stack backup --verify ${folder}\` reads it again\n`,
-  );
-  if (!verify && keys === undefined)
+  stdout.write(`written to ${folder}; \`strata stack backup --verify ${folder}\` reads it again\n`);
+  if (keys === undefined)
     stderr.write('the private signing keys are not in it: --keys FILE writes them to a file of their own\n');
 }
+
+async function verifyCommand(
+  context: CommandContext,
+  folder: string,
+  { ledgerKey, unverified, json }: BackupCommandOptions,
+  config: Config,
+): Promise<void> {
+  const { stdout } = context;
+  const trust = await trustOf(config.dataDirectory, { ledgerKey, unverified });
+  const { manifest, signedBy } = await interruptible(context, 'nothing was changed', (parts) =>
+    checkBackup(folder, { ...parts, trust }),
+  );
+  if (json) return printJson(stdout, { ...manifest, signed_by: signedBy ?? null });
+  printContents(stdout, manifest);
+  stdout.write(`the backup is whole, ${signatureText(signedBy)}\n`);
+}
+
+const signatureText = (signedBy: string | undefined): string =>
+  signedBy === undefined ? 'its signature was not verified' : `signed by ${signedBy}`;
 
 export async function restoreCommand(
   context: CommandContext,
@@ -56,16 +75,22 @@ export async function restoreCommand(
   config: Config,
 ): Promise<void> {
   const { stdout } = context;
-  const { replace = false, keepLedger = false, keys, origin, published, json = false } = options;
+  const { replace = false, keepLedger = false, keys, origin, published, json = false, ledgerKey, unverified } = options;
   if (keepLedger && origin !== undefined)
     throw new CommandError('--keep-ledger and --origin exclude one another', { exitCode: 2 });
   const restored = await interruptible(context, 'nothing of it is in place: run it again', (parts) =>
-    restoreBackup(config, folder, { ...parts, keysFile: keys, replace, keepLedger, origin, published }),
+    restoreBackup(config, folder, {
+      ...{ ...parts, keysFile: keys, replace, keepLedger, origin, published },
+      ...{ ledgerKey, unverified },
+    }),
   );
-  const { manifest, leaves, newKeys, aside } = restored;
-  if (json) return printJson(stdout, { made_at: manifest.made_at, leaves, new_keys: newKeys, moved_aside: aside });
+  const { manifest, signedBy, leaves, newKeys, aside } = restored;
+  if (json) {
+    const of = { made_at: manifest.made_at, signed_by: signedBy ?? null };
+    return printJson(stdout, { ...of, leaves, new_keys: newKeys, moved_aside: aside });
+  }
   printContents(stdout, manifest);
-  stdout.write(`restored; the ledger goes on at ${counted(leaves, 'receipt')}\n`);
+  stdout.write(`restored, ${signatureText(signedBy)}; the ledger goes on at ${counted(leaves, 'receipt')}\n`);
   for (const each of aside) stdout.write(`what was there is now ${each}\n`);
   if (newKeys.length > 0)
     stdout.write(

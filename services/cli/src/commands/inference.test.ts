@@ -1,11 +1,14 @@
 // `strata inference` as a user runs it, with a real gateway, and with some that break off or are hostile.
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
+import { readAnswerContent } from '@strata/inference';
+import { canonicalize, prepareReceipt } from '@strata/receipts';
 import { tinyChatModel } from '@strata/testnet';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { shared } from '../../../../tests/support/shared.ts';
@@ -53,7 +56,7 @@ async function gateway(at: string, body?: string): Promise<Response> {
 }
 
 /** Asks, and keeps what was sent and what came in files. */
-async function asked(stream = false): Promise<{ id: string; request: string; answer: string }> {
+async function asked(stream = false): Promise<Record<'id' | 'salt' | 'request' | 'answer', string>> {
   const model = path.basename(tinyChatModel, '.gguf');
   const messages = [{ role: 'user', content: 'What is SPF?' }];
   const body = JSON.stringify({ model, messages, stream, temperature: 0 });
@@ -63,7 +66,8 @@ async function asked(stream = false): Promise<{ id: string; request: string; ans
   const answer = path.join(directory, `answer-${stream}`);
   await writeFile(request, body);
   await writeFile(answer, await response.text());
-  return { id: response.headers.get('x-receipt-id') ?? '', request, answer };
+  const { headers } = response;
+  return { id: headers.get('x-receipt-id') ?? '', salt: headers.get('x-receipt-salt') ?? '', request, answer };
 }
 
 describe('strata inference', () => {
@@ -145,19 +149,22 @@ describe('strata inference', () => {
 
   it('verifies a receipt as that of this request and this answer, complete or streamed', async () => {
     for (const stream of [false, true]) {
-      const { id, request, answer } = await asked(stream);
-      const stdout = await strata(`verify ${id} --request ${request} --answer ${answer}`);
+      const { id, salt, request, answer } = await asked(stream);
+      const stdout = await strata(`verify ${id} --salt ${salt} --request ${request} --answer ${answer}`);
       for (const step of ['content', 'key', 'signature', 'leaf', 'inclusion', 'checkpoint', 'request', 'answer'])
         assert.match(stdout, new RegExp(`^ok +${step}`, 'm'));
     }
   });
 
   it('finds a receipt not to be of another request or answer, and not to hold when it is altered', async () => {
-    const { id, request, answer } = await asked();
+    const { id, salt, request, answer } = await asked();
+    const other = salt.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+    assert.match((await ends(`verify ${id} --salt ${other} --request ${request}`, 1)).stdout, /^FAILED request/m);
+    await ends(`verify ${id} --request ${request}`, 2, /have a salt: give --salt/);
     await writeFile(answer, (await readFile(answer, 'utf8')).replace('SPF', 'SPX'));
-    const others = await ends(`verify ${id} --answer ${answer} --request ${request}`, 1);
+    const others = await ends(`verify ${id} --salt ${salt} --answer ${answer} --request ${request}`, 1);
     assert.match(others.stdout, /^FAILED answer/m);
-    assert.match((await ends(`verify ${id} --request ${answer}`, 1)).stdout, /^FAILED request/m);
+    assert.match((await ends(`verify ${id} --salt ${salt} --request ${answer}`, 1)).stdout, /^FAILED request/m);
     const { directory, without } = await testGateway();
     const saved = path.join(directory, 'receipt.json');
     const receipt = await (await gateway(`/v1/receipts/${id}`)).text();
@@ -165,6 +172,24 @@ describe('strata inference', () => {
     await strata(`verify ${saved}`, { env: without });
     await writeFile(saved, receipt.replace(/"completion_tokens":\d+/, '"completion_tokens":1'));
     assert.match((await ends(`verify ${saved}`, 1)).stdout, /^FAILED signature/m);
+  });
+
+  it('verifies a receipt of before digests had a salt', async () => {
+    const { running, directory, without } = await testGateway();
+    const { id, request, answer } = await asked();
+    const { provenance: _, ...receipt } = JSON.parse(await (await gateway(`/v1/receipts/${id}`)).text());
+    const said = canonicalize(readAnswerContent(await readFile(answer, 'utf8')));
+    const plain = { request_sha256: hash('sha256', await readFile(request)), answer_sha256: hash('sha256', said) };
+    const { request_hmac_sha256: _request, answer_hmac_sha256: _answer, ...rest } = receipt;
+    const { ledger } = running.gateway;
+    const options = ledger.issuing();
+    const prepared = prepareReceipt({ ...rest, ...plain }, options);
+    const { body, leaf } = prepared.finish(ledger.signer.sign(prepared.signedBytes));
+    await ledger.log.append(leaf);
+    const saved = path.join(directory, 'earlier.json');
+    await writeFile(saved, JSON.stringify(body));
+    await strata(`verify ${saved} --request ${request} --answer ${answer}`, { env: without });
+    await ends(`verify ${saved} --request ${answer}`, 1, /the receipt is of another request$/m, { env: without });
   });
 
   it('shows which workers of the network made an answer', async () => {
@@ -194,6 +219,7 @@ describe('strata inference', () => {
       [none, 3, /404: This key has no such receipt/],
       [`${none} --key sk-wrong`, 3, /401: This API key is unknown/],
       ['rwr_0', 2, /'rwr_0' is no id of a receipt/],
+      [`${none} --salt abc`, 2, /--salt is 64 hexadecimal digits/],
       ['nowhere.json', 2, /nowhere\.json/],
       [`${none} --base nowhere`, 2, /--base is the URL of a gateway/],
       [(await asked()).answer, 2, /holds no receipt.*--answer/],

@@ -1,8 +1,7 @@
 // `strata inference verify`: does the receipt of an answer hold, and is it the receipt of this request and this answer?
-import { hash } from 'node:crypto';
 import { type VerifiedAnswer, verifyBody, verifyUrl } from '@strata/client';
 import { readAnswerContent } from '@strata/inference';
-import { canonicalize } from '@strata/receipts';
+import { canonicalize, encodeHex, parseSalt, saltedDigest, sha256 } from '@strata/receipts';
 import type { CommandContext } from '../context.ts';
 import { bearer, gatewayBase } from '../gateway-address.ts';
 import { CommandError, type OutputOptions } from '../output.ts';
@@ -14,6 +13,8 @@ export interface VerifyReceiptOptions extends OutputOptions {
   /** The gateway that gave the receipt. */
   readonly base: string;
   readonly ledgerKey?: string;
+  /** Hex, as `x-receipt-salt` said. */
+  readonly salt?: string;
   /** File with the body of the request, as it was sent. */
   readonly request?: string;
   /** File with the answer: its body, or the text of its stream. */
@@ -33,6 +34,8 @@ export async function verifyReceiptCommand(
   options: VerifyReceiptOptions,
 ): Promise<void> {
   const base = gatewayBase(options.base);
+  const salt = options.salt === undefined ? undefined : parseSalt(options.salt);
+  if (options.salt !== undefined && !salt) throw wrongUse('--salt is 64 hexadecimal digits, as x-receipt-salt said');
   const isId = RECEIPT_ID.test(target);
   if (!isId && /^rwr_[^./\\]*$/.test(target))
     throw wrongUse(`'${target}' is no id of a receipt: that is rwr_ and 26 letters and digits, as x-receipt-id said`);
@@ -41,11 +44,8 @@ export async function verifyReceiptCommand(
   printSteps(context, result, options);
   judge(target, { result, isUrl: isId });
   if (!options.json) printWorkers(context, Object(result.answer));
-  await compare(context, 'request', options.request, {
-    result,
-    digest: (_file, content) => hash('sha256', content),
-  });
-  await compare(context, 'answer', options.answer, { result, digest: digestOfAnswer });
+  await compare(context, 'request', options.request, { result, salt, saidBytes: (_file, content) => content });
+  await compare(context, 'answer', options.answer, { result, salt, saidBytes: answerBytes });
 }
 
 function fetched(id: string, base: string, { key, ledgerKey }: VerifyReceiptOptions): Promise<VerifiedAnswer> {
@@ -64,26 +64,46 @@ async function saved(
   return verifyBody(content, { baseUrl, ...(ledgerKey === undefined ? {} : { ledgerKey }) });
 }
 
-/** Whether a file is what the receipt tells of. */
+interface Compared {
+  readonly result: VerifiedAnswer;
+  readonly salt: Uint8Array | undefined;
+  /** The bytes of a file that the receipt has the digest of. */
+  readonly saidBytes: (file: string, content: Uint8Array) => Uint8Array;
+}
+
+/** Whether a file is what the receipt is of. Receipts of before digests had a salt have plain ones. */
 async function compare(
   { stdin, stdout }: CommandContext,
   what: 'request' | 'answer',
   file: string | undefined,
-  parts: { readonly result: VerifiedAnswer; readonly digest: (file: string, content: Uint8Array) => string },
+  { result, salt, saidBytes }: Compared,
 ): Promise<void> {
   if (file === undefined) return;
-  const told = (parts.result.answer as Readonly<Record<string, unknown>>)[`${what}_sha256`];
-  if (typeof told !== 'string') throw new CommandError(`the receipt tells no digest of its ${what}`);
-  const isSame = parts.digest(file, await readAnswerFile(file, stdin)) === told;
+  const { [`${what}_hmac_sha256`]: salted, [`${what}_sha256`]: plain } = Object(result.answer) as Record<
+    string,
+    unknown
+  >;
+  const expected = salted ?? plain;
+  if (typeof expected !== 'string') throw new CommandError(`the receipt has no digest of its ${what}`);
+  if (salted !== undefined && !salt)
+    throw wrongUse(`the digests of the receipt have a salt: give --salt, as x-receipt-salt said beside the ${what}`);
+  const bytes = saidBytes(file, await readAnswerFile(file, stdin));
+  const isSame = (salted !== undefined && salt ? saltedDigest(salt, bytes) : encodeHex(sha256(bytes))) === expected;
   const detail = isSame ? `${file} is what the receipt tells of.` : `${file} is not what the receipt tells of.`;
   printStep(stdout, { ok: isSame, step: what, detail });
-  if (!isSame) throw new CommandError(`the receipt is of another ${what}`, { exitCode: EXIT.doesNotHold });
+  if (!isSame)
+    throw new CommandError(
+      `the receipt is of another ${what}${salted === undefined ? '' : ', or the salt is another'}`,
+      {
+        exitCode: EXIT.doesNotHold,
+      },
+    );
 }
 
-function digestOfAnswer(file: string, bytes: Uint8Array): string {
+function answerBytes(file: string, bytes: Uint8Array): Uint8Array {
   const content = readAnswerContent(new TextDecoder().decode(bytes));
   if (!content) throw wrongUse(`'${file}' holds no answer of this service, whole or streamed`);
-  return hash('sha256', canonicalize(content));
+  return new TextEncoder().encode(canonicalize(content));
 }
 
 /** Which workers made the answer, as the gateway signed it: told, and not checked. Whether each says the same is in the worker's own receipt. */

@@ -10,7 +10,7 @@ export const question = (id: string, parent: string | null, at: number, text = i
 export const answer = (id: string, parent: string, at: number): Answer => ({
   ...{ role: 'assistant', id, parent, askedAt: at, at, text: id, state: 'whole', model: 'm', finishReason: 'stop' },
   ...{ firstTokenMs: 10, writingMs: 100, pauseMs: 5, promptTokens: 3, tokens: 11, reasoningTokens: 0 },
-  ...{ receiptId: 'rwr_1', requestSha256: null, segments: null, problem: null },
+  ...{ receiptId: 'rwr_1', salt: null, requestSha256: null, segments: null, problem: null },
 });
 
 /** Notifies the tabs that did not write of each write. */

@@ -1,0 +1,16 @@
+// Digests of what a receipt is of, under a salt of its own that only the client gets: a digest without one lets whoever has the receipt
+// try out what a short request may have said.
+import { hmac } from '@noble/hashes/hmac.js';
+import { decodeHex, encodeHex } from './base-encoding.ts';
+import { sha256 } from './merkle.ts';
+
+export const SALT_BYTES = 32;
+
+/** 32 bytes of a salt as `x-receipt-salt` has it, or undefined. */
+export function parseSalt(text: string): Uint8Array | undefined {
+  const salt = decodeHex(text);
+  return salt?.length === SALT_BYTES ? salt : undefined;
+}
+
+/** HMAC-SHA-256 (RFC 2104) of these bytes with the salt as its key, hex. */
+export const saltedDigest = (salt: Uint8Array, bytes: Uint8Array): string => encodeHex(hmac(sha256, salt, bytes));
