@@ -6,55 +6,58 @@ import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { fakeService } from '../../../tests/support/fake-service.ts';
 import { until } from '../../../tests/support/until.ts';
 import { shelf, useDownloads } from './test/downloads.ts';
 
-const { downloads, left } = useDownloads();
-it('a part of a download is continued after kill -9 of the process that wrote it, several times', async () => {
-  const it = shelf(randomBytes(3_000_000));
-  let isSlow = true;
-  await using server = await fakeService((request, response) => {
-    if (!isSlow) return it.script(request, response);
-    const [from = 0] = (request.headers.range?.match(/\d+/) ?? []).map(Number);
-    const total = it.content.length;
-    const range = request.headers.range ? { 'content-range': `bytes ${from}-${total - 1}/${total}` } : {};
-    response.writeHead(request.headers.range ? 206 : 200, { etag: '"v1"', 'content-length': total - from, ...range });
-    let at = from;
-    const timer = setInterval(() => {
-      response.write(it.content.subarray(at, at + 20_000));
-      at += 20_000;
-    }, 5);
-    response.on('close', () => clearInterval(timer));
-  });
-  const origin = server.base;
-  const program = `
-    import { createFetcher } from ${JSON.stringify(new URL('./fetcher.ts', import.meta.url).href)};
-    const fetcher = createFetcher({ userAgent: 'test', trustedOrigins: [${JSON.stringify(origin)}] });
-    const outcome = await fetcher.download(${JSON.stringify(`${origin}/f`)}, ${JSON.stringify(downloads.file)}, {
-      maxBytes: 1e7, timeoutMs: 20_000,
+describe('a download whose process is killed', () => {
+  const { downloads, left } = useDownloads();
+  it('a part is continued after kill -9 of the process that wrote it, several times', async () => {
+    const it = shelf(randomBytes(3_000_000));
+    let isSlow = true;
+    await using server = await fakeService((request, response) => {
+      if (!isSlow) return it.script(request, response);
+      const [from = 0] = (request.headers.range?.match(/\d+/) ?? []).map(Number);
+      const total = it.content.length;
+      const range = request.headers.range ? { 'content-range': `bytes ${from}-${total - 1}/${total}` } : {};
+      response.writeHead(request.headers.range ? 206 : 200, { etag: '"v1"', 'content-length': total - from, ...range });
+      let at = from;
+      const timer = setInterval(() => {
+        response.write(it.content.subarray(at, at + 20_000));
+        at += 20_000;
+      }, 5);
+      response.on('close', () => clearInterval(timer));
     });
-    await fetcher[Symbol.asyncDispose]();
-    console.log(JSON.stringify(outcome));`;
-  const start = () => spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 2] });
-  let size = 0;
-  for (let round = 1; round <= 3; round++) {
+    const origin = server.base;
+    const program = `
+      import { createFetcher } from ${JSON.stringify(new URL('./fetcher.ts', import.meta.url).href)};
+      const fetcher = createFetcher({ userAgent: 'test', trustedOrigins: [${JSON.stringify(origin)}] });
+      const outcome = await fetcher.download(${JSON.stringify(`${origin}/f`)}, ${JSON.stringify(downloads.file)}, {
+        maxBytes: 1e7, timeoutMs: 20_000,
+      });
+      await fetcher[Symbol.asyncDispose]();
+      console.log(JSON.stringify(outcome));`;
+    const start = () =>
+      spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 2] });
+    let size = 0;
+    for (let round = 1; round <= 3; round++) {
+      const child = start();
+      const exited = once(child, 'exit');
+      const isGrown = async () =>
+        ((await stat(`${downloads.file}.part`).catch(() => undefined))?.size ?? 0) > size + 60_000;
+      await until(isGrown);
+      child.kill('SIGKILL');
+      await exited;
+      ({ size } = await stat(`${downloads.file}.part`));
+      assert.ok(it.content.subarray(0, size).equals(await readFile(`${downloads.file}.part`)));
+    }
+    isSlow = false;
     const child = start();
-    const exited = once(child, 'exit');
-    const isGrown = async () =>
-      ((await stat(`${downloads.file}.part`).catch(() => undefined))?.size ?? 0) > size + 60_000;
-    await until(isGrown);
-    child.kill('SIGKILL');
-    await exited;
-    ({ size } = await stat(`${downloads.file}.part`));
-    assert.ok(it.content.subarray(0, size).equals(await readFile(`${downloads.file}.part`)));
-  }
-  isSlow = false;
-  const child = start();
-  const output = await text(child.stdout as Readable);
-  assert.equal(JSON.parse(output).kind, 'downloaded');
-  assert.ok(it.content.equals(await readFile(downloads.file)));
-  assert.match(it.asked.at(-1) ?? '', new RegExp(`^bytes=${size}- `));
-  assert.deepEqual([left('.part'), left('.part.json')], [false, false]);
+    const output = await text(child.stdout as Readable);
+    assert.equal(JSON.parse(output).kind, 'downloaded');
+    assert.ok(it.content.equals(await readFile(downloads.file)));
+    assert.match(it.asked.at(-1) ?? '', new RegExp(`^bytes=${size}- `));
+    assert.deepEqual([left('.part'), left('.part.json')], [false, false]);
+  });
 });
