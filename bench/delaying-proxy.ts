@@ -15,7 +15,8 @@ export async function startDelayingProxy(to: string): Promise<DelayingProxy> {
   const carry = (from: Socket, to: Socket) => {
     sockets.add(from);
     // Later bytes never overtake earlier ones: timers of one delay end in the order in which they were set.
-    const late = (work: () => void) => void (proxy.roundTripMs === 0 ? work() : setTimeout(work, proxy.roundTripMs / 2));
+    const late = (work: () => void) =>
+      void (proxy.roundTripMs === 0 ? work() : setTimeout(work, proxy.roundTripMs / 2));
     from.setNoDelay(true);
     from.on('data', (bytes) => late(() => to.write(bytes)));
     from.on('error', () => {});

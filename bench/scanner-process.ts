@@ -22,8 +22,7 @@ process.on('message', async (task: Partial<ScannerTask>) => {
 
 async function recordAll(): Promise<void> {
   for (const batch of prepared)
-    for (const result of await store.recordScans(batch, confirm))
-      if (result.status === 'rejected') throw result.reason;
+    for (const result of await store.recordScans(batch, confirm)) if (result.status === 'rejected') throw result.reason;
 }
 
 const batchesAt = (at: string, { prefix, batches = 0, size = 0 }: Partial<ScannerTask>) =>

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CompiledQuery, Kysely, Transaction } from 'kysely';
 import type { Database } from './schema.ts';
 import { isLostToOthers } from './store-error.ts';
+import { type Guard, unguarded } from './term.ts';
 import { type Results, together } from './together.ts';
 
 /** A turn that does not come takes 15 s to be given up: more tries would keep a request waiting for longer than anybody waits. */
@@ -18,12 +19,19 @@ export function inTurn<T>(db: Kysely<Database>, work: (tx: Transaction<Database>
   return again(() => db.transaction().execute(work));
 }
 
-/** The same of queries that need no answer of one another: on PostgreSQL the lock of the writers is held by the server alone, in one round trip. */
+/**
+ * The same of queries that need no answer of one another: on PostgreSQL one round trip, in which only the server holds the lock of the
+ * writers; with a guard there is one more before it.
+ */
 export function writeTogether<const Queries extends readonly CompiledQuery[]>(
   db: Kysely<Database>,
   queries: Queries,
+  guard: Guard = unguarded,
 ): Promise<Results<Queries>> {
-  return inTurn(db, (tx) => together(tx, queries, { isLast: true }));
+  return inTurn(db, async (tx) => {
+    await guard(tx);
+    return together(tx, queries, { isLast: true });
+  });
 }
 
 /** The same for a statement that stands alone and takes no turn. */

@@ -15,6 +15,11 @@ export type ColumnType = 'integer' | 'real' | 'text' | 'blob' | `${keyof typeof 
 /** The place of each column's value in a row, and its type. */
 export type JsonColumns = Readonly<Record<string, ColumnType>>;
 
+/** The values of an object in the order of the columns. */
+export function valuesOf<Columns extends JsonColumns>(columns: Columns, row: Readonly<Record<keyof Columns, unknown>>) {
+  return Object.keys(columns).map((name) => row[name]);
+}
+
 /** A list of values or of rows, or SQL that gives one. */
 export type Json = string | RawBuilder<string>;
 

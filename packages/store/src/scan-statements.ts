@@ -100,11 +100,6 @@ const IS_OUTDATED = sql.lit('strata.is_outdated');
 /** So that a plan made before can be told from one that stands: it grows with every scan that writes to a domain, or to what hangs on it. */
 const MOVED = sql`, revision = revision + 1`;
 
-/** The values of an object in the order of the columns. */
-export function valuesOf<Columns extends JsonColumns>(columns: Columns, row: Readonly<Record<keyof Columns, unknown>>) {
-  return Object.keys(columns).map((name) => row[name]);
-}
-
 export const COLUMNS = { SERVICE, LOOKED, TOLD, NEW_DOMAIN, SCAN, BEGUN, CHANGE, EVENT } as const;
 
 /** The query of a list of names, ids or rows. */
@@ -121,7 +116,9 @@ export function prepareScanStatements(db: Db) {
     return (list) => built({ json: toJson(list) });
   };
   const unlessOutdated = (json: Json) =>
-    isPostgres(db) ? sql<string>`case when current_setting(${IS_OUTDATED}, true) = 'yes' then '[]' else ${json} end` : json;
+    isPostgres(db)
+      ? sql<string>`case when current_setting(${IS_OUTDATED}, true) = 'yes' then '[]' else ${json} end`
+      : json;
   const write = <Row>(build: (json: Json) => RawBuilder<Row>): Statement<Row> => {
     const query = once((json) => build(unlessOutdated(json)));
     return (rows) => (rows.length === 0 ? [] : [query(rows)]);

@@ -3,8 +3,9 @@
 import type { ServiceChange } from '@strata/detect';
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { changeId } from './domains.ts';
+import { valuesOf } from './json-rows.ts';
 import type { KnownDomain, PlannedScan } from './plan-scan.ts';
-import { COLUMNS, type ScanStatements, valuesOf } from './scan-statements.ts';
+import { COLUMNS, type ScanStatements } from './scan-statements.ts';
 import { changeEvents, differenceEvents, type NewEvent } from './tell.ts';
 
 export interface Plan {
