@@ -16,6 +16,7 @@ import { benchNetwork } from './network.ts';
 import { benchNetworkKills } from './network-kills.ts';
 import { benchProfiles } from './profiles.ts';
 import { benchRecording } from './recording.ts';
+import { benchRoundTrips } from './round-trips.ts';
 import { benchRouting } from './routing.ts';
 import { benchScan } from './scan.ts';
 import { benchSets } from './sets.ts';
@@ -36,6 +37,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   ledger: benchLedger,
   profiles: benchProfiles,
   recording: benchRecording,
+  'round-trips': benchRoundTrips,
   scan: benchScan,
   sets: benchSets,
   stream: benchStream,

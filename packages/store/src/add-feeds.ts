@@ -1,8 +1,8 @@
 // Subscriptions taken in, many with a few statements.
 import { type Kysely, sql } from 'kysely';
-import { bump } from './counters.ts';
+import { bumping } from './counters.ts';
 import { cutText, keptWhole, MOST_TITLE, MOST_URL, type NewFeed } from './feed-records.ts';
-import { inTurn } from './in-turn.ts';
+import { writeTogether } from './in-turn.ts';
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
@@ -14,31 +14,27 @@ export async function addFeeds(
   feeds: readonly NewFeed[],
   { at, isReviving }: { readonly at: Date; readonly isReviving: boolean },
 ): Promise<{ readonly added: number; readonly revived: number }> {
-  const urls = listed(
-    db,
-    feeds.map(({ url }) => url),
-  );
+  const urls = listed(db, isReviving ? feeds.map(({ url }) => url) : []);
   const rows = feeds.map(({ url, title = null, siteUrl = null }, place) => [
     place,
     url,
     cutText(title, MOST_TITLE),
     keptWhole(siteUrl, MOST_URL),
   ]);
-  return inTurn(db, async (tx) => {
-    const revived = isReviving
-      ? await sql`
-          update feeds set status = 'active', next_poll_at = 0, failures = 0, error = null
-          where status = 'gone' and url in ${urls}`.execute(tx)
-      : undefined;
-    if (isReviving) await sql`delete from feed_moves where url in ${urls}`.execute(tx);
-    const added = await sql`
+  const [revived, , added] = await writeTogether(db, [
+    sql<never>`update feeds set status = 'active', next_poll_at = 0, failures = 0, error = null
+      where status = 'gone' and url in ${urls}`.compile(db),
+    sql<never>`delete from feed_moves where url in ${urls}`.compile(db),
+    // Known ones are left out: for one that only conflicts a number would be lost.
+    sql<never>`
       insert into feeds (url, status, next_poll_at, added_at, title, site_url)
       select new.url, 'active', 0, ${integer(at.getTime())}, new.title, new.site_url
-      from ${jsonRows(tx, rows, NEW_FEEDS)} as new
+      from ${jsonRows(db, rows, NEW_FEEDS)} as new
       where not exists (select 1 from feed_moves where feed_moves.url = new.url)
+        and not exists (select 1 from feeds where feeds.url = new.url)
       order by new.place
-      on conflict (url) do nothing`.execute(tx);
-    await bump(tx, 'feeds');
-    return { added: Number(added.numAffectedRows ?? 0), revived: Number(revived?.numAffectedRows ?? 0) };
-  });
+      on conflict (url) do nothing`.compile(db),
+    bumping(db, 'feeds'),
+  ]);
+  return { added: Number(added.numAffectedRows ?? 0), revived: Number(revived.numAffectedRows ?? 0) };
 }

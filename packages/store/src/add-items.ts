@@ -1,7 +1,7 @@
 // New items of a feed and what they name, written a slice at a time: a handful of statements, however many mentions.
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { itemRow, type NewItem } from './feed-records.ts';
-import { integer, jsonRows, listed } from './json-rows.ts';
+import { integer, jsonRows, listed, valuesOf } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
 /** An item with the time that its age is counted from. */
@@ -29,80 +29,74 @@ export function slicesOf(items: readonly DatedItem[]): DatedItem[][] {
 }
 
 /** Keys of these that the feed has already. */
-export async function knownKeys(
+export const knownKeys = (
   db: Kysely<Database>,
   feedId: number,
   items: readonly DatedItem[],
-): Promise<Set<string>> {
-  const keys = items.map(({ key }) => key);
-  const rows = await db
+): CompiledQuery<{ readonly key: string }> =>
+  db
     .selectFrom('feed_items')
     .where('feed_id', '=', feedId)
-    .where('key', 'in', listed(db, keys))
+    .where(
+      'key',
+      'in',
+      listed(
+        db,
+        items.map(({ key }) => key),
+      ),
+    )
     .select('key')
-    .execute();
-  return new Set(rows.map(({ key }) => key));
+    .compile();
+
+export interface AddedItems {
+  readonly items: number;
+  readonly mentions: number;
 }
 
-/** Writes those that are new, and every count; returns how many items and mentions that are. */
-export async function addItems(
-  tx: Transaction<Database>,
+/** The queries that write those of which no key is known, with every count; and how many items and mentions that are. */
+export function addItems(
+  db: Kysely<Database>,
   feedId: number,
-  items: readonly DatedItem[],
-): Promise<{ readonly items: number; readonly mentions: number }> {
-  const ids = await insertItems(tx, feedId, items);
-  const mentions = mentionsOf(items, ids);
-  if (mentions.length > 0) {
-    const numbers = await nameDomains(tx, feedId, mentions);
-    const rows = mentions.map(({ itemId, domain, kind, at }) => [itemId, numbers.get(domain), kind, at] as const);
-    const columns = { item_id: 'integer', domain_id: 'integer', kind: 'text', at: 'integer' } as const;
-    await sql`
-      insert into feed_mentions (item_id, feed_id, domain_id, kind, at)
-      select item_id, ${integer(feedId)}, domain_id, kind, at from ${jsonRows(tx, rows, columns)} as new`.execute(tx);
-  }
-  if (ids.size > 0)
-    await sql`
-      update feeds set items = items + ${ids.size}, mentions = mentions + ${mentions.length}
-      where id = ${feedId}`.execute(tx);
-  return { items: ids.size, mentions: mentions.length };
+  { items, known }: { readonly items: readonly DatedItem[]; readonly known: readonly { readonly key: string }[] },
+): { readonly queries: readonly CompiledQuery[]; readonly added: AddedItems } {
+  // Of items with one key the first.
+  const byKey = new Map(items.toReversed().map((item) => [item.key, item]));
+  for (const { key } of known) byKey.delete(key);
+  const unknown = items.filter((item) => byKey.get(item.key) === item);
+  const mentions = unknown.flatMap(mentionsOf);
+  const added = { items: unknown.length, mentions: mentions.length };
+  if (unknown.length === 0) return { queries: [], added };
+  const counting = sql<never>`
+    update feeds set items = items + ${added.items}, mentions = mentions + ${added.mentions} where id = ${feedId}`;
+  const naming = mentions.length > 0 ? mentionQueries(db, feedId, mentions) : [];
+  return { queries: [itemQuery(db, feedId, unknown), ...naming, counting.compile(db)], added };
 }
 
-/** By key, the numbers of those that were not there. */
-async function insertItems(
-  tx: Transaction<Database>,
-  feedId: number,
-  items: readonly DatedItem[],
-): Promise<Map<string, number>> {
+function itemQuery(db: Kysely<Database>, feedId: number, items: readonly DatedItem[]): CompiledQuery {
   const rows = items.map((item) => {
     const { key, url, title, published_at } = itemRow(item);
     return [key, url, title, published_at, item.at];
   });
   const columns = { key: 'text', url: 'text', title: 'text', published_at: 'integer', kept_at: 'integer' } as const;
-  const inserted = await sql<{ id: number; key: string }>`
+  return sql<never>`
     insert into feed_items (feed_id, key, url, title, published_at, kept_at)
-    select ${integer(feedId)}, key, url, title, published_at, kept_at from ${jsonRows(tx, rows, columns)} as new where true
-    on conflict (feed_id, key) do nothing returning id, key`.execute(tx);
-  return new Map(inserted.rows.map(({ id, key }) => [key, id]));
+    select ${integer(feedId)}, key, url, title, published_at, kept_at from ${jsonRows(db, rows, columns)} as new`.compile(
+    db,
+  );
 }
 
 interface NewMention {
-  readonly itemId: number;
+  readonly key: string;
   readonly domain: string;
   readonly kind: 'link' | 'content';
   readonly at: number;
 }
 
-/** An item that names a domain twice, which readers do not give, counts once; of items with one key the first. */
-function mentionsOf(items: readonly DatedItem[], ids: ReadonlyMap<string, number>): NewMention[] {
-  const seen = new Set<string>();
-  return items.flatMap(({ key, at, domains }) => {
-    const itemId = ids.get(key);
-    if (itemId === undefined || seen.has(key)) return [];
-    seen.add(key);
-    const kinds = new Map<string, NewMention['kind']>();
-    for (const { domain, kind } of domains) if (!kinds.has(domain)) kinds.set(domain, kind);
-    return [...kinds].map(([domain, kind]) => ({ itemId, domain, kind, at }));
-  });
+/** An item that names a domain twice, which readers do not give, counts once. */
+function mentionsOf({ key, at, domains }: DatedItem): NewMention[] {
+  const kinds = new Map<string, NewMention['kind']>();
+  for (const { domain, kind } of domains) if (!kinds.has(domain)) kinds.set(domain, kind);
+  return [...kinds].map(([domain, kind]) => ({ key, domain, kind, at }));
 }
 
 interface Sum {
@@ -120,41 +114,55 @@ function sumsOf(mentions: readonly NewMention[]): Map<string, Sum> {
   return sums;
 }
 
-const NAMED = { name: 'text', mentions: 'integer', first_at: 'integer', last_at: 'integer' } as const;
+const MENTION = { key: 'text', domain: 'text', kind: 'text', at: 'integer' } as const;
+const NAMED = { place: 'integer', name: 'text', mentions: 'integer', first_at: 'integer', last_at: 'integer' } as const;
 /** How often a domain is named, and when last. */
 export const PAIRS = { domain_id: 'integer', mentions: 'integer', last_at: 'integer' } as const;
 
-const EARLIER = sql`case when excluded.first_at < named_domains.first_at then excluded.first_at else named_domains.first_at end`;
-
 /** The databases have no name in common for the greater of two. */
-function later(table: 'named_domains' | 'feed_domains') {
-  const known = sql.ref(`${table}.last_at`);
-  return sql`case when excluded.last_at > ${known} then excluded.last_at else ${known} end`;
-}
+const later = (table: 'named_domains' | 'feed_domains', more: 'new' | 'excluded') => {
+  const [known, other] = [sql.ref(`${table}.last_at`), sql.ref(`${more}.last_at`)];
+  return sql`case when ${other} > ${known} then ${other} else ${known} end`;
+};
 
 /** Of an insert into `feed_domains`: what is there is counted up. */
 export const onKnownPair = sql`
   on conflict (domain_id, feed_id) do update set
-    mentions = feed_domains.mentions + excluded.mentions, last_at = ${later('feed_domains')}`;
+    mentions = feed_domains.mentions + excluded.mentions, last_at = ${later('feed_domains', 'excluded')}`;
 
-/** Counts the mentions of each domain, by all feeds and by this one; gives the domains' numbers. */
-async function nameDomains(
-  tx: Transaction<Database>,
-  feedId: number,
-  mentions: readonly NewMention[],
-): Promise<Map<string, number>> {
-  const sums = sumsOf(mentions);
-  const rows = [...sums].map(([domain, { count, first, last }]) => [domain, count, first, last]);
-  const named = await sql<{ id: number; name: string }>`
-    insert into named_domains (name, mentions, first_at, last_at)
-    select name, mentions, first_at, last_at from ${jsonRows(tx, rows, NAMED)} as new where true
-    on conflict (name) do update set mentions = named_domains.mentions + excluded.mentions,
-      first_at = ${EARLIER}, last_at = ${later('named_domains')}
-    returning id, name`.execute(tx);
-  const pairs = named.rows.map(({ id, name }) => [id, sums.get(name)?.count, sums.get(name)?.last]);
-  await sql`
-    insert into feed_domains (domain_id, feed_id, mentions, last_at)
-    select domain_id, ${integer(feedId)}, mentions, last_at from ${jsonRows(tx, pairs, PAIRS)} as new where true
-    ${onKnownPair}`.execute(tx);
-  return new Map(named.rows.map(({ id, name }) => [name, id]));
+const domainNamed = (name: string) => sql`(select id from named_domains where named_domains.name = ${sql.ref(name)})`;
+
+/** The mentions, and those of each domain counted, by all feeds and by this one. */
+function mentionQueries(db: Kysely<Database>, feedId: number, mentions: readonly NewMention[]): CompiledQuery[] {
+  const sums = [...sumsOf(mentions)].map(([domain, { count, first, last }], place) => [
+    place,
+    domain,
+    count,
+    first,
+    last,
+  ]);
+  const named = jsonRows(db, sums, NAMED);
+  const rows = mentions.map((mention) => valuesOf(MENTION, mention));
+  const [feed, item] = [
+    integer(feedId),
+    sql`(select id from feed_items where feed_id = ${feedId} and feed_items.key = new.key)`,
+  ];
+  return [
+    // Not an insert that conflicts, for which a number would be lost.
+    sql<never>`
+      update named_domains set mentions = named_domains.mentions + new.mentions,
+        first_at = case when new.first_at < named_domains.first_at then new.first_at else named_domains.first_at end,
+        last_at = ${later('named_domains', 'new')}
+      from ${named} as new where named_domains.name = new.name`,
+    sql<never>`
+      insert into named_domains (name, mentions, first_at, last_at)
+      select name, mentions, first_at, last_at from ${named} as new
+      where not exists (select 1 from named_domains where named_domains.name = new.name) order by place`,
+    sql<never>`
+      insert into feed_domains (domain_id, feed_id, mentions, last_at)
+      select ${domainNamed('new.name')}, ${feed}, mentions, last_at from ${named} as new where true ${onKnownPair}`,
+    sql<never>`
+      insert into feed_mentions (item_id, feed_id, domain_id, kind, at)
+      select ${item}, ${feed}, ${domainNamed('new.domain')}, kind, at from ${jsonRows(db, rows, MENTION)} as new`,
+  ].map((query) => query.compile(db));
 }

@@ -1,12 +1,13 @@
 // Published vulnerabilities: what each publisher says, everything that is known of one, and what changed, in order.
 import type { Advisory, AdvisoryRecord, ExploitScore, KnownExploited } from '@strata/advisories';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { IDS_AT_ONCE, noteChanges, putRecords, putScores } from './advisory-writes.ts';
+import { putExploited, putRecords, putScores } from './advisory-writes.ts';
 import { batches } from './batches.ts';
 import type { AdvisoryTouched, DomainExposed } from './events.ts';
 import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
 import { type Guard, unguarded } from './term.ts';
+import { together } from './together.ts';
 
 /** An advisory with what is known of its exploitation. */
 export interface StoredAdvisory {
@@ -37,6 +38,8 @@ export type AdvisoryEvent = { readonly at: Date; readonly domain: string } & (
 /** Records of one transaction: the connection is nobody else's for some milliseconds. */
 const RECORDS_AT_ONCE = 100;
 const SCORES_AT_ONCE = 1_000;
+/** Ids read with one query. */
+const IDS_AT_ONCE = 500;
 
 export class AdvisoryTable {
   readonly #db: Kysely<Database>;
@@ -60,25 +63,8 @@ export class AdvisoryTable {
     all: readonly KnownExploited[],
     { named = [], isPart = false }: { readonly named?: readonly string[]; readonly isPart?: boolean } = {},
   ): Promise<void> {
-    await this.#write(async (tx) => {
-      const known = await tx.selectFrom('known_exploited').selectAll().execute();
-      const before = new Map(known.map(({ cve, body }) => [cve, body]));
-      const now = new Map(all.map((each) => [each.cve, JSON.stringify(each)]));
-      const changed = [...now].filter(([cve, body]) => before.get(cve) !== body);
-      const there = new Set([...now.keys(), ...named]);
-      const gone = isPart ? [] : [...before.keys()].filter((cve) => !there.has(cve));
-      for (const batch of batches(changed, IDS_AT_ONCE)) {
-        await tx
-          .insertInto('known_exploited')
-          .values(batch.map(([cve, body]) => ({ cve, body })))
-          .onConflict((conflict) => conflict.column('cve').doUpdateSet({ body: (eb) => eb.ref('excluded.body') }))
-          .execute();
-      }
-      for (const batch of batches(gone, IDS_AT_ONCE)) {
-        await tx.deleteFrom('known_exploited').where('cve', 'in', batch).execute();
-      }
-      await noteChanges(tx, [...changed.map(([cve]) => cve), ...gone]);
-    });
+    const there = new Set(named);
+    await this.#write((tx) => putExploited(tx, all, (cve) => isPart || there.has(cve)));
   }
 
   async putScores(scores: readonly ExploitScore[]): Promise<void> {
@@ -165,11 +151,9 @@ export class AdvisoryTable {
         .onConflict((conflict) => conflict.column('subject').doNothing())
         .executeTakeFirst();
       if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false;
-      const { kind, domain, payload } = event;
-      await tx
-        .insertInto('events')
-        .values({ at, kind, domain, payload: JSON.stringify(payload) })
-        .execute();
+      const { kind, domain } = event;
+      const payload = JSON.stringify(event.payload);
+      await together(tx, [tx.insertInto('events').values({ at, kind, domain, payload }).compile()], { isLast: true });
       return true;
     });
   }

@@ -1,22 +1,35 @@
-// What a transaction writes of advisories: the records, all that is said of each vulnerability together, and the order of changes.
-import { type AdvisoryRecord, advisoryIdOf, type ExploitScore, mergeRecords, productKeysOf } from '@strata/advisories';
-import type { Transaction } from 'kysely';
-import { batches } from './batches.ts';
+// What a transaction writes of advisories: the records, all that is said of each vulnerability together, and the order of changes. Each
+// function ends the transaction, after as many round trips whatever the number of rows.
+import {
+  type AdvisoryRecord,
+  advisoryIdOf,
+  type ExploitScore,
+  type KnownExploited,
+  mergeRecords,
+  productKeysOf,
+} from '@strata/advisories';
+import { type CompiledQuery, sql, type Transaction } from 'kysely';
+import { jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
-
-export const IDS_AT_ONCE = 500;
+import { together } from './together.ts';
 
 type Tx = Transaction<Database>;
+
+const RECORD = { source: 'text', record_id: 'text', advisory_id: 'text', body: 'text' } as const;
+const SCORE = { cve: 'text', epss: 'real', percentile: 'real' } as const;
 
 /** Writes those that say something else than before, and merges anew what they speak of. */
 export async function putRecords(tx: Tx, records: readonly AdvisoryRecord[]): Promise<void> {
   const known = await tx
     .selectFrom('advisory_records')
-    .where('source', 'in', [...new Set(records.map(({ source }) => source))])
+    .where('source', 'in', listed(tx, [...new Set(records.map(({ source }) => source))]))
     .where(
       'record_id',
       'in',
-      records.map(({ id }) => id),
+      listed(
+        tx,
+        records.map(({ id }) => id),
+      ),
     )
     .selectAll()
     .execute();
@@ -36,32 +49,28 @@ export async function putRecords(tx: Tx, records: readonly AdvisoryRecord[]): Pr
       return (JSON.parse(was.body) as AdvisoryRecord).modified <= (records[at]?.modified ?? '');
     });
   if (rows.length === 0) return;
-  await tx
-    .insertInto('advisory_records')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(['source', 'record_id']).doUpdateSet({
-        advisory_id: (eb) => eb.ref('excluded.advisory_id'),
-        body: (eb) => eb.ref('excluded.body'),
-      }),
-    )
-    .execute();
+  const values = rows.map(({ source, record_id, advisory_id, body }) => [source, record_id, advisory_id, body]);
+  const writing = sql<never>`
+    insert into advisory_records (source, record_id, advisory_id, body)
+    select * from ${jsonRows(tx, values, RECORD)} as new where true
+    on conflict (source, record_id) do update set advisory_id = excluded.advisory_id, body = excluded.body`;
   // A record that has come to speak of another vulnerability leaves the one that it spoke of.
   const left = rows.flatMap((row) => before.get(`${row.source} ${row.record_id}`)?.advisory_id ?? []);
-  await mergeAnew(tx, [...new Set([...rows.map((row) => row.advisory_id), ...left])]);
+  await mergeAnew(tx, writing.compile(tx), [...new Set([...rows.map((row) => row.advisory_id), ...left])]);
 }
 
-/** Puts together what is said of these vulnerabilities, and notes those of which that came out otherwise than before. */
-async function mergeAnew(tx: Tx, ids: readonly string[]): Promise<void> {
+/** Puts together what is said of these vulnerabilities after `writing`, and notes those of which that came out otherwise than before. */
+async function mergeAnew(tx: Tx, writing: CompiledQuery, ids: readonly string[]): Promise<void> {
   const records = new Map<string, AdvisoryRecord[]>(ids.map((id) => [id, []]));
-  const rows = await tx
+  const saying = tx
     .selectFrom('advisory_records')
-    .where('advisory_id', 'in', ids)
+    .where('advisory_id', 'in', listed(tx, ids))
     .select(['advisory_id', 'body'])
-    .execute();
-  for (const { advisory_id, body } of rows) records.get(advisory_id)?.push(JSON.parse(body) as AdvisoryRecord);
-  const known = await tx.selectFrom('advisories').where('id', 'in', ids).selectAll().execute();
-  const before = new Map(known.map(({ id, body }) => [id, body]));
+    .compile();
+  const known = tx.selectFrom('advisories').where('id', 'in', listed(tx, ids)).selectAll().compile();
+  const [, said, merged] = await together(tx, [writing, saying, known]);
+  for (const { advisory_id, body } of said.rows) records.get(advisory_id)?.push(JSON.parse(body) as AdvisoryRecord);
+  const before = new Map(merged.rows.map(({ id, body }) => [id, body]));
   const changed: { readonly id: string; readonly body: string; readonly products: readonly string[] }[] = [];
   const gone: string[] = [];
   for (const [id, said] of records) {
@@ -83,65 +92,83 @@ async function writeAdvisories(
 ): Promise<void> {
   const ids = [...changed.map(({ id }) => id), ...gone];
   if (ids.length === 0) return;
-  await tx.deleteFrom('advisory_products').where('advisory_id', 'in', ids).execute();
-  if (gone.length > 0) await tx.deleteFrom('advisories').where('id', 'in', gone).execute();
-  if (changed.length > 0) {
-    await tx
-      .insertInto('advisories')
-      .values(changed.map(({ id, body }) => ({ id, body })))
-      .onConflict((conflict) => conflict.column('id').doUpdateSet({ body: (eb) => eb.ref('excluded.body') }))
-      .execute();
-  }
-  const products = changed.flatMap((each) =>
-    each.products.map((product_key) => ({ product_key, advisory_id: each.id })),
-  );
-  for (const batch of batches(products, IDS_AT_ONCE)) await tx.insertInto('advisory_products').values(batch).execute();
-  await noteChanges(tx, ids);
+  const bodies = changed.map(({ id, body }) => [id, body]);
+  const products = changed.flatMap((each) => each.products.map((product) => [product, each.id]));
+  const queries = [
+    tx.deleteFrom('advisory_products').where('advisory_id', 'in', listed(tx, ids)).compile(),
+    tx.deleteFrom('advisories').where('id', 'in', listed(tx, gone)).compile(),
+    upsertBodies(tx, 'advisories', bodies),
+    sql<never>`
+      insert into advisory_products (product_key, advisory_id)
+      select * from ${jsonRows(tx, products, { product_key: 'text', advisory_id: 'text' })} as new`.compile(tx),
+    ...changeQueries(tx, ids),
+  ];
+  await together(tx, queries, { isLast: true });
+}
+
+function upsertBodies(tx: Tx, table: 'advisories' | 'known_exploited', rows: readonly string[][]): CompiledQuery {
+  const key = table === 'advisories' ? 'id' : 'cve';
+  return sql<never>`
+    insert into ${sql.table(table)} (${sql.ref(key)}, body)
+    select * from ${jsonRows(tx, rows, { [key]: 'text', body: 'text' })} as new where true
+    on conflict (${sql.ref(key)}) do update set body = excluded.body`.compile(tx);
+}
+
+/** Writes those that say something else than before, and takes back those that are not `there` any more. */
+export async function putExploited(
+  tx: Tx,
+  all: readonly KnownExploited[],
+  isThere: (cve: string) => boolean,
+): Promise<void> {
+  const known = await tx.selectFrom('known_exploited').selectAll().execute();
+  const before = new Map(known.map(({ cve, body }) => [cve, body]));
+  const now = new Map(all.map((each) => [each.cve, JSON.stringify(each)]));
+  const changed = [...now].filter(([cve, body]) => before.get(cve) !== body);
+  const gone = [...before.keys()].filter((cve) => !now.has(cve) && !isThere(cve));
+  const ids = [...changed.map(([cve]) => cve), ...gone];
+  if (ids.length === 0) return;
+  const queries = [
+    upsertBodies(tx, 'known_exploited', changed),
+    tx.deleteFrom('known_exploited').where('cve', 'in', listed(tx, gone)).compile(),
+    ...changeQueries(tx, ids),
+  ];
+  await together(tx, queries, { isLast: true });
 }
 
 /** Writes those that changed, and notes the advisories that they are of. */
 export async function putScores(tx: Tx, scores: readonly ExploitScore[]): Promise<void> {
-  const cves = scores.map(({ cve }) => cve);
-  const known = await tx.selectFrom('exploit_scores').where('cve', 'in', cves).selectAll().execute();
-  const before = new Map(known.map((row) => [row.cve, row]));
+  const cves = listed(
+    tx,
+    scores.map(({ cve }) => cve),
+  );
+  // A score of a vulnerability that no publisher has described yet is read with it when it comes.
+  const [known, described] = await together(tx, [
+    tx.selectFrom('exploit_scores').where('cve', 'in', cves).selectAll().compile(),
+    tx.selectFrom('advisories').where('id', 'in', cves).select('id').compile(),
+  ]);
+  const before = new Map(known.rows.map((row) => [row.cve, row]));
   const changed = scores.filter(({ cve, epss, percentile }) => {
     const was = before.get(cve);
     return was?.epss !== epss || was.percentile !== percentile;
   });
   if (changed.length === 0) return;
-  await tx
-    .insertInto('exploit_scores')
-    .values(changed.map(({ cve, epss, percentile }) => ({ cve, epss, percentile })))
-    .onConflict((conflict) =>
-      conflict.column('cve').doUpdateSet({
-        epss: (eb) => eb.ref('excluded.epss'),
-        percentile: (eb) => eb.ref('excluded.percentile'),
-      }),
-    )
-    .execute();
-  // A score of a vulnerability that nobody has told of yet is read with it when it comes.
-  const told = await tx
-    .selectFrom('advisories')
-    .where(
-      'id',
-      'in',
-      changed.map(({ cve }) => cve),
-    )
-    .select('id')
-    .execute();
-  await noteChanges(
-    tx,
-    told.map(({ id }) => id),
-  );
+  const rows = changed.map(({ cve, epss, percentile }) => [cve, epss, percentile]);
+  const writing = sql<never>`
+    insert into exploit_scores (cve, epss, percentile)
+    select * from ${jsonRows(tx, rows, SCORE)} as new where true
+    on conflict (cve) do update set epss = excluded.epss, percentile = excluded.percentile`.compile(tx);
+  const isDescribed = new Set(described.rows.map(({ id }) => id));
+  const ids = changed.map(({ cve }) => cve).filter((cve) => isDescribed.has(cve));
+  await together(tx, [writing, ...changeQueries(tx, ids)], { isLast: true });
 }
 
 /** Each moves to the end of the order: a number never comes back. */
-export async function noteChanges(tx: Tx, ids: readonly string[]): Promise<void> {
-  for (const batch of batches([...new Set(ids)], IDS_AT_ONCE)) {
-    await tx.deleteFrom('advisory_changes').where('advisory_id', 'in', batch).execute();
-    await tx
-      .insertInto('advisory_changes')
-      .values(batch.map((advisory_id) => ({ advisory_id })))
-      .execute();
-  }
+function changeQueries(tx: Tx, ids: readonly string[]): CompiledQuery[] {
+  const rows = [...new Set(ids)].map((id) => [id]);
+  return [
+    tx.deleteFrom('advisory_changes').where('advisory_id', 'in', listed(tx, ids)).compile(),
+    sql<never>`
+      insert into advisory_changes (advisory_id)
+      select * from ${jsonRows(tx, rows, { advisory_id: 'text' })} as new`.compile(tx),
+  ];
 }

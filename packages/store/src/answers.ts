@@ -1,7 +1,8 @@
 // What the inference service remembers of answers: their receipts, and what was used by key, model and UTC day.
-import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { inTurn } from './in-turn.ts';
-import { jsonText } from './json-rows.ts';
+import { type Kysely, sql } from 'kysely';
+import { writeTogether } from './in-turn.ts';
+import { jsonRows, jsonText, rowsIn, toJson, valuesOf } from './json-rows.ts';
+import { type Plan, plan } from './plan.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { type Guard, unguarded } from './term.ts';
@@ -40,6 +41,16 @@ export interface UsageRow extends AnswerUsage {
 
 /** Name of the setting: receipts up to this number are in the ledger, and what their answers used is counted. */
 const ENTERED = 'answers-entered';
+const RECEIPT = { id: 'text', key_id: 'text', body: 'text' } as const;
+const USAGE = {
+  key_id: 'text',
+  day: 'text',
+  model: 'text',
+  requests: 'integer',
+  prompt_tokens: 'integer',
+  cached_tokens: 'integer',
+  completion_tokens: 'integer',
+} as const;
 /** Names of models are read from so many receipts, in well under a second. */
 const NAMED_BY = 100_000;
 
@@ -51,56 +62,48 @@ export class AnswerTable {
   readonly #db: Kysely<Database>;
   readonly #guard: Guard;
   /** Written once: it runs for every answer. */
-  readonly #insert: CompiledQuery;
+  readonly #insert: Plan<{ readonly json: string }, { readonly seq: number }>;
 
   constructor(db: Kysely<Database>, guard: Guard = unguarded) {
     this.#db = db;
     this.#guard = guard;
-    this.#insert = db.insertInto('answer_receipts').values({ id: '', key_id: '', body: '' }).returning('seq').compile();
+    this.#insert = plan(({ json }) => ({
+      compile: () =>
+        sql<{ readonly seq: number }>`insert into answer_receipts (id, key_id, body)
+          select id, key_id, body from ${rowsIn(db, json, RECEIPT)} as new where true returning seq`.compile(db),
+    }));
   }
 
   /** Keeps receipts, all or none; returns the number of the last one. At least one. */
   async keep(receipts: readonly NewReceipt[]): Promise<number> {
-    const insert = async (db: Kysely<Database>, { id, keyId, body }: NewReceipt) => {
-      const { rows } = await db.executeQuery({ ...this.#insert, parameters: [id, keyId, body] });
-      return (rows[0] as { readonly seq: number }).seq;
-    };
-    const [only, ...more] = receipts;
-    if (!only) throw new RangeError('there is no receipt to keep');
+    if (receipts.length === 0) throw new RangeError('there is no receipt to keep');
+    const rows = receipts.map(({ id, keyId, body }) => [id, keyId, body]);
+    const query = this.#insert({ json: toJson(rows) });
+    const lastOf = (rows: readonly { readonly seq: number }[]) => Math.max(...rows.map(({ seq }) => seq));
     // Where others write beside, a number must not be seen before a smaller one: see `enter`.
-    if (more.length === 0 && !isPostgres(this.#db)) return insert(this.#db, only);
-    return inTurn(this.#db, async (tx) => {
-      await this.#guard(tx);
-      let seq = 0;
-      for (const receipt of receipts) seq = await insert(tx, receipt);
-      return seq;
-    });
+    if (!isPostgres(this.#db)) return lastOf((await this.#db.executeQuery(query)).rows);
+    const [kept] = await writeTogether(this.#db, [query], this.#guard);
+    return lastOf(kept.rows);
   }
 
   /** Receipts up to this number are in the ledger; counts what their answers used, in the same transaction. */
   async enter(seq: number, used: readonly AnswerUsage[]): Promise<void> {
-    await inTurn(this.#db, async (tx) => {
-      await this.#guard(tx);
-      await tx
-        .insertInto('settings')
-        .values({ name: ENTERED, value: String(seq) })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: String(seq) }))
-        .execute();
-      for (const sum of summed(used)) {
-        await tx
-          .insertInto('token_usage')
-          .values(sum)
-          .onConflict((conflict) =>
-            conflict.columns(['key_id', 'day', 'model']).doUpdateSet((eb) => ({
-              requests: eb('token_usage.requests', '+', sum.requests),
-              prompt_tokens: eb('token_usage.prompt_tokens', '+', sum.prompt_tokens),
-              cached_tokens: eb('token_usage.cached_tokens', '+', sum.cached_tokens),
-              completion_tokens: eb('token_usage.completion_tokens', '+', sum.completion_tokens),
-            })),
-          )
-          .execute();
-      }
-    });
+    const value = String(seq);
+    const entering = this.#db
+      .insertInto('settings')
+      .values({ name: ENTERED, value })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+      .compile();
+    const rows = summed(used).map((sum) => valuesOf(USAGE, sum));
+    const counting = sql<never>`
+      insert into token_usage (${sql.join(Object.keys(USAGE).map((name) => sql.ref(name)))})
+      select * from ${jsonRows(this.#db, rows, USAGE)} as new where true
+      on conflict (key_id, day, model) do update set
+        requests = token_usage.requests + excluded.requests,
+        prompt_tokens = token_usage.prompt_tokens + excluded.prompt_tokens,
+        cached_tokens = token_usage.cached_tokens + excluded.cached_tokens,
+        completion_tokens = token_usage.completion_tokens + excluded.completion_tokens`.compile(this.#db);
+    await writeTogether(this.#db, [entering, counting], this.#guard);
   }
 
   /** Receipts that were kept and not entered, oldest first. */

@@ -1,6 +1,6 @@
 // Where the store's logs end, and numbers that grow with what no log tells: what a follower in another process looks at, again and
 // again, to see whether there is anything to read.
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from './schema.ts';
 
 /**
@@ -31,14 +31,18 @@ export interface StoreHeads {
 
 /** Adds to a counter in the transaction that it tells of, so that both are seen together. Gives the new value. */
 export async function bump(tx: Transaction<Database>, name: CounterName, by = 1): Promise<number> {
-  const { value } = await tx
+  const { rows } = await tx.executeQuery(bumping(tx, name, by));
+  return rows[0]?.value ?? Number.NaN;
+}
+
+/** The same as a query. */
+export const bumping = (db: Kysely<Database>, name: CounterName, by = 1): CompiledQuery<{ readonly value: number }> =>
+  db
     .insertInto('counters')
     .values({ name, value: by })
     .onConflict((conflict) => conflict.column('name').doUpdateSet((eb) => ({ value: eb('counters.value', '+', by) })))
     .returning('value')
-    .executeTakeFirstOrThrow();
-  return value;
-}
+    .compile();
 
 export async function counterOf(db: Kysely<Database>, name: CounterName): Promise<number> {
   const row = await db.selectFrom('counters').where('name', '=', name).select('value').executeTakeFirst();

@@ -14,7 +14,7 @@ import {
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { batches } from './batches.ts';
-import { inTurn } from './in-turn.ts';
+import { writeTogether } from './in-turn.ts';
 import { integer, jsonRows } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
@@ -82,18 +82,15 @@ export class DomainTable {
     let known = 0;
     for (const batch of batches(names, ADDED_AT_ONCE)) {
       const unlike = [...new Set(batch)];
-      // A transaction, so that two that add the same names in another order do not wait for one another.
-      const { numAffectedRows } = await inTurn(this.#db, (tx) =>
-        sql`
-          insert into domains (name, source, created_at, next_due_at)
-          select name, cast(${source} as text), ${integer(created_at)}, 0
-          from ${jsonRows(
-            tx,
-            unlike.map((name) => [name]),
-            { name: 'text' },
-          )} as new where true
-          on conflict (name) do nothing`.execute(tx),
-      );
+      const rows = unlike.map((name, place) => [place, name]);
+      // A transaction, so that two that add the same names in another order do not wait for one another. Known names are left out: for one
+      // that only conflicts a number would be lost, and memory that is indexed by number would grow.
+      const adding = sql<never>`
+        insert into domains (name, source, created_at, next_due_at)
+        select name, cast(${source} as text), ${integer(created_at)}, 0
+        from ${jsonRows(this.#db, rows, { place: 'integer', name: 'text' })} as new
+        where not exists (select 1 from domains where domains.name = new.name) order by place`;
+      const [{ numAffectedRows }] = await writeTogether(this.#db, [adding.compile(this.#db)]);
       const inserted = Number(numAffectedRows ?? 0);
       added += inserted;
       known += unlike.length - inserted;

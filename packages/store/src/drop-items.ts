@@ -1,10 +1,11 @@
 // Items leave their tables and every count: those that grew old, and those of feeds that are given up. A bite is one transaction
 // of a few hundred rows, since everybody else waits for it.
-import { type Kysely, sql, type Transaction } from 'kysely';
-import { bump } from './counters.ts';
+import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
+import { bumping } from './counters.ts';
 import { inTurn } from './in-turn.ts';
 import { jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
+import { together } from './together.ts';
 
 /** Rows that one bite takes: items and mentions. A single item may have as many more. */
 const ROWS_A_BITE = 500;
@@ -18,15 +19,13 @@ export async function mentionsEpoch(db: Kysely<Database>): Promise<number> {
   return Number(row?.value ?? 0);
 }
 
-export async function bumpEpoch(tx: Transaction<Database>): Promise<void> {
-  const value = String((await mentionsEpoch(tx)) + 1);
-  await tx
-    .insertInto('settings')
-    .values({ name: EPOCH, value })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-    .execute();
-  await bump(tx, 'feeds');
-}
+/** Queries that count up. */
+export const bumpEpoch = (db: Kysely<Database>): readonly CompiledQuery[] => [
+  sql<never>`
+    insert into settings (name, value) values (${EPOCH}, '1')
+    on conflict (name) do update set value = cast(cast(settings.value as integer) + 1 as text)`.compile(db),
+  bumping(db, 'feeds'),
+];
 
 /** Drops at most so many items that are older, a bite, with what they named; returns how many: 0 when none are left. */
 export async function forgetItems(db: Kysely<Database>, before: number, limit: number): Promise<number> {
@@ -69,38 +68,43 @@ function bite(rows: readonly { readonly id: number; readonly mentions: number }[
 /** Takes items and what they named out of the tables and out of every count. */
 export async function dropItems(tx: Transaction<Database>, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
-  const pairs = await tx
-    .selectFrom('feed_mentions')
-    .where('item_id', 'in', listed(tx, ids))
-    .groupBy(['domain_id', 'feed_id'])
-    .select(['domain_id', 'feed_id', sql<number>`count(*)`.as('mentions')])
-    .execute();
-  const feeds = await tx
-    .selectFrom('feed_items')
-    .where('id', 'in', listed(tx, ids))
-    .groupBy('feed_id')
-    .select(['feed_id', sql<number>`count(*)`.as('items')])
-    .execute();
-  await tx.deleteFrom('feed_mentions').where('item_id', 'in', listed(tx, ids)).execute();
-  await tx.deleteFrom('feed_items').where('id', 'in', listed(tx, ids)).execute();
-  for (const { feed_id, items } of feeds) {
-    const mentions = pairs.filter((pair) => pair.feed_id === feed_id).reduce((sum, pair) => sum + pair.mentions, 0);
-    await addCounts(tx, feed_id, { items: -items, mentions: -mentions });
-  }
-  await takeFromPairs(tx, pairs);
-  await takeFromDomains(tx, pairs);
+  const [{ rows: pairs }, { rows: feeds }] = await together(tx, [
+    tx
+      .selectFrom('feed_mentions')
+      .where('item_id', 'in', listed(tx, ids))
+      .groupBy(['domain_id', 'feed_id'])
+      .select(['domain_id', 'feed_id', sql<number>`count(*)`.as('mentions')])
+      .compile(),
+    tx
+      .selectFrom('feed_items')
+      .where('id', 'in', listed(tx, ids))
+      .groupBy('feed_id')
+      .select(['feed_id', sql<number>`count(*)`.as('items')])
+      .compile(),
+  ]);
+  const mentions = (feedId: number) =>
+    pairs.filter((pair) => pair.feed_id === feedId).reduce((sum, pair) => sum + pair.mentions, 0);
+  await together(tx, [
+    tx.deleteFrom('feed_mentions').where('item_id', 'in', listed(tx, ids)).compile(),
+    tx.deleteFrom('feed_items').where('id', 'in', listed(tx, ids)).compile(),
+    addCounts(
+      tx,
+      feeds.map(({ feed_id, items }) => [feed_id, -items, -mentions(feed_id)]),
+    ),
+    ...takeFromPairs(tx, pairs),
+    ...takeFromDomains(tx, pairs),
+  ]);
 }
 
-export async function addCounts(
-  tx: Transaction<Database>,
-  feedId: number,
-  more: { readonly items: number; readonly mentions: number },
-): Promise<void> {
-  await tx
-    .updateTable('feeds')
-    .set((eb) => ({ items: eb('items', '+', more.items), mentions: eb('mentions', '+', more.mentions) }))
-    .where('id', '=', feedId)
-    .execute();
+/** By feed how many items and mentions more it has. */
+export function addCounts(
+  db: Kysely<Database>,
+  counts: readonly (readonly [feedId: number, items: number, mentions: number])[],
+): CompiledQuery {
+  const rows = jsonRows(db, counts, { id: 'integer', items: 'integer', mentions: 'integer' });
+  return sql<never>`
+    update feeds set items = feeds.items + more.items, mentions = feeds.mentions + more.mentions
+    from ${rows} as more where feeds.id = more.id`.compile(db);
 }
 
 export interface PairCount {
@@ -109,29 +113,33 @@ export interface PairCount {
   readonly mentions: number;
 }
 
-/** That a feed names a domain that often less. */
-export async function takeFromPairs(tx: Transaction<Database>, pairs: readonly PairCount[]): Promise<void> {
+/** Queries after which a feed names a domain that often less. */
+export function takeFromPairs(db: Kysely<Database>, pairs: readonly PairCount[]): readonly CompiledQuery[] {
   const rows = pairs.map(({ domain_id, feed_id, mentions }) => [domain_id, feed_id, mentions]);
-  const pair = jsonRows(tx, rows, { domain_id: 'integer', feed_id: 'integer', mentions: 'integer' });
-  await sql`
-    update feed_domains set mentions = feed_domains.mentions - pair.mentions from ${pair} as pair
-    where feed_domains.domain_id = pair.domain_id and feed_domains.feed_id = pair.feed_id`.execute(tx);
-  await sql`
-    delete from feed_domains where mentions <= 0
-      and (domain_id, feed_id) in (select pair.domain_id, pair.feed_id from ${pair} as pair)`.execute(tx);
+  const pair = jsonRows(db, rows, { domain_id: 'integer', feed_id: 'integer', mentions: 'integer' });
+  return [
+    sql<never>`
+      update feed_domains set mentions = feed_domains.mentions - pair.mentions from ${pair} as pair
+      where feed_domains.domain_id = pair.domain_id and feed_domains.feed_id = pair.feed_id`.compile(db),
+    sql<never>`
+      delete from feed_domains where mentions <= 0
+        and (domain_id, feed_id) in (select pair.domain_id, pair.feed_id from ${pair} as pair)`.compile(db),
+  ];
 }
 
 /** What nobody names any more is forgotten. */
-async function takeFromDomains(tx: Transaction<Database>, pairs: readonly PairCount[]): Promise<void> {
+function takeFromDomains(db: Kysely<Database>, pairs: readonly PairCount[]): readonly CompiledQuery[] {
   const sums = new Map<number, number>();
   for (const { domain_id, mentions } of pairs) sums.set(domain_id, (sums.get(domain_id) ?? 0) + mentions);
-  await sql`
-    update named_domains set mentions = named_domains.mentions - less.mentions
-    from ${jsonRows(tx, [...sums], { id: 'integer', mentions: 'integer' })} as less
-    where named_domains.id = less.id`.execute(tx);
-  await tx
-    .deleteFrom('named_domains')
-    .where('id', 'in', listed(tx, [...sums.keys()]))
-    .where('mentions', '<=', 0)
-    .execute();
+  return [
+    sql<never>`
+      update named_domains set mentions = named_domains.mentions - less.mentions
+      from ${jsonRows(db, [...sums], { id: 'integer', mentions: 'integer' })} as less
+      where named_domains.id = less.id`.compile(db),
+    db
+      .deleteFrom('named_domains')
+      .where('id', 'in', listed(db, [...sums.keys()]))
+      .where('mentions', '<=', 0)
+      .compile(),
+  ];
 }

@@ -1,7 +1,7 @@
 // Domains that feeds name, on their way to the scan. Each waits from the transaction that names it first until it was dealt with:
 // a kill, a full day or a setting that was off loses none of them.
 import type { Kysely } from 'kysely';
-import { inTurn } from './in-turn.ts';
+import { inTurn, writeTogether } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
@@ -39,14 +39,12 @@ export class FeedOffers {
   async done(domains: readonly Pick<OfferedDomain, 'id'>[], at: Date): Promise<void> {
     const ids = domains.map(({ id }) => id);
     // A transaction, which waits for its turn: a poll that names the same domains takes their rows in another order.
-    await inTurn(this.#db, (tx) =>
-      tx
-        .updateTable('named_domains')
-        .set({ offered_at: at.getTime() })
-        .where('id', 'in', listed(tx, ids))
-        .where('offered_at', 'is', null)
-        .execute(),
-    );
+    const offering = this.#db
+      .updateTable('named_domains')
+      .set({ offered_at: at.getTime() })
+      .where('id', 'in', listed(this.#db, ids))
+      .where('offered_at', 'is', null);
+    await writeTogether(this.#db, [offering.compile()]);
   }
 
   /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */

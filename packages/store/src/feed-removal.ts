@@ -1,13 +1,14 @@
 // Feeds that leave: nobody subscribes to them any more, or they turned out to be another one, which gets their items. It is marked in
 // one transaction, from which on nothing is added, and done in bites. A kill leaves the mark: the next start goes on with it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type CompiledQuery, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { onKnownPair, PAIRS } from './add-items.ts';
-import { bump } from './counters.ts';
+import { bumping } from './counters.ts';
 import { addCounts, bumpEpoch, dropItems, someItems, takeFromPairs } from './drop-items.ts';
-import { inTurn } from './in-turn.ts';
+import { inTurn, writeTogether } from './in-turn.ts';
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
+import { together } from './together.ts';
 
 type FeedRow = Selectable<Database['feeds']>;
 
@@ -16,18 +17,15 @@ const MOST_MOVES = 20;
 
 /** Drops a feed with all that came from it. What it said counts no more from the first moment on. */
 export async function removeFeed(db: Kysely<Database>, feedId: number): Promise<void> {
-  await inTurn(db, async (tx) => {
-    await markLeaving(tx, feedId, null);
-    await bumpEpoch(tx);
-  });
+  await writeTogether(db, [...markLeaving(db, feedId, null), ...bumpEpoch(db)]);
   await finishLeaving(db, feedId);
 }
 
-/** From now on nothing is added to the feed; who calls `finishLeaving` then gives its items to `into`, or drops them. */
-export async function markLeaving(tx: Transaction<Database>, feedId: number, into: number | null): Promise<void> {
-  await tx.updateTable('feeds').set({ status: 'leaving', merges_into: into }).where('id', '=', feedId).execute();
-  await bump(tx, 'feeds');
-}
+/** Queries after which nothing is added to the feed; who calls `finishLeaving` then gives its items to `into`, or drops them. */
+export const markLeaving = (db: Kysely<Database>, feedId: number, into: number | null): readonly CompiledQuery[] => [
+  db.updateTable('feeds').set({ status: 'leaving', merges_into: into }).where('id', '=', feedId).compile(),
+  bumping(db, 'feeds'),
+];
 
 /** Goes on with every feed that leaves. */
 export async function finishAllLeaving(db: Kysely<Database>): Promise<void> {
@@ -83,24 +81,22 @@ async function dropFeed(tx: Transaction<Database>, feed: FeedRow, into: number |
   if (into === null) await tx.deleteFrom('feed_moves').where('feed_id', '=', id).execute();
   else await tx.updateTable('feed_moves').set({ feed_id: into }).where('feed_id', '=', id).execute();
   await tx.deleteFrom('feeds').where('id', '=', id).execute();
-  if (into === null) return;
-  await rememberMove(tx, feed.url, into);
-  await bumpEpoch(tx);
+  if (into !== null) await together(tx, [...rememberMove(tx, feed.url, into), ...bumpEpoch(tx)]);
 }
 
-/** That a feed had this address before. */
-export async function rememberMove(tx: Transaction<Database>, url: string, feedId: number): Promise<void> {
-  await tx
+/** Queries that note that a feed had this address before. */
+export const rememberMove = (tx: Transaction<Database>, url: string, feedId: number): readonly CompiledQuery[] => [
+  tx
     .insertInto('feed_moves')
     .values({ url, feed_id: feedId })
     .onConflict((conflict) => conflict.column('url').doUpdateSet({ feed_id: feedId }))
-    .execute();
-  await sql`
+    .compile(),
+  sql<never>`
     delete from feed_moves where feed_id = ${feedId}
-      and id not in (select id from feed_moves where feed_id = ${feedId} order by id desc limit ${MOST_MOVES})`.execute(
+      and id not in (select id from feed_moves where feed_id = ${feedId} order by id desc limit ${MOST_MOVES})`.compile(
     tx,
-  );
-}
+  ),
+];
 
 /** Gives items to another feed, but for those that it has itself. */
 async function moveItems(
@@ -125,18 +121,22 @@ async function moveItems(
     .groupBy('domain_id')
     .select(['domain_id', sql<number>`count(*)`.as('mentions'), sql<number>`max(at)`.as('last_at')])
     .execute();
-  await tx.updateTable('feed_mentions').set({ feed_id: into }).where('item_id', 'in', listed(tx, moved)).execute();
-  await tx.updateTable('feed_items').set({ feed_id: into }).where('id', 'in', listed(tx, moved)).execute();
-  await takeFromPairs(
-    tx,
-    pairs.map((pair) => ({ ...pair, feed_id: from })),
-  );
   const rows = pairs.map(({ domain_id, mentions, last_at }) => [domain_id, mentions, last_at]);
-  await sql`
-    insert into feed_domains (domain_id, feed_id, mentions, last_at)
-    select domain_id, ${integer(into)}, mentions, last_at from ${jsonRows(tx, rows, PAIRS)} as new where true
-    ${onKnownPair}`.execute(tx);
   const mentions = pairs.reduce((sum, pair) => sum + pair.mentions, 0);
-  await addCounts(tx, from, { items: -moved.length, mentions: -mentions });
-  await addCounts(tx, into, { items: moved.length, mentions });
+  await together(tx, [
+    tx.updateTable('feed_mentions').set({ feed_id: into }).where('item_id', 'in', listed(tx, moved)).compile(),
+    tx.updateTable('feed_items').set({ feed_id: into }).where('id', 'in', listed(tx, moved)).compile(),
+    ...takeFromPairs(
+      tx,
+      pairs.map((pair) => ({ ...pair, feed_id: from })),
+    ),
+    sql<never>`
+      insert into feed_domains (domain_id, feed_id, mentions, last_at)
+      select domain_id, ${integer(into)}, mentions, last_at from ${jsonRows(tx, rows, PAIRS)} as new where true
+      ${onKnownPair}`.compile(tx),
+    addCounts(tx, [
+      [from, -moved.length, -mentions],
+      [into, moved.length, mentions],
+    ]),
+  ]);
 }

@@ -15,7 +15,7 @@ import {
   storedFeed,
 } from './feed-records.ts';
 import { finishAllLeaving, removeFeed } from './feed-removal.ts';
-import { inTurn } from './in-turn.ts';
+import { writeTogether } from './in-turn.ts';
 import { createPollRecorder, type PollRecordOptions, type RecordPoll } from './record-poll.ts';
 import type { Database } from './schema.ts';
 
@@ -162,10 +162,9 @@ export class FeedTable {
   /** Makes every active feed due at once; returns how many there are. */
   async askAll(): Promise<number> {
     // A transaction, which waits for its turn: others change several feeds in one, in another order.
-    const { numUpdatedRows } = await inTurn(this.#db, (tx) =>
-      tx.updateTable('feeds').set({ next_poll_at: 0 }).where('status', '=', 'active').executeTakeFirst(),
-    );
-    return Number(numUpdatedRows);
+    const asking = this.#db.updateTable('feeds').set({ next_poll_at: 0 }).where('status', '=', 'active');
+    const [{ numAffectedRows }] = await writeTogether(this.#db, [asking.compile()]);
+    return Number(numAffectedRows);
   }
 
   /** All feeds in the order in which they were added, a page at a time. */

@@ -1,8 +1,10 @@
 // Transactions that write. They take turns (postgres-dialect.ts), and one that lost against others is run again.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kysely, Transaction } from 'kysely';
+import type { CompiledQuery, Kysely, Transaction } from 'kysely';
 import type { Database } from './schema.ts';
 import { isLostToOthers } from './store-error.ts';
+import { type Guard, unguarded } from './term.ts';
+import { type Results, together } from './together.ts';
 
 /** A turn that does not come takes 15 s to be given up: more tries would keep a request waiting for longer than anybody waits. */
 const MOST_TRIES = 3;
@@ -15,6 +17,21 @@ const SHORTEST_WAIT_MS = 20;
  */
 export function inTurn<T>(db: Kysely<Database>, work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
   return again(() => db.transaction().execute(work));
+}
+
+/**
+ * The same of queries that need no answer of one another: on PostgreSQL one round trip, in which only the server holds the lock of the
+ * writers; with a guard there is one more before it.
+ */
+export function writeTogether<const Queries extends readonly CompiledQuery[]>(
+  db: Kysely<Database>,
+  queries: Queries,
+  guard: Guard = unguarded,
+): Promise<Results<Queries>> {
+  return inTurn(db, async (tx) => {
+    await guard(tx);
+    return together(tx, queries, { isLast: true });
+  });
 }
 
 /** The same for a statement that stands alone and takes no turn. */

@@ -1,14 +1,29 @@
 // Many rows as one parameter: the statement is the same for any number of them, and no list is too long for a statement.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { isPostgres, withoutNul } from './postgres-dialect.ts';
+import { withoutNul } from './postgres-connection.ts';
+import { isPostgres } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 
 type Db = Kysely<Database>;
-/** In the schema's words; a blob stands in a row as hex. */
-export type ColumnType = 'integer' | 'real' | 'text' | 'blob';
+/**
+ * In the schema's words; a blob stands in a row as hex. The id of a row that the same transaction adds before is not known yet: it is
+ * counted back from the last row of its table, 0 for the last, -1 for the one before. Writers hold one lock, so that the numbers of rows
+ * that one statement adds follow one another.
+ */
+export type ColumnType = 'integer' | 'real' | 'text' | 'blob' | `${keyof typeof REFERRED}.id`;
 
 /** The place of each column's value in a row, and its type. */
 export type JsonColumns = Readonly<Record<string, ColumnType>>;
+
+/** The values of an object in the order of the columns. */
+export function valuesOf<Columns extends JsonColumns>(columns: Columns, row: Readonly<Record<keyof Columns, unknown>>) {
+  return Object.keys(columns).map((name) => row[name]);
+}
+
+/** A list of values or of rows, or SQL that gives one. */
+export type Json = string | RawBuilder<string>;
+
+const REFERRED = { domains: sql.table('domains'), scans: sql.table('scans'), changes: sql.table('changes') } as const;
 
 /** A sub-select of values, to stand after `in`. */
 export function listed(db: Db, values: readonly number[]): RawBuilder<number>;
@@ -20,7 +35,7 @@ export function listed(db: Db, values: readonly (number | string)[]): RawBuilder
 }
 
 /** The same of a list that is JSON already, for statements that are built once. */
-export function listedIn<T extends number | string>(db: Db, json: string, type: 'integer' | 'text'): RawBuilder<T> {
+export function listedIn<T extends number | string>(db: Db, json: Json, type: 'integer' | 'text'): RawBuilder<T> {
   if (!isPostgres(db)) return sql`(select value from json_each(${json}))`;
   return sql`(select value::${TYPES[type]} from jsonb_array_elements_text(${json}::jsonb))`;
 }
@@ -31,15 +46,29 @@ export function jsonRows(db: Db, rows: readonly (readonly unknown[])[], columns:
 }
 
 /** The same of rows that are JSON already, for statements that are built once. */
-export function rowsIn(db: Db, json: string, columns: JsonColumns): RawBuilder<unknown> {
-  const selected = Object.entries(columns).map(([name, type], place) => {
-    const text = sql`(value ->> ${sql.lit(place)})`;
-    if (type === 'blob')
-      return sql`${isPostgres(db) ? sql`decode(${text}, 'hex')` : sql`unhex${text}`} as ${sql.ref(name)}`;
-    return isPostgres(db) ? sql`${text}::${TYPES[type]} as ${sql.ref(name)}` : sql`${text} as ${sql.ref(name)}`;
-  });
+export function rowsIn(db: Db, json: Json, columns: JsonColumns): RawBuilder<unknown> {
+  const selected = Object.entries(columns).map(
+    ([name, type], place) => sql`${valueIn(db, sql`(value ->> ${sql.lit(place)})`, type)} as ${sql.ref(name)}`,
+  );
   const source = isPostgres(db) ? sql`jsonb_array_elements(${json}::jsonb)` : sql`json_each(${json})`;
   return sql`(select ${sql.join(selected)} from ${source})`;
+}
+
+function valueIn(db: Db, text: RawBuilder<unknown>, type: ColumnType): RawBuilder<unknown> {
+  const typed = (type: keyof typeof TYPES) => (isPostgres(db) ? sql`${text}::${TYPES[type]}` : text);
+  switch (type) {
+    case 'blob':
+      return isPostgres(db) ? sql`decode(${text}, 'hex')` : sql`unhex${text}`;
+    case 'domains.id':
+    case 'scans.id':
+    case 'changes.id': {
+      const number = typed('integer');
+      const last = sql`(select max(id) from ${REFERRED[type.slice(0, -3) as keyof typeof REFERRED]})`;
+      return sql`case when ${number} > 0 then ${number} else ${number} + ${last} end`;
+    }
+    default:
+      return typed(type);
+  }
 }
 
 const TYPES = { integer: sql`bigint`, real: sql`double precision`, text: sql`text` } as const;

@@ -1,9 +1,8 @@
 // Queries built and compiled once: for the few that run with every scan, building costs more than running them.
-import type { Compilable, CompiledQuery, Kysely } from 'kysely';
-import type { Database } from './schema.ts';
+import type { Compilable, CompiledQuery } from 'kysely';
 
-/** Runs the query with these values in the places where it was built with their slots. */
-export type Plan<Values, Row> = (db: Kysely<Database>, values: Values) => Promise<readonly Row[]>;
+/** Gives the query with these values in the places where it was built with their slots. */
+export type Plan<Values, Row> = (values: Values) => CompiledQuery<Row>;
 
 class Slot {
   readonly name: PropertyKey;
@@ -21,12 +20,11 @@ export function plan<Values extends object, Row>(build: (slots: Values) => Compi
   // The stand-ins pass through Kysely as values do, and come out as the parameters of the compiled query.
   const slots = new Proxy({} as Values, { get: (_, name) => new Slot(name) });
   let compiled: CompiledQuery<Row> | undefined;
-  return async (db, values) => {
+  return (values) => {
     compiled ??= build(slots).compile();
     const parameters = compiled.parameters.map((parameter) =>
       parameter instanceof Slot ? values[parameter.name as keyof Values] : parameter,
     );
-    const { rows } = await db.executeQuery<Row>({ ...compiled, parameters });
-    return rows;
+    return { ...compiled, parameters };
   };
 }

@@ -1,6 +1,5 @@
 // A Kysely dialect over pg: a pool of connections, one writer at a time, what runs often prepared by name.
 import {
-  CompiledQuery,
   type DatabaseConnection,
   type DataTypeNode,
   type Dialect,
@@ -9,25 +8,17 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  type QueryResult,
   type TransactionSettings,
 } from 'kysely';
 import pg from 'pg';
-import { isConnectionLost, storeErrorOf } from './store-error.ts';
+import { PoolConnection, STATEMENT_TIMEOUT_MS, StatementNames } from './postgres-connection.ts';
+import { storeErrorOf } from './store-error.ts';
 
-/** How long a statement may take, and how long it waits for another process's writing before it gives up with `busy`. */
-const STATEMENT_TIMEOUT_MS = 60_000;
+/** How long a statement waits for another process's writing before it gives up with `busy`. */
 const LOCK_TIMEOUT_MS = 15_000;
 /** A process that stands still in a transaction must not keep all others from writing. */
 const IDLE_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A server that says nothing at all, not even that a statement took too long, is given up. */
-const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 10_000;
-/** Distinct statements that are prepared; what is built with varying lists beyond them is planned each time. */
-const MAX_PREPARED = 256;
-/** Statements with long texts are inserts of many rows, hardly ever the same twice. */
-const MAX_PREPARED_LENGTH = 2_000;
-
 /** Connections of one process to one server, by default. */
 export const DEFAULT_POOL_SIZE = 10;
 
@@ -41,10 +32,19 @@ export interface PostgresOptions {
   readonly poolSize?: number;
 }
 
+export interface PoolOptions extends PostgresOptions {
+  /** Queries are sent before the answers to earlier ones have come; there is no COPY then. */
+  readonly isPipelined?: boolean;
+}
+
 /** Opens no connection yet: the first statement does. */
-export function openPool(url: string, { poolSize = DEFAULT_POOL_SIZE }: PostgresOptions = {}): pg.Pool {
+export function openPool(
+  url: string,
+  { poolSize = DEFAULT_POOL_SIZE, isPipelined = false }: PoolOptions = {},
+): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
+    pipeline: isPipelined,
     max: poolSize,
     Client: Connecting,
     statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -136,23 +136,22 @@ class PoolDriver implements Driver {
    * what it needs itself, and waits for no turn.
    */
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    const own = connection as PoolConnection;
     try {
-      await connection.executeQuery(CompiledQuery.raw(beginOf(settings)));
+      await own.begin(beginOf(settings));
     } catch (error) {
-      // Whose turn did not come has begun all the same: the connection would be of no use to the next.
-      await this.rollbackTransaction(connection);
+      // Whose lock did not come has begun all the same: the connection would be of no use to the next.
+      await own.rollback();
       throw error;
     }
   }
 
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await (connection as PoolConnection).commit();
+  commitTransaction(connection: DatabaseConnection): Promise<void> {
+    return (connection as PoolConnection).commit();
   }
 
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    const lost = connection as PoolConnection;
-    // The server rolls back what a lost connection had begun.
-    if (!lost.isLost) await connection.executeQuery(CompiledQuery.raw('rollback'));
+  rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    return (connection as PoolConnection).rollback();
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
@@ -167,75 +166,4 @@ class PoolDriver implements Driver {
 function beginOf({ accessMode, isolationLevel }: TransactionSettings): string {
   if (accessMode === 'read only') return 'begin isolation level repeatable read read only';
   return isolationLevel === undefined ? BEGIN_WRITING : `begin isolation level ${isolationLevel}`;
-}
-
-/** PostgreSQL keeps no NUL in a text: it becomes what an unreadable character becomes. */
-export function withoutNul(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
-}
-
-/** The first statements that come are prepared, in each connection once. */
-class StatementNames {
-  readonly #names = new Map<string, string>();
-
-  of(sql: string): string | undefined {
-    const known = this.#names.get(sql);
-    if (known !== undefined || sql.length > MAX_PREPARED_LENGTH || this.#names.size >= MAX_PREPARED) return known;
-    const name = `s${this.#names.size}`;
-    this.#names.set(sql, name);
-    return name;
-  }
-}
-
-class PoolConnection implements DatabaseConnection {
-  readonly #client: pg.PoolClient;
-  readonly #names: StatementNames;
-  #lost: Error | undefined;
-
-  constructor(client: pg.PoolClient, names: StatementNames) {
-    this.#client = client;
-    this.#names = names;
-  }
-
-  get isLost(): boolean {
-    return this.#lost !== undefined;
-  }
-
-  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    // Only a query without values may be several statements, and these are not prepared.
-    const name = parameters.length === 0 ? undefined : this.#names.of(sql);
-    const { rows, rowCount } = await this.#ask({
-      text: sql,
-      values: parameters.map((value) => (typeof value === 'string' ? withoutNul(value) : value)),
-      ...(name ? { name } : {}),
-    });
-    const numAffectedRows = BigInt(rowCount ?? 0);
-    return { rows: (rows ?? []) as Row[], numAffectedRows };
-  }
-
-  /** After an error that nobody minded the server answers COMMIT with ROLLBACK: what was written is lost, and that must be told. */
-  async commit(): Promise<void> {
-    const { command } = await this.#ask({ text: 'commit' });
-    if (command !== 'COMMIT') throw new Error('the transaction was rolled back by the server');
-  }
-
-  streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
-    throw new Error('this connection does not stream: page by key instead');
-  }
-
-  /** A connection that broke is not used again. */
-  release(): void {
-    this.#client.release(this.#lost);
-  }
-
-  async #ask(query: { readonly text: string; readonly values?: unknown[]; readonly name?: string }) {
-    // pg takes it with each query, but its types do not say so.
-    const asked: pg.QueryConfig & { readonly query_timeout: number } = { ...query, query_timeout: ANSWER_TIMEOUT_MS };
-    try {
-      return await this.#client.query(asked);
-    } catch (error) {
-      if (isConnectionLost(error)) this.#lost = error as Error;
-      throw storeErrorOf(error);
-    }
-  }
 }

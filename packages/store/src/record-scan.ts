@@ -1,14 +1,14 @@
 // Scans, many in one transaction: each with the intervals it moves, the changes it confirms, the events that tell of it.
-// Whatever needs no turn among the writers is done before it: reading what is known, reconciling, deflating evidence.
 import type { Evidence, Profile, ServiceChange } from '@strata/detect';
-import type { Kysely } from 'kysely';
-import { inTurn } from './in-turn.ts';
+import type { Kysely, QueryResult } from 'kysely';
+import { inTurn, writeTogether } from './in-turn.ts';
 import { type KnownDomain, type PlannedScan, type PlanOptions, planScan } from './plan-scan.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import { prepareScanStatements, readKnown, type ScanStatements } from './scan-statements.ts';
 import type { Database } from './schema.ts';
 import { StoreError } from './store-error.ts';
-import { writePlans } from './write-plans.ts';
+import { together } from './together.ts';
+import { scanWrites } from './write-plans.ts';
 
 export interface ScanRecord {
   readonly profile: Profile;
@@ -35,6 +35,8 @@ export type RecordScans = (scans: readonly ScanRecord[], options: RecordOptions)
 
 /** Others wait for a transaction, and its rows are in memory as JSON. */
 const MOST_AT_ONCE = 256;
+/** Times that a batch is planned before it has the lock: domains that others move again and again are planned under it. */
+const MAX_PLANNED_BEFORE = 3;
 
 /** One scan of a batch, and what follows from it by what was known when it was planned. */
 interface Look {
@@ -88,36 +90,39 @@ async function recordBatch(
   }
 }
 
+/**
+ * On PostgreSQL everything but the writing comes before it, and the writing is one round trip: the lock of the writers is never held while
+ * an answer is on its way. Where others have moved a domain since it was read, nothing is written, and all is planned anew.
+ */
 async function recordTogether(
   db: Kysely<Database>,
   statements: ScanStatements,
   batch: readonly ScanRecord[],
   options: PlanOptions,
 ): Promise<ScanResult[]> {
-  const planAll = async (from: Kysely<Database>, scans: readonly ScanRecord[]) => {
-    const known = await readKnown(from, statements, scans, options);
-    return scans.map((scan, place) => planned(scan, known[place] as KnownDomain, options));
-  };
-  // In SQLite nobody else gets a word in while this process reckons, so that planning ahead would only read twice.
-  const ahead = isPostgres(db) ? await planAll(db, batch) : [];
-  return inTurn(db, async (tx) => {
-    const standing = ahead.length > 0 ? await stillStanding(tx, statements, ahead) : new Map<ScanRecord, Look>();
-    const others = batch.filter((scan) => !standing.has(scan));
-    const anew = new Map(others.length > 0 ? (await planAll(tx, others)).map((look) => [look.scan, look]) : []);
-    const looks = batch.flatMap((scan) => standing.get(scan) ?? anew.get(scan) ?? []);
-    const written = await writePlans(
-      tx,
-      statements,
-      looks.flatMap(({ scan, known, plan }) => ('error' in plan ? [] : [{ domain: scan.profile.domain, known, plan }])),
-    );
-    let next = 0;
-    return looks.map(({ plan }): ScanResult => {
-      if ('error' in plan) return { status: 'rejected', reason: plan.error };
-      const { isFirst, difference } = plan;
-      const changes = written[next++] ?? [];
-      return { status: 'fulfilled', value: { changes, isFirst, isChanged: difference !== undefined } };
-    });
+  // In SQLite no other process writes while this one plans, so that planning before would only read twice.
+  for (let tries = isPostgres(db) ? MAX_PLANNED_BEFORE : 0; tries > 0; tries -= 1) {
+    const looks = await planAll(db, statements, batch, options);
+    const { queries, resultsOf } = writesOf(statements, looks);
+    const revisions = looks.map(({ scan, known }) => [scan.profile.domain, known.row?.revision ?? null]);
+    const [check, ...results] = await writeTogether(db, [statements.checkRevisions(revisions), ...queries]);
+    if (check.rows[0]?.is_outdated === 'no') return resultsOf(results);
+  }
+  const { resultsOf, results } = await inTurn(db, async (tx) => {
+    const { queries, resultsOf } = writesOf(statements, await planAll(tx, statements, batch, options));
+    return { resultsOf, results: await together(tx, queries, { isLast: true }) };
   });
+  return resultsOf(results);
+}
+
+async function planAll(
+  db: Kysely<Database>,
+  statements: ScanStatements,
+  scans: readonly ScanRecord[],
+  options: PlanOptions,
+): Promise<Look[]> {
+  const known = await readKnown(db, statements, scans, options);
+  return scans.map((scan, place) => planned(scan, known[place] as KnownDomain, options));
 }
 
 function planned(scan: ScanRecord, known: KnownDomain, options: PlanOptions): Look {
@@ -128,17 +133,20 @@ function planned(scan: ScanRecord, known: KnownDomain, options: PlanOptions): Lo
   }
 }
 
-/** Of what was planned before the turn came, that whose domain nobody has moved since. */
-async function stillStanding(
-  db: Kysely<Database>,
-  statements: ScanStatements,
-  looks: readonly Look[],
-): Promise<Map<ScanRecord, Look>> {
-  const rows = await statements.revisions(
-    db,
-    looks.map(({ scan }) => scan.profile.domain),
+/** What is written of those that could be planned, and what becomes of each. */
+function writesOf(statements: ScanStatements, looks: readonly Look[]) {
+  const { queries, changesOf } = scanWrites(
+    statements,
+    looks.flatMap(({ scan, known, plan }) => ('error' in plan ? [] : [{ domain: scan.profile.domain, known, plan }])),
   );
-  const revisions = new Map(rows.map(({ name, revision }) => [name, revision]));
-  const standing = looks.filter(({ scan, known }) => revisions.get(scan.profile.domain) === known.row?.revision);
-  return new Map(standing.map((look) => [look.scan, look]));
+  const resultsOf = (results: readonly QueryResult<unknown>[]): ScanResult[] => {
+    const written = changesOf(results).values();
+    return looks.map(({ plan }) => {
+      if ('error' in plan) return { status: 'rejected', reason: plan.error };
+      const { isFirst, difference } = plan;
+      const changes = written.next().value ?? [];
+      return { status: 'fulfilled', value: { changes, isFirst, isChanged: difference !== undefined } };
+    });
+  };
+  return { queries, resultsOf };
 }

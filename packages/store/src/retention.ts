@@ -1,7 +1,7 @@
 // History that is deleted when it is old, in batches, from its beginning on. The newest row of a log stays, so that its end is known.
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { bump } from './counters.ts';
-import { inTurn } from './in-turn.ts';
+import { inTurn, writeTogether } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 import { SignalTable } from './signals.ts';
@@ -65,7 +65,7 @@ export class RetentionTable {
     );
     const last = rows[0]?.last ?? null;
     if (last === null) return false;
-    await this.#write((tx) => tx.deleteFrom('events').where('seq', '<=', last).execute());
+    await writeTogether(this.#db, [this.#db.deleteFrom('events').where('seq', '<=', last).compile()], this.#guard);
     return true;
   }
 
@@ -77,15 +77,13 @@ export class RetentionTable {
       where observed_at < ${before.getTime()} and id < (select max(id) from scans)`.execute(this.#db);
     const last = rows[0]?.last ?? null;
     if (last === null) return false;
-    await this.#write(async (tx) => {
-      await tx.deleteFrom('scans').where('id', '>', from).where('id', '<=', last).where(isUnnamed).execute();
-      const value = String(last);
-      await tx
-        .insertInto('settings')
-        .values({ name: SCANS_PRUNED, value })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-        .execute();
-    });
+    const value = String(last);
+    const deleting = this.#db.deleteFrom('scans').where('id', '>', from).where('id', '<=', last).where(isUnnamed);
+    const noting = this.#db
+      .insertInto('settings')
+      .values({ name: SCANS_PRUNED, value })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }));
+    await writeTogether(this.#db, [deleting.compile(), noting.compile()], this.#guard);
     return true;
   }
 
@@ -99,13 +97,18 @@ export class RetentionTable {
       .execute();
     if (oldest.length === 0) return false;
     const through = await scansPrunedThrough(this.#db);
-    await this.#write(async (tx) => {
-      const [ids, scans] = [oldest.map(({ id }) => id), oldest.map(({ scan_id }) => scan_id)];
-      await tx.deleteFrom('changes').where('id', 'in', listed(tx, ids)).execute();
-      // They had stayed for their changes.
-      const passed = scans.filter((id) => id <= through);
-      await tx.deleteFrom('scans').where('id', 'in', listed(tx, passed)).where(isUnnamed).execute();
-    });
+    const ids = listed(
+      this.#db,
+      oldest.map(({ id }) => id),
+    );
+    // They had stayed for their changes.
+    const passed = listed(
+      this.#db,
+      oldest.map(({ scan_id }) => scan_id).filter((id) => id <= through),
+    );
+    const changes = this.#db.deleteFrom('changes').where('id', 'in', ids);
+    const scans = this.#db.deleteFrom('scans').where('id', 'in', passed).where(isUnnamed);
+    await writeTogether(this.#db, [changes.compile(), scans.compile()], this.#guard);
     return true;
   }
 

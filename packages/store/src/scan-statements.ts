@@ -1,13 +1,14 @@
 // The statements of recording scans: built once, each for any number of rows.
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { countChangeDays, countScanDays } from './day-counts.ts';
 import { openIntervals } from './intervals.ts';
-import { type JsonColumns, listedIn, rowsIn, toJson } from './json-rows.ts';
+import { type Json, type JsonColumns, listedIn, rowsIn, toJson } from './json-rows.ts';
 import { plan } from './plan.ts';
 import { isReadAnew, type KnownDomain } from './plan-scan.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import type { RecordOptions, ScanRecord } from './record-scan.ts';
 import type { Database } from './schema.ts';
+import { together } from './together.ts';
 
 type Db = Kysely<Database>;
 type DomainRow = Selectable<Database['domains']>;
@@ -42,7 +43,7 @@ const TOLD = {
 } as const satisfies JsonColumns;
 const NEW_DOMAIN = { name: 'text', source: 'text', created_at: 'integer', next_due_at: 'integer' } as const;
 const SCAN = {
-  domain_id: 'integer',
+  domain_id: 'domains.id',
   started_at: 'integer',
   finished_at: 'integer',
   state: 'text',
@@ -53,7 +54,7 @@ const SCAN = {
   records: 'integer',
 } as const satisfies JsonColumns;
 const BEGUN = {
-  domain_id: 'integer',
+  domain_id: 'domains.id',
   category: 'text',
   role: 'text',
   provider: 'text',
@@ -61,8 +62,8 @@ const BEGUN = {
   ...SERVICE,
 } as const satisfies JsonColumns;
 const CHANGE = {
-  domain_id: 'integer',
-  scan_id: 'integer',
+  domain_id: 'domains.id',
+  scan_id: 'scans.id',
   at: 'integer',
   confirmed_at: 'integer',
   category: 'text',
@@ -75,91 +76,119 @@ const CHANGE = {
   is_entry: 'integer',
   is_exit: 'integer',
 } as const satisfies JsonColumns;
-const EVENT = { at: 'integer', kind: 'text', domain: 'text', payload: 'text' } as const satisfies JsonColumns;
-const EVIDENCE = { domain_id: 'integer', observed_at: 'integer', body: 'blob' } as const satisfies JsonColumns;
+/** `rest` is the payload without its brackets and without the numbers that are put before it. */
+const EVENT = {
+  at: 'integer',
+  kind: 'text',
+  domain: 'text',
+  domain_id: 'domains.id',
+  change_id: 'changes.id',
+  rest: 'text',
+} as const satisfies JsonColumns;
+const EVIDENCE = { domain_id: 'domains.id', observed_at: 'integer', body: 'blob' } as const satisfies JsonColumns;
+const PLANNED = { name: 'text', revision: 'integer' } as const satisfies JsonColumns;
+
+/** As `changeId` writes it. */
+const CHANGE_ID = sql`'ch_' || case when change_id < 10000000000 then substr(cast(change_id + 10000000000 as text), 2)
+  else cast(change_id as text) end`;
+const PAYLOAD = sql`'{' || case when change_id is null then '' else '"id":"' || ${CHANGE_ID} || '",' end
+  || '"domainId":' || domain_id || ',' || rest || '}'`;
+
+/** A setting of a transaction of PostgreSQL in which nothing may be written: what it would write was planned by rows that have moved since. */
+const IS_OUTDATED = sql.lit('strata.is_outdated');
 
 /** So that a plan made before can be told from one that stands: it grows with every scan that writes to a domain, or to what hangs on it. */
 const MOVED = sql`, revision = revision + 1`;
 
-/** The values of an object in the order of the columns. */
-export function valuesOf<Columns extends JsonColumns>(columns: Columns, row: Readonly<Record<keyof Columns, unknown>>) {
-  return Object.keys(columns).map((name) => row[name]);
-}
-
 export const COLUMNS = { SERVICE, LOOKED, TOLD, NEW_DOMAIN, SCAN, BEGUN, CHANGE, EVENT } as const;
 
-/** Asks nothing where nothing is given. */
-type Statement<Row> = (db: Db, rows: readonly unknown[]) => Promise<readonly Row[]>;
+/** The query of a list of names, ids or rows. */
+type Query<Row> = (list: readonly unknown[]) => CompiledQuery<Row>;
+/** The queries that write rows, none where there are none; the last gives what is returned of them. */
+type Statement<Row> = (rows: readonly unknown[]) => readonly CompiledQuery<Row>[];
 
 export type ScanStatements = ReturnType<typeof prepareScanStatements>;
 
 /** Those that read take a list of names or ids, those that write a list of rows, each with its values in the order of its columns. */
 export function prepareScanStatements(db: Db) {
-  const once = <Row>(build: (json: string) => RawBuilder<Row>): Statement<Row> => {
+  const once = <Row>(build: (json: Json) => RawBuilder<Row>): Query<Row> => {
     const built = plan(({ json }: { json: string }) => ({ compile: () => build(json).compile(db) }));
-    return async (on, rows) => (rows.length === 0 ? [] : built(on, { json: toJson(rows) }));
+    return (list) => built({ json: toJson(list) });
   };
+  const unlessOutdated = (json: Json) =>
+    isPostgres(db)
+      ? sql<string>`case when current_setting(${IS_OUTDATED}, true) = 'yes' then '[]' else ${json} end`
+      : json;
+  const write = <Row>(build: (json: Json) => RawBuilder<Row>): Statement<Row> => {
+    const query = once((json) => build(unlessOutdated(json)));
+    return (rows) => (rows.length === 0 ? [] : [query(rows)]);
+  };
+  const namesOf = (columns: JsonColumns) => sql.join(Object.keys(columns).map((name) => sql.ref(name)));
   const insert = <Row>(table: keyof Database, columns: JsonColumns, end: RawBuilder<unknown> = sql``) =>
-    once((json) => {
-      const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)));
+    write((json) => {
+      const names = namesOf(columns);
       const rows = rowsIn(db, json, columns);
       return sql<Row>`insert into ${sql.table(table)} (${names}) select ${names} from ${rows} as new where true ${end}`;
     });
-  /** The same, with the rows counted: on PostgreSQL in one statement, a round trip as for the rows alone. */
+  /** The same, with the rows counted: on PostgreSQL in one statement. */
   const insertCounted = <Row>(
     table: keyof Database,
     columns: JsonColumns,
-    { count, end }: { count: (rows: RawBuilder<unknown>) => RawBuilder<never>; end: RawBuilder<unknown> },
+    { count, end = sql`` }: { count: (rows: RawBuilder<unknown>) => RawBuilder<never>; end?: RawBuilder<unknown> },
   ): Statement<Row> => {
     if (isPostgres(db)) {
-      const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)));
-      return once(
+      const names = namesOf(columns);
+      return write(
         (json) => sql<Row>`with new as ${rowsIn(db, json, columns)}, counts as (${count(sql.table('new'))})
           insert into ${sql.table(table)} (${names}) select ${names} from new ${end}`,
       );
     }
-    const [rows, counts] = [insert<Row>(table, columns, end), once((json) => count(rowsIn(db, json, columns)))];
-    return async (on, values) => {
-      await counts(on, values);
-      return rows(on, values);
-    };
+    const [rows, counts] = [insert<Row>(table, columns, end), write<Row>((json) => count(rowsIn(db, json, columns)))];
+    return (values) => [...counts(values), ...rows(values)];
   };
   const update = (table: 'domains' | 'services', columns: JsonColumns, more: RawBuilder<unknown> = sql``) =>
-    once((json) => {
+    write((json) => {
       const set = Object.keys(columns).map((name) => sql`${sql.ref(name)} = ${sql.ref(`new.${name}`)}`);
-      const rows = rowsIn(db, json, { id: 'integer', ...columns });
+      const rows = rowsIn(db, json, { id: table === 'domains' ? 'domains.id' : 'integer', ...columns });
       const row = sql.table(table);
       return sql<never>`update ${row} set ${sql.join(set)} ${more} from ${rows} as new where ${row}.id = new.id`;
     });
+  const ofDomains = (json: Json) => sql`domain_id in ${listedIn(db, json, 'integer')}`;
   return {
     domains: once((json) => sql<DomainRow>`select * from domains where name in ${listedIn(db, json, 'text')}`),
-    revisions: once(
-      (json) => sql<Pick<DomainRow, 'name' | 'revision'>>`
-        select name, revision from domains where name in ${listedIn(db, json, 'text')}`,
-    ),
     openServices: once(
       (json) => sql<Selectable<Database['services']>>`
-        select * from services where domain_id in ${listedIn(db, json, 'integer')} and valid_to is null
+        select * from services where valid_to is null
+          and domain_id in (select id from domains where name in ${listedIn(db, json, 'text')})
         order by domain_id, category, provider`,
     ),
     keptEvidence: once(
       (json) => sql<Pick<Selectable<Database['evidence']>, 'domain_id' | 'body'>>`
-        select domain_id, body from evidence where domain_id in ${listedIn(db, json, 'integer')}`,
+        select domain_id, body from evidence where ${ofDomains(json)}`,
     ),
-    addDomains: insert<Pick<DomainRow, 'id' | 'name'>>('domains', NEW_DOMAIN, sql`returning id, name`),
-    addScans: insertCounted<Pick<Selectable<Database['scans']>, 'id' | 'domain_id'>>('scans', SCAN, {
-      count: countScanDays,
-      end: sql`returning id, domain_id`,
-    }),
+    /** PostgreSQL: the later statements of the transaction write nothing where a domain has another revision than it was planned by. */
+    checkRevisions: once(
+      (json) => sql<{ is_outdated: string }>`
+        select set_config(${IS_OUTDATED}, case when exists (
+          select 1 from ${rowsIn(db, json, PLANNED)} as planned
+          where (select revision from domains where domains.name = planned.name) is distinct from planned.revision
+        ) then 'yes' else 'no' end, true) as is_outdated`,
+    ),
+    addDomains: insert('domains', NEW_DOMAIN),
+    addScans: insertCounted('scans', SCAN, { count: countScanDays }),
     endServices: update('services', { valid_to: 'integer', last_seen: 'integer' }),
-    dropServices: once((json) => sql<never>`delete from services where id in ${listedIn(db, json, 'integer')}`),
+    dropServices: write((json) => sql<never>`delete from services where id in ${listedIn(db, json, 'integer')}`),
     updateServices: update('services', SERVICE),
     beginServices: insert('services', BEGUN),
     addChanges: insertCounted<Pick<Selectable<Database['changes']>, 'id'>>('changes', CHANGE, {
       count: countChangeDays,
       end: sql`returning id`,
     }),
-    addEvents: insert('events', EVENT),
+    addEvents: write(
+      (json) => sql<never>`
+        insert into events (at, kind, domain, payload)
+        select at, kind, domain, ${PAYLOAD} from ${rowsIn(db, json, EVENT)} as new where true`,
+    ),
     keepEvidence: insert(
       'evidence',
       EVIDENCE,
@@ -167,7 +196,7 @@ export function prepareScanStatements(db: Db) {
     ),
     look: update('domains', LOOKED, MOVED),
     tell: update('domains', { ...LOOKED, ...TOLD }, MOVED),
-    endLeases: once((json) => sql<never>`delete from scan_leases where domain_id in ${listedIn(db, json, 'integer')}`),
+    endLeases: write((json) => sql<never>`delete from scan_leases where ${ofDomains(json)}`),
   };
 }
 
@@ -179,18 +208,15 @@ export async function readKnown(
   options: RecordOptions,
 ): Promise<KnownDomain[]> {
   const names = scans.map(({ profile }) => profile.domain);
-  const domains = new Map((await statements.domains(db, names)).map((row) => [row.name, row]));
-  const scanned = [...domains.values()].filter((row) => row.last_scanned_at !== null);
-  const open = await statements.openServices(
-    db,
-    scanned.map(({ id }) => id),
-  );
-  const services = Map.groupBy(open, (row) => row.domain_id);
+  const [rows, open] = await together(db, [statements.domains(names), statements.openServices(names)]);
+  const domains = new Map(rows.rows.map((row) => [row.name, row]));
+  const services = Map.groupBy(open.rows, (row) => row.domain_id);
   const anew = scans.flatMap((scan) => {
     const row = domains.get(scan.profile.domain);
     return row && isReadAnew(row, scan, options) ? [row.id] : [];
   });
-  const evidence = new Map((await statements.keptEvidence(db, anew)).map(({ domain_id, body }) => [domain_id, body]));
+  const kept = anew.length > 0 ? (await db.executeQuery(statements.keptEvidence(anew))).rows : [];
+  const evidence = new Map(kept.map(({ domain_id, body }) => [domain_id, body]));
   return names.map((name) => {
     const row = domains.get(name);
     if (!row) return { row, open: [], evidence: undefined };

@@ -1,7 +1,7 @@
 // Who scans what: domains that are due are leased to one process, which scans them or gives them back. A lease of a process that
 // was killed ends by itself; a domain that is scanned twice for that reason is recorded as any two looks are.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { again, inTurn } from './in-turn.ts';
+import { again, writeTogether } from './in-turn.ts';
 import { integer, listed } from './json-rows.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
@@ -75,47 +75,36 @@ export class ScanWork {
 
   /** Holds these for longer; gives those that the holder has no more: another process has them, or they were scanned. */
   async renew(names: readonly string[], { holder, leaseMs }: Omit<Claim, 'limit'>, now: Date): Promise<string[]> {
-    const held = await inTurn(
-      this.#db,
-      async (tx) =>
-        (
-          await sql<{ name: string }>`
-            update scan_leases set until = ${now.getTime() + leaseMs} where holder = ${holder}
-              and domain_id in (select id from domains where name in ${listed(tx, names)})
-            returning (select name from domains where id = domain_id) as name`.execute(tx)
-        ).rows,
-    );
-    const kept = new Set(held.map(({ name }) => name));
+    const renewing = sql<{ name: string }>`
+      update scan_leases set until = ${now.getTime() + leaseMs} where holder = ${holder}
+        and domain_id in (select id from domains where name in ${listed(this.#db, names)})
+      returning (select name from domains where id = domain_id) as name`;
+    const [held] = await writeTogether(this.#db, [renewing.compile(this.#db)]);
+    const kept = new Set(held.rows.map(({ name }) => name));
     return names.filter((name) => !kept.has(name));
   }
 
   /** Gives back what the holder has leased and not recorded: all, or these. */
   async release(holder: string, names?: readonly string[]): Promise<void> {
-    await inTurn(this.#db, (tx) => {
-      const these = names ? sql`and domain_id in (select id from domains where name in ${listed(tx, names)})` : sql``;
-      return sql`delete from scan_leases where holder = ${holder} ${these}`.execute(tx);
-    });
+    const these = names
+      ? sql`and domain_id in (select id from domains where name in ${listed(this.#db, names)})`
+      : sql``;
+    const releasing = sql<never>`delete from scan_leases where holder = ${holder} ${these}`;
+    await writeTogether(this.#db, [releasing.compile(this.#db)]);
   }
 
   /** A domain that is not to be scanned is asked about again as if it had been scanned. */
   async putOff(name: string, now: Date): Promise<void> {
-    await inTurn(this.#db, async (tx) => {
-      const next_due_at = now.getTime() + this.#rescanAfterMs;
-      const row = await tx
-        .updateTable('domains')
-        .set({ next_due_at })
-        .where('name', '=', name)
-        .returning('id')
-        .executeTakeFirst();
-      if (row) await tx.deleteFrom('scan_leases').where('domain_id', '=', row.id).execute();
-    });
+    const next_due_at = now.getTime() + this.#rescanAfterMs;
+    const update = this.#db.updateTable('domains').set({ next_due_at }).where('name', '=', name);
+    const ending = sql<never>`delete from scan_leases where domain_id = (select id from domains where name = ${name})`;
+    await writeTogether(this.#db, [update.compile(), ending.compile(this.#db)]);
   }
 
   /** Somebody asked for these: they are looked at more often for a week. */
   async markAsked(names: readonly string[], now: Date): Promise<void> {
-    await inTurn(this.#db, (tx) =>
-      tx.updateTable('domains').set({ asked_at: now.getTime() }).where('name', 'in', listed(tx, names)).execute(),
-    );
+    const asked = this.#db.updateTable('domains').set({ asked_at: now.getTime() });
+    await writeTogether(this.#db, [asked.where('name', 'in', listed(this.#db, names)).compile()]);
   }
 
   async progress(now: Date): Promise<ScanProgress> {

@@ -1,10 +1,11 @@
 // What stands out: anomalies and alerts, each written once under an id that follows from what it says.
 import { type Kysely, sql } from 'kysely';
-import { bump, counterOf } from './counters.ts';
+import { bumping, counterOf } from './counters.ts';
 import type { AnomalyFound } from './events.ts';
-import { inTurn } from './in-turn.ts';
+import { inTurn, writeTogether } from './in-turn.ts';
 import type { Database } from './schema.ts';
 import { type Guard, unguarded } from './term.ts';
+import { together } from './together.ts';
 
 export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -75,17 +76,11 @@ export class SignalTable {
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirst();
       if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false;
-      await bump(tx, 'anomaly-rows');
       const payload: AnomalyFound = { anomalyId: id };
-      await tx
-        .insertInto('events')
-        .values({
-          at,
-          kind: 'anomaly-found',
-          domain: subject_kind === 'domain' ? subject : '',
-          payload: JSON.stringify(payload),
-        })
-        .execute();
+      const domain = subject_kind === 'domain' ? subject : '';
+      const event = { at, kind: 'anomaly-found', domain, payload: JSON.stringify(payload) } as const;
+      const queries = [bumping(tx, 'anomaly-rows'), tx.insertInto('events').values(event).compile()];
+      await together(tx, queries, { isLast: true });
       return true;
     });
   }
@@ -99,14 +94,11 @@ export class SignalTable {
   /** What it raised before is written already: after a kill it sees some events again, and raises nothing twice. */
   async setWatched(watched: Watched): Promise<void> {
     const value = JSON.stringify(watched);
-    await inTurn(this.#db, async (tx) => {
-      await this.#guard(tx);
-      await tx
-        .insertInto('settings')
-        .values({ name: WATCHED, value })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-        .execute();
-    });
+    const writing = this.#db
+      .insertInto('settings')
+      .values({ name: WATCHED, value })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }));
+    await writeTogether(this.#db, [writing.compile()], this.#guard);
   }
 
   /** Those of a time or later, oldest first. */
@@ -162,8 +154,8 @@ export class SignalTable {
         .executeTakeFirst();
       if (recent) {
         if (recent.severity > severity || recent.detail === detail) return false;
-        await tx.updateTable('alerts').set({ severity, title, detail }).where('id', '=', recent.id).execute();
-        await bump(tx, 'alerts');
+        const update = tx.updateTable('alerts').set({ severity, title, detail }).where('id', '=', recent.id);
+        await together(tx, [update.compile(), bumping(tx, 'alerts')], { isLast: true });
         return true;
       }
       const result = await tx
@@ -172,8 +164,7 @@ export class SignalTable {
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirst();
       if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false;
-      await bump(tx, 'alert-rows');
-      await bump(tx, 'alerts');
+      await together(tx, [bumping(tx, 'alert-rows'), bumping(tx, 'alerts')], { isLast: true });
       return true;
     });
   }

@@ -1,6 +1,6 @@
 // How far each worker is trusted, as the inference service last judged it.
 import type { Kysely } from 'kysely';
-import { inTurn } from './in-turn.ts';
+import { writeTogether } from './in-turn.ts';
 import type { Database } from './schema.ts';
 import { type Guard, unguarded } from './term.ts';
 
@@ -25,13 +25,10 @@ export class StandingTable implements Standings {
   }
 
   async put(peer: string, standing: string): Promise<void> {
-    await inTurn(this.#db, async (tx) => {
-      await this.#guard(tx);
-      await tx
-        .insertInto('standings')
-        .values({ peer, standing })
-        .onConflict((conflict) => conflict.column('peer').doUpdateSet({ standing }))
-        .execute();
-    });
+    const putting = this.#db
+      .insertInto('standings')
+      .values({ peer, standing })
+      .onConflict((conflict) => conflict.column('peer').doUpdateSet({ standing }));
+    await writeTogether(this.#db, [putting.compile()], this.#guard);
   }
 }

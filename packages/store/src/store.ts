@@ -167,7 +167,7 @@ const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
  * Rejects with StoreError when the file is damaged, not a database, not writable or from a newer version.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const pool = isPostgresUrl(url) ? openPool(url, options) : undefined;
+  const pool = isPostgresUrl(url) ? openPool(url, { ...options, isPipelined: true }) : undefined;
   const db = new Kysely<Database>({
     dialect: pool ? tracedDialect(postgresDialect(pool), 'postgresql') : tracedDialect(sqliteDialectOf(url), 'sqlite'),
   });
@@ -188,7 +188,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const ledgerDb = isShared
     ? new Kysely<Database>({
         dialect: tracedDialect(
-          postgresDialect(openPool(url, { ...options, poolSize: LEDGER_POOL_SIZE })),
+          postgresDialect(openPool(url, { poolSize: LEDGER_POOL_SIZE, isPipelined: true })),
           'postgresql',
         ),
       })

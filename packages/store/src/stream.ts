@@ -1,8 +1,10 @@
 // The public stream: signed events in the order they were told, each with a time of its own.
-import type { Kysely, Transaction } from 'kysely';
-import { inTurn } from './in-turn.ts';
+import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
+import { inTurn, writeTogether } from './in-turn.ts';
+import { jsonRows } from './json-rows.ts';
 import type { Database } from './schema.ts';
 import { type Guard, unguarded } from './term.ts';
+import { together } from './together.ts';
 
 export interface StreamEvent {
   readonly seq: number;
@@ -26,6 +28,14 @@ export interface StreamFilter {
 const CURSOR = 'stream-cursor';
 const BEGAN = 'stream-began-us';
 const PRUNED = 'stream-pruned-through';
+const EVENT = {
+  published_us: 'integer',
+  type: 'text',
+  domain: 'text',
+  providers: 'text',
+  category: 'text',
+  body: 'text',
+} as const;
 
 export class StreamTable {
   readonly #db: Kysely<Database>;
@@ -55,8 +65,7 @@ export class StreamTable {
   async begin(cursor: number, nowUs: number): Promise<void> {
     await inTurn(this.#db, async (tx) => {
       if ((await readNumber(tx, CURSOR)) !== undefined) return;
-      await writeNumber(tx, CURSOR, cursor);
-      await writeNumber(tx, BEGAN, nowUs);
+      await together(tx, [writing(tx, CURSOR, cursor), writing(tx, BEGAN, nowUs)], { isLast: true });
     });
   }
 
@@ -68,23 +77,26 @@ export class StreamTable {
     events: readonly Omit<StreamEvent, 'seq'>[],
     cursor: { readonly from: number; readonly to: number },
   ): Promise<readonly StreamEvent[] | undefined> {
-    return inTurn(this.#db, async (tx) => {
-      await this.#guard(tx);
-      if ((await readNumber(tx, CURSOR)) !== cursor.from) return undefined;
-      const told: StreamEvent[] = [];
-      for (const event of events) {
-        const { publishedUs: published_us, type, domain, category, body } = event;
-        const providers = event.providers.length > 0 ? `,${event.providers.join(',')},` : '';
-        const { seq } = await tx
-          .insertInto('stream_events')
-          .values({ published_us, type, domain, providers, category, body })
-          .returning('seq')
-          .executeTakeFirstOrThrow();
-        told.push({ ...event, seq });
-      }
-      await writeNumber(tx, CURSOR, cursor.to);
-      return told;
+    const [from, to] = [String(cursor.from), String(cursor.to)];
+    const rows = events.map(({ publishedUs, type, domain, providers, category, body }) => {
+      const listed = providers.length > 0 ? `,${providers.join(',')},` : '';
+      return [publishedUs, type, domain, listed, category, body];
     });
+    const adding = sql<{ readonly seq: number }>`
+      insert into stream_events (${sql.join(Object.keys(EVENT).map((name) => sql.ref(name)))})
+      select * from ${jsonRows(this.#db, rows, EVENT)} as new
+      where (select value from settings where name = ${CURSOR}) = ${from} returning seq`.compile(this.#db);
+    const moving = this.#db
+      .updateTable('settings')
+      .set({ value: to })
+      .where('name', '=', CURSOR)
+      .where('value', '=', from)
+      .compile();
+    const [added, moved] = await writeTogether(this.#db, [adding, moving], this.#guard);
+    if (moved.numAffectedRows !== 1n) return undefined;
+    // Numbers are given in the order of the rows, but come back in any.
+    const numbers = added.rows.map(({ seq }) => seq).sort((a, b) => a - b);
+    return events.map((event, n) => ({ ...event, seq: numbers[n] ?? Number.NaN }));
   }
 
   async latest(): Promise<StreamEvent | undefined> {
@@ -134,8 +146,8 @@ export class StreamTable {
         .execute();
       const last = rows.at(-1)?.seq;
       if (last === undefined) return 0;
-      await tx.deleteFrom('stream_events').where('seq', '<=', last).execute();
-      await writeNumber(tx, PRUNED, last);
+      const deleting = tx.deleteFrom('stream_events').where('seq', '<=', last).compile();
+      await together(tx, [deleting, writing(tx, PRUNED, last)], { isLast: true });
       return rows.length;
     });
   }
@@ -167,11 +179,11 @@ async function readNumber(db: Kysely<Database> | Transaction<Database>, name: st
   return row && Number(row.value);
 }
 
-async function writeNumber(tx: Transaction<Database>, name: string, value: number): Promise<void> {
-  const row = { name, value: String(value) };
-  await tx
+function writing(tx: Transaction<Database>, name: string, number: number): CompiledQuery {
+  const value = String(number);
+  return tx
     .insertInto('settings')
-    .values(row)
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: row.value }))
-    .execute();
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .compile();
 }

@@ -12,7 +12,7 @@ import {
   shortenPosture,
 } from '@strata/detect';
 import type { Selectable } from 'kysely';
-import { changeId, summaryOf } from './domains.ts';
+import { summaryOf } from './domains.ts';
 import type { ChangeConfirmed, DomainChanged, PostureRegressed } from './events.ts';
 import type { FeedService } from './index-feed.ts';
 import type { Database } from './schema.ts';
@@ -75,25 +75,20 @@ export function newChanges(result: Reconciliation, known: readonly KnownService[
     });
 }
 
-/** Numbers that rows get when they are written, and that events name. */
-export interface Numbers {
-  readonly domainId: number;
-  /** In the order of the changes. */
-  readonly changeIds: readonly number[];
+/** An event whose payload lacks the numbers that rows get when they are written. */
+export interface NewEvent extends Omit<Selectable<Database['events']>, 'seq'> {
+  /** The place of the change that it reports among those of its scan. */
+  readonly change?: number;
 }
 
-export type NewEvent = Omit<Selectable<Database['events']>, 'seq'>;
+type WithoutNumbers<Payload> = Omit<Payload, 'domainId' | 'id'>;
 
 /** The events of confirmed changes, in their order. */
-export function changeEvents(
-  domain: string,
-  changes: readonly NewChange[],
-  { domainId, changeIds }: Numbers,
-): NewEvent[] {
+export function changeEvents(domain: string, changes: readonly NewChange[]): NewEvent[] {
   return changes.map(({ change, is_entry, is_exit }, place) => {
-    const id = changeId(changeIds[place] ?? 0);
-    const payload: ChangeConfirmed = { ...change, id, domainId, isEntry: is_entry === 1, isExit: is_exit === 1 };
-    return eventOf('change-confirmed', domain, change.confirmedAt, payload);
+    const isEntry = is_entry === 1;
+    const payload: WithoutNumbers<ChangeConfirmed> = { ...change, isEntry, isExit: is_exit === 1 };
+    return { ...eventOf('change-confirmed', domain, change.confirmedAt, payload), change: place };
   });
 }
 
@@ -130,13 +125,11 @@ export interface Difference {
 export function differenceEvents(
   domain: Pick<DomainRow, 'summary' | 'state'>,
   { profile, now, isFirst, told, known, open }: Difference,
-  domainId: number,
 ): NewEvent[] {
   const before = known.filter(isShown);
   const shown = new Set(before.map(buildOf));
   const showsMore = !isFirst && open.some((service) => isShown(service) && !shown.has(buildOf(service)));
-  const payload: DomainChanged = {
-    domainId,
+  const payload: WithoutNumbers<DomainChanged> = {
     isFirst,
     scannedAt: now,
     state: told.state,
@@ -152,7 +145,7 @@ export function differenceEvents(
   if (domain.summary === null || domain.state === 'nonexistent' || profile.state === 'nonexistent') return events;
   const regressions = regressionsOf(summaryOf(domain.summary).security, profile.security);
   if (regressions.length === 0) return events;
-  const regressed: PostureRegressed = { domainId, regressions };
+  const regressed: WithoutNumbers<PostureRegressed> = { regressions };
   return [...events, eventOf('posture-regressed', profile.domain, now, regressed)];
 }
 

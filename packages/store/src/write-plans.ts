@@ -1,12 +1,12 @@
-// Plans of scans as rows: one statement a table, however many scans. Numbers are given in the order in which one scan after another
-// would have got them.
+// Plans of scans as queries: one a table, however many scans. Numbers are given in the order in which one scan after another would have got
+// them; a row that refers to one that is added with it counts back from the last (json-rows.ts), so that no query waits for another's answer.
 import type { ServiceChange } from '@strata/detect';
-import type { Transaction } from 'kysely';
+import type { CompiledQuery, QueryResult } from 'kysely';
 import { changeId } from './domains.ts';
+import { valuesOf } from './json-rows.ts';
 import type { KnownDomain, PlannedScan } from './plan-scan.ts';
-import { COLUMNS, type ScanStatements, valuesOf } from './scan-statements.ts';
-import type { Database } from './schema.ts';
-import { changeEvents, differenceEvents } from './tell.ts';
+import { COLUMNS, type ScanStatements } from './scan-statements.ts';
+import { changeEvents, differenceEvents, type NewEvent } from './tell.ts';
 
 export interface Plan {
   readonly domain: string;
@@ -14,94 +14,103 @@ export interface Plan {
   readonly plan: PlannedScan;
 }
 
-interface NumberedPlan extends Plan {
+export interface ScanWrites {
+  /** In the order in which they run. */
+  readonly queries: readonly CompiledQuery[];
+  /** The changes of each plan with their numbers, from what the queries gave. */
+  changesOf(results: readonly QueryResult<unknown>[]): (readonly (ServiceChange & { readonly id: string })[])[];
+}
+
+/** A plan with the rows that it refers to. */
+interface PlacedPlan extends Plan {
   readonly domainId: number;
+  readonly scanId: number;
+  /** In the order of the changes. */
+  readonly changeIds: readonly number[];
 }
 
-type Written = readonly (ServiceChange & { readonly id: string })[];
-
-/** The plans must be of different domains, and made by what the transaction sees. Gives the changes of each. */
-export async function writePlans(
-  tx: Transaction<Database>,
-  statements: ScanStatements,
-  plans: readonly Plan[],
-): Promise<Written[]> {
-  const numbered = await addDomains(tx, statements, plans);
-  const scans = await statements.addScans(
-    tx,
-    numbered.map(({ plan, domainId }) => valuesOf(COLUMNS.SCAN, { ...plan.scan, domain_id: domainId })),
-  );
-  const scanIds = new Map(scans.map(({ id, domain_id }) => [domain_id, id]));
-  await writeIntervals(tx, statements, numbered);
-  const changes = numbered.flatMap((each) => changeRows(each, numberOf(scanIds, each.domainId)));
-  // Numbers are given in the order of the rows, but come back in any.
-  const changeIds = (await statements.addChanges(tx, changes)).map(({ id }) => id).sort((a, b) => a - b);
-  let next = 0;
-  const told = numbered.map((each) => {
-    const from = next;
-    next += each.plan.changes.length;
-    return { ...each, changeIds: changeIds.slice(from, next) };
-  });
-  const events = told.flatMap(({ domain, known, plan, domainId, changeIds }) => [
-    ...changeEvents(domain, plan.changes, { domainId, changeIds }),
-    ...(plan.difference ? differenceEvents(known.row ?? NOTHING_TOLD, plan.difference, domainId) : []),
-  ]);
-  await statements.addEvents(
-    tx,
-    events.map((event) => valuesOf(COLUMNS.EVENT, event)),
-  );
-  const kept = numbered.flatMap(({ plan: { evidence, scan }, domainId }) =>
-    evidence ? [[domainId, scan.observed_at, Buffer.from(evidence).toString('hex')]] : [],
-  );
-  await statements.keepEvidence(tx, kept);
-  await writeLooks(tx, statements, numbered);
-  // Last: who leases meanwhile passes over the rows of domains that are being written, and so never waits for this.
-  await statements.endLeases(
-    tx,
-    numbered.map(({ domainId }) => domainId),
-  );
-  return told.map(({ plan, changeIds }) =>
-    plan.changes.map(({ change }, place) => ({ ...change, id: changeId(changeIds[place] ?? 0) })),
-  );
+/** The plans must be of different domains, and made by what the transaction sees. */
+export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): ScanWrites {
+  const placed = placedPlans(plans);
+  const added = plans.filter(({ known }) => known.row === undefined);
+  const before = [
+    // A domain that nobody put on the list is due with its scan.
+    ...statements.addDomains(added.map(({ domain, plan }) => [domain, 'on-demand', plan.scan.observed_at, 0])),
+    ...statements.addScans(
+      placed.map(({ plan, domainId }) => valuesOf(COLUMNS.SCAN, { ...plan.scan, domain_id: domainId })),
+    ),
+    ...intervalQueries(statements, placed),
+    ...statements.addChanges(placed.flatMap(changeRows)),
+  ];
+  const after = [
+    ...statements.addEvents(placed.flatMap(eventRows)),
+    ...statements.keepEvidence(
+      placed.flatMap(({ plan: { evidence, scan }, domainId }) =>
+        evidence ? [[domainId, scan.observed_at, Buffer.from(evidence).toString('hex')]] : [],
+      ),
+    ),
+    ...lookQueries(statements, placed),
+    // Last: who leases meanwhile passes over the rows of domains that are being written, and so never waits for this.
+    ...statements.endLeases(plans.flatMap(({ known }) => known.row?.id ?? [])),
+  ];
+  return {
+    queries: [...before, ...after],
+    changesOf(results) {
+      // Numbers are given in the order of the rows, but come back in any.
+      const rows = (results[before.length - 1]?.rows ?? []) as readonly { readonly id: number }[];
+      const ids = rows.map(({ id }) => id).sort((a, b) => a - b);
+      let next = 0;
+      return plans.map(({ plan }) =>
+        plan.changes.map(({ change }) => {
+          const id = ids[next++];
+          if (id === undefined) throw new Error('a change that was added has a number');
+          return { ...change, id: changeId(id) };
+        }),
+      );
+    },
+  };
 }
 
-const NOTHING_TOLD = { summary: null, state: null } as const;
+function placedPlans(plans: readonly Plan[]): PlacedPlan[] {
+  const numbers = {
+    domains: countBack(plans.filter(({ known }) => known.row === undefined).length),
+    scans: countBack(plans.length),
+    changes: countBack(plans.reduce((sum, { plan }) => sum + plan.changes.length, 0)),
+  };
+  return plans.map((each) => ({
+    ...each,
+    domainId: each.known.row?.id ?? numbers.domains(),
+    scanId: numbers.scans(),
+    changeIds: each.plan.changes.map(numbers.changes),
+  }));
+}
 
-/** A domain that nobody put on the list is due with its scan. */
-async function addDomains(
-  tx: Transaction<Database>,
-  statements: ScanStatements,
-  plans: readonly Plan[],
-): Promise<NumberedPlan[]> {
-  const rows = plans
-    .filter(({ known }) => known.row === undefined)
-    .map(({ domain, plan }) => [domain, 'on-demand', plan.scan.observed_at, 0]);
-  const added = new Map((await statements.addDomains(tx, rows)).map(({ id, name }) => [name, id]));
-  return plans.map((each) => ({ ...each, domainId: each.known.row?.id ?? numberOf(added, each.domain) }));
+/** Gives how each of so many rows that are added together is referred to, the first one first: the last is 0. */
+function countBack(count: number): () => number {
+  let next = 1 - count;
+  return () => next++;
 }
 
 /** Endings first: what new rules end and the scan sees anew has the same key, and never two open rows. */
-async function writeIntervals(
-  tx: Transaction<Database>,
-  statements: ScanStatements,
-  plans: readonly NumberedPlan[],
-): Promise<void> {
+function intervalQueries(statements: ScanStatements, plans: readonly PlacedPlan[]): readonly CompiledQuery[] {
   const each = plans.flatMap(({ plan: { intervals }, domainId }) => (intervals ? [{ ...intervals, domainId }] : []));
-  const ended = each.flatMap(({ ended }) => ended.map(({ id, validTo, lastSeen }) => [id, validTo, lastSeen]));
-  await statements.endServices(tx, ended);
-  await statements.dropServices(
-    tx,
-    each.flatMap(({ dropped }) => dropped),
-  );
-  const updated = each.flatMap(({ updated }) => updated.map((row) => [row.id, ...valuesOf(COLUMNS.SERVICE, row)]));
-  await statements.updateServices(tx, updated);
-  const begun = each.flatMap(({ begun, domainId }) =>
-    begun.map((row) => valuesOf(COLUMNS.BEGUN, { ...row, domain_id: domainId })),
-  );
-  await statements.beginServices(tx, begun);
+  return [
+    ...statements.endServices(
+      each.flatMap(({ ended }) => ended.map(({ id, validTo, lastSeen }) => [id, validTo, lastSeen])),
+    ),
+    ...statements.dropServices(each.flatMap(({ dropped }) => dropped)),
+    ...statements.updateServices(
+      each.flatMap(({ updated }) => updated.map((row) => [row.id, ...valuesOf(COLUMNS.SERVICE, row)])),
+    ),
+    ...statements.beginServices(
+      each.flatMap(({ begun, domainId }) =>
+        begun.map((row) => valuesOf(COLUMNS.BEGUN, { ...row, domain_id: domainId })),
+      ),
+    ),
+  ];
 }
 
-function changeRows({ plan, domainId }: NumberedPlan, scanId: number): unknown[][] {
+function changeRows({ plan, domainId, scanId }: PlacedPlan): unknown[][] {
   return plan.changes.map(({ change, is_entry, is_exit }) => {
     const { confirmedAt, from, to, ...same } = change;
     const named = { confirmed_at: confirmedAt, from_provider: from, to_provider: to, is_entry, is_exit };
@@ -109,11 +118,20 @@ function changeRows({ plan, domainId }: NumberedPlan, scanId: number): unknown[]
   });
 }
 
-async function writeLooks(
-  tx: Transaction<Database>,
-  statements: ScanStatements,
-  plans: readonly NumberedPlan[],
-): Promise<void> {
+const NOTHING_TOLD = { summary: null, state: null } as const;
+
+function eventRows({ domain, known, plan, domainId, changeIds }: PlacedPlan): unknown[][] {
+  const events: readonly NewEvent[] = [
+    ...changeEvents(domain, plan.changes),
+    ...(plan.difference ? differenceEvents(known.row ?? NOTHING_TOLD, plan.difference) : []),
+  ];
+  return events.map(({ payload, change, ...event }) => {
+    const change_id = change === undefined ? null : changeIds[change];
+    return valuesOf(COLUMNS.EVENT, { ...event, domain_id: domainId, change_id, rest: payload.slice(1, -1) });
+  });
+}
+
+function lookQueries(statements: ScanStatements, plans: readonly PlacedPlan[]): readonly CompiledQuery[] {
   const looks: unknown[][] = [];
   const tellings: unknown[][] = [];
   for (const { plan, domainId } of plans) {
@@ -122,12 +140,5 @@ async function writeLooks(
     if (plan.difference) tellings.push([...look, ...valuesOf(COLUMNS.TOLD, plan.difference.told)]);
     else looks.push(look);
   }
-  await statements.look(tx, looks);
-  await statements.tell(tx, tellings);
-}
-
-function numberOf<Key>(numbers: ReadonlyMap<Key, number>, key: Key): number {
-  const number = numbers.get(key);
-  if (number === undefined) throw new Error(`an inserted row has a number: ${key}`);
-  return number;
+  return [...statements.look(looks), ...statements.tell(tellings)];
 }

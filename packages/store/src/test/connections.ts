@@ -9,7 +9,8 @@ import { exec, pathOf, rows } from './places.ts';
 
 export function databaseOf(url: string, log: Logger = () => {}): Kysely<Database> {
   const path = pathOf(url);
-  const dialect = path === undefined ? postgresDialect(openPool(url)) : sqliteDialect(openDatabase(path));
+  const dialect =
+    path === undefined ? postgresDialect(openPool(url, { isPipelined: true })) : sqliteDialect(openDatabase(path));
   return new Kysely({ dialect, log });
 }
 

@@ -36,7 +36,8 @@ function sqlitePlans(path: string, queries: readonly CompiledQuery[]): QueryPlan
       const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters as SQLInputValue[]));
       const details = steps.map(({ detail }) => String(detail));
       const text = details.join('\n');
-      const scans = text.matchAll(/^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?/gm);
+      // Lists that are passed are read whole.
+      const scans = text.matchAll(/^SCAN (?!json_each\b)(\w+)(?: USING (?:COVERING )?INDEX (\w+))?/gm);
       const lookups = text.matchAll(/^SEARCH .* USING (?:COVERING )?INDEX (\w+)/gm);
       return {
         sql,

@@ -1,0 +1,99 @@
+// What the way to the database costs who writes: scans of several scanners at once and events of the stream, over delays made on loopback.
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openStore } from '@strata/store';
+import { binaries, notice, startPostgres } from '../packages/store/src/test/postgres.ts';
+import { streamEvent } from '../packages/store/src/test/records.ts';
+import { confirm, day, GOOGLE, scanOf } from '../packages/store/src/test/scans.ts';
+import { type DelayingProxy, startDelayingProxy } from './delaying-proxy.ts';
+import type { Figure } from './main.ts';
+import { type Child, median, perSecond, startChild } from './measure.ts';
+import type { ScannerTask } from './scanner-process.ts';
+
+const SCANNERS = 4;
+const SIZE = 64;
+/** Of each scanner: each scan is recorded twice. */
+const BATCHES = 3;
+const DELAYS_MS = [0, 10, 50] as const;
+const ROUNDS = 3;
+const GOAL = 0.8;
+const EVENTS = 500;
+const EVENTS_DELAY_MS = 40;
+
+export async function benchRoundTrips(): Promise<Figure[]> {
+  if (!binaries) return [{ what: 'PostgreSQL', value: 'skipped', against: notice }];
+  await using server = await startPostgres({ fsync: 'on', shared_buffers: '256MB' });
+  await using proxy = await startDelayingProxy(await server.migrated());
+  return [...(await scansOver(proxy)), ...(await eventsOver(proxy))];
+}
+
+/** All delays within each round, so that other work on this machine slows all of them. */
+async function scansOver(proxy: DelayingProxy): Promise<Figure[]> {
+  await using stack = new AsyncDisposableStack();
+  const scanners: Child<object>[] = [];
+  for (let n = 0; n < SCANNERS; n += 1)
+    scanners.push(stack.use(await startChild<object>('./scanner-process.ts', { url: proxy.url })));
+  const figures: Figure[] = [];
+  for (const some of [scanners.slice(0, 1), scanners]) {
+    const rates = DELAYS_MS.map((): number[] => []);
+    // The first round is a warm-up.
+    for (let round = 0; round <= ROUNDS; round += 1)
+      for (const [n, roundTripMs] of DELAYS_MS.entries()) {
+        const rate = await rateOf(some, proxy, { roundTripMs, prefix: `${some.length}-${round}-${roundTripMs}` });
+        if (round > 0) rates[n]?.push(rate);
+      }
+    const [near = Number.NaN, ...far] = rates.map(median);
+    const what = `${some.length === 1 ? 'one scanner' : `${some.length} scanners`}, batches of ${SIZE}`;
+    figures.push({ what: `${what}, 0 ms of round trip`, value: perSecond(near), against: '' });
+    for (const [n, rate] of far.entries()) {
+      const goal = some.length > 1 && n === 0 ? `; goal ${GOAL * 100} %` : '';
+      const against = `${((rate / near) * 100).toFixed(0)} % of the rate at 0 ms${goal}`;
+      figures.push({ what: `${what}, ${DELAYS_MS[n + 1]} ms`, value: perSecond(rate), against });
+    }
+  }
+  return figures;
+}
+
+async function rateOf(
+  scanners: readonly Child<object>[],
+  proxy: DelayingProxy,
+  { roundTripMs, prefix }: { readonly roundTripMs: number; readonly prefix: string },
+): Promise<number> {
+  const all = (tasks: (n: number) => Partial<ScannerTask>) =>
+    Promise.all(
+      scanners.map(({ process }, n) => {
+        process.send(tasks(n));
+        return once(process, 'message');
+      }),
+    );
+  await all((n) => ({ prefix: `s${n}-${prefix}`, batches: BATCHES, size: SIZE }));
+  proxy.roundTripMs = roundTripMs;
+  const startedAt = performance.now();
+  await all(() => ({}));
+  return (scanners.length * BATCHES * SIZE * 2 * 1_000) / (performance.now() - startedAt);
+}
+
+/** The scheduler appends to the stream, and a scanner records a scan at the same time. */
+async function eventsOver(proxy: DelayingProxy): Promise<Figure[]> {
+  await using store = await openStore(proxy.url);
+  await store.stream.begin(0, 1);
+  const record = (n: number) => store.recordScan(scanOf('beside.com', day(n), GOOGLE), confirm);
+  await record(0);
+  proxy.roundTripMs = EVENTS_DELAY_MS;
+  const alone = await timeOf(() => record(1));
+  const events = Array.from({ length: EVENTS }, (_, n) => streamEvent(10 + n));
+  const appending = timeOf(() => store.stream.append(events, { from: 0, to: 1 }));
+  await delay(2 * EVENTS_DELAY_MS);
+  const beside = await timeOf(() => record(2));
+  const what = `${EVENTS} events of the stream, ${EVENTS_DELAY_MS} ms of round trip`;
+  return [
+    { what, value: `${(await appending).toFixed(0)} ms`, against: 'one at a time: 21 s' },
+    { what: 'a scan beside them', value: `${beside.toFixed(0)} ms`, against: `alone ${alone.toFixed(0)} ms` },
+  ];
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
