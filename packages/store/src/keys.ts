@@ -1,8 +1,9 @@
 // API keys: shown once, kept as a hash. Free ones are limited per address.
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { bump } from './counters.ts';
 import { inTurn } from './in-turn.ts';
+import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
 /** Requests a UTC day by tier; null is unlimited. */
@@ -42,6 +43,12 @@ export interface NewKey {
 export const KEY_PREFIXES = ['ssk_', 'sk-'] as const;
 export type KeyPrefix = (typeof KEY_PREFIXES)[number];
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;
+
+/** A network that free keys are counted for, and how many times what one address may have. */
+export interface Origin {
+  readonly name: string;
+  readonly times: number;
+}
 
 export class KeyTable {
   readonly #db: Kysely<Database>;
@@ -84,23 +91,30 @@ export class KeyTable {
   }
 
   /**
-   * Makes a free key for an address, or undefined when it has got `perDay` of them in this UTC day already. Addresses
-   * are kept as salted hashes. It is of low priority: strangers do not hold up those whom the operator gave keys to.
+   * Makes a free key for the first of these networks, or undefined when one of them has got its part in this UTC day: `perDay`
+   * times its `times`. The narrowest comes first, the last is everybody. They are kept as salted hashes. The key is of low
+   * priority: strangers do not hold up those whom the operator gave keys to.
    */
   async issue(
-    address: string,
+    networks: readonly Origin[],
     { perDay }: { readonly perDay: number },
   ): Promise<{ readonly key: string; readonly stored: StoredKey } | undefined> {
-    const origin = createHmac('sha256', this.#salt).update(address).digest('hex');
-    const dayStart = Math.floor(this.#now().getTime() / 86_400_000) * 86_400_000;
+    const day = this.#now().toISOString().slice(0, 10).replaceAll('-', '');
+    // The day, then the widest network first: what is counted together begins alike, and so stands together in the index.
+    const widest = networks.toReversed();
+    const origins = widest.map(
+      (_, at) =>
+        day +
+        widest
+          .slice(0, at + 1)
+          .map(({ name }) => this.#hashOf(name))
+          .join(''),
+    );
+    const counted = widest.map(({ times }, at) => ({ prefix: origins[at] ?? day, limit: perDay * times }));
+    const origin = origins.at(-1) ?? day;
     return inTurn(this.#db, async (tx) => {
-      const { n } = await tx
-        .selectFrom('api_keys')
-        .where('origin', '=', origin)
-        .where('created_at', '>=', dayStart)
-        .select(sql<number>`count(*)`.as('n'))
-        .executeTakeFirstOrThrow();
-      return Number(n) >= perDay ? undefined : this.#insert(tx, { tier: 'free', priority: 'low', label: null, origin });
+      for (const { prefix, limit } of counted) if ((await countBegun(tx, prefix, limit)) >= limit) return undefined;
+      return this.#insert(tx, { tier: 'free', priority: 'low', label: null, origin });
     });
   }
 
@@ -115,6 +129,17 @@ export class KeyTable {
       .selectAll()
       .executeTakeFirst();
     return row && storedKey(row);
+  }
+
+  /** Of these ids, those of keys that were not revoked. */
+  async stillValid(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#db
+      .selectFrom('api_keys')
+      .where('id', 'in', listed(this.#db, ids))
+      .where('revoked_at', 'is', null)
+      .select('id')
+      .execute();
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** All keys, oldest first. */
@@ -139,6 +164,11 @@ export class KeyTable {
     });
   }
 
+  /** Of a network: 64 bits tell those of a day apart. */
+  #hashOf(network: string): string {
+    return createHmac('sha256', this.#salt).update(network).digest('hex').slice(0, 16);
+  }
+
   async #insert(
     db: Kysely<Database>,
     values: { tier: Tier; priority: Priority; label: string | null; origin: string | null },
@@ -154,6 +184,24 @@ export class KeyTable {
     await db.insertInto('api_keys').values(row).execute();
     return { key, stored: storedKey(row) };
   }
+}
+
+/** How many keys have an origin that begins so, at most `limit` of them: no count grows with the limits of others. */
+async function countBegun(tx: Transaction<Database>, prefix: string, limit: number): Promise<number> {
+  const { n } = await tx
+    .selectFrom((from) =>
+      from
+        .selectFrom('api_keys')
+        .where('origin', '>=', prefix)
+        // Origins are digits and a to f, which every collation puts before g.
+        .where('origin', '<', `${prefix}g`)
+        .select('origin')
+        .limit(limit)
+        .as('begun'),
+    )
+    .select(sql<number>`count(*)`.as('n'))
+    .executeTakeFirstOrThrow();
+  return Number(n);
 }
 
 /** 256 random bits need no slow hash. */

@@ -1,15 +1,30 @@
 // Who calls: the key in the Authorization header, remembered for a moment so that not every request asks the database for it.
 import { hash } from 'node:crypto';
-import { countedAddress, GuessLimit } from '@strata/http';
+import type { ServerResponse } from 'node:http';
+import { countedNetworks, GuessLimit } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store, StoredKey } from '@strata/store';
 import { LRUCache } from 'lru-cache';
 
-/** A revocation takes effect within this time. */
+/** A revocation that nobody tells of takes effect within this time. */
 const MEMORY_MS = 2_000;
 
+/** A key that asks, for as long as its request is open. */
+export interface OpenCaller {
+  readonly key: StoredKey;
+  /** Aborts with CompletionError `invalid_api_key` when the key is revoked. */
+  readonly revoked: AbortSignal;
+}
+
+/** A response whose key was revoked has so long to say so, also where its reader stands still. */
+const LAST_WORDS_MS = 500;
+
 export class Callers {
-  readonly #keys: Pick<Store['keys'], 'find'>;
+  readonly #keys: Pick<Store['keys'], 'find' | 'stillValid'>;
+  /** Requests that are open, by the ids of their keys. */
+  readonly #open = new Map<string, Set<AbortController>>();
+  /** Differs once keys may have been revoked. */
+  #revision = 0;
   readonly #known = new LRUCache<string, StoredKey>({ max: 10_000, ttl: MEMORY_MS });
   readonly #guesses = new GuessLimit();
   readonly #missing: string;
@@ -29,23 +44,61 @@ export class Callers {
     const digest = hash('sha256', presented, 'base64');
     const known = this.#known.get(digest);
     if (known) return known;
-    const address = countedAddress(from);
-    const waitSeconds = this.#guesses.try(address, digest);
+    const networks = countedNetworks(from);
+    const waitSeconds = this.#guesses.try(networks, digest);
     if (waitSeconds > 0)
       throw new CompletionError('rate_limit', 'This address has presented too many keys that are none.', {
         retryAfterMs: waitSeconds * 1_000,
       });
+    const revision = this.#revision;
     const key = await this.#keys.find(presented).catch((error: unknown) => {
-      this.#guesses.undecided(address);
+      this.#guesses.undecided(networks);
       throw error;
     });
     if (!key) {
       this.#guesses.missed(digest);
       throw new CompletionError('invalid_api_key', unknownText(presented));
     }
-    this.#guesses.found(address, digest);
-    this.#known.set(digest, key);
+    this.#guesses.found(networks, digest);
+    // One that was revoked while it was looked for is not remembered.
+    if (revision === this.#revision) this.#known.set(digest, key);
     return key;
+  }
+
+  /**
+   * The same for a request that may stay open for long: its key is valid as of the last call of `endRevoked`, and the next one ends
+   * it.
+   */
+  async enter(authorization: string | undefined, from: string, response: ServerResponse): Promise<OpenCaller> {
+    for (;;) {
+      const revision = this.#revision;
+      const key = await this.identify(authorization, from);
+      if (revision !== this.#revision) continue;
+      const ending = new AbortController();
+      const others = this.#open.get(key.id) ?? new Set();
+      this.#open.set(key.id, others.add(ending));
+      ending.signal.addEventListener('abort', () => setTimeout(() => response.destroy(), LAST_WORDS_MS).unref());
+      const leave = () => {
+        others.delete(ending);
+        if (others.size === 0) this.#open.delete(key.id);
+      };
+      // The client may be gone already.
+      if (response.closed) leave();
+      else response.once('close', leave);
+      return { key, revoked: ending.signal };
+    }
+  }
+
+  /** After keys were revoked: ends their open requests. Rejects as the store does; then the next call ends them. */
+  async endRevoked(): Promise<void> {
+    this.#revision += 1;
+    this.#known.clear();
+    const asked = [...this.#open.keys()];
+    if (asked.length === 0) return;
+    const valid = await this.#keys.stillValid(asked);
+    for (const id of asked.filter((id) => !valid.has(id)))
+      for (const ending of this.#open.get(id) ?? [])
+        ending.abort(new CompletionError('invalid_api_key', 'This API key was revoked.'));
   }
 }
 

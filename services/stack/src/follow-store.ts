@@ -21,12 +21,22 @@ const LOOK_MS = 250;
 /** There is a beat at least this often: days end on which nothing is scanned, and what failed is tried again. */
 const BEAT_MS = 1_000;
 
-/** Until `signal` aborts. */
+/** Until `signal` aborts. A beat that takes long keeps no news back. */
 export async function followStore(parts: FollowParts, signal: AbortSignal): Promise<void> {
   const { store, logger, onNews, beat, sleep: pause = sleep } = parts;
   const trouble = new TroubleLog(logger, { what: 'looking for what other processes wrote' });
   let before: StoreHeads | undefined;
   let beatAt = Number.NEGATIVE_INFINITY;
+  let beating: Promise<void> | undefined;
+  let isBehind = false;
+  const begin = () => {
+    isBehind = false;
+    beatAt = performance.now();
+    beating = beat().then(() => {
+      beating = undefined;
+      if (isBehind && !signal.aborted) begin();
+    });
+  };
   while (!signal.aborted) {
     const startedAt = performance.now();
     try {
@@ -35,16 +45,15 @@ export async function followStore(parts: FollowParts, signal: AbortSignal): Prom
       const differing = differenceOf(heads, before);
       before = heads;
       if (differing.size > 0) onNews?.(differing, heads);
-      if (differing.size > 0 || startedAt - beatAt >= BEAT_MS) {
-        beatAt = startedAt;
-        await beat();
-      }
+      isBehind ||= differing.size > 0 || startedAt - beatAt >= BEAT_MS;
+      if (isBehind && !beating) begin();
     } catch (error) {
       trouble.failed(error);
       await pause(BEAT_MS, signal);
     }
     await pause(Math.max(0, startedAt + LOOK_MS - performance.now()), signal);
   }
+  await beating;
 }
 
 function differenceOf(heads: StoreHeads, before: StoreHeads | undefined): ReadonlySet<keyof StoreHeads> {

@@ -115,6 +115,31 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     for (const node of started) assert.doesNotMatch(node.log(), /"level":[56]0/, node.role);
   });
 
+  it('end the streams of a revoked key on every node, and refuse strangers with one receipt', async () => {
+    await using place = await ground();
+    const { store, nodes } = place;
+    const [one, two] = [await nodes.start('api'), await nodes.start('api')];
+    const [revoked, other] = [await store.keys.create({ tier: 'free' }), await store.keys.create({ tier: 'free' })];
+    await using first = await follow(one, revoked.key);
+    await using second = await follow(two, revoked.key);
+    await using open = await follow(two, other.key);
+    let isOver = false;
+    void open.ended.then(() => {
+      isOver = true;
+    });
+    assert.ok(await store.keys.revoke(revoked.stored.id));
+    const revokedAt = performance.now();
+    await Promise.all([first.ended, second.ended]);
+    const tookMs = performance.now() - revokedAt;
+    // A second, and as many again for a machine that is busy with other tests.
+    assert.ok(tookMs < 5_000, `${tookMs} ms`);
+    assert.equal(isOver, false);
+    const refused = async (node: TestNode, target: string) => (await get(node, target, '')).text;
+    const refusal = await refused(one, '/chosen-by-one');
+    assert.match(refusal, /"code":"not_found".*"ledger_receipt_id"/);
+    assert.equal(await refused(two, '/chosen-by-another'), refusal);
+  });
+
   it('publish each event once, in order, to every subscriber while the active scheduler is killed twice', async () => {
     await using place = await ground();
     const { store, nodes } = place;

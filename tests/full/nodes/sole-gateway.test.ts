@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import type { Engine } from '@strata/engine';
 import { openStore } from '@strata/store';
-import { tinyChatModel } from '@strata/testnet';
+import { createSimulatedEngine, tinyChatModel } from '@strata/testnet';
 import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { type ProcessOptions, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
@@ -129,6 +130,23 @@ describe('the inference service on PostgreSQL', { skip: postgres.skip }, () => {
     await using store = await openStore(url, { keyPrefix: 'sk-' });
     assert.deepEqual(await store.answers.unentered(10), []);
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, receipts.length);
+  });
+
+  it('ends within a second what a key has open that another process revokes', async () => {
+    const STRATA_INFERENCE_DATABASE_URL = await postgres.fresh();
+    const engine = createSimulatedEngine({ slots: 2, tokensPerSecond: 50, answerTokens: 100_000 }) as unknown as Engine;
+    const settings = { STRATA_INFERENCE_DATABASE_URL, STRATA_MODEL: '' };
+    await using service = await startHarness(settings, { engines: { [MODEL]: engine } });
+    await using store = await openStore(STRATA_INFERENCE_DATABASE_URL, { keyPrefix: 'sk-' });
+    const { key, stored } = await store.keys.create({ tier: 'unlimited' });
+    const asked = { model: MODEL, messages: question.messages, stream: true };
+    const stream = service.post('/v1/chat/completions', asked, { authorization: `Bearer ${key}` });
+    await until(() => service.running.gateway.models.busy === 1, { what: 'it is being answered' });
+    assert.ok(await store.keys.revoke(stored.id));
+    const revokedAt = performance.now();
+    assert.match((await stream).text, /"code":"invalid_api_key"\}\}\n\n$/);
+    const tookMs = performance.now() - revokedAt;
+    assert.ok(tookMs < 5_000, `${tookMs} ms`);
   });
 
   it('says that its database is away, and goes on when it is back, with every receipt that it gave out', async () => {
