@@ -1,17 +1,17 @@
-// Whom a limit by address counts as one caller: keys are had by the million, lines to the internet are not.
+// What a limit by address counts: anybody gets many keys and many IPv6 addresses, but few networks.
 import { isIP } from 'node:net';
 
-/** What a limit counts together, and how many times what one address may have. */
+/** Clients that a limit counts together; together they get `times` as much as one address. */
 export interface CountedNetwork {
   readonly name: string;
   readonly times: number;
 }
 
 /**
- * Providers give a line a /64, a /56 or a /48 (RFC 6177), which holds 256 and 65,536 of the first: whoever has a larger network
- * gets more than one line, and less than its addresses would.
+ * Providers assign a /64, a /56 or a /48 to a customer (RFC 6177). A /56 holds 256 of the /64s and a /48 holds 65,536, so a customer
+ * with a larger network gets more than one /64 does, but far less than all of its /64s would.
  */
-const TIMES = { 56: 4, 48: 16, all: 1_000 } as const;
+const TIMES = { 56: 4, 48: 16, service: 1_000 } as const;
 
 /**
  * An IPv4 address as it is; of an IPv6 address the first 64 bits, since one line is given all of the rest. `::ffff:a.b.c.d`,
@@ -28,20 +28,24 @@ export function countedAddress(address: string): string {
   return isMapped ? ip4Of(groups.slice(6)) : `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-/** The address as a limit counts it, the networks around it, and all callers of the service: the narrowest first. */
-export function countedNetworks(address: string): readonly CountedNetwork[] {
-  const line = countedAddress(address);
-  const all = { name: '*', times: TIMES.all };
-  if (!line.endsWith('::/64')) return [{ name: line, times: 1 }, all];
-  const [a, b, c, d = '0'] = groupsOf(line.slice(0, -3));
-  const subnets = (Number.parseInt(d, 16) & 0xff00).toString(16);
+/** The address as a limit counts it, and of IPv6 its /56 and its /48; the narrowest first. */
+export function networksOf(address: string): readonly CountedNetwork[] {
+  const narrowest = countedAddress(address);
+  if (!narrowest.endsWith('::/64')) return [{ name: narrowest, times: 1 }];
+  const [a, b, c, d = '0'] = groupsOf(narrowest.slice(0, -3));
+  const subnet = (Number.parseInt(d, 16) & 0xff00).toString(16);
   return [
-    { name: line, times: 1 },
-    { name: `${a}:${b}:${c}:${subnets}::/56`, times: TIMES[56] },
+    { name: narrowest, times: 1 },
+    { name: `${a}:${b}:${c}:${subnet}::/56`, times: TIMES[56] },
     { name: `${a}:${b}:${c}::/48`, times: TIMES[48] },
-    all,
   ];
 }
+
+/** The same, and last all clients of the service. */
+export const countedNetworks = (address: string): readonly CountedNetwork[] => [
+  ...networksOf(address),
+  { name: '*', times: TIMES.service },
+];
 
 /** The eight groups of an IPv6 address, without leading zeros. */
 function groupsOf(address: string): readonly string[] {

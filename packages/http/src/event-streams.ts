@@ -63,8 +63,8 @@ export class EventStreams {
   }
 
   /**
-   * Sends the headers and hands the stream to its subscription; refuses one too many, and one behind another request. Its key is
-   * valid as of the gate's present revision, so that no revocation falls between: the next one ends it.
+   * Sends the headers and hands the stream to its subscription; refuses one too many, and one behind another request. The key is
+   * checked again until the gate's revision stays the same, so that no revocation is missed: the next one ends the stream.
    */
   async serve(subscribe: SseSubscription, caller: StreamCaller, exchange: Exchange): Promise<FastifyReply> {
     const { gate, callers } = this.#parts;

@@ -14,7 +14,7 @@ export interface KeyGate {
   take(keyId: string, day: string, limit: number): Promise<{ readonly isAllowed: boolean; readonly used: number }>;
   /** A number that differs once a key may have been revoked: what is remembered from before holds no more. */
   revision?(): number;
-  /** Of these ids of keys, those that are still valid; asked when `revision` differs, for streams that are open. */
+  /** Of these ids of keys, those that are still valid. Called when `revision` differs, for streams that are open. */
   stillValid?(keyIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 

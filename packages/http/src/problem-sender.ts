@@ -16,15 +16,15 @@ const DAY_MS = 86_400_000;
 export type SendProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /**
- * Each body that differs has a leaf in the ledger, for ever. So problems of callers without a valid key are the same for all of
- * them, and a key with a limit gets as many of its own in a day as it has requests: those that it is refused are not counted.
+ * Each different body has a leaf in the ledger, for ever. So callers without a valid key all get the same body for a code, and a key
+ * with a limit gets as many bodies of its own in a day as it has requests: refused requests are not counted in its quota.
  */
 export function createProblemSender(parts: {
   readonly notary: Notary;
   readonly logger: Logger;
   readonly now: () => Date;
   readonly isTrouble?: IsTrouble | undefined;
-  /** The valid key of a request; undefined also where nobody can say. Never rejects. */
+  /** The valid key of a request; undefined also where it could not be looked up. Never rejects. */
   readonly callerOf: (request: FastifyRequest) => Promise<ApiKey | undefined>;
 }): SendProblem {
   const { notary, logger, now, isTrouble, callerOf } = parts;

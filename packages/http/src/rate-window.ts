@@ -47,7 +47,8 @@ export class RateWindow {
 
   #windowAt(name: string, at: number): Window {
     const known = this.#windows.get(name);
-    if (known && at - known.startedAt < this.#options.windowMs) return known;
+    // A clock that was set back begins a new window: else nothing would be allowed until it is there again.
+    if (known && at >= known.startedAt && at - known.startedAt < this.#options.windowMs) return known;
     const window = { startedAt: at, count: 0 };
     this.#windows.set(name, window);
     return window;

@@ -1,14 +1,14 @@
-// Refusals that anybody can cause: what their bodies do not say is logged, one of a kind now and then, since strangers could
-// fill the disk with these too.
+// Logs refusals of requests without a valid key: their bodies are the same for all clients, so what differs is here. At most one line
+// of a kind in ten seconds, since strangers must not fill the disk either.
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { SeldomTold } from './seldom-told.ts';
 
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 export class RefusalLog {
   readonly #logger: Logger;
-  readonly #seldom = new SeldomTold();
+  readonly #rateLimited = new SeldomTold();
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -19,9 +19,10 @@ export class RefusalLog {
     { id, url, headers }: FastifyRequest,
     { code, detail }: { readonly code: string; readonly detail: string },
   ): void {
-    const untold = this.#seldom.take(code);
-    if (untold === undefined) return;
-    const [path, host, origin] = [url, headers.host, headers.origin].map((text) => text?.slice(0, MOST_CHARACTERS));
-    this.#logger.info({ requestId: id, path, host, origin, code, detail, untold }, 'request refused');
+    const unreported = this.#rateLimited.take(code);
+    if (unreported === undefined) return;
+    const [path, host, origin] = [url, headers.host, headers.origin].map((text) => text?.slice(0, MAX_CHARACTERS));
+    const facts = { requestId: id, path, host, origin, code, detail, ...(unreported > 0 && { unreported }) };
+    this.#logger.info(facts, 'request refused');
   }
 }

@@ -243,6 +243,8 @@ onEach(places, 'the store', (_place, test, onFresh) => {
     now += 1_000;
     const { dailyLimit, priority } = (await issue('a1', 'a')) ?? {};
     assert.deepEqual([dailyLimit, priority], [50, 'low'], 'on the next day');
+    now -= 7 * 86_400_000;
+    assert.equal(await issued(3, 'a1', 'a'), 1, 'a clock that is set back is still in that day');
   });
 
   test('keeps the latest text of a name', async ({ texts }) => {

@@ -43,8 +43,10 @@ export interface NewKey {
 export const KEY_PREFIXES = ['ssk_', 'sk-'] as const;
 export type KeyPrefix = (typeof KEY_PREFIXES)[number];
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;
+/** First character of an origin: it sorts after the digits and a to f with which origins of earlier releases begin. */
+const DAY_MARK = 'n';
 
-/** A network that free keys are counted for, and how many times what one address may have. */
+/** A network that free keys are counted for, and how many times the limit of one address it has. */
 export interface Origin {
   readonly name: string;
   readonly times: number;
@@ -91,29 +93,23 @@ export class KeyTable {
   }
 
   /**
-   * Makes a free key for the first of these networks, or undefined when one of them has got its part in this UTC day: `perDay`
-   * times its `times`. The narrowest comes first, the last is everybody. They are kept as salted hashes. The key is of low
-   * priority: strangers do not hold up those whom the operator gave keys to.
+   * Makes a free key for the first of these networks, or undefined when one of them has got its limit in this UTC day: `perDay`
+   * times its `times`. The narrowest comes first, all clients last. They are kept as salted hashes. The day is the latest for which
+   * a key was made, where the clock was set back. The key is of low priority: keys that the operator made go first.
    */
   async issue(
     networks: readonly Origin[],
     { perDay }: { readonly perDay: number },
   ): Promise<{ readonly key: string; readonly stored: StoredKey } | undefined> {
-    const day = this.#now().toISOString().slice(0, 10).replaceAll('-', '');
-    // The day, then the widest network first: what is counted together begins alike, and so stands together in the index.
-    const widest = networks.toReversed();
-    const origins = widest.map(
-      (_, at) =>
-        day +
-        widest
-          .slice(0, at + 1)
-          .map(({ name }) => this.#hashOf(name))
-          .join(''),
-    );
-    const counted = widest.map(({ times }, at) => ({ prefix: origins[at] ?? day, limit: perDay * times }));
-    const origin = origins.at(-1) ?? day;
+    const today = DAY_MARK + this.#now().toISOString().slice(0, 10).replaceAll('-', '');
     return inTurn(this.#db, async (tx) => {
-      for (const { prefix, limit } of counted) if ((await countBegun(tx, prefix, limit)) >= limit) return undefined;
+      let origin = await issuingDay(tx, today);
+      // The widest network first: origins that are counted together have the same beginning, so they are neighbors in the index.
+      const counted = networks.toReversed().map(({ name, times }) => {
+        origin += this.#hashOf(name);
+        return { prefix: origin, limit: perDay * times };
+      });
+      if (await isOneFull(tx, counted)) return undefined;
       return this.#insert(tx, { tier: 'free', priority: 'low', label: null, origin });
     });
   }
@@ -164,7 +160,7 @@ export class KeyTable {
     });
   }
 
-  /** Of a network: 64 bits tell those of a day apart. */
+  /** Of a network: 64 bits distinguish those of a day. */
   #hashOf(network: string): string {
     return createHmac('sha256', this.#salt).update(network).digest('hex').slice(0, 16);
   }
@@ -186,22 +182,32 @@ export class KeyTable {
   }
 }
 
-/** How many keys have an origin that begins so, at most `limit` of them: no count grows with the limits of others. */
-async function countBegun(tx: Transaction<Database>, prefix: string, limit: number): Promise<number> {
-  const { n } = await tx
-    .selectFrom((from) =>
-      from
-        .selectFrom('api_keys')
-        .where('origin', '>=', prefix)
-        // Origins are digits and a to f, which every collation puts before g.
-        .where('origin', '<', `${prefix}g`)
-        .select('origin')
-        .limit(limit)
-        .as('begun'),
-    )
-    .select(sql<number>`count(*)`.as('n'))
-    .executeTakeFirstOrThrow();
-  return Number(n);
+/** The latest day for which a free key was made, where the clock says an earlier one; else today. */
+async function issuingDay(tx: Transaction<Database>, today: string): Promise<string> {
+  const latest = await tx
+    .selectFrom('api_keys')
+    .where('origin', '>=', today)
+    .orderBy('origin', 'desc')
+    .limit(1)
+    .select('origin')
+    .executeTakeFirst();
+  return latest?.origin?.slice(0, today.length) ?? today;
+}
+
+/** Whether `limit` keys have an origin that begins with one of these prefixes. No count exceeds its limit, so none grows with the history. */
+async function isOneFull(
+  tx: Transaction<Database>,
+  counted: readonly { readonly prefix: string; readonly limit: number }[],
+): Promise<boolean> {
+  const full = counted.map(
+    // What follows a prefix is digits and a to f, which every collation sorts before g.
+    ({ prefix, limit }) => sql`(select count(*) from (
+      select 1 from api_keys where origin >= ${prefix} and origin < ${`${prefix}g`} limit ${limit}) as begun) >= ${limit}`,
+  );
+  const { rows } = await sql<{
+    n: number;
+  }>`select case when ${sql.join(full, sql` or `)} then 1 else 0 end as n`.execute(tx);
+  return rows[0]?.n === 1;
 }
 
 /** 256 random bits need no slow hash. */

@@ -14,7 +14,7 @@ export class TextTable {
     return row?.value;
   }
 
-  /** In place of what has this name. */
+  /** Replaces the text of this name. */
   async put(name: string, value: string): Promise<void> {
     await this.#db
       .insertInto('settings')

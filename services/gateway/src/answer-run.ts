@@ -174,7 +174,7 @@ export class AnswerRun {
       // What never began used nothing.
       const { signal, revoked } = this.#asked;
       if (this.#hasBegun) await this.#keep(signal.aborted || revoked.aborted ? 'cancelled' : 'failed').catch(() => {});
-      // The engine may say it in its own way.
+      // The engine may report the abort as an error of its own.
       throw revoked.aborted ? revoked.reason : error;
     }
     await this.#keep('completed');

@@ -129,7 +129,7 @@ export async function createGateway(
   const callers = new Callers(store, { areKeysFree: config.freeKeysPerDay > 0 });
   const closed = new AbortController();
   const following = followRevocations({ store, callers, logger }, closed.signal);
-  // After the server: as long as anything is open, a revocation ends it.
+  // Ends after the server: a revocation ends whatever is open until then.
   stack.defer(async () => {
     closed.abort();
     await following;

@@ -6,18 +6,18 @@ import { CompletionError } from '@strata/inference';
 import type { Store, StoredKey } from '@strata/store';
 import { LRUCache } from 'lru-cache';
 
-/** A revocation that nobody tells of takes effect within this time. */
+/** A revocation takes effect within this time, also where `endRevoked` is not called. */
 const MEMORY_MS = 2_000;
 
-/** A key that asks, for as long as its request is open. */
+/** The key of a request, for as long as the request is open. */
 export interface OpenCaller {
   readonly key: StoredKey;
   /** Aborts with CompletionError `invalid_api_key` when the key is revoked. */
   readonly revoked: AbortSignal;
 }
 
-/** A response whose key was revoked has so long to say so, also where its reader stands still. */
-const LAST_WORDS_MS = 500;
+/** A response whose key was revoked has this long to send the error, also to a client that does not read. */
+const REVOKED_GRACE_MS = 500;
 
 export class Callers {
   readonly #keys: Pick<Store['keys'], 'find' | 'stillValid'>;
@@ -29,7 +29,10 @@ export class Callers {
   readonly #guesses = new GuessLimit();
   readonly #missing: string;
 
-  constructor({ keys }: Pick<Store, 'keys'>, { areKeysFree }: { readonly areKeysFree: boolean }) {
+  constructor(
+    { keys }: { readonly keys: Pick<Store['keys'], 'find' | 'stillValid'> },
+    { areKeysFree }: { readonly areKeysFree: boolean },
+  ) {
     this.#keys = keys;
     this.#missing = `No API key was given. Send it as 'Authorization: Bearer sk-…'.${areKeysFree ? ' POST /keys gives a free one.' : ''}`;
   }
@@ -60,14 +63,14 @@ export class Callers {
       throw new CompletionError('invalid_api_key', unknownText(presented));
     }
     this.#guesses.found(networks, digest);
-    // One that was revoked while it was looked for is not remembered.
+    // A key that was revoked during the lookup is not remembered.
     if (revision === this.#revision) this.#known.set(digest, key);
     return key;
   }
 
   /**
-   * The same for a request that may stay open for long: its key is valid as of the last call of `endRevoked`, and the next one ends
-   * it.
+   * The same for a request that may stay open for long: its key was valid after the last call of `endRevoked`, and the next call ends
+   * the request where the key is revoked.
    */
   async enter(authorization: string | undefined, from: string, response: ServerResponse): Promise<OpenCaller> {
     for (;;) {
@@ -77,12 +80,12 @@ export class Callers {
       const ending = new AbortController();
       const others = this.#open.get(key.id) ?? new Set();
       this.#open.set(key.id, others.add(ending));
-      ending.signal.addEventListener('abort', () => setTimeout(() => response.destroy(), LAST_WORDS_MS).unref());
+      ending.signal.addEventListener('abort', () => setTimeout(() => response.destroy(), REVOKED_GRACE_MS).unref());
       const leave = () => {
         others.delete(ending);
         if (others.size === 0) this.#open.delete(key.id);
       };
-      // The client may be gone already.
+      // The client may have left already.
       if (response.closed) leave();
       else response.once('close', leave);
       return { key, revoked: ending.signal };

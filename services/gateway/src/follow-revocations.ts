@@ -1,11 +1,11 @@
-// Ends what revoked keys have open: looks again and again whether another process, such as the CLI, has revoked any.
+// Ends the open requests of revoked keys: polls the store for revocations by other processes, such as the CLI.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Callers } from './callers.ts';
 
-/** One small statement each time; with the one that finds the keys it makes less than a second. */
-const LOOK_MS = 250;
+/** One small statement each time. With the query for the keys, a revocation takes effect in less than a second. */
+const POLL_MS = 250;
 
 export interface RevocationParts {
   readonly store: Pick<Store, 'heads'>;
@@ -13,7 +13,7 @@ export interface RevocationParts {
   readonly logger: Logger;
 }
 
-/** Until `signal` aborts. What fails is tried again. */
+/** Until `signal` aborts. Failures are retried. */
 export async function followRevocations(
   { store, callers, logger }: RevocationParts,
   signal: AbortSignal,
@@ -27,9 +27,9 @@ export async function followRevocations(
       before = keys;
       isFailing = false;
     } catch (error) {
-      if (!isFailing) logger.error({ err: error }, 'looking for revoked keys failed: it is tried again');
+      if (!isFailing) logger.error({ err: error }, 'polling for revoked keys failed: it is retried');
       isFailing = true;
     }
-    await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
+    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
   }
 }

@@ -13,7 +13,7 @@ export interface KeyRouteParts {
   readonly frontDoor: Pick<FrontDoor, 'isFromOtherSite'>;
 }
 
-/** Times that one address may ask (its networks more). Who asks oftener costs no look into the database. */
+/** Requests of one address (of its networks more); further ones cause no query of the database. */
 const ASKS = { limit: 10, windowMs: 60_000 } as const;
 /** None is needed; clients send `{}`. */
 const BODY_BYTES = 1_024;
@@ -34,9 +34,13 @@ export function addKeyRoute(fastify: FastifyInstance, parts: KeyRouteParts): voi
       throw new CompletionError('foreign_page', 'A page of another site cannot get a key here; open our own page.');
     const waitSeconds = asked.take(countedNetworks(request.ip));
     if (waitSeconds > 0)
-      throw new CompletionError('rate_limit', 'This address, its network or all ask for keys too often.', {
-        retryAfterMs: waitSeconds * 1_000,
-      });
+      throw new CompletionError(
+        'rate_limit',
+        'Too many requests for free keys from this address, its network or all clients.',
+        {
+          retryAfterMs: waitSeconds * 1_000,
+        },
+      );
   };
   fastify.post('/keys', { onRequest: count, bodyLimit: BODY_BYTES }, async (request, reply) => {
     const issued = await keys.issue(countedNetworks(request.ip), { perDay: freeKeysPerDay });

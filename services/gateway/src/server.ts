@@ -184,7 +184,7 @@ export function createServer({
     const refusal = asRefusal(error);
     const where = { requestId: request.id, path: request.url.slice(0, 200) };
     if (refusal.kind === 'internal') logger.error({ ...where, err: error }, 'request failed');
-    // A failure of this machine (not the refusal itself was thrown) is for its operator, whoever asks.
+    // A failure of this machine, where something else than the refusal was thrown, is for the operator, with or without a key.
     else if (request.caller === undefined && (refusal.status < 500 || refusal === error))
       shared.note(request, { code: refusal.kind, detail: refusal.message });
     else if (refusal.status >= 500)

@@ -273,8 +273,11 @@ export async function createStack(config: Config, logger: Logger, world: World =
             if (differing.has('alerts')) answers.invalidate(tags.alerts[0]);
             if (differing.has('feeds')) answers.invalidate(tags.polls[0]);
           },
-          // Tries again what has failed.
-          beat: async () => void (await Promise.all([beat.now(), endRevoked()])),
+          beat: () => {
+            // Again, where it failed before.
+            void endRevoked();
+            return beat.now();
+          },
         },
         signal,
       ),

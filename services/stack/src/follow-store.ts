@@ -10,7 +10,10 @@ export interface FollowParts {
   readonly logger: Logger;
   /** Hears of what differs from the last look, and before the first of everything; then comes a beat. */
   readonly onNews?: (differing: ReadonlySet<keyof StoreHeads>, heads: StoreHeads) => void;
-  /** Takes in everything that was committed before. Never rejects. */
+  /**
+   * Takes in everything that was committed before. Never rejects. It is called again while it runs: calls that come while one runs
+   * share the next one.
+   */
   readonly beat: () => Promise<void>;
   /** In place of real waits. */
   readonly sleep?: typeof sleep;
@@ -21,22 +24,13 @@ const LOOK_MS = 250;
 /** There is a beat at least this often: days end on which nothing is scanned, and what failed is tried again. */
 const BEAT_MS = 1_000;
 
-/** Until `signal` aborts. A beat that takes long keeps no news back. */
+/** Until `signal` aborts. News do not wait for a beat that takes long. */
 export async function followStore(parts: FollowParts, signal: AbortSignal): Promise<void> {
   const { store, logger, onNews, beat, sleep: pause = sleep } = parts;
   const trouble = new TroubleLog(logger, { what: 'looking for what other processes wrote' });
   let before: StoreHeads | undefined;
   let beatAt = Number.NEGATIVE_INFINITY;
-  let beating: Promise<void> | undefined;
-  let isBehind = false;
-  const begin = () => {
-    isBehind = false;
-    beatAt = performance.now();
-    beating = beat().then(() => {
-      beating = undefined;
-      if (isBehind && !signal.aborted) begin();
-    });
-  };
+  let beating = Promise.resolve();
   while (!signal.aborted) {
     const startedAt = performance.now();
     try {
@@ -45,8 +39,10 @@ export async function followStore(parts: FollowParts, signal: AbortSignal): Prom
       const differing = differenceOf(heads, before);
       before = heads;
       if (differing.size > 0) onNews?.(differing, heads);
-      isBehind ||= differing.size > 0 || startedAt - beatAt >= BEAT_MS;
-      if (isBehind && !beating) begin();
+      if (differing.size > 0 || startedAt - beatAt >= BEAT_MS) {
+        beatAt = startedAt;
+        beating = beat();
+      }
     } catch (error) {
       trouble.failed(error);
       await pause(BEAT_MS, signal);

@@ -1,4 +1,4 @@
-// Bodies that many callers get alike: signed once for each signing key, by whichever process of the store is first.
+// Bodies that many clients get: signed once for each signing key, by the first process of the store that needs one.
 import { hash } from 'node:crypto';
 import type { Notary } from '@strata/http';
 import type { Log } from '@strata/log';
@@ -8,19 +8,19 @@ import type { Store } from '@strata/store';
 export interface SignOnceParts {
   readonly sign: Notary['sign'];
   readonly log: Pick<Log, 'receipt'>;
-  /** Of the key that signs now. */
+  /** Of the current signing key. */
   readonly keyId: () => string;
   readonly texts: Pick<Store['texts'], 'get' | 'put'>;
 }
 
 /**
- * A signed body is remembered in the store after its leaf is durable: a restart takes it up, and so do other nodes. Nodes that sign
- * it at the same time may add a leaf each; the last one is remembered.
+ * A signed body is stored after its leaf is durable: a restart and other nodes use it. Nodes that sign it at the same time add a
+ * leaf each, and the last one is stored.
  */
 export function createSignOnce({ sign, log, keyId, texts }: SignOnceParts): Notary['signOnce'] {
   const signed = new Map<string, Promise<object>>();
 
-  /** What another start of this process, or another node, has signed; its leaf may be missing in a ledger that was begun anew. */
+  /** Signed before a restart or by another node. Its leaf is missing where the ledger was replaced by another one. */
   async function remembered(name: string): Promise<object | undefined> {
     const text = await texts.get(name);
     if (text === undefined) return undefined;
@@ -29,7 +29,7 @@ export function createSignOnce({ sign, log, keyId, texts }: SignOnceParts): Nota
   }
 
   async function make(name: string, body: Readonly<Record<string, unknown>>): Promise<object> {
-    // Where the store fails a receipt can still be given: then this process alone remembers it.
+    // Where the store fails, a receipt can still be given; then only this process keeps it.
     const known = await remembered(name).catch(() => undefined);
     if (known) return known;
     const made = await sign(body);

@@ -43,7 +43,7 @@ export function timedNotary(notary: Notary, metrics: Metrics): Notary {
   const timed = <T>(work: () => Promise<T>) => tracer.startActiveSpan('ledger commit', (span) => run(span, work));
   return {
     sign: (body) => timed(() => notary.sign(body)),
-    // Most often nothing is signed.
+    // Not timed: nearly always nothing is signed.
     signOnce: (body) => notary.signOnce(body),
     signBytes: (bytes, contentType) => timed(() => notary.signBytes(bytes, contentType)),
   };

@@ -11,7 +11,7 @@ const MOST_PROVIDERS = 5;
 const LONGEST = 253;
 /** What is shorter is in nearly every name: then only names that begin with it are told, and no aliases. */
 const ANYWHERE_FROM = 3;
-/** Of one address (counted-address.ts says what its networks may have): several readers behind it, each typing fast. */
+/** Of one address (its networks have more, see counted-address.ts): several readers behind it, each typing fast. */
 const RATE = { limit: 100, windowMs: 10_000 } as const;
 
 export interface Suggestions {
