@@ -1434,6 +1434,7 @@ export interface StackPaths {
       code: string;
       status: number;
       title: string;
+      detail: string;
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -2518,7 +2519,10 @@ export interface Problem {
     | 'header_too_large'
     | 'internal_error'
     | 'unavailable';
-  request_id: string;
+  /**
+   * With a valid key; without one it is in the header `X-Request-Id` alone, as everything that differs by request.
+   */
+  request_id?: string;
   errors?: {
     field: string;
     message: string;

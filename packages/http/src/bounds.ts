@@ -17,12 +17,12 @@ export const BoundEnvironment = z.object({
 export interface Bounds {
   /** Connections at once; fewer where the process may not open that many files. */
   readonly connections: number;
-  /** Connections of one IPv4 address or IPv6 /64; three quarters of all connections by default. */
+  /** Connections of one IPv4 address or IPv6 /64 (of a /56 and a /48 more); three quarters of all connections by default. */
   readonly connectionsPerAddress?: number | undefined;
   /** Streams of one key that is neither free nor unlimited. */
   readonly streamsPerKey: number;
   readonly freeStreamsPerKey: number;
-  /** Streams that one address has by all of its free keys. */
+  /** Streams that one address has by all of its free keys; its networks have more. */
   readonly freeStreamsPerAddress: number;
 }
 

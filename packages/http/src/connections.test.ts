@@ -1,10 +1,14 @@
 // Bounds on connections and streams, on real sockets of several addresses of this machine.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
+import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { z } from 'zod';
+import { DEFAULT_BOUNDS } from './bounds.ts';
+import { Connections } from './connections.ts';
 import { createLogger, type HttpServer, type HttpServerParts, Metrics, type Route, route } from './index.ts';
+import { StreamBounds } from './stream-bounds.ts';
 import { serverOf, until } from './test/test-server.ts';
 
 const json = { kind: 'json', schema: z.object({}), description: 'Nothing.' } as const;
@@ -25,6 +29,61 @@ const routes: readonly Route<object>[] = [
   route({ ...contract, path: '/stream', access: 'key', output: events }, (_app: object) => () => {}),
 ];
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${more}\r\n`;
+
+describe('bounds of IPv6 networks', () => {
+  /** How many of as many opened, each from another /64. */
+  const opened = (count: number, subnet: (i: number) => number, open: (address: string) => boolean) =>
+    Array.from({ length: count }, (_, i) => open(`2001:db8:0:${subnet(i).toString(16)}::1`)).filter(Boolean).length;
+
+  it('hold for connections of a /56 and of a /48, and leave a quarter of all for other networks', () => {
+    for (const [connectionsPerAddress, ofSubnet, ofNetwork] of [
+      [2, 8, 32],
+      [40, 96, 96],
+    ] as const) {
+      const server = new EventEmitter();
+      const sockets: EventEmitter[] = [];
+      new Connections(server as Server, { bounds: { connections: 128, connectionsPerAddress } });
+      const open = (remoteAddress: string) => {
+        let isOpen = true;
+        const destroySoon = () => {
+          isOpen = false;
+        };
+        const socket = Object.assign(new EventEmitter(), { remoteAddress, write() {}, destroySoon });
+        sockets.push(socket);
+        server.emit('connection', socket);
+        server.emit('request', { socket }, new EventEmitter());
+        return isOpen;
+      };
+      assert.equal(
+        opened(120, (i) => i % 256, open),
+        ofSubnet,
+      );
+      assert.equal(
+        opened(120, (i) => 256 * (1 + i), open),
+        ofNetwork - ofSubnet,
+      );
+      assert.equal(open('192.0.2.1'), true);
+      for (const socket of sockets) socket.emit('close');
+    }
+  });
+
+  it('hold for streams of free keys', () => {
+    const bounds = new StreamBounds({ bounds: DEFAULT_BOUNDS, connections: 20_000, report: () => {} });
+    const open = (address: string) => {
+      const caller = { key: { id: address, tier: 'free' }, address };
+      return bounds.met(caller) === undefined && bounds.take(caller) !== undefined;
+    };
+    assert.equal(
+      opened(200, (i) => i % 256, open),
+      80,
+    );
+    assert.equal(
+      opened(255, (i) => 256 * (1 + i), open),
+      240,
+    );
+    assert.equal(open('2001:db8:1::1'), true);
+  });
+});
 
 describe('bounds', { timeout: 120_000 }, () => {
   let server: HttpServer | undefined;

@@ -1,8 +1,8 @@
-// Connections of clients: how many there may be, of all and of one address, and which are closed to make room for others.
+// Connections of clients: how many there may be, of all and of one address or network, and which are closed for others.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { type BoundName, type Bounds, connectionsOfProcess, type ReportBound } from './bounds.ts';
-import { countedAddress } from './counted-address.ts';
+import { networksOf } from './counted-address.ts';
 import type { Figures } from './metrics.ts';
 
 export interface ConnectionsOptions {
@@ -12,9 +12,9 @@ export interface ConnectionsOptions {
   readonly report?: ReportBound;
 }
 
-/** All clients of one address. */
+/** All clients of one address, or of one network. */
 interface Peer {
-  readonly address: string;
+  readonly name: string;
   readonly max: number;
   open: number;
   /** The longest idle first. */
@@ -22,7 +22,8 @@ interface Peer {
 }
 
 interface Connection {
-  readonly peer: Peer;
+  /** Its address and the networks around it, the narrowest first. */
+  readonly peers: readonly Peer[];
   /** Under way. */
   requests: number;
   /** No request has come yet: browsers open such connections in advance. */
@@ -54,7 +55,7 @@ export class Connections {
   constructor(server: Server, { bounds, trustedProxies = [], report = () => {} }: ConnectionsOptions) {
     this.#max = bounds.connections;
     this.#report = report;
-    this.#maxPerAddress = bounds.connectionsPerAddress ?? Math.ceil((this.max * 3) / 4);
+    this.#maxPerAddress = bounds.connectionsPerAddress ?? this.#maxPerNetwork;
     for (const range of trustedProxies) {
       const [address = '', prefix] = range.split('/');
       const family = isIPv6(address) ? 'ipv6' : 'ipv4';
@@ -87,6 +88,11 @@ export class Connections {
     return Math.min(this.#max, this.#maxInProcess);
   }
 
+  /** No network holds all: what is left is for other clients. */
+  get #maxPerNetwork(): number {
+    return Math.ceil((this.max * 3) / 4);
+  }
+
   get #busy(): number {
     return this.#open.size - this.#idle.size;
   }
@@ -110,18 +116,20 @@ export class Connections {
   }
 
   #admit(socket: Socket): boolean {
-    const peer = this.#peerOf(socket.remoteAddress ?? '');
-    const { address, max } = peer;
-    if (peer.open >= max && !this.#makeRoom('connections-per-address', peer.idle, { address, max })) return false;
+    const peers = this.#peersOf(socket.remoteAddress ?? '');
+    for (const { name: address, max, open, idle } of peers)
+      if (open >= max && !this.#makeRoom('connections-per-address', idle, { address, max })) return false;
     const isFull = this.#open.size >= this.#max + RESERVE || ofProcess.open >= this.#maxInProcess + RESERVE;
     if (isFull && !this.#makeRoom('connections', this.#idle, { max: this.max })) return false;
-    peer.open += 1;
-    // The one that gave way may have been the last of its address.
-    this.#peers.set(address, peer);
     ofProcess.open += 1;
-    this.#open.set(socket, { peer, requests: 0, isSpare: true });
+    this.#open.set(socket, { peers, requests: 0, isSpare: true });
     this.#idle.add(socket);
-    peer.idle.add(socket);
+    for (const peer of peers) {
+      peer.open += 1;
+      // The connection that was closed may have been its last one.
+      this.#peers.set(peer.name, peer);
+      peer.idle.add(socket);
+    }
     return true;
   }
 
@@ -136,12 +144,16 @@ export class Connections {
     return true;
   }
 
-  #peerOf(remote: string): Peer {
+  #peersOf(remote: string): readonly Peer[] {
     const [bare = ''] = remote.split('%');
-    const isProxy = isIP(bare) !== 0 && this.#proxies.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4');
-    const address = isProxy ? 'trusted proxies' : countedAddress(remote);
-    const max = isProxy ? Number.POSITIVE_INFINITY : this.#maxPerAddress;
-    return this.#peers.get(address) ?? { address, max, open: 0, idle: new Set() };
+    // Behind a proxy are many clients.
+    if (isIP(bare) !== 0 && this.#proxies.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4')) return [];
+    const perAddress = this.#maxPerAddress;
+    const perNetwork = Math.max(perAddress, this.#maxPerNetwork);
+    return networksOf(remote).map(
+      ({ name, times }) =>
+        this.#peers.get(name) ?? { name, max: Math.min(perAddress * times, perNetwork), open: 0, idle: new Set() },
+    );
   }
 
   #begin(socket: Socket): void {
@@ -152,7 +164,7 @@ export class Connections {
     if (connection.requests > 1) return;
     ofProcess.busy += 1;
     this.#idle.delete(socket);
-    connection.peer.idle.delete(socket);
+    for (const { idle } of connection.peers) idle.delete(socket);
   }
 
   #end(socket: Socket): void {
@@ -162,20 +174,21 @@ export class Connections {
     if (connection.requests > 0) return;
     ofProcess.busy -= 1;
     this.#idle.add(socket);
-    connection.peer.idle.add(socket);
+    for (const { idle } of connection.peers) idle.add(socket);
   }
 
   /** Once for each connection, whichever side closed it. */
   #forget(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (!connection) return;
-    const { peer } = connection;
     this.#open.delete(socket);
     this.#idle.delete(socket);
-    peer.idle.delete(socket);
     if (connection.requests > 0) ofProcess.busy -= 1;
     ofProcess.open -= 1;
-    peer.open -= 1;
-    if (peer.open === 0) this.#peers.delete(peer.address);
+    for (const peer of connection.peers) {
+      peer.idle.delete(socket);
+      peer.open -= 1;
+      if (peer.open === 0) this.#peers.delete(peer.name);
+    }
   }
 }

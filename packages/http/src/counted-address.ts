@@ -1,23 +1,59 @@
-// Whom a limit by address counts as one caller: keys are had by the million, lines to the internet are not.
+// What a limit by address counts: anybody gets many keys and many IPv6 addresses, but few networks.
 import { isIP } from 'node:net';
+
+/** Clients that a limit counts together; together they get `times` as much as one address. */
+export interface CountedNetwork {
+  readonly name: string;
+  readonly times: number;
+}
+
+/**
+ * Providers assign a /64, a /56 or a /48 to a customer (RFC 6177). A /56 holds 256 of the /64s and a /48 holds 65,536, so a customer
+ * with a larger network gets more than one /64 does, but far less than all of its /64s would.
+ */
+const TIMES = { 56: 4, 48: 16, service: 1_000 } as const;
 
 /**
  * An IPv4 address as it is; of an IPv6 address the first 64 bits, since one line is given all of the rest. `::ffff:a.b.c.d`,
  * as a socket of both families says it, is the IPv4 address. What is no address at all, as a careless proxy may send it, is
- * one caller: `unknown`.
+ * one caller: `unknown`. The result of this function is itself an address to it.
  */
 export function countedAddress(address: string): string {
-  const [bare = ''] = address.split('%');
+  const [bare = ''] = address.split(/%|\/64$/);
   const family = isIP(bare);
   if (family === 4) return bare;
   if (family === 0) return 'unknown';
-  const { hostname } = new URL(`http://[${bare}]`);
+  const groups = groupsOf(bare);
+  const isMapped = groups.slice(0, 5).every((group) => group === '0') && groups[5] === 'ffff';
+  return isMapped ? ip4Of(groups.slice(6)) : `${groups.slice(0, 4).join(':')}::/64`;
+}
+
+/** The address as a limit counts it, and of IPv6 its /56 and its /48; the narrowest first. */
+export function networksOf(address: string): readonly CountedNetwork[] {
+  const narrowest = countedAddress(address);
+  if (!narrowest.endsWith('::/64')) return [{ name: narrowest, times: 1 }];
+  const [a, b, c, d = '0'] = groupsOf(narrowest.slice(0, -3));
+  const subnet = (Number.parseInt(d, 16) & 0xff00).toString(16);
+  return [
+    { name: narrowest, times: 1 },
+    { name: `${a}:${b}:${c}:${subnet}::/56`, times: TIMES[56] },
+    { name: `${a}:${b}:${c}::/48`, times: TIMES[48] },
+  ];
+}
+
+/** The same, and last all clients of the service. */
+export const countedNetworks = (address: string): readonly CountedNetwork[] => [
+  ...networksOf(address),
+  { name: '*', times: TIMES.service },
+];
+
+/** The eight groups of an IPv6 address, without leading zeros. */
+function groupsOf(address: string): readonly string[] {
+  const { hostname } = new URL(`http://[${address}]`);
   const [head = '', tail] = hostname.slice(1, -1).split('::');
   const before = head === '' ? [] : head.split(':');
   const after = tail ? tail.split(':') : [];
-  const groups = [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after];
-  const isMapped = groups.slice(0, 5).every((group) => group === '0') && groups[5] === 'ffff';
-  return isMapped ? ip4Of(groups.slice(6)) : `${groups.slice(0, 4).join(':')}::/64`;
+  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after];
 }
 
 function ip4Of(groups: readonly string[]): string {

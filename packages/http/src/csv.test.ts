@@ -61,7 +61,8 @@ describe('a CSV route', () => {
     signed += 1;
     return { length: content.length, contentType };
   };
-  const server = () => serverOf([table], { notary: { sign: async (body) => body, signBytes } });
+  const server = () =>
+    serverOf([table], { notary: { sign: async (body) => body, signOnce: async (body) => body, signBytes } });
 
   it('carries its receipt in a header, says that it is cut, and is signed once', async () => {
     await using http = server();

@@ -2,23 +2,35 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Callers } from './callers.ts';
 import { Refusal } from './errors.ts';
+import type { KeyGate } from './keys.ts';
 import { commonHeaders } from './respond.ts';
 import { type SseOptions, SseStreams, type SseSubscription, sseHeaders } from './sse.ts';
 import type { StreamBounds, StreamCaller } from './stream-bounds.ts';
 
+export interface EventStreamsParts {
+  readonly gate: Pick<KeyGate, 'revision' | 'stillValid'>;
+  readonly callers: Callers;
+  readonly bounds: StreamBounds;
+  readonly logger: Logger;
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
 export class EventStreams {
   readonly #streams: SseStreams;
-  readonly #bounds: StreamBounds;
-  readonly #logger: Logger;
+  readonly #parts: EventStreamsParts;
+  /** The gate's revision up to which streams of revoked keys were ended. */
+  #endedAt: number | undefined;
 
-  constructor(
-    { bounds, logger }: { readonly bounds: StreamBounds; readonly logger: Logger },
-    options: SseOptions = {},
-  ) {
+  constructor(parts: EventStreamsParts, options: SseOptions = {}) {
     this.#streams = new SseStreams(options);
-    this.#bounds = bounds;
-    this.#logger = logger;
+    this.#parts = parts;
+    this.#endedAt = parts.gate.revision?.();
   }
 
   get size(): number {
@@ -31,18 +43,39 @@ export class EventStreams {
 
   /** Refuses one too many: 429 where the caller can close another one, else 503. */
   refuseFull(caller: StreamCaller): void {
-    const met = this.#bounds.met(caller);
+    const met = this.#parts.bounds.met(caller);
     if (!met) return;
     const code = met.bound === 'streams-per-tier' ? 'unavailable' : 'quota_exceeded';
     throw new Refusal(code, met.detail, { headers: { 'retry-after': '30' } });
   }
 
-  /** Sends the headers and hands the stream to its subscription; refuses one too many, and one behind another request. */
-  serve(
-    subscribe: SseSubscription,
-    caller: StreamCaller,
-    { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  ): FastifyReply {
+  /** Ends the streams of keys that were revoked since the last call. Rejects as the gate does, and then the next call does it. */
+  async endRevoked(): Promise<void> {
+    const { gate } = this.#parts;
+    const revision = gate.revision?.();
+    if (revision === this.#endedAt || !gate.stillValid) return;
+    const asked = this.#streams.keyIds();
+    if (asked.length > 0) {
+      const valid = await gate.stillValid(asked);
+      this.#streams.closeOf(new Set(asked.filter((id) => !valid.has(id))), 'the API key was revoked');
+    }
+    this.#endedAt = revision;
+  }
+
+  /**
+   * Sends the headers and hands the stream to its subscription; refuses one too many, and one behind another request. The key is
+   * checked again until the gate's revision stays the same, so that no revocation is missed: the next one ends the stream.
+   */
+  async serve(subscribe: SseSubscription, caller: StreamCaller, exchange: Exchange): Promise<FastifyReply> {
+    const { gate, callers } = this.#parts;
+    for (let revision = gate.revision?.(); caller.key; revision = gate.revision?.()) {
+      await callers.identify(exchange.request);
+      if (revision === gate.revision?.()) break;
+    }
+    return this.#open(subscribe, caller, exchange);
+  }
+
+  #open(subscribe: SseSubscription, caller: StreamCaller, { request, reply }: Exchange): FastifyReply {
     const { socket } = request.raw;
     this.refuseFull(caller);
     // Pipelined: another answer has the connection still, and might never let go of it.
@@ -68,12 +101,13 @@ export class EventStreams {
     // Heartbeats show whether it lives; a quiet hour is no reason to cut it.
     socket.setTimeout(0);
     const asked = request.headers['last-event-id'];
-    const client = this.#streams.open(socket, typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined);
-    client.onClose(this.#bounds.take(caller));
+    const lastEventId = typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined;
+    const client = this.#streams.open(socket, { lastEventId, keyId: caller.key?.id });
+    client.onClose(this.#parts.bounds.take(caller));
     const { id } = request;
     // Whether it throws at once or rejects later, the headers are out: there is no problem to answer with any more.
     new Promise<void>((resolve) => resolve(subscribe(client))).catch((error: unknown) => {
-      this.#logger.error({ err: error, requestId: id }, 'a stream failed');
+      this.#parts.logger.error({ err: error, requestId: id }, 'a stream failed');
       client.close('the stream failed; reconnect with Last-Event-ID');
     });
     return reply;

@@ -19,6 +19,7 @@ export interface TurnedAway {
    * (RFC 9110, 15.5.20); 403: asked by a page of another site.
    */
   readonly status: 400 | 421 | 403;
+  /** Holds nothing of the request. */
   readonly detail: string;
 }
 
@@ -74,7 +75,7 @@ export function createFrontDoor({ host, allowedHosts, keyedPath }: FrontDoorOpti
     if (origin === undefined && known.has(addressed)) return undefined;
     const name = nameOf(addressed);
     if (name === undefined) return { status: 421, detail: 'The Host header names no host.' };
-    if (areNamesChecked && !isOurs(name)) return { status: 421, detail: misdirected(name) };
+    if (areNamesChecked && !isOurs(name)) return { status: 421, detail: MISDIRECTED };
     if (known.size < MOST_KNOWN) known.add(addressed);
     if (origin === undefined || isAnyNamed || !isAddressOrLocal(name)) return undefined;
     if (keyedPath !== undefined && request.raw.url?.startsWith(keyedPath)) return undefined;
@@ -82,7 +83,7 @@ export function createFrontDoor({ host, allowedHosts, keyedPath }: FrontDoorOpti
     if (from === undefined || isLocal(from) || (from !== '' && named.has(from))) return undefined;
     // A page cannot say on whose behalf it asks: that header is not among those it may set without being allowed to first.
     if (from === name || from === nameOf(request.host)) return undefined;
-    return { status: 403, detail: foreign(from) };
+    return { status: 403, detail: FOREIGN };
   }
 
   function isFromOtherSite({ headers, host: addressed }: Pick<Arriving, 'headers' | 'host'>): boolean {
@@ -142,10 +143,6 @@ function bareName(host: string): string {
     .replace(/\.$/, '');
 }
 
-const HOW = 'Whoever runs it can let it in with STRATA_ALLOWED_HOSTS.';
-const misdirected = (name: string) => `This service is not called ${shown(name)}. ${HOW}`;
-const foreign = (from: string) => `A page of ${shown(from)} may not ask a service of this machine. ${HOW}`;
-
-function shown(name: string): string {
-  return name === '' ? 'a site that hides its name' : name.slice(0, 100);
-}
+const HOW = 'Its operator can allow it with STRATA_ALLOWED_HOSTS.';
+const MISDIRECTED = `This service does not have the name in the Host header. ${HOW}`;
+const FOREIGN = `A page of another site may not ask a service of this machine. ${HOW}`;

@@ -1,5 +1,6 @@
 // How often one address may present keys that are none: each costs a look into the database, and a guess is a guess.
 import { LRUCache } from 'lru-cache';
+import type { CountedNetwork } from './counted-address.ts';
 import { RateWindow } from './rate-window.ts';
 
 /** More than a program with a mistyped key needs, however often it asks: what was refused a moment ago is remembered. */
@@ -22,19 +23,19 @@ export class GuessLimit {
    * Before a key is looked up, by its digest: counts it as a miss until it is `found`, so that many at once are as many.
    * Returns 0, or the seconds until this address may try again.
    */
-  try(address: string, digest: string): number {
-    return this.#good.has(digest) ? 0 : this.#misses.take(address);
+  try(networks: readonly CountedNetwork[], digest: string): number {
+    return this.#good.has(digest) ? 0 : this.#misses.take(networks);
   }
 
   /** The key was good. */
-  found(address: string, digest: string): void {
-    if (!this.#good.has(digest)) this.#misses.giveBack(address);
+  found(networks: readonly CountedNetwork[], digest: string): void {
+    if (!this.#good.has(digest)) this.#misses.giveBack(networks);
     this.#good.set(digest, true);
   }
 
   /** Nobody could say: that is not the caller's fault. */
-  undecided(address: string): void {
-    this.#misses.giveBack(address);
+  undecided(networks: readonly CountedNetwork[]): void {
+    this.#misses.giveBack(networks);
   }
 
   /** The key was none, or is none any more. */

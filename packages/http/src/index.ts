@@ -1,7 +1,7 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 export { BoundEnvironment, type Bounds, boundsOf } from './bounds.ts';
-export { countedAddress } from './counted-address.ts';
+export { type CountedNetwork, countedAddress, countedNetworks } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
 export {
   AddressRange,
@@ -23,6 +23,7 @@ export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { createPipelineLimit } from './pipelining.ts';
 export { RateWindow, type RateWindowOptions } from './rate-window.ts';
 export { canSign, NotReady, Readiness, type ReadinessChecks, type ReadinessReport } from './readiness.ts';
+export { RefusalLog } from './refusal-log.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { addSecurityHeaders, answerSecurity } from './security-headers.ts';

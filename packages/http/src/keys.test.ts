@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { countedNetworks } from './counted-address.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { KeyCheck } from './keys.ts';
+import { RateWindow } from './rate-window.ts';
 import type { ApiKey } from './route.ts';
 
 const key: ApiKey = { id: 'k1', tier: 'free', dailyLimit: 2 };
@@ -129,6 +131,33 @@ describe('the key check', () => {
     for (let i = 0; i < 150; i += 1) assert.equal(await identify(`ssk_good${i}`, '2001:db8::1'), key);
     for (let i = 0; i < 100; i += 1) await rejects(`ssk_${i}`, 'invalid_key', `2001:db8::${i + 1}`);
     await rejects('ssk_x', 'quota_exceeded', '2001:db8::ffff');
+  });
+
+  it('limits the guesses of a /56 and of a /48 together, and looks up a key that was good there', async () => {
+    const { state, identify } = createGate();
+    await identify('ssk_good', '2001:db8:0:1::1');
+    /** How many of as many guesses, each from a subnet of its own, were looked up. */
+    const lookedUp = async (count: number, subnet: (i: number) => number) => {
+      const before = state.finds;
+      const guess = (i: number) => identify(`ssk_${subnet(i)} ${i}`, `2001:db8:0:${subnet(i).toString(16)}::`);
+      await Promise.allSettled(Array.from({ length: count }, (_, i) => guess(i)));
+      return state.finds - before;
+    };
+    assert.equal(await lookedUp(600, (i) => i % 256), 400, 'of a /56');
+    assert.equal(await lookedUp(1_500, (i) => 256 + i), 1_200, 'of a /48, which the first is in');
+    state.monotonicMs += 3_000;
+    assert.equal(await identify('ssk_good', '2001:db8:0:1::1'), key);
+  });
+
+  it('counts all callers of the service together', () => {
+    let at = 86_400_000;
+    const window = new RateWindow({ limit: 2, windowMs: 60_000, now: () => new Date(at) });
+    const taken = (i: number) => window.take(countedNetworks(`198.18.${i >> 8}.${i & 255}`));
+    assert.equal(Array.from({ length: 2_100 }, (_, i) => taken(i)).filter((seconds) => seconds === 60).length, 100);
+    window.giveBack(countedNetworks('198.18.0.0'));
+    assert.deepEqual([taken(2_200), taken(2_201)], [0, 60]);
+    at = 0;
+    assert.equal(taken(2_201), 0, 'a clock that is set back refuses nothing for a day');
   });
 
   it('keeps an uncounted key for a minute while the gate fails, and no other, and remembers no failure', async () => {

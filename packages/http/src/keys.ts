@@ -1,7 +1,7 @@
 // Who calls, and what is left of the day's quota. Keys and counts come from outside; a short memory keeps the hot path off the database.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { countedAddress } from './counted-address.ts';
+import { type CountedNetwork, countedNetworks } from './counted-address.ts';
 import { Refusal } from './errors.ts';
 import { GuessLimit } from './guess-limit.ts';
 import type { ApiKey } from './route.ts';
@@ -14,6 +14,8 @@ export interface KeyGate {
   take(keyId: string, day: string, limit: number): Promise<{ readonly isAllowed: boolean; readonly used: number }>;
   /** A number that differs once a key may have been revoked: what is remembered from before holds no more. */
   revision?(): number;
+  /** Of these ids of keys, those that are still valid. Called when `revision` differs, for streams that are open. */
+  stillValid?(keyIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /** A revocation that the gate does not tell of takes effect within this time. */
@@ -63,7 +65,7 @@ export class KeyCheck {
    */
   identify(header: string | string[] | undefined, from = 'unknown'): ApiKey | Promise<ApiKey> {
     if (header === undefined || header === '') {
-      throw unauthorized('missing_key', 'Send your API key in the header X-Stack-Key. POST /keys gives a free one.');
+      throw unauthorized('missing_key');
     }
     // Node joins repeated headers with a comma; no key holds one.
     if (typeof header !== 'string' || header.length > 200 || header.includes(',')) throw invalid();
@@ -74,10 +76,10 @@ export class KeyCheck {
     if (this.#unknown.has(digest)) throw invalid();
     const running = this.#asked.get(digest);
     if (running) return running;
-    const address = countedAddress(from);
-    const waitSeconds = this.#guesses.try(address, digest);
+    const networks = countedNetworks(from);
+    const waitSeconds = this.#guesses.try(networks, digest);
     if (waitSeconds > 0) throw tooManyGuesses(waitSeconds);
-    const asked = this.#find(header, { digest, address }).finally(() => {
+    const asked = this.#find(header, { digest, networks }).finally(() => {
       if (this.#asked.get(digest) === asked) this.#asked.delete(digest);
     });
     this.#asked.set(digest, asked);
@@ -85,13 +87,16 @@ export class KeyCheck {
   }
 
   /** Asks the gate, once for all requests that present the key meanwhile. A failure of the gate is not remembered. */
-  async #find(header: string, { digest, address }: { digest: string; address: string }): Promise<ApiKey> {
+  async #find(
+    header: string,
+    { digest, networks }: { digest: string; networks: readonly CountedNetwork[] },
+  ): Promise<ApiKey> {
     const revision = this.#gate.revision?.();
     let key: ApiKey | undefined;
     try {
       key = await this.#found(header, digest);
     } catch (error) {
-      this.#guesses.undecided(address);
+      this.#guesses.undecided(networks);
       this.#forgetRevoked();
       const late = this.#late.get(digest);
       if (late === undefined) throw error;
@@ -107,7 +112,7 @@ export class KeyCheck {
         this.#known.set(digest, key);
         if (key.dailyLimit === null) this.#late.set(digest, key);
       }
-      this.#guesses.found(address, digest);
+      this.#guesses.found(networks, digest);
       return key;
     }
     this.#unknown.set(digest, true);
@@ -193,11 +198,11 @@ function quotaHeaders(quota: { tier: string; limit: number; used: number; resetS
   };
 }
 
-function unauthorized(code: 'missing_key' | 'invalid_key', detail: string): Refusal {
-  return new Refusal(code, detail, { headers: { 'www-authenticate': wwwAuthenticate } });
+function unauthorized(code: 'missing_key' | 'invalid_key'): Refusal {
+  return new Refusal(code, undefined, { headers: { 'www-authenticate': wwwAuthenticate } });
 }
 
-const invalid = () => unauthorized('invalid_key', 'This API key is unknown or was revoked.');
+const invalid = () => unauthorized('invalid_key');
 
 function tooManyGuesses(waitSeconds: number): Refusal {
   return new Refusal('quota_exceeded', 'This address has presented too many keys that are none; wait a moment.', {

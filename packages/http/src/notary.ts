@@ -3,6 +3,8 @@
 /** Signs bodies. When `sign` resolves, the receipt's leaf is durable in the ledger; only then may the body leave. */
 export interface Notary {
   sign(body: Readonly<Record<string, unknown>>): Promise<object>;
+  /** The same for a body that many callers get: it is signed once for as long as the signing key is in use. */
+  signOnce(body: Readonly<Record<string, unknown>>): Promise<object>;
   /** Signs content of another type; resolves with its provenance. */
   signBytes(content: Uint8Array, contentType: string): Promise<object>;
 }

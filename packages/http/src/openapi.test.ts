@@ -106,6 +106,7 @@ async function tried(...rehearsals: { route: Route<App>; query?: Record<string, 
   const signed: string[] = [];
   const notary: Notary = {
     sign: async (body) => ({ ...body, at: signed.push(JSON.stringify(body)) }),
+    signOnce: async (body) => body,
     signBytes: async (content) => ({ at: signed.push(Buffer.from(content).toString()) }),
   };
   await rehearse(app, notary, rehearsals);

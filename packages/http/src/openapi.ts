@@ -35,7 +35,12 @@ const ProblemSchema = z
     status: z.int(),
     detail: z.string(),
     code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
-    request_id: z.string(),
+    request_id: z
+      .string()
+      .optional()
+      .describe(
+        'With a valid key; without one it is in the header `X-Request-Id` alone, as everything that differs by request.',
+      ),
     errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
     ...envelopeShape,
   })

@@ -2,55 +2,60 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { countedAddress } from './counted-address.ts';
 import { Refusal } from './errors.ts';
 import { envelope, type Notary } from './notary.ts';
-import { type IsTrouble, problemOf } from './problem.ts';
+import { type IsTrouble, problemOf, sharedProblem } from './problem.ts';
 import { RateWindow } from './rate-window.ts';
+import { RefusalLog } from './refusal-log.ts';
 import { commonHeaders } from './respond.ts';
+import type { ApiKey } from './route.ts';
 import { SeldomTold } from './seldom-told.ts';
 
-/**
- * Signed problems of one address. Each has a leaf in the ledger, for ever, and needs no key: beyond this they are told without
- * a receipt, else whoever mistypes a path often enough fills the disk.
- */
-const SIGNED = { limit: 2_000, windowMs: 60_000 } as const;
+const DAY_MS = 86_400_000;
 
 export type SendProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
+/**
+ * Each different body has a leaf in the ledger, for ever. So callers without a valid key all get the same body for a code, and a key
+ * with a limit gets as many bodies of its own in a day as it has requests: refused requests are not counted in its quota.
+ */
 export function createProblemSender(parts: {
   readonly notary: Notary;
   readonly logger: Logger;
   readonly now: () => Date;
   readonly isTrouble?: IsTrouble | undefined;
-  /** Whose problems are always signed: those with a key that the operator made without a limit. */
-  readonly isUnlimited: (request: FastifyRequest) => boolean;
+  /** The valid key of a request; undefined also where it could not be looked up. Never rejects. */
+  readonly callerOf: (request: FastifyRequest) => Promise<ApiKey | undefined>;
 }): SendProblem {
-  const { notary, logger, now, isTrouble, isUnlimited } = parts;
+  const { notary, logger, now, isTrouble, callerOf } = parts;
   const seldom = new SeldomTold();
   /** What a bug does is told each time; trouble of this machine now and then. */
   const tell = (error: unknown, where: object, message: string) => {
     const untold = isTrouble?.(error) ? seldom.take(error) : 0;
     if (untold !== undefined) logger.error({ ...where, err: error, ...(untold > 0 && { untold }) }, message);
   };
-  const signed = new RateWindow({ ...SIGNED, now });
+  const shared = new RefusalLog(logger);
+  const own = new RateWindow({ limit: 1, windowMs: DAY_MS, now });
+  const hasOwn = (caller: ApiKey | undefined) =>
+    caller !== undefined &&
+    (caller.dailyLimit === null || own.take([{ name: caller.id, times: caller.dailyLimit }]) === 0);
   return async (error, request, reply) => {
     const { problem, headers } = problemOf(error, request.id, isTrouble);
+    const isOwn = hasOwn(await callerOf(request));
     const where = { requestId: request.id, path: request.url.slice(0, 200) };
+    const { status, code, detail } = problem;
     // A refusal was foreseen, whatever its status; anything else is a bug.
-    if (problem.status >= 500 && error instanceof Refusal) {
-      logger.warn({ ...where, code: problem.code, detail: problem.detail }, 'request refused');
-    } else if (problem.status >= 500) tell(error, where, 'request failed');
-    const isSigned = isUnlimited(request) || signed.take(countedAddress(request.ip)) === 0;
+    if (status >= 500 && !(error instanceof Refusal)) tell(error, where, 'request failed');
+    else if (!isOwn) shared.note(request, { code, detail });
+    else if (status >= 500) logger.warn({ ...where, code, detail }, 'request refused');
+    const body = envelope(isOwn ? problem : sharedProblem(problem));
     // A problem that the ledger cannot take any more still has to be told, without a receipt.
-    const body = isSigned
-      ? await notary.sign(envelope(problem)).catch((cause: unknown) => {
-          tell(cause, { requestId: request.id }, 'a problem could not be signed');
-          return envelope(problem);
-        })
-      : envelope(problem);
+    const sent = await (isOwn ? notary.sign(body) : notary.signOnce(body)).catch((cause: unknown) => {
+      tell(cause, { requestId: request.id }, 'a problem could not be signed');
+      return body;
+    });
     return reply
-      .code(problem.status)
+      .code(status)
       .headers({
         ...commonHeaders,
         ...headers,
@@ -58,7 +63,7 @@ export function createProblemSender(parts: {
         'cache-control': 'no-store',
         'x-request-id': request.id,
       })
-      .send(JSON.stringify(body));
+      .send(JSON.stringify(sent));
   };
 }
 

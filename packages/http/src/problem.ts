@@ -11,7 +11,8 @@ export interface Problem {
   readonly status: number;
   readonly detail: string;
   readonly code: ErrorCode;
-  readonly request_id: string;
+  /** Of a caller with a valid key; others find it in the header alone. */
+  readonly request_id?: string;
   readonly errors?: readonly FieldProblem[];
 }
 
@@ -49,6 +50,11 @@ export function problemOf(
     ...(refusal.errors.length > 0 ? { errors: refusal.errors } : {}),
   };
   return { problem, headers: refusal.headers };
+}
+
+/** The same problem for callers without a valid key: by its code alone, so that all of them get one body and one receipt. */
+export function sharedProblem({ type, title, status, code }: Problem): Problem {
+  return { type, title, status, detail: ERRORS[code].detail, code };
 }
 
 /** The log says what it is: it concerns whoever runs the service, and may name files. */

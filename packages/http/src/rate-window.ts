@@ -1,37 +1,59 @@
-// How often something may happen for each key within a window; bounded memory, forgotten on restart.
+// How often something may happen for each key, or for an address and the networks around it, within a window; bounded memory,
+// forgotten on restart.
 import { LRUCache } from 'lru-cache';
+import type { CountedNetwork } from './counted-address.ts';
 
 export interface RateWindowOptions {
+  /** Of a key, or of one address. */
   readonly limit: number;
   readonly windowMs: number;
   readonly now: () => Date;
 }
 
+interface Window {
+  startedAt: number;
+  count: number;
+}
+
 export class RateWindow {
   readonly #options: RateWindowOptions;
-  readonly #windows = new LRUCache<string, { startedAt: number; count: number }>({ max: 50_000 });
+  readonly #windows = new LRUCache<string, Window>({ max: 50_000 });
 
   constructor(options: RateWindowOptions) {
     this.#options = options;
   }
 
-  /** Counts one; 0 when it is allowed, else the seconds until it is again. */
-  take(key: string): number {
+  /** Counts one; 0 when it is allowed, else the seconds until it is again. Of networks, each has to allow it, and then each counts it. */
+  take(of: string | readonly CountedNetwork[]): number {
     const { limit, windowMs, now } = this.#options;
     const at = now().getTime();
-    let window = this.#windows.get(key);
-    if (!window || at - window.startedAt >= windowMs) {
-      window = { startedAt: at, count: 0 };
-      this.#windows.set(key, window);
+    const windows = countedIn(of).map(({ name, times }) => ({ window: this.#windowAt(name, at), most: limit * times }));
+    const full = windows.filter(({ window, most }) => window.count >= most);
+    if (full.length > 0) {
+      const startedAt = Math.max(...full.map(({ window }) => window.startedAt));
+      return Math.max(1, Math.ceil((startedAt + windowMs - at) / 1_000));
     }
-    if (window.count >= limit) return Math.max(1, Math.ceil((window.startedAt + windowMs - at) / 1_000));
-    window.count += 1;
+    for (const { window } of windows) window.count += 1;
     return 0;
   }
 
   /** One that was taken did not count after all. */
-  giveBack(key: string): void {
-    const window = this.#windows.get(key);
-    if (window && window.count > 0) window.count -= 1;
+  giveBack(of: string | readonly CountedNetwork[]): void {
+    for (const { name } of countedIn(of)) {
+      const window = this.#windows.get(name);
+      if (window && window.count > 0) window.count -= 1;
+    }
+  }
+
+  #windowAt(name: string, at: number): Window {
+    const known = this.#windows.get(name);
+    // A clock that was set back begins a new window: else nothing would be allowed until it is there again.
+    if (known && at >= known.startedAt && at - known.startedAt < this.#options.windowMs) return known;
+    const window = { startedAt: at, count: 0 };
+    this.#windows.set(name, window);
+    return window;
   }
 }
+
+const countedIn = (of: string | readonly CountedNetwork[]): readonly CountedNetwork[] =>
+  typeof of === 'string' ? [{ name: of, times: 1 }] : of;

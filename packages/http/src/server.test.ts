@@ -133,7 +133,7 @@ describe('the server', () => {
 
   it('still sends a problem that cannot be signed', async () => {
     const full = () => Promise.reject(new Error('the disk is full'));
-    server = createTestServer({ notary: { sign: full, signBytes: full } });
+    server = createTestServer({ notary: { sign: full, signOnce: full, signBytes: full } });
     const { status, body, text } = await get('/things/a');
     assert.deepEqual([status, body.code], [500, 'internal_error']);
     assert.ok(!text.includes('disk'));

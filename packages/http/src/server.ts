@@ -12,6 +12,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
 import { type Bounds, DEFAULT_BOUNDS } from './bounds.ts';
+import { Callers } from './callers.ts';
 import { countedAddress } from './counted-address.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
@@ -70,6 +71,11 @@ export interface Patience {
 export interface HttpServer extends AsyncDisposable {
   /** Resolves with the port when it listens. */
   listen(options: { readonly host: string; readonly port: number }): Promise<number>;
+  /**
+   * Ends the streams of keys that were revoked since the gate's last revision; at once when it is the same. Rejects as the gate does:
+   * then the next call does it.
+   */
+  endRevokedStreams(): Promise<void>;
   /** For tests and plugins: the Fastify instance before it listens. */
   readonly fastify: FastifyInstance;
 }
@@ -83,9 +89,10 @@ const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
 export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   const { app, logger, metrics, notary, answers, now = () => new Date() } = parts;
   const keys = new KeyCheck(parts.keys, now);
+  const callers = new Callers(keys);
   const sendProblem = createProblemSender({
     ...{ notary, logger, now, isTrouble: parts.isTrouble },
-    isUnlimited: ({ headers }) => keys.isKnownUncounted(headers['x-stack-key']),
+    callerOf: (request) => callers.of(request),
   });
   const patience = { ...PATIENCE, ...parts.patience };
   const underWay = new UnderWay();
@@ -123,7 +130,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     logger,
     metrics,
   });
-  const streams = new EventStreams({ bounds, logger }, parts.sse);
+  const streams = new EventStreams({ gate: parts.keys, callers, bounds, logger }, parts.sse);
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
 
   // Bodies are JSON or absent; Fastify would take plain text too.
@@ -141,7 +148,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     reply.raw.once('close', () => unmatched(reply.statusCode, performance.now() - startedAt));
     const missing = sendMissingPage(fastify, request, reply);
     if (missing) return missing;
-    return sendProblem(new Refusal('not_found', 'There is no such path. GET /openapi.json lists all.'), request, reply);
+    return sendProblem(new Refusal('not_found'), request, reply);
   });
   fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
   fastify.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply));
@@ -212,9 +219,8 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     const { contract } = each;
     // It would be done in the reader's name, and use up what the reader's address may have.
     if (contract.method === 'POST' && contract.access === 'open' && parts.frontDoor?.isFromOtherSite(request))
-      throw new Refusal('foreign_page', 'A page of another site cannot get this here; open our own page.');
-    const identified =
-      contract.access === 'key' ? keys.identify(request.headers['x-stack-key'], request.ip) : undefined;
+      throw new Refusal('foreign_page');
+    const identified = contract.access === 'key' ? callers.identify(request) : undefined;
     const key = identified instanceof Promise ? await identified : identified;
     const context = contextOf(request, key);
     const input = parseInput(contract, request);
@@ -239,7 +245,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   /** HEAD comes with GET; OPTIONS tells a browser what it may send; every other method is 405 with what is allowed. */
   function addOtherMethods(url: string, methods: readonly string[]): void {
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-    const refusal = new Refusal('method_not_allowed', `Allowed here: ${allow}.`, { headers: { allow } });
+    const refusal = new Refusal('method_not_allowed', undefined, { headers: { allow } });
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'].filter((method) => !methods.includes(method));
     fastify.route({
       method: others.filter((method) => fastify.supportedMethods.includes(method)),
@@ -305,6 +311,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
 
   return {
     fastify,
+    endRevokedStreams: () => streams.endRevoked(),
     async listen({ host, port }) {
       await fastify.listen({ host, port });
       return (fastify.server.address() as AddressInfo).port;

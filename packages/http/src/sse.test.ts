@@ -121,7 +121,7 @@ describe('an event stream', () => {
     const [first, second] = [await open(), await open()];
     await until(() => openClients === 2, 'both are open');
     const third = await open();
-    await until(() => third.text().includes('2 streams open'), 'the third was refused');
+    await until(() => third.text().includes('quota_exceeded'), 'the third was refused');
     assert.match(third.text(), /^HTTP\/1.1 429 /);
     const counts = () => metrics.registry.metrics();
     await until(async () => /requests.*\/stream.*429.* 1$/m.test(await counts()), 'the refusal was counted as such');
@@ -164,7 +164,7 @@ describe('an event stream', () => {
   it('does not wait for another answer on its connection', async () => {
     await serve(() => assert.fail('nobody subscribes'));
     const { socket, text } = await open({ before: SLOW });
-    await until(() => text().includes('waits for no other answer'), 'it was refused');
+    await until(() => text().includes('unavailable'), 'it was refused');
     assert.deepEqual(text().match(/HTTP\/1.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 503']);
     socket.write(SLOW);
     await until(() => text().match(/HTTP\/1.1 200/g)?.length === 2, 'the connection is used on');
@@ -179,6 +179,50 @@ describe('an event stream', () => {
       assert.match(text(), /^HTTP\/1.1 200 [\s\S]*: the stream failed/);
       assert.ok(!text().includes('secret'));
     });
+
+  it('ends when its key is revoked, also while it is opened, and no other; a gate that fails is asked again', async () => {
+    const valid = new Set(['k1', 'k2']);
+    let [revision, isAway, count] = [0, false, async () => {}];
+    const keys = {
+      find: async (id: string) => (valid.has(id) ? { id, tier: 'free', dailyLimit: 50 } : undefined),
+      take: async () => count().then(() => ({ isAllowed: true, used: 1 })),
+      revision: () => revision,
+      async stillValid() {
+        if (isAway) throw new Error('the database is gone');
+        return valid;
+      },
+    };
+    const revoke = (id: string) => {
+      valid.delete(id);
+      revision += 1;
+    };
+    const output = { kind: 'events', description: 'Events.', events } as const;
+    const stream = route({ ...contract, access: 'key', path: '/stream', output }, (_app: object) => () => {});
+    server = serverOf([stream], { keys });
+    port = await server.listen({ host: '127.0.0.1', port: 0 });
+    const openWith = (key: string) => open({ headers: `x-stack-key: ${key}\r\n` });
+    const [first, second] = [await openWith('k1'), await openWith('k2')];
+    for (const { text } of [first, second]) await until(() => text().includes('retry'), 'it is open');
+    isAway = true;
+    revoke('k1');
+    await assert.rejects(server.endRevokedStreams(), /gone/);
+    isAway = false;
+    await server.endRevokedStreams();
+    await until(() => first.text().endsWith('\n\n: the API key was revoked\n\n'), 'the first ended');
+    assert.doesNotMatch(second.text(), /revoked/);
+    const [counting, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    count = () => {
+      counting.resolve();
+      return held.promise;
+    };
+    const late = await openWith('k2');
+    await counting.promise;
+    revoke('k2');
+    await server.endRevokedStreams();
+    await until(() => second.text().includes('revoked'), 'the second ended');
+    held.resolve();
+    await until(() => late.text().includes('invalid_key'), 'the stream was refused');
+  });
 
   it('ends at once when the server stops', async () => {
     await serve(() => {});

@@ -54,12 +54,24 @@ export class SseStreams {
   }
 
   /** Takes over a connection on which the headers of the response are out. */
-  open(socket: Socket, lastEventId: string | undefined): SseClient {
-    const client = new Client(socket, { lastEventId, maxBufferedBytes: this.#maxBufferedBytes });
+  open(socket: Socket, opened: Opened): SseClient {
+    const client = new Client(socket, { ...opened, maxBufferedBytes: this.#maxBufferedBytes });
     this.#clients.add(client);
     client.onClose(() => this.#clients.delete(client));
     client.write(`retry: ${RETRY_MS}\n\n`);
     return client;
+  }
+
+  /** Of the keys whose streams are open. */
+  keyIds(): readonly string[] {
+    return [...new Set([...this.#clients].flatMap(({ keyId }) => keyId ?? []))];
+  }
+
+  /** Ends the streams of these keys. */
+  closeOf(keyIds: ReadonlySet<string>, comment: string): void {
+    if (keyIds.size === 0) return;
+    for (const client of this.#clients)
+      if (client.keyId !== undefined && keyIds.has(client.keyId)) client.close(comment);
   }
 
   /** Ends every stream; nobody waits for clients that would stay for ever. */
@@ -69,8 +81,16 @@ export class SseStreams {
   }
 }
 
+/** Who opens a stream. */
+interface Opened {
+  readonly lastEventId: string | undefined;
+  /** Undefined: it needs no key. */
+  readonly keyId: string | undefined;
+}
+
 class Client implements SseClient {
   readonly lastEventId: string | undefined;
+  readonly keyId: string | undefined;
   readonly #socket: Socket;
   readonly #maxBufferedBytes: number;
   #isEnded = false;
@@ -78,10 +98,11 @@ class Client implements SseClient {
   /** One for all who wait, so that a stream that waits a thousand times a day holds on to no more than one. */
   #drained: PromiseWithResolvers<void> | undefined;
 
-  constructor(socket: Socket, options: { lastEventId: string | undefined; maxBufferedBytes: number }) {
+  constructor(socket: Socket, options: Opened & { readonly maxBufferedBytes: number }) {
     this.#socket = socket;
     this.#maxBufferedBytes = options.maxBufferedBytes;
     this.lastEventId = options.lastEventId;
+    this.keyId = options.keyId;
     socket.once('close', () => this.#gone());
   }
 

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import { type BoundName, type Bounds, boundReport, type ReportBound } from './bounds.ts';
 import { Connections } from './connections.ts';
+import { networksOf } from './counted-address.ts';
 import type { Metrics } from './metrics.ts';
 import type { ApiKey } from './route.ts';
 
@@ -89,15 +90,14 @@ export class StreamBounds {
     });
     if (tier === 'unlimited') return [ofTier('keys', max - maxFree)];
     if (tier !== 'free') return [...ofKey(bounds.streamsPerKey), ofTier('keys', max - maxFree)];
-    const perAddress = bounds.freeStreamsPerAddress;
-    return [
-      ...ofKey(bounds.freeStreamsPerKey),
-      {
-        ...{ bound: 'streams-per-address', name: `address ${address}`, max: perAddress },
-        detail: `Free keys have ${perAddress} streams open at this address, as many as they may have.`,
-      },
-      ofTier('free keys', maxFree),
-    ];
+    const ofNetworks = networksOf(address).map(({ name, times }): Line => {
+      const perNetwork = bounds.freeStreamsPerAddress * times;
+      return {
+        ...{ bound: 'streams-per-address', name: `address ${name}`, max: perNetwork },
+        detail: `Free keys have ${perNetwork} streams open at this address or network, as many as they may have.`,
+      };
+    });
+    return [...ofKey(bounds.freeStreamsPerKey), ...ofNetworks, ofTier('free keys', maxFree)];
   }
 }
 

@@ -69,7 +69,7 @@ onEach([postgres], 'several stores', ({ fresh }, _test, onFresh) => {
 
   it('count to a limit exactly: keys of an address, names a day', async () => {
     await using stores = await openMany(await fresh());
-    const keys = await all(75, (n) => stores[n % 3]?.keys.issue('192.0.2.1', { perDay: 7 }));
+    const keys = await all(75, (n) => stores[n % 3]?.keys.issue([{ name: '192.0.2.1', times: 1 }], { perDay: 7 }));
     assert.equal(keys.filter((key) => key !== undefined).length, 7);
     const limit = { day: '2026-01-01', perDay: 31 };
     const names = await all(75, (n) => stores[n % 3]?.feeds.offers.take(['a.com', 'b.com'], limit));

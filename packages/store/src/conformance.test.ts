@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { detect, type Evidence, packHolders, packPosture, type Rulebook } from '@strata/detect';
 import { rulebook, rulebookWithout } from '../../../tests/support/rulebook.ts';
-import type { RecordedScan, ScanRecord, Store } from './index.ts';
+import { openStore, type RecordedScan, type ScanRecord, type Store } from './index.ts';
 import { onEach, places } from './test/places.ts';
 import * as scans from './test/scans.ts';
 
@@ -19,7 +19,7 @@ const unmeasured = (scan: ScanRecord): ScanRecord => ({
 const summaryOf = (recorded: RecordedScan) => recorded.changes.map((c) => `${c.type} ${c.from ?? '-'}>${c.to ?? '-'}`);
 const kindsSince = async (store: Store, seq: number) => (await store.eventsSince(seq, 100)).map(({ kind }) => kind);
 
-onEach(places, 'the store', (_place, test) => {
+onEach(places, 'the store', (_place, test, onFresh) => {
   test('adds domains once and hands out those that were never scanned first', async (store) => {
     assert.deepEqual(await store.addDomains(['b.com', 'a.com', 'b.com'], { source: 'test' }), { added: 2, known: 0 });
     assert.deepEqual(await store.addDomains(['a.com', 'c.com'], { source: 'test' }), { added: 1, known: 1 });
@@ -216,15 +216,40 @@ onEach(places, 'the store', (_place, test) => {
     assert.ok(!JSON.stringify(await keys.list()).includes(key));
     assert.equal(await keys.revoke(stored.id), true);
     for (const id of [stored.id, 'key_none']) assert.equal(await keys.revoke(id), false);
+    const valid = (await keys.create({ tier: 'free' })).stored.id;
+    assert.deepEqual(await keys.stillValid([valid, stored.id, 'key_none']), new Set([valid]));
     assert.equal(await keys.find(key), undefined);
     assert.ok((await keys.list())[0]?.revokedAt);
   });
 
-  test('issues a limited number of free keys a day to an address', async ({ keys }) => {
-    const issue = (address: string) => keys.issue(address, { perDay: 2 });
-    assert.ok((await issue('192.0.2.1')) && (await issue('192.0.2.1')));
-    assert.equal(await issue('192.0.2.1'), undefined);
-    const { stored } = (await issue('192.0.2.2')) ?? {};
-    assert.deepEqual([stored?.dailyLimit, stored?.priority], [50, 'low']);
+  onFresh('issues a limited number of free keys a day to an address, each network and everybody', async (url) => {
+    let now = Date.parse('2026-05-01T23:59:59Z');
+    await using store = await openStore(url, { now: () => new Date(now) });
+    const issue = async (...[address = '', ...wider]: string[]) => {
+      const networks = [
+        { name: address, times: 1 },
+        ...wider.map((name) => ({ name, times: 2 })),
+        { name: '*', times: 4 },
+      ];
+      return (await store.keys.issue(networks, { perDay: 2 }))?.stored;
+    };
+    const issued = async (times: number, ...networks: string[]) => {
+      const stored = [];
+      for (let i = 0; i < times; i += 1) stored.push(await issue(...networks));
+      return stored.filter((each) => each !== undefined).length;
+    };
+    assert.deepEqual([await issued(3, 'a1', 'a'), await issued(3, 'a2', 'a'), await issued(1, 'a3', 'a')], [2, 2, 0]);
+    assert.deepEqual([await issued(3, 'b'), await issued(3, 'c'), await issued(1, 'd')], [2, 2, 0], 'all have eight');
+    now += 1_000;
+    const { dailyLimit, priority } = (await issue('a1', 'a')) ?? {};
+    assert.deepEqual([dailyLimit, priority], [50, 'low'], 'on the next day');
+    now -= 7 * 86_400_000;
+    assert.equal(await issued(3, 'a1', 'a'), 1, 'a clock that is set back is still in that day');
+  });
+
+  test('keeps the latest text of a name', async ({ texts }) => {
+    assert.equal(await texts.get('a'), undefined);
+    for (const value of ['one', 'two']) await texts.put('a', value);
+    assert.deepEqual([await texts.get('a'), await texts.get('b')], ['two', undefined]);
   });
 });

@@ -1,8 +1,9 @@
 // API keys: shown once, kept as a hash. Free ones are limited per address.
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { bump } from './counters.ts';
 import { inTurn } from './in-turn.ts';
+import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
 /** Requests a UTC day by tier; null is unlimited. */
@@ -42,6 +43,14 @@ export interface NewKey {
 export const KEY_PREFIXES = ['ssk_', 'sk-'] as const;
 export type KeyPrefix = (typeof KEY_PREFIXES)[number];
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;
+/** First character of an origin: it sorts after the digits and a to f with which origins of earlier releases begin. */
+const DAY_MARK = 'n';
+
+/** A network that free keys are counted for, and how many times the limit of one address it has. */
+export interface Origin {
+  readonly name: string;
+  readonly times: number;
+}
 
 export class KeyTable {
   readonly #db: Kysely<Database>;
@@ -84,23 +93,24 @@ export class KeyTable {
   }
 
   /**
-   * Makes a free key for an address, or undefined when it has got `perDay` of them in this UTC day already. Addresses
-   * are kept as salted hashes. It is of low priority: strangers do not hold up those whom the operator gave keys to.
+   * Makes a free key for the first of these networks, or undefined when one of them has got its limit in this UTC day: `perDay`
+   * times its `times`. The narrowest comes first, all clients last. They are kept as salted hashes. The day is the latest for which
+   * a key was made, where the clock was set back. The key is of low priority: keys that the operator made go first.
    */
   async issue(
-    address: string,
+    networks: readonly Origin[],
     { perDay }: { readonly perDay: number },
   ): Promise<{ readonly key: string; readonly stored: StoredKey } | undefined> {
-    const origin = createHmac('sha256', this.#salt).update(address).digest('hex');
-    const dayStart = Math.floor(this.#now().getTime() / 86_400_000) * 86_400_000;
+    const today = DAY_MARK + this.#now().toISOString().slice(0, 10).replaceAll('-', '');
     return inTurn(this.#db, async (tx) => {
-      const { n } = await tx
-        .selectFrom('api_keys')
-        .where('origin', '=', origin)
-        .where('created_at', '>=', dayStart)
-        .select(sql<number>`count(*)`.as('n'))
-        .executeTakeFirstOrThrow();
-      return Number(n) >= perDay ? undefined : this.#insert(tx, { tier: 'free', priority: 'low', label: null, origin });
+      let origin = await issuingDay(tx, today);
+      // The widest network first: origins that are counted together have the same beginning, so they are neighbors in the index.
+      const counted = networks.toReversed().map(({ name, times }) => {
+        origin += this.#hashOf(name);
+        return { prefix: origin, limit: perDay * times };
+      });
+      if (await isOneFull(tx, counted)) return undefined;
+      return this.#insert(tx, { tier: 'free', priority: 'low', label: null, origin });
     });
   }
 
@@ -115,6 +125,17 @@ export class KeyTable {
       .selectAll()
       .executeTakeFirst();
     return row && storedKey(row);
+  }
+
+  /** Of these ids, those of keys that were not revoked. */
+  async stillValid(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#db
+      .selectFrom('api_keys')
+      .where('id', 'in', listed(this.#db, ids))
+      .where('revoked_at', 'is', null)
+      .select('id')
+      .execute();
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** All keys, oldest first. */
@@ -139,6 +160,11 @@ export class KeyTable {
     });
   }
 
+  /** Of a network: 64 bits distinguish those of a day. */
+  #hashOf(network: string): string {
+    return createHmac('sha256', this.#salt).update(network).digest('hex').slice(0, 16);
+  }
+
   async #insert(
     db: Kysely<Database>,
     values: { tier: Tier; priority: Priority; label: string | null; origin: string | null },
@@ -154,6 +180,34 @@ export class KeyTable {
     await db.insertInto('api_keys').values(row).execute();
     return { key, stored: storedKey(row) };
   }
+}
+
+/** The latest day for which a free key was made, where the clock says an earlier one; else today. */
+async function issuingDay(tx: Transaction<Database>, today: string): Promise<string> {
+  const latest = await tx
+    .selectFrom('api_keys')
+    .where('origin', '>=', today)
+    .orderBy('origin', 'desc')
+    .limit(1)
+    .select('origin')
+    .executeTakeFirst();
+  return latest?.origin?.slice(0, today.length) ?? today;
+}
+
+/** Whether `limit` keys have an origin that begins with one of these prefixes. No count exceeds its limit, so none grows with the history. */
+async function isOneFull(
+  tx: Transaction<Database>,
+  counted: readonly { readonly prefix: string; readonly limit: number }[],
+): Promise<boolean> {
+  const full = counted.map(
+    // What follows a prefix is digits and a to f, which every collation sorts before g.
+    ({ prefix, limit }) => sql`(select count(*) from (
+      select 1 from api_keys where origin >= ${prefix} and origin < ${`${prefix}g`} limit ${limit}) as begun) >= ${limit}`,
+  );
+  const { rows } = await sql<{
+    n: number;
+  }>`select case when ${sql.join(full, sql` or `)} then 1 else 0 end as n`.execute(tx);
+  return rows[0]?.n === 1;
 }
 
 /** 256 random bits need no slow hash. */

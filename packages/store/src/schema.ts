@@ -180,7 +180,7 @@ export interface Database {
     label: string | null;
     created_at: number;
     revoked_at: number | null;
-    /** Salted hash of the address that asked for it; null for keys made by an operator. */
+    /** The UTC day, and salted hashes of the networks and the address for which it was made; null for keys made by an operator. */
     origin: string | null;
   };
   quota_usage: {

@@ -48,7 +48,7 @@ onEach(kept, 'a store', (place, test, _onFresh, onEmpty) => {
     const made = await openStore(url);
     for (let i = 0; i < 20; i += 1) await made.recordScan(scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
     const { key, stored } = await made.keys.create({ tier: 'free' });
-    const issued = (await made.keys.issue(address, { perDay: 1 }))?.key ?? '';
+    const issued = (await made.keys.issue([{ name: address, times: 1 }], { perDay: 1 }))?.key ?? '';
     for (let i = 0; i < 3; i += 1) await made.quota.take(stored.id, '2026-01-01', 50);
     await made[Symbol.asyncDispose]();
     const file = pathOf(url);

@@ -43,6 +43,7 @@ import { StreamTable } from './stream.ts';
 import { readSizes, type TableSize } from './table-sizes.ts';
 import { guardOf, unguarded } from './term.ts';
 import { fileLock, sessionLock, soleLock, type TermLock } from './term-lock.ts';
+import { TextTable } from './texts.ts';
 import { tracedDialect } from './traced-dialect.ts';
 
 export interface StoreOptions extends PostgresOptions {
@@ -136,6 +137,7 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   /** Connections of this process. */
   pool(): PoolFigures;
   readonly keys: KeyTable;
+  readonly texts: TextTable;
   /** On PostgreSQL large quotas are leased in blocks; disposing of the store gives back what was not spent. */
   readonly quota: Quota;
   /** Lists over all domains. */
@@ -240,6 +242,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     sizes: () => readSizes(db),
     pool: () => poolFigures(pool),
     keys,
+    texts: new TextTable(db),
     quota: blocks ?? counted,
     lists: new ListTable(db),
     feed: new IndexFeed(db),

@@ -38,7 +38,10 @@ export interface Asked {
   readonly head: AnswerHead;
   readonly start: AnswerStart;
   readonly caller: StoredKey;
+  /** The client is gone. */
   readonly signal: AbortSignal;
+  /** The caller's key is revoked. */
+  readonly revoked: AbortSignal;
 }
 
 export class AnswerRun {
@@ -121,9 +124,9 @@ export class AnswerRun {
 
   /** Choices side by side, as many as there are places; when one fails the others end too. */
   async #eachChoice(hear: (delta: ChatDelta, index: number) => Promise<void>): Promise<void> {
-    const { plan, signal, caller } = this.#asked;
+    const { plan, signal, caller, revoked } = this.#asked;
     const failing = new AbortController();
-    const stop = AbortSignal.any([signal, this.#parts.stopping, failing.signal]);
+    const stop = AbortSignal.any([signal, revoked, this.#parts.stopping, failing.signal]);
     const numbers = plan.choices.keys();
     const side = Math.min(plan.choices.length, this.#parts.admission.places);
     const runs = Array.from({ length: side }, async () => {
@@ -169,8 +172,10 @@ export class AnswerRun {
       result = await work();
     } catch (error) {
       // What never began used nothing.
-      if (this.#hasBegun) await this.#keep(this.#asked.signal.aborted ? 'cancelled' : 'failed').catch(() => {});
-      throw error;
+      const { signal, revoked } = this.#asked;
+      if (this.#hasBegun) await this.#keep(signal.aborted || revoked.aborted ? 'cancelled' : 'failed').catch(() => {});
+      // The engine may report the abort as an error of its own.
+      throw revoked.aborted ? revoked.reason : error;
     }
     await this.#keep('completed');
     return result;

@@ -11,6 +11,7 @@ import { Books } from './books.ts';
 import { Callers } from './callers.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { EngineBackend } from './engine-backend.ts';
+import { followRevocations } from './follow-revocations.ts';
 import { addGatewayMetrics, answerMeter, meterRequests } from './gateway-metrics.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addKeyRoute } from './key-routes.ts';
@@ -125,9 +126,17 @@ export async function createGateway(
   const limits = new Limits({ quota: store.quota, answers, now });
   const late = new AbortController();
   const frontDoor = createFrontDoor({ ...config, keyedPath: '/v1/' });
+  const callers = new Callers(store, { areKeysFree: config.freeKeysPerDay > 0 });
+  const closed = new AbortController();
+  const following = followRevocations({ store, callers, logger }, closed.signal);
+  // Ends after the server: a revocation ends whatever is open until then.
+  stack.defer(async () => {
+    closed.abort();
+    await following;
+  });
   const server = stack.use(
     createServer({
-      callers: new Callers(store, { areKeysFree: config.freeKeysPerDay > 0 }),
+      callers,
       limits,
       ...{ bounds: config.bounds, logger, metrics, trouble: () => ledger.trouble() },
       onStopping: () => {

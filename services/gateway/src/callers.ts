@@ -1,20 +1,38 @@
 // Who calls: the key in the Authorization header, remembered for a moment so that not every request asks the database for it.
 import { hash } from 'node:crypto';
-import { countedAddress, GuessLimit } from '@strata/http';
+import type { ServerResponse } from 'node:http';
+import { countedNetworks, GuessLimit } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store, StoredKey } from '@strata/store';
 import { LRUCache } from 'lru-cache';
 
-/** A revocation takes effect within this time. */
+/** A revocation takes effect within this time, also where `endRevoked` is not called. */
 const MEMORY_MS = 2_000;
 
+/** The key of a request, for as long as the request is open. */
+export interface OpenCaller {
+  readonly key: StoredKey;
+  /** Aborts with CompletionError `invalid_api_key` when the key is revoked. */
+  readonly revoked: AbortSignal;
+}
+
+/** A response whose key was revoked has this long to send the error, also to a client that does not read. */
+const REVOKED_GRACE_MS = 500;
+
 export class Callers {
-  readonly #keys: Pick<Store['keys'], 'find'>;
+  readonly #keys: Pick<Store['keys'], 'find' | 'stillValid'>;
+  /** Requests that are open, by the ids of their keys. */
+  readonly #open = new Map<string, Set<AbortController>>();
+  /** Differs once keys may have been revoked. */
+  #revision = 0;
   readonly #known = new LRUCache<string, StoredKey>({ max: 10_000, ttl: MEMORY_MS });
   readonly #guesses = new GuessLimit();
   readonly #missing: string;
 
-  constructor({ keys }: Pick<Store, 'keys'>, { areKeysFree }: { readonly areKeysFree: boolean }) {
+  constructor(
+    { keys }: { readonly keys: Pick<Store['keys'], 'find' | 'stillValid'> },
+    { areKeysFree }: { readonly areKeysFree: boolean },
+  ) {
     this.#keys = keys;
     this.#missing = `No API key was given. Send it as 'Authorization: Bearer sk-…'.${areKeysFree ? ' POST /keys gives a free one.' : ''}`;
   }
@@ -29,23 +47,61 @@ export class Callers {
     const digest = hash('sha256', presented, 'base64');
     const known = this.#known.get(digest);
     if (known) return known;
-    const address = countedAddress(from);
-    const waitSeconds = this.#guesses.try(address, digest);
+    const networks = countedNetworks(from);
+    const waitSeconds = this.#guesses.try(networks, digest);
     if (waitSeconds > 0)
       throw new CompletionError('rate_limit', 'This address has presented too many keys that are none.', {
         retryAfterMs: waitSeconds * 1_000,
       });
+    const revision = this.#revision;
     const key = await this.#keys.find(presented).catch((error: unknown) => {
-      this.#guesses.undecided(address);
+      this.#guesses.undecided(networks);
       throw error;
     });
     if (!key) {
       this.#guesses.missed(digest);
       throw new CompletionError('invalid_api_key', unknownText(presented));
     }
-    this.#guesses.found(address, digest);
-    this.#known.set(digest, key);
+    this.#guesses.found(networks, digest);
+    // A key that was revoked during the lookup is not remembered.
+    if (revision === this.#revision) this.#known.set(digest, key);
     return key;
+  }
+
+  /**
+   * The same for a request that may stay open for long: its key was valid after the last call of `endRevoked`, and the next call ends
+   * the request where the key is revoked.
+   */
+  async enter(authorization: string | undefined, from: string, response: ServerResponse): Promise<OpenCaller> {
+    for (;;) {
+      const revision = this.#revision;
+      const key = await this.identify(authorization, from);
+      if (revision !== this.#revision) continue;
+      const ending = new AbortController();
+      const others = this.#open.get(key.id) ?? new Set();
+      this.#open.set(key.id, others.add(ending));
+      ending.signal.addEventListener('abort', () => setTimeout(() => response.destroy(), REVOKED_GRACE_MS).unref());
+      const leave = () => {
+        others.delete(ending);
+        if (others.size === 0) this.#open.delete(key.id);
+      };
+      // The client may have left already.
+      if (response.closed) leave();
+      else response.once('close', leave);
+      return { key, revoked: ending.signal };
+    }
+  }
+
+  /** After keys were revoked: ends their open requests. Rejects as the store does; then the next call ends them. */
+  async endRevoked(): Promise<void> {
+    this.#revision += 1;
+    this.#known.clear();
+    const asked = [...this.#open.keys()];
+    if (asked.length === 0) return;
+    const valid = await this.#keys.stillValid(asked);
+    for (const id of asked.filter((id) => !valid.has(id)))
+      for (const ending of this.#open.get(id) ?? [])
+        ending.abort(new CompletionError('invalid_api_key', 'This API key was revoked.'));
   }
 }
 

@@ -66,6 +66,24 @@ describe('requests other than chat completions', () => {
     it(`to ${endpoint} are refused with ${code} of ${param}: ${JSON.stringify(body).slice(0, 80)}`, async () =>
       assertRefusal(await post(`/v1/${endpoint}`, { model: MODEL, ...body }), [400, code, param]));
 
+  it('are refused without a valid key by messages that hold nothing of them', async () => {
+    const messages = new Set<string>();
+    for (let i = 0; i < 20; i += 1) {
+      const chosen = `chosen-${i}-by-me`;
+      for (const answer of [
+        await get(`/${chosen}`, { authorization: '' }),
+        await get(`/v1/models/${chosen}`, bearer(`sk-${chosen}`)),
+        await post(`/health?${chosen}`, {}, { authorization: '' }),
+        await get(`/ledger/receipts/${chosen}`, { authorization: '' }),
+        await get('/health', { origin: `https://${chosen}.example` }),
+      ]) {
+        assert.ok(answer.status >= 400 && !answer.text.includes(chosen), answer.text);
+        messages.add(answer.text);
+      }
+    }
+    assert.equal(messages.size, 5, [...messages].join('\n'));
+  });
+
   it('are answered: health without a key, a preflight, a model, vectors of tokens', async () => {
     assert.deepEqual((await get('/health', { authorization: '' })).body.models, [MODEL]);
     assert.equal((await get('/ready')).status, 200);

@@ -46,7 +46,7 @@ describe('free keys', () => {
     for (const address of ['7::1', '7:ffff::2', '8::1']) assert.equal((await ask(address)).status, 201);
     const { status, body, headers } = await ask('7:1:2:3:4');
     assert.deepEqual([status, body.error.code], [429, 'rate_limit_exceeded']);
-    assert.match(body.error.message, /2 free keys of the day/);
+    assert.match(body.error.message, /free keys of the day/);
     const wait = Number(headers.get('retry-after'));
     assert.ok(wait >= 1 && wait <= 86_400, `retry-after ${wait}`);
   });
@@ -103,7 +103,7 @@ it('an address that asks without end costs no query of the database, and is serv
   assert.equal(queries, 10);
   await ask('2001:db8:1::1');
   assert.equal(queries, 11);
-  at = 6_000;
-  for (let time = 0; time < 2; time += 1) await ask('2001:db8::1');
-  assert.equal(queries, 12);
+  at = 60_000;
+  for (let time = 0; time < 12; time += 1) await ask('2001:db8::1');
+  assert.equal(queries, 21);
 });

@@ -1,11 +1,9 @@
 // `POST /keys`: a free key for whoever asks, where the operator gives them away; so that a newcomer needs a browser alone.
-import { countedAddress, type FrontDoor } from '@strata/http';
+import { countedNetworks, type FrontDoor, RateWindow } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store } from '@strata/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { restOfDay, TIER_LIMITS } from './limits.ts';
-import { RateBucket } from './rate-bucket.ts';
 
 export interface KeyRouteParts {
   readonly keys: Pick<Store['keys'], 'issue'>;
@@ -15,16 +13,15 @@ export interface KeyRouteParts {
   readonly frontDoor: Pick<FrontDoor, 'isFromOtherSite'>;
 }
 
-/** Times that one address may ask: at once, and in a minute. Who asks oftener costs no look into the database. */
-const ASKS = 10;
-const MINUTE_MS = 60_000;
+/** Requests of one address (of its networks more); further ones cause no query of the database. */
+const ASKS = { limit: 10, windowMs: 60_000 } as const;
 /** None is needed; clients send `{}`. */
 const BODY_BYTES = 1_024;
 
 /** Adds the route; it takes no key, and neither a body nor the database before the address has been counted. */
 export function addKeyRoute(fastify: FastifyInstance, parts: KeyRouteParts): void {
   const { keys, freeKeysPerDay, now, frontDoor } = parts;
-  const asked = new LRUCache<string, RateBucket>({ max: 50_000 });
+  const asked = new RateWindow({ ...ASKS, now });
   const count = async (request: FastifyRequest) => {
     if (freeKeysPerDay === 0)
       throw new CompletionError(
@@ -35,21 +32,22 @@ export function addKeyRoute(fastify: FastifyInstance, parts: KeyRouteParts): voi
     // that is open could use up how often its reader may ask.
     if (frontDoor.isFromOtherSite(request))
       throw new CompletionError('foreign_page', 'A page of another site cannot get a key here; open our own page.');
-    const address = countedAddress(request.ip);
-    const bucket = asked.get(address) ?? new RateBucket(ASKS, ASKS / MINUTE_MS);
-    asked.set(address, bucket);
-    const waitMs = bucket.take(now().getTime(), 1);
-    if (waitMs > 0)
-      throw new CompletionError('rate_limit', 'This address asks for keys too often.', {
-        retryAfterMs: Math.ceil(waitMs),
-      });
+    const waitSeconds = asked.take(countedNetworks(request.ip));
+    if (waitSeconds > 0)
+      throw new CompletionError(
+        'rate_limit',
+        'Too many requests for free keys from this address, its network or all clients.',
+        {
+          retryAfterMs: waitSeconds * 1_000,
+        },
+      );
   };
   fastify.post('/keys', { onRequest: count, bodyLimit: BODY_BYTES }, async (request, reply) => {
-    const issued = await keys.issue(countedAddress(request.ip), { perDay: freeKeysPerDay });
+    const issued = await keys.issue(countedNetworks(request.ip), { perDay: freeKeysPerDay });
     if (!issued)
       throw new CompletionError(
         'rate_limit',
-        `This address has got its ${freeKeysPerDay} free keys of the day; it begins anew at 00:00 UTC.`,
+        'The free keys of the day are used up for this address, its network or the service; it begins anew at 00:00 UTC.',
         { retryAfterMs: restOfDay(now()) },
       );
     const { requestsPerMinute, tokensPerMinute, tokensPerDay } = TIER_LIMITS.free;

@@ -98,6 +98,34 @@ describe('a gateway', () => {
   });
 });
 
+describe('a key that another process revokes', { timeout: 120_000 }, () => {
+  it('loses what it has open, with an error and without [DONE]; other keys lose nothing', async () => {
+    await using directory = await temporaryDirectory();
+    const engine = createSimulatedEngine({ slots: 4, tokensPerSecond: 50, answerTokens: 100_000 });
+    const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
+    await using service = await startHarness(settings, { engines: { m: engine as unknown as Engine }, shutdownMs: 0 });
+    const { models } = service.running.gateway;
+    await using store = await openGatewayStore(readGatewayConfig(settings));
+    const { key, stored } = await store.keys.create({ tier: 'unlimited' });
+    const ask = () => service.post(CHAT, { model: 'm', messages }, { authorization: `Bearer ${key}` });
+    const stream = (own: string) => service.open(CHAT, { model: 'm', messages, stream: true }, { key: own });
+    const [others, ...streams] = [await stream(service.key), await stream(key), await stream(key)];
+    const complete = ask();
+    await until(() => models.busy === 4);
+    assert.ok(await store.keys.revoke(stored.id));
+    for (const each of streams)
+      assert.match(
+        await each.text(),
+        /\n\ndata: \{"error":\{"message":"This API key was revoked\."[^}]*"invalid_api_key"\}\}\n\n$/,
+      );
+    for (const { status, body } of [await complete, await ask()])
+      assert.deepEqual([status, body.error.code], [401, 'invalid_api_key']);
+    await until(() => models.busy === 1);
+    await service[Symbol.asyncDispose]();
+    assert.match((await others?.text()) ?? '', /is stopping/);
+  });
+});
+
 const asked = { model: MODEL, messages, temperature: 0 };
 
 // Clients get an error, slots are released, another process starts, and the gateway goes on.

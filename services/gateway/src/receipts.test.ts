@@ -84,7 +84,7 @@ describe('the receipt of an answer', () => {
   it('records that the client left', async () => {
     const service = await sharedGateway();
     const leaving = new AbortController();
-    const response = await service.open(CHAT, { ...ENDLESS, stream: true }, leaving.signal);
+    const response = await service.open(CHAT, { ...ENDLESS, stream: true }, leaving);
     await response.body?.getReader().read();
     leaving.abort();
     const target = `/v1/receipts/${response.headers.get('x-receipt-id')}`;

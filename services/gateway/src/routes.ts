@@ -129,7 +129,7 @@ async function begin(parts: GatewayParts, { request, reply, model, asked, prefix
   const start = startOf(request, { model, head, now: receivedAt });
   const answer = new AnswerRun(
     { ...parts, admission },
-    { plan: planned, request: asked, head, start, caller: request.caller, signal },
+    { plan: planned, request: asked, head, start, caller: request.caller, signal, revoked: request.revoked },
   );
   return {
     head,

@@ -13,8 +13,8 @@ import {
   type MetBound,
   type Metrics,
   type Patience,
+  RefusalLog,
   refusalCodeOf,
-  withoutApiKeys,
 } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import { KeyringError } from '@strata/log';
@@ -31,6 +31,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The key that asks; below `/v1` alone. */
     caller: StoredKey;
+    /** Aborts when that key is revoked; of a POST alone. */
+    revoked: AbortSignal;
     /** Hex: the salt of the receipt's digests, and the digest of the body as it was sent. */
     receiptSalt: string;
     bodyDigest: string;
@@ -112,6 +114,7 @@ export function createServer({
   });
   // Answers that are not streamed hold a connection and a slot too.
   const { connections, streams: answers } = boundClients(fastify.server, { bounds, trustedProxies, logger, metrics });
+  const shared = new RefusalLog(logger);
   fastify.decorateRequest('receiptSalt', '');
   fastify.decorateRequest('bodyDigest', '');
   fastify.removeContentTypeParser(['text/plain', 'application/json']);
@@ -169,13 +172,13 @@ export function createServer({
     // A route may be there and what it was asked for not: a file of the pages.
     if (allowed.length === 0 || allowed.some((method) => method === asked))
       return refuse(
-        new CompletionError('not_found', `There is no ${request.method} ${withoutApiKeys(path)} here.`),
+        new CompletionError('not_found', 'There is no such path. GET /openapi.json lists all.'),
         request,
         reply,
       );
     reply.header('allow', allowed.join(', '));
     return refuse(
-      new CompletionError('method_not_allowed', `${path} is asked with ${allowed.join(' or ')}.`),
+      new CompletionError('method_not_allowed', 'The header Allow lists the methods of this path.'),
       request,
       reply,
     );
@@ -186,6 +189,9 @@ export function createServer({
     const refusal = asRefusal(error);
     const where = { requestId: request.id, path: request.url.slice(0, 200) };
     if (refusal.kind === 'internal') logger.error({ ...where, err: error }, 'request failed');
+    // A failure of this machine, where something else than the refusal was thrown, is for the operator, with or without a key.
+    else if (request.caller === undefined && (refusal.status < 500 || refusal === error))
+      shared.note(request, { code: refusal.kind, detail: refusal.message });
     else if (refusal.status >= 500)
       logger.warn({ ...where, kind: refusal.kind, detail: refusal.message }, 'request refused');
     return reply
@@ -202,20 +208,25 @@ export function createServer({
         async (v1) => {
           // By the route that was found, not by how its path was written.
           v1.addHook('onRequest', async (request, reply) => {
-            request.caller = await callers.identify(request.headers.authorization, request.ip);
-            // What is made costs; looking what there is does not.
-            if (request.method !== 'POST') return;
+            const { authorization } = request.headers;
+            if (request.method !== 'POST') {
+              request.caller = await callers.identify(authorization, request.ip);
+              return;
+            }
+            // What is made costs, and may take long; looking what there is does not.
+            const { key, revoked } = await callers.enter(authorization, request.ip, reply.raw);
+            Object.assign(request, { caller: key, revoked });
             const why = trouble();
             if (why !== undefined)
               throw new CompletionError('storage_unavailable', `The service ${why}.`, { retryAfterMs: 30_000 });
-            const caller = { key: request.caller, address: countedAddress(request.ip) };
+            const caller = { key, address: countedAddress(request.ip) };
             const met = answers.met(caller);
             if (met) throw tooManyAnswers(met);
             const release = answers.take(caller);
             // The client may have left while its key was looked up.
             if (reply.raw.closed) release();
             else reply.raw.once('close', release);
-            reply.headers(await limits.takeRequest(request.caller));
+            reply.headers(await limits.takeRequest(key));
           });
           add(v1);
         },

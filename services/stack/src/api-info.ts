@@ -17,7 +17,11 @@ export const apiInfo: ApiInfo = {
     '`provenance.ledger_receipt_id`. The public keys are at `/.well-known/stack-keys.json`; the twin of every receipt stands in the append-only log under',
     '`/ledger/` (C2SP tlog-tiles) before the answer leaves.',
     '',
-    '**Errors** are `application/problem+json` (RFC 9457) with a stable `code`. **Quota** is told in `RateLimit` and `RateLimit-Policy`, and in `X-RateLimit-*`.',
+    '**Errors** are `application/problem+json` (RFC 9457) with a stable `code`. Without a valid key the body depends on the code alone, so that all',
+    'callers share one receipt; what differs by request is in the headers: `X-Request-Id`, `Allow`, `Retry-After`. With a valid key it has `request_id`,',
+    'a precise `detail` and `errors`.',
+    '',
+    '**Quota** is told in `RateLimit` and `RateLimit-Policy`, and in `X-RateLimit-*`.',
   ].join('\n'),
   tags: [
     { name: 'Status', description: 'Health, keys, the ledger, this description' },

@@ -38,6 +38,7 @@ import { routes } from './routes/index.ts';
 import type { ScannerParts } from './scanner.ts';
 import { addStackMetrics, countedGate, scanMeter, timedNotary } from './stack-metrics.ts';
 import { StreamHub } from './stream-hub.ts';
+import { TroubleLog } from './trouble-log.ts';
 
 /** What a test or the demo puts in place of the world. */
 export interface World {
@@ -247,6 +248,13 @@ export async function createStack(config: Config, logger: Logger, world: World =
   });
 
   const beat = pulse;
+  const keys = new TroubleLog(logger, { what: 'looking for revoked keys of open streams' });
+  /** At once where no key was revoked since it last succeeded. */
+  const endRevoked = () =>
+    server.endRevokedStreams().then(
+      () => keys.well(),
+      (error: unknown) => keys.failed(error),
+    );
   const owned = stack.move();
   return {
     app,
@@ -261,10 +269,15 @@ export async function createStack(config: Config, logger: Logger, world: World =
           ...{ store, logger },
           onNews: (differing, heads) => {
             keyRevision = heads.keys;
+            void endRevoked();
             if (differing.has('alerts')) answers.invalidate(tags.alerts[0]);
             if (differing.has('feeds')) answers.invalidate(tags.polls[0]);
           },
-          beat: () => beat.now(),
+          beat: () => {
+            // Again, where it failed before.
+            void endRevoked();
+            return beat.now();
+          },
         },
         signal,
       ),

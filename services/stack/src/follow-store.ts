@@ -10,7 +10,10 @@ export interface FollowParts {
   readonly logger: Logger;
   /** Hears of what differs from the last look, and before the first of everything; then comes a beat. */
   readonly onNews?: (differing: ReadonlySet<keyof StoreHeads>, heads: StoreHeads) => void;
-  /** Takes in everything that was committed before. Never rejects. */
+  /**
+   * Takes in everything that was committed before. Never rejects. It is called again while it runs: calls that come while one runs
+   * share the next one.
+   */
   readonly beat: () => Promise<void>;
   /** In place of real waits. */
   readonly sleep?: typeof sleep;
@@ -21,12 +24,13 @@ const LOOK_MS = 250;
 /** There is a beat at least this often: days end on which nothing is scanned, and what failed is tried again. */
 const BEAT_MS = 1_000;
 
-/** Until `signal` aborts. */
+/** Until `signal` aborts. News do not wait for a beat that takes long. */
 export async function followStore(parts: FollowParts, signal: AbortSignal): Promise<void> {
   const { store, logger, onNews, beat, sleep: pause = sleep } = parts;
   const trouble = new TroubleLog(logger, { what: 'looking for what other processes wrote' });
   let before: StoreHeads | undefined;
   let beatAt = Number.NEGATIVE_INFINITY;
+  let beating = Promise.resolve();
   while (!signal.aborted) {
     const startedAt = performance.now();
     try {
@@ -37,7 +41,7 @@ export async function followStore(parts: FollowParts, signal: AbortSignal): Prom
       if (differing.size > 0) onNews?.(differing, heads);
       if (differing.size > 0 || startedAt - beatAt >= BEAT_MS) {
         beatAt = startedAt;
-        await beat();
+        beating = beat();
       }
     } catch (error) {
       trouble.failed(error);
@@ -45,6 +49,7 @@ export async function followStore(parts: FollowParts, signal: AbortSignal): Prom
     }
     await pause(Math.max(0, startedAt + LOOK_MS - performance.now()), signal);
   }
+  await beating;
 }
 
 function differenceOf(heads: StoreHeads, before: StoreHeads | undefined): ReadonlySet<keyof StoreHeads> {

@@ -4,6 +4,7 @@ import type { Notary } from '@strata/http';
 import { openSignedLedger, type SharedLedger, type SignedLedger } from '@strata/log';
 import { type IssueOptions, issueDetachedReceipt, issueReceipt, type Signer } from '@strata/receipts';
 import type { Store } from '@strata/store';
+import { createSignOnce } from './sign-once.ts';
 
 export const KEY_SET_PATH = '/.well-known/stack-keys.json';
 
@@ -19,7 +20,7 @@ export interface LedgerOptions {
   readonly origin: string;
   readonly now: () => Date;
   /** On a database of several nodes the log is there. */
-  readonly store: Pick<Store, 'ledger' | 'ledgerCheckpoint'>;
+  readonly store: Pick<Store, 'ledger' | 'ledgerCheckpoint' | 'texts'>;
 }
 
 /** Opens both keyrings below the data directory, and the log there or in the database, making them on first start. */
@@ -30,13 +31,17 @@ export async function openLedger({ dataDirectory, origin, now, store }: LedgerOp
     checkpointCopy: store.ledgerCheckpoint(origin),
   });
   const passing = passingSigner();
+  const { log } = signed;
+  const signing = createSigning(signed.issuing, (leaf) => log.append(leaf));
+  const rehearsing = createSigning(
+    () => ({ ...signed.issuing(), signer: passing }),
+    async () => {},
+  );
+  const keyId = () => signed.signer.keyId;
   return {
     ...signed,
-    notary: createNotary(signed.issuing, (leaf) => signed.log.append(leaf)),
-    rehearsal: createNotary(
-      () => ({ ...signed.issuing(), signer: passing }),
-      async () => {},
-    ),
+    notary: { ...signing, signOnce: createSignOnce({ sign: signing.sign, log, keyId, texts: store.texts }) },
+    rehearsal: { ...rehearsing, signOnce: rehearsing.sign },
   };
 }
 
@@ -46,7 +51,10 @@ export function sharedLedgerOf({ log, keys }: NonNullable<Store['ledger']>): Sha
 }
 
 /** Signs with the current key; what it signed leaves after its leaf was appended. */
-function createNotary(issuing: () => IssueOptions, append: (leaf: Uint8Array) => Promise<unknown>): Notary {
+function createSigning(
+  issuing: () => IssueOptions,
+  append: (leaf: Uint8Array) => Promise<unknown>,
+): Omit<Notary, 'signOnce'> {
   return {
     async sign(body) {
       const issued = issueReceipt(body, issuing());

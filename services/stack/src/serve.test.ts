@@ -7,6 +7,7 @@ import { until, untilAnswer } from '../../../tests/support/until.ts';
 import { openConfiguredStore, readConfig, startStack } from './index.ts';
 import { company, settingsFor, smallInternet, startHarness } from './test/harness.ts';
 import { sharedInternet, sharedService } from './test/shared.ts';
+import { openStream } from './test/stream-reader.ts';
 
 const silent = createLogger({ level: 'silent' });
 const service = await sharedService();
@@ -75,14 +76,23 @@ describe('a running service', () => {
     await until(() => service.log.some((line) => line.includes('signing receipts goes on')), { what: 'that too' });
   });
 
-  it('refuses a key within seconds of its revocation by another process', async () => {
+  it('refuses a key that another process revoked, and ends its streams', { timeout: 120_000 }, async () => {
     const config = readConfig(settingsFor(service.internet, service.directory));
     const key = await service.newKey();
     const ask = () => service.get(profilePath(company(service.internet, 1)), { headers: { 'x-stack-key': key } });
     assert.equal((await ask()).status, 200);
     await using store = await openConfiguredStore(config);
     const id = (await store.keys.list()).at(-1)?.id ?? '';
+    const stream = `${service.base}/stack/v1/stream`;
+    await using revoked = await openStream(stream, { key });
+    await using other = await openStream(stream, { key: await service.newKey() });
+    let isOtherOver = false;
+    void other.ended.then(() => {
+      isOtherOver = true;
+    });
     assert.ok(await store.keys.revoke(id));
+    await revoked.ended;
+    assert.equal(isOtherOver, false);
     assert.equal((await untilAnswer('the refusal', ask, ({ status }) => status !== 200)).body.code, 'invalid_key');
   });
 

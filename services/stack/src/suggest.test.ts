@@ -67,7 +67,7 @@ describe('suggestions', () => {
   it('refuse what is longer than any name, and two texts at once', async () => {
     for (const query of [`q=${'x'.repeat(254)}`, 'q=a&q=b']) {
       const { status, body } = await ask(query);
-      assert.deepEqual([status, body.code, body.errors?.[0]?.field], [400, 'invalid_parameter', 'q']);
+      assert.deepEqual([status, body.code], [400, 'invalid_parameter']);
     }
   });
 

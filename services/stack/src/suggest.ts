@@ -2,7 +2,7 @@
 // asks this at each pause in the typing, so it needs no key, costs none of the key's day and leaves no receipt: it is the
 // page's own, like /site.json, and no part of the API, whose JSON answers are all signed.
 import { type DomainIndex, searchDomains } from '@strata/analytics';
-import { countedAddress, type HttpServer, RateWindow, Refusal } from '@strata/http';
+import { countedNetworks, type HttpServer, RateWindow, Refusal } from '@strata/http';
 import { asciiPart } from './routes/parameters.ts';
 
 const MOST_DOMAINS = 8;
@@ -11,7 +11,7 @@ const MOST_PROVIDERS = 5;
 const LONGEST = 253;
 /** What is shorter is in nearly every name: then only names that begin with it are told, and no aliases. */
 const ANYWHERE_FROM = 3;
-/** Of one address: several readers behind it, each typing fast. */
+/** Of one address (its networks have more, see counted-address.ts): several readers behind it, each typing fast. */
 const RATE = { limit: 100, windowMs: 10_000 } as const;
 
 export interface Suggestions {
@@ -35,16 +35,14 @@ export function serveSuggestions(fastify: HttpServer['fastify'], known: Known): 
   const suggest = suggester(known);
   const rate = new RateWindow({ ...RATE, now: known.now });
   fastify.get<{ Querystring: { readonly q?: unknown } }>('/suggest', (request, reply) => {
-    const seconds = rate.take(countedAddress(request.ip));
+    const seconds = rate.take(countedNetworks(request.ip));
     if (seconds > 0) {
       const headers = { 'retry-after': String(seconds) };
-      throw new Refusal('quota_exceeded', 'This address asks for suggestions too often.', { headers });
+      throw new Refusal('quota_exceeded', undefined, { headers });
     }
     const { q = '' } = request.query;
-    if (typeof q !== 'string' || q.length > LONGEST) {
-      const errors = [{ field: 'q', message: typeof q === 'string' ? 'is too long' : 'given more than once' }];
-      throw new Refusal('invalid_parameter', 'Cannot use: q.', { errors });
-    }
+    // Too long, or given more than once.
+    if (typeof q !== 'string' || q.length > LONGEST) throw new Refusal('invalid_parameter');
     return reply.header('cache-control', 'private, max-age=30').send(suggest(q));
   });
 }

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import type { Engine } from '@strata/engine';
 import { openStore } from '@strata/store';
-import { tinyChatModel } from '@strata/testnet';
+import { createSimulatedEngine, tinyChatModel } from '@strata/testnet';
 import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { type ProcessOptions, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
@@ -124,11 +125,30 @@ describe('the inference service on PostgreSQL', { skip: postgres.skip }, () => {
         receipts.push(id);
       }
       assert.equal(new Set(receipts).size, answers.length);
+      for (let i = 0; i < 110; i += 1)
+        for (const [target, key] of [
+          [`/${i}`, ''],
+          ['/v1/models', `sk-${i}`],
+          [`/v1/receipts/${i}`, ''],
+        ] as const)
+          assert.ok((await service.get(target, { authorization: key && `Bearer ${key}` })).status >= 400, target);
       assert.equal(service.running.gateway.ledger.log.size, answers.length);
     }
     await using store = await openStore(url, { keyPrefix: 'sk-' });
     assert.deepEqual(await store.answers.unentered(10), []);
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, receipts.length);
+  });
+
+  it('ends what a key has open that another process revokes', { timeout: 120_000 }, async () => {
+    const STRATA_INFERENCE_DATABASE_URL = await postgres.fresh();
+    const engine = createSimulatedEngine({ slots: 2, tokensPerSecond: 50, answerTokens: 100_000 }) as unknown as Engine;
+    const settings = { STRATA_INFERENCE_DATABASE_URL, STRATA_MODEL: '' };
+    await using service = await startHarness(settings, { engines: { [MODEL]: engine } });
+    await using store = await openStore(STRATA_INFERENCE_DATABASE_URL, { keyPrefix: 'sk-' });
+    const asked = { model: MODEL, messages: question.messages, stream: true };
+    const stream = await service.open('/v1/chat/completions', asked);
+    for (const { id } of await store.keys.list()) assert.ok(await store.keys.revoke(id));
+    assert.match(await stream.text(), /"code":"invalid_api_key"\}\}\n\n$/);
   });
 
   it('says that its database is away, and goes on when it is back, with every receipt that it gave out', async () => {

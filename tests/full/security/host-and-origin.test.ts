@@ -41,7 +41,8 @@ describe('services of one machine', () => {
           it(`answers ${line} to no page of another site`, async () => {
             const said = await ask(line, 'host: 127.0.0.1', 'origin: https://evil.example');
             assert.deepEqual(statuses(said), [403]);
-            assert.match(said, /evil\.example/);
+            assert.match(said, /STRATA_ALLOWED_HOSTS/);
+            assert.doesNotMatch(said, /evil\.example/);
           });
       }
 

@@ -185,20 +185,4 @@ describe('a client that attacks', () => {
       assert.ok(answered <= 17, `${answered} were answered`);
     });
   });
-
-  describe('the ledger', () => {
-    it('grows by no more problems of one address than a person makes, and each is answered in any case', async () => {
-      const before = services().leaves();
-      const ask = async () => {
-        const answer = await fetch(`http://127.0.0.1:${services().stackPort}/nowhere`);
-        return (await answer.json()) as { readonly code: string; readonly provenance?: unknown };
-      };
-      const answers = [];
-      for (let round = 0; round < 210; round += 1)
-        answers.push(...(await Promise.all(Array.from({ length: 10 }, ask))));
-      assert.ok(answers.every(({ code }) => code === 'not_found'));
-      assert.ok(services().leaves() - before <= 2_000, `${services().leaves() - before} leaves`);
-      assert.equal(answers.at(-1)?.provenance, undefined);
-    });
-  });
 });

@@ -97,7 +97,7 @@ export function createTestServer(options: { readonly notary?: Notary; readonly l
 export const serverOf = (routes: readonly Route<object>[], options: Partial<HttpServerParts<object>> = {}) =>
   createHttpServer({
     ...{ app: {}, routes, answers: new AnswerCache(), logger: pino({ level: 'silent' }), metrics: new Metrics() },
-    notary: { sign: async (body) => body, signBytes: async () => ({}) },
+    notary: { sign: async (body) => body, signOnce: async (body) => body, signBytes: async () => ({}) },
     keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
     ...options,
   });
@@ -111,8 +111,16 @@ function createNotary() {
   const keys = [receipts.publicKeyEntry(publicKey, { status: 'current', not_before: '2026-01-01T00:00:00Z' })];
   const ledger = receipts.ledgerEntry(keys, { origin: 'ledger.test', url: '/ledger/' });
   const issuing = () => ({ signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' });
+  const once = new Map<string, object>();
+  const issue: Notary['sign'] = async (body) => receipts.issueReceipt(body, issuing()).body;
   const notary: Notary = {
-    sign: async (body) => receipts.issueReceipt(body, issuing()).body,
+    sign: issue,
+    async signOnce(body) {
+      const name = JSON.stringify(body);
+      const signed = once.get(name) ?? (await issue(body));
+      once.set(name, signed);
+      return signed;
+    },
     signBytes: async (content, type) => receipts.issueDetachedReceipt(content, type, issuing()).provenance,
   };
   return { notary, keySet: receipts.keySetDocument(keys, ledger) };

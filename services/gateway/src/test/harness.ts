@@ -43,8 +43,11 @@ export async function startHarness(settings: Record<string, string> = {}, world:
     /** Posts JSON, or text as it is. */
     post: (target: string, body: unknown, headers?: Record<string, string>) => ask(target, posting(body, headers)),
     /** Posts JSON and gives the response as soon as its headers are there. */
-    open: (target: string, body: unknown, signal: AbortSignal | null = null) =>
-      fetch(base + target, { ...posting(body), signal }),
+    open: (
+      target: string,
+      body: unknown,
+      { signal = null, ...by }: { signal?: AbortSignal | null; key?: string } = {},
+    ) => fetch(base + target, { ...posting(body, { authorization: `Bearer ${by.key ?? key}` }), signal }),
     get: (target: string, headers: Record<string, string> = {}) => ask(target, { headers: { ...own, ...headers } }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

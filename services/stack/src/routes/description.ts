@@ -25,7 +25,7 @@ export const getProblem = route(
     params: z.object({ code: z.string().max(64) }),
     output: {
       kind: 'signed',
-      schema: z.object({ code: z.string(), status: z.int(), title: z.string() }),
+      schema: z.object({ code: z.string(), status: z.int(), title: z.string(), detail: z.string() }),
     },
     errors: ['not_found'],
     access: 'open',

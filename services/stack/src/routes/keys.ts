@@ -1,5 +1,5 @@
 // Free API keys for anyone, and the public keys that receipts are verified with.
-import { route } from '@strata/http';
+import { countedNetworks, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { KEY_SET_PATH } from '../ledger.ts';
@@ -11,7 +11,7 @@ export const createKey = route(
     tag: 'Status',
     summary: 'Get a free API key',
     description:
-      'No account, no card, no request body. The key is shown once: only its hash is kept. Limited per address and UTC day.',
+      'No account, no card, no request body. The key is shown once: only its hash is kept. Limited per address, per IPv6 /56 and /48, for the whole service, and UTC day.',
     output: {
       kind: 'signed',
       status: 201,
@@ -27,12 +27,16 @@ export const createKey = route(
   },
   async (app: StackApp, _input, context) => {
     const { freeKeysPerDay: perDay } = app.config;
-    const issued = await app.store.keys.issue(context.address, { perDay });
+    const issued = await app.store.keys.issue(countedNetworks(context.address), { perDay });
     if (!issued) {
       const retry = 86_400 - (Math.floor(app.now().getTime() / 1_000) % 86_400);
-      return context.refuse('quota_exceeded', `This address has got its ${perDay} free keys of the day.`, {
-        headers: { 'retry-after': String(retry) },
-      });
+      return context.refuse(
+        'quota_exceeded',
+        'The free keys of the day are used up for this address, its network or the service.',
+        {
+          headers: { 'retry-after': String(retry) },
+        },
+      );
     }
     const { id, tier, dailyLimit } = issued.stored;
     return { key: issued.key, key_id: id, tier, daily_limit: dailyLimit };

@@ -2,6 +2,8 @@
 // tests/full/security/http-attacks.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { rotateSigningKeys } from '@strata/log';
+import { verifyAnswer } from '@strata/receipts';
 import { shared } from '../../../../tests/support/shared.ts';
 import { startHarness } from '../test/harness.ts';
 import { sharedInternet } from '../test/shared.ts';
@@ -54,12 +56,60 @@ describe('the ledger', () => {
     const bodies = ['', 'a'.repeat(31), 'a'.repeat(33), 'A'.repeat(32), '1'.repeat(32), `${'a'.repeat(32)}%0a`];
     for (const suffix of ['', '/proof']) {
       for (const id of ['x', `rwr_${'0'.repeat(26)}`, ...bodies.map((each) => `cr_${each}`)]) {
-        const { status, body } = await service.ask(`/ledger/receipts/${id}${suffix}`);
+        const { status, body } = await service.get(`/ledger/receipts/${id}${suffix}`);
         assert.deepEqual([status, body.code], [400, 'invalid_parameter'], id);
         assert.equal(body.errors?.[0]?.field, 'ledger_receipt_id');
       }
       const { status, body } = await service.ask(`/ledger/receipts/cr_${'a'.repeat(32)}${suffix}`);
       assert.deepEqual([status, body.code], [404, 'not_found']);
     }
+  });
+
+  it('has one leaf for each kind of refusal without a valid key, for as long as its signing key is in use', async () => {
+    const { log } = service.running.service.app.ledger;
+    const refused = new Map<string, string>();
+    const refuse = async (chosen: string) => {
+      const headers = { 'x-request-id': `request-${chosen}` };
+      for (const [target, init] of [
+        [`/${chosen}`],
+        [`/stack/v1/domains/${chosen}.com?${chosen}`],
+        [`/stack/v1/providers/${chosen}`, { headers: { 'x-stack-key': `ssk_${chosen}` } }],
+        [`/stack/v1/search?q=${chosen}`, { method: 'DELETE' }],
+        [`/ledger/receipts/cr_${chosen}`],
+        [`/problems/${chosen}`],
+        [`/keys?${chosen}`, { method: 'POST', body: `{${chosen}`, headers: { 'content-type': 'application/json' } }],
+      ] as const) {
+        const asked: RequestInit = { ...init, headers: { ...headers, ...(init && 'headers' in init && init.headers) } };
+        const { status, headers: sent, text, body } = await service.ask(target, asked);
+        assert.ok(
+          status >= 400 && sent.get('x-request-id') === headers['x-request-id'] && !text.includes(chosen),
+          text,
+        );
+        assert.equal(text, refused.get(`${body.code}`) ?? text, `${body.code}: another body`);
+        refused.set(`${body.code}`, text);
+      }
+    };
+    const before = log.size;
+    for (let i = 0; i < 15; i += 1) await Promise.all(Array.from({ length: 10 }, (_, j) => refuse(`chosen${i}x${j}`)));
+    const kinds = 'invalid_key invalid_parameter method_not_allowed missing_key not_found quota_exceeded';
+    assert.deepEqual([...refused.keys()].sort(), kinds.split(' '));
+    // The first test has met a kind already.
+    assert.ok(log.size - before <= refused.size, `${log.size - before} leaves`);
+    const keySet = (await service.ask('/.well-known/stack-keys.json')).body;
+    for (const text of refused.values()) {
+      const body = JSON.parse(text);
+      const ledgerReceipt = (await service.ask(`/ledger/receipts/${body.provenance.ledger_receipt_id}`)).body;
+      assert.ok((await verifyAnswer(body, { keySet, ledgerReceipt })).ok, text);
+    }
+    await service.restart();
+    const { ledger } = service.running.service.app;
+    const restarted = ledger.log.size;
+    await refuse('after-a-restart');
+    assert.equal(ledger.log.size, restarted);
+    await rotateSigningKeys(service.directory, () => new Date());
+    await ledger.reload();
+    refused.clear();
+    for (let i = 0; i < 2; i += 1) await refuse('after-a-rotation');
+    assert.equal(ledger.log.size - restarted, refused.size, 'one of a kind by the new key');
   });
 });

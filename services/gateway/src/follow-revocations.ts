@@ -1,0 +1,35 @@
+// Ends the open requests of revoked keys: polls the store for revocations by other processes, such as the CLI.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Store } from '@strata/store';
+import type { Logger } from 'pino';
+import type { Callers } from './callers.ts';
+
+/** One small statement each time. With the query for the keys, a revocation takes effect in less than a second. */
+const POLL_MS = 250;
+
+export interface RevocationParts {
+  readonly store: Pick<Store, 'heads'>;
+  readonly callers: Pick<Callers, 'endRevoked'>;
+  readonly logger: Logger;
+}
+
+/** Until `signal` aborts. Failures are retried. */
+export async function followRevocations(
+  { store, callers, logger }: RevocationParts,
+  signal: AbortSignal,
+): Promise<void> {
+  let before = 0;
+  let isFailing = false;
+  while (!signal.aborted) {
+    try {
+      const { keys } = await store.heads();
+      if (keys !== before) await callers.endRevoked();
+      before = keys;
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) logger.error({ err: error }, 'polling for revoked keys failed: it is retried');
+      isFailing = true;
+    }
+    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+  }
+}

@@ -1,0 +1,49 @@
+// Bodies that many clients get: signed once for each signing key, by the first process of the store that needs one.
+import { hash } from 'node:crypto';
+import type { Notary } from '@strata/http';
+import type { Log } from '@strata/log';
+import { canonicalize } from '@strata/receipts';
+import type { Store } from '@strata/store';
+
+export interface SignOnceParts {
+  readonly sign: Notary['sign'];
+  readonly log: Pick<Log, 'receipt'>;
+  /** Of the current signing key. */
+  readonly keyId: () => string;
+  readonly texts: Pick<Store['texts'], 'get' | 'put'>;
+}
+
+/**
+ * A signed body is stored after its leaf is durable: a restart and other nodes use it. Nodes that sign it at the same time add a
+ * leaf each, and the last one is stored.
+ */
+export function createSignOnce({ sign, log, keyId, texts }: SignOnceParts): Notary['signOnce'] {
+  const signed = new Map<string, Promise<object>>();
+
+  /** Signed before a restart or by another node. Its leaf is missing where the ledger was replaced by another one. */
+  async function remembered(name: string): Promise<object | undefined> {
+    const text = await texts.get(name);
+    if (text === undefined) return undefined;
+    const body = JSON.parse(text) as { readonly provenance: { readonly ledger_receipt_id: string } };
+    return (await log.receipt(body.provenance.ledger_receipt_id)) && body;
+  }
+
+  async function make(name: string, body: Readonly<Record<string, unknown>>): Promise<object> {
+    // Where the store fails, a receipt can still be given; then only this process keeps it.
+    const known = await remembered(name).catch(() => undefined);
+    if (known) return known;
+    const made = await sign(body);
+    await texts.put(name, JSON.stringify(made)).catch(() => {});
+    return made;
+  }
+
+  return (body) => {
+    const name = `signed ${keyId()} ${hash('sha256', canonicalize(body))}`;
+    const known = signed.get(name);
+    if (known) return known;
+    const made = make(name, body);
+    signed.set(name, made);
+    made.catch(() => signed.delete(name));
+    return made;
+  };
+}
