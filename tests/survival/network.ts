@@ -1,6 +1,7 @@
 // Faults of a gateway with workers while it streams answers: what a client got to its end is signed, in the ledger, and counted once.
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { APIError } from 'openai';
 import { busyWorker, Cluster, type GatewayProcess, workersServing } from '../support/network/cluster.ts';
 import { clientOf, faultsOf, type StreamAsk, streamOf } from '../support/network/streams.ts';
 import { randomFrom } from '../support/random.ts';
@@ -72,8 +73,9 @@ async function startStreams(network: Network) {
       seen.checkpoints.add(await (await fetch(`${gateway.ready.base}/ledger/checkpoint`)).text());
       seen.keySets.add(await (await fetch(`${gateway.ready.base}${KEY_SET}`)).text());
     } catch (error) {
-      // A stream of a gateway that goes on must not break, whatever its workers do.
-      if (gateway === network.gateway && gateway.isRunning) wrong.push(String(error));
+      // Until its workers are back a gateway refuses, by a status; streams break only with the gateway.
+      const isRefusal = error instanceof APIError && error.status !== undefined;
+      if (!isRefusal && gateway === network.gateway && gateway.isRunning) wrong.push(String(error));
       await delay(50);
     }
   };
