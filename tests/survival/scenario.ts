@@ -48,38 +48,50 @@ export interface RunOptions {
 /** Share of a fault's time in which it is brought about again; the rest is for the checker. */
 const REPEATED_SHARE = 0.6;
 
+/** Each fault is brought about at least once, but for those whose turn comes after `until`. */
 export async function runGroup<Place extends AsyncDisposable, L extends Load>(
   group: Group<Place, L>,
   { only = () => true, maxTimes = 100, until, onRow = () => {} }: RunOptions,
 ): Promise<readonly Row[]> {
   const faults = Object.entries(group.faults).filter(([name]) => only(name));
-  if (faults.length === 0) return [];
   await using place = await group.open();
   const rows: Row[] = [];
-  for (const [i, [fault, once]] of faults.entries()) {
-    const startedAt = performance.now();
-    const repeatedUntil = startedAt + (REPEATED_SHARE * (until - startedAt)) / (faults.length - i);
-    const load = await group.load(place);
-    const findings: Finding[] = [];
-    let times = 0;
-    let skipped: string | undefined;
-    try {
-      do {
-        skipped = (await once(place, load, times)) ?? undefined;
-        times += skipped === undefined ? 1 : 0;
-      } while (skipped === undefined && times < maxTimes && performance.now() < repeatedUntil);
-    } catch (error) {
-      findings.push(failed(error));
-    }
-    await load.stop();
-    findings.push(...(await load.findings().catch((error) => [failed(error)])));
-    const answered = load.answered();
-    const { receipts } = place.checker;
-    const row = { place: group.name, fault, times, answered, receipts, findings, ...(skipped ? { skipped } : {}) };
+  for (const [i, [name, fault]] of faults.entries()) {
+    const leftMs = until - performance.now();
+    const repeatedUntil = performance.now() + (REPEATED_SHARE * leftMs) / (faults.length - i);
+    const mayRepeat = (times: number) => times < maxTimes && performance.now() < repeatedUntil;
+    const result = i > 0 && leftMs < 0 ? OUT_OF_TIME : await bringAbout(group, place, { fault, mayRepeat });
+    const row = { place: group.name, fault: name, ...result, receipts: place.checker.receipts };
     rows.push(row);
     onRow(row);
   }
   return rows;
+}
+
+type Result = Omit<Row, 'place' | 'fault' | 'receipts'>;
+const OUT_OF_TIME: Result = { times: 0, answered: 0, findings: [{ kind: 'wrong', what: 'there was no time for it' }] };
+
+async function bringAbout<Place extends AsyncDisposable, L extends Load>(
+  group: Group<Place, L>,
+  place: Place,
+  { fault, mayRepeat }: { readonly fault: Fault<Place, L>; readonly mayRepeat: (times: number) => boolean },
+): Promise<Result> {
+  const load = await group.load(place);
+  const findings: Finding[] = [];
+  let times = 0;
+  try {
+    do {
+      const skipped = await fault(place, load, times);
+      if (typeof skipped === 'string') return { times, answered: load.answered(), findings, skipped };
+      times += 1;
+    } while (mayRepeat(times));
+  } catch (error) {
+    findings.push(failed(error));
+  } finally {
+    await load.stop();
+  }
+  findings.push(...(await load.findings().catch((error) => [failed(error)])));
+  return { times, answered: load.answered(), findings };
 }
 
 const failed = (error: unknown): Finding => ({ kind: 'wrong', what: (error as Error).stack ?? String(error) });
