@@ -132,6 +132,14 @@ function judge(file: string, specifier: string, workspace: string, may: readonly
   return undefined;
 }
 
+it('the checker of the survival tests shares no code with what it checks', () => {
+  const sources = sourcesOf('tests/survival/checker');
+  const own = /^(?:node:.+|pg|\.\/[\w-]+\.ts)$/;
+  const foreign = sources.flatMap((file) => importsOf(file).filter((specifier) => !own.test(specifier)));
+  assert.ok(sources.length > 0);
+  assert.deepEqual(foreign, []);
+});
+
 const files = globSync('{bench,catalog,packages,services,tests,web}/**/*.{ts,tsx,sh}', {
   cwd: root,
   exclude: (name) => name === 'node_modules' || name === 'dist',

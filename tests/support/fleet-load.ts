@@ -1,175 +1,124 @@
-// Requests of clients to a fleet during faults, and checks that every answer still holds afterwards.
+// Clients of a fleet during faults: they ask, keep what they are answered, and have the checker compare it with store and ledger.
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkStore, StoreError } from '@strata/store';
-import { rows } from '../../packages/store/src/test/places.ts';
-import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../packages/store/src/test/scans.ts';
+import type { Finding, StreamedEvent } from '../survival/checker/store-checks.ts';
 import type { Fleet, FleetAtWork } from './fleet.ts';
-import { changesIn, follow, get } from './node-answers.ts';
+import { follow } from './node-answers.ts';
 import { randomFrom } from './random.ts';
 import { untilAnswer } from './until.ts';
 
-/** Counted one by one, so that what was answered is what is counted. */
+/** Requests a day of a free key: counted one by one, so that what was answered is what is counted. */
 const FREE_KEY_LIMIT = 50;
-/** No answer is older than its load, or signed for a time to come. */
-const SIGNED_WITHIN_MS = 1_800_000;
 /** A request without an answer after this time is a failure. */
 const ANSWER_LIMIT_MS = 240_000;
 
+const KEY_SET = '/.well-known/stack-keys.json';
+
 export type FleetLoad = Awaited<ReturnType<typeof startLoad>>;
 
-/**
- * Asks until it is stopped; resolves when the stream has its first event, and continues from its last one after a break.
- * `moving`: a domain of this load alone, which moves from one provider to the other and back.
- */
-export async function startLoad(
-  { fleet, store, asked, databaseUrl }: FleetAtWork,
-  freeKeys: number,
-  moving = 'moving.example',
-) {
-  const unlimited = await store.keys.create({ tier: 'unlimited' });
-  const keys = await Promise.all(Array.from({ length: freeKeys }, () => store.keys.create({ tier: 'free' })));
-  const ended = new Set<string>();
-  const startedAt = Date.now();
+/** Asks until it is stopped; resolves when the stream has its first event. After a break it continues from its last one. */
+export async function startLoad({ fleet, key, asked, databaseUrl, dataOf, checker }: FleetAtWork) {
   const stopping = new AbortController();
-  const receipts = new Set<string>();
-  const profiles = new Map<string, string>();
-  const counted = new Map<string, number>();
+  const seen = { answers: new Map<string, string>(), checkpoints: new Set<string>(), keySets: new Set<string>() };
+  const [scans, counted] = [new Map<string, string>(), new Map<string, number>()];
   /** How often each status came, and answers that must not be given. */
   const statuses: Record<number, number> = {};
   const wrong: string[] = [];
-  let longestMs = 0;
   const random = randomFrom(2);
+  const answered = () => (statuses[200] ?? 0) + (statuses[201] ?? 0);
 
-  const working = async (work: () => Promise<void>) => {
+  const working = async (work: () => Promise<unknown>) => {
     while (!stopping.signal.aborted)
       await work().catch((error: Error) => {
         if (!isOfFault(error)) wrong.push(error.stack ?? String(error));
         return delay(20);
       });
   };
-  const ask = async (target: string, key: string) => {
+  /** The text of a 200 or 201, undefined after another answer that may be given. */
+  const ask = async (target: string, { key = '', method = 'GET' } = {}) => {
     const { base } = await fleet.api();
-    const startedAt = performance.now();
-    const answer = await get({ base }, target, key, AbortSignal.timeout(ANSWER_LIMIT_MS)).catch((error: Error) => {
-      if (error.name === 'TimeoutError') wrong.push(`${target} got no answer within ${ANSWER_LIMIT_MS} ms`);
-      throw error;
-    });
-    longestMs = Math.max(longestMs, performance.now() - startedAt);
-    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
-    const isRefusal = [404, 429].includes(answer.status) || isUnavailable(answer);
-    if (answer.status !== 200 && !isRefusal) wrong.push(`${answer.status} ${answer.text}`);
-    return answer;
+    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    const response = await fetch(base + target, { method, signal, headers: { 'x-stack-key': key } });
+    const [{ status }, text] = [response, await response.text()];
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    if (response.ok) return text;
+    const isUnavailable = status === 503 && response.headers.has('retry-after') && text.includes('"unavailable"');
+    if (![404, 429].includes(status) && !isUnavailable) wrong.push(`${status} ${text}`);
+    await delay(20);
+    return undefined;
   };
-  const note = (text: string) => {
-    const { provenance, domain, scanned_at } = JSON.parse(text);
-    receipts.add(provenance.ledger_receipt_id);
-    if (!(Math.abs(Date.parse(provenance.signed_at) - Date.now()) < SIGNED_WITHIN_MS))
-      wrong.push(`signed at ${provenance.signed_at}`);
-    return { domain, scanned_at } as { readonly domain?: string; readonly scanned_at?: string };
+  const askSigned = async (target: string, options: Parameters<typeof ask>[1]) => {
+    const text = await ask(target, options);
+    if (text === undefined) return undefined;
+    const body = JSON.parse(text) as Record<string, string> & { readonly provenance: Record<string, string> };
+    seen.answers.set(body.provenance.ledger_receipt_id ?? '', text);
+    return body;
   };
-  const stream = followOn(fleet, unlimited.key, stopping.signal);
-  let n = 0;
-  const load = [
-    working(async () => {
-      const name = asked[Math.floor(random() * asked.length)] ?? '';
-      const answer = await ask(`/stack/v1/domains/${name}`, unlimited.key);
-      if (answer.status !== 200) return void (await delay(20));
-      const { scanned_at } = note(answer.text);
-      if (scanned_at) profiles.set(name, scanned_at);
-    }),
-    // Requests that count, each key to its end.
-    ...Array.from({ length: 2 }, (_, lane) =>
-      working(async () => {
-        const mine = keys.filter((_, i) => i % 2 === lane);
-        const key = mine.find(({ stored: { id } }) => !ended.has(id) && (counted.get(id) ?? 0) < FREE_KEY_LIMIT);
-        if (!key) return void (await delay(100));
-        const answer = await ask('/stack/v1/stats/providers', key.key);
-        if (answer.status === 200) {
-          note(answer.text);
-          counted.set(key.stored.id, (counted.get(key.stored.id) ?? 0) + 1);
-        }
-        // What got lost on its way may have been counted: then the key ends before this count does.
-        if (answer.status === 429) ended.add(key.stored.id);
-        if (answer.status === 503) await delay(20);
-      }),
-    ),
-    // Changes that every second scan confirms, for the stream.
-    working(async () => {
-      const exchange = n % 4 < 2 ? GOOGLE : MICROSOFT;
-      n += 1;
-      await store.recordScan(scanOf(moving, day(n - 1), exchange), confirm);
-      await delay(20);
-    }),
-  ];
+  const profile = async () => {
+    const name = asked[Math.floor(random() * asked.length)] ?? '';
+    const body = await askSigned(`/stack/v1/domains/${name}`, { key });
+    if (body?.scanned_at) scans.set(name, body.scanned_at);
+  };
+  /** Takes free keys, and uses each to its end. A request whose answer is lost may be counted. */
+  const useKeys = async () => {
+    const free = (await askSigned('/keys', { method: 'POST' }))?.key;
+    if (!free) return;
+    counted.set(free, 0);
+    for (let tries = 0; tries < FREE_KEY_LIMIT && !stopping.signal.aborted; tries += 1) {
+      const target = `/stack/v1/search?limit=1&q=${random()}`;
+      const body = await askSigned(target, { key: free }).catch(() => undefined);
+      if (body) counted.set(free, (counted.get(free) ?? 0) + 1);
+    }
+  };
+  const watchLedger = async () => {
+    // The key set after the checkpoint: it has the key that signed it.
+    const checkpoint = await ask('/ledger/checkpoint');
+    const keySet = await ask(KEY_SET);
+    if (checkpoint) seen.checkpoints.add(checkpoint);
+    if (keySet) seen.keySets.add(keySet);
+    await delay(50);
+  };
+  const stream = followOn(fleet, key, stopping.signal);
+  const load = [profile, useKeys, useKeys, watchLedger].map(working);
   await untilAnswer('the stream has begun', stream.hasBegun);
 
+  const stop = async () => {
+    stopping.abort();
+    await Promise.all([...load, stream.following]);
+  };
+  /** What does not hold of all answers so far. Call it after `stop`. */
+  const findings = async (): Promise<readonly Finding[]> => {
+    const folder = databaseUrl.startsWith('sqlite:') ? path.join(dataOf(0), 'ledger') : undefined;
+    const { base } = await fleet.api();
+    const places = { databaseUrl, folder, base, keySetPath: KEY_SET };
+    const acknowledged = { scans, counted, events: stream.events };
+    const found = await checker.check({ ...seen, acknowledged }, places);
+    return [...wrong.map((what) => ({ kind: 'wrong', what }) as const), ...found];
+  };
   return {
-    ...{ key: unlimited.key, receipts, statuses },
+    ...{ key, seen, statuses, answered, stop, findings },
     /** Until clients have so many more answers than now. */
     async goesOn(answers = 20): Promise<void> {
-      const before = statuses[200] ?? 0;
-      await untilAnswer('clients get answers', () => (statuses[200] ?? 0) >= before + answers);
+      const before = answered();
+      await untilAnswer('clients get answers', () => answered() >= before + answers);
     },
-    async stop(): Promise<void> {
-      stopping.abort();
-      await Promise.all([...load, stream.following]);
+    /** Until clients got so many more refusals than now. */
+    async refuses(refusals = 1): Promise<void> {
+      const before = statuses[503] ?? 0;
+      await untilAnswer('clients are refused', () => (statuses[503] ?? 0) >= before + refusals);
     },
     /** Every answer still holds, and nothing happened twice. Call it after `stop`. */
     async check(): Promise<string> {
-      assert.deepEqual(wrong, []);
-      const node = await fleet.api();
-      assert.ok(receipts.size > 0, 'there are receipts');
-      for (const id of receipts) {
-        const { status } = await get(node, `/ledger/receipts/${id}`, unlimited.key);
-        assert.equal(status, 200, `${id} was given out and is not in the ledger`);
-      }
-      for (const [name, scannedAt] of profiles) {
-        const stored = await store.domain(name);
-        assert.ok(
-          stored && stored.scannedAt.getTime() >= Date.parse(scannedAt),
-          `${name} is not older than it was published`,
-        );
-      }
-      // Midnight may have passed.
-      const days = [...new Set([startedAt, Date.now()].map((at) => new Date(at).toISOString().slice(0, 10)))];
-      for (const { stored } of keys) {
-        const used = await Promise.all(days.map((each) => store.quota.used(stored.id, each)));
-        const answered = counted.get(stored.id) ?? 0;
-        const sum = used.reduce((a, b) => a + b, 0);
-        assert.ok(
-          sum >= answered && used.every((count) => count <= FREE_KEY_LIMIT),
-          `${answered} answered, ${used} counted`,
-        );
-      }
-      const twice = 'select domain_id, observed_at from scans group by domain_id, observed_at having count(*) > 1';
-      assert.deepEqual(await rows(databaseUrl, twice), [], 'no scan is stored twice');
-      const all = await changesIn(store);
-      await using rest = await follow(node, unlimited.key, String(stream.events.at(-1)?.seq));
-      const events = () => [...stream.events, ...rest.events];
-      const last = () => events().at(-1)?.body ?? '';
-      await untilAnswer('all are sent', last, (body) => body.includes(all.at(-1) ?? '-'));
-      const published = events().map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
-      const publishedChanges = published.filter((id) => all.includes(id));
-      const expected = all.slice(all.indexOf(publishedChanges[0] ?? ''));
-      assert.deepEqual(publishedChanges, expected, 'each change since it was followed is sent once, in its order');
-      assert.equal(new Set(published).size, published.length);
-      assert.deepEqual((await checkStore(databaseUrl)).findings, []);
-      const requests = [...counted.values()].reduce((a, b) => a + b, 0);
-      return `${JSON.stringify(statuses)} in at most ${Math.round(longestMs)} ms: ${receipts.size} receipts, ${profiles.size} profiles, ${requests} counted requests, ${all.length} changes over ${stream.breaks()} breaks of the stream`;
+      assert.deepEqual(await findings(), []);
+      return `${JSON.stringify(statuses)}: ${checker.receipts} receipts, ${scans.size} profiles, ${counted.size} keys, ${stream.events.length} events over ${stream.breaks()} breaks of the stream`;
     },
   };
-}
-
-/** What a service answers whose database is away. */
-function isUnavailable(answer: Awaited<ReturnType<typeof get>>): boolean {
-  if (answer.status !== 503 || answer.headers.get('retry-after') === null) return false;
-  return (JSON.parse(answer.text) as { readonly code?: string }).code === 'unavailable';
 }
 
 /** Follows the stream wherever it is served, each time from where it was, until the signal aborts. */
 function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
-  const events: { readonly seq: number; readonly body: string }[] = [];
+  const events: StreamedEvent[] = [];
   let breaks = 0;
   let current: Awaited<ReturnType<typeof follow>> | undefined;
   const following = (async () => {
@@ -195,6 +144,5 @@ function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
 
 /** Whether a stopped process or database explains the error; all others are bugs. */
 function isOfFault(error: Error): boolean {
-  if (error instanceof StoreError || error.name === 'TimeoutError' || error.name === 'AbortError') return true;
   return error instanceof TypeError && (error.message === 'fetch failed' || error.message === 'terminated');
 }

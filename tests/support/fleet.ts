@@ -1,8 +1,12 @@
-// Processes in all roles at work on one PostgreSQL; one that was killed is started anew in its slot.
+// Processes in roles at work on one store; one that was killed is started anew in its slot, with its data.
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { openStore } from '@strata/store';
 import { createInternet } from '@strata/testnet';
+import { Checker } from '../survival/checker/check.ts';
 import { type NodeRole, type TestNode, type TestNodes, testNodes } from './nodes.ts';
 import { randomFrom } from './random.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 import { untilAnswer } from './until.ts';
 
 /** Two of each: whatever happens to one of them, another is online. */
@@ -26,11 +30,11 @@ export class Fleet {
   readonly #random = randomFrom(1);
   readonly killed: Record<string, number> = {};
 
-  /** `own`: settings of the process of a slot; slots count from 0, in the order of `TWO_OF_EACH`. */
-  constructor(nodes: TestNodes, own: (slot: number) => Settings) {
+  /** `settingsOf` the process of a slot, each time that it starts; slots count from 0, in the order of the roles. */
+  constructor(nodes: TestNodes, roles: readonly NodeRole[], settingsOf: (slot: number) => Settings) {
     this.#nodes = nodes;
-    this.#settingsOf = (slot) => ({ ...CONTINUOUS_RESCAN, ...own(slot) });
-    this.#slots = TWO_OF_EACH.map((role) => ({ role, node: undefined, starting: Promise.resolve() }));
+    this.#settingsOf = settingsOf;
+    this.#slots = roles.map((role) => ({ role, node: undefined, starting: Promise.resolve() }));
     for (const slot of this.#slots) this.#start(slot);
   }
 
@@ -43,18 +47,19 @@ export class Fleet {
     return this.#slots.flatMap(({ role, node }) => (node && role === (only ?? role) ? [node] : []));
   }
 
-  /** Some API node that is not known to be offline. */
+  /** Some node with an API that is not known to be offline. */
   async api(): Promise<TestNode> {
-    return (await untilAnswer('an API node is online', () => this.#oneOf(this.all('api')))) as TestNode;
+    const apis = () => [...this.all('api'), ...this.all('all')];
+    return (await untilAnswer('an API node is online', () => this.#oneOf(apis()))) as TestNode;
   }
 
-  async killOne(): Promise<void> {
-    const slot = this.#oneOf(this.#slots.filter(({ node }) => node !== undefined));
-    if (!slot?.node) return this.settled();
-    const { node } = slot;
+  /** Kills a process, by default any of them, and starts another in its slot. */
+  async kill(victim = this.#oneOf(this.all())): Promise<void> {
+    const slot = this.#slots.find(({ node }) => node === victim);
+    if (!slot || !victim) return this.settled();
     slot.node = undefined;
     this.killed[slot.role] = (this.killed[slot.role] ?? 0) + 1;
-    await node.kill();
+    await victim.kill();
     this.#start(slot);
   }
 
@@ -71,23 +76,50 @@ export class Fleet {
   }
 }
 
+interface FleetOptions {
+  readonly roles?: readonly NodeRole[];
+  /** By default the store's own address. */
+  readonly reachedAt?: string;
+  readonly own?: (slot: number) => Settings;
+  /** Of all data. */
+  readonly directory?: string;
+}
+
 export type FleetAtWork = Awaited<ReturnType<typeof startFleet>>;
 
-/** Half of the companies are on the list and were scanned once; processes have the database `reachedAt`. */
-export async function startFleet(
-  databaseUrl: string,
-  { reachedAt = databaseUrl, own = (_slot: number): Settings => ({}) } = {},
-) {
+/** Half of the companies are on the list, and each process that scans has a domain that moves. */
+export async function startFleet(databaseUrl: string, options: FleetOptions = {}) {
+  const { roles = TWO_OF_EACH, reachedAt = databaseUrl, own = () => ({}) } = options;
   await using stack = new AsyncDisposableStack();
-  const store = stack.use(await openStore(databaseUrl, { poolSize: 3 }));
-  const internet = stack.use(await createInternet({ domains: DOMAINS, hasFaults: false }));
-  const [scheduled, asked] = [internet.domains().slice(0, DOMAINS / 2), internet.domains().slice(DOMAINS / 2)];
-  await store.addDomains(scheduled, { source: 'test' });
+  const directory = options.directory ?? stack.use(await temporaryDirectory()).path;
+  const names = await namesOfCompanies();
+  const [scheduled, asked] = [names.slice(0, DOMAINS / 2), names.slice(DOMAINS / 2)];
+  const key = await fill(databaseUrl, scheduled);
+  const dataOf = (slot: number) => path.join(directory, `slot-${slot}`);
+  const settingsOf = (slot: number) => ({
+    ...{ ...CONTINUOUS_RESCAN, STRATA_FREE_KEYS_PER_DAY: '1000000', STRATA_DATA: dataOf(slot) },
+    ...(['all', 'scanner'].includes(roles[slot] ?? '') ? { TEST_MOVING: `moving-${slot}.example` } : {}),
+    ...own(slot),
+  });
+  for (const slot of roles.keys()) await mkdir(dataOf(slot), { recursive: true });
   const nodes = stack.use(await testNodes({ databaseUrl: reachedAt, domains: DOMAINS, canApiScan: true }));
-  const fleet = new Fleet(nodes, own);
+  const fleet = new Fleet(nodes, roles, settingsOf);
   await fleet.settled();
-  const counted = async () => (await store.counts()).scannedDomains;
-  await untilAnswer('all domains are scanned once', counted, (count) => count >= scheduled.length);
   const owned = stack.move();
-  return { databaseUrl, store, fleet, asked, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    ...{ databaseUrl, fleet, asked, key, dataOf, checker: new Checker() },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function namesOfCompanies(): Promise<readonly string[]> {
+  await using internet = await createInternet({ domains: DOMAINS, hasFaults: false });
+  return internet.domains();
+}
+
+/** Puts domains on the list; resolves with a key without a limit. The store is closed again, as where its only process is killed. */
+async function fill(databaseUrl: string, domains: readonly string[]): Promise<string> {
+  await using store = await openStore(databaseUrl, { poolSize: 1 });
+  await store.addDomains(domains, { source: 'test' });
+  return (await store.keys.create({ tier: 'unlimited' })).key;
 }

@@ -1,5 +1,4 @@
-// Requests to nodes, their event streams, and the ids of confirmed changes.
-import type { Store } from '@strata/store';
+// Requests to nodes, and their event streams.
 import { openStream, type StreamEvent } from '../../services/stack/src/test/stream-reader.ts';
 import type { TestNode } from './nodes.ts';
 
@@ -15,17 +14,6 @@ export async function follow({ base }: TestNode, key: string, lastEventId?: stri
   const onEvent = ({ id, event, data }: StreamEvent) => void events.push({ seq: Number(id), type: event, body: data });
   const stream = await openStream(`${base}/stack/v1/stream`, { key, lastEventId, onEvent });
   return { events, ended: stream.ended, [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose]() };
-}
-
-/** The ids of the stream's events of all confirmed changes, in their order. */
-export async function changesIn(store: Store): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for (let last = 0; ; ) {
-    const page = await store.eventsSince(last, 1_000);
-    for (const { seq, kind } of page) if (kind === 'change-confirmed') ids.push(`ev_${String(seq).padStart(10, '0')}`);
-    if (page.length === 0) return ids;
-    last = page.at(-1)?.seq ?? last;
-  }
 }
 
 const VARYING: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
 // Several real processes on one PostgreSQL database, each in its role and with a data directory of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -31,9 +32,10 @@ export async function testNodes({ databaseUrl, domains, canApiScan = false }: No
   return {
     async start(role: NodeRole, settings: Readonly<Record<string, string>> = {}) {
       count += 1;
-      const own = path.join(directory, `${role}-${count}`);
-      // As a secret that is mounted: one ledger of all has one key.
-      await cp(path.join(keys, 'keys'), path.join(own, 'keys'), { recursive: true });
+      const own = settings.STRATA_DATA ?? path.join(directory, `${role}-${count}`);
+      // As a secret that is mounted: one ledger of all has one key. A directory that is used again has its own.
+      if (!existsSync(path.join(own, 'keys')))
+        await cp(path.join(keys, 'keys'), path.join(own, 'keys'), { recursive: true });
       const env = {
         ...process.env,
         ...{ STRATA_DATA: own, STRATA_DATABASE_URL: databaseUrl, STRATA_DATABASE_CONNECTIONS: '5', STRATA_ROLE: role },

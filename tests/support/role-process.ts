@@ -1,5 +1,6 @@
 // One process of a role, as `strata stack serve` runs it, on a simulated internet of so many companies that is the same in every process;
 // without a number it is on none; its resolver is that internet's own, or another that stands in front of one. Says where it listens; ends in order at SIGTERM or when its parent exits.
+import { once } from 'node:events';
 import { createLogger } from '@strata/http';
 import { readConfig, startRole } from '@strata/stack';
 import { createInternet } from '@strata/testnet';
@@ -22,5 +23,7 @@ const running = stack.use(
 const { port, metricsPort } = running;
 process.stdout.write(`${JSON.stringify({ port, metricsPort })}\n`);
 process.stdin.once('end', () => process.exit(1)).resume();
-await new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()));
+const { TEST_MOVING } = process.env;
+if (TEST_MOVING) await (await import('./moving-domain.ts')).keepMoving(running.store, TEST_MOVING);
+else await once(process, 'SIGTERM');
 process.stdin.destroy();

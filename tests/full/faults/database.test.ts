@@ -53,11 +53,9 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
 
   const statuses = (where = '/ready') => Promise.all(fleet.all().map((node) => statusOf(node, where)));
 
-  let loads = 0;
   /** Load before, through and after some trouble, and then all the checks. */
   async function through(trouble: (load: FleetLoad) => Promise<void>): Promise<void> {
-    loads += 1;
-    const load = await startLoad(place, 40 * TIMES, `moving-${loads}.example`);
+    const load = await startLoad(place);
     try {
       await load.goesOn();
       for (let time = 0; time < TIMES; time += 1) {
@@ -77,17 +75,11 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
       assert.deepEqual([child.exitCode, child.signalCode], [null, null], `a ${role} has ended`);
   }
 
-  /** Until a client gets a 503 more than now. */
-  async function refuses(load: FleetLoad): Promise<void> {
-    const before = load.statuses[503] ?? 0;
-    await untilAnswer('clients are refused', () => (load.statuses[503] ?? 0) > before);
-  }
-
   /** They say of themselves that they live, and that nobody should come. */
   async function saysSo(load: FleetLoad): Promise<void> {
     await untilAnswer('none is ready', statuses, (all) => all.every((status) => status === 503));
     assert.deepEqual(new Set(await statuses('/health')), new Set([200]), 'each lives');
-    await refuses(load);
+    await load.refuses();
   }
 
   const TROUBLES: Readonly<Record<string, (load: FleetLoad) => Promise<void>>> = {
@@ -166,7 +158,11 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
     if (!full) return t.skip('no file system can be mounted here');
     await through(async (load) => {
       const { base } = await fleet.api();
-      const reads = ['/ledger/checkpoint', `/ledger/receipts/${[...load.receipts][0]}`, '/.well-known/stack-keys.json'];
+      const reads = [
+        '/ledger/checkpoint',
+        `/ledger/receipts/${[...load.seen.answers.keys()][0]}`,
+        '/.well-known/stack-keys.json',
+      ];
       const before = load.statuses[503] ?? 0;
       await untilAnswer('clients are refused', () => {
         // Again and again: a checkpoint of the server gives room back.

@@ -9,8 +9,8 @@ import { until, untilAnswer } from '../until.ts';
 import type { GatewayReady } from './gateway-process.ts';
 import type { ProcessOptions, WorkerReady } from './worker-process.ts';
 
-/** A host is started, a model is loaded. */
-const READY_MS = 60_000;
+/** A host is started, a model is loaded: generous, for a machine whose cores are busy. */
+const READY_MS = 240_000;
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -146,7 +146,7 @@ async function runningIn({ child }: WorkerProcess): Promise<number> {
 export async function workersServing(
   { ready: { base } }: GatewayProcess,
   count: number,
-  { model, withinMs = 30_000 }: { readonly model?: string; readonly withinMs?: number } = {},
+  { model, withinMs = 240_000 }: { readonly model?: string; readonly withinMs?: number } = {},
 ): Promise<void> {
   const isServed = async () => {
     const { models } = (await (await fetch(`${base}/network`)).json()) as NetworkReport;

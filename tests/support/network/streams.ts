@@ -23,7 +23,7 @@ export function clientOf({ ready }: GatewayProcess): OpenAI {
 /** Rejects as the client does when the stream ends with an error, or without its end. */
 export async function streamOf(client: OpenAI, ask: StreamAsk) {
   const startedAt = performance.now();
-  const stream = await client.completions.create(
+  const asked = client.completions.create(
     {
       model: ask.model ?? 'simulated',
       prompt: [...ask.prompt],
@@ -34,6 +34,8 @@ export async function streamOf(client: OpenAI, ask: StreamAsk) {
     },
     ask.signal === undefined ? {} : { signal: ask.signal },
   );
+  const { data: stream, response } = await asked.withResponse();
+  const receiptId = response.headers.get('x-receipt-id');
   const ids = new Set<string>();
   const text: string[] = [];
   let finish: string | null = null;
@@ -56,7 +58,7 @@ export async function streamOf(client: OpenAI, ask: StreamAsk) {
     ask.onPiece?.(text.length);
   }
   const totalMs = performance.now() - startedAt;
-  return { text: text.join(''), ids, finish, completionTokens, firstTokenMs, longestGapMs, totalMs };
+  return { receiptId, text: text.join(''), ids, finish, completionTokens, firstTokenMs, longestGapMs, totalMs };
 }
 
 /** The text that an undisturbed simulated engine gives. */

@@ -1,0 +1,28 @@
+// A short round of `npm run test:survival`: each of these faults once.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
+import { networkGroup } from '../../survival/network.ts';
+import { type Group, type Load, runGroup, tableOf } from '../../survival/scenario.ts';
+import { severalProcesses } from '../../survival/several-processes.ts';
+import { singleProcess } from '../../survival/single-process.ts';
+
+const FAULTS = /any moment|container|back by two|any process|both API|past its lease|30 hours|while it streams/;
+/** Of a quiet machine; each fault is brought about once, however long it takes. */
+const ROUND_MS = 15_000;
+const limit = { timeout: 900_000 };
+
+async function assertSurvives<Place extends AsyncDisposable, L extends Load>(group: Group<Place, L>): Promise<void> {
+  const only = (fault: string) => FAULTS.test(fault);
+  const rows = await runGroup(group, { only, maxTimes: 1, until: performance.now() + ROUND_MS });
+  console.log(tableOf(rows));
+  for (const { fault, findings } of rows) assert.deepEqual(findings, [], fault);
+}
+
+describe('services at work', { concurrency: true }, () => {
+  it('survive as one process on SQLite', limit, () => assertSurvives(singleProcess));
+  it('survive in roles on PostgreSQL', { ...limit, skip: binaries ? false : notice }, () =>
+    assertSurvives(severalProcesses),
+  );
+  it('survive as a gateway with its streams', limit, () => assertSurvives(networkGroup));
+});

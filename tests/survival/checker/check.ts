@@ -1,0 +1,111 @@
+// The checker of the survival tests: reads store and ledger by itself, and shares no code with the service.
+import { withDatabase } from './database.ts';
+import { type Ledger, ledgerInFolder, ledgerInTables, ledgerServed } from './ledger-sources.ts';
+import { leafHash, rootOfProof, Tree } from './merkle.ts';
+import { type KeySet, leafOfAnswer, openCheckpoint } from './signatures.ts';
+import { type Acknowledged, checkEvents, checkState, checkUsage, type Finding } from './store-checks.ts';
+
+/** All that clients got of one service since the last check. */
+export interface Seen {
+  /** Signed bodies by the id of their receipt in the ledger. */
+  readonly answers: ReadonlyMap<string, string>;
+  readonly checkpoints: ReadonlySet<string>;
+  readonly keySets: ReadonlySet<string>;
+  /** Undefined for the inference service. */
+  readonly acknowledged?: Acknowledged;
+  /** Ids of receipts of completions. */
+  readonly receiptIds?: ReadonlySet<string>;
+}
+export interface Places {
+  readonly databaseUrl: string;
+  /** Of the ledger; undefined where it is in the database. */
+  readonly folder?: string | undefined;
+  /** Address of the service, and the path of its key set. */
+  readonly base: string;
+  readonly keySetPath: string;
+}
+
+interface ServedProof {
+  readonly index: number;
+  readonly tree_size: number;
+  /** Base64. */
+  readonly proof: readonly string[];
+  readonly checkpoint: string;
+}
+
+/** Proofs that are asked for in each check. */
+const PROOFS = 50;
+
+/** Remembers what was seen: every answer and every checkpoint must hold in each later check too. */
+export class Checker {
+  readonly #leaves = new Map<string, string>();
+  readonly #checkpoints = new Set<string>();
+  readonly #keySets = new Set<string>();
+
+  /** Receipts that were checked so far. */
+  get receipts(): number {
+    return this.#leaves.size;
+  }
+
+  /** Everything that is wrong; nothing when all that clients got still holds. */
+  async check(seen: Seen, { databaseUrl, folder, base, keySetPath }: Places): Promise<readonly Finding[]> {
+    const findings: Finding[] = [];
+    const stored = await withDatabase(databaseUrl, async (sql) => {
+      if (seen.acknowledged) {
+        for await (const finding of checkState(sql, seen.acknowledged)) findings.push(finding);
+        for await (const finding of checkEvents(sql, seen.acknowledged)) findings.push(finding);
+      }
+      if (seen.receiptIds) for await (const finding of checkUsage(sql, seen.receiptIds)) findings.push(finding);
+      return folder === undefined ? await ledgerInTables(sql) : ledgerInFolder(folder);
+    });
+    const served = await ledgerServed(base);
+    const every = Math.max(1, Math.floor(seen.answers.size / PROOFS));
+    const ids = [...seen.answers.keys()].filter((_, i) => i % every === 0);
+    const proofs = await Promise.all(ids.map(async (id) => [id, await proofOf(base, id)] as const));
+    for (const each of seen.checkpoints) this.#checkpoints.add(each);
+    for (const each of seen.keySets) this.#keySets.add(each);
+    // After all that may be signed with a new key.
+    this.#keySets.add(await (await fetch(base + keySetPath)).text());
+    const keySets = [...this.#keySets].map((text) => JSON.parse(text) as KeySet);
+    for (const [id, text] of seen.answers) {
+      const leaf = leafOfAnswer(text, keySets);
+      if (typeof leaf === 'string') findings.push({ kind: 'wrong', what: leaf });
+      else this.#leaves.set(id, leafHash(leaf).toString('hex'));
+    }
+    for (const ledger of [stored, served]) findings.push(...this.#checkLedger(ledger, keySets));
+    for (const [id, proof] of proofs) findings.push(...this.#checkProof(id, proof, keySets));
+    return findings;
+  }
+
+  /** One signed tree has the leaf of every answer, and every checkpoint that a client saw is of a beginning of it. */
+  *#checkLedger({ leaves, checkpoint }: Ledger, keySets: readonly KeySet[]): Generator<Finding> {
+    const tree = new Tree(leaves);
+    for (const note of [checkpoint, ...this.#checkpoints]) {
+      const opened = openCheckpoint(note, keySets);
+      if (typeof opened === 'string') yield { kind: 'wrong', what: opened };
+      else if (opened.size > tree.size) yield { kind: 'lost', what: `leaves ${tree.size} to ${opened.size}` };
+      else if (!tree.root(opened.size).equals(opened.root))
+        yield { kind: 'wrong', what: `another tree than the checkpoint of size ${opened.size} says` };
+    }
+    for (const [id, leaf] of this.#leaves)
+      if (!tree.indexes.has(leaf)) yield { kind: 'lost', what: `the receipt ${id} is not in the ledger` };
+    const receipts = leaves.map((leaf) => JSON.parse(leaf.toString()).receipt_id);
+    const doubled = receipts.length - new Set(receipts).size;
+    if (doubled > 0) yield { kind: 'doubled', what: `${doubled} receipts in the ledger` };
+  }
+
+  *#checkProof(id: string, served: ServedProof | undefined, keySets: readonly KeySet[]): Generator<Finding> {
+    if (!served) return yield { kind: 'lost', what: `the proof of ${id}` };
+    const { index, tree_size, checkpoint } = served;
+    const opened = openCheckpoint(checkpoint, keySets);
+    const proof = served.proof.map((each) => Buffer.from(each, 'base64'));
+    const root = rootOfProof(Buffer.from(this.#leaves.get(id) ?? '', 'hex'), index, tree_size, proof);
+    if (typeof opened === 'string' || opened.size !== tree_size || !root?.equals(opened.root))
+      yield { kind: 'wrong', what: `the proof of ${id} does not lead to a signed root` };
+  }
+}
+
+async function proofOf(base: string, id: string): Promise<ServedProof | undefined> {
+  const response = await fetch(`${base}/ledger/receipts/${id}`);
+  return response.status === 200 ? ((await response.json()) as ServedProof) : undefined;
+}

@@ -1,0 +1,113 @@
+// Faults of processes in roles: those that every fleet knows, whatever its store.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { rows } from '../../packages/store/src/test/places.ts';
+import { strataProcess } from '../../services/cli/src/test/run-strata.ts';
+import type { FleetAtWork } from '../support/fleet.ts';
+import type { FleetLoad } from '../support/fleet-load.ts';
+import type { TestNode } from '../support/nodes.ts';
+import { randomFrom } from '../support/random.ts';
+import { succeeds } from '../support/strata-stack.ts';
+import { untilAnswer } from '../support/until.ts';
+
+export type FleetPlace = FleetAtWork & { readonly settings: Record<string, string>; readonly clocks: string };
+const random = randomFrom(3);
+const CLOCK = path.join(import.meta.dirname, '../support/shifted-clock.ts');
+
+/** Settings that give each slot a clock of its own, which the file `<clocks>/<slot>` sets. */
+export const withClock = (clocks: string, slot: number) => ({
+  ...{ NODE_OPTIONS: `--import=${CLOCK}`, TEST_CLOCK_FILE: path.join(clocks, String(slot)) },
+});
+export const setClock = ({ clocks }: FleetPlace, slot: number, offsetMs: number) =>
+  writeFile(path.join(clocks, String(slot)), String(offsetMs));
+
+/** What the command line needs to work on the store of a fleet, with the data of its first slot. */
+const envOf = ({ databaseUrl, dataOf }: FleetAtWork) => ({
+  ...{ STRATA_DATA: dataOf(0), STRATA_DATABASE_URL: databaseUrl },
+});
+
+export async function restarted({ fleet }: FleetAtWork, load: FleetLoad): Promise<void> {
+  await fleet.settled();
+  await load.goesOn(5);
+}
+
+export const anyProcess = async (place: FleetPlace, load: FleetLoad) => {
+  await delay(random() * 500);
+  await place.fleet.kill();
+  // None is killed before clients are answered after the last kill.
+  await load.goesOn(5);
+  await place.fleet.settled();
+};
+
+/** Resolves when a file of this name is there, or the process has ended. */
+export async function untilFile(directory: string, name: RegExp, child: ChildProcess): Promise<void> {
+  const isThere = () => existsSync(directory) && readdirSync(directory).some((each) => name.test(each));
+  while (!isThere() && child.exitCode === null && child.signalCode === null) await nextTurn();
+}
+
+/** Starts a command on the place, and kills it when it writes. */
+async function cutOff(place: FleetPlace, args: readonly string[], directory: string, name: RegExp): Promise<void> {
+  const { command, args: all, env } = strataProcess(['stack', ...args], envOf(place));
+  const child = spawn(command, all, { env, stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  await untilFile(directory, name, child);
+  await delay(random() * 20);
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** Kills the command while it writes, or else a process of the service; then the same command makes a complete backup. */
+export const backup = async (place: FleetPlace, load: FleetLoad, round: number) => {
+  const set = path.join(place.clocks, `set-${round}`);
+  const begun = new RegExp(`^\\.set-${round}\\.unfinished$`);
+  if (round % 2 === 0) await cutOff(place, ['backup', set], place.clocks, begun);
+  const making = existsSync(set) ? Promise.resolve('') : succeeds(['backup', set], envOf(place));
+  if (round % 2 === 1) await place.fleet.kill();
+  await making;
+  await succeeds(['backup', '--verify', set], envOf(place));
+  rmSync(set, { recursive: true });
+  await restarted(place, load);
+};
+
+/** Old events are pruned when a scheduler begins: the process that prunes is killed at any moment of that. */
+export const prune =
+  (pruning: (place: FleetPlace) => Promise<TestNode>) => async (place: FleetPlace, load: FleetLoad) => {
+    const oldest = async () => Number((await rows(place.databaseUrl, 'select min(seq) as seq from events'))[0]?.seq);
+    const before = await oldest();
+    for (const next of ['begins', 'is killed while it prunes', 'ends']) {
+      if (next === 'ends') await untilAnswer('events are pruned', async () => (await oldest()) > before);
+      place.settings.STRATA_EVENT_DAYS = next === 'ends' ? '3650' : '1';
+      await place.fleet.kill(await pruning(place));
+      await place.fleet.settled();
+      await delay(random() * 200);
+    }
+    await restarted(place, load);
+  };
+
+/** A rotation is killed while it writes keys, and run again; `spread` gives the new keys to all. */
+export const rotation =
+  (spread: (place: FleetPlace) => Promise<void>) => async (place: FleetPlace, load: FleetLoad, round: number) => {
+    const folder = round % 2 === 0 ? 'receipts' : 'ledger';
+    await cutOff(place, ['keys', 'rotate-signing'], path.join(place.dataOf(0), 'keys', folder), /\.new$/);
+    await succeeds(['keys', 'rotate-signing'], envOf(place));
+    await spread(place);
+    if (round % 2 === 1) await place.fleet.kill();
+    await restarted(place, load);
+  };
+
+/** All clocks at these offsets, one after the other, those of odd slots with the opposite sign where `isSplit`. */
+export async function jump(place: FleetPlace, offsets: readonly number[], then: (offsetMs: number) => Promise<void>) {
+  const slots = [...place.fleet.all().keys()];
+  assert.ok(slots.length > 0);
+  for (const ms of [...offsets, 0]) {
+    await Promise.all(slots.map((slot) => setClock(place, slot, slot % 2 === 1 ? -ms : ms)));
+    // Real: each process reads its clock every 20 ms.
+    await delay(500);
+    await then(ms);
+  }
+}

@@ -1,0 +1,107 @@
+// Runs faults on services at work, each as often as its time allows, and has the checker compare what clients got with what is there.
+import type { Finding } from './checker/store-checks.ts';
+
+/** Clients of a place. */
+export interface Load {
+  answered(): number;
+  stop(): Promise<void>;
+  /** What does not hold of all that clients got. Call it after `stop`. */
+  findings(): Promise<readonly Finding[]>;
+}
+
+/** Brings a fault about once, and resolves when clients are answered again; with a reason where it cannot be had on this machine. */
+export type Fault<Place, L extends Load> = (
+  place: Place,
+  load: L,
+  round: number,
+) => Promise<string | undefined> | Promise<void>;
+
+export interface Group<Place extends AsyncDisposable, L extends Load> {
+  readonly name: string;
+  readonly open: () => Promise<Place & { readonly checker: { readonly receipts: number } }>;
+  readonly load: (place: Place) => Promise<L>;
+  readonly faults: Readonly<Record<string, Fault<Place, L>>>;
+}
+
+export interface Row {
+  readonly place: string;
+  readonly fault: string;
+  readonly times: number;
+  /** Answers that clients got during this fault. */
+  readonly answered: number;
+  /** Receipts of this and of earlier faults at the place: each is looked for again. */
+  readonly receipts: number;
+  readonly findings: readonly Finding[];
+  /** Why it was not tried. */
+  readonly skipped?: string;
+}
+
+export interface RunOptions {
+  /** Names of faults; all by default. */
+  readonly only?: (fault: string) => boolean;
+  readonly maxTimes?: number;
+  /** The time of `performance.now()` when this group should be over. */
+  readonly until: number;
+  readonly onRow?: (row: Row) => void;
+}
+
+/** Share of a fault's time in which it is brought about again; the rest is for the checker. */
+const REPEATED_SHARE = 0.6;
+
+/** Each fault is brought about at least once, but for those whose turn comes after `until`. */
+export async function runGroup<Place extends AsyncDisposable, L extends Load>(
+  group: Group<Place, L>,
+  { only = () => true, maxTimes = 100, until, onRow = () => {} }: RunOptions,
+): Promise<readonly Row[]> {
+  const faults = Object.entries(group.faults).filter(([name]) => only(name));
+  await using place = await group.open();
+  const rows: Row[] = [];
+  for (const [i, [name, fault]] of faults.entries()) {
+    const leftMs = until - performance.now();
+    const repeatedUntil = performance.now() + (REPEATED_SHARE * leftMs) / (faults.length - i);
+    const mayRepeat = (times: number) => times < maxTimes && performance.now() < repeatedUntil;
+    const result = i > 0 && leftMs < 0 ? OUT_OF_TIME : await bringAbout(group, place, { fault, mayRepeat });
+    const row = { place: group.name, fault: name, ...result, receipts: place.checker.receipts };
+    rows.push(row);
+    onRow(row);
+  }
+  return rows;
+}
+
+type Result = Omit<Row, 'place' | 'fault' | 'receipts'>;
+const OUT_OF_TIME: Result = { times: 0, answered: 0, findings: [{ kind: 'wrong', what: 'there was no time for it' }] };
+
+async function bringAbout<Place extends AsyncDisposable, L extends Load>(
+  group: Group<Place, L>,
+  place: Place,
+  { fault, mayRepeat }: { readonly fault: Fault<Place, L>; readonly mayRepeat: (times: number) => boolean },
+): Promise<Result> {
+  const load = await group.load(place);
+  const findings: Finding[] = [];
+  let times = 0;
+  try {
+    do {
+      const skipped = await fault(place, load, times);
+      if (typeof skipped === 'string') return { times, answered: load.answered(), findings, skipped };
+      times += 1;
+    } while (mayRepeat(times));
+  } catch (error) {
+    findings.push(failed(error));
+  } finally {
+    await load.stop();
+  }
+  findings.push(...(await load.findings().catch((error) => [failed(error)])));
+  return { times, answered: load.answered(), findings };
+}
+
+const failed = (error: unknown): Finding => ({ kind: 'wrong', what: (error as Error).stack ?? String(error) });
+const count = (row: Row, kind: Finding['kind']) => row.findings.filter((finding) => finding.kind === kind).length;
+
+export function tableOf(rows: readonly Row[]): string {
+  const cells = rows.map((row) => [
+    ...[row.place, row.fault, row.times, row.answered, row.receipts, count(row, 'lost'), count(row, 'doubled')],
+    row.findings.length > 0 ? `**${row.findings.length} findings**` : row.skipped ? `not tried: ${row.skipped}` : 'ok',
+  ]);
+  const head = ['place', 'fault', 'times', 'requests answered', 'receipts checked', 'lost', 'doubled', 'result'];
+  return [head, head.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |\n`).join('');
+}
