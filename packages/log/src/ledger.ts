@@ -87,7 +87,7 @@ export class Ledger {
 
   /** A full or partial tile of the published tree, or undefined. */
   read(path: string): Promise<Uint8Array | undefined> {
-    return readTile(this.#place, this.#published.size, path);
+    return readTile(this.#place, this.#published, path);
   }
 
   /**

@@ -90,7 +90,7 @@ export class SharedLog implements Log, AsyncDisposable {
 
   async read(path: string): Promise<Uint8Array | undefined> {
     if (path === 'checkpoint') return new TextEncoder().encode(this.checkpoint());
-    return readTile(this.#tree, this.size, path);
+    return readTile(this.#tree, this.#published, path);
   }
 
   async receipt(ledgerReceiptId: string, head?: PublishedCheckpoint): Promise<LedgerReceipt | undefined> {
