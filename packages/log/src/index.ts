@@ -52,5 +52,5 @@ export {
 export { type Keyring, KeyringError, type KeyringOptions, type KeyringSigner, openKeyring } from './signing-keys.ts';
 export { type LogOptions, openLog, type TileLog } from './tile-log.ts';
 export { Witness, type WitnessAnswer, type WitnessOptions } from './witness/witness.ts';
-export type { WitnessAddress, WitnessFetch } from './witness/witness-client.ts';
-export { type LogWitnesses, WitnessedLog, type WitnessReport } from './witness/witnessed-log.ts';
+export type { WitnessFetch } from './witness/witness-client.ts';
+export { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';

@@ -2,7 +2,14 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type IssueOptions, type KeySet, keySetDocument, ledgerEntry, type PublicKeyEntry } from '@strata/receipts';
+import {
+  type IssueOptions,
+  type KeySet,
+  keySetDocument,
+  ledgerEntry,
+  type PublicKeyEntry,
+  type WitnessReport,
+} from '@strata/receipts';
 import type { CheckpointCopy } from './checkpoint-file.ts';
 import { makeDirectory } from './durable-file.ts';
 import { type ImportedLog, type ImportOptions, importLog } from './import-log.ts';
@@ -26,7 +33,7 @@ import {
   outsideSpan,
 } from './signing-keys.ts';
 import { openLog } from './tile-log.ts';
-import { type LogWitnesses, WitnessedLog, type WitnessReport } from './witness/witnessed-log.ts';
+import { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';
 
 export interface SignedLedgerOptions {
   /** Holds `keys/receipts`, `keys/ledger` and `ledger`. Keys that are there need not be writable. */
@@ -146,7 +153,10 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     retiredAt: () => shared?.ledgerKeys.retiredAt() ?? shared?.published.retiredAt(receipts.signer.keyId),
     async reload() {
       // First the key that vouches for the other: the old one may be refused by now.
-      if (await (shared?.ledgerKeys ?? checkpoints).reload()) await log.resign();
+      if (await (shared?.ledgerKeys ?? checkpoints).reload()) {
+        await log.resign();
+        witnessed?.resign((shared?.ledgerKeys ?? checkpoints).signer);
+      }
       await receipts.reload((keys) => shared?.published.publish(usedUntilNow(keys)) ?? Promise.resolve());
       await shared?.published.look();
     },

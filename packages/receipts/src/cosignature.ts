@@ -32,6 +32,25 @@ export interface WitnessPolicy {
   readonly required: number;
 }
 
+/** Where a witness is asked. */
+export interface WitnessAddress {
+  readonly verifier: NoteVerifier;
+  /** Before `/add-checkpoint`, without a slash at its end. */
+  readonly url: string;
+}
+
+/** How the witnesses of a log do. */
+export interface WitnessReport {
+  readonly configured: number;
+  readonly required: number;
+  /** That have cosigned the checkpoint that is served. */
+  readonly cosigning: number;
+  /** Leaves of the newest checkpoint that as many as required have cosigned. */
+  readonly cosignedLeaves: number;
+  /** Those that have not cosigned the one that is served, and why. */
+  readonly missing: readonly { readonly name: string; readonly detail: string }[];
+}
+
 /** A policy as users write it: verifier keys (type 0x04), and how many are required; all of them by default. */
 export interface WitnessPolicyText {
   readonly keys: readonly string[];

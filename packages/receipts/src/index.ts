@@ -25,8 +25,10 @@ export {
   cosign,
   readCosignatures,
   readWitnessPolicy,
+  type WitnessAddress,
   type WitnessPolicy,
   type WitnessPolicyText,
+  type WitnessReport,
 } from './cosignature.ts';
 export { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, verifyEd25519 } from './ed25519.ts';
 export { CanonicalFormError, canonicalize } from './jcs.ts';

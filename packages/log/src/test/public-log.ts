@@ -4,11 +4,19 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { checkWitnesses, type NoteVerifier, noteVerifier, parseVerifierKey, SIGNATURE_TYPES } from '@strata/receipts';
+import {
+  checkWitnesses,
+  type NoteVerifier,
+  noteVerifier,
+  openNote,
+  parseVerifierKey,
+  SIGNATURE_TYPES,
+  type WitnessAddress,
+} from '@strata/receipts';
 import { readStaticLog, serveFolder } from '../../../../tests/support/static-log.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
-import { type Log, publishLog, Witness, type WitnessAddress, WitnessedLog, type WitnessFetch } from '../index.ts';
+import { type Log, publishLog, Witness, WitnessedLog, type WitnessFetch } from '../index.ts';
 import { appendAll, type FreshPlace, type LogPlace, upTo } from './conformance.ts';
 import { headOf, idOf, leafOf, ORIGIN, testSigner, VERIFIERS } from './fixture.ts';
 
@@ -81,6 +89,10 @@ export function publicLogConformance({ name, skip, fresh }: LogPlace): void {
       assert.partialDeepStrictEqual(log.report(), { configured: 2, required: 2, cosigning: 2, cosignedLeaves: 301 });
       assert.equal(Buffer.from((await log.read('checkpoint')) ?? []).toString(), log.checkpoint());
       assert.equal(await log.receipt(idOf(leafOf(999))), undefined);
+      log.resign(testSigner(3));
+      const { checkpoint } = (await log.receipt(idOf(leafOf(0)))) ?? assert.fail();
+      const opened = await openNote(checkpoint, [noteVerifier(ORIGIN, testSigner(3).publicKey)]);
+      assert.ok(opened.ok && (await witnesses.cosigned(checkpoint)), 'cosignatures outlive a rotation of the key');
     });
 
     it('answers on while fewer than required cosign, reports which, and has them cosign again', async () => {

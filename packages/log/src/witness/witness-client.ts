@@ -1,5 +1,5 @@
 // One witness as a log asks it (c2sp.org/tlog-witness): what it has cosigned last is learned from its answers.
-import { consistencyProof, formatAddCheckpoint, type NoteVerifier, readCosignatures } from '@strata/receipts';
+import { consistencyProof, formatAddCheckpoint, readCosignatures, type WitnessAddress } from '@strata/receipts';
 import { checkpointTextOf } from '../checkpoint-file.ts';
 import type { PublishedCheckpoint } from '../log.ts';
 import type { ServedTiles } from '../served-tiles.ts';
@@ -27,12 +27,6 @@ export type WitnessFetch = (
     }
   | { readonly kind: 'failed'; readonly detail: string }
 >;
-
-export interface WitnessAddress {
-  readonly verifier: NoteVerifier;
-  /** Before `/add-checkpoint`, without a slash at its end. */
-  readonly url: string;
-}
 
 export type CosignOutcome =
   /** `line` is the signature line, without its newline. */

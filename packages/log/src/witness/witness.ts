@@ -34,6 +34,8 @@ export interface WitnessAnswer {
   readonly status: 200 | 400 | 403 | 404 | 409 | 422;
   readonly contentType: string;
   readonly body: string;
+  /** A checkpoint that the log has signed, and whose proof does not verify: it may show a fork. */
+  readonly evidence?: string;
 }
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -91,6 +93,7 @@ export class Witness implements AsyncDisposable {
         latestOf: (origin) => this.#latest.get(origin)?.checkpoint,
       });
       if (judged.status === 409) return { status: 409, contentType: 'text/x.tlog.size', body: `${judged.size}\n` };
+      if (judged.status === 422) return { ...refused(422, judged.problem), evidence: request.checkpoint };
       if (judged.status !== 200) return refused(judged.status, judged.problem);
       const line = `${cosign(judged.text, this.#signer, this.#options.now())}\n`;
       const note = `${judged.text}\n${judged.signatures.map((signature) => `${signature}\n`).join('')}${line}`;

@@ -1,12 +1,12 @@
 // A log whose checkpoints are shown to witnesses (c2sp.org/tlog-witness), and served with their cosignatures.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LedgerReceipt } from '@strata/receipts';
+import { type LedgerReceipt, signNote, type WitnessAddress, type WitnessReport } from '@strata/receipts';
 import { checkpointTextOf, savedCheckpointOf } from '../checkpoint-file.ts';
-import type { Log, LogStats, Placed, PublishedCheckpoint } from '../log.ts';
+import type { CheckpointSigner, Log, LogStats, Placed, PublishedCheckpoint } from '../log.ts';
 import { LogError } from '../log-error.ts';
 import { ServedTiles } from '../served-tiles.ts';
 import { claimedContradiction, type JudgedLog, provenContradiction } from './contradiction.ts';
-import { type CosignOutcome, type WitnessAddress, WitnessClient, type WitnessFetch } from './witness-client.ts';
+import { type CosignOutcome, WitnessClient, type WitnessFetch } from './witness-client.ts';
 
 /** Witnesses of a log: so many of them are to cosign each checkpoint that they are shown. */
 export interface LogWitnesses {
@@ -19,18 +19,6 @@ export interface LogWitnesses {
 
 export interface WitnessedLogOptions extends LogWitnesses, JudgedLog {
   readonly log: Log;
-}
-
-/** How the witnesses of a log do. */
-export interface WitnessReport {
-  readonly configured: number;
-  readonly required: number;
-  /** That have cosigned the checkpoint that is served. */
-  readonly cosigning: number;
-  /** Leaves of the newest checkpoint that as many as required have cosigned. */
-  readonly cosignedLeaves: number;
-  /** Those that have not cosigned it, and why. */
-  readonly missing: readonly { readonly name: string; readonly detail: string }[];
 }
 
 /** Milliseconds. */
@@ -129,7 +117,21 @@ export class WitnessedLog implements Log, AsyncDisposable {
     const newest = await this.#log.receipt(ledgerReceiptId);
     if (!newest) return undefined;
     await this.#waitFor(newest.index);
-    return (await this.#coveredReceipt(ledgerReceiptId)) ?? newest;
+    const late = await this.#coveredReceipt(ledgerReceiptId);
+    if (late) return late;
+    // Clients remember the tree of a receipt: the checkpoint that is served must not be an older one.
+    this.#serve(roundOf(this.#log));
+    return this.#coveredReceipt(ledgerReceiptId);
+  }
+
+  /** Signs anew what is served, for the key has changed: call it after the log has signed its present tree anew. */
+  resign(signer: CheckpointSigner): void {
+    const { origin } = this.#options;
+    const named = { name: origin, publicKey: signer.publicKey, sign: (bytes: Uint8Array) => signer.sign(bytes) };
+    // Cosignatures are over the text alone: they hold under any signature of the log.
+    const resigned = (round: Round) => ({ ...round, note: signNote(checkpointTextOf(round.note), [named]) });
+    this.#served = resigned(this.#served);
+    this.#cosigned = this.#cosigned && resigned(this.#cosigned);
   }
 
   /** Why no leaf is taken any more. */
@@ -220,8 +222,9 @@ export class WitnessedLog implements Log, AsyncDisposable {
     this.#serve(round);
   }
 
+  /** Never an older tree than before. */
   #serve(round: Round): void {
-    this.#served = round;
+    if (round.size >= this.#served.size) this.#served = round;
     this.#settle(round);
     this.#roundOver.resolve();
     this.#roundOver = Promise.withResolvers();
