@@ -32,8 +32,8 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
     why: 'composes',
   },
   'services/gateway': {
-    may: ['db', 'engine', 'http', 'inference', 'log', 'p2p', 'receipts', 'store'],
-    why: 'composes; knows nothing of domains',
+    may: ['db', 'engine', 'http', 'inference', 'log', 'p2p', 'receipts', 'scan', 'store'],
+    why: 'composes; knows nothing of domains, and asks its witnesses as the prober asks',
   },
   'services/worker': {
     may: ['db', 'engine', 'http', 'inference', 'p2p', 'store'],

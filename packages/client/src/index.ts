@@ -1,6 +1,7 @@
 // Ask a Strata service, follow its events and verify what it answered, in Node or in a browser.
 export type { AnswerProblem } from './answer-problem.ts';
 export { answerDigest, type ChatRecord, digestsIn } from './chat-record.ts';
+export { type Fetched, fetchBounded } from './fetch-bounded.ts';
 export type {
   ChatCompletionChunk,
   ChatCompletionRequest,

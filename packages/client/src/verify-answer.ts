@@ -11,6 +11,7 @@ import {
   type VerifyOptions,
   verifyAnswer,
   verifyDetachedAnswer,
+  type WitnessPolicyText,
 } from '@strata/receipts';
 import { type AnswerProblem, problemOf } from './answer-problem.ts';
 import { type Fetched, fetchBounded } from './fetch-bounded.ts';
@@ -39,6 +40,8 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** C2SP verifier key of the ledger, known from elsewhere: then the service need not be trusted to name it. */
   readonly ledgerKey?: string;
+  /** Witnesses that must have cosigned the checkpoint. */
+  readonly witnesses?: WitnessPolicyText;
   readonly signal?: AbortSignal;
 }
 
@@ -138,6 +141,7 @@ async function verifyWith(
     keySet: keySet.ok ? keySet.value : undefined,
     ledgerReceipt: ledgerReceipt.ok ? ledgerReceipt.value : undefined,
     ...(options.ledgerKey !== undefined && { ledgerKey: options.ledgerKey }),
+    ...(options.witnesses && { witnesses: options.witnesses }),
   });
   if (result.failedStep === 'key' && !keySet.ok) return blame(result, keySet);
   if (result.failedStep === 'leaf' && !ledgerReceipt.ok) return blame(result, ledgerReceipt);

@@ -34,3 +34,11 @@ export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSub
 export { boundClients, type MetBound } from './stream-bounds.ts';
 export { traceRequests } from './trace-requests.ts';
 export { checkTracing, startTracing, TracingError } from './tracing.ts';
+export {
+  addWitnessMetrics,
+  WitnessEnvironment,
+  type WitnessSettings,
+  witnessesOf,
+  witnessFacts,
+  witnessProblem,
+} from './witnesses.ts';

@@ -35,17 +35,17 @@ export class Readiness {
   readonly #checks: Map<string, () => Promise<unknown>>;
   readonly #checkMs: number;
   readonly #keepMs: number;
-  readonly #facts: () => Readonly<Record<string, unknown>>;
+  readonly #facts: (() => Readonly<Record<string, unknown>>)[];
   #state: State = 'starting';
   #found: Promise<ReadonlyMap<string, string>> | undefined;
   #foundAt = Number.NEGATIVE_INFINITY;
 
   constructor(checks: ReadinessChecks = {}, options: ReadinessOptions = {}) {
-    const { checkMs = 2_000, keepMs = 1_000, facts = () => ({}) } = options;
+    const { checkMs = 2_000, keepMs = 1_000, facts } = options;
     this.#checks = new Map(Object.entries(checks));
     this.#checkMs = checkMs;
     this.#keepMs = keepMs;
-    this.#facts = facts;
+    this.#facts = facts ? [facts] : [];
   }
 
   /** For who has nothing to wait for. */
@@ -58,6 +58,11 @@ export class Readiness {
   /** Looks for one thing more from now on; rejects where it is not well. */
   watch(name: string, check: () => Promise<unknown>): void {
     this.#checks.set(name, check);
+  }
+
+  /** Reports these along with `ready`, too. */
+  report(facts: () => Readonly<Record<string, unknown>>): void {
+    this.#facts.push(facts);
   }
 
   /** It answers from now on. */
@@ -79,7 +84,8 @@ export class Readiness {
     const problems = this.#state === 'ready' ? await this.#look() : new Map<string, string>();
     // It may have begun to stop meanwhile.
     if (this.#state !== 'ready') return { status: 503, body: { status: this.#state } };
-    if (problems.size === 0) return { status: 200, body: { status: 'ready', ...this.#facts() } };
+    if (problems.size === 0)
+      return { status: 200, body: Object.assign({ status: 'ready' }, ...this.#facts.map((facts) => facts())) };
     return { status: 503, body: { status: 'not ready', problems: Object.fromEntries(problems) } };
   }
 

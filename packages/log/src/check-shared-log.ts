@@ -1,5 +1,5 @@
 // Reads a whole log from a database and checks everything against everything.
-import { equalBytes, HASH_BYTES, LEDGER_ID_BYTES, leafHash, TILE_WIDTH } from '@strata/receipts';
+import { equalBytes, HASH_BYTES, LEDGER_ID_BYTES, leafHash, TILE_WIDTH, tilePath } from '@strata/receipts';
 import { LogError } from './log-error.ts';
 import { type CheckpointKeys, checkHead } from './shared-head.ts';
 import type { SharedRows, SharedTurns } from './shared-place.ts';
@@ -41,7 +41,8 @@ export async function checkSharedLog({
     const hashes = (await place.rows.leaves(from, width)).map((leaf) => leafHash(leaf));
     if (hashes.length !== width) throw new LogError('lost-leaves', `leaves from ${from} on are missing`);
     if (!equalBytes(Buffer.concat(hashes), await place.rows.hashes(0, from, width))) {
-      throw new LogError('corrupt-tile', `the hashes from leaf ${from} on are not those of the leaves`);
+      const tile = tilePath({ level: 0, index: from / TILE_WIDTH, width });
+      throw new LogError('corrupt-tile', `${tile}: the hashes from leaf ${from} on are not those of the leaves`);
     }
     const found = await place.rows.find((hashes[0] ?? new Uint8Array(HASH_BYTES)).subarray(0, LEDGER_ID_BYTES));
     if (found === undefined || found > from) throw new LogError('corrupt-tile', `leaf ${from} is not found by its id`);

@@ -86,5 +86,8 @@ export async function readCheckpointFile(file: string): Promise<SavedCheckpoint 
 /** Undefined of an empty text. */
 export function savedCheckpointOf(note: string): SavedCheckpoint | undefined {
   if (note === '') return undefined;
-  return { note, checkpoint: parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1)) };
+  return { note, checkpoint: parseCheckpoint(checkpointTextOf(note)) };
 }
+
+/** The text of a signed note, without its signatures. */
+export const checkpointTextOf = (note: string): string => note.slice(0, note.lastIndexOf('\n\n') + 1);

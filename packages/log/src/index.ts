@@ -16,7 +16,7 @@ export {
   writeKeysFile,
 } from './keys-copy.ts';
 export { ledgerKeysTold, publicKeyBytes, receiptKeysTold } from './ledger-keys.ts';
-export type { CheckpointSigner, Log, LogStats, Placed } from './log.ts';
+export type { CheckpointSigner, Log, LogStats, Placed, PublishedCheckpoint } from './log.ts';
 export {
   CheckedLeaves,
   checkpointOf,
@@ -33,6 +33,7 @@ export {
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { openSharedLog } from './open-shared-log.ts';
 export { deniedText } from './permission.ts';
+export { type PublishedLog, type PublishOptions, publishLog } from './publish-log.ts';
 export type { KeyPlace } from './published-keys.ts';
 export { lockLog } from './recover.ts';
 export { readSharedLeaves } from './shared-copy.ts';
@@ -52,3 +53,6 @@ export {
 } from './signed-ledger.ts';
 export { type Keyring, KeyringError, type KeyringOptions, type KeyringSigner, openKeyring } from './signing-keys.ts';
 export { type LogOptions, openLog, type TileLog } from './tile-log.ts';
+export { Witness, type WitnessAnswer, type WitnessOptions } from './witness/witness.ts';
+export type { WitnessFetch } from './witness/witness-client.ts';
+export { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';

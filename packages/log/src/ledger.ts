@@ -87,19 +87,18 @@ export class Ledger {
 
   /** A full or partial tile of the published tree, or undefined. */
   read(path: string): Promise<Uint8Array | undefined> {
-    return readTile(this.#place, this.#published.size, path);
+    return readTile(this.#place, this.#published, path);
   }
 
   /**
-   * The leaf whose hash begins with the given 20 bytes, proved against the published checkpoint; undefined when the
-   * log has none. Throws LogError `corrupt-tile` rather than hand out a proof that does not verify.
+   * The leaf whose hash begins with the given 20 bytes, proved against the published checkpoint or an earlier one; undefined when its
+   * tree has none. Throws LogError `corrupt-tile` rather than hand out a proof that does not verify.
    */
-  async find(hashPrefix: Uint8Array): Promise<LedgerEvidence | undefined> {
-    const published = this.#published;
+  async find(hashPrefix: Uint8Array, head = this.#published): Promise<LedgerEvidence | undefined> {
     for (const index of this.#index.candidates(hashPrefix)) {
-      if (index >= published.size) continue;
+      if (index >= head.size) continue;
       const hash = await this.readHash(0, index);
-      if (equalBytes(hash.subarray(0, LEDGER_ID_BYTES), hashPrefix)) return proveLeaf(this.#place, index, published);
+      if (equalBytes(hash.subarray(0, LEDGER_ID_BYTES), hashPrefix)) return proveLeaf(this.#place, index, head);
     }
     return undefined;
   }

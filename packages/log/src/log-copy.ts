@@ -1,7 +1,7 @@
 // A log as one stream of leaves, for backups: tiles follow from the leaves, so that they are not copied but made again, and what is
 // read is checked against the signed checkpoint on the way. Leaves lie one after another, each after its length (two bytes,
 // big-endian), which is the form of an entry bundle, https://c2sp.org/tlog-tiles
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   type Checkpoint,
@@ -78,7 +78,9 @@ async function leavesFrom(directory: string, next: number): Promise<readonly Uin
       if (end !== 'corrupt') return batches.flat().slice(next - first);
       if (tries === TRIES) throw new LogError('corrupt-journal', `${segment} is damaged at byte ${goodBytes}`);
     } else if (tries === TRIES) {
-      // Neither a tile nor a segment: the log ends here. What is missing in its midst the checkpoint tells.
+      // Neither a tile nor a segment: the log ends here, unless its journal goes on behind.
+      const later = (await readdir(placesIn(directory).journal).catch(() => [])).find((name) => Number(name) > next);
+      if (later !== undefined) throw new LogError('corrupt-tile', `${file} is missing`);
       return [];
     }
   }

@@ -15,8 +15,8 @@ export interface Log {
   append(leaf: Uint8Array): Promise<Placed>;
   /** A resource by its path below the log's prefix: `checkpoint`, `tile/0/x001/234`, `tile/entries/000.p/7`. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** The receipt of a `cr_` id, proved against the present checkpoint; undefined for an id that the log lacks. */
-  receipt(ledgerReceiptId: string): Promise<LedgerReceipt | undefined>;
+  /** The receipt of a `cr_` id, proved against the present checkpoint or an earlier one; undefined for an id that its tree lacks. */
+  receipt(ledgerReceiptId: string, head?: PublishedCheckpoint): Promise<LedgerReceipt | undefined>;
   stats(): LogStats;
 }
 

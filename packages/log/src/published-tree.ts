@@ -17,6 +17,7 @@ import {
   type TileNodes,
   tileHashReader,
   tilePath,
+  treeRoot,
   verifyInclusion,
 } from '@strata/receipts';
 import type { PublishedCheckpoint } from './log.ts';
@@ -40,15 +41,23 @@ export function hashesOf(place: TreePlace, size: number): HashReader {
 
 /**
  * A full or partial tile or bundle of the tree, or undefined. Throws LogError `corrupt-tile` rather than serve leaves that are not
- * what the tile of their hashes says, or a full tile whose root is not the hash above it.
+ * what the tile of their hashes says, a full tile whose root is not the hash above it, or a partial one that does not lead to the root.
  */
-export async function readTile(place: TreePlace, size: number, path: string): Promise<Uint8Array | undefined> {
+export async function readTile(
+  place: TreePlace,
+  { size, root }: Pick<PublishedCheckpoint, 'size' | 'root'>,
+  path: string,
+): Promise<Uint8Array | undefined> {
   const address = parseTilePath(path);
   if (!address) return undefined;
   const { level, index, width } = address;
   if (width > widthOf(size, level === 'entries' ? 0 : level, index)) return undefined;
   const tile = await place.nodes(level === 'entries' ? 0 : level, index, width);
   if (tile.isFull) await checkRoot(place, tile, { level: level === 'entries' ? 0 : level, index });
+  else if (!equalBytes(await treeRoot(hashesOf(place, size), size), root)) {
+    place.forget();
+    throw new LogError('corrupt-tile', `${path}, or another partial tile, does not lead to the root of the log`);
+  }
   if (level !== 'entries') return tile.hashes(width);
   const bundle = await place.bundle(index, width);
   const entries = decodeEntries(bundle) ?? [];

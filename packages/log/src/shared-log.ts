@@ -90,17 +90,18 @@ export class SharedLog implements Log, AsyncDisposable {
 
   async read(path: string): Promise<Uint8Array | undefined> {
     if (path === 'checkpoint') return new TextEncoder().encode(this.checkpoint());
-    return readTile(this.#tree, this.size, path);
+    return readTile(this.#tree, this.#published, path);
   }
 
-  async receipt(ledgerReceiptId: string): Promise<LedgerReceipt | undefined> {
+  async receipt(ledgerReceiptId: string, head?: PublishedCheckpoint): Promise<LedgerReceipt | undefined> {
     const prefix = hashPrefixOf(ledgerReceiptId);
     const index = prefix && (await this.#place.rows.find(prefix));
     if (index === undefined) return undefined;
     // Another node has just given it out.
-    if (index >= this.size) await this.#look();
-    if (index >= this.size) return undefined;
-    return ledgerReceiptDocument(await proveLeaf(this.#tree, index, this.#published));
+    if (index >= this.size && !head) await this.#look();
+    const against = head ?? this.#published;
+    if (index >= against.size) return undefined;
+    return ledgerReceiptDocument(await proveLeaf(this.#tree, index, against));
   }
 
   /** Signs the present head anew, unless the current key has: call it after the signing key has changed. */

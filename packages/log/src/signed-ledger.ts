@@ -2,7 +2,14 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type IssueOptions, type KeySet, keySetDocument, ledgerEntry, type PublicKeyEntry } from '@strata/receipts';
+import {
+  type IssueOptions,
+  type KeySet,
+  keySetDocument,
+  ledgerEntry,
+  type PublicKeyEntry,
+  type WitnessReport,
+} from '@strata/receipts';
 import type { CheckpointCopy } from './checkpoint-file.ts';
 import { makeDirectory } from './durable-file.ts';
 import { type ImportedLog, type ImportOptions, importLog } from './import-log.ts';
@@ -26,6 +33,7 @@ import {
   outsideSpan,
 } from './signing-keys.ts';
 import { openLog } from './tile-log.ts';
+import { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';
 
 export interface SignedLedgerOptions {
   /** Holds `keys/receipts`, `keys/ledger` and `ledger`. Keys that are there need not be writable. */
@@ -39,6 +47,8 @@ export interface SignedLedgerOptions {
   readonly shared?: SharedLedger | undefined;
   /** Keeps the newest checkpoint of a log in the directory a second time, outside of it. */
   readonly checkpointCopy?: CheckpointCopy | undefined;
+  /** They are shown the log's checkpoints, and cosign them. */
+  readonly witnesses?: LogWitnesses | undefined;
 }
 
 /** What several nodes have in common. */
@@ -59,6 +69,8 @@ export interface SignedLedger extends AsyncDisposable {
   keySet(): KeySet;
   /** Why no receipt can be given until the operator repairs it, in a sentence without a path; undefined while all is well. */
   trouble(): string | undefined;
+  /** How the witnesses do; undefined where none is configured. */
+  witnesses(): WitnessReport | undefined;
   /** When another node has retired a key that this one signs with, ISO 8601: it does so for `KEY_OVERLAP_MS` more. */
   retiredAt(): string | undefined;
   /** Takes up a rotation made by another process. */
@@ -76,11 +88,17 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
   if (options.shared) await refuseWithoutKeys(options, options.shared);
   const keyrings = await openKeyrings(options.directory, now);
   const { receipts, checkpoints } = keyrings;
+  await using opened = new AsyncDisposableStack();
   const { log, shared } = options.shared
     ? await openShared(options, options.shared, keyrings)
     : {
         log: await openLog({ directory: logIn(options.directory), origin, signer: checkpoints.signer, checkpointCopy }),
       };
+  opened.use(log);
+  const ledgerKeys = () => shared?.ledgerKeys.entries ?? checkpoints.keys;
+  const publicKeys = () => publicKeyBytes(ledgerKeys());
+  const witnessed =
+    options.witnesses && opened.use(await WitnessedLog.open({ ...options.witnesses, log, origin, publicKeys }));
   const clockProblem = () => {
     const [current] = receipts.keys;
     const problem = current && outsideSpan(current, now());
@@ -96,8 +114,9 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
       const isOurs = key.kid === receipts.signer.keyId && key.not_after !== undefined;
       return isOurs ? { ...key, not_after: now().toISOString() } : key;
     });
+  const owned = opened.move();
   return {
-    log,
+    log: witnessed ?? log,
     signer: receipts.signer,
     issuing(receiptId) {
       refuseRetired();
@@ -114,14 +133,13 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     keySet: () =>
       keySetDocument(
         shared?.published.entries ?? receipts.keys,
-        ledgerEntry(shared?.ledgerKeys.entries ?? checkpoints.keys, { origin, url: '/ledger/' }),
+        ledgerEntry(ledgerKeys(), { origin, url: '/ledger/' }),
       ),
     trouble() {
       const problem = clockProblem();
       if (problem !== undefined) return problem;
-      // Where there is no other node to ask, what is in memory is still better than nothing.
-      if (!shared) return undefined;
-      const { refusal } = log.stats();
+      // Where neither another node nor a witness is asked, what is in memory is still better than nothing.
+      const { refusal } = shared || witnessed?.refusal ? (witnessed ?? log).stats() : {};
       try {
         refuseRetired();
       } catch (error) {
@@ -131,14 +149,18 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
       if (refusal) return refusal.code === 'wrong-key' ? OLD_KEYS : `refuses receipts (${refusal.code}): see the log`;
       return undefined;
     },
+    witnesses: () => witnessed?.report(),
     retiredAt: () => shared?.ledgerKeys.retiredAt() ?? shared?.published.retiredAt(receipts.signer.keyId),
     async reload() {
       // First the key that vouches for the other: the old one may be refused by now.
-      if (await (shared?.ledgerKeys ?? checkpoints).reload()) await log.resign();
+      if (await (shared?.ledgerKeys ?? checkpoints).reload()) {
+        await log.resign();
+        witnessed?.resign((shared?.ledgerKeys ?? checkpoints).signer);
+      }
       await receipts.reload((keys) => shared?.published.publish(usedUntilNow(keys)) ?? Promise.resolve());
       await shared?.published.look();
     },
-    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 

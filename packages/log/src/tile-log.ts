@@ -5,7 +5,7 @@ import { makeDirectory, removeLeftOvers } from './durable-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Journal, SEGMENT_LEAVES } from './journal.ts';
 import type { Ledger } from './ledger.ts';
-import type { CheckpointSigner, Log, LogStats, Placed } from './log.ts';
+import type { CheckpointSigner, Log, LogStats, Placed, PublishedCheckpoint } from './log.ts';
 import { type LogError, logErrorFrom } from './log-error.ts';
 import { hashPrefixOf } from './published-tree.ts';
 import { lockLog, placesIn, type Recovered, recover } from './recover.ts';
@@ -111,9 +111,9 @@ export class TileLog implements Log, AsyncDisposable {
     return path === 'checkpoint' ? new TextEncoder().encode(this.checkpoint()) : this.#ledger.read(path);
   }
 
-  async receipt(ledgerReceiptId: string): Promise<LedgerReceipt | undefined> {
+  async receipt(ledgerReceiptId: string, head?: PublishedCheckpoint): Promise<LedgerReceipt | undefined> {
     const prefix = hashPrefixOf(ledgerReceiptId);
-    const evidence = prefix && (await this.#ledger.find(prefix));
+    const evidence = prefix && (await this.#ledger.find(prefix, head));
     return evidence && ledgerReceiptDocument(evidence);
   }
 

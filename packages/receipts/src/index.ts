@@ -1,5 +1,14 @@
 // Receipts: issue and verify signed answers, and the tree, tiles and notes of the ledger that keeps them.
 export {
+  type AddCheckpointRequest,
+  type CheckpointJudgement,
+  formatAddCheckpoint,
+  judgeCheckpoint,
+  originOf,
+  parseAddCheckpoint,
+  type WitnessView,
+} from './add-checkpoint.ts';
+export {
   decodeBase32,
   decodeBase64,
   decodeBase64Url,
@@ -10,6 +19,17 @@ export {
   encodeHex,
 } from './base-encoding.ts';
 export { type Checkpoint, formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
+export {
+  type Cosignature,
+  checkWitnesses,
+  cosign,
+  readCosignatures,
+  readWitnessPolicy,
+  type WitnessAddress,
+  type WitnessPolicy,
+  type WitnessPolicyText,
+  type WitnessReport,
+} from './cosignature.ts';
 export { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, verifyEd25519 } from './ed25519.ts';
 export { CanonicalFormError, canonicalize } from './jcs.ts';
 export {
@@ -51,6 +71,8 @@ export {
   type OpenedNote,
   openNote,
   parseVerifierKey,
+  SIGNATURE_TYPES,
+  type SignatureType,
   signNote,
 } from './note.ts';
 export { consistencyProof, foldHashes, type HashReader, inclusionProof, perfectSubtrees, treeRoot } from './proof.ts';

@@ -1,9 +1,11 @@
 // Signed notes with Ed25519 signatures (c2sp.org/signed-note).
 import { decodeBase64, encodeBase64, encodeHex } from './base-encoding.ts';
-import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyEd25519 } from './ed25519.ts';
+import { PUBLIC_KEY_BYTES, verifyEd25519 } from './ed25519.ts';
 import { equalBytes, sha256 } from './merkle.ts';
 
-const ED25519 = 0x01;
+/** Signature types, c2sp.org/signed-note: notes themselves, and timestamped cosignatures of checkpoints. */
+export const SIGNATURE_TYPES = { note: 0x01, cosignature: 0x04 } as const;
+export type SignatureType = (typeof SIGNATURE_TYPES)[keyof typeof SIGNATURE_TYPES];
 const KEY_ID_BYTES = 4;
 /** A note beyond this is refused unread; the specification asks for at least 16 signatures. */
 const MAX_NOTE_CHARACTERS = 65_536;
@@ -23,32 +25,41 @@ export interface NoteVerifier {
   readonly publicKey: Uint8Array;
 }
 
-/** The opened note, or why it must be ignored. */
-export type OpenedNote = { ok: true; text: string; signedBy: NoteVerifier } | { ok: false; problem: string };
+/** The opened note, or why it must be ignored. `signatures` are the lines of known keys, without their newlines. */
+export type OpenedNote =
+  | { ok: true; text: string; signedBy: NoteVerifier; signatures: readonly string[] }
+  | { ok: false; problem: string };
 
 /** Verifier of a key name and an Ed25519 public key. Throws RangeError for a name that notes cannot carry. */
-export function noteVerifier(name: string, publicKey: Uint8Array): NoteVerifier {
+export function noteVerifier(
+  name: string,
+  publicKey: Uint8Array,
+  type: SignatureType = SIGNATURE_TYPES.note,
+): NoteVerifier {
   if (!isKeyName(name)) throw new RangeError('a key name has no spaces, no plus sign and is not empty');
   const prefix = new TextEncoder().encode(`${name}\n`);
   const input = new Uint8Array(prefix.length + 1 + publicKey.length);
   input.set(prefix);
-  input[prefix.length] = ED25519;
+  input[prefix.length] = type;
   input.set(publicKey, prefix.length + 1);
   return { name, publicKey, keyId: sha256(input).slice(0, KEY_ID_BYTES) };
 }
 
 /** `<name>+<key id>+<key>`: the text by which a verifier key is handed out. */
-export function formatVerifierKey({ name, keyId, publicKey }: NoteVerifier): string {
-  return `${name}+${encodeHex(keyId)}+${encodeBase64(Uint8Array.of(ED25519, ...publicKey))}`;
+export function formatVerifierKey(
+  { name, keyId, publicKey }: NoteVerifier,
+  type: SignatureType = SIGNATURE_TYPES.note,
+): string {
+  return `${name}+${encodeHex(keyId)}+${encodeBase64(Uint8Array.of(type, ...publicKey))}`;
 }
 
-/** Verifier of a vkey text, or undefined when it is no Ed25519 vkey or its key id is not the recommended one. */
-export function parseVerifierKey(text: string): NoteVerifier | undefined {
+/** Verifier of a vkey text, or undefined when it is not an Ed25519 vkey of this type or its key id is not the recommended one. */
+export function parseVerifierKey(text: string, type: SignatureType = SIGNATURE_TYPES.note): NoteVerifier | undefined {
   const match = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/s.exec(text);
   const [, name = '', keyId = '', key = ''] = match ?? [];
   const typed = decodeBase64(key);
-  if (!isKeyName(name) || typed?.length !== 1 + PUBLIC_KEY_BYTES || typed[0] !== ED25519) return undefined;
-  const verifier = noteVerifier(name, typed.subarray(1));
+  if (!isKeyName(name) || typed?.length !== 1 + PUBLIC_KEY_BYTES || typed[0] !== type) return undefined;
+  const verifier = noteVerifier(name, typed.subarray(1), type);
   return encodeHex(verifier.keyId) === keyId ? verifier : undefined;
 }
 
@@ -57,8 +68,8 @@ export function signNote(text: string, signers: readonly NoteSigner[]): string {
   if (!isNoteText(text) || !text.endsWith('\n')) throw new RangeError('not the text of a note');
   const bytes = new TextEncoder().encode(text);
   const lines = signers.map((signer) => {
-    const { keyId } = noteVerifier(signer.name, signer.publicKey);
-    return `— ${signer.name} ${encodeBase64(Uint8Array.of(...keyId, ...signer.sign(bytes)))}\n`;
+    const verifier = noteVerifier(signer.name, signer.publicKey);
+    return `${signatureLine(verifier, signer.sign(bytes))}\n`;
   });
   return `${text}\n${lines.join('')}`;
 }
@@ -71,25 +82,47 @@ export async function openNote(note: string, verifiers: readonly NoteVerifier[])
   const parts = splitNote(note);
   if (!parts) return { ok: false, problem: 'the note is malformed' };
   const bytes = new TextEncoder().encode(parts.text);
+  const signatures: string[] = [];
   let signedBy: NoteVerifier | undefined;
-  for (const { name, keyId, signature } of parts.signatures) {
-    const verifier = verifiers.find((known) => known.name === name && equalBytes(known.keyId, keyId));
+  for (const { line, signature, ...signer } of parts.signatures) {
+    const verifier = findVerifier(verifiers, signer);
     if (!verifier) continue;
     if (!(await verifyEd25519(verifier.publicKey, signature, bytes))) {
-      return { ok: false, problem: `the signature of ${name} does not verify` };
+      return { ok: false, problem: `the signature of ${signer.name} does not verify` };
     }
+    signatures.push(line);
     signedBy ??= verifier;
   }
   if (!signedBy) return { ok: false, problem: 'no signature is by a known key' };
-  return { ok: true, text: parts.text, signedBy };
+  return { ok: true, text: parts.text, signedBy, signatures };
 }
 
-interface NoteParts {
+/** The key among those known that a signature line names, by name and key id. */
+export function findVerifier(
+  verifiers: readonly NoteVerifier[],
+  { name, keyId }: Pick<NoteVerifier, 'name' | 'keyId'>,
+): NoteVerifier | undefined {
+  return verifiers.find((known) => known.name === name && equalBytes(known.keyId, keyId));
+}
+
+/** A signature line without its newline. */
+export function signatureLine({ name, keyId }: NoteVerifier, signature: Uint8Array): string {
+  return `— ${name} ${encodeBase64(Uint8Array.of(...keyId, ...signature))}`;
+}
+
+/** A note taken apart, its signatures unchecked. */
+export interface NoteParts {
   readonly text: string;
-  readonly signatures: readonly { name: string; keyId: Uint8Array; signature: Uint8Array }[];
+  readonly signatures: readonly {
+    readonly line: string;
+    readonly name: string;
+    readonly keyId: Uint8Array;
+    readonly signature: Uint8Array;
+  }[];
 }
 
-function splitNote(note: string): NoteParts | undefined {
+/** Undefined for what is not a note. */
+export function splitNote(note: string): NoteParts | undefined {
   if (note.length > MAX_NOTE_CHARACTERS || !isNoteText(note)) return undefined;
   const split = note.lastIndexOf('\n\n');
   if (split < 0 || !note.endsWith('\n')) return undefined;
@@ -101,13 +134,10 @@ function splitNote(note: string): NoteParts | undefined {
     const bytes = decodeBase64(encoded);
     // Other algorithms have other lengths; a signature shorter than its key id is none.
     if (!isKeyName(name) || !bytes || bytes.length <= KEY_ID_BYTES) return undefined;
-    signatures.push({ name, keyId: bytes.subarray(0, KEY_ID_BYTES), signature: bytes.subarray(KEY_ID_BYTES) });
+    signatures.push({ line, name, keyId: bytes.subarray(0, KEY_ID_BYTES), signature: bytes.subarray(KEY_ID_BYTES) });
   }
   return { text: note.slice(0, split + 1), signatures };
 }
-
-/** Length of a signature line's payload: key id and Ed25519 signature. */
-export const NOTE_SIGNATURE_BYTES = KEY_ID_BYTES + SIGNATURE_BYTES;
 
 const isKeyName = (name: string): boolean => name !== '' && !/[\s+\p{White_Space}\p{Cc}]/u.test(name);
 /** No control characters but newline, and nothing that UTF-8 cannot carry. */

@@ -1,6 +1,7 @@
 // Verifies an answer against a key set and a ledger receipt, step by step, and names the step that fails.
 import { decodeBase64, encodeHex } from './base-encoding.ts';
 import { parseCheckpoint } from './checkpoint.ts';
+import { checkWitnesses, readWitnessPolicy, type WitnessPolicyText } from './cosignature.ts';
 import { SIGNATURE_BYTES, verifyEd25519 } from './ed25519.ts';
 import { CanonicalFormError } from './jcs.ts';
 import { findReceiptKey, ledgerVerifiers, type ReceiptKey } from './key-set.ts';
@@ -42,6 +43,8 @@ export interface VerifyOptions {
   readonly ledgerReceipt: unknown;
   /** C2SP verifier key to trust in place of those in the key set. */
   readonly ledgerKey?: string;
+  /** Witnesses that must have cosigned the checkpoint: `required` of those whose verifier keys are given. */
+  readonly witnesses?: WitnessPolicyText;
 }
 
 /**
@@ -217,7 +220,12 @@ async function checkCheckpoint(evidence: LedgerEvidence, options: VerifyOptions)
   if (!note.ok) return { problem: `The checkpoint is not trusted: ${note.problem}.` };
   const checkpoint = parseCheckpoint(note.text);
   if (checkpoint?.origin !== origin) return { problem: `The checkpoint is not of the ledger ${origin}.` };
-  return { detail: `The checkpoint of ${checkpoint.size} leaves is signed by ${origin}.`, value: true };
+  const detail = `The checkpoint of ${checkpoint.size} leaves is signed by ${origin}.`;
+  if (options.witnesses === undefined) return { detail, value: true };
+  const policy = readWitnessPolicy(options.witnesses);
+  if ('problem' in policy) return { problem: `The witnesses given cannot be used: ${policy.problem}.` };
+  const witnessed = await checkWitnesses(evidence.checkpoint, policy);
+  return witnessed.ok ? { detail: `${detail} ${witnessed.detail}`, value: true } : { problem: witnessed.detail };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -22,6 +22,8 @@ export interface FetcherOptions {
    * address and port. Redirects lead from one to another; one from anywhere else is judged like any.
    */
   readonly trustedOrigins?: readonly string[];
+  /** Origins of others that the operator named: visited at any port, and at the addresses that any host may have. */
+  readonly namedOrigins?: readonly string[];
   /** Who asks, and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
   readonly userAgent: string;
   /** Extra root certificates, PEM. */
@@ -39,6 +41,10 @@ export interface FetcherOptions {
 export interface FetchRequest {
   /** Lower-case names; `user-agent`, `host` and `accept-encoding` are set by the fetcher. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** `GET` by default. A POST is not redirected, and may be sent twice where a kept connection broke. */
+  readonly method?: 'GET' | 'POST';
+  /** Of a POST. */
+  readonly body?: string;
   /** Unpacked; what is longer is cut and said to be. */
   readonly maxBytes: number;
   /** From the first look-up to the last byte, redirects included. */
@@ -77,7 +83,7 @@ export type Fetched =
       readonly redirects: readonly Redirect[];
     };
 
-export interface DownloadRequest extends Omit<FetchRequest, 'maxBytes'> {
+export interface DownloadRequest extends Omit<FetchRequest, 'maxBytes' | 'method' | 'body'> {
   /** As sent, not unpacked; more is a failure. */
   readonly maxBytes: number;
   /** Told as bytes come: how many lie in the file, and how many there will be where that is known. */
@@ -125,6 +131,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
     perHost: new KeyedLimit(perHost),
     overall: new KeyedLimit(maxSockets - maxIdle),
     trustedOrigins: new Set(options.trustedOrigins?.map(readOrigin)),
+    namedOrigins: new Set(options.namedOrigins?.map(readOrigin)),
     userAgent: options.userAgent,
   };
 
@@ -166,8 +173,9 @@ export function createFetcher(options: FetcherOptions): Fetcher {
 }
 
 function fetchDocument(parts: WalkParts, url: string, request: FetchRequest, patience: Patience): Promise<Fetched> {
-  const { headers = {}, maxRedirects, maxBytes } = request;
-  const asked = { headers, acceptEncoding: 'gzip, br, deflate', maxRedirects, patience };
+  const { headers = {}, maxRedirects, maxBytes, method } = request;
+  const body = method === 'POST' ? (request.body ?? '') : undefined;
+  const asked = { headers, acceptEncoding: 'gzip, br, deflate', body, maxRedirects, patience };
   return walk<Fetched>(parts, url, asked, async ({ response, ...answer }) => {
     const { body, isTruncated } = await readBody(response, maxBytes);
     // Late is as good as cut: what came may be of use. Who gave up does not want it.

@@ -11,6 +11,7 @@ export {
   type FetchRequest,
   type Redirect,
 } from './fetcher.ts';
+export { createNamedFetcher } from './named-fetcher.ts';
 export { createOptOut } from './opt-out.ts';
 export { createProber, type Prober, type ProberOptions } from './prober.ts';
 export type { RecordOf, RecordType } from './records.ts';

@@ -1,4 +1,4 @@
-// One GET to an address that was checked, as far as the head of the answer; over a kept connection where there is one.
+// One request to an address that was checked, as far as the head of the answer; over a kept connection where there is one.
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
@@ -21,6 +21,8 @@ export interface WebRequest {
   readonly target: Target;
   /** Besides `host`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Sent by POST; without it the request is a GET. */
+  readonly body?: string | undefined;
   readonly agents: Agents;
   readonly secureContext: SecureContext;
   /** Certificates that are not trusted, or are another name's, end the connection. */
@@ -87,21 +89,21 @@ function send(asked: WebRequest, agent: http.Agent | false): Promise<Sent> {
       // A server that switches protocols unasked (101) ends the request with neither answer nor error.
       fail(new Error('closed without an answer'));
     });
-    request.end();
+    request.end(asked.body);
   });
 }
 
 function prepare(asked: WebRequest, agent: http.Agent | false): http.ClientRequest {
-  const { url, target, headers } = asked;
+  const { url, target, headers, body } = asked;
   const isTls = url.protocol === 'https:';
   return (isTls ? https : http).request({
     host: target.address,
     port: target.port,
     // The host is a checked address; a name here would be looked up a second time, unchecked.
     lookup: (host, _options, done) => done(new Error(`${host} is not an address`), ''),
-    method: 'GET',
+    method: body === undefined ? 'GET' : 'POST',
     path: `${url.pathname}${url.search}`,
-    headers: { host: url.host, ...headers },
+    headers: { host: url.host, ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
     agent,
     maxHeaderSize: MAX_HEADER_BYTES,
     ...(isTls ? tlsOptions(asked) : {}),

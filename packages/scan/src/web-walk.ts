@@ -16,12 +16,15 @@ export interface WalkParts extends AddressParts {
   /** One key for all. */
   readonly overall: KeyedLimit;
   readonly trustedOrigins: ReadonlySet<string>;
+  readonly namedOrigins: ReadonlySet<string>;
   readonly userAgent: string;
 }
 
 export interface WalkRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly acceptEncoding: string;
+  /** Sent by POST to the first place alone: a redirect of it is not followed. */
+  readonly body?: string | undefined;
   /** 5 when left out. */
   readonly maxRedirects: number | undefined;
   readonly patience: Patience;
@@ -90,7 +93,9 @@ export async function walk<T>(
     if (step.kind === 'failed') return { ...step, redirects };
     const { next, status } = step;
     redirects.push({ status, url: next.href });
-    if (seen.has(next.href) || redirects.length > (request.maxRedirects ?? DEFAULT_MAX_REDIRECTS))
+    const maxRedirects = request.body === undefined ? (request.maxRedirects ?? DEFAULT_MAX_REDIRECTS) : 0;
+    if (maxRedirects === 0) return { ...failure('redirects', 'it redirects, which is not followed'), redirects };
+    if (seen.has(next.href) || redirects.length > maxRedirects)
       return { ...failure('redirects', 'the redirects do not end'), redirects };
     seen.add(next.href);
     place = onwards(parts, place, next);
@@ -118,7 +123,7 @@ async function inTurn<T>(
 async function visit<T>(
   parts: WalkParts,
   place: Place,
-  { acceptEncoding, patience }: WalkRequest,
+  { acceptEncoding, body, patience }: WalkRequest,
   take: (response: IncomingMessage) => Promise<T>,
 ): Promise<Step<T>> {
   const { url } = place;
@@ -128,6 +133,7 @@ async function visit<T>(
     url,
     target,
     headers: { accept: '*/*', ...place.headers, 'user-agent': parts.userAgent, 'accept-encoding': acceptEncoding },
+    body,
     agents: parts.agents,
     secureContext: parts.secureContext,
     isVerified: true,
@@ -149,7 +155,8 @@ async function visit<T>(
 async function targetOf(parts: WalkParts, { url, isTrusted }: Place, signal: AbortSignal): Promise<Target | Failure> {
   if (!isWeb(url)) return failure('forbidden', `${url.protocol.slice(0, 40)} is not visited`);
   const port = portOf(url);
-  if (!isTrusted && port !== 80 && port !== 443) return failure('forbidden', 'only ports 80 and 443 are visited');
+  const isAnyPort = isTrusted || parts.namedOrigins.has(url.origin);
+  if (!isAnyPort && port !== 80 && port !== 443) return failure('forbidden', 'only ports 80 and 443 are visited');
   const host = hostOf(url);
   // RFC 6761 §6.3: never a question for DNS.
   if (isTrusted && host === 'localhost') return { address: '127.0.0.1', port };

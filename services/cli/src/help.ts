@@ -95,6 +95,18 @@ Exit codes:
   3  the gateway answered with an error instead of a receipt
   4  the receipt, the keys or the ledger could not be fetched, so nothing is known`;
 
+export const logWitnessHelp = `
+Settings:
+  STRATA_WITNESS_NAME   the name of its key, chosen for ever: witness.example/w1
+  STRATA_WITNESS_LOGS   verifier keys of the logs, between commas; those of a log are at its key set
+  STRATA_DATA           keeps its key and the latest checkpoint of each log in the folder witness; never restore an older copy
+Its verifier key is printed first: operators of logs and verifiers need it. docs/witnesses.md has all settings.`;
+
+export const logPublishHelp = `
+Example:
+  strata log publish https://strata.example/ledger /var/www/ledger --every 10 --ledger-key strata.example/ledger+31fece9c+AYE5...
+Serve the folder under any prefix; a client needs the prefix and the verifier key, and nothing of this service.`;
+
 export const mcpHelp = `
 An agent starts it by itself. Its configuration holds the command, its arguments and the environment, with full paths:
   {"mcpServers": {"strata": {

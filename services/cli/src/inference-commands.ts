@@ -12,6 +12,7 @@ import type { OutputOptions } from './output.ts';
 import type { DataOwner } from './owner.ts';
 import { effectiveEnvironment } from './settings/settings.ts';
 import { wholeDays } from './whole-days.ts';
+import { withWitnesses } from './witness/policy.ts';
 import { addWorkerCommands } from './worker-commands.ts';
 
 const base = () =>
@@ -97,8 +98,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
     .action(async (model: string, options: OutputOptions) =>
       (await import('./commands/models.ts')).inspectModel(context, model, (await config()).modelStore, options),
     );
-  inference
-    .command('verify')
+  withWitnesses(inference.command('verify'))
     .description('verify the receipt of an answer: signature, key, leaf, inclusion proof and checkpoint')
     .argument('<id | file>', 'the id that x-receipt-id said, or a file that holds the receipt (- for standard input)')
     .addOption(base())

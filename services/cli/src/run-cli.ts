@@ -11,6 +11,7 @@ import { addFeedCommands } from './feed-commands.ts';
 import { explainHelp, fingerprintsHelp, migrateLogHelp, migrateStoreHelp, serveHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addLogCommands } from './log-commands.ts';
 import { addMcpCommand } from './mcp-command.ts';
 import { addOperationsCommands } from './operations-commands.ts';
 import { CommandError, counted, type OutputOptions, plainText } from './output.ts';
@@ -18,6 +19,7 @@ import { type DataOwner, dataOwner } from './owner.ts';
 import type { ServiceName } from './settings/tables.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { versionText } from './version.ts';
+import { withWitnesses } from './witness/policy.ts';
 
 /** Runs one command and resolves with its exit code; streams and environment come from `context`; services listen to the process's signals. */
 export async function runCli(args: readonly string[], context: CommandContext): Promise<number> {
@@ -93,8 +95,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
       const { scanCommand } = await import('./commands/scan.ts');
       await scanCommand(context, targets, options, await config());
     });
-  stack
-    .command('verify')
+  withWitnesses(stack.command('verify'))
     .description('verify the receipt of an answer: signature, key, leaf, inclusion proof and checkpoint')
     .argument('<url | file>', 'the URL of an answer, or a file that holds one (- for standard input)')
     .addOption(new Option('--key <key>', 'API key to ask the URL with').env('STRATA_KEY'))
@@ -178,6 +179,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
   });
   addEnrichCommands(stack.command('enrich').description('known vulnerabilities of what domains use'), context, config);
   addInferenceCommands(strata.command('inference').description('chat completions'), context, owner);
+  addLogCommands(strata, context);
   addMcpCommand(strata, context);
   addOperationsCommands(strata, context);
   return strata;
@@ -231,7 +233,16 @@ async function report(error: unknown, { stderr }: CommandContext, owner: DataOwn
     return error.exitCode;
   }
   const { name, message } = error as Error;
-  if (['ConfigError', 'GatewayConfigError', 'WorkerConfigError', 'SettingsError', 'TracingError'].includes(name)) {
+  if (
+    [
+      'ConfigError',
+      'GatewayConfigError',
+      'WorkerConfigError',
+      'WitnessConfigError',
+      'SettingsError',
+      'TracingError',
+    ].includes(name)
+  ) {
     stderr.write(`strata: a setting cannot be used\n${message.replace(/^/gm, '  ')}\n`);
     return 2;
   }

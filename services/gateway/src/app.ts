@@ -1,7 +1,7 @@
 // The only place that constructs things: engine, keys, server.
 import { mkdir } from 'node:fs/promises';
 import type { Engine } from '@strata/engine';
-import { canSign, createFrontDoor, Metrics, Readiness, traceRequests } from '@strata/http';
+import { canSign, createFrontDoor, Metrics, Readiness, traceRequests, witnessFacts } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -22,6 +22,7 @@ import { type GatewayNetwork, type GatewayNetworkParts, openGatewayNetwork } fro
 import { addNetworkRoute } from './network/network-route.ts';
 import type { OpenVocabulary } from './network/vocabularies.ts';
 import { openModels } from './open-models.ts';
+import { openWitnesses } from './open-witnesses.ts';
 import { gatewayOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { addRoutes } from './routes.ts';
@@ -101,16 +102,18 @@ export async function createGateway(
   );
   world.signal?.throwIfAborted();
   const own = models.list();
+  const witnesses = stack.use(openWitnesses(config));
   const ledger = stack.use(
     await openSignedLedger({
       directory: inferenceDirectory(config),
       origin: config.ledgerOrigin,
       keySetPath: KEY_SET_PATH,
       now,
-      checkpointCopy: store.ledgerCheckpoint(config.ledgerOrigin),
+      ...{ checkpointCopy: store.ledgerCheckpoint(config.ledgerOrigin), witnesses },
     }),
   );
   readiness.watch('ledger', () => canSign(ledger));
+  readiness.report(() => witnessFacts(ledger.witnesses()));
   const { segments } = store;
   const { answers, standings } = sole.tables;
   const onAnswer = answerMeter(metrics);

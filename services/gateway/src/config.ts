@@ -12,6 +12,9 @@ import {
   PoolSize,
   readEnvironment,
   WebAddress,
+  WitnessEnvironment,
+  type WitnessSettings,
+  witnessesOf,
 } from '@strata/http';
 import { z } from 'zod';
 import { type NetworkConfig, NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
@@ -43,6 +46,8 @@ export const Environment = z.object({
     .string()
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/inference'),
+  ...WitnessEnvironment.shape,
+  STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange)).default([]),
   STRATA_RECEIPT_DAYS: z.coerce.number().min(1).max(36_500).default(90),
   STRATA_DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
   STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -85,6 +90,10 @@ export interface GatewayConfig extends ModelSettings {
   readonly explorerUrl: string | undefined;
   /** The ledger's name in its checkpoints, for ever. */
   readonly ledgerOrigin: string;
+  /** They cosign the ledger's checkpoints. */
+  readonly witnesses: WitnessSettings | undefined;
+  /** Private addresses at which witnesses may be. */
+  readonly allowAddresses: readonly string[];
   /** Receipts can be fetched for so long; the ledger keeps its leaves for ever. */
   readonly receiptDays: number;
   /** Told to be stopping, it answers on for so long before it closes connections. */
@@ -122,6 +131,8 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     allowedHosts: settings.STRATA_ALLOWED_HOSTS,
     explorerUrl: settings.STRATA_EXPLORER_URL,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,
+    witnesses: witnessesOf(settings, (problem) => new GatewayConfigError(problem)),
+    allowAddresses: settings.STRATA_ALLOW_ADDRESSES,
     receiptDays: settings.STRATA_RECEIPT_DAYS,
     drainMs: settings.STRATA_DRAIN_SECONDS * 1_000,
     logLevel: settings.STRATA_LOG_LEVEL,

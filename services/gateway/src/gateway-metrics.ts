@@ -1,5 +1,5 @@
 // Figures of the gateway for Prometheus; docs/monitoring.md says what each means.
-import type { Metrics } from '@strata/http';
+import { addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
 import type { FastifyInstance } from 'fastify';
 import type { BooksParts } from './books.ts';
@@ -71,6 +71,7 @@ export function addGatewayMetrics(
   metrics.gauge('strata_ledger_refusing', 'Whether the ledger takes no receipts until it is mended: 1 or 0', () =>
     ledger.log.stats().refusal || ledger.trouble() !== undefined ? 1 : 0,
   );
+  addWitnessMetrics(metrics, () => ledger.witnesses());
   if (network)
     metrics.gauges('strata_network', 'The network of workers as this gateway sees it', 'what', () =>
       Object.entries(network.report().totals),

@@ -25,6 +25,6 @@ export function addHealthRoutes(
     if (status !== 200) return reply.code(status).send({ ...body, version: VERSION, models: [] });
     const ids = ready();
     reply.code(ids.length > 0 ? 200 : 503);
-    return { status: ids.length > 0 ? 'ready' : 'no model is ready', version: VERSION, models: ids };
+    return { ...body, status: ids.length > 0 ? 'ready' : 'no model is ready', version: VERSION, models: ids };
   });
 }

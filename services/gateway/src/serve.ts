@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { warnOfFileSystem } from '@strata/db';
-import { serveMetrics } from '@strata/http';
+import { serveMetrics, witnessProblem } from '@strata/http';
 import type { Logger } from 'pino';
 import { createGateway, type Gateway, type GatewayWorld, newWatched } from './app.ts';
 import type { GatewayConfig } from './config.ts';
@@ -96,6 +96,7 @@ async function keepHouse(
 ): Promise<void> {
   let forgotAt = Number.NEGATIVE_INFINITY;
   let logged: string | undefined;
+  let uncosigned: string | undefined;
   while (!signal.aborted) {
     try {
       await ledger.reload();
@@ -104,6 +105,11 @@ async function keepHouse(
       if (problem !== undefined && problem !== logged)
         logger.error({ problem }, 'no answers: no receipt can be signed');
       logged = problem;
+      const missing = witnessProblem(ledger.witnesses());
+      if (missing === undefined && uncosigned !== undefined) logger.info('checkpoints are cosigned again');
+      if (missing !== undefined && missing !== uncosigned)
+        logger.error({ problem: missing }, 'checkpoints lack cosignatures: answers go on without them');
+      uncosigned = missing;
       if (performance.now() - forgotAt > FORGET_MS) {
         forgotAt = performance.now();
         await books.forget(new Date(Date.now() - config.receiptDays * 86_400_000));

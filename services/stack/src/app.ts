@@ -10,6 +10,7 @@ import {
   openApiDocument,
   Readiness,
   type Route,
+  witnessFacts,
 } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
 import type { Fetcher, Target } from '@strata/scan';
@@ -30,6 +31,7 @@ import { type TakenEvent, tags } from './live-index.ts';
 import { OnDemand } from './on-demand.ts';
 import { openScanning, type Scanning } from './open-scanning.ts';
 import { openScheduler, type Scheduling } from './open-scheduler.ts';
+import { openWitnesses } from './open-witnesses.ts';
 import { servePages } from './pages.ts';
 import { Pulse } from './pulse.ts';
 import { domainTag } from './routes/domains.ts';
@@ -117,10 +119,11 @@ export async function createStack(config: Config, logger: Logger, world: World =
   const scanning = stack.use(await openScanning(config, { logger, onRecorded, onScanned: scanMeter(metrics) }, world));
   // Receipts tell real time even where the demo scans in another.
   const realNow = scanning.store.clock;
+  const witnesses = stack.use(openWitnesses(config, world));
   const ledger = stack.use(
     await openLedger({
       ...{ dataDirectory: config.dataDirectory, origin: config.ledgerOrigin, now: realNow },
-      store: scanning.store,
+      ...{ store: scanning.store, witnesses },
     }),
   );
   const { store, prober, rulebook, scanner, isOptedOut, isDnsWorking } = scanning;
@@ -219,6 +222,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   addStackMetrics(metrics, app, { cachedAnswers: () => answers.size });
   addMentionMetrics(metrics, mentions);
   const readiness = new Readiness({ database: () => store.heads(), ledger: () => canSign(ledger) });
+  readiness.report(() => witnessFacts(ledger.witnesses()));
   let keyRevision = 0;
   const server = stack.use(
     createHttpServer({

@@ -11,6 +11,9 @@ import {
   PoolSize,
   readEnvironment,
   WebAddress,
+  WitnessEnvironment,
+  type WitnessSettings,
+  witnessesOf,
 } from '@strata/http';
 import { z } from 'zod';
 import type { Retention } from './retention.ts';
@@ -68,6 +71,7 @@ export const Environment = z.object({
     .string()
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/stack'),
+  ...WitnessEnvironment.shape,
   STRATA_RESOLVERS: List.pipe(z.array(Resolver))
     .refine((list) => list.lastIndexOf('iterative') <= 0, '`iterative` must come first, and root servers behind it')
     .optional(),
@@ -141,6 +145,8 @@ export interface Config {
   readonly port: number;
   readonly metricsPort: number;
   readonly ledgerOrigin: string;
+  /** They cosign the ledger's checkpoints. */
+  readonly witnesses: WitnessSettings | undefined;
   /** Empty: the system's resolvers. Behind `iterative`, which comes first: root servers. */
   readonly resolvers: readonly ('iterative' | { readonly address: string; readonly port: number })[];
   readonly trustedProxies: readonly string[];
@@ -224,6 +230,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     port: value.STRATA_STACK_PORT,
     metricsPort: value.STRATA_METRICS_PORT,
     ledgerOrigin: value.STRATA_LEDGER_ORIGIN,
+    witnesses: witnessesOf(value, (problem) => new ConfigError(problem)),
     resolvers: value.STRATA_RESOLVERS ?? [],
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
     bounds: boundsOf(value),

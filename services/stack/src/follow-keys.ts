@@ -1,4 +1,5 @@
-// Takes up signing keys that an operator rotated while the process runs, and logs while it cannot sign.
+// Takes up signing keys that an operator rotated while the process runs, and logs while it cannot sign or witnesses do not cosign.
+import { witnessProblem } from '@strata/http';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import type { Logger } from 'pino';
 import type { Ledger } from './ledger.ts';
@@ -9,12 +10,13 @@ const LOOK_MS = 1_000;
 
 /** Until `signal` aborts. */
 export async function followKeys(
-  ledger: Pick<Ledger, 'reload' | 'retiredAt' | 'signer' | 'trouble'>,
+  ledger: Pick<Ledger, 'reload' | 'retiredAt' | 'signer' | 'trouble' | 'witnesses'>,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   const trouble = new TroubleLog(logger, { what: 'reading the signing keys' });
   const signing = new TroubleLog(logger, { what: 'signing receipts' });
+  const cosigning = new TroubleLog(logger, { what: 'having checkpoints cosigned' });
   let { keyId } = ledger.signer;
   let toldOf: string | undefined;
   const tell = () => {
@@ -38,9 +40,12 @@ export async function followKeys(
       },
       (error: unknown) => trouble.failed(error),
     );
-    const problem = ledger.trouble();
-    if (problem === undefined) signing.well();
-    else signing.failed(new Error(problem));
+    for (const [log, problem] of [
+      [signing, ledger.trouble()],
+      [cosigning, witnessProblem(ledger.witnesses())],
+    ] as const)
+      if (problem === undefined) log.well();
+      else log.failed(new Error(problem));
     await sleep(LOOK_MS, signal);
   }
 }

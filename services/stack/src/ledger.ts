@@ -1,7 +1,7 @@
 // The notary of the service: a body leaves with a receipt whose leaf is durable.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Notary } from '@strata/http';
-import { openSignedLedger, type SharedLedger, type SignedLedger } from '@strata/log';
+import { type LogWitnesses, openSignedLedger, type SharedLedger, type SignedLedger } from '@strata/log';
 import { type IssueOptions, issueDetachedReceipt, issueReceipt, type Signer } from '@strata/receipts';
 import type { Store } from '@strata/store';
 import { createSignOnce } from './sign-once.ts';
@@ -21,14 +21,16 @@ export interface LedgerOptions {
   readonly now: () => Date;
   /** On a database of several nodes the log is there. */
   readonly store: Pick<Store, 'ledger' | 'ledgerCheckpoint' | 'texts'>;
+  /** Where the ledger is served. */
+  readonly witnesses?: LogWitnesses | undefined;
 }
 
 /** Opens both keyrings below the data directory, and the log there or in the database, making them on first start. */
-export async function openLedger({ dataDirectory, origin, now, store }: LedgerOptions): Promise<Ledger> {
+export async function openLedger({ dataDirectory, origin, now, store, witnesses }: LedgerOptions): Promise<Ledger> {
   const shared = store.ledger && sharedLedgerOf(store.ledger);
   const signed = await openSignedLedger({
     ...{ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now, shared },
-    checkpointCopy: store.ledgerCheckpoint(origin),
+    ...{ checkpointCopy: store.ledgerCheckpoint(origin), witnesses },
   });
   const passing = passingSigner();
   const { log } = signed;

@@ -1,6 +1,6 @@
 // Figures of the service for Prometheus; docs/monitoring.md says what each means.
 import { type Span, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { KeyGate, Metrics, Notary } from '@strata/http';
+import { addWitnessMetrics, type KeyGate, type Metrics, type Notary } from '@strata/http';
 import type { Prober } from '@strata/scan';
 import type { Store } from '@strata/store';
 import type { StackApp } from './app.ts';
@@ -74,6 +74,7 @@ export function addStackMetrics(
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.total('strata_ledger_commits_total', 'Commits of the ledger', () => ledger.log.stats().commits);
   addLedgerRefusal(metrics, ledger);
+  addWitnessMetrics(metrics, () => ledger.witnesses());
   addDnsMetrics(metrics, prober);
   metrics.gauge('strata_index_domains', 'Domains in the index', () => index.size);
   metrics.gauge('strata_stream_subscribers', 'Live subscribers of the event stream', () => hub.subscribers);

@@ -99,6 +99,8 @@ describe('a ledger in tiles', () => {
       await assertFound(env, expected);
       await writeFile(file, whole);
     }
+    await rename(path.join(place.path, 'ledger/tile/entries/003'), path.join(place.path, 'aside'));
+    await assertFound(env, /tile\/entries\/003 is missing/);
   });
 });
 
@@ -111,7 +113,10 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
     const env = { STRATA_DATA: place.path, STRATA_DATABASE_URL: url };
     await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
     for (const [damage, expected] of [
-      ["update ledger_leaves set leaf = leaf || 'x'::bytea where leaf_index = 300", /hashes from leaf 256 on are not/],
+      [
+        "update ledger_leaves set leaf = leaf || 'x'::bytea where leaf_index = 300",
+        /tile\/0\/001: the hashes from leaf 256 on are not/,
+      ],
       ["update ledger_leaves set hash = sha256('other') where leaf_index = 599", /hashes from leaf 512 on are not/],
       ['delete from ledger_leaves where leaf_index = 10', /leaves from 0 on are missing/],
       ["update ledger_subtrees set hash = sha256('other') where subtree_index = 1", /the hash of subtree 1\/1 is not/],
@@ -129,7 +134,10 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
     await exec(url, "update ledger_leaves set leaf = leaf || 'x'::bytea where leaf_index = 300");
     const failed = await runStrata(['stack', 'check-store'], { env });
     assert.equal(failed.code, 1, failed.stdout + failed.stderr);
-    assert.match(failed.stdout, /The ledger: the hashes from leaf 256 on .*\n {2}Keep database and data directories/);
+    assert.match(
+      failed.stdout,
+      /The ledger: tile\/0\/001: the hashes from leaf 256 on .*\n {2}Keep database and data directories/,
+    );
   });
 
   it('is nothing to find fault with before its first leaf', async () => {

@@ -174,6 +174,14 @@ describe('a log in a database', { skip: postgres.skip }, () => {
       await using _altered = await altered(url, ['ledger_leaves', 'ledger_subtrees'], damage);
       await assert.rejects(openNode(url), failsWith('corrupt-tile'), damage);
     }
+    {
+      await using served = await openNode(url);
+      const damage = "update ledger_leaves set hash = sha256('other') where leaf_index = 599";
+      await using _altered = await altered(url, ['ledger_leaves', 'ledger_head'], damage);
+      await served.append(leafOf(600));
+      for (const tile of ['tile/0/002.p/89', 'tile/entries/002.p/89'])
+        await assert.rejects(async () => served.read(tile), failsWith('corrupt-tile'));
+    }
     await exec(url, "update ledger_leaves set leaf = 'other' where leaf_index = 300");
     await using log = await openNode(url);
     await assert.rejects(log.receipt(idOf(leafOf(300))), failsWith('corrupt-tile'));

@@ -9,19 +9,22 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkSharedLog } from '@strata/log';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency } from '@strata/receipts';
-import { logConformance } from '../../../packages/log/src/test/conformance.ts';
+import { type LogPlace, logConformance } from '../../../packages/log/src/test/conformance.ts';
 import { headOf, idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
+import { publicLogConformance } from '../../../packages/log/src/test/public-log.ts';
 import { postgres } from '../../../packages/store/src/test/places.ts';
 import { keysOf, openNode, openShared } from '../../support/shared-log/database.ts';
 import { repeatDuring } from '../../support/until.ts';
 
-logConformance({
+const inDatabase: LogPlace = {
   ...{ name: 'in a database', skip: postgres.skip },
   async fresh() {
     const url = await postgres.fresh();
     return { open: () => openNode(url), [Symbol.asyncDispose]: async () => {} };
   },
-});
+};
+logConformance(inDatabase);
+publicLogConformance(inDatabase);
 
 const LEAVES = 3_000;
 /** Far apart, so that numbers of leaves that were written and never acknowledged are not used again. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import * as receipts from '@strata/receipts';
 import { ed25519Key } from '../../../../tests/support/ed25519.ts';
 import type { CheckpointSigner, Log } from '../log.ts';
+import { ServedTiles } from '../served-tiles.ts';
 
 export const ORIGIN = 'strata.example/ledger';
 
@@ -24,16 +25,6 @@ export async function headOf(checkpoint: string): Promise<receipts.Checkpoint> {
   return receipts.parseCheckpoint(note.text) ?? assert.fail('no checkpoint');
 }
 
-/** As a monitor reads the log: only through served tiles, each fetched once. */
-export function tilesServedBy(log: Pick<Log, 'read' | 'size'>): receipts.HashReader {
-  const fetched = new Map<string, Promise<receipts.TileNodes>>();
-  const fetchTile = async (name: string) =>
-    receipts.TileNodes.of((await log.read(name)) ?? assert.fail(`${name} is not served`));
-  return receipts.tileHashReader((level, index) => {
-    const width = Math.min(receipts.TILE_WIDTH, receipts.hashesAtLevel(log.size, level) - index * receipts.TILE_WIDTH);
-    const name = receipts.tilePath({ level, index, width });
-    const tile = fetched.get(name) ?? fetchTile(name);
-    fetched.set(name, tile);
-    return tile;
-  });
-}
+/** As a monitor reads the log now: only through served tiles. */
+export const tilesServedBy = (log: Pick<Log, 'read' | 'size'>): receipts.HashReader =>
+  new ServedTiles((path) => log.read(path), log.size).hashes;

@@ -41,7 +41,7 @@ export async function problemsOf(services: readonly ServiceName[], env: Environm
     try {
       await readers[service](values);
     } catch (error) {
-      const lines = /^(?:Gateway|Worker)?ConfigError$/.test((error as Error).name)
+      const lines = /^(?:Gateway|Worker|Witness)?ConfigError$/.test((error as Error).name)
         ? (error as Error).message
         : undefined;
       if (lines === undefined) throw error;
@@ -55,6 +55,7 @@ const readers: Readonly<Record<ServiceName, (values: Environment) => Promise<unk
   stack: async (values) => (await import('@strata/stack')).readConfig(values),
   gateway: async (values) => (await import('@strata/gateway')).readGatewayConfig(values),
   worker: async (values) => (await import('@strata/worker')).readWorkerConfig(values),
+  witness: async (values) => (await import('../witness/config.ts')).readWitnessConfig(values),
 };
 
 /** A line begins with the variable; where it was not given in the environment, its place is what is to be mended. */

@@ -6,9 +6,10 @@ import type { CommandContext } from '../context.ts';
 import { bearer, gatewayBase } from '../gateway-address.ts';
 import { CommandError, type OutputOptions } from '../output.ts';
 import { readAnswerFile } from '../saved-answer.ts';
-import { EXIT, judge, printStep, printSteps, wrongUse } from './verify.ts';
+import type { WitnessOptions } from '../witness/policy.ts';
+import { EXIT, judge, printStep, printSteps, trustOf, wrongUse } from './verify.ts';
 
-export interface VerifyReceiptOptions extends OutputOptions {
+export interface VerifyReceiptOptions extends OutputOptions, WitnessOptions {
   readonly key?: string;
   /** The gateway that gave the receipt. */
   readonly base: string;
@@ -48,20 +49,21 @@ export async function verifyReceiptCommand(
   await compare(context, 'answer', options.answer, { result, salt, saidBytes: answerBytes });
 }
 
-function fetched(id: string, base: string, { key, ledgerKey }: VerifyReceiptOptions): Promise<VerifiedAnswer> {
+function fetched(id: string, base: string, options: VerifyReceiptOptions): Promise<VerifiedAnswer> {
+  const { key } = options;
   if (!key) throw wrongUse('whose receipt is it? Give --key or STRATA_INFERENCE_KEY, or a file with the receipt');
   const headers = { authorization: bearer(key) };
-  return verifyUrl(`${base}/v1/receipts/${id}`, { headers, ...(ledgerKey === undefined ? {} : { ledgerKey }) });
+  return verifyUrl(`${base}/v1/receipts/${id}`, { headers, ...trustOf(options) });
 }
 
 async function saved(
   { stdin }: CommandContext,
   file: string,
   baseUrl: string,
-  { ledgerKey }: VerifyReceiptOptions,
+  options: VerifyReceiptOptions,
 ): Promise<VerifiedAnswer> {
   const content = await readAnswerFile(file, stdin);
-  return verifyBody(content, { baseUrl, ...(ledgerKey === undefined ? {} : { ledgerKey }) });
+  return verifyBody(content, { baseUrl, ...trustOf(options) });
 }
 
 interface Compared {

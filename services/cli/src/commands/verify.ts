@@ -4,8 +4,9 @@ import type { CommandContext, OutputStream } from '../context.ts';
 import { CommandError, type OutputOptions, printJson } from '../output.ts';
 import { parseSavedHeaders, readAnswerFile } from '../saved-answer.ts';
 import { refuseCredentials, serviceBase, serviceKey } from '../service-address.ts';
+import { type WitnessOptions, witnessPolicyOf } from '../witness/policy.ts';
 
-export interface VerifyOptions extends OutputOptions {
+export interface VerifyOptions extends OutputOptions, WitnessOptions {
   readonly key?: string;
   /** The service that gave a saved answer. */
   readonly base: string;
@@ -68,7 +69,10 @@ async function verifySaved({ stdin }: CommandContext, file: string, options: Ver
   return verifyDetached({ content, contentType, provenance }, against);
 }
 
-const trustOf = ({ ledgerKey }: VerifyOptions) => (ledgerKey === undefined ? {} : { ledgerKey });
+export const trustOf = ({ ledgerKey, ...witnesses }: WitnessOptions & { readonly ledgerKey?: string }) => ({
+  ...(ledgerKey === undefined ? {} : { ledgerKey }),
+  ...witnessPolicyOf(witnesses),
+});
 
 /** Throws for everything but a good answer whose receipt holds. */
 export function judge(target: string, { result, isUrl }: { result: VerifiedAnswer; isUrl: boolean }): void {

@@ -1,7 +1,7 @@
 // Every setting that there is: the tables of the services, and the few that commands alone read.
 import type { z } from 'zod';
 
-export const SERVICES = ['stack', 'gateway', 'worker'] as const;
+export const SERVICES = ['stack', 'gateway', 'worker', 'witness'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
 /** A service's own table of variables: names, what each may be, defaults. */
@@ -16,6 +16,8 @@ export async function tableOf(service: ServiceName): Promise<SettingTable> {
       return (await import('@strata/gateway')).GatewayEnvironment as unknown as SettingTable;
     case 'worker':
       return (await import('@strata/worker')).WorkerEnvironment as unknown as SettingTable;
+    case 'witness':
+      return (await import('../witness/config.ts')).Environment as unknown as SettingTable;
     default:
       return service satisfies never;
   }

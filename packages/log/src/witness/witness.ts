@@ -1,0 +1,163 @@
+// A witness of logs (c2sp.org/tlog-witness): cosigns a checkpoint that goes on from the latest one that it has cosigned, and remembers it.
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import {
+  cosign,
+  formatVerifierKey,
+  judgeCheckpoint,
+  type NoteSigner,
+  type NoteVerifier,
+  noteVerifier,
+  originOf,
+  parseAddCheckpoint,
+  readCosignatures,
+  SIGNATURE_TYPES,
+} from '@strata/receipts';
+import { checkpointTextOf, type SavedCheckpoint, savedCheckpointOf } from '../checkpoint-file.ts';
+import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from '../durable-file.ts';
+import { LogError } from '../log-error.ts';
+import { lockLog } from '../recover.ts';
+import { openKeyring } from '../signing-keys.ts';
+
+export interface WitnessOptions {
+  /** Holds the witness's key and the latest checkpoint of each log; one process at a time. */
+  readonly directory: string;
+  /** Of its key, for ever: such as `witness.example/w1`. */
+  readonly name: string;
+  /** Keys of the logs that it knows, by origin. */
+  readonly logs: ReadonlyMap<string, readonly NoteVerifier[]>;
+  readonly now: () => Date;
+}
+
+/** An answer of the protocol. */
+export interface WitnessAnswer {
+  readonly status: 200 | 400 | 403 | 404 | 409 | 422;
+  readonly contentType: string;
+  readonly body: string;
+  /** A checkpoint that the log has signed, and whose proof does not verify: it may show a fork. */
+  readonly evidence?: string;
+}
+
+const TEXT = 'text/plain; charset=utf-8';
+
+/**
+ * Crash story. A checkpoint is durable, with the cosignature in the same file, before the cosignature is given out: what a client
+ * has, a restart finds. A process that dies in between has given out nothing, and finds the checkpoint before or this one; either goes
+ * on to what is cosigned next. Requests of one log are taken one after another, from the comparison to the record.
+ */
+export class Witness implements AsyncDisposable {
+  readonly #options: WitnessOptions;
+  #lock: Disposable | undefined;
+  readonly #signer: NoteSigner;
+  readonly #latest = new Map<string, SavedCheckpoint>();
+  /** The last request of each log. */
+  readonly #queues = new Map<string, Promise<unknown>>();
+
+  private constructor(
+    options: WitnessOptions,
+    { lock, signer }: { readonly lock: Disposable; readonly signer: NoteSigner },
+  ) {
+    this.#options = options;
+    this.#lock = lock;
+    this.#signer = signer;
+  }
+
+  /** Makes the key on first start. Rejects with KeyringError, or LogError: `locked`, `corrupt-checkpoint`. */
+  static async open(options: WitnessOptions): Promise<Witness> {
+    const { directory, name, now } = options;
+    await makeDirectory(path.join(directory, 'checkpoints'));
+    await using stack = new AsyncDisposableStack();
+    const lock = stack.use(lockLog(directory));
+    const { signer } = await openKeyring({ directory: path.join(directory, 'keys'), now });
+    const { publicKey } = signer;
+    const witness = new Witness(options, { lock, signer: { name, publicKey, sign: (bytes) => signer.sign(bytes) } });
+    for (const origin of options.logs.keys()) await witness.#load(origin);
+    stack.move();
+    return witness;
+  }
+
+  /** By which verifiers know its cosignatures. */
+  get verifierKey(): string {
+    return formatVerifierKey(this.#verifier, SIGNATURE_TYPES.cosignature);
+  }
+
+  /** Answers a request; rejects where the checkpoint cannot be recorded, and nothing is cosigned then. */
+  async addCheckpoint(body: string): Promise<WitnessAnswer> {
+    const request = parseAddCheckpoint(body);
+    const origin = request && originOf(request);
+    if (!request || origin === undefined) return refused(400, 'the request is malformed');
+    const before = this.#queues.get(origin) ?? Promise.resolve();
+    const answer = before.then(async (): Promise<WitnessAnswer> => {
+      const judged = await judgeCheckpoint(request, {
+        verifiersOf: (origin) => this.#options.logs.get(origin),
+        latestOf: (origin) => this.#latest.get(origin)?.checkpoint,
+      });
+      if (judged.status === 409) return { status: 409, contentType: 'text/x.tlog.size', body: `${judged.size}\n` };
+      if (judged.status === 422) return { ...refused(422, judged.problem), evidence: request.checkpoint };
+      if (judged.status !== 200) return refused(judged.status, judged.problem);
+      const line = `${cosign(judged.text, this.#signer, this.#options.now())}\n`;
+      const note = `${judged.text}\n${judged.signatures.map((signature) => `${signature}\n`).join('')}${line}`;
+      if (this.#textOf(origin) !== judged.text) await this.#record(origin, { note, checkpoint: judged.checkpoint });
+      return { status: 200, contentType: TEXT, body: line };
+    });
+    const queue = answer.catch(() => {});
+    this.#queues.set(origin, queue);
+    // Strangers name origins too.
+    void queue.then(() => this.#queues.get(origin) === queue && this.#queues.delete(origin));
+    return answer;
+  }
+
+  /** The latest checkpoint of the log whose origin has this SHA-256 (hex), with the log's signature and the cosignature. */
+  checkpoint(originHash: string): string | undefined {
+    for (const [origin, { note }] of this.#latest) if (originHashOf(origin) === originHash) return note;
+    return undefined;
+  }
+
+  /** Waits for requests under way, and releases the lock. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#queues.values());
+    this.#lock?.[Symbol.dispose]();
+    this.#lock = undefined;
+  }
+
+  get #verifier(): NoteVerifier {
+    return noteVerifier(this.#signer.name, this.#signer.publicKey, SIGNATURE_TYPES.cosignature);
+  }
+
+  #fileOf(origin: string): string {
+    return path.join(this.#options.directory, 'checkpoints', originHashOf(origin));
+  }
+
+  #textOf(origin: string): string | undefined {
+    const latest = this.#latest.get(origin);
+    return latest && checkpointTextOf(latest.note);
+  }
+
+  /** What is there must be what this witness wrote: it never goes on from something else. */
+  async #load(origin: string): Promise<void> {
+    const file = this.#fileOf(origin);
+    const bytes = await readIfPresent(file);
+    if (!bytes) return;
+    const saved = savedCheckpointOf(new TextDecoder().decode(bytes));
+    const read = await readCosignatures(saved?.note ?? '', [this.#verifier]);
+    const isOurs = 'cosignatures' in read && read.cosignatures.length === 1 && saved?.checkpoint?.origin === origin;
+    if (!isOurs) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint that this witness has cosigned`);
+    this.#latest.set(origin, saved);
+  }
+
+  async #record(origin: string, saved: SavedCheckpoint): Promise<void> {
+    const file = this.#fileOf(origin);
+    await replaceFile(file, new TextEncoder().encode(saved.note), { isSynced: true });
+    await syncDirectory(path.dirname(file));
+    this.#latest.set(origin, saved);
+  }
+}
+
+const refused = (status: 400 | 403 | 404 | 422, problem: string): WitnessAnswer => ({
+  status,
+  contentType: TEXT,
+  body: `${problem}\n`,
+});
+
+/** As the path of a log's checkpoint at a witness names it. */
+export const originHashOf = (origin: string): string => createHash('sha256').update(origin).digest('hex');
