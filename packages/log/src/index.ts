@@ -43,6 +43,7 @@ export {
   type ImportLedgerOptions,
   importLedger,
   openSignedLedger,
+  type RotatedLedger,
   rotateSigningKeys,
   type SharedLedger,
   type SignedLedger,

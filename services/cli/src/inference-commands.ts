@@ -126,6 +126,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
       open,
       databaseUrl,
       signingDirectory: async () => (await import('@strata/gateway')).inferenceDirectory(await config()),
+      ledger: async () => ({ origin: (await config()).ledgerOrigin }),
     },
   );
   keys
