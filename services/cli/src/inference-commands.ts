@@ -7,6 +7,7 @@ import type { VerifyReceiptOptions } from './commands/verify-receipt.ts';
 import type { CommandContext } from './context.ts';
 import { chatHelp, gatewayHelp, verifyReceiptHelp } from './help.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addLedgerOptions } from './ledger-options.ts';
 import { addNetworkCommands } from './network-commands.ts';
 import type { OutputOptions } from './output.ts';
 import type { DataOwner } from './owner.ts';
@@ -97,15 +98,13 @@ export function addInferenceCommands(inference: Command, context: CommandContext
     .action(async (model: string, options: OutputOptions) =>
       (await import('./commands/models.ts')).inspectModel(context, model, (await config()).modelStore, options),
     );
-  inference
-    .command('verify')
-    .description('verify the receipt of an answer: signature, key, leaf, inclusion proof and checkpoint')
+  addLedgerOptions(inference.command('verify'), 'gateway')
+    .description('verify the receipt of an answer, and that its ledger is the one that was seen before')
     .argument('<id | file>', 'the id that x-receipt-id said, or a file that holds the receipt (- for standard input)')
     .addOption(base())
     .addOption(key())
     .option('--request <file>', 'is it the receipt of this request? The body as it was sent')
     .option('--answer <file>', 'is it the receipt of this answer? Its body, or the text of its stream')
-    .option('--ledger-key <key>', "C2SP verifier key of the ledger, to trust in place of the gateway's own")
     .option('--json', 'print the steps as JSON')
     .addHelpText('after', verifyReceiptHelp)
     .action(async (target: string, options: VerifyReceiptOptions) =>
