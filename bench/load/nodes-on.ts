@@ -30,7 +30,7 @@ export async function nodesOn(databaseUrl: string): Promise<NodesOn> {
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   // One ledger of all has one key.
   const keys = path.join(directory, 'of-all');
-  await rotateSigningKeys(keys, () => new Date());
+  await rotateSigningKeys(keys, () => new Date(), { origin: 'bench.test/stack' });
   let count = 0;
   const owned = stack.move();
   return {

@@ -26,7 +26,7 @@ const PROGRAM = path.join(import.meta.dirname, 'role-process.ts');
 export async function testNodes({ databaseUrl, domains, canApiScan = false }: NodeOptions) {
   const { path: directory, remove } = await temporaryDirectory();
   const keys = path.join(directory, 'of-all');
-  await rotateSigningKeys(keys, () => new Date());
+  await rotateSigningKeys(keys, () => new Date(), { origin: 'nodes.test/stack' });
   const kills: (() => Promise<unknown>)[] = [];
   let count = 0;
   return {

@@ -1,7 +1,10 @@
 // Ask a Strata service, follow its events and verify what it answered, in Node or in a browser.
+
+export type { RememberedLedger } from '@strata/receipts';
 export type { AnswerProblem } from './answer-problem.ts';
 export { answerDigest, type ChatRecord, digestsIn } from './chat-record.ts';
 export { type Fetched, fetchBounded } from './fetch-bounded.ts';
+export type { LedgerOptions } from './follow-shown.ts';
 export type {
   ChatCompletionChunk,
   ChatCompletionRequest,
@@ -25,6 +28,7 @@ export {
 export type { AnswerBegun, AnswerEvent, AnswerUsage } from './inference-events.ts';
 export { AnswerPace, type PaceFigures, tokensPerSecond } from './inference-pace.ts';
 export { InferenceProblem } from './inference-problem.ts';
+export { type LedgerMemory, ledgerMemory, storedLedgerMemory, type TextPlace, textMemory } from './ledger-memory.ts';
 export {
   type CallOptions,
   type NewKey,
@@ -40,6 +44,7 @@ export type { AnyStackPath, StackInput, StackPath } from './stack-request.ts';
 export type * from './stack-types.ts';
 export {
   type ClientOptions,
+  type Conflict,
   type DetachedInput,
   type Unchecked,
   type VerifiedAnswer,

@@ -2,9 +2,11 @@
 import { objectOf, textOf } from './answer-text.ts';
 import type { ChatContent, ChatRecord } from './chat-record.ts';
 import { fetchBounded, reasonOf } from './fetch-bounded.ts';
+import type { LedgerOptions } from './follow-shown.ts';
 import type { ChatCompletionChunk, ChatCompletionRequest, Model, Network, NewKey, Receipt } from './gateway-types.ts';
 import { type AnswerEvent, eventsOfChunk } from './inference-events.ts';
 import { InferenceProblem, refusedBy, toldProblem, unreachable, unreadable } from './inference-problem.ts';
+import { type LedgerMemory, ledgerMemory } from './ledger-memory.ts';
 import { BrokenStreamError, readSse } from './read-sse.ts';
 import { baseOf, type KeySource, keyOf, openStream, textOfRefusal } from './service-address.ts';
 import type { VerifiedAnswer } from './verify-answer.ts';
@@ -17,6 +19,8 @@ export interface InferenceClientOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** For one whole answer, and until a stream begins. */
   readonly timeoutMs?: number | undefined;
+  /** Where the ledger is remembered between two checks; as long as the client lives by default. */
+  readonly memory?: LedgerMemory | undefined;
 }
 
 /** What the service is asked; it is always answered as a stream. */
@@ -72,11 +76,13 @@ export class InferenceClient {
   /** Below which the service stands on its host; empty nearly always. */
   readonly #path: string;
   readonly #options: InferenceClientOptions;
+  readonly #memory: LedgerMemory;
 
   constructor(options: InferenceClientOptions) {
     this.#base = baseOf(options.baseUrl);
     this.#path = this.#base.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
     this.#options = options;
+    this.#memory = options.memory ?? ledgerMemory();
   }
 
   /** Gets a free key, where the service gives them away; a problem of status 404 where it does not, of 429 where that was enough for today. */
@@ -187,15 +193,21 @@ export class InferenceClient {
   }
 
   /** Fetches a receipt, checks it against the service's keys and ledger, and that it is of what was asked and said. */
-  async verify(record: ChatRecord | string, options: InferenceCallOptions = {}): Promise<VerifiedReceipt> {
+  async verify(
+    record: ChatRecord | string,
+    options: InferenceCallOptions & LedgerOptions = {},
+  ): Promise<VerifiedReceipt> {
+    const { signal, ...ledger } = options;
     const { body, text } = await this.receipt(typeof record === 'string' ? record : record.receiptId, options);
     // Loaded when they are needed: a page shows answers without them.
     const { digestsIn } = await import('./chat-record.ts');
     const { verifyBody } = await import('./verify-answer.ts');
     const verification = await verifyBody(text, {
+      ...ledger,
+      memory: this.#memory,
       baseUrl: this.#base.origin,
       fetch: this.#fetch,
-      ...(options.signal && { signal: options.signal }),
+      ...(signal && { signal }),
     });
     const isOfThese =
       typeof record === 'string'

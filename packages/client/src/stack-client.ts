@@ -1,6 +1,8 @@
 // The typed client of the stack service: one question, a list page by page, the event stream, receipts.
 import { objectOf, textOf } from './answer-text.ts';
 import { type Fetched, fetchBounded } from './fetch-bounded.ts';
+import type { LedgerOptions } from './follow-shown.ts';
+import { type LedgerMemory, ledgerMemory } from './ledger-memory.ts';
 import { baseOf, type KeySource, keyOf } from './service-address.ts';
 import { type EventFilter, type FollowOptions, followEvents, type StackEvent } from './stack-events.ts';
 import { PAGES, type PagedItems, type PagedPath } from './stack-pages.ts';
@@ -37,6 +39,8 @@ export interface StackClientOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** For one whole answer; streams have no such end. */
   readonly timeoutMs?: number | undefined;
+  /** Where the ledger is remembered between two checks; as long as the client lives by default. */
+  readonly memory?: LedgerMemory | undefined;
 }
 
 export interface CallOptions {
@@ -44,10 +48,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface VerifyOptions extends CallOptions {
-  /** C2SP verifier key of the ledger, known from elsewhere: then the service need not be trusted to name it. */
-  readonly ledgerKey?: string | undefined;
-}
+export interface VerifyOptions extends CallOptions, LedgerOptions {}
 
 /** A free key, told once. */
 export type NewKey = Pick<StackPosts['/keys']['body'], 'key' | 'key_id' | 'tier' | 'daily_limit'>;
@@ -69,10 +70,12 @@ const TEXT_PATHS: Readonly<Record<TextPath, true>> = {
 export class StackClient {
   readonly #base: URL;
   readonly #options: StackClientOptions;
+  readonly #memory: LedgerMemory;
 
   constructor(options: StackClientOptions) {
     this.#base = baseOf(options.baseUrl);
     this.#options = options;
+    this.#memory = options.memory ?? ledgerMemory();
   }
 
   /** Asks one question. Rejects with a `StackProblem`, or with the signal's reason. */
@@ -150,18 +153,20 @@ export class StackClient {
 
   /**
    * Checks the receipt of an answer, of a refusal, or of the text of either that was saved; of an event, its JSON as text.
-   * Resolves for whatever it is given; rejects with the signal's reason alone.
+   * The ledger is held to what was remembered of it. Resolves for whatever it is given; rejects with the signal's reason, or what the
+   * memory rejects with.
    */
   async verify(
     answer: StackAnswer<unknown> | StackProblem | string,
     options: VerifyOptions = {},
   ): Promise<VerifiedAnswer> {
-    const { signal, ledgerKey } = options;
+    const { signal, ...ledger } = options;
     const against = {
+      ...ledger,
+      memory: this.#memory,
       baseUrl: this.#base.origin,
       fetch: this.#fetch,
       ...(signal && { signal }),
-      ...(ledgerKey !== undefined && { ledgerKey }),
     };
     // Loaded with the first receipt that is checked: pages open without the log's and the signatures' code.
     const { verifyBody, verifyDetached } = await import('./verify-answer.ts');

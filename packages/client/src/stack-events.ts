@@ -1,6 +1,7 @@
 // Follows the event stream: joins again where the line broke, as often as it breaks.
 import { objectOf } from './answer-text.ts';
 import { reasonOf } from './fetch-bounded.ts';
+import { pause } from './pause.ts';
 import { BrokenStreamError, readSseWithPlaces } from './read-sse.ts';
 import { openStream, textOfRefusal } from './service-address.ts';
 import { answeredProblem, invalidAnswer, networkProblem, type StackProblem } from './stack-problem.ts';
@@ -196,20 +197,4 @@ function isPassing({ status }: StackProblem): boolean {
 function pauseMs({ retryMs, failures, atLeastMs }: { retryMs: number; failures: number; atLeastMs: number }): number {
   const backoff = Math.min(retryMs * 2 ** Math.min(failures, 10), RETRY_MS.max);
   return Math.round(Math.max(backoff * (0.5 + Math.random() / 2), Math.min(atLeastMs, RETRY_MS.max)));
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // Who is told of the pause may end it there and then.
-    if (signal?.aborted) return reject(signal.reason);
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', abort, { once: true });
-  });
 }

@@ -78,6 +78,7 @@ export interface StackPaths {
         origin: string;
         url: string;
         verifier_keys: string[];
+        rotations?: string[];
       };
     };
   };

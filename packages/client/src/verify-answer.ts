@@ -2,6 +2,7 @@
 import {
   AmbiguousJsonError,
   failed,
+  type LedgerConflict,
   ledgerPathOf,
   type Provenance,
   parseStrictJson,
@@ -11,10 +12,11 @@ import {
   type VerifyOptions,
   verifyAnswer,
   verifyDetachedAnswer,
-  type WitnessPolicyText,
 } from '@strata/receipts';
 import { type AnswerProblem, problemOf } from './answer-problem.ts';
 import { type Fetched, fetchBounded } from './fetch-bounded.ts';
+import { followShown, type LedgerOptions, type Resource } from './follow-shown.ts';
+import type { LedgerMemory } from './ledger-memory.ts';
 
 /** A result of verification, with the answer itself where that could be read. */
 export interface VerifiedAnswer extends Verification {
@@ -24,6 +26,15 @@ export interface VerifiedAnswer extends Verification {
   readonly problem?: AnswerProblem;
   /** Set when the check could not be made or ended early for want of something: that is no judgement on the answer. */
   readonly unchecked?: Unchecked;
+  /** Set when the ledger is not the one that is known: evidence to keep and to publish. */
+  readonly conflict?: Conflict;
+}
+
+/** Two checkpoints that do not go together, as signed notes; `known` is missing where it was a key. */
+export interface Conflict {
+  readonly kind: LedgerConflict;
+  readonly known?: string;
+  readonly shown: string;
 }
 
 /**
@@ -35,13 +46,11 @@ export interface Unchecked {
   readonly detail: string;
 }
 
-export interface ClientOptions {
+export interface ClientOptions extends LedgerOptions {
   /** In place of the global one. */
   readonly fetch?: typeof globalThis.fetch;
-  /** C2SP verifier key of the ledger, known from elsewhere: then the service need not be trusted to name it. */
-  readonly ledgerKey?: string;
-  /** Witnesses that must have cosigned the checkpoint. */
-  readonly witnesses?: WitnessPolicyText;
+  /** Where ledgers are remembered; without it nothing is. */
+  readonly memory?: LedgerMemory | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -68,10 +77,12 @@ export interface DetachedInput {
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_DOCUMENT_BYTES = 1024 * 1024;
+/** A tile has 8 KiB, a checkpoint with the cosignatures of many witnesses no more than this. */
+const MAX_RESOURCE_BYTES = 64 * 1024;
 
 /**
  * Fetches an answer and verifies it, its receipt inside or in its header. Resolves for whatever comes back: what
- * could not be fetched or read fails the step that needs it. Rejects only when the signal aborts.
+ * could not be fetched or read fails the step that needs it. Rejects only when the signal aborts, or with what the memory rejects with.
  */
 export async function verifyUrl(url: string, options: VerifyUrlOptions = {}): Promise<VerifiedAnswer> {
   const target = URL.canParse(url) ? new URL(url) : undefined;
@@ -140,12 +151,49 @@ async function verifyWith(
   const result = await verify({
     keySet: keySet.ok ? keySet.value : undefined,
     ledgerReceipt: ledgerReceipt.ok ? ledgerReceipt.value : undefined,
-    ...(options.ledgerKey !== undefined && { ledgerKey: options.ledgerKey }),
-    ...(options.witnesses && { witnesses: options.witnesses }),
+    ledgerKey: options.ledgerKey,
+    witnesses: options.witnesses,
   });
   if (result.failedStep === 'key' && !keySet.ok) return blame(result, keySet);
   if (result.failedStep === 'leaf' && !ledgerReceipt.ok) return blame(result, ledgerReceipt);
-  return result;
+  if (!result.ok || !keySet.ok || !ledgerReceipt.ok) return result;
+  return follow(result, { base, keySet: keySet.value, ledgerReceipt: ledgerReceipt.value, options });
+}
+
+interface HeldAnswer {
+  readonly base: URL;
+  readonly keySet: unknown;
+  readonly ledgerReceipt: unknown;
+  readonly options: ClientOptions;
+}
+
+/** The last step, for a receipt that holds: its ledger is the one that is known. */
+async function follow(
+  result: Verification,
+  { base, keySet, ledgerReceipt, options }: HeldAnswer,
+): Promise<VerifiedAnswer> {
+  if (!options.memory && options.ledgerCheckpoint === undefined) return result;
+  const { checkpoint } = ledgerReceipt as { readonly checkpoint: string };
+  const resource = (path: string) => fetchResource(new URL(ledgerPathOf(keySet) + path, base), options);
+  const followed = await followShown({ service: base.origin, keySet, checkpoint }, { ...options, resource });
+  if (followed.kind === 'not-fetched') {
+    const detail = sentence(followed.problem);
+    return { ...failed(result.steps, 'consistency', detail), unchecked: { kind: 'not-fetched', detail } };
+  }
+  const { kind, detail } = followed;
+  if (kind === 'ok') return { ok: true, steps: [...result.steps, { step: 'consistency', ok: true, detail }] };
+  const { known, shown } = followed;
+  const conflict = { kind, shown, ...(known !== undefined && { known }) };
+  return { ...failed(result.steps, 'consistency', detail), conflict };
+}
+
+/** A tile or a checkpoint; `content` is undefined where the ledger does not have it. */
+async function fetchResource(url: URL, options: ClientOptions): Promise<Resource> {
+  const fetched = await fetchFor(url, { ...options, maxBytes: MAX_RESOURCE_BYTES });
+  if (!fetched.ok) return { problem: fetched.problem };
+  if (fetched.status === 200) return { content: fetched.content };
+  const isUnable = fetched.status === 429 || fetched.status >= 500;
+  return isUnable ? { problem: `${url} answers with status ${fetched.status}` } : { content: undefined };
 }
 
 /** `isFetched` is false where no answer came at all. */
@@ -189,7 +237,9 @@ function fetchFor(
 
 function blame(result: Verification, { problem, isFetched }: NoDocument): VerifiedAnswer {
   const passed: readonly StepResult[] = result.steps.slice(0, -1);
-  const detail = `${problem[0]?.toUpperCase()}${problem.slice(1)}.`;
+  const detail = sentence(problem);
   const blamed = failed(passed, result.failedStep ?? 'key', detail);
   return isFetched ? blamed : { ...blamed, unchecked: { kind: 'not-fetched', detail } };
 }
+
+const sentence = (problem: string): string => `${problem[0]?.toUpperCase()}${problem.slice(1)}.`;

@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
+  checkpointOfNote,
   decodeEntries,
   equalBytes,
   type NoteVerifier,
   openNote,
-  parseCheckpoint,
   TILE_WIDTH,
   tilePath,
 } from '@strata/receipts';
@@ -74,7 +74,7 @@ async function checkTile(directory: string, tile: SealedTile, { isRequired }: { 
 
 async function readCheckpoint(file: string, verifiers: readonly NoteVerifier[] | undefined) {
   const note = await readFile(file, 'utf8');
-  const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+  const checkpoint = checkpointOfNote(note);
   if (!checkpoint) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint`);
   const opened = verifiers && (await openNote(note, verifiers));
   if (opened && !opened.ok) throw new LogError('corrupt-checkpoint', `${file}: ${opened.problem}`);

@@ -1,7 +1,7 @@
 // The newest checkpoint that was served, kept in a file and, for a log in a folder, in a second place: at the next start it shows
 // whether leaves were lost, also where the folder lost the checkpoint with them.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Checkpoint, parseCheckpoint } from '@strata/receipts';
+import { type Checkpoint, checkpointOfNote } from '@strata/receipts';
 import { readIfPresent, replaceFile } from './durable-file.ts';
 import { type LogError, logErrorFrom } from './log-error.ts';
 
@@ -86,7 +86,7 @@ export async function readCheckpointFile(file: string): Promise<SavedCheckpoint 
 /** Undefined of an empty text. */
 export function savedCheckpointOf(note: string): SavedCheckpoint | undefined {
   if (note === '') return undefined;
-  return { note, checkpoint: parseCheckpoint(checkpointTextOf(note)) };
+  return { note, checkpoint: checkpointOfNote(note) };
 }
 
 /** The text of a signed note, without its signatures. */

@@ -80,9 +80,9 @@ export async function readIfPresent(file: string): Promise<Uint8Array | undefine
   }
 }
 
-/** Creates a directory and its parents, and makes the new names durable. */
-export async function makeDirectory(directory: string): Promise<void> {
-  const first = await mkdir(directory, { recursive: true });
+/** Creates a directory and its parents, with permission bits if need be, and makes the new names durable. */
+export async function makeDirectory(directory: string, { mode }: { readonly mode?: number } = {}): Promise<void> {
+  const first = await mkdir(directory, { recursive: true, ...(mode !== undefined && { mode }) });
   if (first === undefined) return;
   for (let made = directory; made.length >= first.length; made = path.dirname(made)) {
     await syncDirectory(path.dirname(made));

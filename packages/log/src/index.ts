@@ -2,6 +2,7 @@
 export { checkLog, type LogReport } from './check-log.ts';
 export { type CheckOptions, checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
 export type { CheckpointCopy } from './checkpoint-file.ts';
+export { makeDirectory, replaceFile } from './durable-file.ts';
 export type { ImportedLog } from './import-log.ts';
 export {
   KEYRINGS,
@@ -46,6 +47,7 @@ export {
   type ImportLedgerOptions,
   importLedger,
   openSignedLedger,
+  type RotatedLedger,
   rotateSigningKeys,
   type SharedLedger,
   type SignedLedger,

@@ -1,8 +1,8 @@
 // The keys of checkpoints as a node of several knows them: those of its own folder, and those that others have rotated to since.
-import { decodeBase64Url, type PublicKeyEntry } from '@strata/receipts';
+import { decodeBase64Url, type KeyKind, type PublicKeyEntry } from '@strata/receipts';
 import type { CheckpointSigner } from './log.ts';
 import { LogError } from './log-error.ts';
-import { type KeyKind, type KeyPlace, PublishedKeys } from './published-keys.ts';
+import { type KeyPlace, PublishedKeys } from './published-keys.ts';
 import type { CheckpointKeys } from './shared-head.ts';
 import { type Keyring, KeyringError } from './signing-keys.ts';
 
@@ -53,6 +53,11 @@ export class LedgerKeys implements CheckpointKeys {
     const published = this.#published.entries;
     const told = new Set(published.map(({ kid }) => kid));
     return [...published, ...this.#options.keyring.keys.filter(({ kid }) => !told.has(kid))];
+  }
+
+  /** Notes by which another key vouches for a key, by the id of the key. Those of all nodes come before those of the folder. */
+  get rotations(): ReadonlyMap<string, string> {
+    return new Map([...this.#options.keyring.rotations, ...this.#published.rotations]);
   }
 
   publicKeys(): readonly Uint8Array[] {

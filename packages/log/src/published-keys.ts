@@ -1,12 +1,15 @@
 // The public keys of all nodes, where each finds those of the others: of receipts, and of the ledger. Each is signed by a key of the
 // ledger: a database alone vouches for no key.
 import {
-  decodeBase64Url,
+  encodeBase64Url,
   KEY_OVERLAP_MS,
+  type KeyKind,
+  keyNoteHeader,
+  keyNoteText,
   noteVerifier,
   openNote,
   type PublicKeyEntry,
-  publicKeyEntry,
+  readKeyNote,
   signNote,
 } from '@strata/receipts';
 import type { CheckpointSigner } from './log.ts';
@@ -17,8 +20,6 @@ export interface KeyPlace {
   all(): Promise<ReadonlyMap<string, string>>;
   put(id: string, text: string): Promise<void>;
 }
-
-export type KeyKind = 'receipt' | 'ledger';
 
 export interface PublishedKeysOptions {
   readonly origin: string;
@@ -36,6 +37,8 @@ export class PublishedKeys {
   readonly #known = new Map<string, PublicKeyEntry>();
   /** Texts that were checked. */
   readonly #read = new Map<string, string>();
+  /** Those in which another key vouches for one that is not retired, by the id of that one. */
+  readonly #rotations = new Map<string, string>();
 
   constructor(options: PublishedKeysOptions) {
     this.#options = options;
@@ -47,6 +50,10 @@ export class PublishedKeys {
       (a, b) =>
         a.status.localeCompare(b.status) || b.not_before.localeCompare(a.not_before) || a.kid.localeCompare(b.kid),
     );
+  }
+
+  get rotations(): ReadonlyMap<string, string> {
+    return this.#rotations;
   }
 
   /** Reads what other nodes have published. What no trusted key signed is left out. */
@@ -85,15 +92,17 @@ export class PublishedKeys {
   async #learnFrom(texts: ReadonlyMap<string, string>): Promise<boolean> {
     const { origin, kind, trusted } = this.#options;
     const verifiers = trusted().map((key) => noteVerifier(origin, key));
-    const first = firstLine(kind, origin);
+    const header = keyNoteHeader(kind, origin);
     let isNew = false;
     for (const [id, text] of texts) {
       // Those of the other kind are checked by whoever keeps them.
-      if (this.#read.get(id) === text || !text.startsWith(first)) continue;
+      if (this.#read.get(id) === text || !text.startsWith(header)) continue;
       const opened = await openNote(text, verifiers);
-      const entry = opened.ok ? entryOf(opened.text, first) : undefined;
-      if (!entry || idOf(kind, entry) !== id) continue;
+      const entry = opened.ok ? readKeyNote(opened.text, header) : undefined;
+      if (!opened.ok || !entry || idOf(kind, entry) !== id) continue;
       this.#learn(entry);
+      const isByAnother = encodeBase64Url(opened.signedBy.publicKey) !== entry.x;
+      if (isByAnother && entry.status === 'current') this.#rotations.set(entry.kid, text);
       this.#read.set(id, text);
       isNew = true;
     }
@@ -105,16 +114,14 @@ export class PublishedKeys {
     if (this.#known.get(entry.kid)?.not_after === undefined) this.#known.set(entry.kid, entry);
   }
 
-  #sign({ x, not_before, not_after }: PublicKeyEntry): string {
+  #sign(entry: PublicKeyEntry): string {
     const { origin, kind, signer } = this.#options;
     const { publicKey } = signer;
-    const text = `${firstLine(kind, origin)}\n${JSON.stringify({ x, not_before, not_after })}\n`;
-    return signNote(text, [{ name: origin, publicKey, sign: (bytes) => signer.sign(bytes) }]);
+    return signNote(keyNoteText(keyNoteHeader(kind, origin), entry), [
+      { name: origin, publicKey, sign: (bytes) => signer.sign(bytes) },
+    ]);
   }
 }
-
-/** No checkpoint begins so: its first line is the origin. */
-const firstLine = (kind: KeyKind, origin: string): string => `${kind} key of ${origin}`;
 
 /**
  * Receipt keys stand under their bare id, as they did before those of the ledger were published. That a key of the ledger is retired
@@ -123,17 +130,4 @@ const firstLine = (kind: KeyKind, origin: string): string => `${kind} key of ${o
 function idOf(kind: KeyKind, { kid, status }: PublicKeyEntry): string {
   if (kind === 'receipt') return kid;
   return status === 'retired' ? `ledger:${kid}:retired` : `ledger:${kid}`;
-}
-
-function entryOf(text: string, wanted: string): PublicKeyEntry | undefined {
-  const [first, json = ''] = text.split('\n');
-  if (first !== wanted) return undefined;
-  // Of a form that only a ledger key of ours signs.
-  const { x, not_before, not_after } = JSON.parse(json) as Pick<PublicKeyEntry, 'x' | 'not_before' | 'not_after'>;
-  // Its members in the order of the keyrings: what one node serves is what the others do, byte for byte.
-  const life =
-    not_after === undefined
-      ? ({ status: 'current', not_before } as const)
-      : ({ status: 'retired', not_before, not_after } as const);
-  return publicKeyEntry(decodeBase64Url(x) ?? new Uint8Array(), life);
 }

@@ -5,7 +5,6 @@ import {
   decodeEntries,
   equalBytes,
   type HashReader,
-  hashesAtLevel,
   inclusionProof,
   LEDGER_ID_BYTES,
   type LedgerEvidence,
@@ -17,6 +16,7 @@ import {
   type TileNodes,
   tileHashReader,
   tilePath,
+  tileWidth,
   treeRoot,
   verifyInclusion,
 } from '@strata/receipts';
@@ -36,7 +36,7 @@ export interface TreePlace {
 
 /** Subtree hashes of the tree of the first `size` leaves. */
 export function hashesOf(place: TreePlace, size: number): HashReader {
-  return tileHashReader((level, index) => place.nodes(level, index, widthOf(size, level, index)));
+  return tileHashReader((level, index) => place.nodes(level, index, tileWidth(size, level, index)));
 }
 
 /**
@@ -51,7 +51,7 @@ export async function readTile(
   const address = parseTilePath(path);
   if (!address) return undefined;
   const { level, index, width } = address;
-  if (width > widthOf(size, level === 'entries' ? 0 : level, index)) return undefined;
+  if (width > tileWidth(size, level === 'entries' ? 0 : level, index)) return undefined;
   const tile = await place.nodes(level === 'entries' ? 0 : level, index, width);
   if (tile.isFull) await checkRoot(place, tile, { level: level === 'entries' ? 0 : level, index });
   else if (!equalBytes(await treeRoot(hashesOf(place, size), size), root)) {
@@ -106,11 +106,6 @@ export async function proveLeaf(
 export function hashPrefixOf(ledgerReceiptId: string): Uint8Array | undefined {
   const prefix = ledgerReceiptId.startsWith('cr_') ? decodeBase32(ledgerReceiptId.slice(3)) : undefined;
   return prefix?.length === LEDGER_ID_BYTES ? prefix : undefined;
-}
-
-/** Hashes or entries that the tree has in a tile; not above zero where it has none. */
-function widthOf(size: number, level: number, index: number): number {
-  return Math.min(TILE_WIDTH, hashesAtLevel(size, level) - index * TILE_WIDTH);
 }
 
 /** `receipt_id` of a leaf; a log may hold leaves of other forms, which have none. */

@@ -133,7 +133,10 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     keySet: () =>
       keySetDocument(
         shared?.published.entries ?? receipts.keys,
-        ledgerEntry(ledgerKeys(), { origin, url: '/ledger/' }),
+        publishedLedgerEntry(
+          shared?.ledgerKeys ?? { entries: checkpoints.keys, rotations: checkpoints.rotations },
+          origin,
+        ),
       ),
     trouble() {
       const problem = clockProblem();
@@ -162,6 +165,11 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function publishedLedgerEntry({ entries, rotations }: Pick<LedgerKeys, 'entries' | 'rotations'>, origin: string) {
+  const notes = entries.flatMap(({ kid }) => rotations.get(kid) ?? []);
+  return ledgerEntry(entries, { origin, url: '/ledger/', rotations: notes });
 }
 
 const logIn = (directory: string): string => path.join(directory, 'ledger');
@@ -251,20 +259,29 @@ function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
   };
 }
 
+/** The ledger of a service, as `rotateSigningKeys` needs to know it. */
+export interface RotatedLedger {
+  readonly origin: string;
+  /** Where it is a log of several nodes. */
+  readonly shared?: SharedLedger | undefined;
+}
+
 /**
- * Retires both signing keys and makes new ones; running services take them up by `reload`. Where `ledger` is a log of several nodes, they
- * are told. Returns the ids of the new keys. Rejects with KeyringError or LogError, and nothing is rotated, for a folder that is not the
- * newest one of the ledger. Wherever it ends early, the keys that the folder holds then can sign.
+ * Retires both signing keys and makes new ones, of which the old key of the ledger vouches for the new one; running services take them
+ * up by `reload`. The nodes of a shared log are told. Returns the ids of the new keys. Rejects with KeyringError or LogError, and
+ * nothing is rotated, for a folder that is not the newest one of the ledger. Wherever it ends early, the keys that the folder holds
+ * then can sign.
  */
 export async function rotateSigningKeys(
   directory: string,
   now: () => Date,
-  ledger?: { readonly origin: string; readonly shared: SharedLedger },
+  { origin, shared }: RotatedLedger,
 ): Promise<readonly string[]> {
-  if (ledger) await refuseWithoutKeys({ directory, origin: ledger.origin }, ledger.shared);
+  const ledger = shared && { origin, shared };
+  if (ledger) await refuseWithoutKeys({ directory, origin }, ledger.shared);
   const { receipts, checkpoints } = await openKeyrings(directory, now);
   const ledgerKeys = ledger && (await keysOfNewest(ledger, { keyring: checkpoints, now }));
-  await checkpoints.rotate((keys) => ledgerKeys?.announce(keys) ?? Promise.resolve());
+  await checkpoints.rotate({ origin, announce: (keys) => ledgerKeys?.announce(keys) ?? Promise.resolve() });
   await ledgerKeys?.publish();
   await receipts.rotate();
   return [receipts.signer.keyId, checkpoints.signer.keyId];

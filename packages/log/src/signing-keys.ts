@@ -8,10 +8,13 @@ import { waitForLock } from '@strata/db';
 import {
   decodeBase64Url,
   KEY_OVERLAP_MS,
+  keyNoteHeader,
+  keyNoteText,
   PUBLIC_KEY_BYTES,
   type PublicKeyEntry,
   publicKeyEntry,
   type Signer,
+  signNote,
 } from '@strata/receipts';
 import { makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from './durable-file.ts';
 import { lockedError, logErrorFrom } from './log-error.ts';
@@ -39,10 +42,18 @@ export interface Keyring {
   readonly signer: KeyringSigner;
   /** The current key first, then retired ones, newest first. */
   readonly keys: readonly PublicKeyEntry[];
+  /** Notes by which the key before it vouches for a key of a ledger, by the id of the key. */
+  readonly rotations: ReadonlyMap<string, string>;
   /** Makes a new current key and retires the old one, whose private half is forgotten, once `announce` knows of it. */
-  rotate(announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>): Promise<void>;
+  rotate(options?: RotateOptions): Promise<void>;
   /** Takes up a rotation made by another process, once `announce` knows the keys; true when the current key changed. */
   reload(announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>): Promise<boolean>;
+}
+
+export interface RotateOptions {
+  /** Of the ledger whose keys these are: the old key vouches for the new one under this name. */
+  readonly origin?: string;
+  readonly announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>;
 }
 
 /** One key in the file; only the current one has its private half `d`. */
@@ -51,11 +62,14 @@ export interface StoredKey {
   readonly d?: string;
   readonly not_before: string;
   readonly not_after?: string;
+  /** Of a ledger: the signed note by which the key before it vouches for this one. */
+  readonly rotation?: string;
 }
 
 export interface LoadedKeys {
   readonly stored: readonly StoredKey[];
   readonly entries: readonly PublicKeyEntry[];
+  readonly rotations: ReadonlyMap<string, string>;
   readonly current: { readonly keyId: string; readonly publicKey: Uint8Array; readonly privateKey: KeyObject };
 }
 
@@ -79,7 +93,7 @@ export async function openKeyring({ directory, now }: KeyringOptions): Promise<K
   await makeDirectory(directory);
   const file = path.join(directory, KEYS_FILE);
   let loaded =
-    (await load(file)) ?? (await change(directory, async () => (await load(file)) ?? addKey(file, [], now())));
+    (await load(file)) ?? (await change(directory, async () => (await load(file)) ?? addKey(file, undefined, now())));
   return {
     signer: {
       get keyId() {
@@ -94,8 +108,11 @@ export async function openKeyring({ directory, now }: KeyringOptions): Promise<K
     get keys() {
       return loaded.entries;
     },
-    async rotate(announce) {
-      loaded = await change(directory, async () => addKey(file, (await load(file))?.stored ?? [], now(), announce));
+    get rotations() {
+      return loaded.rotations;
+    },
+    async rotate(options) {
+      loaded = await change(directory, async () => addKey(file, await load(file), now(), options));
     },
     async reload(announce) {
       const before = loaded.current.keyId;
@@ -131,13 +148,20 @@ async function change<Value>(directory: string, work: () => Promise<Value>): Pro
 
 async function addKey(
   file: string,
-  stored: readonly StoredKey[],
+  before: LoadedKeys | undefined,
   now: Date,
-  announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>,
+  { origin, announce }: RotateOptions = {},
 ): Promise<LoadedKeys> {
-  const keys = [newKey(now), ...retiredAt(stored, now)];
+  const made = newKey(now);
+  const rotation = before && origin !== undefined ? { rotation: rotationNote(before.current, made, origin) } : {};
+  const keys = [{ ...made, ...rotation }, ...retiredAt(before?.stored ?? [], now)];
   await announce?.(loadedFrom(keys, file).entries);
   return writeKeys(file, keys);
+}
+
+function rotationNote({ publicKey, privateKey }: LoadedKeys['current'], key: StoredKey, origin: string): string {
+  const signer = { name: origin, publicKey, sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
+  return signNote(keyNoteText(keyNoteHeader('ledger', origin), key), [signer]);
 }
 
 function newKey(now: Date): StoredKey {
@@ -216,12 +240,15 @@ function loadedFrom(stored: readonly StoredKey[], file: string): LoadedKeys {
       ...(not_after !== undefined && { not_after }),
     }),
   );
-  return { stored, entries, current: { keyId: entries[0]?.kid ?? '', publicKey, privateKey } };
+  const rotations = new Map(
+    stored.flatMap(({ rotation }, at) => (rotation === undefined ? [] : [[entries[at]?.kid ?? '', rotation]])),
+  );
+  return { stored, entries, rotations, current: { keyId: entries[0]?.kid ?? '', publicKey, privateKey } };
 }
 
 function isStoredKey(value: unknown): value is StoredKey {
   if (typeof value !== 'object' || value === null) return false;
-  const { x, d, not_before, not_after } = value as Partial<Record<keyof StoredKey, unknown>>;
+  const { x, d, not_before, not_after, rotation } = value as Partial<Record<keyof StoredKey, unknown>>;
   const isText = (field: unknown): boolean => field === undefined || typeof field === 'string';
-  return typeof x === 'string' && typeof not_before === 'string' && isText(d) && isText(not_after);
+  return typeof x === 'string' && typeof not_before === 'string' && [d, not_after, rotation].every(isText);
 }

@@ -25,3 +25,8 @@ export function parseCheckpoint(text: string): Checkpoint | undefined {
   if (!/^(0|[1-9]\d*)$/.test(sizeText) || !Number.isSafeInteger(size)) return undefined;
   return { origin, size, root };
 }
+
+/** Checkpoint of a signed note, or undefined. Its signatures are not checked. */
+export function checkpointOfNote(note: string): Checkpoint | undefined {
+  return parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+}

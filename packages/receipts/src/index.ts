@@ -18,7 +18,8 @@ export {
   encodeBase64Url,
   encodeHex,
 } from './base-encoding.ts';
-export { type Checkpoint, formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
+export { type Checkpoint, checkpointOfNote, formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
+export { type Consistency, checkConsistency, type FetchTile } from './consistency.ts';
 export {
   type Cosignature,
   checkWitnesses,
@@ -31,7 +32,15 @@ export {
   type WitnessReport,
 } from './cosignature.ts';
 export { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, verifyEd25519 } from './ed25519.ts';
+export {
+  type FollowOptions,
+  followLedger,
+  type LedgerConflict,
+  type LedgerJudgement,
+  type ShownLedger,
+} from './follow-ledger.ts';
 export { CanonicalFormError, canonicalize } from './jcs.ts';
+export { type KeyKind, keyNoteHeader, keyNoteText, readKeyNote, vouchedKeys } from './key-note.ts';
 export {
   jwkThumbprint,
   type KeySet,
@@ -40,9 +49,10 @@ export {
   type LedgerEntry,
   ledgerEntry,
   ledgerPathOf,
-  ledgerVerifiers,
   type PublicKeyEntry,
+  type PublishedLedger,
   publicKeyEntry,
+  publishedLedger,
 } from './key-set.ts';
 export {
   type LedgerEvidence,
@@ -51,6 +61,7 @@ export {
   ledgerReceiptProof,
   readLedgerReceipt,
 } from './ledger-receipt.ts';
+export type { LedgerTrust } from './ledger-trust.ts';
 export {
   type ConsistencyClaim,
   EMPTY_ROOT,
@@ -92,6 +103,7 @@ export {
   prepareReceipt,
   type SignedBody,
 } from './receipt.ts';
+export { type RememberedLedger, readRemembered } from './remembered-ledger.ts';
 export { parseSalt, SALT_BYTES, saltedDigest } from './salted-digest.ts';
 export { AmbiguousJsonError, parseStrictJson } from './strict-json.ts';
 export {
@@ -106,6 +118,7 @@ export {
   type TileAddress,
   tilePath,
   tilesOfTree,
+  tileWidth,
 } from './tile.ts';
 export { TileNodes, tileHashReader } from './tile-nodes.ts';
 export { formatTlogProof, parseTlogProof, type TlogProof } from './tlog-proof.ts';

@@ -28,6 +28,8 @@ export interface LedgerEntry {
   readonly url: string;
   /** C2SP verifier keys, the current one first, then retired ones. */
   readonly verifier_keys: readonly string[];
+  /** Signed notes by which a key vouches for the key after it, the newest first; left out where there are none. */
+  readonly rotations?: readonly string[];
 }
 
 export interface KeySet {
@@ -58,14 +60,14 @@ export function publicKeyEntry(
 /** The `ledger` member of a key set, from the ledger's own keys, the current one first. */
 export function ledgerEntry(
   keys: readonly PublicKeyEntry[],
-  { origin, url }: Pick<LedgerEntry, 'origin' | 'url'>,
+  { origin, url, rotations = [] }: Pick<LedgerEntry, 'origin' | 'url' | 'rotations'>,
 ): LedgerEntry {
   const verifier_keys = keys.map(({ x, kid }) => {
     const publicKey = decodeBase64Url(x);
     if (!publicKey) throw new RangeError(`key ${kid} is not base64url`);
     return formatVerifierKey(noteVerifier(origin, publicKey));
   });
-  return { origin, url, verifier_keys };
+  return { origin, url, verifier_keys, ...(rotations.length > 0 && { rotations }) };
 }
 
 /** The document served at `/.well-known/stack-keys.json`. */
@@ -81,6 +83,8 @@ export interface ReceiptKey {
 }
 
 const MAX_KEYS = 1000;
+/** Each may cost a signature check for each of the others. */
+const MAX_ROTATIONS = 100;
 
 /** The key of an id, or why there is none. The id must be the key's own thumbprint, whatever the document claims. */
 export function findReceiptKey(keySet: unknown, keyId: string): { key: ReceiptKey } | { problem: string } {
@@ -105,19 +109,28 @@ export function findReceiptKey(keySet: unknown, keyId: string): { key: ReceiptKe
   return { problem: `the key set does not hold key ${keyId}` };
 }
 
-/** Verifiers of the ledger's checkpoints named by a key set that may be hostile; empty when it names none. */
-export function ledgerVerifiers(keySet: unknown): { origin: string; verifiers: NoteVerifier[] } {
+/** What a key set says of its ledger. */
+export interface PublishedLedger {
+  readonly origin: string;
+  readonly verifiers: readonly NoteVerifier[];
+  /** Notes, unchecked: what `vouchedKeys` takes. */
+  readonly rotations: readonly string[];
+}
+
+/** Reads a key set that may be hostile; empty where it names no ledger. */
+export function publishedLedger(keySet: unknown): PublishedLedger {
   const ledger = member(keySet, 'ledger');
   const origin = member(ledger, 'origin');
-  const texts = member(ledger, 'verifier_keys');
-  if (typeof origin !== 'string' || !Array.isArray(texts) || texts.length > MAX_KEYS)
-    return { origin: '', verifiers: [] };
-  const verifiers = (texts as unknown[]).flatMap((text) => {
-    const verifier = typeof text === 'string' ? parseVerifierKey(text) : undefined;
+  const verifiers = textsOf(member(ledger, 'verifier_keys'), MAX_KEYS).flatMap((text) => {
+    const verifier = parseVerifierKey(text);
     return verifier && verifier.name === origin ? [verifier] : [];
   });
-  return { origin, verifiers };
+  if (typeof origin !== 'string') return { origin: '', verifiers: [], rotations: [] };
+  return { origin, verifiers, rotations: textsOf(member(ledger, 'rotations'), MAX_ROTATIONS) };
 }
+
+const textsOf = (value: unknown, max: number): string[] =>
+  Array.isArray(value) ? value.slice(0, max).filter((each) => typeof each === 'string') : [];
 
 /** Where the key set says that the ledger is served: a path of the service, ending in a slash. */
 export function ledgerPathOf(keySet: unknown): string {

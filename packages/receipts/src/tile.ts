@@ -44,6 +44,11 @@ export function parseTilePath(path: string): TileAddress | undefined {
 /** Hashes that the tree of `size` leaves has at a tile level. */
 export const hashesAtLevel = (size: number, level: number): number => Math.floor(size / TILE_WIDTH ** level);
 
+/** Hashes that the tree of `size` leaves has in one tile of a level; not above zero where it has none. */
+export function tileWidth(size: number, level: number, index: number): number {
+  return Math.min(TILE_WIDTH, hashesAtLevel(size, level) - index * TILE_WIDTH);
+}
+
 /** Every tile that a tree of `size` leaves has, hash tiles and entry bundles, full and partial. */
 export function* tilesOfTree(size: number): Generator<TileAddress> {
   const levels: TileAddress['level'][] = size > 0 ? ['entries'] : [];

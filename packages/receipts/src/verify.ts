@@ -1,11 +1,13 @@
 // Verifies an answer against a key set and a ledger receipt, step by step, and names the step that fails.
 import { decodeBase64, encodeHex } from './base-encoding.ts';
-import { parseCheckpoint } from './checkpoint.ts';
-import { checkWitnesses, readWitnessPolicy, type WitnessPolicyText } from './cosignature.ts';
+import { checkpointOfNote, parseCheckpoint } from './checkpoint.ts';
+import { checkWitnesses, readWitnessPolicy } from './cosignature.ts';
 import { SIGNATURE_BYTES, verifyEd25519 } from './ed25519.ts';
 import { CanonicalFormError } from './jcs.ts';
-import { findReceiptKey, ledgerVerifiers, type ReceiptKey } from './key-set.ts';
+import { vouchedKeys } from './key-note.ts';
+import { findReceiptKey, publishedLedger, type ReceiptKey } from './key-set.ts';
 import { type LedgerEvidence, readLedgerReceipt } from './ledger-receipt.ts';
+import type { LedgerTrust } from './ledger-trust.ts';
 import { equalBytes, leafHash, sha256, verifyInclusion } from './merkle.ts';
 import { openNote, parseVerifierKey } from './note.ts';
 import {
@@ -17,8 +19,8 @@ import {
   SIGNATURE_PREFIX,
 } from './receipt.ts';
 
-/** The steps in the order in which they are taken. */
-export const VERIFY_STEPS = ['content', 'key', 'signature', 'leaf', 'inclusion', 'checkpoint'] as const;
+/** The steps in the order in which they are taken. The last is `followLedger`, for a verifier that remembers. */
+export const VERIFY_STEPS = ['content', 'key', 'signature', 'leaf', 'inclusion', 'checkpoint', 'consistency'] as const;
 export type VerifyStep = (typeof VERIFY_STEPS)[number];
 
 export interface StepResult {
@@ -36,15 +38,11 @@ export interface Verification {
 }
 
 /** What an answer is verified against. The documents may come from anywhere: nothing in them is trusted by form. */
-export interface VerifyOptions {
+export interface VerifyOptions extends Pick<LedgerTrust, 'ledgerKey' | 'witnesses'> {
   /** The document at `provenance.public_key_url`. */
   readonly keySet: unknown;
   /** The document at `/ledger/receipts/{ledger_receipt_id}`. */
   readonly ledgerReceipt: unknown;
-  /** C2SP verifier key to trust in place of those in the key set. */
-  readonly ledgerKey?: string;
-  /** Witnesses that must have cosigned the checkpoint: `required` of those whose verifier keys are given. */
-  readonly witnesses?: WitnessPolicyText;
 }
 
 /**
@@ -199,7 +197,7 @@ function checkLeaf(provenance: Provenance, signedBytes: Uint8Array, ledgerReceip
 function checkInclusion(evidence: LedgerEvidence): Outcome<true> {
   const { leaf, index, treeSize: size, proof } = evidence;
   // The root is taken on trust here; the next step checks who signed it.
-  const checkpoint = parseCheckpoint(evidence.checkpoint.slice(0, evidence.checkpoint.lastIndexOf('\n\n') + 1));
+  const checkpoint = checkpointOfNote(evidence.checkpoint);
   if (!checkpoint) return { problem: 'The checkpoint is malformed.' };
   if (checkpoint.size !== size)
     return { problem: `The checkpoint is of ${checkpoint.size} leaves, the proof of ${size}.` };
@@ -210,10 +208,10 @@ function checkInclusion(evidence: LedgerEvidence): Outcome<true> {
 }
 
 async function checkCheckpoint(evidence: LedgerEvidence, options: VerifyOptions): Promise<Outcome<true>> {
-  const published = ledgerVerifiers(options.keySet);
+  const published = publishedLedger(options.keySet);
   const pinned = options.ledgerKey === undefined ? undefined : parseVerifierKey(options.ledgerKey);
   if (options.ledgerKey !== undefined && !pinned) return { problem: 'The ledger key given is not a verifier key.' };
-  const verifiers = pinned ? [pinned] : published.verifiers;
+  const verifiers = pinned ? await vouchedKeys([pinned], published.rotations) : published.verifiers;
   const origin = pinned?.name ?? published.origin;
   if (verifiers.length === 0) return { problem: 'The key set names no ledger key.' };
   const note = await openNote(evidence.checkpoint, verifiers);

@@ -8,18 +8,24 @@ Roles, which STRATA_ROLE can name too. Several processes share one PostgreSQL da
   scheduler  alerts, stream, advisories, feeds; one works, the others stand ready
 A scanner and a scheduler listen on STRATA_METRICS_PORT alone, with /health and /ready beside /metrics.`;
 
+const rememberedHelp = `
+The key of a ledger and its latest checkpoint are remembered in strata/ledgers.json below XDG_STATE_HOME (~/.local/state).
+From then on the ledger must prove that it goes on from there, under the same key or one that this key vouches for.
+`;
+
 export const verifyHelp = `
 A CSV answer has its receipt in the header Stack-Provenance. Save both, then verify:
   curl -D headers.txt -o file.csv -H "X-Stack-Key: $STRATA_KEY" URL
   strata stack verify file.csv --provenance headers.txt --base SERVICE
 An event of the stream is verified as a file that holds its JSON, the text after "data:".
-
+${rememberedHelp}
 Exit codes:
   0  the receipt holds
   1  the receipt does not hold, or there is none
   2  wrong use: no such file, or one that holds no answer
   3  the receipt holds, and the answer is an error (a wrong key, an unknown domain)
-  4  the answer, the keys or the ledger could not be fetched, so nothing is known`;
+  4  the answer, the keys or the ledger could not be fetched, so nothing is known
+  5  the ledger forked, lost leaves, or has another key or name than the one that is known`;
 
 export const explainHelp = `
 Example:
@@ -93,7 +99,8 @@ Exit codes:
   1  it does not hold, there is none, or it is of another request or answer
   2  wrong use: no such file, or one that holds no receipt or answer
   3  the gateway answered with an error instead of a receipt
-  4  the receipt, the keys or the ledger could not be fetched, so nothing is known`;
+  4  the receipt, the keys or the ledger could not be fetched, so nothing is known
+  5  the ledger forked, lost leaves, or has another key or name than the one that is known`;
 
 export const logWitnessHelp = `
 Settings:

@@ -7,12 +7,12 @@ import type { VerifyReceiptOptions } from './commands/verify-receipt.ts';
 import type { CommandContext } from './context.ts';
 import { chatHelp, gatewayHelp, verifyReceiptHelp } from './help.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addLedgerOptions } from './ledger-options.ts';
 import { addNetworkCommands } from './network-commands.ts';
 import type { OutputOptions } from './output.ts';
 import type { DataOwner } from './owner.ts';
 import { effectiveEnvironment } from './settings/settings.ts';
 import { wholeDays } from './whole-days.ts';
-import { withWitnesses } from './witness/policy.ts';
 import { addWorkerCommands } from './worker-commands.ts';
 
 const base = () =>
@@ -98,15 +98,14 @@ export function addInferenceCommands(inference: Command, context: CommandContext
     .action(async (model: string, options: OutputOptions) =>
       (await import('./commands/models.ts')).inspectModel(context, model, (await config()).modelStore, options),
     );
-  withWitnesses(inference.command('verify'))
-    .description('verify the receipt of an answer: signature, key, leaf, inclusion proof and checkpoint')
+  addLedgerOptions(inference.command('verify'), 'gateway')
+    .description('verify the receipt of an answer, and that its ledger is the one that was seen before')
     .argument('<id | file>', 'the id that x-receipt-id said, or a file that holds the receipt (- for standard input)')
     .addOption(base())
     .addOption(key())
     .option('--salt <hex>', 'the salt of its digests, as x-receipt-salt said; for --request and --answer')
     .option('--request <file>', 'is it the receipt of this request? The body as it was sent')
     .option('--answer <file>', 'is it the receipt of this answer? Its body, or the text of its stream')
-    .option('--ledger-key <key>', "C2SP verifier key of the ledger, to trust in place of the gateway's own")
     .option('--json', 'print the steps as JSON')
     .addHelpText('after', verifyReceiptHelp)
     .action(async (target: string, options: VerifyReceiptOptions) =>
@@ -127,6 +126,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
       open,
       databaseUrl,
       signingDirectory: async () => (await import('@strata/gateway')).inferenceDirectory(await config()),
+      ledger: async () => ({ origin: (await config()).ledgerOrigin }),
     },
   );
   keys

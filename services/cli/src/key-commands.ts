@@ -9,8 +9,7 @@ export interface KeyPlaces {
   readonly databaseUrl: () => Promise<string>;
   /** Where the service's signing keys are. */
   readonly signingDirectory: () => Promise<string>;
-  /** The ledger that may be of several nodes; none of a service that always keeps it in its directory. */
-  readonly ledger?: () => Promise<LedgerName>;
+  readonly ledger: () => Promise<LedgerName>;
   /** Whether requests of its keys wait for each other. */
   readonly hasPriorities: boolean;
 }
@@ -56,7 +55,7 @@ export function addKeyCommands(
     .action(async (options) =>
       (await commands()).rotateSigningCommand(context, options, open, {
         directory: await signingDirectory(),
-        ledger: await ledger?.(),
+        ledger: await ledger(),
       }),
     );
   return keys;

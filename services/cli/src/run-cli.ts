@@ -11,6 +11,7 @@ import { addFeedCommands } from './feed-commands.ts';
 import { explainHelp, fingerprintsHelp, migrateLogHelp, migrateStoreHelp, serveHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addLedgerOptions } from './ledger-options.ts';
 import { addLogCommands } from './log-commands.ts';
 import { addMcpCommand } from './mcp-command.ts';
 import { addOperationsCommands } from './operations-commands.ts';
@@ -19,7 +20,6 @@ import { type DataOwner, dataOwner } from './owner.ts';
 import type { ServiceName } from './settings/tables.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { versionText } from './version.ts';
-import { withWitnesses } from './witness/policy.ts';
 
 /** Runs one command and resolves with its exit code; streams and environment come from `context`; services listen to the process's signals. */
 export async function runCli(args: readonly string[], context: CommandContext): Promise<number> {
@@ -95,13 +95,12 @@ function program(context: CommandContext, owner: DataOwner): Command {
       const { scanCommand } = await import('./commands/scan.ts');
       await scanCommand(context, targets, options, await config());
     });
-  withWitnesses(stack.command('verify'))
-    .description('verify the receipt of an answer: signature, key, leaf, inclusion proof and checkpoint')
+  addLedgerOptions(stack.command('verify'), 'service')
+    .description('verify the receipt of an answer, and that its ledger is the one that was seen before')
     .argument('<url | file>', 'the URL of an answer, or a file that holds one (- for standard input)')
     .addOption(new Option('--key <key>', 'API key to ask the URL with').env('STRATA_KEY'))
     .option('--base <url>', 'the service that gave a saved answer', 'http://127.0.0.1:8787')
     .option('--provenance <file>', 'for a saved CSV: its response headers, or the JSON of its Stack-Provenance header')
-    .option('--ledger-key <key>', "C2SP verifier key of the ledger, to trust in place of the service's own")
     .option('--json', 'print the steps as JSON')
     .addHelpText('after', verifyHelp)
     .action(async (target: string, options: VerifyOptions) => {

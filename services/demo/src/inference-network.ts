@@ -1,5 +1,6 @@
 // The demo's inference network: a gateway and two workers, each a process of its own, started by the commands that a user would type.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
@@ -15,6 +16,9 @@ const READY_MS = 120_000;
 const WORKERS = 2;
 /** Free keys of either service for each address: all who try the demo, and its tests, have one. */
 export const FREE_KEYS = '100';
+
+/** Each demo begins a ledger: one of the same name would look like a fork of the last demo's to whoever remembers that. */
+export const newLedgerName = (service: string): string => `localhost/demo-${randomBytes(4).toString('hex')}/${service}`;
 
 export interface InferenceNetwork extends AsyncDisposable {
   readonly base: string;
@@ -69,6 +73,7 @@ export async function startInferenceNetwork(
     ...{ STRATA_DATA: options.directory, STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
     STRATA_INFERENCE_PORT: String(port),
     STRATA_INFERENCE_FREE_KEYS_PER_DAY: process.env.STRATA_INFERENCE_FREE_KEYS_PER_DAY || FREE_KEYS,
+    STRATA_INFERENCE_LEDGER_ORIGIN: process.env.STRATA_INFERENCE_LEDGER_ORIGIN || newLedgerName('inference'),
     STRATA_EXPLORER_URL: process.env.STRATA_EXPLORER_URL || (explorerUrl ?? ''),
   };
   const config = readGatewayConfig(gatewaySettings);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createLogger, openedAt, urlAt } from '@strata/http';
 import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
 import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
-import { FREE_KEYS, gatewayPlace, startInferenceNetwork } from './inference-network.ts';
+import { FREE_KEYS, gatewayPlace, newLedgerName, startInferenceNetwork } from './inference-network.ts';
 import { liveThroughPastWeeks, PAST_DAYS } from './past-weeks.ts';
 
 /** In the demo a day of the simulated internet passes in this time, and a change is confirmed as quickly. */
@@ -111,7 +111,9 @@ async function main(): Promise<void> {
   );
   say(`      npx strata inference chat --key ${inference.key} --base ${inference.base} --repeat 300 "What is DMARC?"`);
   say(`      npx strata inference network --watch --base ${inference.base}`);
-  say(`data: STRATA_DATA=${dataDirectory} for npx strata stack feeds list, stack enrich status,`);
+  say(
+    `data: STRATA_DATA=${dataDirectory} STRATA_LEDGER_ORIGIN=${config.ledgerOrigin} for npx strata stack feeds list, stack enrich status,`,
+  );
   say('      inference network accounts and the like; gone when it stops');
   say(
     `open: ${base}/ (the explorer) and ${inference.base}/ (the chat); each gives a free key at the press of a button`,
@@ -155,6 +157,7 @@ function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: De
       STRATA_CVE_RAW_URL: publishers.rawUrl,
       STRATA_FREE_KEYS_PER_DAY: process.env.STRATA_FREE_KEYS_PER_DAY || FREE_KEYS,
       STRATA_CHAT_URL: process.env.STRATA_CHAT_URL || chatUrl,
+      STRATA_LEDGER_ORIGIN: process.env.STRATA_LEDGER_ORIGIN || newLedgerName('stack'),
     }),
     resolvers: [internet.resolver],
     logLevel: process.env.STRATA_LOG_LEVEL || 'warn',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { rotateSigningKeys } from '@strata/log';
+import { formatVerifierKey, publishedLedger, vouchedKeys } from '@strata/receipts';
 import { until, untilAnswer } from '../../../tests/support/until.ts';
 import { openConfiguredStore, readConfig, startStack } from './index.ts';
 import { company, settingsFor, smallInternet, startHarness } from './test/harness.ts';
@@ -17,7 +18,7 @@ describe('a running service', () => {
   const keySet = async () =>
     (await service.ask('/.well-known/stack-keys.json')).body as unknown as {
       keys: { kid: string; status: string }[];
-      ledger: { verifier_keys: string[] };
+      ledger: { verifier_keys: string[]; rotations?: string[] };
     };
 
   it('rehearses the largest questions before it listens; nothing of them is logged, kept or counted', async () => {
@@ -40,18 +41,26 @@ describe('a running service', () => {
     const [before] = (await keySet()).keys;
     assert.equal(old.body.provenance.key_id, before?.kid);
     const checkpoint = (await service.ask('/ledger/checkpoint')).text;
+    const pinned = publishedLedger(await keySet()).verifiers;
 
-    const [newKeyId] = await rotateSigningKeys(service.directory, () => new Date());
+    const [newKeyId] = await rotateSigningKeys(service.directory, () => new Date(), {
+      origin: service.running.service.app.config.ledgerOrigin,
+    });
     // The two keyrings are read one after the other, within about a second.
     const hasBoth = (set: Awaited<ReturnType<typeof keySet>>) =>
       set.keys.length === 2 && set.ledger.verifier_keys.length === 2;
-    const { keys } = await untilAnswer('both key sets', keySet, hasBoth);
+    const { keys, ledger } = await untilAnswer('both key sets', keySet, hasBoth);
     const states = keys.map(({ kid, status }) => `${kid} ${status}`);
     assert.deepEqual(states, [`${newKeyId} current`, `${before?.kid} retired`]);
     await service.scan(domain);
     const fresh = await service.get(profilePath(domain));
     assert.equal(fresh.body.provenance.key_id, newKeyId);
     // The head of the log is signed anew, and the old receipt is still found under it.
+    const vouched = await vouchedKeys(pinned, ledger.rotations ?? []);
+    assert.deepEqual(
+      vouched.map((key) => formatVerifierKey(key)),
+      ledger.verifier_keys.toReversed(),
+    );
     assert.notEqual((await service.ask('/ledger/checkpoint')).text.split('\n').at(-2), checkpoint.split('\n').at(-2));
     assert.equal((await service.ask(`/ledger/receipts/${old.body.provenance.ledger_receipt_id}`)).status, 200);
   });

@@ -13,7 +13,7 @@ import {
   type SharedLedger,
   type SignedLedger,
 } from '@strata/log';
-import { ledgerVerifiers, openNote } from '@strata/receipts';
+import { openNote, publishedLedger, vouchedKeys } from '@strata/receipts';
 import { leafOf, ORIGIN } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
@@ -21,7 +21,7 @@ import { openLedgerOf } from '../../support/shared-log/database.ts';
 import { assertBothHold, assertHolds, giveKeys, Nodes, reload } from '../../support/shared-log/key-folders.ts';
 
 const isSignedBy = async (ledger: SignedLedger, keys: SignedLedger): Promise<boolean> =>
-  (await openNote(ledger.log.checkpoint(), ledgerVerifiers(keys.keySet()).verifiers.slice(0, 1))).ok;
+  (await openNote(ledger.log.checkpoint(), publishedLedger(keys.keySet()).verifiers.slice(0, 1))).ok;
 
 describe('the keys of several nodes', { skip: postgres.skip }, () => {
   it('are taken from a folder that cannot be written', async (t) => {
@@ -66,8 +66,9 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     await assertBothHold(a, b);
     const stale = await nodes.directory(one);
     await b.log.append(leafOf(0));
+    const pinned = publishedLedger(a.keySet()).verifiers;
 
-    await rotateSigningKeys(one, nodes.clock);
+    await rotateSigningKeys(one, nodes.clock, { origin: ORIGIN });
     await a.reload();
     assert.ok(await isSignedBy(a, a), 'the present checkpoint is signed anew');
     await assertHolds(a, a);
@@ -77,6 +78,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     await assertBothHold(a, b);
     await a.reload();
     assert.deepEqual(b.keySet(), a.keySet());
+    assert.equal((await vouchedKeys(pinned, b.keySet().ledger.rotations ?? [])).length, 2, 'the old key vouches');
     assert.equal(b.trouble(), undefined);
     await assert.rejects(nodes.node(stale), /was retired on .+ newest keys folder/);
 
@@ -121,7 +123,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     const [empty, stranger] = [await nodes.directory(), await nodes.directory()];
     await assert.rejects(nodes.rotate(empty), failsWith('wrong-key'));
     assert.deepEqual(readdirSync(empty), [], 'no key was made that would be of no ledger');
-    await rotateSigningKeys(stranger, nodes.clock);
+    await rotateSigningKeys(stranger, nodes.clock, { origin: ORIGIN });
     await assert.rejects(nodes.rotate(stranger), failsWith('wrong-key'));
     // The ledger's, the two of them that are retired, those of receipts.
     assert.equal((await nodes.shared.keys.all()).size, 3 + 2 + 3);
@@ -131,7 +133,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     await using nodes = await Nodes.open();
     const { one, a } = await nodes.one();
     const copy = await nodes.directory(one);
-    await rotateSigningKeys(copy, nodes.clock);
+    await rotateSigningKeys(copy, nodes.clock, { origin: ORIGIN });
     nodes.passMinutes(60);
     await assertHolds(a, a, async () => {
       giveKeys(copy, one);
@@ -146,7 +148,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     const stranger = await nodes.directory();
     const before = a.keySet();
     // Other keys than those of a rotation, put into the folder of a running node.
-    await rotateSigningKeys(stranger, nodes.clock);
+    await rotateSigningKeys(stranger, nodes.clock, { origin: ORIGIN });
     giveKeys(stranger, two);
     await assert.rejects(b.reload(), failsWith('wrong-key'));
     await assertHolds(b, a);
@@ -161,7 +163,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     const two = await nodes.directory();
     symlinkSync(path.join(one, 'keys'), path.join(two, 'keys'));
     const b = await nodes.node(two);
-    await rotateSigningKeys(one, nodes.clock);
+    await rotateSigningKeys(one, nodes.clock, { origin: ORIGIN });
     // One has noticed, the other has not.
     await a.reload();
     await a.log.append(leafOf(0));

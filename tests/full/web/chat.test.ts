@@ -95,7 +95,7 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     const meta = await page.locator('.chat-meta').innerText();
     assert.match(meta, /\d+ tokens · [\d,]+ tokens\/s · first after .+ by worker …\w{6}/);
     await assertReceiptHolds(page, 'Receipt and workers');
-    const steps = 'content key signature leaf inclusion checkpoint receipt request answer'.split(' ');
+    const steps = 'content key signature leaf inclusion checkpoint consistency receipt request answer'.split(' ');
     for (const step of steps) assert.ok(await page.locator('.chat-steps .good', { hasText: step }).count(), step);
     await picture(page, 'chat-conversation');
     await assertAccessible(page);

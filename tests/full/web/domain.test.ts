@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import type { Page } from 'playwright-core';
-import { settled } from '../../support/web/browser.ts';
+import { assertAccessible, assertReceiptHolds, settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
 interface Migration {
@@ -88,6 +88,34 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
     assert.doesNotMatch(shown, /The receipt holds/);
     assert.equal(await page.locator('.steps .bad').count(), 1);
   });
+
+  inPage('says so when the public log is not the one that was seen before', '/domain/DOMAIN', async (page) => {
+    const foot = page.getByRole('region', { name: 'Stack', exact: true }).locator('footer');
+    await assertReceiptHolds(foot, 'API and receipt');
+    /** As if this browser had seen another log of that size. */
+    const remember = (size: number) =>
+      page.evaluate((size) => {
+        const ledgers = JSON.parse(localStorage.getItem('strata-stack-ledgers') ?? '[]');
+        ledgers[0].checkpoint = ledgers[0].checkpoint.replace(/\n\d+\n.+\n/, `\n${size}\n${btoa('x'.repeat(32))}\n`);
+        localStorage.setItem('strata-stack-ledgers', JSON.stringify(ledgers));
+      }, size);
+    for (const [size, words] of [
+      [3, 'The log has two histories'],
+      [2 ** 40, 'The log has lost entries'],
+    ] as const) {
+      await remember(size);
+      await foot.getByRole('button', { name: 'Verify' }).click();
+      await foot.getByRole('alert').getByText(words).waitFor();
+      assert.equal(await foot.getByText('The receipt holds').count(), 0);
+      assert.equal(await foot.locator('.steps .bad').count(), 1);
+    }
+    await assertAccessible(page);
+    await foot.getByRole('button', { name: 'Begin anew with this log' }).click();
+    await foot.getByText('The receipt holds').waitFor();
+    await foot.getByRole('button', { name: 'Verify' }).click();
+    await foot.getByText('The receipt holds').waitFor();
+  });
+
   inPage('can be read, filtered and verified with the keyboard alone', '/domain/DOMAIN', async (page) => {
     await tabTo(page, /^History$/);
     await page.keyboard.press('Enter');

@@ -1,5 +1,12 @@
 // The inference service as the chat asks it: the typed client under this page's own origin, with the reader's key.
-import { InferenceClient, InferenceProblem, type Model, type Network, type Receipt } from '@strata/client';
+import {
+  InferenceClient,
+  InferenceProblem,
+  type Model,
+  type Network,
+  type Receipt,
+  storedLedgerMemory,
+} from '@strata/client';
 import { currentKey } from './key.ts';
 
 export type { Model, Network, Receipt };
@@ -15,7 +22,11 @@ export interface Segment {
   readonly to: number;
 }
 
-export const client = new InferenceClient({ baseUrl: location.origin, key: currentKey });
+export const client = new InferenceClient({
+  baseUrl: location.origin,
+  key: currentKey,
+  memory: storedLedgerMemory(() => localStorage, 'strata-inference-ledgers'),
+});
 
 /** Who is there; null where the service has an engine of its own and no network. Rejects with InferenceProblem. */
 export async function askNetwork(signal: AbortSignal): Promise<Network | null> {

@@ -1,8 +1,9 @@
 // The receipt of an answer, and its check in this browser.
 import './receipt.css';
-import { answerDigest, digestsIn } from '@strata/client';
+import { answerDigest, type Conflict, digestsIn } from '@strata/client';
 import { useState } from 'react';
 import { Command } from '../ui/command.tsx';
+import { LedgerConflict } from '../ui/ledger-conflict.tsx';
 import type { Answer } from './conversation.ts';
 import { client, InferenceProblem, type Receipt } from './inference.ts';
 import { shortPeer } from './peer-name.ts';
@@ -17,13 +18,14 @@ interface Checked {
   readonly ok: boolean;
   readonly steps: readonly Step[];
   readonly message: string;
+  readonly conflict?: Conflict | undefined;
 }
 
 /** The receipt's own steps, then whether it is that of this question and this answer. */
-async function check(receiptId: string, answer: Answer): Promise<Checked> {
+async function check(receiptId: string, answer: Answer, isReset: boolean): Promise<Checked> {
   try {
-    const { receipt, verification } = await client.verify(receiptId);
-    const { ok, unchecked } = verification;
+    const { receipt, verification } = await client.verify(receiptId, { isReset });
+    const { ok, unchecked, conflict } = verification;
     if (unchecked) return { ok: false, steps: [], message: `It could not be checked. ${unchecked.detail}` };
     const steps: readonly Step[] = ok
       ? [...verification.steps, ...ownSteps(receipt, receiptId, answer)]
@@ -32,6 +34,7 @@ async function check(receiptId: string, answer: Answer): Promise<Checked> {
     return {
       ok: isGood,
       steps,
+      conflict,
       message: isGood
         ? 'The receipt holds: this is what was signed, and it stands in the public log.'
         : 'The receipt does not hold.',
@@ -80,9 +83,9 @@ const stepOf = (step: string, ok: boolean, [good, bad]: readonly [string, string
 
 export function ReceiptView({ answer, receiptId }: { readonly answer: Answer; readonly receiptId: string }) {
   const [result, setResult] = useState<Checked | 'checking' | null>(null);
-  const verify = async () => {
+  const verify = async (isReset = false) => {
     setResult('checking');
-    setResult(await check(receiptId, answer));
+    setResult(await check(receiptId, answer, isReset));
   };
   return (
     <div className="chat-receipt small">
@@ -111,14 +114,21 @@ export function ReceiptView({ answer, receiptId }: { readonly answer: Answer; re
           Verify
         </button>
       </p>
-      <div role="status">{result === 'checking' ? 'Checking …' : result && <Steps result={result} />}</div>
+      <div role="status">
+        {result === 'checking' ? 'Checking …' : result && <Steps result={result} onReset={() => void verify(true)} />}
+      </div>
       <p className="soft">The same from the command line:</p>
       <Command text={`npx strata inference verify ${receiptId} --base ${location.origin} --key YOUR_KEY`} />
     </div>
   );
 }
 
-function Steps({ result: { ok, steps, message } }: { readonly result: Checked }) {
+interface StepsProps {
+  readonly result: Checked;
+  readonly onReset: () => void;
+}
+
+function Steps({ result: { ok, steps, message, conflict }, onReset }: StepsProps) {
   return (
     <>
       <ol className="chat-steps">
@@ -129,7 +139,11 @@ function Steps({ result: { ok, steps, message } }: { readonly result: Checked })
           </li>
         ))}
       </ol>
-      <p className={ok ? 'chat-verdict good' : 'chat-verdict bad'}>{message}</p>
+      {conflict ? (
+        <LedgerConflict conflict={conflict} onReset={onReset} />
+      ) : (
+        <p className={ok ? 'chat-verdict good' : 'chat-verdict bad'}>{message}</p>
+      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
 // The reader's key and what is left of its day, kept in the browser and shown wherever it matters.
-import { type Quota, StackClient } from '@strata/client';
+import { type Quota, StackClient, storedLedgerMemory } from '@strata/client';
 import { useSyncExternalStore } from 'react';
 
 const PLACE = 'strata-stack-key';
@@ -61,8 +61,12 @@ export function useQuota(): Quota | null {
   return useSyncExternalStore(subscribe, () => session.quota);
 }
 
-/** Asks with the key that the reader has at that moment. */
-export const stack = new StackClient({ baseUrl: location.origin, key: () => session.key });
+/** Asks with the key that the reader has at that moment; remembers the public log in this browser. */
+export const stack = new StackClient({
+  baseUrl: location.origin,
+  key: () => session.key,
+  memory: storedLedgerMemory(() => localStorage, 'strata-stack-ledgers'),
+});
 
 /** A free key, kept at once. */
 export async function getFreeKey(): Promise<string> {

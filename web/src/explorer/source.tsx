@@ -3,6 +3,7 @@ import type { StackAnswer, StackInput, StackPaths, VerifiedAnswer } from '@strat
 import { useState } from 'react';
 import { Command } from '../ui/command.tsx';
 import { formatTime } from '../ui/formats.ts';
+import { LedgerConflict } from '../ui/ledger-conflict.tsx';
 import { stack } from './session.ts';
 import { questionOf } from './use-stack.ts';
 
@@ -52,10 +53,10 @@ export function Verify({ answer, receiptId }: VerifyProps) {
   // What was found holds for the very text it was found for, and not for the answer that has come in its place since.
   const of = `${receiptId} ${typeof answer === 'string' ? answer : answer.text}`;
   const result = check?.of === of ? check.result : null;
-  const start = async () => {
+  const start = async (options?: { readonly isReset: boolean }) => {
     setCheck({ of, result: 'checking' });
     // The code of the check comes when it is first wanted, and may not arrive.
-    const found = await stack.verify(answer).catch(() => 'not loaded' as const);
+    const found = await stack.verify(answer, options).catch(() => 'not loaded' as const);
     setCheck((now) => (now?.of === of ? { of, result: found } : now));
   };
   return (
@@ -70,7 +71,9 @@ export function Verify({ answer, receiptId }: VerifyProps) {
       <div role="status">
         {result === 'checking' && 'Checking …'}
         {result === 'not loaded' && 'The check could not be loaded. Try again when the service can be reached.'}
-        {typeof result === 'object' && result && <Steps result={result} />}
+        {typeof result === 'object' && result && (
+          <Steps result={result} onReset={() => void start({ isReset: true })} />
+        )}
       </div>
     </div>
   );
@@ -84,9 +87,10 @@ const STEPS = [
   ['leaf', 'Leaf', 'Is this very receipt written down in the public log?'],
   ['inclusion', 'Inclusion', 'Does a proof lead from it to the root of the log’s tree?'],
   ['checkpoint', 'Checkpoint', 'Has the log signed that root, so that it cannot be taken back?'],
+  ['consistency', 'Consistency', 'Does the log still hold all that this browser saw of it before?'],
 ] as const satisfies readonly (readonly [VerifiedAnswer['steps'][number]['step'], string, string])[];
 
-function Steps({ result }: { readonly result: VerifiedAnswer }) {
+function Steps({ result, onReset }: { readonly result: VerifiedAnswer; readonly onReset: () => void }) {
   const taken = new Map(result.steps.map((step) => [step.step, step]));
   return (
     <>
@@ -95,7 +99,7 @@ function Steps({ result }: { readonly result: VerifiedAnswer }) {
           <Step key={name} title={title} question={question} taken={taken.get(name)} isOpen={isOpen(result, name)} />
         ))}
       </ol>
-      <Verdict result={result} />
+      {result.conflict ? <LedgerConflict conflict={result.conflict} onReset={onReset} /> : <Verdict result={result} />}
     </>
   );
 }

@@ -36,8 +36,32 @@ export function readerOver(leaves: readonly Uint8Array[]): receipts.HashReader {
   return read;
 }
 
+/** What a ledger of these leaves serves below `tile/`, as long as its tree has it. */
+export function tilesOver(leaves: readonly Uint8Array[]): receipts.FetchTile {
+  const read = readerOver(leaves);
+  return async (path) => {
+    const { level, index, width } = receipts.parseTilePath(path) ?? assert.fail(path);
+    if (level === 'entries' || width > receipts.tileWidth(leaves.length, level, index)) return undefined;
+    const first = index * receipts.TILE_WIDTH;
+    const hashes = Array.from({ length: width }, (_, at) => read(level * receipts.TILE_HEIGHT, first + at));
+    return Buffer.concat(await Promise.all(hashes));
+  };
+}
+
 export const RECEIPT_KEY = testKey(1);
 export const LEDGER_KEY = testKey(2);
+
+export const verifierOf = ({ publicKey }: TestKey, origin = ORIGIN) => receipts.noteVerifier(origin, publicKey);
+/** C2SP verifier key. */
+export const keyTextOf = (key: TestKey, origin?: string) => receipts.formatVerifierKey(verifierOf(key, origin));
+
+/** The note by which a key vouches for another one; for one that it says is retired where a time is given. */
+export function rotationNote(by: TestKey, to: TestKey, { origin = ORIGIN, notAfter = '' } = {}): string {
+  const x = receipts.encodeBase64Url(to.publicKey);
+  const key = { x, not_before: '2026-02-01T00:00:00.000Z', ...(notAfter !== '' && { not_after: notAfter }) };
+  const text = receipts.keyNoteText(receipts.keyNoteHeader('ledger', origin), key);
+  return receipts.signNote(text, [{ name: origin, ...by }]);
+}
 
 export function checkpointOver(size: number, root: Uint8Array, { origin = ORIGIN, key = LEDGER_KEY } = {}): string {
   return receipts.signNote(receipts.formatCheckpoint({ origin, size, root }), [{ name: origin, ...key }]);

@@ -96,9 +96,10 @@ export async function revokeKeyCommand(
 
 const localNow = () => new Date();
 
-/** A ledger, and the database that it is in where several nodes have it. */
+/** A ledger, and the database that it may be in. */
 export interface LedgerName {
-  readonly url: string;
+  /** Left out for a service that always keeps its ledger in a directory. */
+  readonly url?: string;
   readonly origin: string;
 }
 
@@ -107,12 +108,12 @@ export async function rotateSigningCommand(
   { stdout, stderr }: CommandContext,
   options: OutputOptions,
   open: OpenKeys,
-  { directory, ledger }: { readonly directory: string; readonly ledger: LedgerName | undefined },
+  { directory, ledger }: { readonly directory: string; readonly ledger: LedgerName },
 ): Promise<void> {
-  const isShared = ledger !== undefined && fileOf(ledger.url) === undefined;
+  const isShared = ledger.url !== undefined && fileOf(ledger.url) === undefined;
   const [receiptKey = '', ledgerKey = ''] = isShared
     ? await withStore(open, (store) => rotateShared(directory, store, ledger))
-    : await rotateSigningKeys(directory, localNow);
+    : await rotateSigningKeys(directory, localNow, ledger);
   if (options.json) printJson(stdout, { receipt_key_id: receiptKey, ledger_key_id: ledgerKey });
   else
     stdout.write(
@@ -127,12 +128,12 @@ export async function rotateSigningCommand(
 
 async function rotateShared(
   directory: string,
-  { clock, ledger: shared }: KeyStore,
+  { clock, ledger }: KeyStore,
   { origin }: LedgerName,
 ): Promise<readonly string[]> {
-  const place = shared && { origin, shared: (await import('@strata/stack')).sharedLedgerOf(shared) };
+  const shared = ledger && (await import('@strata/stack')).sharedLedgerOf(ledger);
   // Dated by the clock that receipts go by: else some would lie before or behind the time of their key.
-  return rotateSigningKeys(directory, clock ?? localNow, place);
+  return rotateSigningKeys(directory, clock ?? localNow, { origin, shared });
 }
 
 function described(key: StoredKey) {

@@ -78,7 +78,7 @@ describe('strata mcp', () => {
   it('verifies receipts of answers, whole and altered, also with a ledger key that is known from elsewhere', async () => {
     const { receipt_id } = (await mcp.call('stack_statistics')).body.receipt;
     const held = await mcp.call('stack_verify', { receipt_id });
-    assert.equal(held.body.answer.steps.length, 6);
+    assert.equal(held.body.answer.steps.length, 7);
     const text = await (await ask('/stack/v1/stats')).text();
     const keySet = (await (await ask('/.well-known/stack-keys.json')).json()) as {
       ledger: { verifier_keys: string[] };

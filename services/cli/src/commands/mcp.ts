@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { parseVerifierKey } from '@strata/receipts';
 import { type CommandContext, listenForInterruption } from '../context.ts';
+import { ledgerFileMemory } from '../ledger-file.ts';
 import { isLoopback, MCP_PATH, serveMcpHttp } from '../mcp/http.ts';
 import { mcpServers } from '../mcp/server.ts';
 import { CommandError, plainText } from '../output.ts';
@@ -34,7 +35,8 @@ export async function mcpCommand(context: CommandContext, options: McpCommandOpt
   if (ledgerKey !== undefined && !parseVerifierKey(ledgerKey))
     throw new CommandError('--ledger-key is no verifier key of a ledger (C2SP: name+id+key)', { exitCode: 2 });
   const isLent = mayLend(options, key);
-  const serverFor = mcpServers({ baseUrl, ledgerKey, timeoutMs: options.timeout * 1_000, onError: log });
+  const memory = ledgerFileMemory(context);
+  const serverFor = mcpServers({ baseUrl, ledgerKey, memory, timeoutMs: options.timeout * 1_000, onError: log });
   const { signal } = listenForInterruption(context);
   const stopped = once(signal, 'abort');
   if (http === undefined) {

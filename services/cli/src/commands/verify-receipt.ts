@@ -4,16 +4,16 @@ import { readAnswerContent } from '@strata/inference';
 import { canonicalize, encodeHex, parseSalt, saltedDigest, sha256 } from '@strata/receipts';
 import type { CommandContext } from '../context.ts';
 import { bearer, gatewayBase } from '../gateway-address.ts';
+import { ledgerFileOf } from '../ledger-file.ts';
+import { type LedgerCommandOptions, ledgerOptionsOf } from '../ledger-options.ts';
 import { CommandError, type OutputOptions } from '../output.ts';
 import { readAnswerFile } from '../saved-answer.ts';
-import type { WitnessOptions } from '../witness/policy.ts';
-import { EXIT, judge, printStep, printSteps, trustOf, wrongUse } from './verify.ts';
+import { EXIT, judge, printStep, printSteps, wrongUse } from './verify.ts';
 
-export interface VerifyReceiptOptions extends OutputOptions, WitnessOptions {
+export interface VerifyReceiptOptions extends OutputOptions, LedgerCommandOptions {
   readonly key?: string;
   /** The gateway that gave the receipt. */
   readonly base: string;
-  readonly ledgerKey?: string;
   /** Hex, as `x-receipt-salt` said. */
   readonly salt?: string;
   /** File with the body of the request, as it was sent. */
@@ -40,30 +40,35 @@ export async function verifyReceiptCommand(
   const isId = RECEIPT_ID.test(target);
   if (!isId && /^rwr_[^./\\]*$/.test(target))
     throw wrongUse(`'${target}' is no id of a receipt: that is rwr_ and 26 letters and digits, as x-receipt-id said`);
-  const result = await (isId ? fetched(target, base, options) : saved(context, target, base, options));
+  const result = await (isId ? fetched : saved)(context, target, base, options);
   if (result.unchecked?.kind === 'no-receipt') throw noReceipt(target, result);
   printSteps(context, result, options);
-  judge(target, { result, isUrl: isId });
+  judge(target, { result, isUrl: isId, ledgerFile: ledgerFileOf(context) });
   if (!options.json) printWorkers(context, Object(result.answer));
   await compare(context, 'request', options.request, { result, salt, saidBytes: (_file, content) => content });
   await compare(context, 'answer', options.answer, { result, salt, saidBytes: answerBytes });
 }
 
-function fetched(id: string, base: string, options: VerifyReceiptOptions): Promise<VerifiedAnswer> {
+async function fetched(
+  context: CommandContext,
+  id: string,
+  base: string,
+  options: VerifyReceiptOptions,
+): Promise<VerifiedAnswer> {
   const { key } = options;
   if (!key) throw wrongUse('whose receipt is it? Give --key or STRATA_INFERENCE_KEY, or a file with the receipt');
   const headers = { authorization: bearer(key) };
-  return verifyUrl(`${base}/v1/receipts/${id}`, { headers, ...trustOf(options) });
+  return verifyUrl(`${base}/v1/receipts/${id}`, { headers, ...(await ledgerOptionsOf(context, options)) });
 }
 
 async function saved(
-  { stdin }: CommandContext,
+  context: CommandContext,
   file: string,
   baseUrl: string,
   options: VerifyReceiptOptions,
 ): Promise<VerifiedAnswer> {
-  const content = await readAnswerFile(file, stdin);
-  return verifyBody(content, { baseUrl, ...trustOf(options) });
+  const content = await readAnswerFile(file, context.stdin);
+  return verifyBody(content, { baseUrl, ...(await ledgerOptionsOf(context, options)) });
 }
 
 interface Compared {

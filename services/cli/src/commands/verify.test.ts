@@ -9,7 +9,8 @@ import { liveService } from '../test/live-service.ts';
 import { closedAddress } from '../test/mcp-client.ts';
 import { assertEnds, runStrata } from '../test/run-strata.ts';
 
-const ALL_STEPS = /^ok +content .+\nok +key .+\nok +signature .+\nok +leaf .+\nok +inclusion .+\nok +checkpoint .+\n$/;
+const ALL_STEPS =
+  /^ok +content .+\nok +key .+\nok +signature .+\nok +leaf .+\nok +inclusion .+\nok +checkpoint .+\nok +consistency .+\n$/;
 
 const service = await liveService();
 const { base, key } = service;
@@ -142,7 +143,7 @@ describe('strata stack verify', () => {
     for (const part of ['--key', 'STRATA_KEY', 'curl -D headers.txt -o file.csv', '--provenance'])
       assert.ok(stdout.includes(part), part);
     const codes = [...stdout.matchAll(/^ {2}(\d) {2}\S/gm)].map(([, code]) => code).join('');
-    assert.equal(codes, '01234');
+    assert.equal(codes, '012345');
     assert.doesNotMatch(stdout, /ssk_secret/);
   });
 });

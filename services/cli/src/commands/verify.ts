@@ -1,32 +1,38 @@
 // `strata stack verify`: does a receipt hold, and what does it say? Each way to fail has a sentence and an exit code.
-import { type AnswerProblem, type VerifiedAnswer, verifyBody, verifyDetached, verifyUrl } from '@strata/client';
+import {
+  type AnswerProblem,
+  type Conflict,
+  type VerifiedAnswer,
+  verifyBody,
+  verifyDetached,
+  verifyUrl,
+} from '@strata/client';
 import type { CommandContext, OutputStream } from '../context.ts';
+import { ledgerFileOf } from '../ledger-file.ts';
+import { type LedgerCommandOptions, ledgerOptionsOf } from '../ledger-options.ts';
 import { CommandError, type OutputOptions, printJson } from '../output.ts';
 import { parseSavedHeaders, readAnswerFile } from '../saved-answer.ts';
 import { refuseCredentials, serviceBase, serviceKey } from '../service-address.ts';
-import { type WitnessOptions, witnessPolicyOf } from '../witness/policy.ts';
 
-export interface VerifyOptions extends OutputOptions, WitnessOptions {
+export interface VerifyOptions extends OutputOptions, LedgerCommandOptions {
   readonly key?: string;
   /** The service that gave a saved answer. */
   readonly base: string;
-  /** C2SP verifier key of the ledger, known from elsewhere. */
-  readonly ledgerKey?: string;
   /** File with the headers of a saved CSV answer, or with its `Stack-Provenance`. */
   readonly provenance?: string;
 }
 
 /** As the command's help tells them. */
-export const EXIT = { doesNotHold: 1, wrongUse: 2, isProblem: 3, notFetched: 4 } as const;
+export const EXIT = { doesNotHold: 1, wrongUse: 2, isProblem: 3, notFetched: 4, otherLedger: 5 } as const;
 
 /** What the service calls its CSV; used where only the receipt was saved. */
 const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
 export async function verifyCommand(context: CommandContext, target: string, options: VerifyOptions): Promise<void> {
   const isUrl = /^https?:\/\//i.test(target);
-  const result = await (isUrl ? verifyFetched(target, options) : verifySaved(context, target, options));
+  const result = await (isUrl ? verifyFetched : verifySaved)(context, target, options);
   printSteps(context, result, options);
-  judge(target, { result, isUrl });
+  judge(target, { result, isUrl, ledgerFile: ledgerFileOf(context) });
 }
 
 /** What was checked, step by step. */
@@ -49,17 +55,23 @@ export function printStep(stdout: OutputStream, { ok, step, detail }: Step): voi
   stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${step.padEnd(10)} ${detail}\n`);
 }
 
-function verifyFetched(url: string, options: VerifyOptions): Promise<VerifiedAnswer> {
+async function verifyFetched(context: CommandContext, url: string, options: VerifyOptions): Promise<VerifiedAnswer> {
   const { key, provenance } = options;
   if (provenance !== undefined) throw wrongUse('--provenance belongs to a saved answer; a URL brings its own headers');
   refuseCredentials(url, '--key or STRATA_KEY');
   const known = serviceKey(key);
-  return verifyUrl(url, { ...trustOf(options), ...(known === undefined ? {} : { key: known }) });
+  return verifyUrl(url, {
+    ...(await ledgerOptionsOf(context, options)),
+    ...(known === undefined ? {} : { key: known }),
+  });
 }
 
-async function verifySaved({ stdin }: CommandContext, file: string, options: VerifyOptions): Promise<VerifiedAnswer> {
-  const against = { ...trustOf(options), baseUrl: serviceBase(options.base) };
-  if (file === '-' && options.provenance === '-') throw wrongUse('standard input cannot be both files');
+async function verifySaved(context: CommandContext, file: string, options: VerifyOptions): Promise<VerifiedAnswer> {
+  const { stdin } = context;
+  const baseUrl = serviceBase(options.base);
+  const files = [file, options.provenance, options.ledgerCheckpoint];
+  if (files.filter((each) => each === '-').length > 1) throw wrongUse('standard input cannot be both files');
+  const against = { ...(await ledgerOptionsOf(context, options)), baseUrl };
   const content = await readAnswerFile(file, stdin);
   if (options.provenance === undefined) return verifyBody(content, against);
   const text = new TextDecoder().decode(await readAnswerFile(options.provenance, stdin));
@@ -69,14 +81,17 @@ async function verifySaved({ stdin }: CommandContext, file: string, options: Ver
   return verifyDetached({ content, contentType, provenance }, against);
 }
 
-export const trustOf = ({ ledgerKey, ...witnesses }: WitnessOptions & { readonly ledgerKey?: string }) => ({
-  ...(ledgerKey === undefined ? {} : { ledgerKey }),
-  ...witnessPolicyOf(witnesses),
-});
+interface Judged {
+  readonly result: VerifiedAnswer;
+  readonly isUrl: boolean;
+  /** Where ledgers are remembered. */
+  readonly ledgerFile: string;
+}
 
 /** Throws for everything but a good answer whose receipt holds. */
-export function judge(target: string, { result, isUrl }: { result: VerifiedAnswer; isUrl: boolean }): void {
-  const { ok, problem, unchecked, failedStep } = result;
+export function judge(target: string, { result, isUrl, ledgerFile }: Judged): void {
+  const { ok, problem, unchecked, failedStep, conflict } = result;
+  if (conflict) throw new CommandError(conflictText(conflict, ledgerFile), { exitCode: EXIT.otherLedger });
   if (ok && problem) {
     throw new CommandError(`the receipt holds, but the answer is an error: ${told(problem)}`, {
       exitCode: EXIT.isProblem,
@@ -105,6 +120,16 @@ export function judge(target: string, { result, isUrl }: { result: VerifiedAnswe
     default:
       unchecked.kind satisfies never;
   }
+}
+
+function conflictText({ kind }: Conflict, file: string): string {
+  if (kind === 'unreadable')
+    return `the ledger cannot be compared with what is remembered of it or was given: repair ${file}, or begin anew with --forget-ledger`;
+  const restore =
+    kind === 'rollback'
+      ? ' Was the service restored from an old backup? Its operator brings back the newest copy of the ledger, or begins one of a new name ("Restore" in docs/operations.md).'
+      : '';
+  return `the ledger is not the one that is known (${kind}): do not rely on this answer.${restore} Nothing was changed in ${file}; --json prints both checkpoints, to show to others. Once the operator has explained it, --forget-ledger begins anew`;
 }
 
 function told({ status, code, detail }: AnswerProblem): string {

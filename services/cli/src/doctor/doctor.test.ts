@@ -185,7 +185,7 @@ describe('strata doctor', () => {
       await ledger.log.append(new TextEncoder().encode('{}'));
     }
     is('ok', await checkKeys(place), /private and whole, 0 retired, and those of the ledger/);
-    await rotateSigningKeys(directory.path, () => new Date());
+    await rotateSigningKeys(directory.path, () => new Date(), place);
     is('ok', await checkKeys(place), /1 retired, and those of the ledger/);
     is('problem', await checkKeys({ ...place, origin: 'b.test/stack' }), /not signed by them as b\.test\/stack/);
     const file = below('receipts', 'signing-keys.json');

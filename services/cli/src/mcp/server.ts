@@ -1,6 +1,6 @@
 // The MCP server: each question of the service as a tool, and one that checks receipts.
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import { StackClient, StackProblem } from '@strata/client';
+import { type LedgerMemory, StackClient, StackProblem } from '@strata/client';
 import { COMMAND_VERSION } from '../version.ts';
 import { type AskOptions, ask } from './ask.ts';
 import { KeptAnswers } from './kept-answers.ts';
@@ -24,6 +24,8 @@ export interface McpOptions {
   readonly baseUrl: string;
   /** C2SP verifier key of the ledger, known from elsewhere. */
   readonly ledgerKey: string | undefined;
+  /** Where ledgers are remembered; for each server by itself by default. */
+  readonly memory?: LedgerMemory | undefined;
   /** Of one request to the service. */
   readonly timeoutMs: number;
   /** What is no fault of whoever asks. */
@@ -34,12 +36,13 @@ export interface McpOptions {
 export function mcpServers({
   baseUrl,
   ledgerKey,
+  memory,
   timeoutMs,
   onError,
 }: McpOptions): (key: string | undefined) => McpServer {
   const kept = new KeptAnswers();
   return (key) => {
-    const client = new StackClient({ baseUrl, key, timeoutMs });
+    const client = new StackClient({ baseUrl, key, timeoutMs, memory });
     const server = new McpServer(
       { name: 'strata', title: 'Strata', version: COMMAND_VERSION },
       { instructions, maxToolInputElements: 100 },

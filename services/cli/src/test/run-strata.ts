@@ -1,7 +1,10 @@
 // Runs the command: in this process, or as a user does in a process of its own. Neither reaches anything outside loopback.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough, Transform, type TransformCallback } from 'node:stream';
 import type { CommandContext } from '../context.ts';
@@ -37,6 +40,12 @@ class Captured extends Transform {
   }
 }
 
+const STATES = mkdtempSync(path.join(tmpdir(), 'strata-test-states-'));
+process.once('exit', () => rmSync(STATES, { recursive: true, force: true }));
+
+/** Nothing is remembered of other tests' ledgers, nor in the user's home. */
+const stateOfItsOwn = () => ({ XDG_STATE_HOME: path.join(STATES, randomUUID()) });
+
 /** What a command has in place of its process. */
 export class TestContext extends EventEmitter implements CommandContext {
   readonly env: NodeJS.ProcessEnv;
@@ -49,7 +58,7 @@ export class TestContext extends EventEmitter implements CommandContext {
 
   constructor(env: Readonly<Record<string, string>> = {}) {
     super();
-    this.env = { ...env };
+    this.env = { ...stateOfItsOwn(), ...env };
   }
 
   /** As if the process had received the signal. */
@@ -133,7 +142,7 @@ export function strataProcess(args: Args, env: Readonly<Record<string, string>> 
   return {
     command: process.execPath,
     args: ['--import', guard, main, ...listOf(args)],
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...stateOfItsOwn(), ...env },
   };
 }
 

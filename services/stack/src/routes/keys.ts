@@ -50,7 +50,7 @@ export const getKeySet = route(
     tag: 'Status',
     summary: 'Public keys that receipts are verified with',
     description:
-      'A JWK Set (RFC 7517, RFC 8037) of current and retired keys; its member `ledger` says how to check the checkpoints of the ledger.',
+      'A JWK Set (RFC 7517, RFC 8037) of current and retired keys; its member `ledger` says how to check the checkpoints of the ledger, and its `rotations` are signed notes by which a key of the ledger vouches for the next.',
     output: {
       kind: 'json',
       contentType: 'application/jwk-set+json',
@@ -59,7 +59,12 @@ export const getKeySet = route(
         keys: z.array(
           z.looseObject({ kty: z.string(), crv: z.string(), x: z.string(), kid: z.string(), status: z.string() }),
         ),
-        ledger: z.object({ origin: z.string(), url: z.string(), verifier_keys: z.array(z.string()) }),
+        ledger: z.object({
+          origin: z.string(),
+          url: z.string(),
+          verifier_keys: z.array(z.string()),
+          rotations: z.array(z.string()).optional(),
+        }),
       }),
     },
     errors: [],
@@ -67,6 +72,8 @@ export const getKeySet = route(
   },
   (app: StackApp) => {
     const { keys, ledger } = app.ledger.keySet();
-    return { keys: keys.map((key) => ({ ...key })), ledger: { ...ledger, verifier_keys: [...ledger.verifier_keys] } };
+    const { verifier_keys, rotations, ...rest } = ledger;
+    const texts = { verifier_keys: [...verifier_keys], ...(rotations && { rotations: [...rotations] }) };
+    return { keys: keys.map((key) => ({ ...key })), ledger: { ...rest, ...texts } };
   },
 );
