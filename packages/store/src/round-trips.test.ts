@@ -1,0 +1,210 @@
+// What a batch costs whoever is far from the server: as many round trips whatever its size. And numbers that memory is indexed by.
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import type { AdvisoryRecord } from '@strata/advisories';
+import type { Kysely } from 'kysely';
+import pg from 'pg';
+import { AdvisoryTable } from './advisories.ts';
+import { AnswerTable } from './answers.ts';
+import { DomainTable } from './domains.ts';
+import { FeedTable } from './feeds.ts';
+import { LedgerTable } from './ledger.ts';
+import { BEGIN_WRITING } from './postgres-dialect.ts';
+import { createRecorder } from './record-scan.ts';
+import { RetentionTable } from './retention.ts';
+import { ScanWork } from './scan-work.ts';
+import type { Database } from './schema.ts';
+import { StreamTable } from './stream.ts';
+import { guardOf } from './term.ts';
+import { databaseOf } from './test/connections.ts';
+import { keepFrom, later, T0 } from './test/feed-store.ts';
+import { kept, onEach, postgres, rows } from './test/places.ts';
+import { poll, streamEvent } from './test/records.ts';
+import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
+
+/** Round trips, and how many of them began while the process held the lock of the writers. */
+type Trips = readonly [trips: number, underLock: number];
+
+async function tripsOf(work: () => Promise<unknown>): Promise<Trips> {
+  const query = pg.Client.prototype.query as (this: pg.Client, config: pg.QueryConfig) => Promise<unknown>;
+  const sent = new Map<pg.Client, number>();
+  const holding = new Set<pg.Client>();
+  let [trips, underLock] = [0, 0];
+  const counting = mock.method(pg.Client.prototype, 'query', async function (this: pg.Client, config: pg.QueryConfig) {
+    const before = sent.get(this) ?? 0;
+    if (before === 0) trips += 1;
+    if (before === 0 && holding.has(this)) underLock += 1;
+    sent.set(this, before + 1);
+    if (config.text === BEGIN_WRITING) holding.add(this);
+    try {
+      return await query.call(this, config);
+    } finally {
+      sent.set(this, (sent.get(this) ?? 0) - 1);
+      if (/^(commit|rollback)/.test(config.text)) holding.delete(this);
+    }
+  });
+  try {
+    await work();
+  } finally {
+    counting.mock.restore();
+  }
+  return [trips, underLock];
+}
+
+const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
+const record = (id: string, summary: string): AdvisoryRecord => ({
+  ...{ source: 'nvd', id, aliases: [], state: 'published', title: null, summary, cvss: [], severity: null },
+  ...{ published: day(0), modified: day(0), url: 'https://nvd.example/' },
+  claims: [
+    {
+      ...{ kind: 'product', products: [`cpe:x:${id}`], scheme: 'dotted', affected: [{}], affectedVersions: [] },
+      ...{ unaffected: [], otherwise: 'unknown', platforms: [] },
+    },
+  ],
+});
+const hash = (i: number) => new Uint8Array(32).fill(i);
+const HEAD = { origin: 'o', size: 0, root: hash(0), edge: new Uint8Array(), note: '' };
+
+/** By what is written how often the server is waited for; a guard is one of them. Each writes so many rows for the n-th time. */
+const WRITERS: Readonly<Record<string, readonly [Trips, (db: Kysely<Database>, n: number) => Promise<unknown>]>> = {
+  domains: [
+    [1, 0],
+    (db, n) =>
+      new DomainTable(db, () => T0).add(
+        times(n, (i) => `new${n}-${i}.com`),
+        't',
+      ),
+  ],
+  'first scans': [
+    [2, 0],
+    (db, n) =>
+      recorder(db)(
+        times(n, (i) => scanOf(`d${n}-${i}.com`, day(0), GOOGLE)),
+        confirm,
+      ),
+  ],
+  'scans that confirm changes': [
+    [4, 0],
+    async (db, n) => {
+      const scans = (at: number) => times(n, (i) => scanOf(`d${n}-${i}.com`, day(at), MICROSOFT));
+      await recorder(db)(scans(2), confirm);
+      const results = await recorder(db)(scans(3), confirm);
+      assert.ok(results.every((each) => each.status === 'fulfilled' && each.value.changes.length === 1));
+    },
+  ],
+  leases: [
+    [1, 0],
+    (db, n) =>
+      new ScanWork(db, { rescanAfterMs: 1 }).release(
+        'x',
+        times(n, (i) => `d${i}.com`),
+      ),
+  ],
+  'stream events': [
+    [2, 1],
+    async (db, n) => {
+      const events = times(n, (i) => streamEvent(n * 100 + i));
+      const told = await new StreamTable(db, guard(db)).append(events, { from: cursor, to: n });
+      assert.equal(told?.length, n);
+      cursor = n;
+    },
+  ],
+  receipts: [
+    [2, 1],
+    (db, n) => new AnswerTable(db, guard(db)).keep(times(n, (i) => ({ id: `r${n}-${i}`, keyId: 'k', body: '{}' }))),
+  ],
+  usage: [
+    [2, 1],
+    (db, n) => {
+      const used = { model: 'm', day: '2026-01-01', promptTokens: 1, cachedTokens: 0, completionTokens: 1 };
+      return new AnswerTable(db, guard(db)).enter(
+        n,
+        times(n, (i) => ({ ...used, keyId: `k${i}` })),
+      );
+    },
+  ],
+  advisories: [[4, 3], (db, n) => advisories(db).putRecords(times(n, (i) => record(`CVE-${n}-${i}`, String(n))))],
+  'exploited advisories': [
+    [3, 2],
+    (db, n) => {
+      const entry = { dateAdded: '2024-01-01', dueDate: null, isRansomware: false, requiredAction: 'Patch' };
+      return advisories(db).putExploited(times(n, (i) => ({ ...entry, cve: `CVE-${n}-${i}` })));
+    },
+  ],
+  scores: [
+    [3, 2],
+    (db, n) => advisories(db).putScores(times(n, (i) => ({ cve: `CVE-${n}-${i}`, epss: 0.1, percentile: 0.5 }))),
+  ],
+  feeds: [
+    [2, 0],
+    (db, n) =>
+      new FeedTable(db).add(
+        times(n, (i) => ({ url: `https://f${n}-${i}.example/` })),
+        T0,
+      ),
+  ],
+  'a poll': [
+    [3, 1],
+    (db, n) => {
+      const items = times(n, (i) => ({ key: `${n}-${i}`, domains: [`d${i}.com`] }));
+      return new FeedTable(db).record(1, poll('https://f1-0.example/', items), { at: later(n), keepFrom });
+    },
+  ],
+  'old items': [[4, 3], (db, n) => new FeedTable(db).forget(later(100), n)],
+  'old scans': [[4, 1], (db, n) => new RetentionTable(db, guard(db)).prune('scans', { before: T0, limit: n })],
+  'leaves of the ledger': [
+    [3, 0],
+    (db, n) =>
+      new LedgerTable(db).inTurn((head, grow) =>
+        grow({
+          ...{ from: head, head: { ...head, size: head.size + n, root: hash(n) }, subtrees: [] },
+          leaves: times(n, (i) => ({ hash: hash(i), leaf: hash(i) })),
+        }),
+      ),
+  ],
+};
+let cursor = 0;
+const recorder = (db: Kysely<Database>) => createRecorder(db, { rescanAfterMs: 1 });
+const guard = (_db: Kysely<Database>) => guardOf('scheduler-term', () => 0);
+const advisories = (db: Kysely<Database>) => new AdvisoryTable(db, guard(db));
+
+onEach([postgres], 'a batch', (_place, _test, onFresh) => {
+  onFresh('is written in as many round trips whatever its size, hardly any under the lock', async (url) => {
+    await using db = databaseOf(url);
+    await new StreamTable(db).begin(0, 1);
+    await new LedgerTable(db).begin(HEAD);
+    for (const [what, [expected, write]] of Object.entries(WRITERS))
+      for (const n of [1, 8, 64]) assert.deepEqual(await tripsOf(() => write(db, n)), expected, `${n} ${what}`);
+  });
+
+  onFresh('writes nothing when a statement of it fails, and the connection goes on', async (url) => {
+    await using db = databaseOf(url);
+    const scans = [scanOf('a.com', day(0), GOOGLE), { ...scanOf('b.com', day(0), GOOGLE), startedAt: new Date(NaN) }];
+    const results = await recorder(db)(scans, confirm);
+    assert.deepEqual([results.map(({ status }) => status)], [['fulfilled', 'rejected']]);
+    const count = 'select (select count(*) from scans) as scans, (select count(*) from domains) as domains';
+    assert.deepEqual(await rows(url, count), [{ scans: 1, domains: 1 }]);
+  });
+});
+
+onEach(kept, 'numbers', (_place, test) => {
+  test('are not used up by what is known', async (store, url) => {
+    const names = times(5_000, (i) => `d${i}.com`);
+    for (let n = 0; n < 6; n += 1) await store.addDomains(names, { source: 'list' });
+    assert.deepEqual(await store.addDomains([...names, 'new.com'], { source: 'list' }), { added: 1, known: 5_000 });
+    assert.deepEqual(await rows(url, "select id from domains where name = 'new.com'"), [{ id: 5_001 }]);
+    const feeds = times(50, (i) => ({ url: `https://f${i}.example/` }));
+    for (let n = 0; n < 3; n += 1) {
+      await store.feeds.add(feeds, T0);
+      const items = times(9, (i) => ({ key: `${n} ${i}`, domains: times(20, (j) => `d${j}.com`) }));
+      await store.feeds.record(1, poll('https://f0.example/', items), { at: later(n), keepFrom });
+    }
+    await store.feeds.add([{ url: 'https://new.example/' }], T0);
+    await store.feeds.record(1, poll('https://f0.example/', [{ key: 'x', domains: ['new.com'] }]), {
+      at: later(9),
+      keepFrom,
+    });
+    const last = 'select (select max(id) from feeds) as feeds, (select max(id) from named_domains) as named';
+    assert.deepEqual(await rows(url, last), [{ feeds: 51, named: 21 }]);
+  });
+});
