@@ -8,13 +8,11 @@ import { severalProcesses } from '../../survival/several-processes.ts';
 import { singleProcess } from '../../survival/single-process.ts';
 
 const FAULTS = /any moment|container|back by two|any process|both API|past its lease|30 hours|while it streams/;
-/** Of a quiet machine; each fault is brought about once, however long it takes. */
-const ROUND_MS = 15_000;
 const limit = { timeout: 900_000 };
 
 async function assertSurvives<Place extends AsyncDisposable, L extends Load>(group: Group<Place, L>): Promise<void> {
   const only = (fault: string) => FAULTS.test(fault);
-  const rows = await runGroup(group, { only, maxTimes: 1, until: performance.now() + ROUND_MS });
+  const rows = await runGroup(group, { only, maxTimes: 1, until: Number.POSITIVE_INFINITY });
   console.log(tableOf(rows));
   for (const { fault, findings } of rows) assert.deepEqual(findings, [], fault);
 }
