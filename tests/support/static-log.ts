@@ -8,7 +8,8 @@ import { fakeService } from './fake-service.ts';
 /** Files of a folder, 404 for all else. */
 export const serveFolder = (directory: string) =>
   fakeService((request, response) => {
-    readFile(path.join(directory, path.normalize(`/${request.url}`))).then(
+    const file = path.join(directory, path.normalize(`/${request.url}`));
+    readFile(file).then(
       (bytes) => response.end(bytes),
       () => response.writeHead(404).end(),
     );
@@ -31,21 +32,9 @@ function entriesOf(bundle: Buffer): Buffer[] {
   return entries;
 }
 
-/** c2sp.org/tlog-tiles. */
-function tileName(level: number | 'entries', index: number, width: number): string {
-  const [last = '', ...upper] = String(index).padStart(9, '0').match(/\d{3}/g)?.reverse() ?? [];
-  const groups = upper
-    .reverse()
-    .join('/')
-    .replace(/^(?:000\/?)+/, '')
-    .split('/')
-    .filter(Boolean);
-  return `tile/${level}/${[...groups.map((group) => `x${group}`), last].join('/')}${width < 256 ? `.p/${width}` : ''}`;
-}
-
 /**
- * Reads a whole log: its checkpoint is signed by the key of 32 bytes, and every bundle and tile that it needs is there and is
- * what the leaves make. With an earlier reading, that is its beginning.
+ * Reads a log of less than 1,000 tiles: its checkpoint is signed by the key of 32 bytes, and every bundle and tile that it needs is
+ * there and is what the leaves make. With an earlier reading, that is its beginning.
  */
 export async function readStaticLog(
   base: string,
@@ -57,38 +46,32 @@ export async function readStaticLog(
     assert.equal(response.status, 200, name);
     return Buffer.from(await response.arrayBuffer());
   };
-  const note = (await get('checkpoint')).toString();
-  const [text = '', signatures = ''] = note.split(/(?<=\n)\n/);
-  const [, sizeText, rootText] = text.split('\n');
-  const key = createPublicKey({
-    key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(publicKey).toString('base64url') },
-    format: 'jwk',
-  });
-  const signature = Buffer.from(signatures.split('\n')[0]?.split(' ')[2] ?? '', 'base64').subarray(4);
-  assert.ok(verify(null, Buffer.from(text), key, signature), 'signed by the log');
-  const [size, root] = [Number(sizeText), Buffer.from(rootText ?? '', 'base64')];
-
+  /** c2sp.org/tlog-tiles. */
   const tiles = async (level: number | 'entries', count: number) => {
     const bytes: Buffer[] = [];
-    for (let at = 0; at * 256 < count; at++)
-      bytes.push(await get(tileName(level, at, Math.min(256, count - at * 256))));
+    for (let at = 0; at * 256 < count; at++) {
+      const width = Math.min(256, count - at * 256);
+      bytes.push(await get(`tile/${level}/${String(at).padStart(3, '0')}${width < 256 ? `.p/${width}` : ''}`));
+    }
     return bytes;
   };
-  const leaves = (await tiles('entries', size)).flatMap(entriesOf);
-  assert.equal(leaves.length, size);
+  const note = (await get('checkpoint')).toString();
+  const [text = '', signatures = ''] = note.split(/(?<=\n)\n/);
+  const [, size, root = ''] = text.split('\n');
+  const x = Buffer.from(publicKey).toString('base64url');
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  const signature = Buffer.from(/^— \S+ (\S+)/.exec(signatures)?.[1] ?? '', 'base64').subarray(4);
+  assert.ok(verify(null, Buffer.from(text), key, signature), 'signed by the log');
+
+  const leaves = (await tiles('entries', Number(size))).flatMap(entriesOf);
   let hashes: Buffer[] = leaves.map((leaf) => sha256(Buffer.of(0), leaf));
-  assert.deepEqual(treeHash(hashes), root, 'every leaf is in the tree of the checkpoint');
+  assert.deepEqual([String(leaves.length), treeHash(hashes).toString('base64')], [size, root], 'all are in the tree');
   assert.deepEqual(treeHash(hashes.slice(0, before.leaves.length)), before.root, 'it goes on from the earlier one');
   for (let level = 0; hashes.length > 0; level++) {
-    assert.deepEqual(
-      Buffer.concat(await tiles(level, hashes.length)),
-      Buffer.concat(hashes),
-      `tiles of level ${level}`,
-    );
-    const full = Math.floor(hashes.length / 256);
-    const above: Buffer[] = [];
-    for (let at = 0; at < full; at++) above.push(treeHash(hashes.slice(at * 256, (at + 1) * 256)));
-    hashes = above;
+    const served = Buffer.concat(await tiles(level, hashes.length));
+    assert.deepEqual(served, Buffer.concat(hashes), `tiles of level ${level}`);
+    const full = Array.from({ length: Math.floor(hashes.length / 256) }, (_, at) => at * 256);
+    hashes = full.map((at) => treeHash(hashes.slice(at, at + 256)));
   }
-  return { leaves, root, note };
+  return { leaves, root: Buffer.from(root, 'base64'), note };
 }

@@ -56,7 +56,6 @@ export function witnessFacts(report: WitnessReport | undefined): Readonly<Record
 
 /** Figures of a ledger with witnesses. */
 export function addWitnessMetrics(metrics: Metrics, report: () => WitnessReport | undefined): void {
-  if (!report()) return;
   const help = 'Witnesses of the ledger: configured, required, and those that have cosigned the checkpoint served';
   metrics.gauges('strata_ledger_witnesses', help, 'what', () => {
     const { configured = 0, required = 0, cosigning = 0 } = report() ?? {};

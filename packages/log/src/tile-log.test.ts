@@ -10,21 +10,21 @@ import { temporaryDirectory } from '../../../tests/support/temporary-directory.t
 import { until } from '../../../tests/support/until.ts';
 import { checkLog, LogError, openLog } from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
-import { appendAll, logConformance, upTo } from './test/conformance.ts';
+import { appendAll, type LogPlace, logConformance, upTo } from './test/conformance.ts';
 import { idOf, leafOf, ORIGIN, testSigner, VERIFIERS } from './test/fixture.ts';
-import {
-  alter,
-  failsWith,
-  inDirectory,
-  logOf,
-  memoryCopy,
-  newestSegment,
-  onDisk,
-  openIn,
-  sizeOf,
-} from './test/log-on-disk.ts';
+import { alter, failsWith, inDirectory, logOf, memoryCopy, newestSegment, openIn, sizeOf } from './test/log-on-disk.ts';
+import { publicLogConformance } from './test/public-log.ts';
 
+const onDisk: LogPlace = {
+  name: 'on disk',
+  skip: false,
+  async fresh() {
+    const directory = await temporaryDirectory();
+    return { open: () => openIn(directory.path), [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+  },
+};
 logConformance(onDisk);
+publicLogConformance(onDisk);
 
 describe('an open log on disk', () => {
   inDirectory('batches appends, and is locked against a second writer', async (directory) => {

@@ -118,7 +118,7 @@ export async function checkWitnesses(
     return { ok: false, cosignatures: [], detail: `The witnesses cannot be counted: ${read.problem}.` };
   const { cosignatures } = read;
   const names = cosignatures.map(({ witness }) => witness.name).join(', ');
-  const found = `${cosignatures.length} of ${witnesses.length} witnesses have cosigned the checkpoint`;
+  const found = `It is cosigned by ${cosignatures.length} of ${witnesses.length} witnesses`;
   const ok = cosignatures.length >= required;
   return { ok, cosignatures, detail: `${found}${names && ` (${names})`}${ok ? '' : `; ${required} are required`}.` };
 }

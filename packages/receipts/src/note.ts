@@ -23,6 +23,7 @@ export interface NoteVerifier {
   readonly name: string;
   readonly keyId: Uint8Array;
   readonly publicKey: Uint8Array;
+  readonly type: SignatureType;
 }
 
 /** The opened note, or why it must be ignored. `signatures` are the lines of known keys, without their newlines. */
@@ -42,14 +43,11 @@ export function noteVerifier(
   input.set(prefix);
   input[prefix.length] = type;
   input.set(publicKey, prefix.length + 1);
-  return { name, publicKey, keyId: sha256(input).slice(0, KEY_ID_BYTES) };
+  return { name, publicKey, type, keyId: sha256(input).slice(0, KEY_ID_BYTES) };
 }
 
 /** `<name>+<key id>+<key>`: the text by which a verifier key is handed out. */
-export function formatVerifierKey(
-  { name, keyId, publicKey }: NoteVerifier,
-  type: SignatureType = SIGNATURE_TYPES.note,
-): string {
+export function formatVerifierKey({ name, keyId, publicKey, type }: NoteVerifier): string {
   return `${name}+${encodeHex(keyId)}+${encodeBase64(Uint8Array.of(type, ...publicKey))}`;
 }
 

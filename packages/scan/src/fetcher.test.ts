@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { it } from 'node:test';
 import { createFetcher } from './fetcher.ts';
+import { createNamedFetcher } from './named-fetcher.ts';
 import { a, aaaa, cname, reply } from './test/dns-server.ts';
 import { failureOf, PUBLIC, redirects, startInternet, textOf } from './test/fetching.ts';
 import { badCertificates, hello, makeCertificate, startWebServer, type WebScript } from './test/web-server.ts';
@@ -205,6 +206,21 @@ it('a trusted origin is dialled as it stands, at its port and at localhost', asy
   for (const origin of [ours.origin, named]) assert.equal(textOf(await fetch(`${origin}/feed`)), 'hello');
   const port = Number(new URL(ours.origin).port);
   assert.equal(failureOf(await fetch(`http://127.0.0.1:${port + 1}/`)), 'forbidden');
+});
+
+it('a server that the operator named is posted to at its port; its name leads to nothing private, nor does a redirect', async () => {
+  const script: WebScript = (request, response) =>
+    request.pipe(response.writeHead(request.url === '/to' ? 307 : 200, { location: '/' }));
+  await using ours = await startOrigin(script);
+  const { port } = new URL(ours.origin);
+  await using names = await startInternet(hello, { records: [a('private.test', '127.0.0.1')] });
+  const named = [ours.origin, `http://localhost:${port}`, `http://private.test:${port}`];
+  await using fetcher = createNamedFetcher(named, { userAgent: 'test', resolver: { upstreams: [names.dns] } });
+  const post = (url: string) =>
+    fetcher.fetch(url, { method: 'POST', body: 'größer', maxBytes: 100, timeoutMs: 20_000 });
+  for (const url of named.slice(0, 2)) assert.equal(textOf(await post(url)), 'größer');
+  assert.equal(failureOf(await post(named[2] ?? '')), 'forbidden');
+  assert.equal(failureOf(await post(`${ours.origin}/to`)), 'redirects');
 });
 
 it('a trusted origin does not lead to other private places, and nobody else leads to it', async () => {

@@ -1,11 +1,16 @@
 // Receipts of answers: of every endpoint, of streams, of clients that leave and of workers; and who gets them.
 import assert from 'node:assert/strict';
 import { createHash, createHmac, hash } from 'node:crypto';
+import { text as textOf } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import type { Engine, JobContext } from '@strata/engine';
 import { readAnswerContent } from '@strata/inference';
-import { canonicalize, verifyAnswer } from '@strata/receipts';
+import { Witness } from '@strata/log';
+import { canonicalize, parseVerifierKey, verifyAnswer } from '@strata/receipts';
 import { createSimulatedEngine } from '@strata/testnet';
+import { fakeService } from '../../../tests/support/fake-service.ts';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
+import { until } from '../../../tests/support/until.ts';
 import { type Harness, type Json, MODEL, startHarness } from './test/harness.ts';
 import { ENDLESS, get, MESSAGES as messages, post, sharedGateway } from './test/shared.ts';
 import { MOST_SEGMENTS, WorkersHeard } from './workers-heard.ts';
@@ -134,7 +139,26 @@ describe('the receipt of an answer', () => {
   });
 });
 
-const HEAD = 'c'.repeat(64);
+it('the ledger is cosigned by the witnesses named, once they know it', async () => {
+  await using directory = await temporaryDirectory();
+  const logs = new Map();
+  await using witness = await Witness.open({
+    ...{ directory: directory.path, name: 'w.example', logs },
+    now: () => new Date(),
+  });
+  await using server = await fakeService(async (request, response) => {
+    const { status, body } = await witness.addCheckpoint(await textOf(request));
+    response.writeHead(status).end(body);
+  });
+  const engine = createSimulatedEngine({ answerTokens: 2 }) as unknown as Engine;
+  const settings = { STRATA_MODEL: '', STRATA_WITNESSES: `${witness.verifierKey} ${server.base}` };
+  await using service = await startHarness(settings, { engines: { m: engine } });
+  assert.deepEqual((await service.get('/ready')).body.witnesses.missing, ['w.example']);
+  const { origin, verifier_keys } = (await service.get('/.well-known/inference-keys.json')).body.ledger;
+  logs.set(origin, [parseVerifierKey(verifier_keys[0])]);
+  await until(async () => /\n— w\.example /.test((await service.get('/ledger/checkpoint')).text));
+});
+
 const nonceOf = (seed: number) => createHash('md5').update(String(seed)).digest('hex');
 const segment = (choice: number, worker: string, seed: number, [from, to]: readonly [number, number]) => ({
   ...{ choice, worker, nonce: nonceOf(seed + from), from, to },

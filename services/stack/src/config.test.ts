@@ -65,6 +65,8 @@ describe('the configuration', () => {
       STRATA_DATABASE_CONNECTIONS: '1',
       STRATA_LEDGER_ORIGIN: 'two words',
       STRATA_LOG_LEVEL: 'loud',
+      STRATA_WITNESSES: 'w.example+00000000+AAAA https://w.example',
+      STRATA_WITNESSES_REQUIRED: '1',
       STRATA_EVENT_DAYS: '0',
       STRATA_SCAN_DAYS: '35',
       STRATA_CHANGE_DAYS: '60',

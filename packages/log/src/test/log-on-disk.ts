@@ -6,7 +6,7 @@ import path from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { type CheckpointCopy, LogError, type LogErrorCode, openLog, type TileLog } from '../index.ts';
-import { appendAll, type LogPlace, upTo } from './conformance.ts';
+import { appendAll, upTo } from './conformance.ts';
 import { ORIGIN, testSigner } from './fixture.ts';
 
 const signer = testSigner();
@@ -20,15 +20,6 @@ export const inDirectory = (name: string, check: (directory: string, t: TestCont
 
 export const openIn = (directory: string, origin = ORIGIN, checkpointCopy?: CheckpointCopy): Promise<TileLog> =>
   openLog({ directory, origin, signer, checkpointCopy });
-
-export const onDisk: LogPlace = {
-  name: 'on disk',
-  skip: false,
-  async fresh() {
-    const directory = await temporaryDirectory();
-    return { open: () => openIn(directory.path), [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
-  },
-};
 
 /** A second place of the newest checkpoint, that a test looks into. */
 export const memoryCopy = () => ({

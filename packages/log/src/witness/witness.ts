@@ -78,7 +78,7 @@ export class Witness implements AsyncDisposable {
 
   /** By which verifiers know its cosignatures. */
   get verifierKey(): string {
-    return formatVerifierKey(this.#verifier, SIGNATURE_TYPES.cosignature);
+    return formatVerifierKey(this.#verifier);
   }
 
   /** Answers a request; rejects where the checkpoint cannot be recorded, and nothing is cosigned then. */

@@ -17,7 +17,7 @@ export const getCheckpoint = route(
     output: {
       kind: 'bytes',
       contentType: 'text/plain; charset=utf-8',
-      description: 'A C2SP checkpoint (signed note).',
+      description: 'A C2SP checkpoint (signed note), with the cosignatures of witnesses where there are any.',
     },
     errors: [],
     access: 'open',
