@@ -14,6 +14,7 @@ import {
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { batches } from './batches.ts';
+import { adopt, isFollowed } from './forget-domains.ts';
 import { inTurn } from './in-turn.ts';
 import { integer, jsonRows } from './json-rows.ts';
 import type { Database } from './schema.ts';
@@ -83,8 +84,9 @@ export class DomainTable {
     for (const batch of batches(names, ADDED_AT_ONCE)) {
       const unlike = [...new Set(batch)];
       // A transaction, so that two that add the same names in another order do not wait for one another.
-      const { numAffectedRows } = await inTurn(this.#db, (tx) =>
-        sql`
+      const { numAffectedRows } = await inTurn(this.#db, async (tx) => {
+        await adopt(tx, unlike, source);
+        return sql`
           insert into domains (name, source, created_at, next_due_at)
           select name, cast(${source} as text), ${integer(created_at)}, 0
           from ${jsonRows(
@@ -92,8 +94,8 @@ export class DomainTable {
             unlike.map((name) => [name]),
             { name: 'text' },
           )} as new where true
-          on conflict (name) do nothing`.execute(tx),
-      );
+          on conflict (name) do nothing`.execute(tx);
+      });
       const inserted = Number(numAffectedRows ?? 0);
       added += inserted;
       known += unlike.length - inserted;
@@ -104,8 +106,8 @@ export class DomainTable {
   }
 
   async isTracked(name: string): Promise<boolean> {
-    const row = await this.#db.selectFrom('domains').where('name', '=', name).select('id').executeTakeFirst();
-    return row !== undefined;
+    const rows = this.#db.selectFrom('domains').where('name', '=', name).where(isFollowed).select('id');
+    return (await rows.executeTakeFirst()) !== undefined;
   }
 
   /** One snapshot: the services are those of the scan that `scannedAt` names, also while another process writes. */

@@ -91,7 +91,7 @@ export class KeyTable {
     address: string,
     { perDay }: { readonly perDay: number },
   ): Promise<{ readonly key: string; readonly stored: StoredKey } | undefined> {
-    const origin = createHmac('sha256', this.#salt).update(address).digest('hex');
+    const origin = this.originOf(address);
     const dayStart = Math.floor(this.#now().getTime() / 86_400_000) * 86_400_000;
     return inTurn(this.#db, async (tx) => {
       const { n } = await tx
@@ -102,6 +102,11 @@ export class KeyTable {
         .executeTakeFirstOrThrow();
       return Number(n) >= perDay ? undefined : this.#insert(tx, { tier: 'free', priority: 'low', label: null, origin });
     });
+  }
+
+  /** An address as it is kept: a salted hash, hex. */
+  originOf(address: string): string {
+    return createHmac('sha256', this.#salt).update(address).digest('hex');
   }
 
   /** The key behind a presented text; undefined when unknown or revoked. */

@@ -25,6 +25,8 @@ export interface ScanProgress {
   readonly upToDate: number;
 }
 
+/** That somebody asked for a domain is known to the hour. */
+const MARKED_MS = 3_600_000;
 /** A lease that ends later than this from now was taken while the clock was ahead, and does not count. */
 const LONGEST_LEASE_MS = 3_600_000;
 
@@ -111,10 +113,15 @@ export class ScanWork {
     });
   }
 
-  /** Somebody asked for these: they are looked at more often for a week. */
+  /** Somebody asked for these: they are scanned more often for a week, and not forgotten. Written once an hour for each. */
   async markAsked(names: readonly string[], now: Date): Promise<void> {
     await inTurn(this.#db, (tx) =>
-      tx.updateTable('domains').set({ asked_at: now.getTime() }).where('name', 'in', listed(tx, names)).execute(),
+      tx
+        .updateTable('domains')
+        .set({ asked_at: now.getTime() })
+        .where('name', 'in', listed(tx, names))
+        .where((eb) => eb.or([eb('asked_at', 'is', null), eb('asked_at', '<', now.getTime() - MARKED_MS)]))
+        .execute(),
     );
   }
 
