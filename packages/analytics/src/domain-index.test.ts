@@ -13,6 +13,7 @@ import { manyDomains, PROVIDERS, type Step, steps, takeStep } from './test/rando
 /** What a plain map keeps of the same steps. */
 function follow(known: Map<number, IndexedDomain>, step: Step): void {
   const before = known.get(step.kind === 'put' ? step.domain.id : step.id);
+  if (step.kind === 'remove') return void known.delete(step.id);
   const { scannedAt, ...domain } = step.kind === 'put' ? step.domain : { ...before, scannedAt: step.scannedAt };
   if (domain.id === undefined) return;
   known.set(domain.id, { ...domain, scannedAt: Math.max(scannedAt, before?.scannedAt ?? 0) } as IndexedDomain);
@@ -81,18 +82,18 @@ describe('the index', () => {
       const index = new DomainIndex();
       const known = new Map<number, IndexedDomain>();
       for (const step of all) {
-        const before = step.kind === 'put' ? known.get(step.domain.id) : undefined;
+        const before = known.get(step.kind === 'put' ? step.domain.id : step.id);
         const shownBefore = buildsIn(known);
         const touched = takeStep(index, step);
         follow(known, step);
         check(index, known);
         const come = [...buildsIn(known)].filter((build) => !shownBefore.has(build));
         assert.deepEqual((touched?.newBuilds ?? []).map(textOf).sort(), come.sort());
-        if (step.kind !== 'put') continue;
-        const services = [...(before?.services ?? []), ...step.domain.services];
+        if (step.kind === 'touch' || (step.kind === 'remove' && !before)) continue;
+        const services = [...(before?.services ?? []), ...(step.kind === 'put' ? step.domain.services : [])];
         const providers = [...new Set(services.map(([, provider]) => provider))].sort();
         const categories = [...new Set(services.map(([category]) => category))].sort();
-        assert.equal(touched?.isNew, before === undefined);
+        assert.equal(touched?.isNew, step.kind === 'put' && before === undefined);
         assert.deepEqual([touched?.providers.toSorted(), touched?.categories.toSorted()], [providers, categories]);
       }
     }));

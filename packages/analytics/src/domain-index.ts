@@ -122,6 +122,19 @@ export class DomainIndex {
     return this.#touched([...before.services, ...services], { isNew, newBuilds });
   }
 
+  /** A domain that is not followed any more. Its changes stay counted. Undefined where it is unknown. */
+  remove(id: number): Touched | undefined {
+    if (!this.names.has(id)) return undefined;
+    const before = { facts: this.columns.facts(id), services: this.columns.services(id).slice() };
+    this.tallies.count(before.facts, before.services, -1);
+    this.sets.remove(id, before);
+    this.builds.move(id, this.#buildsOf(id), []);
+    this.grams.remove(id, this.names.name(id));
+    this.names.remove(id);
+    this.columns.set(id, before.facts, []);
+    return this.#touched([...before.services], { isNew: false, newBuilds: [] });
+  }
+
   /** A scan that saw nothing new. */
   touch(id: number, scannedAt: number): void {
     if (this.names.has(id)) this.columns.touch(id, scannedAt);

@@ -37,16 +37,11 @@ export class NameGrams {
   }
 
   add(number: number, name: string): void {
-    let before = 0;
-    let beforeThat = 0;
-    for (let i = 0; i < name.length; i += 1) {
-      const code = codeOf(name.charCodeAt(i));
-      this.#set(code).add(number);
-      if (i >= 1) this.#set(OF_TWO + before * ALPHABET + code).add(number);
-      if (i >= 2) this.#set(OF_THREE + (beforeThat * ALPHABET + before) * ALPHABET + code).add(number);
-      beforeThat = before;
-      before = code;
-    }
+    for (const code of codesIn(name)) this.#set(code).add(number);
+  }
+
+  remove(number: number, name: string): void {
+    for (const code of codesIn(name)) this.#set(code).delete(number);
   }
 
   /** Domains whose name holds the part, in any place. `part` is lower-case and not empty. */
@@ -83,6 +78,22 @@ export class NameGrams {
     this.#sets[code] = made;
     return made;
   }
+}
+
+/** Of its runs of one, two and three characters; some more than once. */
+function codesIn(name: string): number[] {
+  const codes: number[] = [];
+  let before = 0;
+  let beforeThat = 0;
+  for (let i = 0; i < name.length; i += 1) {
+    const code = codeOf(name.charCodeAt(i));
+    codes.push(code);
+    if (i >= 1) codes.push(OF_TWO + before * ALPHABET + code);
+    if (i >= 2) codes.push(OF_THREE + (beforeThat * ALPHABET + before) * ALPHABET + code);
+    beforeThat = before;
+    before = code;
+  }
+  return codes;
 }
 
 function gramCode(text: string, from: number, length: number): number {

@@ -11,6 +11,10 @@ export class NameTable {
   /** Numbers in the order of their names, but for `#unsorted`. */
   #order: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   #unsorted: number[] = [];
+  /** Removed numbers that `#order` still has. */
+  readonly #removed = new Set<number>();
+  /** Bytes of removed names. */
+  #wasted = 0;
   #ranks: Uint32Array<ArrayBuffer> | undefined;
 
   constructor() {
@@ -19,7 +23,7 @@ export class NameTable {
   }
 
   get count(): number {
-    return this.#order.length + this.#unsorted.length;
+    return this.#order.length + this.#unsorted.length - this.#removed.size;
   }
 
   /** One more than the largest number. */
@@ -31,9 +35,10 @@ export class NameTable {
     return (this.#starts[number] ?? 0) !== 0;
   }
 
-  /** Names never change: a number that has one keeps it. */
+  /** A number that has a name keeps it until it is removed. */
   add(number: number, name: string): void {
     if (this.has(number)) return;
+    if (this.#removed.has(number)) this.#merge();
     if (number >= this.#starts.length) {
       this.#starts = grown(this.#starts, number + 1);
       this.#lengths = grown(this.#lengths, number + 1);
@@ -45,6 +50,14 @@ export class NameTable {
     for (let i = 0; i < name.length; i += 1) this.#bytes[this.#used + i] = byteOf(name.charCodeAt(i));
     this.#used += name.length;
     this.#unsorted.push(number);
+  }
+
+  /** Domains are removed seldom, and many at a time: their order is made anew by the next reader. */
+  remove(number: number): void {
+    if (!this.has(number)) return;
+    this.#starts[number] = 0;
+    this.#wasted += this.#lengths[number] as number;
+    this.#removed.add(number);
   }
 
   name(number: number): string {
@@ -104,7 +117,7 @@ export class NameTable {
 
   /** Every number in the order of its name. Newcomers are merged in by the first who asks. */
   order(): Uint32Array<ArrayBuffer> {
-    if (this.#unsorted.length > 0) this.#merge();
+    if (this.#unsorted.length + this.#removed.size > 0) this.#merge();
     return this.#order;
   }
 
@@ -122,6 +135,7 @@ export class NameTable {
   /** The table as arrays, for a snapshot; views that stand until the next change. */
   columns() {
     const order = this.order();
+    if (this.#wasted * 2 > this.#used) this.#compact();
     return {
       nameBytes: this.#bytes.subarray(0, this.#used),
       nameStarts: this.#starts.subarray(0, this.#limit),
@@ -142,11 +156,28 @@ export class NameTable {
     return table;
   }
 
+  #compact(): void {
+    const bytes = new Uint8Array(this.#used - this.#wasted);
+    let used = 1;
+    this.each((number, from, start, end) => {
+      bytes.set(from.subarray(start, end), used);
+      this.#starts[number] = used;
+      used += end - start;
+    });
+    this.#bytes = bytes;
+    this.#used = used;
+    this.#wasted = 0;
+  }
+
   #merge(): void {
-    const fresh = Uint32Array.from(this.#unsorted).sort((a, b) => this.#compare(a, b));
+    const isHere = (number: number) => !this.#removed.has(number);
+    const hasRemoved = this.#removed.size > 0;
+    const fresh = Uint32Array.from(hasRemoved ? this.#unsorted.filter(isHere) : this.#unsorted);
+    fresh.sort((a, b) => this.#compare(a, b));
+    const old = hasRemoved ? this.#order.filter(isHere) : this.#order;
     this.#unsorted = [];
+    this.#removed.clear();
     this.#ranks = undefined;
-    const old = this.#order;
     const order = new Uint32Array(old.length + fresh.length);
     // Each newcomer's place by halving, the run before it in one copy: few newcomers cost few comparisons.
     let from = 0;

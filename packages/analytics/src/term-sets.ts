@@ -134,6 +134,17 @@ export class TermSets {
     }
   }
 
+  /** Takes a domain from everywhere. */
+  remove(domain: number, before: Filing): void {
+    this.move(domain, before, { facts: before.facts, services: [] });
+    const { state, sector, score, posture } = before.facts;
+    at(this.#states, state).delete(domain);
+    at(this.#sectors, sector).delete(domain);
+    at(this.#scores, score ?? SCORES - 1).delete(domain);
+    for (let rest = posture; rest !== 0; rest &= rest - 1)
+      at(this.#flags, 31 - Math.clz32(rest & -rest)).delete(domain);
+  }
+
   /** Files a domain under what it has now and takes it from where it no longer belongs. */
   move(domain: number, before: Filing, after: Filing): void {
     this.#moveFacts(domain, before.facts, after.facts);

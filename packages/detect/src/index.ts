@@ -19,7 +19,14 @@ export * from './history.ts';
 export { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
 export { KINDS, type Kind } from './kinds.ts';
 export { CatalogError, loadCatalog } from './load-catalog.ts';
-export { isWithin, type NameProblem, type ParsedDomain, parseDomain, registrableDomain } from './names.ts';
+export {
+  isWithin,
+  type NameProblem,
+  type ParsedDomain,
+  parseDomain,
+  privateSuffixOf,
+  registrableDomain,
+} from './names.ts';
 export { extractPage, type PageOptions } from './page.ts';
 export { assessPosture } from './posture.ts';
 export {

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import { isMachineName } from './machine-name.ts';
-import { hasSameOwner, hostOfUrl, parseDomain, registrableDomain } from './names.ts';
+import { hasSameOwner, hostOfUrl, parseDomain, privateSuffixOf, registrableDomain } from './names.ts';
 import { decodePunycode } from './punycode.ts';
 
 interface NameVectors {
@@ -57,6 +57,8 @@ it('registrableDomain goes by the suffix list, private suffixes included, and ha
   const domains = 'example.com example.com example.co.uk me.github.io example.com'.split(' ');
   assert.deepEqual(hosts.map(registrableDomain), domains);
   assert.deepEqual(['github.io', '192.0.2.1'].map(registrableDomain), [null, null]);
+  const suffixes = ['me.github.io', 'shop.example.co.uk', 'example.com', 'a.eu.platform.sh'].map(privateSuffixOf);
+  assert.deepEqual(suffixes, ['github.io', null, null, 'eu.platform.sh']);
 });
 
 describe('decodePunycode', () => {

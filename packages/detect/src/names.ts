@@ -66,6 +66,15 @@ export function registrableDomain(host: string): string | null {
   return parse(host.endsWith('.') ? host.slice(0, -1) : host, SUFFIX_OPTIONS).domain;
 }
 
+/**
+ * The suffix of a registrable domain where it is one of the private section of the Public Suffix List, such as `github.io`, below which
+ * a name costs nothing; else null.
+ */
+export function privateSuffixOf(domain: string): string | null {
+  const { isPrivate, publicSuffix } = parse(domain, SUFFIX_OPTIONS);
+  return isPrivate ? publicSuffix : null;
+}
+
 /** Whether two clean lower-case hosts stand below one registrable domain. A name that has none stands for itself. */
 export function hasSameOwner(host: string, other: string): boolean {
   if (host === other) return true;

@@ -24,6 +24,7 @@ export const KEYS: Readonly<Record<Table, readonly string[]>> = {
   api_keys: ['id'],
   quota_usage: ['key_id', 'day'],
   domains: ['id'],
+  on_demand_days: ['day', 'subject'],
   scan_leases: ['domain_id'],
   services: ['id'],
   scans: ['id'],

@@ -14,6 +14,7 @@ import {
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { batches } from './batches.ts';
+import { adopting, isFollowed } from './forget-domains.ts';
 import { writeTogether } from './in-turn.ts';
 import { integer, jsonRows } from './json-rows.ts';
 import type { Database } from './schema.ts';
@@ -90,7 +91,8 @@ export class DomainTable {
         select name, cast(${source} as text), ${integer(created_at)}, 0
         from ${jsonRows(this.#db, rows, { place: 'integer', name: 'text' })} as new
         where not exists (select 1 from domains where domains.name = new.name) order by place`;
-      const [{ numAffectedRows }] = await writeTogether(this.#db, [adding.compile(this.#db)]);
+      const queries = [adopting(this.#db, unlike, source), adding.compile(this.#db)] as const;
+      const [, { numAffectedRows }] = await writeTogether(this.#db, queries);
       const inserted = Number(numAffectedRows ?? 0);
       added += inserted;
       known += unlike.length - inserted;
@@ -101,8 +103,8 @@ export class DomainTable {
   }
 
   async isTracked(name: string): Promise<boolean> {
-    const row = await this.#db.selectFrom('domains').where('name', '=', name).select('id').executeTakeFirst();
-    return row !== undefined;
+    const rows = this.#db.selectFrom('domains').where('name', '=', name).where(isFollowed).select('id');
+    return (await rows.executeTakeFirst()) !== undefined;
   }
 
   /** One snapshot: the services are those of the scan that `scannedAt` names, also while another process writes. */

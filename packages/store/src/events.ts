@@ -54,6 +54,11 @@ export interface DomainExposed {
   readonly advisoryIds: readonly string[];
 }
 
+/** Payload of `domain-removed`: nobody has asked for a domain that a request had added. */
+export interface DomainRemoved {
+  readonly domainId: number;
+}
+
 interface PayloadByKind {
   readonly 'domain-changed': DomainChanged;
   readonly 'change-confirmed': ChangeConfirmed;
@@ -61,6 +66,7 @@ interface PayloadByKind {
   readonly 'anomaly-found': AnomalyFound;
   readonly 'advisory-touched': AdvisoryTouched;
   readonly 'domain-exposed': DomainExposed;
+  readonly 'domain-removed': DomainRemoved;
 }
 
 /** `domain` is empty where the event is of none. */

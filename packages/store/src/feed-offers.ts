@@ -1,6 +1,7 @@
 // Domains that feeds name, on their way to the scan. Each waits from the transaction that names it first until it was dealt with:
 // a kill, a full day or a setting that was off loses none of them.
 import type { Kysely } from 'kysely';
+import { isFollowed } from './forget-domains.ts';
 import { inTurn, writeTogether } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
@@ -26,7 +27,7 @@ export class FeedOffers {
   async waiting(limit: number): Promise<OfferedDomain[]> {
     const rows = await this.#db
       .selectFrom('named_domains')
-      .leftJoin('domains', 'domains.name', 'named_domains.name')
+      .leftJoin('domains', (join) => join.onRef('domains.name', '=', 'named_domains.name').on(isFollowed))
       .where('named_domains.offered_at', 'is', null)
       .orderBy('named_domains.id', 'desc')
       .limit(limit)

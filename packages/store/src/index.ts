@@ -12,6 +12,7 @@ export type {
   ChangeConfirmed,
   DomainChanged,
   DomainExposed,
+  DomainRemoved,
   PostureRegressed,
   StoredEvent,
 } from './events.ts';
@@ -52,6 +53,7 @@ export type {
   LedgerTables,
 } from './ledger.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
+export type { Bound, OnDemandDays } from './on-demand-days.ts';
 export {
   digestOfRows,
   dumpPostgres,

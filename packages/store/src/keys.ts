@@ -114,6 +114,11 @@ export class KeyTable {
     });
   }
 
+  /** An address as it is kept: a salted hash, hex. */
+  originOf(address: string): string {
+    return createHmac('sha256', this.#salt).update(address).digest('hex');
+  }
+
   /** The key behind a presented text; undefined when unknown or revoked. */
   async find(presented: string): Promise<StoredKey | undefined> {
     const secret = presented.startsWith(this.#prefix) ? presented.slice(this.#prefix.length) : '';

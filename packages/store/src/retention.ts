@@ -1,6 +1,7 @@
 // History that is deleted when it is old, in batches, from its beginning on. The newest row of a log stays, so that its end is known.
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { bump } from './counters.ts';
+import { type ForgetOptions, forgetUnasked } from './forget-domains.ts';
 import { inTurn, writeTogether } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
@@ -45,6 +46,11 @@ export class RetentionTable {
       default:
         return table satisfies never;
     }
+  }
+
+  /** Forgets a batch of domains that requests had added and nobody has asked for; gives whether there were any. */
+  async forgetDomains(options: ForgetOptions): Promise<boolean> {
+    return this.#write(async (tx) => (await forgetUnasked(tx, options)) > 0);
   }
 
   /** Notes how large each table is, once a day: what doctor shows the growth by. */

@@ -25,6 +25,8 @@ export interface ScanProgress {
   readonly upToDate: number;
 }
 
+/** That somebody asked for a domain is known to the hour. */
+const MARKED_MS = 3_600_000;
 /** A lease that ends later than this from now was taken while the clock was ahead, and does not count. */
 const LONGEST_LEASE_MS = 3_600_000;
 
@@ -101,10 +103,14 @@ export class ScanWork {
     await writeTogether(this.#db, [update.compile(), ending.compile(this.#db)]);
   }
 
-  /** Somebody asked for these: they are looked at more often for a week. */
+  /** Somebody asked for these: they are scanned more often for a week, and not forgotten. Written once an hour for each. */
   async markAsked(names: readonly string[], now: Date): Promise<void> {
-    const asked = this.#db.updateTable('domains').set({ asked_at: now.getTime() });
-    await writeTogether(this.#db, [asked.where('name', 'in', listed(this.#db, names)).compile()]);
+    const asked = this.#db
+      .updateTable('domains')
+      .set({ asked_at: now.getTime() })
+      .where('name', 'in', listed(this.#db, names))
+      .where((eb) => eb.or([eb('asked_at', 'is', null), eb('asked_at', '<', now.getTime() - MARKED_MS)]));
+    await writeTogether(this.#db, [asked.compile()]);
   }
 
   async progress(now: Date): Promise<ScanProgress> {

@@ -42,6 +42,12 @@ export interface Database {
     /** When somebody last asked for it. */
     asked_at: number | null;
   };
+  /** Names below private suffixes that requests have added on a UTC day (days since the epoch), by what bounds them; see on-demand-days.ts. */
+  on_demand_days: {
+    day: number;
+    subject: string;
+    names: number;
+  };
   /** Domains that some process scans, and until when that is believed without another sign of life. */
   scan_leases: {
     domain_id: number;
@@ -398,7 +404,8 @@ export interface Database {
 /**
  * `domain-changed`: what is told of the domain differs, with all that the index keeps of it. `change-confirmed`: a change of
  * services. `posture-regressed`: something got worse. `anomaly-found`: a day's figure stands out. `advisory-touched`: a vulnerability of
- * what domains use became known or exploited. `domain-exposed`: a scan shows a domain within reach of exploited ones.
+ * what domains use became known or exploited. `domain-exposed`: a scan shows a domain within reach of exploited ones. `domain-removed`:
+ * the domain is not followed any more.
  */
 export type EventKind =
   | 'domain-changed'
@@ -406,4 +413,5 @@ export type EventKind =
   | 'posture-regressed'
   | 'anomaly-found'
   | 'advisory-touched'
-  | 'domain-exposed';
+  | 'domain-exposed'
+  | 'domain-removed';

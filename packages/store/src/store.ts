@@ -21,6 +21,7 @@ import { type KeyPrefix, KeyTable } from './keys.ts';
 import { LedgerCheckpoint, LedgerKeyTable, LedgerTable } from './ledger.ts';
 import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
+import { OnDemandDays } from './on-demand-days.ts';
 import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
 import { type Quota, QuotaTable } from './quota.ts';
 import { QuotaBlocks } from './quota-blocks.ts';
@@ -118,6 +119,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   counts(): Promise<StoreCounts>;
   /** Which process scans which domain. */
   readonly work: ScanWork;
+  /** Names below private suffixes that requests have added today. */
+  readonly onDemandDays: OnDemandDays;
   /** What time it is: on PostgreSQL the server's, the same for all processes whatever their machines' clocks say; else this machine's. */
   readonly clock: () => Date;
   /** Where every log ends now, for whoever follows what other processes write. */
@@ -220,6 +223,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     latestSeq: () => events.latestSeq(),
     counts: () => countAll(db),
     work: new ScanWork(db, { rescanAfterMs }),
+    onDemandDays: new OnDemandDays(db),
     clock,
     heads: () => readHeads(db),
     schedulerLock,

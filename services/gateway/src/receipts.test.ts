@@ -159,6 +159,7 @@ it('the ledger is cosigned by the witnesses named, once they know it', async () 
   await until(async () => /\n— w\.example /.test((await service.get('/ledger/checkpoint')).text));
 });
 
+const HEAD = 'c'.repeat(64);
 const nonceOf = (seed: number) => createHash('md5').update(String(seed)).digest('hex');
 const segment = (choice: number, worker: string, seed: number, [from, to]: readonly [number, number]) => ({
   ...{ choice, worker, nonce: nonceOf(seed + from), from, to },

@@ -23,6 +23,9 @@ const Hours = z.coerce.number().min(0).max(8_760);
 const Days = z.coerce.number().int().min(1).max(36_500);
 /** The window before a day, and the week for which a day is judged late. */
 const JUDGED_DAYS = WINDOW_DAYS + 8;
+/** At up to twice the usual interval, and a half of it more by chance. */
+const SCANS_BEFORE_FORGETTING = 4;
+const HOUR_MS = 3_600_000;
 const Switch = z
   .enum(['on', 'off', 'true', 'false', '1', '0'])
   .transform((value) => ['on', 'true', '1'].includes(value));
@@ -87,6 +90,9 @@ export const Environment = z.object({
   STRATA_SCAN_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(64),
   STRATA_ON_DEMAND: Switch.default(true),
   STRATA_ON_DEMAND_PER_HOUR: z.coerce.number().int().min(0).default(60),
+  STRATA_ON_DEMAND_SUFFIX_PER_DAY: z.coerce.number().int().min(0).default(200),
+  STRATA_ON_DEMAND_ADDRESS_PER_DAY: z.coerce.number().int().min(0).default(20),
+  STRATA_ON_DEMAND_DAYS: Days.min(8, 'must be at least 8: for a week a domain is scanned more often').default(90),
   STRATA_CONFIRM_AFTER_HOURS: Hours.default(6),
   STRATA_RESCAN_HOURS: Hours.default(24),
   STRATA_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).default(5),
@@ -165,6 +171,9 @@ export interface Config {
   readonly scanConcurrency: number;
   readonly isOnDemand: boolean;
   readonly onDemandPerHour: number;
+  /** New names below one private suffix, and below all of them by one address, in a UTC day. */
+  readonly onDemandSuffixPerDay: number;
+  readonly onDemandAddressPerDay: number;
   readonly confirmAfterMs: number;
   readonly rescanAfterMs: number;
   readonly freeKeysPerDay: number;
@@ -211,7 +220,6 @@ export class ConfigError extends Error {
 /** Reads the settings; throws ConfigError with one line a problem. An empty variable counts as unset. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const value = readEnvironment(Environment, env, (problems) => new ConfigError(problems));
-  const hourMs = 3_600_000;
   const databaseUrl = value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`;
   if (value.STRATA_ROLE !== 'all' && databaseUrl.startsWith('sqlite:')) {
     throw new ConfigError(
@@ -244,8 +252,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     scanConcurrency: value.STRATA_SCAN_CONCURRENCY,
     isOnDemand: value.STRATA_ON_DEMAND,
     onDemandPerHour: value.STRATA_ON_DEMAND_PER_HOUR,
-    confirmAfterMs: value.STRATA_CONFIRM_AFTER_HOURS * hourMs,
-    rescanAfterMs: value.STRATA_RESCAN_HOURS * hourMs,
+    onDemandSuffixPerDay: value.STRATA_ON_DEMAND_SUFFIX_PER_DAY,
+    onDemandAddressPerDay: value.STRATA_ON_DEMAND_ADDRESS_PER_DAY,
+    confirmAfterMs: value.STRATA_CONFIRM_AFTER_HOURS * HOUR_MS,
+    rescanAfterMs: value.STRATA_RESCAN_HOURS * HOUR_MS,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     chatUrl: value.STRATA_CHAT_URL,
     retention: retentionOf(value),
@@ -271,6 +281,11 @@ function retentionOf(value: z.infer<typeof Environment>): Retention {
     alerts: ms(value.STRATA_ALERT_DAYS),
     anomalies: ms(value.STRATA_ANOMALY_DAYS),
     stream: ms(value.STRATA_STREAM_DAYS),
+    // That one is asked for is noted when its answer is made anew, after a scan: there are some in the time.
+    onDemand: Math.max(
+      value.STRATA_ON_DEMAND_DAYS * DAY_MS,
+      SCANS_BEFORE_FORGETTING * value.STRATA_RESCAN_HOURS * HOUR_MS,
+    ),
   });
 }
 

@@ -37,6 +37,7 @@ const stepOf = fc.oneof(
   { weight: 1, arbitrary: fc.constant('restart' as const) },
   { weight: 2, arbitrary: fc.constant('follow' as const) },
   { weight: 1, arbitrary: fc.constant('prune' as const) },
+  { weight: 1, arbitrary: fc.constant('forget' as const) },
 );
 
 type Look = typeof lookOf extends fc.Arbitrary<infer T> ? T : never;
@@ -105,6 +106,8 @@ describe('the live index', () => {
         for (const step of steps) {
           if (step === 'follow') await live.catchUp();
           else if (step === 'prune') await pruneAll(store, now);
+          else if (step === 'forget')
+            await store.retention.forgetDomains({ before: new Date(now), limit: 2, now: new Date(now) });
           else if (step === 'restart') {
             await live[Symbol.asyncDispose]();
             live = await openIndex(store, file);

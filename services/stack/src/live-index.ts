@@ -190,6 +190,12 @@ function apply(index: DomainIndex, event: StoredEvent): TakenEvent {
       const stale = [...tags.domains, ...providers.map(tags.provider), ...categories.map(tags.category)];
       return { tags: stale, providers, newBuilds, shownBefore };
     }
+    case 'domain-removed': {
+      const shownBefore = servicesShown(index, event.payload.domainId);
+      const { providers = [], categories = [] } = index.remove(event.payload.domainId) ?? {};
+      const stale = [...tags.domains, ...providers.map(tags.provider), ...categories.map(tags.category)];
+      return { tags: stale, providers, newBuilds: [], shownBefore };
+    }
     case 'change-confirmed': {
       const { from, to } = event.payload;
       index.history.add(event.payload);

@@ -3,11 +3,15 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { detect } from '@strata/detect';
 import type { Internet } from '@strata/testnet';
 import { freePort } from '../../../tests/support/free-port.ts';
+import { rulebook } from '../../../tests/support/rulebook.ts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { until } from '../../../tests/support/until.ts';
+import type { ScanOutcome } from './scanner.ts';
 import { type Answer, company, type Harness, smallInternet, startHarness } from './test/harness.ts';
+import { evidenceAt, recordScan } from './test/recorded-scans.ts';
 
 const profilePath = (name: string) => `/stack/v1/domains/${name}`;
 /** Of requests by a caller of their own: scans on demand are limited for each. */
@@ -108,6 +112,41 @@ describe('a domain that was never scanned', () => {
     await service.restart({ STRATA_RESOLVERS: `127.0.0.1:${await freePort()}` });
     assertProblem(await service.get(path), UNAVAILABLE);
     assert.equal((await service.get(profilePath(company(internet, 1)))).status, 200);
+  });
+
+  it('is bounded by suffix and by address below a private suffix, where names cost nothing', async () => {
+    const app = { ...service.running.service.app };
+    const config = { ...app.config, onDemandSuffixPerDay: 3, onDemandAddressPerDay: 2 };
+    const asked: string[] = [];
+    const scanner = {
+      ...app.scanner,
+      scan: async (domain: string): Promise<ScanOutcome> => {
+        asked.push(domain);
+        if (domain.startsWith('none')) return { kind: 'nonexistent' };
+        const profile = detect(evidenceAt({ domain, ns: ['ns1.own.test'] }, Date.now()), rulebook);
+        const recorded = await recordScan(app.store, evidenceAt({ domain, ns: ['ns1.own.test'] }, Date.now()));
+        return { kind: 'recorded', profile, recorded };
+      },
+    };
+    const ask = async (domain: string, address: string) => {
+      const refuse = (code: string, detail: string) => {
+        throw new Error(`${code}: ${detail}`);
+      };
+      const context = { address, key: { id: domain }, readsAnew: () => {}, refuse } as never;
+      await app.onDemand.profile({ ...app, config, scanner }, domain, context).catch((error: Error) => {
+        if (!/NXDOMAIN/.test(error.message)) throw error;
+      });
+    };
+    // What does not exist is not added, and not counted.
+    for (const name of ['none-1', 'none-2', 'none-3', 'a', 'b']) await ask(`${name}.netlify.app`, '192.0.2.1');
+    const isMet = (whose: string) => new RegExp(`unknown_domain: .* no more names ${whose} are added today`);
+    await assert.rejects(ask('c.github.io', '192.0.2.1'), isMet('for this address'));
+    await ask('c.netlify.app', '192.0.2.2');
+    await assert.rejects(ask('d.netlify.app', '192.0.2.3'), isMet('below netlify\\.app'));
+    await ask('a.netlify.app', '192.0.2.3');
+    await ask('own-name.com', '192.0.2.1');
+    assert.equal(asked.filter((domain) => domain.startsWith('none') || domain.startsWith('d.')).length, 3);
+    assert.equal((await app.store.domain('c.netlify.app'))?.domain, 'c.netlify.app');
   });
 
   it('is scanned on when the wait is over: 404 with Retry-After first, the profile later', async () => {

@@ -1,7 +1,10 @@
 // What is known of a domain, scanning it while the request waits when nothing is known yet.
+import { DAY_MS, dayOf } from '@strata/analytics';
+import { privateSuffixOf } from '@strata/detect';
 import { RateWindow, type RequestContext } from '@strata/http';
-import type { StoredProfile } from '@strata/store';
+import type { Bound, StoredProfile } from '@strata/store';
 import type { StackApp } from './app.ts';
+import type { ScanOutcome } from './scanner.ts';
 
 /** A request waits this long for a first scan; then it is told to come back. */
 const WAIT_MS = 5_000;
@@ -10,6 +13,8 @@ const MARK_MS = 60_000;
 const MOST_ASKED = 10_000;
 /** A scan that outlasted the wait is likely done by then. */
 const RETRY_SECONDS = 5;
+/** So many times the names of one private suffix are added below all of them in a day. */
+const SUFFIXES = 10;
 
 export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
 
@@ -23,6 +28,46 @@ export class OnDemand {
   constructor(options: { readonly perHour: number; readonly now: () => Date; readonly waitMs?: number }) {
     this.#waitMs = options.waitMs ?? WAIT_MS;
     this.#perKey = new RateWindow({ limit: options.perHour, windowMs: 3_600_000, now: options.now });
+  }
+
+  /** Counts a name below a private suffix, where names cost nothing; refuses it where there are enough for today. */
+  async #countName(app: StackApp, domain: string, context: RequestContext<DomainCodes>): Promise<readonly Bound[]> {
+    const suffix = privateSuffixOf(domain);
+    if (suffix === null) return [];
+    const { onDemandSuffixPerDay: perSuffix, onDemandAddressPerDay: perAddress } = app.config;
+    const bounds = [
+      { subject: `address ${app.store.keys.originOf(context.address)}`, limit: perAddress },
+      { subject: `suffix ${suffix}`, limit: perSuffix },
+      { subject: 'all', limit: perSuffix * SUFFIXES },
+    ];
+    const now = app.now().getTime();
+    const met = await app.store.onDemandDays.take(dayOf(now), bounds);
+    if (!met) return bounds;
+    this.#perKey.giveBack(callerOf(context));
+    const whose = met === bounds[0] ? 'for this address' : met === bounds[1] ? `below ${suffix}` : 'of this kind';
+    const seconds = Math.ceil((DAY_MS - (now % DAY_MS)) / 1_000);
+    return context.refuse(
+      'unknown_domain',
+      `${domain} has not been scanned, and no more names ${whose} are added today.`,
+      {
+        headers: { 'retry-after': String(seconds) },
+      },
+    );
+  }
+
+  /** Notes what came of it, also where the request does not wait any more. Never rejects. */
+  async #whenScanned(
+    { store, clock }: StackApp,
+    domain: string,
+    { scan, bounds }: { readonly scan: Promise<ScanOutcome> | undefined; readonly bounds: readonly Bound[] },
+  ): Promise<void> {
+    try {
+      const outcome = await scan;
+      if (outcome?.kind === 'recorded') await store.work.markAsked([domain], clock());
+      else if (bounds.length > 0) await store.onDemandDays.giveBack(bounds);
+    } catch {
+      // A name counts that was not added, or a domain is forgotten early and scanned anew when it is asked for.
+    }
   }
 
   /** Each domain comes by after each of its scans, since its answer is kept until then. */
@@ -60,11 +105,13 @@ export class OnDemand {
     if (!app.config.isOnDemand) unknown(`${domain} has not been scanned, and scanning on demand is off here.`);
     // Whoever comes back for a scan that is still under way causes no new one.
     const isNew = !app.scanner.isScanning(domain);
-    const waitSeconds = isNew ? this.#perKey.take(context.key?.id ?? context.address) : 0;
+    const waitSeconds = isNew ? this.#perKey.take(callerOf(context)) : 0;
     if (waitSeconds > 0) {
       unknown(`${domain} has not been scanned, and this key has used up its on-demand scans for now.`, waitSeconds);
     }
+    const bounds = isNew ? await this.#countName(app, domain, context) : [];
     const scan = app.scanner.scan(domain);
+    const noted = isNew ? this.#whenScanned(app, domain, { scan, bounds }) : undefined;
     if (!scan) {
       context.refuse('unavailable', 'Too many domains are being scanned on demand right now.', {
         headers: { 'retry-after': String(RETRY_SECONDS) },
@@ -85,6 +132,8 @@ export class OnDemand {
       case 'recorded': {
         // The scan's own announcement must not count against the answer that is made of it.
         context.readsAnew();
+        // Before the answer: else the domain could be forgotten as one that was asked for long ago.
+        await noted;
         const made = await app.store.domain(domain);
         if (made) return made;
         // A name of the list that never showed anything: that it was looked for is recorded, and no more.
@@ -95,6 +144,8 @@ export class OnDemand {
     }
   }
 }
+
+const callerOf = ({ key, address }: RequestContext<DomainCodes>): string => key?.id ?? address;
 
 function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

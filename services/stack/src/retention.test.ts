@@ -8,11 +8,20 @@ import { dropOldHistory } from './retention.ts';
 import { evidenceAt, recordScan } from './test/recorded-scans.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
-const FOR_EVER = { changes: undefined, alerts: undefined, anomalies: undefined, events: undefined, stream: undefined };
+const FOR_EVER = {
+  onDemand: undefined,
+  changes: undefined,
+  alerts: undefined,
+  anomalies: undefined,
+  events: undefined,
+  stream: undefined,
+};
 
 describe('old history', () => {
   it('is dropped in batches after the time that the settings say, until the service stops; failures are logged', async () => {
     await using store = await openStore('sqlite::memory:');
+    await store.addDomains(['a.com'], { source: 'list' });
+    await recordScan(store, evidenceAt({ domain: 'b.com', ns: ['ns1.own.test'] }, NOW - 700 * DAY_MS));
     for (let day = 699; day >= 0; day -= 1)
       await recordScan(store, evidenceAt({ domain: 'a.com', ns: ['ns1.own.test'] }, NOW - day * DAY_MS));
     await store.signals.setWatched({ seq: await store.latestSeq(), day: 0 });
@@ -20,8 +29,12 @@ describe('old history', () => {
     const logger = createLogger({ level: 'error' }, { write: (line: string) => void lines.push(line) });
     const stopping = new AbortController();
     const parts = { store, logger, now: () => new Date(NOW), clock: () => new Date(NOW) };
-    const task = dropOldHistory({ ...parts, retention: { ...FOR_EVER, scans: 90 * DAY_MS } }, stopping.signal);
+    const task = dropOldHistory(
+      { ...parts, retention: { ...FOR_EVER, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS } },
+      stopping.signal,
+    );
     await until(async () => (await store.counts()).scans === 91);
+    await until(async () => (await store.domain('b.com')) === undefined);
     stopping.abort();
     await task;
     assert.equal(lines.length, 0, lines[0]);

@@ -4,7 +4,10 @@ import type { Logger } from 'pino';
 import { sleep } from './sleep.ts';
 
 /** How long each table keeps its rows, in milliseconds; undefined: for ever. */
-export type Retention = Readonly<Record<HistoryTable | 'stream', number | undefined>>;
+export type Retention = Readonly<Record<HistoryTable | 'stream', number | undefined>> & {
+  /** Domains that requests have added, from when one was last asked for. */
+  readonly onDemand: number | undefined;
+};
 
 export interface RetentionParts {
   readonly store: Pick<Store, 'retention' | 'stream'>;
@@ -20,6 +23,8 @@ const EVERY_MS = 3_600_000;
 /** A few milliseconds each; writers wait for no more than one. */
 const BATCH = 500;
 const PAUSE_MS = 20;
+/** Each with its services and its evidence. */
+const DOMAINS_AT_ONCE = 50;
 /** Changes before scans: a scan stays as long as a change names it. */
 const ORDER = ['events', 'changes', 'scans', 'alerts', 'anomalies'] as const satisfies readonly HistoryTable[];
 
@@ -46,6 +51,10 @@ async function dropOnce({ store, retention, now, clock }: RetentionParts, signal
       store.retention.prune(table, { before: new Date(clock().getTime() - keptMs), limit: BATCH }),
     );
   }
+  await drop(retention.onDemand, (keptMs) => {
+    const before = new Date(clock().getTime() - keptMs);
+    return store.retention.forgetDomains({ before, limit: DOMAINS_AT_ONCE, now: clock() });
+  });
   await drop(
     retention.stream,
     async (keptMs) => (await store.stream.prune((now().getTime() - keptMs) * 1_000, BATCH)) > 0,

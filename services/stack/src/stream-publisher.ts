@@ -99,6 +99,7 @@ export class StreamPublisher {
         return this.#advisoryDraft(event, { id, reason: 'exposed', advisoryIds: event.payload.advisoryIds });
       case 'domain-changed':
       case 'posture-regressed':
+      case 'domain-removed':
         return undefined;
       default:
         return event satisfies never;

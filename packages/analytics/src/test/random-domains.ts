@@ -37,14 +37,16 @@ const contents = fc.record({
 
 export type Step =
   | { readonly kind: 'put'; readonly domain: IndexedDomain }
-  | { readonly kind: 'touch'; readonly id: number; readonly scannedAt: number };
+  | { readonly kind: 'touch'; readonly id: number; readonly scannedAt: number }
+  | { readonly kind: 'remove'; readonly id: number };
 
-/** What a put touched; undefined of a touch. */
+/** What a put or a removal touched; undefined of a touch. */
 export function takeStep(index: DomainIndex, step: Step) {
+  if (step.kind === 'remove') return index.remove(step.id);
   return step.kind === 'put' ? index.put(step.domain) : void index.touch(step.id, step.scannedAt);
 }
 
-/** Puts and touches of a few domains, most of them several times. */
+/** Puts, touches and removals of a few domains, most of them several times. */
 export const steps = ({ domains, max }: { readonly domains: number; readonly max: number }): fc.Arbitrary<Step[]> =>
   namedDomains(domains).chain((named) => {
     if (named.length === 0) return fc.constant([]);
@@ -54,7 +56,8 @@ export const steps = ({ domains, max }: { readonly domains: number; readonly max
     const touch = fc
       .tuple(fc.constantFrom(...named), fc.nat(2_000_000_000_000))
       .map(([{ id }, scannedAt]) => ({ kind: 'touch', id, scannedAt }) as const);
-    return fc.array(fc.oneof({ weight: 5, arbitrary: put }, touch), { maxLength: max, size: 'max' });
+    const remove = fc.constantFrom(...named).map(({ id }) => ({ kind: 'remove', id }) as const);
+    return fc.array(fc.oneof({ weight: 5, arbitrary: put }, touch, remove), { maxLength: max, size: 'max' });
   });
 
 export const manyDomains = (max: number): fc.Arbitrary<IndexedDomain[]> =>

@@ -19,6 +19,7 @@ import { up as counters } from './012-counters.ts';
 import { up as ledger } from './013-ledger.ts';
 import { up as reportViews } from './014-report-views.ts';
 import { up as dayCounts } from './015-day-counts.ts';
+import { up as onDemand } from './016-on-demand.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -36,6 +37,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '013-ledger': { up: ledger },
   '014-report-views': { up: reportViews },
   '015-day-counts': { up: dayCounts },
+  '016-on-demand': { up: onDemand },
 };
 
 /** In their order. */

@@ -1,6 +1,6 @@
 // Scans written straight into a store: evidence made from a few records, detected by the bundled rulebook.
 import { detect, type Evidence, evidenceFromRecord, type Rulebook } from '@strata/detect';
-import type { Store } from '@strata/store';
+import type { RecordedScan, Store } from '@strata/store';
 import { probedDns, rulebook } from '../../../../tests/support/rulebook.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -18,9 +18,9 @@ export function evidenceAt(
 }
 
 /** Changes are confirmed by a scan at least six hours later. */
-export async function recordScan(store: Store, evidence: Evidence, rules: Rulebook = rulebook): Promise<void> {
+export async function recordScan(store: Store, evidence: Evidence, rules: Rulebook = rulebook): Promise<RecordedScan> {
   const time = new Date(evidence.observedAt);
-  await store.recordScan(
+  return store.recordScan(
     { profile: detect(evidence, rules), evidence, startedAt: time, finishedAt: time },
     { confirmAfterMs: 6 * HOUR_MS, redetect: (old) => detect(old, rules) },
   );

@@ -1,0 +1,15 @@
+// Domains that were added by a request: in the order in which they are forgotten, and how many names below private suffixes were added
+// on a day.
+import { type Kysely, sql } from 'kysely';
+import { createTable } from './table.ts';
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`create index domains_on_demand on domains ((coalesce(asked_at, created_at)))
+    where source = 'on-demand' and last_scanned_at is not null`.execute(db);
+  await createTable(db, 'on_demand_days')
+    .addColumn('day', 'integer', (column) => column.notNull())
+    .addColumn('subject', 'text', (column) => column.notNull())
+    .addColumn('names', 'integer', (column) => column.notNull())
+    .addPrimaryKeyConstraint('on_demand_days_key', ['day', 'subject'])
+    .execute();
+}
