@@ -23,7 +23,7 @@ const examples = new Map(
 /** What each example prints. */
 const OUTPUTS: Readonly<Record<string, RegExp>> = {
   Ask: /^\d+ domains, 49 of 50 requests left\n(?:\S+ .*dns: .*\n){5}$/,
-  Verify: /^(?:passed .*\n){6}false signature\n$/,
+  Verify: /^(?:passed .*\n){7}false signature\n$/,
   'Read a whole list': /^(?:\S+\n){0,3}\d+ parked domains\n$/,
   'Follow events': /^connecting\nopen\n\S+ moved its dns from .+ to .+\n$/,
   Chat: /\nreceipt holds: true and is of these words: true\n$/,
@@ -85,16 +85,6 @@ describe('the clients', () => {
     });
   }
 
-  it('verify with a ledger key that is known from elsewhere, and notice one altered letter of CSV', async () => {
-    const answer = await client.get('/stack/v1/stats');
-    const { body: keySet } = await client.get('/.well-known/stack-keys.json');
-    const failedStep = async (ledgerKey = '') => (await client.verify(answer, { ledgerKey })).failedStep;
-    assert.equal(await failedStep(keySet.ledger.verifier_keys[0]), undefined);
-    assert.equal(await failedStep('elsewhere/log+26cb96d9+AQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJ'), 'checkpoint');
-    const csv = await client.get('/stack/v1/security/export.csv', { query: { sector: undefined } });
-    assert.equal((await client.verify({ ...csv, text: csv.text.replace('domain', 'Domain') })).failedStep, 'signature');
-  });
-
   it('give each entry of a list once, whatever the page', async () => {
     const { body } = await client.get('/stack/v1/search', { query: { limit: 1_000 } });
     assert.ok(body.total > 14);
@@ -138,8 +128,6 @@ describe('the clients', () => {
     for (const refusal of [unknown, limit, keyless, spent]) {
       const { ok, problem } = await client.verify(refusal);
       assert.deepEqual([ok, problem?.code], [true, refusal.code]);
-      const altered = await client.verify((refusal.text ?? '').replace('"status":4', '"status":5'));
-      assert.equal(altered.failedStep, 'signature', refusal.code);
     }
     const nowhere = await problemOf(new StackClient({ baseUrl: 'http://127.0.0.1:1' }).get('/stack/v1/stats'));
     assert.deepEqual([nowhere.text, (await client.verify(nowhere)).unchecked?.kind], [null, 'no-receipt']);
