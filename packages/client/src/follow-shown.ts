@@ -56,7 +56,7 @@ export async function followShown(
       if (judged.kind !== 'ok' || judged.ledgers === before) return judged;
       if (await memory.set(judged.ledgers, before)) return judged;
     }
-    return { kind: 'not-fetched', problem: 'what is remembered of ledgers is changed by others all the time' };
+    return { kind: 'not-fetched', problem: 'what is remembered of ledgers is changed by other processes all the time' };
   } catch (error) {
     if (error instanceof NotFetchedError) return { kind: 'not-fetched', problem: error.message };
     throw error;
@@ -105,7 +105,7 @@ async function contentOf(asked: Promise<Resource>): Promise<Uint8Array | undefin
   return resource.content;
 }
 
-/** Tiles never change: each is fetched once, however often others are faster. */
+/** Tiles never change: each is fetched once, however often the proof is repeated. */
 function once(resource: (path: string) => Promise<Resource>): (path: string) => Promise<Resource> {
   const fetched = new Map<string, Promise<Resource>>();
   return (path) => {

@@ -28,7 +28,7 @@ export {
 export type { AnswerBegun, AnswerEvent, AnswerUsage } from './inference-events.ts';
 export { AnswerPace, type PaceFigures, tokensPerSecond } from './inference-pace.ts';
 export { InferenceProblem } from './inference-problem.ts';
-export { type LedgerMemory, ledgerMemory, storedLedgerMemory, type TextPlace, textMemory } from './ledger-memory.ts';
+export { type LedgerMemory, ledgerMemory, storedLedgerMemory, type TextStorage, textMemory } from './ledger-memory.ts';
 export {
   type CallOptions,
   type NewKey,

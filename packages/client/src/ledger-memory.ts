@@ -2,8 +2,8 @@
 import type { RememberedLedger } from '@strata/receipts';
 
 /**
- * Keeps one list of ledgers between two checks. `get` and `set` may run at the same time as those of others: `set` decides who was
- * first. Either may reject; then nothing is judged.
+ * Keeps one list of ledgers between two checks. Several processes may use it concurrently: `set` accepts one of them.
+ * Either method may reject; then nothing is judged.
  */
 export interface LedgerMemory {
   /** The list that was last set; empty in the beginning. */
@@ -25,23 +25,23 @@ export function ledgerMemory(): LedgerMemory {
   };
 }
 
-/** Reads and writes a text; null is none. A write takes place only while the text is still `before`. */
-export interface TextPlace {
+/** Reads and writes a text; null is none. `write` replaces the text only while it is still `before`. */
+export interface TextStorage {
   read(): string | null | Promise<string | null>;
   write(text: string, before: string | null): boolean | Promise<boolean>;
 }
 
 /** A memory in a text. */
-export function textMemory(place: TextPlace): LedgerMemory {
+export function textMemory(storage: TextStorage): LedgerMemory {
   const texts = new WeakMap<object, string | null>();
   return {
     async get() {
-      const text = await place.read();
+      const text = await storage.read();
       const ledgers = text === null ? [] : listOf(text);
       texts.set(ledgers, text);
       return ledgers;
     },
-    set: (next, before) => place.write(JSON.stringify(next), texts.get(before) ?? null),
+    set: (next, before) => storage.write(JSON.stringify(next), texts.get(before) ?? null),
   };
 }
 
@@ -56,18 +56,18 @@ function listOf(text: string): readonly RememberedLedger[] {
 
 /** A memory in the storage of a page. Where the browser keeps nothing, it ends with the page. */
 export function storedLedgerMemory(storage: () => Pick<Storage, 'getItem' | 'setItem'>, name: string): LedgerMemory {
-  let unkept: string | null = null;
+  let inPage: string | null = null;
   return textMemory({
     read() {
       try {
-        return storage().getItem(name) ?? unkept;
+        return storage().getItem(name) ?? inPage;
       } catch {
-        return unkept;
+        return inPage;
       }
     },
     write(text, before) {
       if (this.read() !== before) return false;
-      unkept = text;
+      inPage = text;
       try {
         storage().setItem(name, text);
       } catch {

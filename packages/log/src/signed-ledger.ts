@@ -268,7 +268,7 @@ export interface RotatedLedger {
 
 /**
  * Retires both signing keys and makes new ones, of which the old key of the ledger vouches for the new one; running services take them
- * up by `reload`. The nodes of a shared log are told. Returns the ids of the new keys. Rejects with KeyringError or LogError, and
+ * up by `reload`. The nodes of a shared log are notified. Returns the ids of the new keys. Rejects with KeyringError or LogError, and
  * nothing is rotated, for a folder that is not the newest one of the ledger. Wherever it ends early, the keys that the folder holds
  * then can sign.
  */

@@ -1,4 +1,4 @@
-// Signed notes by which a key of a ledger vouches for another key. So a rotation can be followed by whoever knows an earlier key.
+// Signed notes by which a key of a ledger vouches for another key. A verifier that knows an earlier key follows a rotation by them.
 import { decodeBase64Url } from './base-encoding.ts';
 import { PUBLIC_KEY_BYTES } from './ed25519.ts';
 import { type PublicKeyEntry, publicKeyEntry } from './key-set.ts';

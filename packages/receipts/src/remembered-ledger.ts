@@ -53,7 +53,7 @@ export function shownAt(services: readonly string[], service: string): readonly 
   return [service, ...services.filter((each) => each !== service)].slice(0, MAX_SERVICES);
 }
 
-/** `next` in the place of `before`, first in the list. The ledger that was verified least recently is dropped where there are too many. */
+/** `next` instead of `before`, first in the list. The ledger that was verified least recently is dropped where there are too many. */
 export function withLedger(
   ledgers: readonly RememberedLedger[],
   next: RememberedLedger,
@@ -62,7 +62,7 @@ export function withLedger(
   return [next, ...ledgers.filter((ledger) => ledger !== before)].slice(0, MAX_LEDGERS);
 }
 
-/** `localhost/…` is the default name of a ledger: different ledgers have it, and only their keys tell them apart. */
+/** `localhost/…` is the default name of a ledger: different ledgers have it, and only their keys distinguish them. */
 export const isDefaultName = (origin: string): boolean => /^localhost(?:\/|$)/.test(origin);
 
 /** What runs on the same machine may be another service each time. */

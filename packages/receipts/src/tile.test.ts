@@ -3,11 +3,12 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { leafHash } from './merkle.ts';
 import { inclusionProof, treeRoot } from './proof.ts';
-import { bytesOf, readerOver, readVector } from './test/fixture.ts';
+import { history, readerOver, readVector, tilesOver } from './test/fixture.ts';
 import * as tile from './tile.ts';
 import { TileNodes, tileHashReader } from './tile-nodes.ts';
 
-const { decodeEntries, encodeEntries, parseTilePath, TILE_WIDTH, tilePath, tilesOfTree } = tile;
+const { decodeEntries, encodeEntries, parseTilePath, TILE_WIDTH, tilePath, tilesOfTree, tileWidth } = tile;
+const NONE = new Uint8Array();
 
 describe('tiles', () => {
   it('have one path, and only that path is read', () => {
@@ -31,30 +32,20 @@ describe('tiles', () => {
   });
 
   it('prove as well as the whole tree does', async () => {
-    const leaves = Array.from({ length: 700 }, (_, at) => bytesOf(`leaf ${at}`));
-    const tiles: TileNodes[][] = [[], []];
-    const push = (level: number, hash: Uint8Array): void => {
-      const row = tiles[level] ?? assert.fail();
-      if (row.length === 0 || row.at(-1)?.isFull) row.push(new TileNodes());
-      const tile = row.at(-1) ?? assert.fail();
-      tile.push(hash);
-      if (tile.isFull) push(level + 1, tile.node(8, 0));
-    };
-    for (const leaf of leaves) push(0, leafHash(leaf));
-    assert.equal(tiles[1]?.[0]?.count, tile.hashesAtLevel(700, 1));
-    const byTiles = tileHashReader((level, index) => tiles[level]?.[index] ?? assert.fail());
-    const byLeaves = readerOver(leaves);
+    const leaves = history(700);
+    const tileAt = async (level: number, index: number) =>
+      TileNodes.of((await tilesOver(leaves)(tilePath({ level, index, width: tileWidth(700, level, index) }))) ?? NONE);
+    const [byTiles, byLeaves] = [tileHashReader(tileAt), readerOver(leaves)];
     const indexes = { 700: [0, 699], 256: [255], 257: [256], 513: [511], 699: [3] };
     const claims = Object.entries(indexes).flatMap(([size, all]) => all.map((index) => [index, Number(size)] as const));
     for (const [index, size] of claims) {
       assert.deepEqual(await inclusionProof(byTiles, index, size), await inclusionProof(byLeaves, index, size));
       assert.deepEqual(await treeRoot(byTiles, size), await treeRoot(byLeaves, size));
     }
-    const stored = tiles[0]?.[0]?.hashes() ?? assert.fail();
-    assert.deepEqual(TileNodes.of(stored).node(8, 0), tiles[0]?.[0]?.node(8, 0));
-    assert.throws(() => tiles[0]?.[0]?.push(leafHash(new Uint8Array())), RangeError);
-    assert.throws(() => TileNodes.of(stored.subarray(1)), RangeError);
-    assert.throws(() => TileNodes.of(stored.subarray(0, 96)).node(1, 1), RangeError);
+    const full = await tileAt(0, 0);
+    assert.throws(() => full.push(leafHash(NONE)), RangeError);
+    assert.throws(() => TileNodes.of(full.hashes().subarray(1)), RangeError);
+    assert.throws(() => TileNodes.of(full.hashes(3)).node(1, 1), RangeError);
   });
 
   it('of entries read back, and never past their end', () => {

@@ -99,7 +99,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
       (await import('./commands/models.ts')).inspectModel(context, model, (await config()).modelStore, options),
     );
   addLedgerOptions(inference.command('verify'), 'gateway')
-    .description('verify the receipt of an answer, and that its ledger is the one that was seen before')
+    .description('verify the receipt of an answer, and that its ledger is the known one')
     .argument('<id | file>', 'the id that x-receipt-id said, or a file that holds the receipt (- for standard input)')
     .addOption(base())
     .addOption(key())

@@ -26,7 +26,7 @@ export function ledgerFileMemory(context: Pick<CommandContext, 'env' | 'stderr'>
   const file = ledgerFileOf(context);
   const read = () =>
     readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
       throw fileTrouble(file, error);
     });
   return textMemory({

@@ -96,7 +96,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
       await scanCommand(context, targets, options, await config());
     });
   addLedgerOptions(stack.command('verify'), 'service')
-    .description('verify the receipt of an answer, and that its ledger is the one that was seen before')
+    .description('verify the receipt of an answer, and that its ledger is the known one')
     .argument('<url | file>', 'the URL of an answer, or a file that holds one (- for standard input)')
     .addOption(new Option('--key <key>', 'API key to ask the URL with').env('STRATA_KEY'))
     .option('--base <url>', 'the service that gave a saved answer', 'http://127.0.0.1:8787')

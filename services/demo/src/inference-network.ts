@@ -17,7 +17,7 @@ const WORKERS = 2;
 /** Free keys of either service for each address: all who try the demo, and its tests, have one. */
 export const FREE_KEYS = '100';
 
-/** Each demo begins a ledger: one of the same name would look like a fork of the last demo's to whoever remembers that. */
+/** Each demo begins a ledger of its own name: a verifier that remembers the last demo's would take the same name for a fork. */
 export const newLedgerName = (service: string): string => `localhost/demo-${randomBytes(4).toString('hex')}/${service}`;
 
 export interface InferenceNetwork extends AsyncDisposable {

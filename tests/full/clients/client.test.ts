@@ -22,7 +22,7 @@ const examples = new Map(
 
 const OUTPUTS: Readonly<Record<string, RegExp>> = {
   Ask: /^\d+ domains, 49 of 50 requests left\n(?:\S+ .*dns: .*\n){5}$/,
-  Verify: /^(?:passed .*\n){6}false signature\n$/,
+  Verify: /^(?:passed .*\n){7}false signature\n$/,
   'Read a whole list': /^(?:\S+\n){0,3}\d+ parked domains\n$/,
   'Follow events': /^connecting\nopen\n\S+ moved its dns from .+ to .+\n$/,
   Chat: /\nreceipt holds: true and is of these words: true\n$/,

@@ -1,8 +1,8 @@
-// What a reader is told where the public log is not the one that this browser knows.
+// The notice where the public log is not the one that this browser knows.
 import type { Conflict } from '@strata/client';
 import { Notice } from './states.tsx';
 
-const WORDS: Readonly<Record<Conflict['kind'], string>> = {
+const TEXTS: Readonly<Record<Conflict['kind'], string>> = {
   fork: 'The log has two histories: entries that it showed to this browser before are not in the one that it shows now.',
   rollback:
     'The log has lost entries that it showed to this browser before, as happens when a service is restored from an old backup.',
@@ -26,8 +26,8 @@ export function LedgerConflict({ conflict: { kind }, onReset }: LedgerConflictPr
     </button>
   );
   return (
-    <Notice tone="bad" title="This is not the public log that was seen here before" actions={reset}>
-      <p>{WORDS[kind]}</p>
+    <Notice tone="bad" title="This is not the public log that this browser knows" actions={reset}>
+      <p>{TEXTS[kind]}</p>
       <p>
         Do not rely on what this service answers until its operator has explained it. To begin anew gives up what this
         browser knows of the log.

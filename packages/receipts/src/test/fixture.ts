@@ -36,6 +36,10 @@ export function readerOver(leaves: readonly Uint8Array[]): receipts.HashReader {
   return read;
 }
 
+/** Leaves of a ledger, those from `forkedAt` on of another history. */
+export const history = (size: number, forkedAt = size): Uint8Array[] =>
+  Array.from({ length: size }, (_, at) => bytesOf(`${at >= forkedAt ? 'other ' : ''}leaf ${at}`));
+
 /** What a ledger of these leaves serves below `tile/`, as long as its tree has it. */
 export function tilesOver(leaves: readonly Uint8Array[]): receipts.FetchTile {
   const read = readerOver(leaves);
@@ -51,14 +55,14 @@ export function tilesOver(leaves: readonly Uint8Array[]): receipts.FetchTile {
 export const RECEIPT_KEY = testKey(1);
 export const LEDGER_KEY = testKey(2);
 
-export const verifierOf = ({ publicKey }: TestKey, origin = ORIGIN) => receipts.noteVerifier(origin, publicKey);
 /** C2SP verifier key. */
-export const keyTextOf = (key: TestKey, origin?: string) => receipts.formatVerifierKey(verifierOf(key, origin));
+export const keyTextOf = ({ publicKey }: TestKey, origin = ORIGIN) =>
+  receipts.formatVerifierKey(receipts.noteVerifier(origin, publicKey));
 
 /** The note by which a key vouches for another one; for one that it says is retired where a time is given. */
 export function rotationNote(by: TestKey, to: TestKey, { origin = ORIGIN, notAfter = '' } = {}): string {
-  const x = receipts.encodeBase64Url(to.publicKey);
-  const key = { x, not_before: '2026-02-01T00:00:00.000Z', ...(notAfter !== '' && { not_after: notAfter }) };
+  const [x, not_before] = [receipts.encodeBase64Url(to.publicKey), '2026-02-01T00:00:00.000Z'];
+  const key = { x, not_before, ...(notAfter !== '' && { not_after: notAfter }) };
   const text = receipts.keyNoteText(receipts.keyNoteHeader('ledger', origin), key);
   return receipts.signNote(text, [{ name: origin, ...by }]);
 }
@@ -68,7 +72,11 @@ export function checkpointOver(size: number, root: Uint8Array, { origin = ORIGIN
 }
 
 /** The ledger receipt of one leaf in a tree of given leaves. */
-export async function ledgerReceiptOf(leaves: readonly Uint8Array[], index: number): Promise<receipts.LedgerReceipt> {
+export async function ledgerReceiptOf(
+  leaves: readonly Uint8Array[],
+  index: number,
+  key?: TestKey,
+): Promise<receipts.LedgerReceipt> {
   const leaf = leaves[index] ?? new Uint8Array();
   const read = readerOver(leaves);
   const size = leaves.length;
@@ -80,7 +88,7 @@ export async function ledgerReceiptOf(leaves: readonly Uint8Array[], index: numb
     index,
     treeSize: size,
     proof: await receipts.inclusionProof(read, index, size),
-    checkpoint: checkpointOver(size, await receipts.treeRoot(read, size)),
+    checkpoint: checkpointOver(size, await receipts.treeRoot(read, size), { ...(key && { key }) }),
   });
 }
 
@@ -105,9 +113,7 @@ export const PROFILE = {
 export async function goodAnswer(signer: receipts.Signer = RECEIPT_KEY, now: Date = NOW) {
   const random = new Uint8Array(16).fill(7);
   const { body, leaf } = receipts.issueReceipt(PROFILE, { signer, now, random, publicKeyUrl: PUBLIC_KEY_URL });
-  const others = Array.from({ length: 6 }, (_, at) => bytesOf(`leaf ${at}`));
-  const leaves = [...others.slice(0, 4), leaf, ...others.slice(4)];
-  return { body, keySet: KEY_SET, ledgerReceipt: await ledgerReceiptOf(leaves, 4) };
+  return { body, keySet: KEY_SET, ledgerReceipt: await ledgerReceiptOf(history(6).toSpliced(4, 0, leaf), 4) };
 }
 
 export const good = await goodAnswer();

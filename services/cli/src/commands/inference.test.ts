@@ -151,17 +151,7 @@ describe('strata inference', () => {
     for (const stream of [false, true]) {
       const { id, salt, request, answer } = await asked(stream);
       const stdout = await strata(`verify ${id} --salt ${salt} --request ${request} --answer ${answer}`);
-      for (const step of [
-        'content',
-        'key',
-        'signature',
-        'leaf',
-        'inclusion',
-        'checkpoint',
-        'consistency',
-        'request',
-        'answer',
-      ])
+      for (const step of 'content key signature leaf inclusion checkpoint consistency request answer'.split(' '))
         assert.match(stdout, new RegExp(`^ok +${step}`, 'm'));
     }
   });

@@ -129,7 +129,7 @@ function conflictText({ kind }: Conflict, file: string): string {
     kind === 'rollback'
       ? ' Was the service restored from an old backup? Its operator brings back the newest copy of the ledger, or begins one of a new name ("Restore" in docs/operations.md).'
       : '';
-  return `the ledger is not the one that is known (${kind}): do not rely on this answer.${restore} Nothing was changed in ${file}; --json prints both checkpoints, to show to others. Once the operator has explained it, --forget-ledger begins anew`;
+  return `the ledger is not the one that is known (${kind}): do not rely on this answer.${restore} Nothing was changed in ${file}; --json prints both checkpoints as evidence. Once the operator has explained it, --forget-ledger begins anew`;
 }
 
 function told({ status, code, detail }: AnswerProblem): string {

@@ -40,11 +40,10 @@ class Captured extends Transform {
   }
 }
 
-const STATES = mkdtempSync(path.join(tmpdir(), 'strata-test-states-'));
-process.once('exit', () => rmSync(STATES, { recursive: true, force: true }));
-
+const states = mkdtempSync(path.join(tmpdir(), 'strata-test-states-'));
+process.once('exit', () => rmSync(states, { recursive: true, force: true }));
 /** Nothing is remembered of other tests' ledgers, nor in the user's home. */
-const stateOfItsOwn = () => ({ XDG_STATE_HOME: path.join(STATES, randomUUID()) });
+const stateOfItsOwn = () => ({ XDG_STATE_HOME: path.join(states, randomUUID()) });
 
 /** What a command has in place of its process. */
 export class TestContext extends EventEmitter implements CommandContext {
