@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Resolves when `isSo` holds. @throws Error with the condition in words, or else its code, after `limitMs`. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
-  { what = String(isSo), limitMs = 30_000, intervalMs = 5 } = {},
+  { what = String(isSo), limitMs = 120_000, intervalMs = 5 } = {},
 ): Promise<void> {
   for (const deadline = performance.now() + limitMs; !(await isSo()); await sleep(intervalMs)) {
     if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);

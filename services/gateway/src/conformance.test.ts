@@ -96,7 +96,8 @@ describe('requests other than chat completions', () => {
     assert.deepEqual([tokens.status, tokens.body.data.length, tokens.body.usage.prompt_tokens], [200, 2, 3]);
   });
 
-  it('are counted for a limited key, and refused beyond the limit of its minute', async () => {
+  it('are counted for a limited key, and refused beyond the limit of its minute', async ({ mock }) => {
+    mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const { running } = await sharedGateway();
     const { key } = await running.gateway.keys.create({ tier: 'free' });
     for (let left = 19; left >= 0; left -= 1) {

@@ -102,7 +102,7 @@ export const serverOf = (routes: readonly Route<object>[], options: Partial<Http
     ...options,
   });
 
-export const until = (isSo: () => boolean | Promise<boolean>, what: string) => untilSo(isSo, { what, limitMs: 20_000 });
+export const until = (isSo: () => boolean | Promise<boolean>, what: string) => untilSo(isSo, { what });
 
 function createNotary() {
   const { privateKey } = generateKeyPairSync('ed25519');

@@ -35,5 +35,5 @@ export async function terminate(url: string, condition: string, how: 'terminate'
 
 export async function untilWaiting(url: string, count = 1): Promise<void> {
   const isWaiting = async () => (await backends(url, "wait_event_type = 'Lock'")).length >= count;
-  await until(isWaiting, { what: `${count} wait for a lock`, limitMs: 120_000, intervalMs: 20 });
+  await until(isWaiting, { what: `${count} wait for a lock`, intervalMs: 20 });
 }

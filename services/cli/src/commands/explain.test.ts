@@ -99,6 +99,8 @@ describe('strata stack fingerprints', () => {
     ])
       assert.match(stdout, new RegExp(line));
     assert.ok(!stdout.includes('\u001b'));
+    const missing = /^strata: cannot read the fingerprints .*none: it does not exist/;
+    await assertEnds('stack fingerprints /nowhere/none', 1, missing);
 
     const { problems, ...report } = await jsonOf(`stack fingerprints --json ${file}`);
     const merges = [{ technology: 'WordPress', provider: 'wordpress', by: 'name' }];

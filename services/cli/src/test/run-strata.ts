@@ -134,6 +134,9 @@ function watchFor({ interruptAt, whileAt }: RunOptions, printed: () => string, i
 /** `closesOutput` closes standard output's reading end at once; only root may ask for a `uid` to run as. */
 export type ProcessOptions = RunOptions & { readonly closesOutput?: boolean; readonly uid?: number };
 
+/** What has nothing to do with settings. */
+const INHERITED = ['PATH', 'TMPDIR', 'NODE_COMPILE_CACHE'];
+
 /** How a process of the command is started. */
 export function strataProcess(args: Args, env: Readonly<Record<string, string>> = {}) {
   const guard = path.join(import.meta.dirname, 'loopback-only.ts');
@@ -141,7 +144,11 @@ export function strataProcess(args: Args, env: Readonly<Record<string, string>> 
   return {
     command: process.execPath,
     args: ['--import', guard, main, ...listOf(args)],
-    env: { PATH: process.env.PATH ?? '', ...stateOfItsOwn(), ...env },
+    env: {
+      ...Object.fromEntries(INHERITED.map((name) => [name, process.env[name] ?? ''])),
+      ...stateOfItsOwn(),
+      ...env,
+    },
   };
 }
 

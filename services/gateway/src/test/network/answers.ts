@@ -57,4 +57,4 @@ export const killed: Act = (_frame, worker) => {
 };
 
 /** Waits, a tick at a time, for something that other tasks bring about. */
-export const until = (isSo: () => boolean) => untilSo(isSo, { limitMs: 15_000, intervalMs: 2 });
+export const until = (isSo: () => boolean) => untilSo(isSo, { intervalMs: 2 });

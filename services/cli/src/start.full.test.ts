@@ -1,0 +1,28 @@
+// A process of each command starts, and ends with its exit code.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
+import { spawnStrata } from './test/run-strata.ts';
+
+describe('strata at its start', () => {
+  for (const [args, code, words] of [
+    ['stack explain', 1, /could not be read/],
+    ['stack fingerprints /nowhere/none', 1, /^strata: cannot read the fingerprints .*none: it does not exist/],
+    ['stack verify /nowhere', 2, /there is no file/],
+    ['stack scan missing.txt', 2, /there is no file/],
+    ['stack keys list', 1, /there is no database/],
+    ['stack feeds add nonsense', 2, /this is no address/],
+    ['config check', 0, /^$/],
+    ['mcp --base nowhere', 2, /--base is the URL/],
+    ['inference chat hi --model x', 2, /which key\?/],
+    ['inference gateway --model /nowhere.gguf', 1, /cannot be loaded/],
+    ['inference worker', 2, /no model to lend/],
+  ] as const)
+    it(`is a process that starts: ${args}`, async () => {
+      await using data = await temporaryDirectory();
+      const env = { STRATA_DATA: data.path, STRATA_LOG_LEVEL: 'silent' };
+      const outcome = await spawnStrata(args, { env, input: 'nonsense\n' });
+      assert.equal(outcome.code, code, outcome.stderr);
+      assert.match(outcome.stderr, words);
+    });
+});
