@@ -5,7 +5,7 @@ import { openStore } from '@strata/store';
 import { binaries, notice, startPostgres } from '../packages/store/src/test/postgres.ts';
 import { streamEvent } from '../packages/store/src/test/records.ts';
 import { confirm, day, GOOGLE, scanOf } from '../packages/store/src/test/scans.ts';
-import { type DelayingProxy, startDelayingProxy } from './delaying-proxy.ts';
+import { type DelayingProxy, NEAR, type Network, startDelayingProxy } from './delaying-proxy.ts';
 import type { Figure } from './main.ts';
 import { type Child, median, perSecond, startChild } from './measure.ts';
 import type { ScannerTask } from './scanner-process.ts';
@@ -14,7 +14,14 @@ const SCANNERS = 4;
 const SIZE = 64;
 /** Of each scanner: each scan is recorded twice. */
 const BATCHES = 3;
-const DELAYS_MS = [0, 10, 50] as const;
+/** 10 Mbit/s: what a batch weighs takes longer than the way. */
+const NARROW = 1_250;
+const NETWORKS: readonly Network[] = [
+  NEAR,
+  { ...NEAR, roundTripMs: 10 },
+  { ...NEAR, roundTripMs: 50 },
+  { roundTripMs: 10, bytesPerMs: NARROW },
+];
 const ROUNDS = 3;
 const GOAL = 0.8;
 const EVENTS = 500;
@@ -27,7 +34,7 @@ export async function benchRoundTrips(): Promise<Figure[]> {
   return [...(await scansOver(proxy)), ...(await eventsOver(proxy))];
 }
 
-/** All delays within each round, so that other work on this machine slows all of them. */
+/** All networks within each round, so that other work on this machine slows all of them. */
 async function scansOver(proxy: DelayingProxy): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
   const scanners: Child<object>[] = [];
@@ -35,20 +42,23 @@ async function scansOver(proxy: DelayingProxy): Promise<Figure[]> {
     scanners.push(stack.use(await startChild<object>('./scanner-process.ts', { url: proxy.url })));
   const figures: Figure[] = [];
   for (const some of [scanners.slice(0, 1), scanners]) {
-    const rates = DELAYS_MS.map((): number[] => []);
+    const rates = NETWORKS.map((): number[] => []);
     // The first round is a warm-up.
     for (let round = 0; round <= ROUNDS; round += 1)
-      for (const [n, roundTripMs] of DELAYS_MS.entries()) {
-        const rate = await rateOf(some, proxy, { roundTripMs, prefix: `${some.length}-${round}-${roundTripMs}` });
+      for (const [n, network] of NETWORKS.entries()) {
+        const rate = await rateOf(some, proxy, { network, prefix: `${some.length}-${round}-${n}` });
         if (round > 0) rates[n]?.push(rate);
       }
-    const [near = Number.NaN, ...far] = rates.map(median);
-    const what = `${some.length === 1 ? 'one scanner' : `${some.length} scanners`}, batches of ${SIZE}`;
-    figures.push({ what: `${what}, 0 ms of round trip`, value: perSecond(near), against: '' });
-    for (const [n, rate] of far.entries()) {
-      const goal = some.length > 1 && n === 0 ? `; goal ${GOAL * 100} %` : '';
-      const against = `${((rate / near) * 100).toFixed(0)} % of the rate at 0 ms${goal}`;
-      figures.push({ what: `${what}, ${DELAYS_MS[n + 1]} ms`, value: perSecond(rate), against });
+    const [near = Number.NaN] = rates.map(median);
+    for (const [n, { roundTripMs, bytesPerMs }] of NETWORKS.entries()) {
+      const rate = median(rates[n] ?? []);
+      const width = bytesPerMs === NARROW ? ', 10 Mbit/s for each' : '';
+      const goal = some.length > 1 && n === 1 ? `; goal ${GOAL * 100} %` : '';
+      figures.push({
+        what: `${some.length === 1 ? 'one scanner' : `${some.length} scanners`}, batches of ${SIZE}, ${roundTripMs} ms${width}`,
+        value: perSecond(rate),
+        against: n === 0 ? '' : `${((rate / near) * 100).toFixed(0)} % of the rate at 0 ms${goal}`,
+      });
     }
   }
   return figures;
@@ -57,7 +67,7 @@ async function scansOver(proxy: DelayingProxy): Promise<Figure[]> {
 async function rateOf(
   scanners: readonly Child<object>[],
   proxy: DelayingProxy,
-  { roundTripMs, prefix }: { readonly roundTripMs: number; readonly prefix: string },
+  { network, prefix }: { readonly network: Network; readonly prefix: string },
 ): Promise<number> {
   const all = (tasks: (n: number) => Partial<ScannerTask>) =>
     Promise.all(
@@ -67,7 +77,7 @@ async function rateOf(
       }),
     );
   await all((n) => ({ prefix: `s${n}-${prefix}`, batches: BATCHES, size: SIZE }));
-  proxy.roundTripMs = roundTripMs;
+  proxy.network = network;
   const startedAt = performance.now();
   await all(() => ({}));
   return (scanners.length * BATCHES * SIZE * 2 * 1_000) / (performance.now() - startedAt);
@@ -75,11 +85,12 @@ async function rateOf(
 
 /** The scheduler appends to the stream, and a scanner records a scan at the same time. */
 async function eventsOver(proxy: DelayingProxy): Promise<Figure[]> {
+  proxy.network = NEAR;
   await using store = await openStore(proxy.url);
   await store.stream.begin(0, 1);
   const record = (n: number) => store.recordScan(scanOf('beside.com', day(n), GOOGLE), confirm);
   await record(0);
-  proxy.roundTripMs = EVENTS_DELAY_MS;
+  proxy.network = { ...NEAR, roundTripMs: EVENTS_DELAY_MS };
   const alone = await timeOf(() => record(1));
   const events = Array.from({ length: EVENTS }, (_, n) => streamEvent(10 + n));
   const appending = timeOf(() => store.stream.append(events, { from: 0, to: 1 }));

@@ -1,6 +1,7 @@
 // Transactions that write. They take turns (postgres-dialect.ts), and one that lost against others is run again.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CompiledQuery, Kysely, Transaction } from 'kysely';
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import { LOCK_WRITERS } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { isLostToOthers } from './store-error.ts';
 import { type Guard, unguarded } from './term.ts';
@@ -32,6 +33,18 @@ export function writeTogether<const Queries extends readonly CompiledQuery[]>(
     await guard(tx);
     return together(tx, queries, { isLast: true });
   });
+}
+
+/** PostgreSQL: the same, where the server takes the lock when `first`, however large it is, has arrived. */
+export async function sendThenWrite<const Queries extends readonly CompiledQuery[]>(
+  db: Kysely<Database>,
+  first: readonly CompiledQuery[],
+  queries: Queries,
+): Promise<Results<Queries>> {
+  const own = db.transaction().setIsolationLevel('read committed');
+  const before = [...first, CompiledQuery.raw(LOCK_WRITERS)];
+  const results = await again(() => own.execute((tx) => together(tx, [...before, ...queries], { isLast: true })));
+  return results.slice(before.length) as Results<Queries>;
 }
 
 /** The same for a statement that stands alone and takes no turn. */

@@ -24,8 +24,10 @@ export const DEFAULT_POOL_SIZE = 10;
 
 /** Names the writers' lock among other programs' on the same server. */
 const WRITERS = 0x5354_5241;
-/** Begins a transaction that writes, when it is its turn. */
-export const BEGIN_WRITING = `begin; select pg_advisory_xact_lock(${WRITERS}, hashtext(current_schema()))`;
+/** Waits for the writers' lock, which ends with the transaction. */
+export const LOCK_WRITERS = `select pg_advisory_xact_lock(${WRITERS}, hashtext(current_schema()))`;
+/** Begins a transaction that writes. */
+export const BEGIN_WRITING = `begin; ${LOCK_WRITERS}`;
 
 export interface PostgresOptions {
   /** At most so many connections at once. */

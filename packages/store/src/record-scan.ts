@@ -1,7 +1,7 @@
 // Scans, many in one transaction: each with the intervals it moves, the changes it confirms, the events that tell of it.
 import type { Evidence, Profile, ServiceChange } from '@strata/detect';
 import type { Kysely, QueryResult } from 'kysely';
-import { inTurn, writeTogether } from './in-turn.ts';
+import { inTurn, sendThenWrite } from './in-turn.ts';
 import { type KnownDomain, type PlannedScan, type PlanOptions, planScan } from './plan-scan.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import { prepareScanStatements, readKnown, type ScanStatements } from './scan-statements.ts';
@@ -91,8 +91,8 @@ async function recordBatch(
 }
 
 /**
- * On PostgreSQL everything but the writing comes before it, and the writing is one round trip: the lock of the writers is never held while
- * an answer is on its way. Where others have moved a domain since it was read, nothing is written, and all is planned anew.
+ * On PostgreSQL everything but the writing comes before it, and the writing is one round trip: the server takes the writers' lock when it
+ * has all rows, and releases it before it answers. Where others have moved a domain since it was read, nothing is written, and all is planned anew.
  */
 async function recordTogether(
   db: Kysely<Database>,
@@ -103,14 +103,18 @@ async function recordTogether(
   // In SQLite no other process writes while this one plans, so that planning before would only read twice.
   for (let tries = isPostgres(db) ? MAX_PLANNED_BEFORE : 0; tries > 0; tries -= 1) {
     const looks = await planAll(db, statements, batch, options);
-    const { queries, resultsOf } = writesOf(statements, looks);
+    const { writes, resultsOf } = writesOf(statements, looks);
+    if (writes.length === 0) return resultsOf([]);
     const revisions = looks.map(({ scan, known }) => [scan.profile.domain, known.row?.revision ?? null]);
-    const [check, ...results] = await writeTogether(db, [statements.checkRevisions(revisions), ...queries]);
+    const queries = [statements.checkRevisions(revisions), ...writes.map(({ query }) => query)] as const;
+    const [check, ...results] = await sendThenWrite(db, statements.sendRows(writes), queries);
     if (check.rows[0]?.is_outdated === 'no') return resultsOf(results);
   }
   const { resultsOf, results } = await inTurn(db, async (tx) => {
-    const { queries, resultsOf } = writesOf(statements, await planAll(tx, statements, batch, options));
-    return { resultsOf, results: await together(tx, queries, { isLast: true }) };
+    const { writes, resultsOf } = writesOf(statements, await planAll(tx, statements, batch, options));
+    const sending = statements.sendRows(writes);
+    const results = await together(tx, [...sending, ...writes.map(({ query }) => query)], { isLast: true });
+    return { resultsOf, results: results.slice(sending.length) };
   });
   return resultsOf(results);
 }
@@ -135,7 +139,7 @@ function planned(scan: ScanRecord, known: KnownDomain, options: PlanOptions): Lo
 
 /** What is written of those that could be planned, and what becomes of each. */
 function writesOf(statements: ScanStatements, looks: readonly Look[]) {
-  const { queries, changesOf } = scanWrites(
+  const { writes, changesOf } = scanWrites(
     statements,
     looks.flatMap(({ scan, known, plan }) => ('error' in plan ? [] : [{ domain: scan.profile.domain, known, plan }])),
   );
@@ -148,5 +152,5 @@ function writesOf(statements: ScanStatements, looks: readonly Look[]) {
       return { status: 'fulfilled', value: { changes, isFirst, isChanged: difference !== undefined } };
     });
   };
-  return { queries, resultsOf };
+  return { writes, resultsOf };
 }

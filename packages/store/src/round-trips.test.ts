@@ -9,7 +9,7 @@ import { AnswerTable } from './answers.ts';
 import { DomainTable } from './domains.ts';
 import { FeedTable } from './feeds.ts';
 import { LedgerTable } from './ledger.ts';
-import { BEGIN_WRITING } from './postgres-dialect.ts';
+import { LOCK_WRITERS } from './postgres-dialect.ts';
 import { createRecorder } from './record-scan.ts';
 import { RetentionTable } from './retention.ts';
 import { ScanWork } from './scan-work.ts';
@@ -24,6 +24,8 @@ import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
 
 /** Round trips, and how many of them began while the process held the lock of the writers. */
 type Trips = readonly [trips: number, underLock: number];
+/** Characters of values sent with the lock or after it. */
+let sentUnderLock = 0;
 
 async function tripsOf(work: () => Promise<unknown>): Promise<Trips> {
   const query = pg.Client.prototype.query as (this: pg.Client, config: pg.QueryConfig) => Promise<unknown>;
@@ -35,7 +37,8 @@ async function tripsOf(work: () => Promise<unknown>): Promise<Trips> {
     if (before === 0) trips += 1;
     if (before === 0 && holding.has(this)) underLock += 1;
     sent.set(this, before + 1);
-    if (config.text === BEGIN_WRITING) holding.add(this);
+    if (config.text.endsWith(LOCK_WRITERS)) holding.add(this);
+    if (holding.has(this)) sentUnderLock += JSON.stringify(config.values ?? []).length;
     try {
       return await query.call(this, config);
     } finally {
@@ -175,6 +178,18 @@ onEach([postgres], 'a batch', (_place, _test, onFresh) => {
     await new LedgerTable(db).begin(HEAD);
     for (const [what, [expected, write]] of Object.entries(WRITERS))
       for (const n of [1, 8, 64]) assert.deepEqual(await tripsOf(() => write(db, n)), expected, `${n} ${what}`);
+  });
+
+  onFresh('of scans has arrived when the lock is taken', async (url) => {
+    await using db = databaseOf(url);
+    sentUnderLock = 0;
+    await tripsOf(() =>
+      recorder(db)(
+        times(64, (i) => scanOf(`d${i}.com`, day(0), GOOGLE)),
+        confirm,
+      ),
+    );
+    assert.ok(sentUnderLock < 64 * 40, `${sentUnderLock} characters`);
   });
 
   onFresh('writes nothing when a statement of it fails, and the connection goes on', async (url) => {

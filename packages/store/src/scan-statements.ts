@@ -94,8 +94,9 @@ const CHANGE_ID = sql`'ch_' || case when change_id < 10000000000 then substr(cas
 const PAYLOAD = sql`'{' || case when change_id is null then '' else '"id":"' || ${CHANGE_ID} || '",' end
   || '"domainId":' || domain_id || ',' || rest || '}'`;
 
-/** A setting of a transaction of PostgreSQL in which nothing may be written: what it would write was planned by rows that have moved since. */
+/** Settings of a transaction of PostgreSQL: whether what it would write was planned by rows that have moved since, and the rows themselves. */
 const IS_OUTDATED = sql.lit('strata.is_outdated');
+const ROWS = 'strata.rows';
 
 /** So that a plan made before can be told from one that stands: it grows with every scan that writes to a domain, or to what hangs on it. */
 const MOVED = sql`, revision = revision + 1`;
@@ -104,8 +105,13 @@ export const COLUMNS = { SERVICE, LOOKED, TOLD, NEW_DOMAIN, SCAN, BEGUN, CHANGE,
 
 /** The query of a list of names, ids or rows. */
 type Query<Row> = (list: readonly unknown[]) => CompiledQuery<Row>;
-/** The queries that write rows, none where there are none; the last gives what is returned of them. */
-type Statement<Row> = (rows: readonly unknown[]) => readonly CompiledQuery<Row>[];
+/** A query that writes rows. PostgreSQL: these stand in a setting of the transaction, which `sendRows` gives it before it takes the lock. */
+export interface Write<Row = unknown> {
+  readonly query: CompiledQuery<Row>;
+  readonly rows: { readonly setting: string; readonly json: string };
+}
+/** The queries for rows, none where there are none; the last gives what is returned of them. */
+type Statement<Row> = (rows: readonly unknown[]) => readonly Write<Row>[];
 
 export type ScanStatements = ReturnType<typeof prepareScanStatements>;
 
@@ -115,13 +121,19 @@ export function prepareScanStatements(db: Db) {
     const built = plan(({ json }: { json: string }) => ({ compile: () => build(json).compile(db) }));
     return (list) => built({ json: toJson(list) });
   };
-  const unlessOutdated = (json: Json) =>
-    isPostgres(db)
-      ? sql<string>`case when current_setting(${IS_OUTDATED}, true) = 'yes' then '[]' else ${json} end`
-      : json;
+  let writes = 0;
   const write = <Row>(build: (json: Json) => RawBuilder<Row>): Statement<Row> => {
-    const query = once((json) => build(unlessOutdated(json)));
-    return (rows) => (rows.length === 0 ? [] : [query(rows)]);
+    const setting = `${ROWS}_${writes++}`;
+    const sent = (name: string) => sql<string>`
+      case when current_setting(${IS_OUTDATED}, true) = 'yes' then '[]' else current_setting(${name}) end`;
+    const query = plan(({ value }: { value: string }) => ({
+      compile: () => build(isPostgres(db) ? sent(value) : value).compile(db),
+    }));
+    return (list) => {
+      if (list.length === 0) return [];
+      const json = toJson(list);
+      return [{ query: query({ value: isPostgres(db) ? setting : json }), rows: { setting, json } }];
+    };
   };
   const namesOf = (columns: JsonColumns) => sql.join(Object.keys(columns).map((name) => sql.ref(name)));
   const insert = <Row>(table: keyof Database, columns: JsonColumns, end: RawBuilder<unknown> = sql``) =>
@@ -174,6 +186,12 @@ export function prepareScanStatements(db: Db) {
           where (select revision from domains where domains.name = planned.name) is distinct from planned.revision
         ) then 'yes' else 'no' end, true) as is_outdated`,
     ),
+    /** To be run before the writes; on SQLite nothing. */
+    sendRows: (writes: readonly Write[]): readonly CompiledQuery[] => {
+      if (!isPostgres(db)) return [];
+      const settings = writes.map(({ rows: { setting, json } }) => sql`set_config(${setting}, ${json}, true)`);
+      return [sql<never>`select ${sql.join(settings)}`.compile(db)];
+    },
     addDomains: insert('domains', NEW_DOMAIN),
     addScans: insertCounted('scans', SCAN, { count: countScanDays }),
     endServices: update('services', { valid_to: 'integer', last_seen: 'integer' }),

@@ -1,11 +1,11 @@
 // Plans of scans as queries: one a table, however many scans. Numbers are given in the order in which one scan after another would have got
 // them; a row that refers to one that is added with it counts back from the last (json-rows.ts), so that no query waits for another's answer.
 import type { ServiceChange } from '@strata/detect';
-import type { CompiledQuery, QueryResult } from 'kysely';
+import type { QueryResult } from 'kysely';
 import { changeId } from './domains.ts';
 import { valuesOf } from './json-rows.ts';
 import type { KnownDomain, PlannedScan } from './plan-scan.ts';
-import { COLUMNS, type ScanStatements } from './scan-statements.ts';
+import { COLUMNS, type ScanStatements, type Write } from './scan-statements.ts';
 import { changeEvents, differenceEvents, type NewEvent } from './tell.ts';
 
 export interface Plan {
@@ -16,8 +16,8 @@ export interface Plan {
 
 export interface ScanWrites {
   /** In the order in which they run. */
-  readonly queries: readonly CompiledQuery[];
-  /** The changes of each plan with their numbers, from what the queries gave. */
+  readonly writes: readonly Write[];
+  /** The changes of each plan with their numbers, from what these gave. */
   changesOf(results: readonly QueryResult<unknown>[]): (readonly (ServiceChange & { readonly id: string })[])[];
 }
 
@@ -54,7 +54,7 @@ export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): 
     ...statements.endLeases(plans.flatMap(({ known }) => known.row?.id ?? [])),
   ];
   return {
-    queries: [...before, ...after],
+    writes: [...before, ...after],
     changesOf(results) {
       // Numbers are given in the order of the rows, but come back in any.
       const rows = (results[before.length - 1]?.rows ?? []) as readonly { readonly id: number }[];
@@ -92,7 +92,7 @@ function countBack(count: number): () => number {
 }
 
 /** Endings first: what new rules end and the scan sees anew has the same key, and never two open rows. */
-function intervalQueries(statements: ScanStatements, plans: readonly PlacedPlan[]): readonly CompiledQuery[] {
+function intervalQueries(statements: ScanStatements, plans: readonly PlacedPlan[]): readonly Write[] {
   const each = plans.flatMap(({ plan: { intervals }, domainId }) => (intervals ? [{ ...intervals, domainId }] : []));
   return [
     ...statements.endServices(
@@ -131,7 +131,7 @@ function eventRows({ domain, known, plan, domainId, changeIds }: PlacedPlan): un
   });
 }
 
-function lookQueries(statements: ScanStatements, plans: readonly PlacedPlan[]): readonly CompiledQuery[] {
+function lookQueries(statements: ScanStatements, plans: readonly PlacedPlan[]): readonly Write[] {
   const looks: unknown[][] = [];
   const tellings: unknown[][] = [];
   for (const { plan, domainId } of plans) {
