@@ -205,7 +205,11 @@ function unauthorized(code: 'missing_key' | 'invalid_key'): Refusal {
 const invalid = () => unauthorized('invalid_key');
 
 function tooManyGuesses(waitSeconds: number): Refusal {
-  return new Refusal('quota_exceeded', 'This address has presented too many keys that are none; wait a moment.', {
-    headers: { 'retry-after': String(waitSeconds) },
-  });
+  return new Refusal(
+    'quota_exceeded',
+    'Too many invalid keys from this address, its network or all clients; wait a moment.',
+    {
+      headers: { 'retry-after': String(waitSeconds) },
+    },
+  );
 }

@@ -50,7 +50,7 @@ export class Callers {
     const networks = countedNetworks(from);
     const waitSeconds = this.#guesses.try(networks, digest);
     if (waitSeconds > 0)
-      throw new CompletionError('rate_limit', 'This address has presented too many keys that are none.', {
+      throw new CompletionError('rate_limit', 'Too many invalid keys from this address, its network or all clients.', {
         retryAfterMs: waitSeconds * 1_000,
       });
     const revision = this.#revision;

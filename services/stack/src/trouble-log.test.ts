@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger } from '@strata/http';
 import { followStore } from './follow-store.ts';
 import { TroubleLog } from './trouble-log.ts';
@@ -53,4 +54,23 @@ describe('trouble that goes on', () => {
     const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
     assert.deepEqual(logged, [`${what} failed: it is tried again undefined`, `${what} goes on 3`]);
   });
+});
+
+it('a process that follows the store reports news while a beat takes long, and waits for it at the end', async () => {
+  const [stop, held] = [new AbortController(), Promise.withResolvers<void>()];
+  const keys: number[] = [];
+  const store = { heads: async () => ({ keys: Math.min(keys.length, 2) }) as never };
+  const onNews = (_differing: unknown, heads: { readonly keys: number }) => {
+    keys.push(heads.keys);
+    if (heads.keys === 2) stop.abort();
+  };
+  const beat = () => held.promise;
+  let isOver = false;
+  const following = followStore({ store, onNews, beat, ...logging(), sleep: async () => {} }, stop.signal).then(() => {
+    isOver = true;
+  });
+  await nextTurn();
+  assert.deepEqual([keys, isOver], [[0, 1, 2], false]);
+  held.resolve();
+  await following;
 });
