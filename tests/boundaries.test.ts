@@ -74,7 +74,7 @@ const pure = [
 
 const MAX_FILE_LINES = 300;
 /** A test that costs more lines than the code that it protects is rewritten. */
-const MAX_LINES = 60_000;
+const MAX_LINES = 61_500;
 
 const importPattern = /(?:from\s+|import\s*\(\s*|import\s+)['"]([^'"]+)['"]/g;
 
@@ -160,7 +160,7 @@ describe('the size of the tests', () => {
     assert.deepEqual(large, []);
   });
 
-  it('is at most 60,000 lines in all, helpers included', () => {
+  it('is at most 61,500 lines in all, helpers included', () => {
     const tests = files.filter((file) => /\.test\.tsx?$|\/test\/|^tests\//.test(file));
     const lines = tests.reduce((sum, file) => sum + linesOf(file), 0);
     assert.ok(lines <= MAX_LINES, `${lines} lines`);

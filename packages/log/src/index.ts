@@ -2,7 +2,7 @@
 export { checkLog, type LogReport } from './check-log.ts';
 export { type CheckOptions, checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
 export type { CheckpointCopy } from './checkpoint-file.ts';
-export { makeDirectory, replaceFile } from './durable-file.ts';
+export { makeDirectory, removeLeftOvers, replaceFile } from './durable-file.ts';
 export type { ImportedLog } from './import-log.ts';
 export {
   KEYRINGS,

@@ -99,7 +99,6 @@ describe('a checkpoint shown to a witness', () => {
         latestOf: () => (known === 0 ? undefined : { size: known, root }),
       });
       assert.equal(judged.status, status, JSON.stringify(asked));
-      if (judged.status === 409) assert.equal(judged.size, known);
     }
   });
 

@@ -1,8 +1,10 @@
 // The snapshot of the index on disk: written beside, then renamed; read only when it is whole and of this store.
+import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type DomainIndex, decodeSnapshot, encodeSnapshot } from '@strata/analytics';
+import { removeLeftOvers } from '@strata/log';
 
 const MAGIC = Buffer.from('STRATAIX');
 /** Magic, CRC-32 of what follows (4 bytes), its length (8 bytes). */
@@ -16,7 +18,8 @@ export async function saveIndex(file: string, index: DomainIndex, storeId: strin
   MAGIC.copy(head);
   head.writeUInt32LE(await checksum(body), MAGIC.length);
   head.writeBigUInt64LE(BigInt(body.length), MAGIC.length + 4);
-  const beside = `${file}.${process.pid}.new`;
+  // Processes of one directory may have the same number, each in a container of its own.
+  const beside = `${file}.${randomUUID()}.new`;
   await mkdir(path.dirname(file), { recursive: true });
   try {
     const handle = await open(beside, 'w', 0o600);
@@ -51,6 +54,7 @@ export async function loadIndex(
 ): Promise<{ readonly index: DomainIndex } | { readonly index?: undefined; readonly why: string }> {
   let bytes: Buffer;
   try {
+    await removeLeftOvers(file);
     bytes = await readFile(file);
   } catch (error) {
     return { why: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is none' : String(error) };

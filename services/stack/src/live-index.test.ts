@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { type DomainIndex, searchDomains } from '@strata/analytics';
@@ -163,9 +163,18 @@ describe('the live index', () => {
     await using directory = await temporaryDirectory();
     await using store = await openStore(`sqlite:${directory.path}/strata.db`);
     const file = path.join(directory.path, 'index.snapshot');
+    // What a kill left, of this version and an earlier one.
+    for (const name of ['4711', 'a-uuid']) {
+      await writeFile(`${file}.${name}.new`, 'half');
+      await utimes(`${file}.${name}.new`, 0, 0);
+    }
     const rebuilds: number[] = [];
     await using live = await openIndex(store, file, { onRebuilt: () => rebuilds.push(1) });
     const { index } = live;
+    assert.deepEqual(
+      (await readdir(directory.path)).filter((name) => name.endsWith('.new')),
+      [],
+    );
     for (const [domain, deleted] of [true, false, true].entries()) {
       for (const hours of [0, 10, 20]) await record(store, { ...FIRST, domain }, START + hours * HOUR_MS);
       if (deleted) await pruneAll(store, START + 30 * HOUR_MS);

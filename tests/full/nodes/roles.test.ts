@@ -89,6 +89,7 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
       Promise.all([one, two].map((node) => untilAnswer(`${what} at ${target}`, () => said(node, target, key), isSo)));
     const ask = (target: string) => said(one, target, key);
     const stats = await ask('/stack/v1/stats');
+    await store.addDomains(['moving.com'], { source: 'test' });
     await store.recordScan(scanOf('moving.com', day(0), GOOGLE), confirm);
     await seenByBoth('a new domain', '/stack/v1/stats', (answer) => answer !== stats);
     await seenByBoth('a new domain', '/stack/v1/search?q=moving', (answer) => answer.includes('moving.com'));

@@ -100,7 +100,7 @@ export class WitnessedLog implements Log, AsyncDisposable {
   }
 
   checkpoint(): string {
-    return noteOf(this.#served);
+    return this.#noteOf(this.#served);
   }
 
   append(leaf: Uint8Array): Promise<Placed> {
@@ -162,10 +162,15 @@ export class WitnessedLog implements Log, AsyncDisposable {
 
   async #coveredReceipt(ledgerReceiptId: string): Promise<LedgerReceipt | undefined> {
     for (const round of [this.#cosigned, this.#served]) {
-      const receipt = round && (await this.#log.receipt(ledgerReceiptId, { ...round, note: noteOf(round) }));
+      const receipt = round && (await this.#log.receipt(ledgerReceiptId, { ...round, note: this.#noteOf(round) }));
       if (receipt) return receipt;
     }
     return undefined;
+  }
+
+  /** With its cosignatures in the order of the settings, whichever came first. */
+  #noteOf({ note, lines }: Round): string {
+    return note + this.#witnesses.map((witness) => (lines.has(witness) ? `${lines.get(witness)}\n` : '')).join('');
   }
 
   /** Until a round that covers the leaf is over, or the time for it. */
@@ -263,5 +268,3 @@ function roundOf(log: Log): Round {
   const tiles = new ServedTiles((path) => log.read(path), size);
   return { size, root, note, tiles, lines: new Map(), enough: Promise.withResolvers() };
 }
-
-const noteOf = ({ note, lines }: Round): string => note + [...lines.values()].map((line) => `${line}\n`).join('');
