@@ -183,7 +183,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
   it('is not made where the keys of the ledger are not', async () => {
     const { STRATA_DATA } = await nowhere();
     const stderr = await fails(['backup', path.join(place.path, 'keyless')], { ...busy.env, STRATA_DATA });
-    assert.match(stderr, /has no signing key of ledger: .*\(STRATA_DATA\)/);
+    assert.match(stderr, /has no signing key of receipts and ledger: .*\(STRATA_DATA\)/);
   });
 
   it('killed half-way into the ledger leaves an empty database and a node that does not start', {
