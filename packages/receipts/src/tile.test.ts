@@ -42,7 +42,7 @@ describe('tiles', () => {
     };
     for (const leaf of leaves) push(0, leafHash(leaf));
     assert.equal(tiles[1]?.[0]?.count, tile.hashesAtLevel(700, 1));
-    const byTiles = tileHashReader((level, index) => tiles[level]?.[index] ?? assert.fail());
+    const byTiles = tileHashReader(async (level, index) => tiles[level]?.[index] ?? assert.fail());
     const byLeaves = readerOver(leaves);
     const indexes = { 700: [0, 699], 256: [255], 257: [256], 513: [511], 699: [3] };
     const claims = Object.entries(indexes).flatMap(([size, all]) => all.map((index) => [index, Number(size)] as const));
