@@ -99,7 +99,7 @@ describe('hostile documents', () => {
     await failAt('leaf', ...parts.map((changed) => ({ ledgerReceipt: { ...ledgerReceipt, ...changed } })));
     const manySignatures = { ...ledgerReceipt, checkpoint: checkpoint + signature.repeat(100_000) };
     await failAt('checkpoint', { ledgerReceipt: manySignatures });
-    await failAt('key', { keySet: { ...keySet, keys: new Array(1_000_000).fill({}) } });
+    await failAt('key', { keySet: { ...keySet, keys: [...keySet.keys, ...new Array(1_000).fill({})] } });
     const deep: unknown = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000));
     assert.equal(await failureOf({ body: { ...body, deep } }), 'content');
     await failAt('content', { body: { ...body, domain: '\ud83d' } });

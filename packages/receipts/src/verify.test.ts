@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatCheckpoint } from './checkpoint.ts';
-import { keySetDocument, publicKeyEntry } from './key-set.ts';
+import { keySetDocument, ledgerPathOf, publicKeyEntry } from './key-set.ts';
 import { signNote } from './note.ts';
 import { issueReceipt } from './receipt.ts';
 import * as fixture from './test/fixture.ts';
@@ -29,6 +29,11 @@ describe('a good answer', () => {
     const retired = publicKeyEntry(RECEIPT_KEY.publicKey, { status: 'retired', not_before, not_after });
     await failAt(undefined, { keySet: keySetDocument([retired], keySet.ledger) });
   });
+});
+
+it('reads where the ledger is served, as a path of the service alone', () => {
+  const pathOf = (url: unknown) => ledgerPathOf({ ledger: { url } });
+  assert.deepEqual(['/log/a/', undefined, 7, '//host/', '/log'].map(pathOf), ['/log/a/', ...Array(4).fill('/ledger/')]);
 });
 
 describe('an altered answer fails', () => {
