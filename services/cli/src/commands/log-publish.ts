@@ -53,12 +53,12 @@ function laterOr(error: unknown, { stderr }: CommandContext, every: number | und
 }
 
 const readerOf = (url: string, signal: AbortSignal) => async (path: string) => {
-  const prefix = url.replace(/\/+$/, '');
+  const prefix = url.endsWith('/') ? url : `${url}/`;
   const options = { fetch: globalThis.fetch, maxBytes: MAX_TILE_BYTES, signal };
-  const fetched = await fetchBounded(new URL(`${prefix}/${path}`), options);
+  const fetched = await fetchBounded(new URL(prefix + path), options);
   if (!fetched.ok) throw new LogError('io', fetched.problem, { cause: fetched.cause });
   if (fetched.status === 404) return undefined;
-  if (fetched.status !== 200) throw new LogError('io', `${prefix}/${path} answers with status ${fetched.status}`);
+  if (fetched.status !== 200) throw new LogError('io', `${prefix}${path} answers with status ${fetched.status}`);
   return fetched.content;
 };
 
