@@ -209,12 +209,12 @@ export class InferenceClient {
       fetch: this.#fetch,
       ...(signal && { signal }),
     });
+    if (typeof record === 'string') return { receipt: body, verification, isOfThese: null };
+    const digests = digestsIn(body, record.salt ?? null);
     const isOfThese =
-      typeof record === 'string'
-        ? null
-        : record.requestSha256 === digestsIn(body, record.salt ?? null).request &&
-          record.answerSha256 === digestsIn(body, record.salt ?? null).answer &&
-          record.receiptId === body.provenance?.receipt_id;
+      record.requestSha256 === digests.request &&
+      record.answerSha256 === digests.answer &&
+      record.receiptId === body.provenance?.receipt_id;
     return { receipt: body, verification, isOfThese };
   }
 

@@ -3,7 +3,7 @@
 /** Rejects with the reason of the signal. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Who is told of the pause may end it there and then.
+    // A listener that is notified of the pause may have aborted it already.
     if (signal?.aborted) return reject(signal.reason);
     const abort = () => {
       clearTimeout(timer);

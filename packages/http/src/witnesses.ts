@@ -47,7 +47,7 @@ export function witnessProblem(report: WitnessReport | undefined): string | unde
   return `${report.cosigning} of ${report.required} required witnesses have cosigned the checkpoint (${missing})`;
 }
 
-/** For whoever asks whether the service is ready: it answers on without witnesses. */
+/** For `/ready`: the service answers without witnesses too. */
 export function witnessFacts(report: WitnessReport | undefined): Readonly<Record<string, unknown>> {
   if (!report) return {};
   const { required, cosigning, missing } = report;

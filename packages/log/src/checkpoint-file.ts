@@ -88,6 +88,3 @@ export function savedCheckpointOf(note: string): SavedCheckpoint | undefined {
   if (note === '') return undefined;
   return { note, checkpoint: checkpointOfNote(note) };
 }
-
-/** The text of a signed note, without its signatures. */
-export const checkpointTextOf = (note: string): string => note.slice(0, note.lastIndexOf('\n\n') + 1);

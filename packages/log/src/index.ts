@@ -4,9 +4,8 @@ export { type CheckOptions, checkSharedLog, type SharedLogReport } from './check
 export type { CheckpointCopy } from './checkpoint-file.ts';
 export { makeDirectory, removeLeftOvers, replaceFile } from './durable-file.ts';
 export type { ImportedLog } from './import-log.ts';
+export { KEYRINGS, type KeyringName } from './keyrings.ts';
 export {
-  KEYRINGS,
-  type KeyringName,
   makeKeys,
   type PublicKeys,
   publicKeysFrom,
@@ -37,6 +36,7 @@ export { deniedText } from './permission.ts';
 export { type PublishedLog, type PublishOptions, publishLog } from './publish-log.ts';
 export type { KeyPlace } from './published-keys.ts';
 export { lockLog } from './recover.ts';
+export { type RotatedLedger, rotateSigningKeys } from './rotate-keys.ts';
 export { readSharedLeaves } from './shared-copy.ts';
 export type { CheckpointKeys } from './shared-head.ts';
 export type { SharedLog, SharedLogOptions } from './shared-log.ts';
@@ -47,8 +47,6 @@ export {
   type ImportLedgerOptions,
   importLedger,
   openSignedLedger,
-  type RotatedLedger,
-  rotateSigningKeys,
   type SharedLedger,
   type SignedLedger,
   type SignedLedgerOptions,

@@ -4,6 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { signNote } from '@strata/receipts';
 import { readIfPresent } from './durable-file.ts';
+import { KEYRINGS, type KeyringName, keysIn, openKeyrings } from './keyrings.ts';
+import { noteSigner } from './log.ts';
 import {
   hasKeyring,
   KEYS_FILE,
@@ -14,9 +16,6 @@ import {
   saveKeys,
 } from './signing-keys.ts';
 
-/** The keyrings of a service, by their folders below `keys`. */
-export const KEYRINGS = ['receipts', 'ledger'] as const;
-export type KeyringName = (typeof KEYRINGS)[number];
 /** The current key first. */
 export type PublicKeys = Readonly<Record<KeyringName, readonly Omit<StoredKey, 'd'>[]>> & {
   /** Of a ledger in a database: what its nodes have published of their receipt keys, by key id, each signed by the ledger's key. */
@@ -33,16 +32,15 @@ export async function readPublicKeys(directory: string): Promise<PublicKeys> {
 
 /** Makes the keys that a data directory lacks, as the first start of a service does. Throws KeyringError. */
 export async function makeKeys(directory: string): Promise<void> {
-  for (const name of KEYRINGS) await openKeyring({ directory: folderOf(directory, name), now: () => new Date() });
+  await openKeyrings(directory, () => new Date());
 }
 
 /** A note of the ledger's name, signed by the current ledger key of a data directory. Throws KeyringError where there is none. */
 export async function signAsLedger(directory: string, origin: string, text: string): Promise<string> {
-  const folder = folderOf(directory, 'ledger');
+  const folder = keysIn(directory, 'ledger');
   if (!hasKeyring(folder)) throw new KeyringError(`${folder} has no signing key`);
   const { signer } = await openKeyring({ directory: folder, now: () => new Date() });
-  const { publicKey } = signer;
-  return signNote(text, [{ name: origin, publicKey, sign: (bytes) => signer.sign(bytes) }]);
+  return signNote(text, [noteSigner(origin, signer)]);
 }
 
 /** Writes both keyrings, private halves included, to a new file that only its owner may read. Rejects when there is such a file. */
@@ -101,14 +99,14 @@ export async function restoreKeys(
     else if (known.size > 0) made.push(name);
     // What never was stays away: the first start makes it.
     if (!current && known.size === 0) continue;
-    await saveKeys(folderOf(directory, name), { current, retired: [...known.values()], now });
+    await saveKeys(keysIn(directory, name), { current, retired: [...known.values()], now });
   }
   return made;
 }
 
 async function readKeys(directory: string): Promise<PrivateKeys> {
   const ring = async (name: KeyringName) => {
-    const file = path.join(folderOf(directory, name), KEYS_FILE);
+    const file = path.join(keysIn(directory, name), KEYS_FILE);
     const bytes = await readIfPresent(file);
     if (!bytes) return [];
     return keyringFrom((parse(new TextDecoder().decode(bytes), file) as { keys?: unknown }).keys, file).stored;
@@ -123,5 +121,3 @@ function parse(text: string, file: string): object {
     throw new KeyringError(`${file} is not JSON`, { cause });
   }
 }
-
-const folderOf = (directory: string, name: KeyringName): string => path.join(directory, 'keys', name);

@@ -1,5 +1,5 @@
 // A transparency log as the services use it, wherever it is kept.
-import type { LedgerReceipt } from '@strata/receipts';
+import type { LedgerReceipt, NoteSigner } from '@strata/receipts';
 import type { LogError } from './log-error.ts';
 
 /**
@@ -43,6 +43,12 @@ export interface CheckpointSigner {
   /** Ed25519 signature of 64 bytes. `publicKey` and `sign` belong together within one synchronous turn. */
   sign(bytes: Uint8Array): Uint8Array;
 }
+
+/** The same under the name that it has in notes. */
+export const noteSigner = (name: string, signer: CheckpointSigner): NoteSigner => ({
+  ...{ name, publicKey: signer.publicKey },
+  sign: (bytes) => signer.sign(bytes),
+});
 
 /** A tree head that has been signed and is served. */
 export interface PublishedCheckpoint {

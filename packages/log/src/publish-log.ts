@@ -1,6 +1,5 @@
 // A copy of a log that a static file server carries alone: every tile and bundle of one signed checkpoint, partial ones included, as
 // c2sp.org/tlog-tiles lays them out. It is read as any client reads the log, and checked before it is written.
-import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,9 +7,7 @@ import {
   type Checkpoint,
   consistencyProof,
   EMPTY_ROOT,
-  equalBytes,
   hashesAtLevel,
-  leafHash,
   type NoteVerifier,
   openNote,
   parseCheckpoint,
@@ -18,11 +15,13 @@ import {
   type TileAddress,
   tilePath,
   tilesOfTree,
+  tileWidth,
   verifyConsistency,
 } from '@strata/receipts';
 import { readCheckpointFile } from './checkpoint-file.ts';
 import { makeDirectory, replaceFile, syncDirectory } from './durable-file.ts';
 import { LogError, otherOriginText } from './log-error.ts';
+import { areLeavesOf } from './published-tree.ts';
 import { lockLog, placesIn } from './recover.ts';
 import { type ReadPath, ServedTiles, servedEntries } from './served-tiles.ts';
 
@@ -117,8 +116,7 @@ async function copyTiles(
     if (level > 0) return;
     const bundle: TileAddress = { level: 'entries', index, width };
     const [bytes, entries] = await servedEntries(read, bundle);
-    const isInTree = (entry: Uint8Array, at: number) => equalBytes(leafHash(entry, sha256), tile.node(0, at));
-    if (!entries.every(isInTree))
+    if (!areLeavesOf(tile, entries))
       throw new LogError('corrupt-tile', `${tilePath(bundle)} does not hold the leaves that the tree has there`);
     await write(bundle, bytes);
   };
@@ -142,19 +140,16 @@ async function copyTiles(
   for (const folder of folders) await syncDirectory(folder);
 }
 
-/** Whether a tile of hashes was full in the tree of so many leaves: it never changes then. */
-const isCovered = (size: number, level: number, index: number): boolean =>
-  (index + 1) * TILE_WIDTH <= hashesAtLevel(size, level);
+/** Whether a tile was full in the tree of so many leaves: it never changes then. */
+const isCovered = (size: number, level: TileAddress['level'], index: number): boolean =>
+  tileWidth(size, level, index) === TILE_WIDTH;
 
-/** Whoever has an earlier checkpoint still finds the full tile; c2sp.org/tlog-tiles lets the partial ones go then. */
+/** A client with an earlier checkpoint still finds the full tile: c2sp.org/tlog-tiles lets partial ones be removed then. */
 async function removePartial(directory: string, oldSize: number, size: number): Promise<void> {
   for (const level of ['entries', 0, 1, 2, 3, 4, 5, 6] as const) {
-    const numeric = level === 'entries' ? 0 : level;
-    const index = Math.floor(hashesAtLevel(oldSize, numeric) / TILE_WIDTH);
-    if (!isCovered(size, numeric, index)) continue;
+    const index = Math.floor(hashesAtLevel(oldSize, level) / TILE_WIDTH);
+    if (!isCovered(size, level, index)) continue;
     const full = path.join(directory, tilePath({ level, index, width: TILE_WIDTH }));
     await rm(`${full}.p`, { recursive: true, force: true });
   }
 }
-
-const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');

@@ -12,7 +12,7 @@ import {
   readKeyNote,
   signNote,
 } from '@strata/receipts';
-import type { CheckpointSigner } from './log.ts';
+import { type CheckpointSigner, noteSigner } from './log.ts';
 import { KeyringError } from './signing-keys.ts';
 
 /** Texts by id, seen by every node once `put` resolves. */
@@ -116,10 +116,7 @@ export class PublishedKeys {
 
   #sign(entry: PublicKeyEntry): string {
     const { origin, kind, signer } = this.#options;
-    const { publicKey } = signer;
-    return signNote(keyNoteText(keyNoteHeader(kind, origin), entry), [
-      { name: origin, publicKey, sign: (bytes) => signer.sign(bytes) },
-    ]);
+    return signNote(keyNoteText(keyNoteHeader(kind, origin), entry), [noteSigner(origin, signer)]);
   }
 }
 

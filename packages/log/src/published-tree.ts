@@ -51,9 +51,10 @@ export async function readTile(
   const address = parseTilePath(path);
   if (!address) return undefined;
   const { level, index, width } = address;
-  if (width > tileWidth(size, level === 'entries' ? 0 : level, index)) return undefined;
-  const tile = await place.nodes(level === 'entries' ? 0 : level, index, width);
-  if (tile.isFull) await checkRoot(place, tile, { level: level === 'entries' ? 0 : level, index });
+  if (width > tileWidth(size, level, index)) return undefined;
+  const hashLevel = level === 'entries' ? 0 : level;
+  const tile = await place.nodes(hashLevel, index, width);
+  if (tile.isFull) await checkRoot(place, tile, { level: hashLevel, index });
   else if (!equalBytes(await treeRoot(hashesOf(place, size), size), root)) {
     place.forget();
     throw new LogError('corrupt-tile', `${path}, or another partial tile, does not lead to the root of the log`);
@@ -61,8 +62,7 @@ export async function readTile(
   if (level !== 'entries') return tile.hashes(width);
   const bundle = await place.bundle(index, width);
   const entries = decodeEntries(bundle) ?? [];
-  const isInTree = (entry: Uint8Array, at: number) => equalBytes(leafHash(entry, sha256), tile.node(0, at));
-  if (entries.length === width && entries.every(isInTree)) return bundle;
+  if (entries.length === width && areLeavesOf(tile, entries)) return bundle;
   throw new LogError('corrupt-tile', `${path} does not hold the leaves that the tree has there`);
 }
 
@@ -79,6 +79,10 @@ async function checkRoot(
   const name = tilePath({ level, index, width: TILE_WIDTH });
   throw new LogError('corrupt-tile', `${name} does not lead to the hash above it`);
 }
+
+/** Whether these are the first leaves of a tile of their hashes. */
+export const areLeavesOf = (tile: TileNodes, entries: readonly Uint8Array[]): boolean =>
+  entries.every((entry, at) => equalBytes(leafHash(entry, sha256), tile.node(0, at)));
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 

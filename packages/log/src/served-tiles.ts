@@ -5,13 +5,13 @@ import {
   equalBytes,
   HASH_BYTES,
   type HashReader,
-  hashesAtLevel,
   TILE_HEIGHT,
   TILE_WIDTH,
   type TileAddress,
   TileNodes,
   tileHashReader,
   tilePath,
+  tileWidth,
   treeRoot,
 } from '@strata/receipts';
 import { LogError } from './log-error.ts';
@@ -19,12 +19,6 @@ import { TileCache } from './tile-cache.ts';
 
 /** A resource by its path below the log's prefix; undefined where the log has none. */
 export type ReadPath = (path: string) => Promise<Uint8Array | undefined>;
-
-/** The tile or bundle that a tree of `size` leaves has at an index. */
-export function tileAt(size: number, level: TileAddress['level'], index: number): TileAddress {
-  const count = level === 'entries' ? size : hashesAtLevel(size, level);
-  return { level, index, width: Math.min(TILE_WIDTH, count - index * TILE_WIDTH) };
-}
 
 /** A tile of hashes, of the right length. Rejects with LogError `corrupt-tile`. */
 async function servedTile(read: ReadPath, address: TileAddress): Promise<TileNodes> {
@@ -74,7 +68,7 @@ export class ServedTiles {
   }
 
   async tile(level: number, index: number): Promise<TileNodes> {
-    const address = tileAt(this.#size, level, index);
+    const address = { level, index, width: tileWidth(this.#size, level, index) };
     const name = tilePath(address);
     if (address.width < TILE_WIDTH) {
       const tile = this.#partial.get(name) ?? servedTile(this.#read, address);

@@ -8,7 +8,7 @@ import {
   parseCheckpoint,
   signNote,
 } from '@strata/receipts';
-import type { CheckpointSigner, PublishedCheckpoint } from './log.ts';
+import { type CheckpointSigner, noteSigner, type PublishedCheckpoint } from './log.ts';
 import { LogError } from './log-error.ts';
 import type { SharedHead } from './shared-place.ts';
 import { TreeEdge } from './tree-edge.ts';
@@ -25,8 +25,13 @@ export interface CheckpointKeys {
 /** The head of a tree, with its checkpoint signed by the current key. */
 export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSigner): SharedHead {
   const [size, root] = [edge.size, edge.root()];
-  const named = { name: origin, publicKey: signer.publicKey, sign: (bytes: Uint8Array) => signer.sign(bytes) };
-  return { origin, size, root, edge: edge.bytes(), note: signNote(formatCheckpoint({ origin, size, root }), [named]) };
+  return {
+    origin,
+    size,
+    root,
+    edge: edge.bytes(),
+    note: signNote(formatCheckpoint({ origin, size, root }), [noteSigner(origin, signer)]),
+  };
 }
 
 /**

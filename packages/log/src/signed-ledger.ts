@@ -13,7 +13,7 @@ import {
 import type { CheckpointCopy } from './checkpoint-file.ts';
 import { makeDirectory } from './durable-file.ts';
 import { type ImportedLog, type ImportOptions, importLog } from './import-log.ts';
-import type { KeyringName } from './keys-copy.ts';
+import { checkpointKeysOf, type Keyrings, openKeyrings, refuseWithoutKeys } from './keyrings.ts';
 import { LedgerKeys, publicKeyBytes } from './ledger-keys.ts';
 import type { Log } from './log.ts';
 import { LogError } from './log-error.ts';
@@ -21,17 +21,10 @@ import { openSharedLog } from './open-shared-log.ts';
 import { type KeyPlace, PublishedKeys } from './published-keys.ts';
 import { placesIn } from './recover.ts';
 import { type FillOptions, fillSharedLog } from './shared-copy.ts';
-import { type CheckpointKeys, openCheckpoint } from './shared-head.ts';
+import type { CheckpointKeys } from './shared-head.ts';
 import type { SharedLog } from './shared-log.ts';
 import type { SharedPlace } from './shared-place.ts';
-import {
-  hasKeyring,
-  type Keyring,
-  KeyringError,
-  type KeyringSigner,
-  openKeyring,
-  outsideSpan,
-} from './signing-keys.ts';
+import { KeyringError, type KeyringSigner, outsideSpan } from './signing-keys.ts';
 import { openLog } from './tile-log.ts';
 import { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';
 
@@ -173,7 +166,6 @@ function publishedLedgerEntry({ entries, rotations }: Pick<LedgerKeys, 'entries'
 }
 
 const logIn = (directory: string): string => path.join(directory, 'ledger');
-const keysIn = (directory: string, name: KeyringName): string => path.join(directory, 'keys', name);
 
 async function openShared(
   { directory, origin, now }: SignedLedgerOptions,
@@ -208,19 +200,6 @@ async function openShared(
   }
 }
 
-/** Keys that were made here would be those of no ledger, and would stand in the way of the right ones. */
-async function refuseWithoutKeys(
-  { directory, origin }: Pick<SignedLedgerOptions, 'directory' | 'origin'>,
-  { place }: SharedLedger,
-): Promise<void> {
-  if (hasKeyring(keysIn(directory, 'ledger'))) return;
-  if (await place.turns.head())
-    throw new LogError(
-      'wrong-key',
-      `the database holds a log, and ${path.join(directory, 'keys')} no key of it (${origin}): give every node the same keys folder`,
-    );
-}
-
 export type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
   Pick<ImportOptions, 'place' | 'onProgress' | 'signal'>;
 
@@ -250,63 +229,3 @@ export async function fillLedger({ directory, now, shared, published, ...options
 
 const receiptKeysOf = ({ origin, keys, place }: { origin: string; keys: CheckpointKeys; place: KeyPlace }) =>
   new PublishedKeys({ origin, kind: 'receipt', signer: keys.signer, trusted: () => keys.publicKeys(), place });
-
-function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
-  return {
-    signer: keyring.signer,
-    publicKeys: () => publicKeyBytes(keyring.keys),
-    reload: () => keyring.reload(),
-  };
-}
-
-/** The ledger of a service, as `rotateSigningKeys` needs to know it. */
-export interface RotatedLedger {
-  readonly origin: string;
-  /** Where it is a log of several nodes. */
-  readonly shared?: SharedLedger | undefined;
-}
-
-/**
- * Retires both signing keys and makes new ones, of which the old key of the ledger vouches for the new one; running services take them
- * up by `reload`. The nodes of a shared log are notified. Returns the ids of the new keys. Rejects with KeyringError or LogError, and
- * nothing is rotated, for a folder that is not the newest one of the ledger. Wherever it ends early, the keys that the folder holds
- * then can sign.
- */
-export async function rotateSigningKeys(
-  directory: string,
-  now: () => Date,
-  { origin, shared }: RotatedLedger,
-): Promise<readonly string[]> {
-  const ledger = shared && { origin, shared };
-  if (ledger) await refuseWithoutKeys({ directory, origin }, ledger.shared);
-  const { receipts, checkpoints } = await openKeyrings(directory, now);
-  const ledgerKeys = ledger && (await keysOfNewest(ledger, { keyring: checkpoints, now }));
-  await checkpoints.rotate({ origin, announce: (keys) => ledgerKeys?.announce(keys) ?? Promise.resolve() });
-  await ledgerKeys?.publish();
-  await receipts.rotate();
-  return [receipts.signer.keyId, checkpoints.signer.keyId];
-}
-
-/** Undefined where the ledger was not begun yet. */
-async function keysOfNewest(
-  { origin, shared }: { readonly origin: string; readonly shared: SharedLedger },
-  { keyring, now }: { readonly keyring: Keyring; readonly now: () => Date },
-): Promise<LedgerKeys | undefined> {
-  const head = await shared.place.turns.head();
-  if (!head) return undefined;
-  const keys = new LedgerKeys({ origin, keyring, place: shared.keys, now });
-  await keys.look();
-  await openCheckpoint(head.note, origin, keys);
-  keys.refuseRetired({ overlapMs: 0 });
-  return keys;
-}
-
-interface Keyrings {
-  readonly receipts: Keyring;
-  readonly checkpoints: Keyring;
-}
-
-async function openKeyrings(directory: string, now: () => Date): Promise<Keyrings> {
-  const open = (name: KeyringName) => openKeyring({ directory: keysIn(directory, name), now });
-  return { receipts: await open('receipts'), checkpoints: await open('ledger') };
-}

@@ -5,7 +5,14 @@ import { makeDirectory, removeLeftOvers } from './durable-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Journal, SEGMENT_LEAVES } from './journal.ts';
 import type { Ledger } from './ledger.ts';
-import type { CheckpointSigner, Log, LogStats, Placed, PublishedCheckpoint } from './log.ts';
+import {
+  type CheckpointSigner,
+  type Log,
+  type LogStats,
+  noteSigner,
+  type Placed,
+  type PublishedCheckpoint,
+} from './log.ts';
 import { type LogError, logErrorFrom } from './log-error.ts';
 import { hashPrefixOf } from './published-tree.ts';
 import { lockLog, placesIn, type Recovered, recover } from './recover.ts';
@@ -164,11 +171,7 @@ export class TileLog implements Log, AsyncDisposable {
   }
 
   #publish(): void {
-    this.#ledger.publish({
-      name: this.#name,
-      publicKey: this.#signer.publicKey,
-      sign: (bytes) => this.#signer.sign(bytes),
-    });
+    this.#ledger.publish(noteSigner(this.#name, this.#signer));
     for (const saver of this.#savers) saver.save();
   }
 

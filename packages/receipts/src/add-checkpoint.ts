@@ -65,7 +65,7 @@ export function originOf({ checkpoint }: AddCheckpointRequest): string | undefin
 
 /**
  * Judges a request as c2sp.org/tlog-witness asks: known log, good signature, the old size that the witness has, a proof that
- * verifies. Whoever calls it lets no other request of this log in between the judgement and the record of the new checkpoint.
+ * verifies. The caller handles no other request of this log between the judgement and the record of the new checkpoint.
  */
 export async function judgeCheckpoint(
   { oldSize, proof, checkpoint: note }: AddCheckpointRequest,

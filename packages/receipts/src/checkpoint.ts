@@ -1,6 +1,7 @@
 // The text of a checkpoint: origin, tree size, root hash (c2sp.org/tlog-checkpoint).
 import { decodeBase64, encodeBase64 } from './base-encoding.ts';
 import { HASH_BYTES } from './merkle.ts';
+import { noteText } from './note.ts';
 
 export interface Checkpoint {
   /** Identity of the log: its URL without the scheme. */
@@ -28,5 +29,5 @@ export function parseCheckpoint(text: string): Checkpoint | undefined {
 
 /** Checkpoint of a signed note, or undefined. Its signatures are not checked. */
 export function checkpointOfNote(note: string): Checkpoint | undefined {
-  return parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+  return parseCheckpoint(noteText(note));
 }

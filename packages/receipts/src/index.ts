@@ -78,6 +78,7 @@ export {
   formatVerifierKey,
   type NoteSigner,
   type NoteVerifier,
+  noteText,
   noteVerifier,
   type OpenedNote,
   openNote,

@@ -119,6 +119,9 @@ export interface NoteParts {
   }[];
 }
 
+/** The text of a signed note; nothing of it is checked. */
+export const noteText = (note: string): string => note.slice(0, note.lastIndexOf('\n\n') + 1);
+
 /** Undefined for what is not a note. */
 export function splitNote(note: string): NoteParts | undefined {
   if (note.length > MAX_NOTE_CHARACTERS || !isNoteText(note)) return undefined;

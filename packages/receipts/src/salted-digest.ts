@@ -1,5 +1,5 @@
-// Digests of what a receipt is of, under a salt of its own that only the client gets: a digest without one lets whoever has the receipt
-// try out what a short request may have said.
+// Digests of a request and an answer, with a salt for each receipt that only the client gets. Without a salt, anyone who has the receipt
+// can check a guess of a short request.
 import { hmac } from '@noble/hashes/hmac.js';
 import { decodeHex, encodeHex } from './base-encoding.ts';
 import { sha256 } from './merkle.ts';

@@ -41,11 +41,12 @@ export function parseTilePath(path: string): TileAddress | undefined {
   return tilePath(address) === path ? address : undefined;
 }
 
-/** Hashes that the tree of `size` leaves has at a tile level. */
-export const hashesAtLevel = (size: number, level: number): number => Math.floor(size / TILE_WIDTH ** level);
+/** Hashes that the tree of `size` leaves has at a tile level, or its entries. */
+export const hashesAtLevel = (size: number, level: TileAddress['level']): number =>
+  level === 'entries' ? size : Math.floor(size / TILE_WIDTH ** level);
 
-/** Hashes that the tree of `size` leaves has in one tile of a level; not above zero where it has none. */
-export function tileWidth(size: number, level: number, index: number): number {
+/** Hashes or entries that the tree of `size` leaves has in one tile; not above zero where it has none. */
+export function tileWidth(size: number, level: TileAddress['level'], index: number): number {
   return Math.min(TILE_WIDTH, hashesAtLevel(size, level) - index * TILE_WIDTH);
 }
 
@@ -54,9 +55,8 @@ export function* tilesOfTree(size: number): Generator<TileAddress> {
   const levels: TileAddress['level'][] = size > 0 ? ['entries'] : [];
   for (let level = 0; hashesAtLevel(size, level) > 0; level++) levels.push(level);
   for (const level of levels) {
-    const count = level === 'entries' ? size : hashesAtLevel(size, level);
-    for (let index = 0; index * TILE_WIDTH < count; index++) {
-      yield { level, index, width: Math.min(TILE_WIDTH, count - index * TILE_WIDTH) };
+    for (let index = 0; tileWidth(size, level, index) > 0; index++) {
+      yield { level, index, width: tileWidth(size, level, index) };
     }
   }
 }

@@ -82,6 +82,8 @@ describe('hostile documents', () => {
     assert.ok(field && other);
     await fc.assert(
       fc.asyncProperty(field, anything, other, async (name, value, member) => {
+        // A number that is drawn may be the true one.
+        fc.pre(value !== ledgerReceipt[name as keyof typeof ledgerReceipt]);
         assert.ok(await failureOf({ ledgerReceipt: { ...ledgerReceipt, [name]: value } }));
         assert.ok(await failureOf({ body: { ...body, provenance: { ...body.provenance, [member]: value } } }));
         await failAt('checkpoint', { keySet: { ...KEY_SET, ledger: { ...KEY_SET.ledger, verifier_keys: value } } });

@@ -6,7 +6,7 @@ import { hostOf } from './web-request.ts';
 
 /**
  * `urls` are what is visited. Literal addresses and `localhost` are dialled as they stand, since the operator wrote them; a name
- * belongs to somebody else, and is dialled where its address is public or allowed.
+ * belongs to another party, and is dialled only if its address is public or allowed.
  */
 export function createNamedFetcher(
   urls: readonly string[],

@@ -5,6 +5,7 @@ import { jsonRows, jsonText, rowsIn, toJson, valuesOf } from './json-rows.ts';
 import { type Plan, plan } from './plan.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
+import { readSetting, writeSetting } from './settings.ts';
 import { type Guard, unguarded } from './term.ts';
 
 export interface TokensUsed {
@@ -88,12 +89,6 @@ export class AnswerTable {
 
   /** Receipts up to this number are in the ledger; counts what their answers used, in the same transaction. */
   async enter(seq: number, used: readonly AnswerUsage[]): Promise<void> {
-    const value = String(seq);
-    const entering = this.#db
-      .insertInto('settings')
-      .values({ name: ENTERED, value })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-      .compile();
     const rows = summed(used).map((sum) => valuesOf(USAGE, sum));
     const counting = sql<never>`
       insert into token_usage (${sql.join(Object.keys(USAGE).map((name) => sql.ref(name)))})
@@ -103,7 +98,7 @@ export class AnswerTable {
         prompt_tokens = token_usage.prompt_tokens + excluded.prompt_tokens,
         cached_tokens = token_usage.cached_tokens + excluded.cached_tokens,
         completion_tokens = token_usage.completion_tokens + excluded.completion_tokens`.compile(this.#db);
-    await writeTogether(this.#db, [entering, counting], this.#guard);
+    await writeTogether(this.#db, [writeSetting(this.#db, ENTERED, String(seq)), counting], this.#guard);
   }
 
   /** Receipts that were kept and not entered, oldest first. */
@@ -199,8 +194,7 @@ export class AnswerTable {
   }
 
   async #entered(): Promise<number> {
-    const row = await this.#db.selectFrom('settings').where('name', '=', ENTERED).select('value').executeTakeFirst();
-    return Number(row?.value ?? 0);
+    return Number((await readSetting(this.#db, ENTERED)) ?? 0);
   }
 }
 

@@ -5,6 +5,7 @@ import { bumping } from './counters.ts';
 import { inTurn } from './in-turn.ts';
 import { jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
+import { readSetting } from './settings.ts';
 import { together } from './together.ts';
 
 /** Rows that one bite takes: items and mentions. A single item may have as many more. */
@@ -15,8 +16,7 @@ const EPOCH = 'feed-mentions-epoch';
 
 /** How often mentions were taken away that are young enough to be counted. */
 export async function mentionsEpoch(db: Kysely<Database>): Promise<number> {
-  const row = await db.selectFrom('settings').where('name', '=', EPOCH).select('value').executeTakeFirst();
-  return Number(row?.value ?? 0);
+  return Number((await readSetting(db, EPOCH)) ?? 0);
 }
 
 /** Queries that count up. */

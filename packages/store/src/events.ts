@@ -54,7 +54,7 @@ export interface DomainExposed {
   readonly advisoryIds: readonly string[];
 }
 
-/** Payload of `domain-removed`: nobody has asked for a domain that a request had added. */
+/** Payload of `domain-removed`: no client has asked for a domain that a request had added. */
 export interface DomainRemoved {
   readonly domainId: number;
 }

@@ -5,6 +5,7 @@ import { isFollowed } from './forget-domains.ts';
 import { inTurn, writeTogether } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
+import { readSetting, writeSetting } from './settings.ts';
 
 export interface OfferedDomain {
   readonly id: number;
@@ -51,17 +52,11 @@ export class FeedOffers {
   /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */
   async take(names: readonly string[], options: { readonly day: string; readonly perDay: number }): Promise<string[]> {
     return inTurn(this.#db, async (tx) => {
-      const row = await tx.selectFrom('settings').where('name', '=', SCAN_DAY).select('value').executeTakeFirst();
-      const [day, count] = row?.value.split(' ') ?? [];
+      const [day, count] = (await readSetting(tx, SCAN_DAY))?.split(' ') ?? [];
       const given = day === options.day ? Number(count) : 0;
       const taken = names.slice(0, Math.max(0, options.perDay - given));
       if (taken.length === 0) return [];
-      const value = `${options.day} ${given + taken.length}`;
-      await tx
-        .insertInto('settings')
-        .values({ name: SCAN_DAY, value })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-        .execute();
+      await tx.executeQuery(writeSetting(tx, SCAN_DAY, `${options.day} ${given + taken.length}`));
       return taken;
     });
   }

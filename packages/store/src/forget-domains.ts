@@ -1,4 +1,4 @@
-// Domains that a request had added and that nobody has asked for since. What is known of them by their last scan goes: the profile, open
+// Domains that a request had added and that no client has asked for since. What is known of them by their last scan goes: the profile, open
 // services, evidence. Confirmed changes and the services that they ended stay, and so does the row with the name, which both refer to;
 // scans stay for their own time.
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';

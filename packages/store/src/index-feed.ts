@@ -4,6 +4,7 @@ import type { Category, ConfidenceLevel, DomainState } from '@strata/detect';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { scansPrunedThrough } from './retention.ts';
 import type { Database } from './schema.ts';
+import { readSetting } from './settings.ts';
 
 export interface FeedDomain {
   readonly id: number;
@@ -79,8 +80,7 @@ export class IndexFeed {
 
   /** Identity of this database, made with it. */
   async storeId(): Promise<string> {
-    const row = await this.#db.selectFrom('settings').where('name', '=', 'store-id').select('value').executeTakeFirst();
-    return row?.value ?? '';
+    return (await readSetting(this.#db, 'store-id')) ?? '';
   }
 
   /** Whether a follower that is there misses nothing: all later events and scans are kept, and it is not of a later past. */

@@ -106,7 +106,8 @@ export class KeyTable {
       let origin = await issuingDay(tx, today);
       // The widest network first: origins that are counted together have the same beginning, so they are neighbors in the index.
       const counted = networks.toReversed().map(({ name, times }) => {
-        origin += this.#hashOf(name);
+        // 64 bits distinguish the networks of a day.
+        origin += this.saltedHash(name).slice(0, 16);
         return { prefix: origin, limit: perDay * times };
       });
       if (await isOneFull(tx, counted)) return undefined;
@@ -114,9 +115,9 @@ export class KeyTable {
     });
   }
 
-  /** An address as it is kept: a salted hash, hex. */
-  originOf(address: string): string {
-    return createHmac('sha256', this.#salt).update(address).digest('hex');
+  /** An address or network as it is kept: a salted hash, hex. */
+  saltedHash(name: string): string {
+    return createHmac('sha256', this.#salt).update(name).digest('hex');
   }
 
   /** The key behind a presented text; undefined when unknown or revoked. */
@@ -163,11 +164,6 @@ export class KeyTable {
       await bump(tx, 'keys');
       return true;
     });
-  }
-
-  /** Of a network: 64 bits distinguish those of a day. */
-  #hashOf(network: string): string {
-    return createHmac('sha256', this.#salt).update(network).digest('hex').slice(0, 16);
   }
 
   async #insert(

@@ -1,6 +1,7 @@
 // The ledger of several nodes: every leaf, the hashes above them, and one head, whose row is the lock of whoever appends.
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from './schema.ts';
+import { readSetting, writeSetting } from './settings.ts';
 
 type Db = Kysely<Database>;
 
@@ -139,16 +140,11 @@ export class LedgerCheckpoint {
 
   /** The signed note; undefined before the first. */
   async read(): Promise<string | undefined> {
-    const row = await this.#db.selectFrom('settings').where('name', '=', this.#name).select('value').executeTakeFirst();
-    return row?.value;
+    return readSetting(this.#db, this.#name);
   }
 
   async write(value: string): Promise<void> {
-    await this.#db
-      .insertInto('settings')
-      .values({ name: this.#name, value })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-      .execute();
+    await this.#db.executeQuery(writeSetting(this.#db, this.#name, value));
   }
 }
 

@@ -5,6 +5,7 @@ import { type ForgetOptions, forgetUnasked } from './forget-domains.ts';
 import { inTurn, writeTogether } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
+import { readSetting, writeSetting } from './settings.ts';
 import { SignalTable } from './signals.ts';
 import { StreamTable } from './stream.ts';
 import { recordSizes } from './table-sizes.ts';
@@ -48,7 +49,7 @@ export class RetentionTable {
     }
   }
 
-  /** Forgets a batch of domains that requests had added and nobody has asked for; gives whether there were any. */
+  /** Forgets a batch of domains that requests had added and no client has asked for; gives whether there were any. */
   async forgetDomains(options: ForgetOptions): Promise<boolean> {
     return this.#write(async (tx) => (await forgetUnasked(tx, options)) > 0);
   }
@@ -83,13 +84,9 @@ export class RetentionTable {
       where observed_at < ${before.getTime()} and id < (select max(id) from scans)`.execute(this.#db);
     const last = rows[0]?.last ?? null;
     if (last === null) return false;
-    const value = String(last);
     const deleting = this.#db.deleteFrom('scans').where('id', '>', from).where('id', '<=', last).where(isUnnamed);
-    const noting = this.#db
-      .insertInto('settings')
-      .values({ name: SCANS_PRUNED, value })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }));
-    await writeTogether(this.#db, [deleting.compile(), noting.compile()], this.#guard);
+    const noting = writeSetting(this.#db, SCANS_PRUNED, String(last));
+    await writeTogether(this.#db, [deleting.compile(), noting], this.#guard);
     return true;
   }
 
@@ -144,6 +141,5 @@ const isUnnamed = sql<boolean>`(select 1 from changes where changes.scan_id = sc
 
 /** The last scan up to which those that no change names are deleted; 0 while all are kept. */
 export async function scansPrunedThrough(db: Kysely<Database>): Promise<number> {
-  const row = await db.selectFrom('settings').where('name', '=', SCANS_PRUNED).select('value').executeTakeFirst();
-  return Number(row?.value ?? 0);
+  return Number((await readSetting(db, SCANS_PRUNED)) ?? 0);
 }

@@ -25,7 +25,7 @@ export interface ScanProgress {
   readonly upToDate: number;
 }
 
-/** That somebody asked for a domain is known to the hour. */
+/** Requests for a domain are recorded to the hour. */
 const MARKED_MS = 3_600_000;
 /** A lease that ends later than this from now was taken while the clock was ahead, and does not count. */
 const LONGEST_LEASE_MS = 3_600_000;
@@ -103,7 +103,7 @@ export class ScanWork {
     await writeTogether(this.#db, [update.compile(), ending.compile(this.#db)]);
   }
 
-  /** Somebody asked for these: they are scanned more often for a week, and not forgotten. Written once an hour for each. */
+  /** Clients asked for these: they are scanned more often for a week, and not forgotten. Written once an hour for each. */
   async markAsked(names: readonly string[], now: Date): Promise<void> {
     const asked = this.#db
       .updateTable('domains')

@@ -4,6 +4,7 @@ import { bumping, counterOf } from './counters.ts';
 import type { AnomalyFound } from './events.ts';
 import { inTurn, writeTogether } from './in-turn.ts';
 import type { Database } from './schema.ts';
+import { readSetting, writeSetting } from './settings.ts';
 import { type Guard, unguarded } from './term.ts';
 import { together } from './together.ts';
 
@@ -87,18 +88,13 @@ export class SignalTable {
 
   /** How far the watch has come: the last event it has seen, the last day it has judged. Undefined before it began. */
   async watched(): Promise<Watched | undefined> {
-    const row = await this.#db.selectFrom('settings').where('name', '=', WATCHED).select('value').executeTakeFirst();
-    return row && (JSON.parse(row.value) as Watched);
+    const value = await readSetting(this.#db, WATCHED);
+    return value === undefined ? undefined : (JSON.parse(value) as Watched);
   }
 
   /** What it raised before is written already: after a kill it sees some events again, and raises nothing twice. */
   async setWatched(watched: Watched): Promise<void> {
-    const value = JSON.stringify(watched);
-    const writing = this.#db
-      .insertInto('settings')
-      .values({ name: WATCHED, value })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }));
-    await writeTogether(this.#db, [writing.compile()], this.#guard);
+    await writeTogether(this.#db, [writeSetting(this.#db, WATCHED, JSON.stringify(watched))], this.#guard);
   }
 
   /** Those of a time or later, oldest first. */

@@ -1,8 +1,9 @@
 // The public stream: signed events in the order they were told, each with a time of its own.
-import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { inTurn, writeTogether } from './in-turn.ts';
 import { jsonRows } from './json-rows.ts';
 import type { Database } from './schema.ts';
+import { readSetting, writeSetting } from './settings.ts';
 import { type Guard, unguarded } from './term.ts';
 import { together } from './together.ts';
 
@@ -65,7 +66,7 @@ export class StreamTable {
   async begin(cursor: number, nowUs: number): Promise<void> {
     await inTurn(this.#db, async (tx) => {
       if ((await readNumber(tx, CURSOR)) !== undefined) return;
-      await together(tx, [writing(tx, CURSOR, cursor), writing(tx, BEGAN, nowUs)], { isLast: true });
+      await together(tx, [writeNumber(tx, CURSOR, cursor), writeNumber(tx, BEGAN, nowUs)], { isLast: true });
     });
   }
 
@@ -147,7 +148,7 @@ export class StreamTable {
       const last = rows.at(-1)?.seq;
       if (last === undefined) return 0;
       const deleting = tx.deleteFrom('stream_events').where('seq', '<=', last).compile();
-      await together(tx, [deleting, writing(tx, PRUNED, last)], { isLast: true });
+      await together(tx, [deleting, writeNumber(tx, PRUNED, last)], { isLast: true });
       return rows.length;
     });
   }
@@ -174,16 +175,10 @@ function streamEvent(row: {
   return { seq, publishedUs, type, domain, providers: row.providers.split(',').filter(Boolean), category, body };
 }
 
-async function readNumber(db: Kysely<Database> | Transaction<Database>, name: string): Promise<number | undefined> {
-  const row = await db.selectFrom('settings').where('name', '=', name).select('value').executeTakeFirst();
-  return row && Number(row.value);
+async function readNumber(db: Kysely<Database>, name: string): Promise<number | undefined> {
+  const value = await readSetting(db, name);
+  return value === undefined ? undefined : Number(value);
 }
 
-function writing(tx: Transaction<Database>, name: string, number: number): CompiledQuery {
-  const value = String(number);
-  return tx
-    .insertInto('settings')
-    .values({ name, value })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-    .compile();
-}
+const writeNumber = (db: Kysely<Database>, name: string, value: number): CompiledQuery =>
+  writeSetting(db, name, String(value));

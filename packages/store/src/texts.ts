@@ -1,6 +1,7 @@
 // Single texts that the processes of a store share, by their names.
 import type { Kysely } from 'kysely';
 import type { Database } from './schema.ts';
+import { readSetting, writeSetting } from './settings.ts';
 
 export class TextTable {
   readonly #db: Kysely<Database>;
@@ -9,17 +10,12 @@ export class TextTable {
     this.#db = db;
   }
 
-  async get(name: string): Promise<string | undefined> {
-    const row = await this.#db.selectFrom('settings').where('name', '=', name).select('value').executeTakeFirst();
-    return row?.value;
+  get(name: string): Promise<string | undefined> {
+    return readSetting(this.#db, name);
   }
 
   /** Replaces the text of this name. */
   async put(name: string, value: string): Promise<void> {
-    await this.#db
-      .insertInto('settings')
-      .values({ name, value })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-      .execute();
+    await this.#db.executeQuery(writeSetting(this.#db, name, value));
   }
 }

@@ -34,7 +34,7 @@ export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): 
   const placed = placedPlans(plans);
   const added = plans.filter(({ known }) => known.row === undefined);
   const before = [
-    // A domain that nobody put on the list is due with its scan.
+    // A domain that is on no list is due with its scan.
     ...statements.addDomains(added.map(({ domain, plan }) => [domain, 'on-demand', plan.scan.observed_at, 0])),
     ...statements.addScans(
       placed.map(({ plan, domainId }) => valuesOf(COLUMNS.SCAN, { ...plan.scan, domain_id: domainId })),

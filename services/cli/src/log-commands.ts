@@ -1,4 +1,4 @@
-// `strata log`: what anybody can run for a log of this format, whoever has it.
+// `strata log`: commands that anyone can run for any log of this format.
 import { type Command, InvalidArgumentError } from 'commander';
 import type { LogPublishOptions } from './commands/log-publish.ts';
 import type { LogWitnessOptions } from './commands/log-witness.ts';

@@ -263,6 +263,13 @@ export function gatewayOpenApi() {
   };
 }
 
+const textHeader = (description: string) => ({ description, schema: { type: 'string' } });
+/** Of answers that have a receipt. */
+const RECEIPT_HEADERS = {
+  'x-receipt-id': textHeader('Id of the signed receipt.'),
+  'x-receipt-salt': textHeader("Key of the receipt's digests, 64 hexadecimal digits. It is given out here alone."),
+};
+
 function described(operation: Operation) {
   const { path, summary, description, body, status = 200, answer, stream, parameter, isKeyless } = operation;
   const schema =
@@ -283,17 +290,7 @@ function described(operation: Operation) {
     responses: {
       [status]: {
         description: stream ?? summary,
-        ...(body
-          ? {
-              headers: {
-                'x-receipt-id': { description: 'Id of the signed receipt.', schema: { type: 'string' } },
-                'x-receipt-salt': {
-                  description: "Key of the receipt's digests, 64 hexadecimal digits. It is given out here alone.",
-                  schema: { type: 'string' },
-                },
-              },
-            }
-          : {}),
+        ...(body ? { headers: RECEIPT_HEADERS } : {}),
         content: { ...json(schema), ...(stream ? { 'text/event-stream': { schema: { type: 'string' } } } : {}) },
       },
       default: { description: 'A refusal, or a failure.', content: json(ref('Error')) },

@@ -21,7 +21,7 @@ export const apiInfo: ApiInfo = {
     'callers share one receipt; what differs by request is in the headers: `X-Request-Id`, `Allow`, `Retry-After`. With a valid key it has `request_id`,',
     'a precise `detail` and `errors`.',
     '',
-    '**Quota** is told in `RateLimit` and `RateLimit-Policy`, and in `X-RateLimit-*`.',
+    '**Quota** is in `RateLimit` and `RateLimit-Policy`, and in `X-RateLimit-*`.',
   ].join('\n'),
   tags: [
     { name: 'Status', description: 'Health, keys, the ledger, this description' },

@@ -1,5 +1,4 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
-import { DAY_MS, FLOW_DAYS, WINDOW_DAYS } from '@strata/analytics';
 import {
   AddressRange,
   BoundEnvironment,
@@ -17,14 +16,10 @@ import {
 } from '@strata/http';
 import { z } from 'zod';
 import type { Retention } from './retention.ts';
+import { RetentionEnvironment, retentionOf } from './retention-config.ts';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
 const Hours = z.coerce.number().min(0).max(8_760);
-const Days = z.coerce.number().int().min(1).max(36_500);
-/** The window before a day, and the week for which a day is judged late. */
-const JUDGED_DAYS = WINDOW_DAYS + 8;
-/** At up to twice the usual interval, and a half of it more by chance. */
-const SCANS_BEFORE_FORGETTING = 4;
 const HOUR_MS = 3_600_000;
 const Switch = z
   .enum(['on', 'off', 'true', 'false', '1', '0'])
@@ -92,26 +87,11 @@ export const Environment = z.object({
   STRATA_ON_DEMAND_PER_HOUR: z.coerce.number().int().min(0).default(60),
   STRATA_ON_DEMAND_SUFFIX_PER_DAY: z.coerce.number().int().min(0).default(200),
   STRATA_ON_DEMAND_ADDRESS_PER_DAY: z.coerce.number().int().min(0).default(20),
-  STRATA_ON_DEMAND_DAYS: Days.min(8, 'must be at least 8: for a week a domain is scanned more often').default(90),
   STRATA_CONFIRM_AFTER_HOURS: Hours.default(6),
   STRATA_RESCAN_HOURS: Hours.default(24),
   STRATA_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).default(5),
   STRATA_CHAT_URL: WebAddress.optional(),
-  STRATA_STREAM_DAYS: Days.default(90),
-  STRATA_EVENT_DAYS: Days.default(30),
-  STRATA_SCAN_DAYS: Days.min(
-    JUDGED_DAYS,
-    `must be at least ${JUDGED_DAYS}, the days that domains are judged by`,
-  ).default(90),
-  STRATA_CHANGE_DAYS: Days.min(
-    FLOW_DAYS + 1,
-    `must be at least ${FLOW_DAYS + 1}: windows reach as far back`,
-  ).optional(),
-  STRATA_ALERT_DAYS: Days.min(8, 'must be at least 8: for a week an alert is not raised again').optional(),
-  STRATA_ANOMALY_DAYS: Days.min(
-    JUDGED_DAYS,
-    `must be at least ${JUDGED_DAYS}, the days that others are judged by`,
-  ).optional(),
+  ...RetentionEnvironment.shape,
   STRATA_ADVISORIES: List.pipe(z.array(z.enum([...ADVISORY_SOURCES, 'off']))).default([...ADVISORY_SOURCES]),
   STRATA_ADVISORY_HOURS: z.coerce.number().min(0.001).max(8_760).default(2),
   STRATA_ADVISORY_FOLDER: z.string().min(1).optional(),
@@ -220,6 +200,7 @@ export class ConfigError extends Error {
 /** Reads the settings; throws ConfigError with one line a problem. An empty variable counts as unset. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const value = readEnvironment(Environment, env, (problems) => new ConfigError(problems));
+  const rescanAfterMs = value.STRATA_RESCAN_HOURS * HOUR_MS;
   const databaseUrl = value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`;
   if (value.STRATA_ROLE !== 'all' && databaseUrl.startsWith('sqlite:')) {
     throw new ConfigError(
@@ -255,10 +236,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     onDemandSuffixPerDay: value.STRATA_ON_DEMAND_SUFFIX_PER_DAY,
     onDemandAddressPerDay: value.STRATA_ON_DEMAND_ADDRESS_PER_DAY,
     confirmAfterMs: value.STRATA_CONFIRM_AFTER_HOURS * HOUR_MS,
-    rescanAfterMs: value.STRATA_RESCAN_HOURS * HOUR_MS,
+    rescanAfterMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     chatUrl: value.STRATA_CHAT_URL,
-    retention: retentionOf(value),
+    retention: retentionOf(value, { rescanAfterMs }),
     advisories: advisorySettings(value),
     isPollingFeeds: value.STRATA_FEEDS,
     feedsFile: value.STRATA_FEEDS_FILE,
@@ -269,23 +250,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     fingerprints: value.STRATA_FINGERPRINTS,
     drainMs: value.STRATA_DRAIN_SECONDS * 1_000,
     logLevel: value.STRATA_LOG_LEVEL,
-  });
-}
-
-function retentionOf(value: z.infer<typeof Environment>): Retention {
-  const ms = (days: number | undefined) => days && days * DAY_MS;
-  return Object.freeze({
-    events: ms(value.STRATA_EVENT_DAYS),
-    scans: ms(value.STRATA_SCAN_DAYS),
-    changes: ms(value.STRATA_CHANGE_DAYS),
-    alerts: ms(value.STRATA_ALERT_DAYS),
-    anomalies: ms(value.STRATA_ANOMALY_DAYS),
-    stream: ms(value.STRATA_STREAM_DAYS),
-    // That one is asked for is noted when its answer is made anew, after a scan: there are some in the time.
-    onDemand: Math.max(
-      value.STRATA_ON_DEMAND_DAYS * DAY_MS,
-      SCANS_BEFORE_FORGETTING * value.STRATA_RESCAN_HOURS * HOUR_MS,
-    ),
   });
 }
 

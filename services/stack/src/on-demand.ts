@@ -36,7 +36,7 @@ export class OnDemand {
     if (suffix === null) return [];
     const { onDemandSuffixPerDay: perSuffix, onDemandAddressPerDay: perAddress } = app.config;
     const bounds = [
-      { subject: `address ${app.store.keys.originOf(context.address)}`, limit: perAddress },
+      { subject: `address ${app.store.keys.saltedHash(context.address)}`, limit: perAddress },
       { subject: `suffix ${suffix}`, limit: perSuffix },
       { subject: 'all', limit: perSuffix * SUFFIXES },
     ];

@@ -1,6 +1,11 @@
 // One witness as a log asks it (c2sp.org/tlog-witness): what it has cosigned last is learned from its answers.
-import { consistencyProof, formatAddCheckpoint, readCosignatures, type WitnessAddress } from '@strata/receipts';
-import { checkpointTextOf } from '../checkpoint-file.ts';
+import {
+  consistencyProof,
+  formatAddCheckpoint,
+  noteText,
+  readCosignatures,
+  type WitnessAddress,
+} from '@strata/receipts';
 import type { PublishedCheckpoint } from '../log.ts';
 import type { ServedTiles } from '../served-tiles.ts';
 import { originHashOf } from './witness.ts';
@@ -152,7 +157,7 @@ export class WitnessClient {
   /** Its cosignature among the lines of its answer, which may hold others. */
   async #accept(head: PublishedCheckpoint, lines: string): Promise<CosignOutcome> {
     const { verifier } = this.#address;
-    const read = await readCosignatures(`${checkpointTextOf(head.note)}\n${lines}`, [verifier]);
+    const read = await readCosignatures(`${noteText(head.note)}\n${lines}`, [verifier]);
     const [cosignature] = 'cosignatures' in read ? read.cosignatures : [];
     if (cosignature) return { kind: 'cosigned', line: cosignature.line };
     return { kind: 'failed', detail: 'problem' in read ? read.problem : 'it answers without a cosignature of its key' };

@@ -7,14 +7,16 @@ import {
   judgeCheckpoint,
   type NoteSigner,
   type NoteVerifier,
+  noteText,
   noteVerifier,
   originOf,
   parseAddCheckpoint,
   readCosignatures,
   SIGNATURE_TYPES,
 } from '@strata/receipts';
-import { checkpointTextOf, type SavedCheckpoint, savedCheckpointOf } from '../checkpoint-file.ts';
+import { type SavedCheckpoint, savedCheckpointOf } from '../checkpoint-file.ts';
 import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from '../durable-file.ts';
+import { noteSigner } from '../log.ts';
 import { LogError } from '../log-error.ts';
 import { lockLog } from '../recover.ts';
 import { openKeyring } from '../signing-keys.ts';
@@ -69,8 +71,7 @@ export class Witness implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const lock = stack.use(lockLog(directory));
     const { signer } = await openKeyring({ directory: path.join(directory, 'keys'), now });
-    const { publicKey } = signer;
-    const witness = new Witness(options, { lock, signer: { name, publicKey, sign: (bytes) => signer.sign(bytes) } });
+    const witness = new Witness(options, { lock, signer: noteSigner(name, signer) });
     for (const origin of options.logs.keys()) await witness.#load(origin);
     stack.move();
     return witness;
@@ -130,7 +131,7 @@ export class Witness implements AsyncDisposable {
 
   #textOf(origin: string): string | undefined {
     const latest = this.#latest.get(origin);
-    return latest && checkpointTextOf(latest.note);
+    return latest && noteText(latest.note);
   }
 
   /** What is there must be what this witness wrote: it never goes on from something else. */

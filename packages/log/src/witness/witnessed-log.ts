@@ -1,8 +1,15 @@
 // A log whose checkpoints are shown to witnesses (c2sp.org/tlog-witness), and served with their cosignatures.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type LedgerReceipt, signNote, type WitnessAddress, type WitnessReport } from '@strata/receipts';
-import { checkpointTextOf, savedCheckpointOf } from '../checkpoint-file.ts';
-import type { CheckpointSigner, Log, LogStats, Placed, PublishedCheckpoint } from '../log.ts';
+import { type LedgerReceipt, noteText, signNote, type WitnessAddress, type WitnessReport } from '@strata/receipts';
+import { savedCheckpointOf } from '../checkpoint-file.ts';
+import {
+  type CheckpointSigner,
+  type Log,
+  type LogStats,
+  noteSigner,
+  type Placed,
+  type PublishedCheckpoint,
+} from '../log.ts';
 import { LogError } from '../log-error.ts';
 import { ServedTiles } from '../served-tiles.ts';
 import { claimedContradiction, type JudgedLog, provenContradiction } from './contradiction.ts';
@@ -126,10 +133,9 @@ export class WitnessedLog implements Log, AsyncDisposable {
 
   /** Signs anew what is served, for the key has changed: call it after the log has signed its present tree anew. */
   resign(signer: CheckpointSigner): void {
-    const { origin } = this.#options;
-    const named = { name: origin, publicKey: signer.publicKey, sign: (bytes: Uint8Array) => signer.sign(bytes) };
+    const named = noteSigner(this.#options.origin, signer);
     // Cosignatures are over the text alone: they hold under any signature of the log.
-    const resigned = (round: Round) => ({ ...round, note: signNote(checkpointTextOf(round.note), [named]) });
+    const resigned = (round: Round) => ({ ...round, note: signNote(noteText(round.note), [named]) });
     this.#served = resigned(this.#served);
     this.#cosigned = this.#cosigned && resigned(this.#cosigned);
   }
@@ -215,8 +221,8 @@ export class WitnessedLog implements Log, AsyncDisposable {
   async #round(): Promise<void> {
     this.#roundAt = performance.now();
     const fresh = roundOf(this.#log);
-    const isSameText = checkpointTextOf(fresh.note) === checkpointTextOf(this.#served.note);
-    // What was cosigned is the text, whoever signed it since.
+    const isSameText = noteText(fresh.note) === noteText(this.#served.note);
+    // Cosignatures are over the text, under any signature of the log.
     const round = isSameText ? { ...this.#served, note: fresh.note } : fresh;
     const asking = this.#toAsk(round).map(async (witness) => {
       const { kind } = await this.#ask(witness, round);

@@ -39,7 +39,7 @@ export async function checkBackup(folder: string, options: CheckOptions): Promis
   const names = new Set(manifest.files.map((part) => part.path));
   for (const name of [LEAVES_FILE, ...storeFiles(manifest)]) partOf(manifest, name);
   const keys = publicKeysFrom(await textOf(folder, partOf(manifest, KEYS_FILE)), KEYS_FILE);
-  // First: what nobody has signed is not read any further.
+  // First: an unsigned backup is not read any further.
   const signed = { bytes, madeAt: manifest.made_at, publicKeys: keys };
   const signedBy = await verifyManifest(folder, signed, options.trust);
   for (const part of manifest.files) {

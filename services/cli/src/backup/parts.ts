@@ -53,7 +53,7 @@ export async function* readPart(folder: string, name: string): AsyncGenerator<Ui
 
 /**
  * The same of a part that a manifest describes. Throws CommandError at the end of other bytes, also of a file that was altered since it
- * was verified: whoever reads it commits nothing before the end.
+ * was verified: a reader commits nothing before the end.
  */
 export async function* readVerified(folder: string, part: Part): AsyncGenerator<Uint8Array> {
   const sum = createHash('sha256');

@@ -78,7 +78,7 @@ export const getStream = route(
     tag: 'Streams',
     summary: 'SSE: migrations, anomalies and service changes',
     description:
-      'From now on, or after the event that `Last-Event-ID` names; `event: reset` first when the log no longer reaches back to it. Whoever begins now is sent an `id` without an event first: the place to come back to. A comment each 15 s. A client that reads too slowly is dropped; a stream whose key is revoked ends within a second. ' +
+      'From now on, or after the event that `Last-Event-ID` names; `event: reset` first when the log no longer reaches back to it. A client that begins now first gets an `id` without an event: the position to resume from. A comment each 15 s. A client that reads too slowly is dropped; a stream whose key is revoked ends within a second. ' +
       "A browser's EventSource cannot send the key: read the stream by fetch.",
     query: z.object(filterShape),
     output: {
