@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { holderOf, lockFile, networkFileSystemOf, waitForLock, warnOfFileSystem } from './index.ts';
+import { holderOf, lockedDirectories, lockFile, networkFileSystemOf, waitForLock, warnOfFileSystem } from './index.ts';
 
 /** A path for a lock in a directory of its own. */
 async function temporaryLock() {
@@ -126,5 +126,12 @@ describe('a file system', () => {
     const warnings: string[] = [];
     warnOfFileSystem('/data/a/b', { warn: (text) => warnings.push(text) }, statfs);
     assert.match(warnings.join('\n'), /^\/data\/a\/b is on NFS, where locks may not hold/);
+  });
+
+  it('is asked of the data directory and of that of a database elsewhere', () => {
+    const of = (databaseUrl: string) => lockedDirectories({ dataDirectory: '/data', databaseUrl });
+    assert.deepEqual(of('sqlite:/data/strata.db'), ['/data']);
+    assert.deepEqual(of('sqlite:/mnt/nfs/strata.db'), ['/data', '/mnt/nfs']);
+    for (const url of ['sqlite::memory:', 'postgres://127.0.0.1/strata']) assert.deepEqual(of(url), ['/data']);
   });
 });

@@ -34,6 +34,13 @@ export function networkFileSystemOf(directory: string, statfs: StatFs = statfsSy
   }
 }
 
+/** The directories whose locks a service relies on: that of its data and, of `sqlite:<file>`, that of the file. */
+export function lockedDirectories(places: { readonly dataDirectory: string; readonly databaseUrl: string }): string[] {
+  const [, file] = /^sqlite:(?!:memory:)(.+)$/.exec(places.databaseUrl) ?? [];
+  const directories = [places.dataDirectory, ...(file === undefined ? [] : [path.dirname(file)])];
+  return [...new Set(directories.map((directory) => path.resolve(directory)))];
+}
+
 /** Warns the operator where the locks of the directory may not hold. */
 export function warnOfFileSystem(
   directory: string,

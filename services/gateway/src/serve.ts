@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { warnOfFileSystem } from '@strata/db';
+import { lockedDirectories, warnOfFileSystem } from '@strata/db';
 import { serveMetrics, witnessProblem } from '@strata/http';
 import type { Logger } from 'pino';
 import { createGateway, type Gateway, type GatewayWorld, newWatched } from './app.ts';
@@ -69,7 +69,7 @@ export async function serveGateway(
 ): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
-  warnOfFileSystem(config.dataDirectory, logger);
+  for (const directory of lockedDirectories(config)) warnOfFileSystem(directory, logger);
   try {
     await using running = await startGateway(config, logger, { signal: stopping.signal });
     onReady?.(running);

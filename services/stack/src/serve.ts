@@ -1,5 +1,5 @@
 // A running process in its role: the service that answers, alone or with everything else, a scanner, or a scheduler; and how it stops.
-import { warnOfFileSystem } from '@strata/db';
+import { lockedDirectories, warnOfFileSystem } from '@strata/db';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { createStack, type StackService, type World } from './app.ts';
@@ -104,7 +104,7 @@ async function keepHealth({ server }: StackService, logger: Logger): Promise<voi
 export async function serve(config: Config, logger: Logger): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
-  warnOfFileSystem(config.dataDirectory, logger);
+  for (const directory of lockedDirectories(config)) warnOfFileSystem(directory, logger);
   await using running = await startRole(config, logger);
   const { port, metricsPort, store } = running;
   const url = port === undefined ? {} : { url: `http://${config.host}:${port}/` };

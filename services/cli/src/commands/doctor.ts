@@ -1,5 +1,6 @@
 // `strata doctor`: whether this machine is fit for the settings, and what to do where it is not.
 import { getServers } from 'node:dns';
+import { lockedDirectories } from '@strata/db';
 import type { GatewayConfig } from '@strata/gateway';
 import type { Config } from '@strata/stack';
 import { StoreError } from '@strata/store';
@@ -114,7 +115,7 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
     async () => [
       await checkPort({ what: 'metrics', host, port: metricsPort, setting: 'STRATA_METRICS_PORT', ours: metrics }),
     ],
-    async () => [await checkDisk(dataDirectory), checkFileSystem(dataDirectory)],
+    async () => [await checkDisk(dataDirectory), ...lockedDirectories(config).map((each) => checkFileSystem(each))],
     async () => {
       const { findings, state } = await checkDatabase(databaseUrl, needsOf(config));
       return [...findings, judgeMemory(machine, state?.domains ?? 0)];
@@ -157,7 +158,7 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
   const ours = { path: '/health', words: /"status":"(?:ok|starting)","version"/ };
   return [
     async () => [await checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours })],
-    async () => [await checkDisk(dataDirectory), checkFileSystem(dataDirectory)],
+    async () => [await checkDisk(dataDirectory), ...lockedDirectories(config).map((each) => checkFileSystem(each))],
     async () =>
       // One more for the lock that says which gateway works on it.
       (
