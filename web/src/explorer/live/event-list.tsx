@@ -17,7 +17,6 @@ const KINDS: Readonly<Record<StackEvent['type'], { readonly name: string; readon
 /** What was confirmed longer ago than this when it was told is news of the past, and says so. */
 const LATE_MS = 6 * 3_600_000;
 
-/** Rows out of sight are skipped by the browser (`content-visibility` in live.css), and stay to be found and printed. */
 export function EventList({ entries }: { readonly entries: readonly Entry[] }) {
   return (
     <ol className="live-list">
