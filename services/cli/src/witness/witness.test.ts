@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { StackClient } from '@strata/client';
 import { createLogger } from '@strata/http';
 import { Witness } from '@strata/log';
 import { parseVerifierKey } from '@strata/receipts';
@@ -54,6 +55,14 @@ it('a ledger is cosigned, which verifiers demand; it answers on without witnesse
     await verify(0, /^$/, one.key, other.key, stranger.key, '--witnesses-required', '2');
     await verify(1, /step 'checkpoint' failed/, one.key, stranger.key);
     await verify(2, /--witness: .+ is not the verifier key of a witness/, ledgerKey);
+    const client = new StackClient({ baseUrl: base });
+    const health = await client.get('/health');
+    const failedStep = async (...keys: string[]) => {
+      const verification = await client.verify(health, { witnesses: { keys, required: 2 } });
+      return 'steps' in verification && verification.steps.find(({ ok }) => !ok)?.step;
+    };
+    assert.equal(await failedStep(one.key, other.key), undefined);
+    assert.equal(await failedStep(one.key, stranger.key), 'checkpoint');
 
     const copy = path.join(directory, 'copy');
     const publish = (from: string, to: string, key = ledgerKey) => ['log', 'publish', from, to, '--ledger-key', key];
