@@ -19,6 +19,14 @@ import { StartError, startErrorOf } from './start-error.ts';
 /** A million domains are 30 MB. */
 const MOST_LIST_BYTES = 64 * 1024 * 1024;
 
+const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+};
+/** Neither ever changes: a process makes them once, however many services it starts. */
+const bundledCatalog = once(() => loadCatalog(entries));
+const bundledRulebook = once(() => compileRulebook(bundledCatalog()));
+
 /** Rejects with StartError that names the setting where a file cannot be used. */
 export async function openRulebook(
   settings: Partial<Pick<Config, 'sectorsFile' | 'addressRanges' | 'fingerprints'>>,
@@ -26,7 +34,9 @@ export async function openRulebook(
   logger?: Logger,
 ): Promise<Rulebook> {
   const { sectorsFile, addressRanges = [], fingerprints = [] } = settings;
-  const catalog = loadCatalog(catalogEntries);
+  const catalog = catalogEntries === entries ? bundledCatalog() : loadCatalog(catalogEntries);
+  const isPlain = sectorsFile === undefined && addressRanges.length === 0 && fingerprints.length === 0;
+  if (isPlain && catalog === bundledCatalog()) return bundledRulebook();
   const options: CompileOptions = {
     ...(sectorsFile === undefined ? {} : { sectors: await readSectors(sectorsFile) }),
     ranges: await readAddressRanges(addressRanges, catalog),
