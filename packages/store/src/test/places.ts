@@ -75,7 +75,6 @@ export const postgres: Place = {
 
 /** Places that outlive the store, may be opened twice at once, and have tables that can be looked into. */
 export const kept: readonly Place[] = [file, postgres];
-export const places: readonly Place[] = [memory, ...kept];
 /** One place of each database: for what is the same wherever SQLite keeps it. */
 export const databases: readonly Place[] = [memory, postgres];
 
