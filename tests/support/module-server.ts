@@ -1,6 +1,5 @@
 // A page that runs a script against the repository's own sources, types stripped on the way and nothing bundled.
 import { existsSync, readFileSync } from 'node:fs';
-import type { RequestListener } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { fakeService } from './fake-service.ts';
@@ -20,16 +19,14 @@ const page = `<!doctype html><head><script type="importmap">${JSON.stringify({ i
 </script>
 <script type="module">await import('/script.ts'); document.title = 'done';</script></head><body></body>`;
 
-const notFound: RequestListener = (_request, response) => response.writeHead(404).end();
-
-/** Serves a page that runs `code`; `url` is its address. `others` answers requests for anything but sources. */
-export async function serveModules(code: string, others: RequestListener = notFound) {
+/** Serves a page that runs `code`, and sources; `url` is its address. */
+export async function serveModules(code: string) {
   const { base, ...service } = await fakeService((request, response) => {
     const name = new URL(request.url ?? '/', 'http://localhost').pathname;
     if (name === '/') return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
     const file = path.join(root, name);
     const isSource = /\.(?:ts|js)$/.test(name) && file.startsWith(root) && existsSync(file);
-    if (name !== '/script.ts' && !isSource) return others(request, response);
+    if (name !== '/script.ts' && !isSource) return response.writeHead(404).end();
     const source = name === '/script.ts' ? code : readFileSync(file, 'utf8');
     response.writeHead(200, { 'content-type': 'text/javascript; charset=utf-8' });
     return response.end(name.endsWith('.ts') ? stripTypeScriptTypes(source) : source);

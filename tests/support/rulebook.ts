@@ -1,11 +1,16 @@
 // The bundled rulebook, and look-ups as a probe leaves them.
 import { entries } from '@strata/catalog';
-import { compileRulebook, type Evidence, loadCatalog } from '@strata/detect';
+import { compileRulebook, type Evidence, loadCatalog, type Rulebook } from '@strata/detect';
 
 export const rulebook = compileRulebook(loadCatalog(entries));
 
-export const rulebookWithout = (id: string) =>
-  compileRulebook(loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== id)));
+const without = new Map<string, Rulebook>();
+export function rulebookWithout(id: string): Rulebook {
+  const others = () => entries.filter((entry) => (entry as { id: string }).id !== id);
+  const known = without.get(id) ?? compileRulebook(loadCatalog(others()));
+  without.set(id, known);
+  return known;
+}
 
 /** What a record does not name was asked for too, with the outcome `others`; no probed label exists. */
 export function probedDns({ dns }: Evidence, rules = rulebook, others: 'empty' | 'timeout' = 'empty'): Evidence['dns'] {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '../../../tests/support/property.ts';
+import { codePoint, holds } from '../../../tests/support/property.ts';
 import {
   type Advisory,
   type Claim,
@@ -95,7 +95,7 @@ describe('configurations', () => {
 describe('judge', () => {
   const hostile = fc.oneof(
     fc.constantFrom('', '__proto__', 'constructor', '1.0', '1'.repeat(10_000), '<1.0', 'cpe:f5:nginx', '-', '*', '\0'),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: codePoint }),
   );
   const bound = fc.record({ version: hostile, isInclusive: fc.boolean() });
   const range = fc.record({ from: bound, to: bound }, { requiredKeys: [] });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '../../../tests/support/property.ts';
+import { codePoint, holds } from '../../../tests/support/property.ts';
 import { detect } from './detect.ts';
 import type { Role, ServiceEvidence } from './profile.ts';
 import { sentenceOf } from './sentence.ts';
@@ -91,7 +91,7 @@ describe('hostile evidence', () => {
     assert.deepEqual(profileOf({ http: { headers: { server: `${'x'.repeat(5000)}edgy` } } }).services, []);
   });
   it('of any text does not make it throw, and its scores stay in range', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 60 });
+    const text = fc.string({ unit: codePoint, maxLength: 60 });
     const texts = fc.array(text, { maxLength: 4 });
     const records = fc.record({ ns: texts, txt: texts, dmarc: texts, www: texts, wildcardTxt: texts });
     holds(100, [records, text, texts], (parts, url, cookies) => {
@@ -149,7 +149,7 @@ describe('a version', () => {
   shows('', { ' v13.1.0 ': '13.1.0', '13.1.': '13.1', '1.2.3, 1.2.3': null, on: null, '': null, ...bounded });
   it('is a bounded token that stands in the text, or nothing, whatever the text', () => {
     const text = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 80 }),
+      fc.string({ unit: codePoint, maxLength: 80 }),
       fc.array(fc.constantFrom('nginx/', 'v', '1', '.', '9.9', ' ', '(', ')', '+', '~', 'é'), { maxLength: 90 }),
     );
     holds(500, [text, fc.constantFrom('', 'nginx/', '(', '9')], (parts, place) => {

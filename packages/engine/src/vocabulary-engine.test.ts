@@ -5,6 +5,7 @@ import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { tinyChatModel as file, type RandomModelOptions, randomModel } from '@strata/testnet';
 import fc from 'fast-check';
+import { codePoint } from '../../../tests/support/property.ts';
 import { tinyEngine } from '../../../tests/support/tiny-engine.ts';
 import { untilAnswer } from '../../../tests/support/until.ts';
 import { type ChatPrompt, type Engine, openVocabulary, VocabularySpare } from './index.ts';
@@ -14,7 +15,7 @@ import { controlTexts, tokenBytes } from './token-bytes.ts';
 import { readVocabulary } from './vocabulary-file.ts';
 
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: codePoint, maxLength: 40 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
   fc.constantFrom('What is DMARC?', '<|im_end|>', 'a<|im_start|>system\n', '\u0000', '日本語 ünï', '  \n\t ', ''),
 );

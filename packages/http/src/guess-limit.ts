@@ -16,7 +16,10 @@ export class GuessLimit {
   /** `monotonicNow` in milliseconds: a wall clock that is set back must keep nobody out. */
   constructor(monotonicNow: () => number = () => performance.now()) {
     this.#misses = new RateWindow({ limit: MISSES, windowMs: WINDOW_MS, now: () => new Date(monotonicNow()) });
-    this.#good = new LRUCache({ max: 50_000, ttl: GOOD_MS, ttlResolution: 0, perf: { now: monotonicNow } });
+    this.#good = new LRUCache({
+      ...{ maxSize: 50_000, sizeCalculation: () => 1 },
+      ...{ ttl: GOOD_MS, ttlResolution: 0, perf: { now: monotonicNow } },
+    });
   }
 
   /**

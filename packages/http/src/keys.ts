@@ -52,11 +52,11 @@ export class KeyCheck {
   constructor(gate: KeyGate, now: () => Date, monotonicNow: () => number = () => performance.now()) {
     this.#gate = gate;
     this.#now = now;
-    const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow } };
+    const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow }, sizeCalculation: () => 1 };
     this.#guesses = new GuessLimit(monotonicNow);
-    this.#known = new LRUCache({ max: mostKeys, ...memory, ttl: gate.revision ? toldMemoryMs : keyMemoryMs });
-    this.#late = new LRUCache({ max: mostKeys, ...memory, ttl: lateMemoryMs });
-    this.#unknown = new LRUCache({ max: 10_000, ...memory });
+    this.#known = new LRUCache({ maxSize: mostKeys, ...memory, ttl: gate.revision ? toldMemoryMs : keyMemoryMs });
+    this.#late = new LRUCache({ maxSize: mostKeys, ...memory, ttl: lateMemoryMs });
+    this.#unknown = new LRUCache({ maxSize: 10_000, ...memory });
   }
 
   /**

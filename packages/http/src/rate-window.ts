@@ -17,7 +17,8 @@ interface Window {
 
 export class RateWindow {
   readonly #options: RateWindowOptions;
-  readonly #windows = new LRUCache<string, Window>({ max: 50_000 });
+  // Bounded by size: by number, the cache would reserve memory for all of them at once.
+  readonly #windows = new LRUCache<string, Window>({ maxSize: 50_000, sizeCalculation: () => 1 });
 
   constructor(options: RateWindowOptions) {
     this.#options = options;

@@ -137,7 +137,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   fastify.removeContentTypeParser('text/plain');
 
   // Where the answer of a URL is kept: a place follows from path and query alone, so a URL need be read only once.
-  const placesByUrl = new LRUCache<string, string>({ max: 50_000 });
+  const placesByUrl = new LRUCache<string, string>({ maxSize: 50_000, sizeCalculation: () => 1 });
   const methodsByPath = new Map<string, string[]>();
   for (const each of parts.routes) addRoute(each);
   for (const [url, methods] of methodsByPath) addOtherMethods(url, methods);

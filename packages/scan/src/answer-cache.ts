@@ -16,11 +16,13 @@ const ENTRY_BYTES = 400;
 export class AnswerCache {
   readonly #cache: LRUCache<string, Answer<unknown>>;
   readonly #maxTtlMs: number;
+  /** What an entry weighs at least: the size bounds their number too, without memory reserved for all of them at once. */
+  readonly #minBytes: number;
 
   constructor({ entries, maxBytes, maxTtlMs }: AnswerCacheOptions) {
     this.#maxTtlMs = maxTtlMs;
+    this.#minBytes = Math.floor(maxBytes / entries);
     this.#cache = new LRUCache({
-      max: entries,
       maxSize: maxBytes,
       // TTLs are whole seconds; asking the clock more often than this would only cost time.
       ttlResolution: 100,
@@ -39,7 +41,7 @@ export class AnswerCache {
   /** Failures and answers with TTL 0 come with no time to live and are not kept. */
   keep(key: string, answer: Answer<unknown>, ttlSeconds: number): void {
     const ttl = Math.min(ttlSeconds * 1_000, this.#maxTtlMs);
-    if (ttl > 0) this.#cache.set(key, answer, { ttl, size: weigh(answer.lookup) });
+    if (ttl > 0) this.#cache.set(key, answer, { ttl, size: Math.max(this.#minBytes, weigh(answer.lookup)) });
   }
 }
 

@@ -4,7 +4,7 @@ import type { AdvisoryRecord, KnownExploited } from '@strata/advisories';
 import fc from 'fast-check';
 import { AdvisoryTable } from './advisories.ts';
 import { openStore, type Store } from './index.ts';
-import { databases, kept, onEach, postgres } from './test/places.ts';
+import { kept, onEach, postgres } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 
 const [ONE, TWO, GHSA] = ['CVE-2024-0001', 'CVE-2024-0002', 'GHSA-2222-2222-2222'] as const;
@@ -29,7 +29,7 @@ const changedSince = async (advisories: AdvisoryTable, seq: number) =>
   (await advisories.changesSince(seq, 10)).map(({ advisoryId }) => advisoryId);
 const readOne = async (advisories: AdvisoryTable, id: string) => (await advisories.read([id]))[0];
 
-onEach(databases, 'stored advisories', (place, test) => {
+onEach(kept, 'stored advisories', (place, test) => {
   test('are exploited until the complete list lacks them; a part of it takes nothing back', async ({ advisories }) => {
     const left = async () => (await advisories.counts()).knownExploited;
     await advisories.putExploited([exploited(ONE), exploited(TWO)]);
@@ -205,7 +205,7 @@ const step = { cursor: { at: 1 }, read: 10, skipped: 2, skippedExample: 'x: no J
 const end = { cursor: { done: true }, finishedAt: at(5), nextAt: at(100) };
 const failure = { error: 'it is gone', failures: 3, nextAt: at(50), read: 0, skipped: 0, skippedExample: null };
 
-onEach(databases, 'leases of sources', (_place, test) => {
+onEach(kept, 'leases of sources', (_place, test) => {
   test('are held by one owner until they end', async (store) => {
     const { sources } = store;
     assert.ok(await begin(store, 'a'));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { detect, type Evidence, packHolders, packPosture, type Rulebook } from '@strata/detect';
 import { rulebook, rulebookWithout } from '../../../tests/support/rulebook.ts';
 import { openStore, type RecordedScan, type ScanRecord, type Store } from './index.ts';
-import { onEach, places } from './test/places.ts';
+import { kept, onEach } from './test/places.ts';
 import * as scans from './test/scans.ts';
 
 const { confirm, day, GOOGLE, HOUR, MICROSOFT, readFeed, scanOf, withServer, withTxt } = scans;
@@ -19,7 +19,7 @@ const unmeasured = (scan: ScanRecord): ScanRecord => ({
 const summaryOf = (recorded: RecordedScan) => recorded.changes.map((c) => `${c.type} ${c.from ?? '-'}>${c.to ?? '-'}`);
 const kindsSince = async (store: Store, seq: number) => (await store.eventsSince(seq, 100)).map(({ kind }) => kind);
 
-onEach(places, 'the store', (_place, test, onFresh) => {
+onEach(kept, 'the store', (_place, test, onFresh) => {
   test('adds domains once and hands out those that were never scanned first', async (store) => {
     assert.deepEqual(await store.addDomains(['b.com', 'a.com', 'b.com'], { source: 'test' }), { added: 2, known: 0 });
     assert.deepEqual(await store.addDomains(['a.com', 'c.com'], { source: 'test' }), { added: 1, known: 1 });

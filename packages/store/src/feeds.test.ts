@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { FeedTable } from './feeds.ts';
 import { A, B, duringWork, keepFrom, later, recordPoll, subscribed, T0 } from './test/feed-store.ts';
-import { databases, file, kept, onEach } from './test/places.ts';
+import { file, kept, onEach } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 import { poll } from './test/records.ts';
 
-onEach(databases, 'feeds', (_place, test) => {
+onEach(kept, 'feeds', (_place, test) => {
   test('are subscribed once, due at once, and polled again when they were given up', async (store) => {
     const { feeds } = store;
     const due = async (at: Date) => (await feeds.due(at, { limit: 10 })).map(({ url }) => url);
@@ -119,7 +119,7 @@ onEach(databases, 'feeds', (_place, test) => {
   });
 });
 
-onEach(databases, 'subscriptions', (_place, test) => {
+onEach(kept, 'subscriptions', (_place, test) => {
   test('are added from a list without reviving what was given up, or has moved', async (store) => {
     const { feeds } = store;
     const [a = 0, b = 0] = await subscribed(store, A, B);

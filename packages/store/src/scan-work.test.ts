@@ -5,7 +5,7 @@ import { openStore, type Store } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import { ScanWork } from './scan-work.ts';
 import { connect } from './test/connections.ts';
-import { databases, kept, memory, onEach, postgres, rows } from './test/places.ts';
+import { kept, memory, onEach, postgres, rows } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 import { compareBatches } from './test/scan-histories.ts';
 import { confirm, day, exchangeOn, GOOGLE, HOUR, MICROSOFT, readFeed, scanOf, withTxt } from './test/scans.ts';
@@ -16,7 +16,7 @@ const a = { holder: 'a', limit: 10, leaseMs: MINUTE } as const;
 const b = { ...a, holder: 'b' } as const;
 const XYZ = ['x.com', 'y.com', 'z.com'];
 
-onEach(databases, 'scan work', (_place, test) => {
+onEach(kept, 'scan work', (_place, test) => {
   test('is leased in the order in which it is due, to one alone, until the lease ends', async (store) => {
     const { work } = store;
     await store.addDomains(XYZ, { source: 'test' });

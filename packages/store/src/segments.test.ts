@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type AnswerUsage, openStore, type SegmentRecord, type Store } from './index.ts';
 import { SegmentTable } from './segments.ts';
-import { databases, kept, onEach } from './test/places.ts';
+import { kept, onEach } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 
 const [DAY_MS, T0] = [86_400_000, Date.UTC(2026, 0, 31)];
@@ -18,7 +18,7 @@ const segment = (n: number, more: Partial<SegmentRecord> = {}): SegmentRecord =>
   ...more,
 });
 
-onEach(databases, 'segments', (_place, test) => {
+onEach(kept, 'segments', (_place, test) => {
   test('are returned as they were stored, newest first, page by page', async ({ segments }) => {
     const stored = [segment(1), segment(2, { caller: undefined }), segment(3, { gatewaySignature: SIGNATURE })];
     for (const one of stored) assert.equal(await segments.put(one), true);
@@ -151,7 +151,7 @@ const used = (more: Partial<AnswerUsage> = {}): AnswerUsage => ({
 const receipt = (id: string) => ({ id, keyId: 'key_a', body: `{"id":"${id}"}` });
 const unentered = async ({ answers }: Store) => (await answers.unentered(10)).map(({ id }) => id).join();
 
-onEach(databases, 'receipts', (_place, test) => {
+onEach(kept, 'receipts', (_place, test) => {
   test('name model files, each by its last name', async ({ answers }) => {
     const models = Object.entries({ once: 'a', other: 'b', now: 'a', upstream: null });
     const bodies = models.map(([id, sha256]) => JSON.stringify({ model: { id, sha256 } }));

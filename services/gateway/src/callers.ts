@@ -25,7 +25,7 @@ export class Callers {
   readonly #open = new Map<string, Set<AbortController>>();
   /** Differs once keys may have been revoked. */
   #revision = 0;
-  readonly #known = new LRUCache<string, StoredKey>({ max: 10_000, ttl: MEMORY_MS });
+  readonly #known = new LRUCache<string, StoredKey>({ maxSize: 10_000, sizeCalculation: () => 1, ttl: MEMORY_MS });
   readonly #guesses = new GuessLimit();
   readonly #missing: string;
 

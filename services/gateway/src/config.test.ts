@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { assertDocumented } from '../../../tests/support/documented.ts';
 import { Environment, readGatewayConfig } from './config.ts';
 import { startHarness } from './test/harness.ts';
 import { sharedGateway } from './test/shared.ts';
@@ -10,15 +11,8 @@ import { VERSION } from './version.ts';
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 
 describe('the settings', () => {
-  it('are told in docs/inference.md in full: every variable with its default, and no other', () => {
-    const row = /^\| `(STRATA_\w+)` \| (?:`([^`]*)`|[^|]*) \| .+ \|$/gm;
-    const rows = [...read('../../../docs/inference.md').matchAll(row)];
-    assert.deepEqual(rows.map(([, name]) => name).sort(), Object.keys(Environment.shape).sort());
-    for (const [, name = '', written = ''] of rows) {
-      const given = Environment.shape[name as keyof typeof Environment.shape].safeParse(undefined).data;
-      if (given !== undefined) assert.equal(written, String(given), name);
-    }
-  });
+  it('are told in docs/inference.md in full: every variable with its default, and no other', () =>
+    assertDocumented('inference.md', Environment.shape));
 
   it('that cannot be used are named', () => {
     for (const [name, value] of Object.entries({

@@ -45,7 +45,7 @@ export class Limits {
   readonly #parts: LimitsParts;
   readonly #tiers: Readonly<Record<Tier, TierLimits | null>>;
   /** Whoever is forgotten here begins a new minute; days are in the database. */
-  readonly #states = new LRUCache<string, KeyState>({ max: 50_000 });
+  readonly #states = new LRUCache<string, KeyState>({ maxSize: 50_000, sizeCalculation: () => 1 });
 
   constructor(parts: LimitsParts) {
     this.#parts = parts;

@@ -109,7 +109,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   await using stack = new AsyncDisposableStack();
   const answers = new AnswerCache(world.monotonicNow ? { now: world.monotonicNow } : {});
   const metrics = new Metrics();
-  const ownScans = new LRUCache<string, number>({ max: 100_000 });
+  const ownScans = new LRUCache<string, number>({ maxSize: 100_000, sizeCalculation: () => 1 });
   let pulse: Pulse | undefined;
   const onRecorded: ScannerParts['onRecorded'] = ({ domain, observedAt }) => {
     ownScans.set(domain, Date.parse(observedAt));
@@ -289,9 +289,11 @@ export async function createStack(config: Config, logger: Logger, world: World =
   };
 }
 
-/** The OpenAPI document of the service, without starting anything. */
-export function stackOpenApi() {
-  return openApiDocument(routes as readonly Route<StackApp>[], apiInfo, examples) as Record<string, unknown> & {
-    openapi: string;
-  };
+type OpenApi = Readonly<Record<string, unknown>> & { readonly openapi: string };
+let openApi: OpenApi | undefined;
+
+/** The OpenAPI document of the service, without starting anything; made once. */
+export function stackOpenApi(): OpenApi {
+  openApi ??= openApiDocument(routes as readonly Route<StackApp>[], apiInfo, examples) as OpenApi;
+  return openApi;
 }

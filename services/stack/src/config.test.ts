@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, it } from 'node:test';
+import { assertDocumented } from '../../../tests/support/documented.ts';
 import { ConfigError, Environment, readConfig } from './config.ts';
 
 /** The message of the error; 'taken' without one. */
@@ -77,14 +76,6 @@ describe('the configuration', () => {
     assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
   });
 
-  it('is described in docs/operations.md: every variable with its default, and no other', () => {
-    const text = readFileSync(path.join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
-    const rows = [...text.matchAll(/^\| `(STRATA_\w+)` \| (?:`([^`]*)`|([^|]*)) \| (.+) \|$/gm)];
-    assert.deepEqual(rows.map(([, name]) => name).sort(), Object.keys(Environment.shape).sort());
-    for (const [, name = '', written = ''] of rows) {
-      const given = Environment.shape[name as keyof typeof Environment.shape].safeParse(undefined).data;
-      if (given === undefined || Array.isArray(given)) continue;
-      assert.equal(written, typeof given === 'boolean' ? (given ? 'on' : 'off') : String(given), name);
-    }
-  });
+  it('is described in docs/operations.md: every variable with its default, and no other', () =>
+    assertDocumented('operations.md', Environment.shape));
 });

@@ -5,6 +5,7 @@ import {
   type CompileOptions,
   compileRulebook,
   loadCatalog,
+  type Provider,
   type Rulebook,
   SectorListError,
   sectorListOf,
@@ -19,6 +20,20 @@ import { StartError, startErrorOf } from './start-error.ts';
 /** A million domains are 30 MB. */
 const MOST_LIST_BYTES = 64 * 1024 * 1024;
 
+interface Bundled {
+  readonly catalog: readonly Provider[];
+  readonly rulebook: Rulebook;
+}
+let bundled: Bundled | undefined;
+
+/** Never changes: a process makes it once, however many services it starts. */
+function bundledRulebook(): Bundled {
+  if (bundled) return bundled;
+  const catalog = loadCatalog(entries);
+  bundled = { catalog, rulebook: compileRulebook(catalog) };
+  return bundled;
+}
+
 /** Rejects with StartError that names the setting where a file cannot be used. */
 export async function openRulebook(
   settings: Partial<Pick<Config, 'sectorsFile' | 'addressRanges' | 'fingerprints'>>,
@@ -26,7 +41,9 @@ export async function openRulebook(
   logger?: Logger,
 ): Promise<Rulebook> {
   const { sectorsFile, addressRanges = [], fingerprints = [] } = settings;
-  const catalog = loadCatalog(catalogEntries);
+  const catalog = catalogEntries === entries ? bundledRulebook().catalog : loadCatalog(catalogEntries);
+  const isPlain = sectorsFile === undefined && addressRanges.length === 0 && fingerprints.length === 0;
+  if (isPlain && catalogEntries === entries) return bundledRulebook().rulebook;
   const options: CompileOptions = {
     ...(sectorsFile === undefined ? {} : { sectors: await readSectors(sectorsFile) }),
     ranges: await readAddressRanges(addressRanges, catalog),

@@ -28,7 +28,7 @@ function compared(text: string, rulebook: Rulebook): string[] {
 it('the nearest providers have the names most like what was written, as by comparing every name', async () => {
   const rulebook = await openRulebook({});
   assert.equal(nearestProviders('clodflare', rulebook)[0], 'Cloudflare');
-  const names = [...rulebook.providers.values()].filter((_, i) => i % 250 === 0).map(({ name }) => name);
+  const names = [...rulebook.providers.values()].filter((_, i) => i % 500 === 0).map(({ name }) => name);
   const similar = names.flatMap((name) => [name.slice(1), `${name}s`]);
   for (const text of [...similar, ' GOGLE workspace', 'nobody-1', '', '☃', '%', 'aaaa', '__proto__', 'x'.repeat(300)])
     assert.deepEqual(nearestProviders(text, rulebook), compared(text, rulebook), text);

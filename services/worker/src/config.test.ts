@@ -2,21 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { assertDocumented } from '../../../tests/support/documented.ts';
 import { Environment, readWorkerConfig } from './config.ts';
 import { VERSION } from './version.ts';
 
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 
 describe('the settings of a worker', () => {
-  it('are told in docs/worker.md in full: every variable with its default, and no other', () => {
-    const row = /^\| `(STRATA_\w+)` \| (?:`([^`]*)`|[^|]*) \| .+ \|$/gm;
-    const rows = [...read('../../../docs/worker.md').matchAll(row)];
-    assert.deepEqual(rows.map(([, name]) => name).sort(), Object.keys(Environment.shape).sort());
-    for (const [, name = '', written = ''] of rows) {
-      const given = Environment.shape[name as keyof typeof Environment.shape].safeParse(undefined).data;
-      if (given !== undefined) assert.equal(written, String(given), name);
-    }
-  });
+  it('are told in docs/worker.md in full: every variable with its default, and no other', () =>
+    assertDocumented('worker.md', Environment.shape));
   it('that cannot be used are named', () => {
     const limits = { STRATA_MODEL_SLOTS: '0', STRATA_QUEUE: '-1' };
     for (const [name, value] of Object.entries({ ...limits, STRATA_P2P_ALLOW: 'somebody', STRATA_LOG_LEVEL: 'loud' }))

@@ -70,15 +70,6 @@ describe('feeds of a simulated internet', () => {
     const listed = body.domains as readonly { readonly domain: string; readonly mentions: number }[];
     assert.deepEqual(new Map(listed.map(({ domain, mentions }) => [domain, mentions])), counts);
   });
-  it('fail with a reason when they are web pages', async () => {
-    const pages = subscribed().filter(({ behaviour }) => behaviour === 'html-page');
-    assert.ok(pages.length > 0);
-    const listed = await feeds().list({ after: 0, limit: 1_000 });
-    for (const { url } of pages) {
-      const { state } = listed.find(({ id }) => id === ids.get(url)) ?? assert.fail(url);
-      assert.match(String(state.error), /none of <rss>/);
-    }
-  });
   it('are asked without their body when nothing is new', async () => {
     await poll();
     const validated = readable().filter(({ behaviour }) => /^(?:etag|last-modified|both-validators)$/.test(behaviour));

@@ -75,9 +75,6 @@ export const postgres: Place = {
 
 /** Places that outlive the store, may be opened twice at once, and have tables that can be looked into. */
 export const kept: readonly Place[] = [file, postgres];
-export const places: readonly Place[] = [memory, ...kept];
-/** One place of each database: for what is the same wherever SQLite keeps it. */
-export const databases: readonly Place[] = [memory, postgres];
 
 /** Declares a test of a store that is empty, open and closed afterwards. */
 export type StoreTest = (name: string, check: (store: Store, url: string) => Promise<void>) => void;

@@ -1,6 +1,6 @@
 // Witnesses over sockets, a service that has its ledger cosigned by them, and what verifiers and copies make of it.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { readdirSync, truncateSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -9,6 +9,7 @@ import { createLogger } from '@strata/http';
 import { Witness } from '@strata/log';
 import { parseVerifierKey } from '@strata/receipts';
 import { readConfig, startStack } from '@strata/stack';
+import { assertDocumented } from '../../../../tests/support/documented.ts';
 import { readStaticLog, serveFolder } from '../../../../tests/support/static-log.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
@@ -127,13 +128,6 @@ describe('strata log witness', () => {
     await until(async () => (await Promise.all(Array.from({ length: 8 }, () => status('/health')))).includes(429));
   });
 
-  it('has its settings in docs/witnesses.md: every variable with its default, and no other', () => {
-    const text = readFileSync(path.join(import.meta.dirname, '../../../../docs/witnesses.md'), 'utf8');
-    const rows = [...text.matchAll(/^\| `(STRATA_\w+)` \| (?:`([^`]*)`|[^|]*) \| .+ \|$/gm)];
-    assert.deepEqual(rows.map(([, name]) => name).sort(), Object.keys(Environment.shape).sort());
-    for (const [, name = '', written = ''] of rows) {
-      const given = Environment.shape[name as keyof typeof Environment.shape].safeParse(undefined).data;
-      if (given !== undefined) assert.equal(written, String(given), name);
-    }
-  });
+  it('has its settings in docs/witnesses.md: every variable with its default, and no other', () =>
+    assertDocumented('witnesses.md', Environment.shape));
 });
