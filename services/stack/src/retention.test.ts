@@ -24,10 +24,10 @@ describe('old history', () => {
       [100, 500, 250, 400],
       [40, 250, 125, 160],
       [9, 100, 125, 36],
-      [90_000, 30, 25, 1_000],
+      [90_000, 120, 100, 1_000],
     ] as const)
       assert.deepEqual(paceAfter(tookMs, { limit, maxLimit: 500 }), { limit: next, pauseMs });
-    assert.equal(paceAfter(100, { limit: 4, maxLimit: 50 }).limit, 3);
+    assert.equal(paceAfter(100, { limit: 12, maxLimit: 50 }).limit, 10);
   });
 
   it('is dropped in batches after the time that the settings say, until the service stops; failures are logged', async () => {

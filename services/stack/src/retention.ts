@@ -24,9 +24,9 @@ const EVERY_MS = 3_600_000;
 const MAX_ROWS = 500;
 const MAX_DOMAINS = 50;
 /** On SQLite no request is served during a batch, and on PostgreSQL no other process writes. What a row costs depends on its table. */
-const MAX_BATCH_MS = 10;
-/** The smallest batch, as a share of the largest. */
-const MIN_SHARE = 0.05;
+const MAX_BATCH_MS = 20;
+/** The smallest batch, as a share of the largest: far from the server a batch takes as long whatever its size. */
+const MIN_SHARE = 0.2;
 /** Between two batches. Deleting takes a fifth of the time at most. */
 const MIN_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 1_000;
