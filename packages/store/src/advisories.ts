@@ -38,6 +38,8 @@ export type AdvisoryEvent = { readonly at: Date; readonly domain: string } & (
 /** Records of one transaction: the connection is nobody else's for some milliseconds. */
 const RECORDS_AT_ONCE = 100;
 const SCORES_AT_ONCE = 1_000;
+/** Counters of records begin so; their source follows. */
+const RECORD_ROWS = 'record-rows ';
 /** Ids read with one query. */
 const IDS_AT_ONCE = 500;
 
@@ -165,21 +167,20 @@ export class AdvisoryTable {
     });
   }
 
+  /** Of counters, which are written with what they count; CISA's list is short. */
   async counts(): Promise<AdvisoryCounts> {
-    const count = async (table: 'advisories' | 'known_exploited' | 'exploit_scores') => {
-      const row = await this.#db.selectFrom(table).select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
-      return Number(row.n);
-    };
-    const bySource = await this.#db
-      .selectFrom('advisory_records')
-      .groupBy('source')
-      .select(['source', sql<number>`count(*)`.as('n')])
-      .execute();
+    const rows = await this.#db.selectFrom('counters').selectAll().execute();
+    const counters = new Map(rows.map(({ name, value }) => [name, value]));
+    const { n } = await this.#db
+      .selectFrom('known_exploited')
+      .select(sql<number>`count(*)`.as('n'))
+      .executeTakeFirstOrThrow();
+    const bySource = rows.filter(({ name }) => name.startsWith(RECORD_ROWS));
     return {
-      advisories: await count('advisories'),
-      knownExploited: await count('known_exploited'),
-      scores: await count('exploit_scores'),
-      bySource: Object.fromEntries(bySource.map(({ source, n }) => [source, Number(n)])),
+      advisories: counters.get('advisory-rows') ?? 0,
+      knownExploited: Number(n),
+      scores: counters.get('score-rows') ?? 0,
+      bySource: Object.fromEntries(bySource.map(({ name, value }) => [name.slice(RECORD_ROWS.length), value])),
     };
   }
 }

@@ -9,6 +9,7 @@ import {
   productKeysOf,
 } from '@strata/advisories';
 import { type CompiledQuery, sql, type Transaction } from 'kysely';
+import { bumping } from './counters.ts';
 import { jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 import { together } from './together.ts';
@@ -54,13 +55,26 @@ export async function putRecords(tx: Tx, records: readonly AdvisoryRecord[]): Pr
     insert into advisory_records (source, record_id, advisory_id, body)
     select * from ${jsonRows(tx, values, RECORD)} as new where true
     on conflict (source, record_id) do update set advisory_id = excluded.advisory_id, body = excluded.body`;
+  const added = Map.groupBy(
+    rows.filter(({ source, record_id }) => !before.has(`${source} ${record_id}`)),
+    ({ source }) => source,
+  );
+  const counting = [...added].map(([source, { length }]) => bumping(tx, `record-rows ${source}`, length));
   // A record that has come to speak of another vulnerability leaves the one that it spoke of.
   const left = rows.flatMap((row) => before.get(`${row.source} ${row.record_id}`)?.advisory_id ?? []);
-  await mergeAnew(tx, writing.compile(tx), [...new Set([...rows.map((row) => row.advisory_id), ...left])]);
+  const ids = [...new Set([...rows.map((row) => row.advisory_id), ...left])];
+  await mergeAnew(tx, { writing: writing.compile(tx), counting, ids });
 }
 
 /** Puts together what is said of these vulnerabilities after `writing`, and notes those of which that came out otherwise than before. */
-async function mergeAnew(tx: Tx, writing: CompiledQuery, ids: readonly string[]): Promise<void> {
+async function mergeAnew(
+  tx: Tx,
+  {
+    writing,
+    counting,
+    ids,
+  }: { readonly writing: CompiledQuery; readonly counting: readonly CompiledQuery[]; readonly ids: readonly string[] },
+): Promise<void> {
   const records = new Map<string, AdvisoryRecord[]>(ids.map((id) => [id, []]));
   const saying = tx
     .selectFrom('advisory_records')
@@ -68,7 +82,7 @@ async function mergeAnew(tx: Tx, writing: CompiledQuery, ids: readonly string[])
     .select(['advisory_id', 'body'])
     .compile();
   const known = tx.selectFrom('advisories').where('id', 'in', listed(tx, ids)).selectAll().compile();
-  const [, said, merged] = await together(tx, [writing, saying, known]);
+  const [, said, merged] = await together(tx, [writing, saying, known, ...counting]);
   for (const { advisory_id, body } of said.rows) records.get(advisory_id)?.push(JSON.parse(body) as AdvisoryRecord);
   const before = new Map(merged.rows.map(({ id, body }) => [id, body]));
   const changed: { readonly id: string; readonly body: string; readonly products: readonly string[] }[] = [];
@@ -82,13 +96,21 @@ async function mergeAnew(tx: Tx, writing: CompiledQuery, ids: readonly string[])
     const body = JSON.stringify(advisory);
     if (body !== before.get(id)) changed.push({ id, body, products: productKeysOf(advisory) });
   }
-  await writeAdvisories(tx, changed, gone);
+  const added = changed.filter(({ id }) => !before.has(id)).length;
+  await writeAdvisories(tx, { changed, gone, more: added - gone.length });
 }
 
 async function writeAdvisories(
   tx: Tx,
-  changed: readonly { readonly id: string; readonly body: string; readonly products: readonly string[] }[],
-  gone: readonly string[],
+  {
+    changed,
+    gone,
+    more,
+  }: {
+    readonly changed: readonly { readonly id: string; readonly body: string; readonly products: readonly string[] }[];
+    readonly gone: readonly string[];
+    readonly more: number;
+  },
 ): Promise<void> {
   const ids = [...changed.map(({ id }) => id), ...gone];
   if (ids.length === 0) return;
@@ -101,6 +123,7 @@ async function writeAdvisories(
     sql<never>`
       insert into advisory_products (product_key, advisory_id)
       select * from ${jsonRows(tx, products, { product_key: 'text', advisory_id: 'text' })} as new`.compile(tx),
+    ...(more === 0 ? [] : [bumping(tx, 'advisory-rows', more)]),
     ...changeQueries(tx, ids),
   ];
   await together(tx, queries, { isLast: true });
@@ -159,7 +182,9 @@ export async function putScores(tx: Tx, scores: readonly ExploitScore[]): Promis
     on conflict (cve) do update set epss = excluded.epss, percentile = excluded.percentile`.compile(tx);
   const isDescribed = new Set(described.rows.map(({ id }) => id));
   const ids = changed.map(({ cve }) => cve).filter((cve) => isDescribed.has(cve));
-  await together(tx, [writing, ...changeQueries(tx, ids)], { isLast: true });
+  const added = changed.filter(({ cve }) => !before.has(cve)).length;
+  const counting = added === 0 ? [] : [bumping(tx, 'score-rows', added)];
+  await together(tx, [writing, ...counting, ...changeQueries(tx, ids)], { isLast: true });
 }
 
 /** Each moves to the end of the order: a number never comes back. */

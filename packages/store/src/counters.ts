@@ -6,7 +6,7 @@ import type { Database } from './schema.ts';
 /**
  * `alerts`: one was written. `keys`: one was revoked. `feeds`: one was polled, added or given up. `scheduler-term`: another process
  * has become the scheduler. `gateway-term`: another gateway has begun to work on the database of the inference service. `alert-rows`,
- * `anomaly-rows`: how many are kept.
+ * `anomaly-rows`, `advisory-rows`, `score-rows`, `record-rows` by source: how many are kept.
  */
 export type CounterName =
   | 'alerts'
@@ -15,7 +15,10 @@ export type CounterName =
   | 'scheduler-term'
   | 'gateway-term'
   | 'alert-rows'
-  | 'anomaly-rows';
+  | 'anomaly-rows'
+  | 'advisory-rows'
+  | 'score-rows'
+  | `record-rows ${string}`;
 
 /** The last number of each log, and the counters; 0 where there is nothing yet. What differs has news. */
 export interface StoreHeads {

@@ -2,7 +2,7 @@
 // scans. What is read at once grows with domains and days, not with the number of scans and changes.
 import type { Category, ConfidenceLevel, DomainState } from '@strata/detect';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import { scansPrunedThrough } from './retention.ts';
+import { EVENTS_PRUNED_THROUGH, scansPrunedThrough } from './retention.ts';
 import type { Database } from './schema.ts';
 import { readSetting } from './settings.ts';
 
@@ -86,7 +86,9 @@ export class IndexFeed {
   /** Whether a follower that is there misses nothing: all later events and scans are kept, and it is not of a later past. */
   async reaches({ seq, scanId }: FeedPosition): Promise<boolean> {
     const { rows } = await sql<{ oldest: number | null; latest: number | null }>`
-      select (select min(seq) from events) as oldest, (select max(seq) from events) as latest`.execute(this.#db);
+      select (select min(seq) from events where seq > ${EVENTS_PRUNED_THROUGH}) as oldest, (select max(seq) from events) as latest`.execute(
+      this.#db,
+    );
     const { oldest = null, latest = null } = rows[0] ?? {};
     if (seq > (latest ?? 0) || (oldest ?? 1) > seq + 1) return false;
     return scanId >= (await scansPrunedThrough(this.#db));

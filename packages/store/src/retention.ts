@@ -66,13 +66,19 @@ export class RetentionTable {
     ];
     // Up to the last old one, so that what is deleted is a beginning: a time before it that lies ahead was a wrong clock's.
     const { rows } = await sql<{ last: number | null }>`
-      select max(seq) as last from (select seq, at from events order by seq limit ${sql.lit(limit)}) as oldest
+      select max(seq) as last from (
+        select seq, at from events where seq > ${EVENTS_PRUNED_THROUGH} order by seq limit ${sql.lit(limit)}) as oldest
       where at < ${before.getTime()} and seq <= ${Math.min(watched, published)} and seq < (select max(seq) from events)`.execute(
       this.#db,
     );
     const last = rows[0]?.last ?? null;
     if (last === null) return false;
-    await writeTogether(this.#db, [this.#db.deleteFrom('events').where('seq', '<=', last).compile()], this.#guard);
+    const deleting = this.#db.deleteFrom('events').where('seq', '<=', last);
+    await writeTogether(
+      this.#db,
+      [deleting.compile(), writeSetting(this.#db, EVENTS_PRUNED, String(last))],
+      this.#guard,
+    );
     return true;
   }
 
@@ -136,6 +142,10 @@ export class RetentionTable {
 }
 
 const SCANS_PRUNED = 'scans-pruned-through';
+const EVENTS_PRUNED = 'events-pruned-through';
+/** In SQL. PostgreSQL's index has deleted rows until it is vacuumed: who begins at the first event passes over all of them. */
+export const EVENTS_PRUNED_THROUGH = sql<number>`
+  coalesce((select cast(value as bigint) from settings where name = ${sql.lit(EVENTS_PRUNED)}), 0)`;
 /** Looked up for each scan: a planner may turn `not exists` into reading all changes. */
 const isUnnamed = sql<boolean>`(select 1 from changes where changes.scan_id = scans.id limit 1) is null`;
 

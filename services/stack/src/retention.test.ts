@@ -4,7 +4,7 @@ import { DAY_MS } from '@strata/analytics';
 import { createLogger } from '@strata/http';
 import { openStore } from '@strata/store';
 import { until } from '../../../tests/support/until.ts';
-import { dropOldHistory } from './retention.ts';
+import { dropOldHistory, paceAfter } from './retention.ts';
 import { evidenceAt, recordScan } from './test/recorded-scans.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
@@ -18,6 +18,18 @@ const FOR_EVER = {
 };
 
 describe('old history', () => {
+  it('is dropped in batches that are small enough for their table, with pauses four times as long', () => {
+    for (const [tookMs, limit, next, pauseMs] of [
+      [1, 500, 500, 20],
+      [100, 500, 250, 400],
+      [40, 250, 125, 160],
+      [9, 100, 125, 36],
+      [90_000, 120, 100, 1_000],
+    ] as const)
+      assert.deepEqual(paceAfter(tookMs, { limit, maxLimit: 500 }), { limit: next, pauseMs });
+    assert.equal(paceAfter(100, { limit: 12, maxLimit: 50 }).limit, 10);
+  });
+
   it('is dropped in batches after the time that the settings say, until the service stops; failures are logged', async () => {
     await using store = await openStore('sqlite::memory:');
     await store.addDomains(['a.com'], { source: 'list' });

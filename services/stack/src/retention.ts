@@ -20,11 +20,17 @@ export interface RetentionParts {
 }
 
 const EVERY_MS = 3_600_000;
-/** A few milliseconds each; writers wait for no more than one. */
-const BATCH = 500;
-const PAUSE_MS = 20;
-/** Each with its services and its evidence. */
-const DOMAINS_AT_ONCE = 50;
+/** Rows, and domains with their services and evidence, in one batch at most. */
+const MAX_ROWS = 500;
+const MAX_DOMAINS = 50;
+/** On SQLite no request is served during a batch, and on PostgreSQL no other process writes. What a row costs depends on its table. */
+const MAX_BATCH_MS = 20;
+/** The smallest batch, as a share of the largest: far from the server a batch takes as long whatever its size. */
+const MIN_SHARE = 0.2;
+/** Between two batches. Deleting takes a fifth of the time at most. */
+const MIN_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 1_000;
+const PAUSE_PER_BATCH = 4;
 /** Changes before scans: a scan stays as long as a change names it. */
 const ORDER = ['events', 'changes', 'scans', 'alerts', 'anomalies'] as const satisfies readonly HistoryTable[];
 
@@ -42,21 +48,42 @@ export async function dropOldHistory(parts: RetentionParts, signal: AbortSignal)
   }
 }
 
+/** The size of the next batch and the pause before it, by how long the last batch took, waiting included. */
+export function paceAfter(tookMs: number, { limit, maxLimit }: { readonly limit: number; readonly maxLimit: number }) {
+  const fitting = Math.round(tookMs > MAX_BATCH_MS ? limit / 2 : limit * 1.25);
+  return {
+    limit: Math.min(Math.max(fitting, Math.ceil(maxLimit * MIN_SHARE)), maxLimit),
+    pauseMs: Math.min(Math.max(tookMs * PAUSE_PER_BATCH, MIN_PAUSE_MS), MAX_PAUSE_MS),
+  };
+}
+
 async function dropOnce({ store, retention, now, clock }: RetentionParts, signal: AbortSignal): Promise<void> {
-  const drop = async (keepMs: number | undefined, batch: (keptMs: number) => Promise<boolean>) => {
-    while (keepMs !== undefined && !signal.aborted && (await batch(keepMs))) await sleep(PAUSE_MS, signal);
+  const drop = async (
+    keepMs: number | undefined,
+    maxLimit: number,
+    batch: (keptMs: number, limit: number) => Promise<boolean>,
+  ) => {
+    if (keepMs === undefined) return;
+    for (let limit = maxLimit; !signal.aborted; ) {
+      const startedAt = performance.now();
+      if (!(await batch(keepMs, limit))) return;
+      const pace = paceAfter(performance.now() - startedAt, { limit, maxLimit });
+      limit = pace.limit;
+      await sleep(pace.pauseMs, signal);
+    }
   };
   for (const table of ORDER) {
-    await drop(retention[table], (keptMs) =>
-      store.retention.prune(table, { before: new Date(clock().getTime() - keptMs), limit: BATCH }),
+    await drop(retention[table], MAX_ROWS, (keptMs, limit) =>
+      store.retention.prune(table, { before: new Date(clock().getTime() - keptMs), limit }),
     );
   }
-  await drop(retention.onDemand, (keptMs) => {
+  await drop(retention.onDemand, MAX_DOMAINS, (keptMs, limit) => {
     const before = new Date(clock().getTime() - keptMs);
-    return store.retention.forgetDomains({ before, limit: DOMAINS_AT_ONCE, now: clock() });
+    return store.retention.forgetDomains({ before, limit, now: clock() });
   });
   await drop(
     retention.stream,
-    async (keptMs) => (await store.stream.prune((now().getTime() - keptMs) * 1_000, BATCH)) > 0,
+    MAX_ROWS,
+    async (keptMs, limit) => (await store.stream.prune((now().getTime() - keptMs) * 1_000, limit)) > 0,
   );
 }

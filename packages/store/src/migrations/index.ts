@@ -20,6 +20,8 @@ import { up as ledger } from './013-ledger.ts';
 import { up as reportViews } from './014-report-views.ts';
 import { up as dayCounts } from './015-day-counts.ts';
 import { up as onDemand } from './016-on-demand.ts';
+import { up as changesBetween } from './017-changes-between.ts';
+import { up as advisoryCounts } from './018-advisory-counts.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -38,6 +40,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '014-report-views': { up: reportViews },
   '015-day-counts': { up: dayCounts },
   '016-on-demand': { up: onDemand },
+  '017-changes-between': { up: changesBetween },
+  '018-advisory-counts': { up: advisoryCounts },
 };
 
 /** In their order. */

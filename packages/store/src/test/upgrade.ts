@@ -65,6 +65,7 @@ async function assertRead(store: Store, url: string, number: number): Promise<vo
     assert.equal((await store.stream.since(0, 10))[0]?.publishedUs, 1_767_225_600_000_001);
     assert.equal((await store.signals.anomaly('an_1'))?.facts.value, 1);
   }
+  if (number >= 5) assert.partialDeepStrictEqual(await store.advisories.counts(), { advisories: 0, scores: 1 });
   if (number >= 6)
     assert.match(JSON.stringify(await store.feeds.list({ after: 0, limit: 5 })), /https:\/\/a\.com\/feed/);
   if (number >= 7) assert.equal((await store.segments.list({ limit: 5 })).length, 1);
