@@ -50,7 +50,17 @@ export const MIGRATION_NAMES: readonly string[] = Object.keys(migrations);
 /** How migrations are named here. */
 const OURS = /^\d{3}-[a-z-]+$/;
 
-const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };
+/** On PostgreSQL without the time limit of a connection's statements: an index over a long history takes minutes. */
+const unlimited = ({ up }: Migration): Migration => ({
+  async up(db) {
+    if (isPostgres(db)) await sql`set local statement_timeout = 0`.execute(db);
+    await up(db);
+  },
+});
+const provider: MigrationProvider = {
+  getMigrations: async () =>
+    Object.fromEntries(Object.entries(migrations).map(([name, migration]) => [name, unlimited(migration)])),
+};
 
 /** Brings the schema up to date, in one transaction and one process at a time. Throws StoreError `newer-version` for a later schema. */
 export async function migrate(db: Kysely<Database>): Promise<void> {
