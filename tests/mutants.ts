@@ -35,6 +35,9 @@ const packages: readonly string[] = [
   ...['services/stack', 'services/gateway'],
 ];
 
+/** Tests of a workspace outside it. */
+const elsewhere: Readonly<Record<string, string>> = { 'packages/log': 'tests/full/shared-log/*.test.ts' };
+
 const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
@@ -162,7 +165,7 @@ function importsOf(file: string): readonly string[] {
   return imports;
 }
 
-/** The tests of a workspace that reach `file` by imports, the nearest first, those of the full suite last. */
+/** The tests of a workspace that reach `file` by imports, the nearest first, those of the full suite and from elsewhere last. */
 function testsFor(workspace: string, file: string): string[] {
   const distances = globSync(`${workspace}/**/*.test.ts`, { cwd: root }).map((test) => {
     const seen = new Set([test]);
@@ -174,7 +177,7 @@ function testsFor(workspace: string, file: string): string[] {
     return { test, distance: seen.has(file) ? distance + (test.endsWith('.full.test.ts') ? 100 : 0) : Infinity };
   });
   const nearest = distances.filter(({ distance }) => distance < Infinity).sort((a, b) => a.distance - b.distance);
-  return nearest.map(({ test }) => test);
+  return [...nearest.map(({ test }) => test), ...globSync(elsewhere[workspace] ?? [], { cwd: root })];
 }
 
 /** Runs tests in one process until one fails. */
