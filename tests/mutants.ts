@@ -36,7 +36,8 @@ const packages: readonly string[] = [
 ];
 
 /** Tests of a workspace outside it. */
-const elsewhere: Readonly<Record<string, string>> = { 'packages/log': 'tests/full/shared-log/*.test.ts' };
+const sharedLog = 'tests/full/shared-log/*.test.ts';
+const elsewhere: Readonly<Record<string, string>> = { 'packages/log': sharedLog, 'packages/store': sharedLog };
 
 const { values: options } = parseArgs({
   options: {
