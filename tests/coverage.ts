@@ -1,29 +1,12 @@
 // Line and branch coverage per workspace, over all processes of both suites: `npm run test:coverage [-- --json FILE]` runs them;
 // with `--from DIRECTORY` it reads what an earlier run with NODE_V8_COVERAGE=DIRECTORY has left, `--root` names another checkout.
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-
-/** What V8 writes: https://nodejs.org/api/cli.html#node_v8_coveragedir */
-interface ScriptCoverage {
-  readonly url: string;
-  readonly functions: readonly {
-    readonly isBlockCoverage: boolean;
-    readonly ranges: readonly { readonly startOffset: number; readonly endOffset: number; readonly count: number }[];
-  }[];
-}
-
-/** Of one source file, over all processes. */
-interface FileCoverage {
-  /** For each UTF-16 code unit whether any process executed it. */
-  readonly isCovered: Uint8Array;
-  /** Start offsets of blocks that V8 counts. */
-  readonly branches: Set<number>;
-}
+import { type FileCoverage, readCoverage } from './support/v8-coverage.ts';
 
 interface Counts {
   lines: number;
@@ -62,25 +45,6 @@ const sources = new Set(
     .filter((file) => !/\.test\.ts$|\/test\/|\.d\.ts$/.test(file))
     .map((file) => path.join(root, file)),
 );
-const files = new Map<string, FileCoverage>();
-
-function addScript({ url, functions }: ScriptCoverage): void {
-  const file = url.startsWith('file:') ? fileURLToPath(url) : '';
-  if (!sources.has(file)) return;
-  const end = functions[0]?.ranges[0]?.endOffset ?? 0;
-  const known = files.get(file) ?? { isCovered: new Uint8Array(end), branches: new Set<number>() };
-  files.set(file, known);
-  // Ranges nest, and the inner one holds: written from the outermost to the innermost.
-  const inProcess = new Uint8Array(end);
-  for (const { ranges, isBlockCoverage } of functions) {
-    for (const [index, { startOffset, endOffset, count }] of ranges.entries()) {
-      inProcess.fill(count > 0 ? 1 : 0, startOffset, endOffset);
-      if (isBlockCoverage && (index > 0 || startOffset > 0)) known.branches.add(startOffset);
-    }
-  }
-  for (let offset = 0; offset < end; offset += 1) if (inProcess[offset] === 1) known.isCovered[offset] = 1;
-}
-
 /** As Node's own report counts: a line is covered unless no part of it was executed; blank and comment lines count as their block does. */
 function countFile(file: string, { isCovered, branches }: FileCoverage): Counts {
   const counts: Counts = { lines: 0, coveredLines: 0, branches: 0, coveredBranches: 0 };
@@ -102,16 +66,7 @@ function hasCode(file: string): boolean {
   return stripTypeScriptTypes(readFileSync(file, 'utf8')).replace(comments, '').trim() !== '';
 }
 
-for (const name of readdirSync(directory).filter((name) => name.endsWith('.json'))) {
-  try {
-    const { result } = JSON.parse(readFileSync(path.join(directory, name), 'utf8')) as { result: ScriptCoverage[] };
-    for (const script of result) addScript(script);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    console.error(`${name}: cut short, its process was killed; not counted`);
-  }
-}
-
+const files = readCoverage(directory, sources);
 const totals = new Map<string, Counts>();
 for (const file of sources) {
   // Nothing loads a file that declares only types; any other file that no process loaded is not covered at all.

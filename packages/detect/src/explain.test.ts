@@ -122,6 +122,7 @@ describe('explainRecord refuses', () => {
     ['txt.0', { txt: ['x'.repeat(65_536)] }],
     ['a.0.asn', { a: [{ address: '192.0.2.1', asn: 'AS1' }] }],
     ['headers.server', { headers: { server: 5 } }],
+    ['html', { html: 'x'.repeat(16_777_217) }],
     ['ds.1', { ds: ['1 13 2 d4b7', '1 13 2 xyz'] }],
     ['ns_addresses.0.host', { ns_addresses: [{ address: '192.0.2.1' }] }],
     ['spf_policies.a.test', { spf_policies: { 'a.test': 'v=spf1 -all' } }],

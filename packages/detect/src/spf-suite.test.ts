@@ -115,6 +115,10 @@ describe('check_host()', () => {
   const mail = { domain: 'a.test', sender: 'b@a.test' };
   it('refuses what is no address', () =>
     assert.throws(() => checkHost({ ip: '192.0.2', ...mail }, zoneLookups({})), RangeError));
+  it('finds no policy at a name of one label', () => {
+    const lookups = zoneLookups({ localhost: [{ TXT: 'v=spf1 +all' }] });
+    assert.equal(checkHost({ ip: '192.0.2.1', ...mail, domain: 'localhost' }, lookups).result, 'none');
+  });
   it('ends on any record without throwing', () => {
     const start = fc.constantFrom('', 'include:', 'a:', 'exists:%{', 'exp=');
     holds(100, [fc.string({ unit: codePoint, maxLength: 200 }), start], (text, term) => {

@@ -2,12 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
-import { encodedBytes, encodedNow } from './compress.ts';
+import { COMPRESS_FROM_BYTES, encodedBytes, encodedNow, encodingFor } from './compress.ts';
 
 const answerOf = (text: string): ReadyAnswer => ({ bytes: Buffer.from(text), etag: `"${text}"`, status: 200 });
 const makes = (text: string) => async () => answerOf(text);
 const textOf = (answer: ReadyAnswer | undefined) => answer?.bytes.toString();
 const A = { key: 'a', tags: ['t'] };
+
+it('an answer is compressed from a size on', () => {
+  const encodings = [COMPRESS_FROM_BYTES - 1, COMPRESS_FROM_BYTES].map((size) =>
+    encodingFor('gzip', answerOf('a'.repeat(size))),
+  );
+  assert.deepEqual(encodings, [undefined, 'gzip']);
+});
 
 describe('the cache of ready answers', () => {
   it('computes an answer once, however many ask at the same time', async () => {

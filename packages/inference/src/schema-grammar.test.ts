@@ -73,7 +73,10 @@ describe('the grammar of a schema', () => {
       { anyOf: [{ type: 'string', maxLength: 5 }, { type: ['null', 'boolean'] }] },
       { allOf: [{ properties: { a: { const: 'q"\\' } } }, { properties: { b: true }, required: ['b'] }] },
       { type: 'array', items: { type: 'string', format: 'date' }, minItems: 1, maxItems: 3 },
-      { type: 'integer', minimum: 1, maximum: 6 },
+      ...[{ minimum: 1, maximum: 6 }, { minimum: 0, maximum: 3 }, { minimum: 0 }].map((range) => ({
+        type: 'integer',
+        ...range,
+      })),
       { type: 'object', additionalProperties: { type: 'number' } },
       {},
       { allOf: [{ $ref: '#/$defs/a' }, { properties: { y: { type: 'integer' } }, required: ['y'] }], $defs: { a } },

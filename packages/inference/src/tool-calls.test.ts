@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
+import { readChatRequest } from './request.ts';
+import { readResponsesRequest } from './responses-request.ts';
 import { StopScanner } from './stop-scanner.ts';
 import { ToolCallReader, type ToolDelta } from './tool-calls.ts';
 
@@ -129,5 +131,31 @@ describe('calls of tools', () => {
     assert.ok(text.length > 250_000);
     text += gathered(reader.end()).text;
     assert.equal(text.length, 300_001);
+  });
+});
+
+describe('a request', () => {
+  const user = { role: 'user', content: 'a' };
+  it('of the Responses API is read as a conversation, and a refusal names the item as it was given', () => {
+    const read = (...input: object[]) => readResponsesRequest({ model: 'm', input: [{ type: 'reasoning' }, ...input] });
+    assert.deepEqual(
+      read(user, { ...user, content: 'b' }).chat.messages.map(({ role, content }) => [role, content]),
+      [
+        ['user', 'a'],
+        ['user', 'b'],
+      ],
+    );
+    assert.throws(() => read(user, { ...user, role: 'x' }), { param: 'input[2].role' });
+  });
+  it('may have a bias from -100 to 100 for a token', () => {
+    const read = (logit_bias: object) => readChatRequest({ model: 'm', messages: [user], logit_bias });
+    assert.deepEqual(
+      [...read({ 1: -100, 2: 100 }).sampling.logitBias],
+      [
+        [1, -100],
+        [2, 100],
+      ],
+    );
+    for (const bias of [-101, 101]) assert.throws(() => read({ 1: bias }), { param: /^logit_bias/ });
   });
 });

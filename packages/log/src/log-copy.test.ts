@@ -4,11 +4,13 @@ import { createPublicKey, verify } from 'node:crypto';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { crc32 } from 'node:zlib';
 import { encodeHex, issueReceipt, jwkThumbprint, KEY_OVERLAP_MS, verifyAnswer } from '@strata/receipts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { replaceFile } from './durable-file.ts';
 import * as logs from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
+import { encodeRecord } from './journal-record.ts';
 import { KeyringError, outsideSpan } from './signing-keys.ts';
 import { appendAll, upTo } from './test/conformance.ts';
 import { idOf, leafOf, VERIFIERS } from './test/fixture.ts';
@@ -252,4 +254,18 @@ describe('the keyring', () => {
     const retired = { not_before: START.toISOString(), not_after: START.toISOString() };
     assert.match(outsideSpan(retired, new Date(START.getTime() + KEY_OVERLAP_MS + 1)) ?? '', /the clock is after/);
   });
+});
+
+it('a record of the journal has a checksum of its header and its leaves, as every version reads it', () => {
+  const record = Buffer.from(encodeRecord(7, [leafOf(7)]));
+  assert.equal(record.readUInt32BE(20), crc32(record.subarray(24), crc32(record.subarray(0, 20))));
+});
+
+it('a log in a database is read in batches, and is refused where leaves are missing', async () => {
+  const all = upTo(1_500).map(leafOf);
+  const leaves = async (from: number, count: number) => all.slice(from, from + count);
+  const rows = { leaves, hashes: async () => new Uint8Array(), find: async () => undefined };
+  const read = (size: number) => collect(logs.readSharedLeaves({ rows }, { size } as logs.SharedHead));
+  assert.deepEqual(await read(1_500), all);
+  await assert.rejects(read(1_501), failsWith('lost-leaves'));
 });

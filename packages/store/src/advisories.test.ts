@@ -219,6 +219,7 @@ onEach(kept, 'leases of sources', (_place, test) => {
     const { sources } = store;
     assert.ok(await begin(store, 'a'));
     assert.equal(await begin(store, 'b', 999), undefined);
+    assert.ok(await begin(store, 'a'), 'the owner may begin again');
     assert.ok(await sources.renew('nvd', lease('a', 5_000)));
     assert.equal(await begin(store, 'b', 1_500), undefined);
     assert.ok(await begin(store, 'b', 5_000));

@@ -111,6 +111,16 @@ describe('receipts', () => {
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
   });
 
+  it('are forgotten in pages, until a page is not full', async () => {
+    await using world = await scene();
+    await using ledger = await world.openLedger();
+    const pages = [500, 500, 2];
+    const answers = replaced(world.store.answers, 'forget', async () => pages.shift() ?? 0);
+    await using books = await world.open(ledger, undefined, answers);
+    await books.forget(new Date());
+    assert.deepEqual(pages, []);
+  });
+
   it('and the proofs of segments are forgotten after their time; the counts stay', async () => {
     await using world = await scene();
     const { segments } = world.store;

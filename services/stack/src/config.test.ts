@@ -66,6 +66,7 @@ describe('the configuration', () => {
       STRATA_LOG_LEVEL: 'loud',
       STRATA_WITNESSES: 'w.example+00000000+AAAA https://w.example',
       STRATA_WITNESSES_REQUIRED: '1',
+      STRATA_DRAIN_SECONDS: '600.5',
       STRATA_EVENT_DAYS: '0',
       STRATA_SCAN_DAYS: '35',
       STRATA_CHANGE_DAYS: '60',
@@ -74,6 +75,12 @@ describe('the configuration', () => {
     }))
       assert.ok(refusalOf({ [name]: value }).startsWith(`${name}: `), name);
     assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
+  });
+
+  it('lets a scanner start only where it has something to do', () => {
+    const scanner = { STRATA_ROLE: 'scanner', STRATA_DATABASE_URL: 'postgres://db.example/strata' };
+    assert.equal(refusalOf({ ...scanner, STRATA_SCAN: 'on' }), 'taken');
+    assert.match(refusalOf({ ...scanner, STRATA_SCAN: 'off' }), /nothing to do/);
   });
 
   it('is described in docs/operations.md: every variable with its default, and no other', () =>

@@ -210,5 +210,7 @@ describe('the live index', () => {
     await live.catchUp();
     const tags = [...new Set(touched.flat())].sort();
     assert.equal(tags.join(' '), 'category:dns changes domains provider:cloudflare provider:ns1');
+    const change = touched.find((each) => each.includes('changes'));
+    assert.deepEqual(change, ['changes', 'provider:cloudflare', 'provider:ns1']);
   });
 });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createLogger } from '@strata/http';
+import { createLogger, Metrics } from '@strata/http';
 import { followStore } from './follow-store.ts';
+import { addLedgerRefusal } from './stack-metrics.ts';
 import { TroubleLog } from './trouble-log.ts';
 
 /** A logger whose lines, without their times, can be looked at. */
@@ -12,6 +13,17 @@ function logging() {
   const logger = createLogger({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   return { lines, logger };
 }
+
+it('a metric says whether the signing keys are retired', async () => {
+  const metrics = new Metrics();
+  const log = { stats: () => ({ size: 0, commits: 0 }) };
+  let at: string | undefined;
+  addLedgerRefusal(metrics, { log, trouble: () => undefined, retiredAt: () => at });
+  const value = async () => /^strata_signing_keys_retired (\d)$/m.exec(await metrics.registry.metrics())?.[1];
+  assert.equal(await value(), '0');
+  at = '2026-01-01T00:00:00Z';
+  assert.equal(await value(), '1');
+});
 
 describe('trouble that goes on', () => {
   it('is logged in full at first, then once a minute, and when it is over', () => {

@@ -86,10 +86,11 @@ describe('an expression of a community set', () => {
   });
   it('has the literals that a reader would choose', () => {
     const literalsOf = (source: string) => new LinearRegex(source).literals?.join(' ');
+    const sixteen = [...'abcdefghijklmnop'];
     for (const [source, literals] of Object.entries({
       ...{ 'jquery(?:\\.min)?\\.js': 'jquery.min.js jquery.js', '^https?://[^/]+\\.acme\\.test/': '.acme.test/' },
       ...{ '(?:foobar|bazqux)/\\d+': 'foobar/ bazqux/', '(?:widget)+': 'widget', '(?:shop){2}x*': 'shopshop' },
-      'acme|acmecorp': 'acme',
+      ...{ 'acme|acmecorp': 'acme', [`(?:${sixteen.join('|')})cme`]: sixteen.map((first) => `${first}cme`).join(' ') },
     }))
       assert.equal(literalsOf(source), literals, source);
     for (const without of ['\\d+', '(?:abc)?', '.*', 'ab', 'abc|\\d', '[a-z]{8}', 'ééé'])
@@ -203,6 +204,15 @@ describe('a search of hostile pages with hostile sets', () => {
     const scripts = Array.from({ length: 200 }, (_, i) => `https://x.example/${i}/${'evil/'.repeat(90)}`);
     search.firstMatches('scriptSrc', scripts);
     assert.ok(search.steps <= 64_000_000, `${search.steps} steps`);
+  });
+  it('returns the complete value, however long, for a pattern that any value matches', () => {
+    const value = 'a'.repeat(10_000);
+    assert.deepEqual(
+      searchOf(1, { headers: { x: '' } })
+        .matches('headers', 'x', value)
+        .map((match) => match.value),
+      [value],
+    );
   });
   it('does work in proportion to the page below it', () => {
     const stepsOf = (length: number) => {

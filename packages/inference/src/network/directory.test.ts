@@ -246,6 +246,8 @@ describe('names of models', () => {
     const { ids } = bind([group('1', 'other', 1), group('2', 'chat', 9)], { pinned });
     assert.deepEqual(ids, { chat: '1', 'chat@222222222222': '2', other: '1' });
     assert.deepEqual(bind([group('2', 'chat', 9)], { pinned }).ids, { 'chat@222222222222': '2' });
+    const own = bind([group('1', 'chat', 1), group('2', 'chat', 9)], { pinned: new Map([['own', digest('1')]]) });
+    assert.deepEqual(own.ids, { own: '1', chat: '2' });
   });
   it('are not given to who has no name, nor twice to one file, whose vocabulary stays what it was', () => {
     assert.deepEqual(bind([group('1', '', 3)]).ids, {});

@@ -5,6 +5,7 @@ import { randomFrom } from '../../../../tests/support/random.ts';
 import { ANSWER_TOKENS, CONTEXT, MODEL, trueAnswer, trueAnswers, truth } from '../test/network/audited-network.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort, isReadRight } from './audit-facts.ts';
+import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
 import { type SeenAnswer, sizeOf } from './trust.ts';
 
@@ -92,6 +93,7 @@ const answerOf = (tokens: number, more: Partial<SeenAnswer> = {}): SeenAnswer =>
 });
 const grammar = 'root ::= "a"+';
 const full = { prompt: Array.from({ length: CONTEXT - 100 }, () => 1) };
+const last = { prompt: full.prompt.slice(16) };
 
 /** Whether it was cut short, and whether its end is a draw of the model that can be checked. */
 const ends: readonly (readonly [string, SeenAnswer, isShort: boolean, isDrawn: boolean])[] = [
@@ -102,10 +104,17 @@ const ends: readonly (readonly [string, SeenAnswer, isShort: boolean, isDrawn: b
   ['with a grammar, and closed too early', answerOf(167, { grammar }), true, true],
   ['a short one with a grammar, half of it', answerOf(5, { grammar, maxTokens: 10 }), false, true],
   ['in a full context', answerOf(100, full), false, false],
+  ['in a context that has exactly the slack left', answerOf(100, last), false, false],
   ['in a full context with a grammar', answerOf(100, { ...full, grammar }), false, false],
   ['ended by the model', answerOf(100, { reason: 'stop' }), false, true],
   ['cancelled', answerOf(100, { reason: 'cancelled' }), false, false],
 ];
+
+it('an answer of as many tokens as may wait is queued, a larger one is not', () => {
+  const answer = trueAnswer('ann', 1);
+  const droppedAt = (mostTokens: number) => new AuditQueue({ mostAnswers: 1, mostTokens }).push(answer);
+  assert.deepEqual([sizeOf(answer), sizeOf(answer) - 1].map(droppedAt), [[], [answer]]);
+});
 
 describe('an answer', () => {
   for (const [what, answer, isShort, isDrawn] of ends)

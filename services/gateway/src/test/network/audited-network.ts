@@ -50,7 +50,12 @@ export const trueAnswers = (worker: string, count: number, first = 0): readonly 
   Array.from({ length: count }, (_, i) => trueAnswer(worker, first + i));
 
 export function standingsMap(kept = new Map<string, string>()): Standings {
-  return { all: async () => new Map(kept), put: async (peer, standing) => void kept.set(peer, standing) };
+  const put = async (peer: string, standing: string) => {
+    // As a database: not at once.
+    await new Promise(setImmediate);
+    kept.set(peer, standing);
+  };
+  return { all: async () => new Map(kept), put };
 }
 
 export interface NetworkOptions extends AuditorOptions {
