@@ -52,7 +52,7 @@ export function tileWidth(size: number, level: TileAddress['level'], index: numb
 
 /** Every tile that a tree of `size` leaves has, hash tiles and entry bundles, full and partial. */
 export function* tilesOfTree(size: number): Generator<TileAddress> {
-  const levels: TileAddress['level'][] = size > 0 ? ['entries'] : [];
+  const levels: TileAddress['level'][] = ['entries'];
   for (let level = 0; hashesAtLevel(size, level) > 0; level++) levels.push(level);
   for (const level of levels) {
     for (let index = 0; tileWidth(size, level, index) > 0; index++) {
