@@ -155,18 +155,27 @@ export function repeatsCase(bytes: Buffer, query: Buffer): boolean {
   );
 }
 
-/** Gives each letter of the question's name a case by chance (0x20): `random` has a bit for each. */
+/**
+ * Gives each letter of the question's name a case by chance (0x20), the first one upper case if else none had it: a server that answers
+ * in lower case would seem to keep the case. `random` has a bit for each letter.
+ */
 export function scrambleCase(query: Buffer, random: () => number): void {
   const end = questionEnd(query) - 4;
   let bits = 0;
+  let first = 0;
+  let hasUpper = false;
   for (let i = HEADER_BYTES; i < end; i++) {
     const lower = (query[i] ?? 0) | CASE_BIT;
     // Lengths of labels are below 64, where no letters are.
     if (lower < 0x61 || lower > 0x7a) continue;
+    first ||= i;
     if (bits <= 1) bits = random() | 0x1_0000;
-    query[i] = (bits & 1) === 0 ? lower : lower & ~CASE_BIT;
+    const isUpper = (bits & 1) === 1;
+    query[i] = isUpper ? lower & ~CASE_BIT : lower;
+    hasUpper ||= isUpper;
     bits >>>= 1;
   }
+  if (first > 0 && !hasUpper) query[first] = (query[first] ?? 0) & ~CASE_BIT;
 }
 
 export function isTruncated(bytes: Buffer): boolean {
