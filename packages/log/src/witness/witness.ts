@@ -98,7 +98,9 @@ export class Witness implements AsyncDisposable {
       if (judged.status !== 200) return refused(judged.status, judged.problem);
       const line = `${cosign(judged.text, this.#signer, this.#options.now())}\n`;
       const note = `${judged.text}\n${judged.signatures.map((signature) => `${signature}\n`).join('')}${line}`;
-      if (this.#textOf(origin) !== judged.text) await this.#record(origin, { note, checkpoint: judged.checkpoint });
+      const saved = await this.#readBack(origin, note);
+      if (!saved) return refused(400, 'the checkpoint is too large to be kept with a cosignature');
+      if (this.#textOf(origin) !== judged.text) await this.#record(origin, saved);
       return { status: 200, contentType: TEXT, body: line };
     });
     const queue = answer.catch(() => {});
@@ -139,11 +141,17 @@ export class Witness implements AsyncDisposable {
     const file = this.#fileOf(origin);
     const bytes = await readIfPresent(file);
     if (!bytes) return;
-    const saved = savedCheckpointOf(new TextDecoder().decode(bytes));
-    const read = await readCosignatures(saved?.note ?? '', [this.#verifier]);
-    const isOurs = 'cosignatures' in read && read.cosignatures.length === 1 && saved?.checkpoint?.origin === origin;
-    if (!isOurs) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint that this witness has cosigned`);
+    const saved = await this.#readBack(origin, new TextDecoder().decode(bytes));
+    if (!saved) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint that this witness has cosigned`);
     this.#latest.set(origin, saved);
+  }
+
+  /** A note as a restart reads it; undefined for what is not a checkpoint of the log that this witness has cosigned. */
+  async #readBack(origin: string, note: string): Promise<SavedCheckpoint | undefined> {
+    const saved = savedCheckpointOf(note);
+    const read = await readCosignatures(note, [this.#verifier]);
+    const isOurs = 'cosignatures' in read && read.cosignatures.length === 1 && saved?.checkpoint?.origin === origin;
+    return isOurs ? saved : undefined;
   }
 
   async #record(origin: string, saved: SavedCheckpoint): Promise<void> {
