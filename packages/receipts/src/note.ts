@@ -67,10 +67,14 @@ export function signNote(text: string, signers: readonly NoteSigner[]): string {
   const bytes = new TextEncoder().encode(text);
   const lines = signers.map((signer) => {
     const verifier = noteVerifier(signer.name, signer.publicKey);
-    return `${signatureLine(verifier, signer.sign(bytes))}\n`;
+    return signatureLine(verifier, signer.sign(bytes));
   });
-  return `${text}\n${lines.join('')}`;
+  return joinNote(text, lines);
 }
+
+/** A note of a text and signature lines without their newlines. */
+export const joinNote = (text: string, lines: readonly string[]): string =>
+  `${text}\n${lines.map((line) => `${line}\n`).join('')}`;
 
 /**
  * Checks a note against known keys. Signatures of unknown keys are ignored; one bad signature of a known key refuses

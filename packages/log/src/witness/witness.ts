@@ -4,6 +4,7 @@ import path from 'node:path';
 import {
   cosign,
   formatVerifierKey,
+  joinNote,
   judgeCheckpoint,
   type NoteSigner,
   type NoteVerifier,
@@ -36,7 +37,7 @@ export interface WitnessAnswer {
   readonly status: 200 | 400 | 403 | 404 | 409 | 422;
   readonly contentType: string;
   readonly body: string;
-  /** A checkpoint that the log has signed, and whose proof does not verify: it may show a fork. */
+  /** A checkpoint that the log has signed, and whose proof does not verify: it may show a fork. Without signature lines of other keys. */
   readonly evidence?: string;
 }
 
@@ -94,14 +95,17 @@ export class Witness implements AsyncDisposable {
         latestOf: (origin) => this.#latest.get(origin)?.checkpoint,
       });
       if (judged.status === 409) return { status: 409, contentType: 'text/x.tlog.size', body: `${judged.size}\n` };
-      if (judged.status === 422) return { ...refused(422, judged.problem), evidence: request.checkpoint };
+      if (judged.status === 422) {
+        const { problem, evidence } = judged;
+        return { ...refused(422, problem), ...(evidence !== undefined && { evidence }) };
+      }
       if (judged.status !== 200) return refused(judged.status, judged.problem);
-      const line = `${cosign(judged.text, this.#signer, this.#options.now())}\n`;
-      const note = `${judged.text}\n${judged.signatures.map((signature) => `${signature}\n`).join('')}${line}`;
+      const line = cosign(judged.text, this.#signer, this.#options.now());
+      const note = joinNote(judged.text, [...judged.signatures, line]);
       const saved = await this.#readBack(origin, note);
       if (!saved) return refused(400, 'the checkpoint is too large to be kept with a cosignature');
       if (this.#textOf(origin) !== judged.text) await this.#record(origin, saved);
-      return { status: 200, contentType: TEXT, body: line };
+      return { status: 200, contentType: TEXT, body: `${line}\n` };
     });
     const queue = answer.catch(() => {});
     this.#queues.set(origin, queue);
