@@ -130,11 +130,12 @@ export function publicLogConformance({ name, skip, fresh }: LogPlace): void {
   describe(`a copy of a log ${name}`, { skip }, () => {
     it('is read from a file server alone, grows with the log, and refuses another one', async () => {
       await using stack = new AsyncDisposableStack();
-      const directory = stack.use(await temporaryDirectory()).path;
+      const directory = path.join(stack.use(await temporaryDirectory()).path, 'copy');
       const log = await logOf(stack, upTo(300));
       const publish = (read = (path: string) => log.read(path), verifiers = VERIFIERS) =>
         publishLog({ read, directory, origin: ORIGIN, verifiers });
       assert.partialDeepStrictEqual(await publish(), { size: 300, added: 300 });
+      assert.deepEqual(readdirSync(directory).sort(), ['checkpoint', 'tile'], 'nothing else is served');
       await using server = await serveFolder(directory);
       let read = await readStaticLog(server.base, publicKey);
       const altered = (name: string) => async (path: string) => {
@@ -147,6 +148,8 @@ export function publicLogConformance({ name, skip, fresh }: LogPlace): void {
       for (const [from, code] of [
         [(path: string) => shorter.read(path), 'lost-leaves'],
         [(path: string) => forked.read(path), 'forked'],
+        [async () => undefined, 'io'],
+        [async (path: string) => (path.startsWith('tile/entries') ? undefined : log.read(path)), 'io'],
         [altered('tile/0/001.p/45'), 'corrupt-tile'],
         [altered('tile/1/000.p/1'), 'corrupt-tile'],
         [altered('tile/entries/001.p/45'), 'corrupt-tile'],

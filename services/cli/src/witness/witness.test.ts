@@ -90,7 +90,7 @@ it('a ledger is cosigned, which verifiers demand; it answers on without witnesse
     assert.match(before.note, /^— a\.example .+\n— b\.example /m);
     await succeed(publish(server.base, path.join(directory, 'copy of the copy')));
     await assertEnds(publish(base, copy, one.key), 2, /is not the verifier key of a log/);
-    await assertEnds(publish(`${base}/none`, copy), 1, /the checkpoint of the log is not trusted/);
+    await assertEnds(publish(`${base}/none`, copy), 1, /the log serves no checkpoint/);
 
     const ready = async () => JSON.parse(await textOf(`${base}/ready`));
     assert.deepEqual((await ready()).witnesses, { required: 2, cosigning: 2, missing: [] });
