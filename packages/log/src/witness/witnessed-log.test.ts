@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../../../../tests/support/until.ts';
 import type { Log } from '../log.ts';
 import { appendAll, upTo } from '../test/conformance.ts';
-import { headOf, leafOf } from '../test/fixture.ts';
+import { headOf, idOf, leafOf } from '../test/fixture.ts';
 import { inDirectory, openIn, sizeOf } from '../test/log-on-disk.ts';
 import { startWitnesses } from '../test/public-log.ts';
 import type { WitnessFetch } from './witness-client.ts';
@@ -62,5 +62,26 @@ inDirectory(
       await until(() => node.refusal === undefined);
       await node.append(leafOf(base.size));
     }
+  },
+);
+
+inDirectory(
+  'a receipt that waited in vain does not replace a checkpoint that was cosigned since',
+  async (directory) => {
+    await using witnesses = await startWitnesses(1);
+    await using base = await openIn(directory);
+    await appendAll(base, upTo(3));
+    let isLate = false;
+    const receipt: Log['receipt'] = async (id, head) => {
+      if (isLate) await until(() => sizeOf(log.checkpoint()) === 4 && log.report().cosigning === 1);
+      isLate = head === undefined;
+      return base.receipt(id, head);
+    };
+    const view = Object.assign(viewOf(base), { receipt });
+    await using log = await witnesses.watch(view, 1, { timing: { roundMs: 400, waitMs: 50 } });
+    await appendAll(base, [3]);
+    view.follow();
+    await log.receipt(idOf(leafOf(3)));
+    assert.ok(await witnesses.cosigned(log.checkpoint()));
   },
 );
