@@ -1,4 +1,4 @@
-// What was asked and said in one chat, as digests: a receipt holds the same two, and nobody's text.
+// The request and answer of one chat, as digests: a receipt holds the same two, and nobody's text.
 import { canonicalize, encodeHex, parseSalt, saltedDigest, sha256 } from '@strata/receipts';
 import type { ChatCompletionChunk, Receipt } from './gateway-types.ts';
 
@@ -14,27 +14,27 @@ export interface ChatRecord {
   readonly answerSha256: string;
 }
 
-interface Saying {
+interface ChoiceContent {
   content: string;
   readonly calls: { id: string; name: string; arguments: string }[];
   finishReason: string | null;
 }
 
 /** The most that a request may ask for is far below: no server makes the list long. */
-const MAX_PLACES = 1_000;
+const MAX_INDEX = 1_000;
 
 /** Puts the chunks of a stream together, choice by choice. */
 export class ChatContent {
-  readonly #choices: (Saying | undefined)[] = [];
+  readonly #choices: (ChoiceContent | undefined)[] = [];
 
   take({ choices }: Pick<ChatCompletionChunk, 'choices'>): void {
     for (const { index, delta, finish_reason } of choices) {
-      if (!isPlace(index)) continue;
+      if (!isIndex(index)) continue;
       this.#choices[index] ??= { content: '', calls: [], finishReason: null };
       const choice = this.#choices[index];
       choice.content += textIn(delta?.content);
       for (const { index: place, id, function: called } of delta?.tool_calls ?? []) {
-        if (!isPlace(place)) continue;
+        if (!isIndex(place)) continue;
         choice.calls[place] ??= { id: id ?? '', name: called.name ?? '', arguments: '' };
         choice.calls[place].arguments += called.arguments;
       }
@@ -80,10 +80,10 @@ export function digestsIn(receipt: Receipt, salt: string | null) {
     : { request: receipt.request_hmac_sha256, answer: receipt.answer_hmac_sha256 };
 }
 
-/** Throws for what is neither text nor nothing: put together, `{}` would become words that nobody said. */
+/** Throws for what is neither text nor nothing: put together, `{}` would become text that the model did not emit. */
 function textIn(value: unknown): string {
   if (value !== undefined && value !== null && typeof value !== 'string') throw new TypeError('no text');
   return value ?? '';
 }
 
-const isPlace = (index: number) => Number.isInteger(index) && index >= 0 && index < MAX_PLACES;
+const isIndex = (index: number) => Number.isInteger(index) && index >= 0 && index < MAX_INDEX;

@@ -48,8 +48,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'DNS does not answer',
   ECONNRESET: 'the connection broke off',
   UND_ERR_SOCKET: 'the connection broke off',
-  ENETUNREACH: 'there is no way to that network',
-  EHOSTUNREACH: 'there is no way to that host',
+  ENETUNREACH: 'the network is unreachable',
+  EHOSTUNREACH: 'the host is unreachable',
   ETIMEDOUT: 'it does not answer',
   UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; is it http:// rather than https://?',
@@ -58,7 +58,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Node tells the reason in `cause`; a browser tells none. */
 export function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'the request failed';
-  if (error.name === 'TimeoutError') return `there is no whole answer after ${timeoutMs / 1_000} s`;
+  if (error.name === 'TimeoutError') return `no complete response after ${timeoutMs / 1_000} s`;
   const { code, message } = (error.cause ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const known = REASONS[String(code)];
   if (known !== undefined) return known;

@@ -56,7 +56,7 @@ export async function followShown(
       if (judged.kind !== 'ok' || judged.ledgers === before) return judged;
       if (await memory.set(judged.ledgers, before)) return judged;
     }
-    return { kind: 'not-fetched', problem: 'what is remembered of ledgers is changed by other processes all the time' };
+    return { kind: 'not-fetched', problem: 'other processes keep changing the remembered ledgers; try again' };
   } catch (error) {
     if (error instanceof NotFetchedError) return { kind: 'not-fetched', problem: error.message };
     throw error;

@@ -192,7 +192,7 @@ export class InferenceClient {
     return { body: body as unknown as Receipt, text };
   }
 
-  /** Fetches a receipt, checks it against the service's keys and ledger, and that it is of what was asked and said. */
+  /** Fetches a receipt, checks it against the service's keys and ledger, and that it is of this request and answer. */
   async verify(
     record: ChatRecord | string,
     options: InferenceCallOptions & LedgerOptions = {},

@@ -50,7 +50,7 @@ describe('an answer that is none', () => {
   it('never comes: the client gives up in time', async () => {
     const problem = await stats(() => {}, { timeoutMs: 50 });
     assert.deepEqual([problem.status, problem.code], [0, 'network']);
-    assert.match(problem.detail, /no whole answer after 0.05 s/);
+    assert.match(problem.detail, /no complete response after 0.05 s/);
     const slow = await stats((_request, response) => response.writeHead(200).write('{'), { timeoutMs: 50 });
     assert.equal(slow.code, 'network');
   });

@@ -1,6 +1,7 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 export { BoundEnvironment, type Bounds, boundsOf } from './bounds.ts';
+export { Connections } from './connections.ts';
 export { type CountedNetwork, countedAddress, countedNetworks } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
 export {

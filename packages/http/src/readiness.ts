@@ -7,9 +7,9 @@ export class NotReady extends Error {
 }
 
 /** Rejects with NotReady while the ledger can give no receipts: answers without one do not leave, so requests belong elsewhere. */
-export async function canSign(ledger: { trouble(): string | undefined }): Promise<void> {
-  const trouble = ledger.trouble();
-  if (trouble !== undefined) throw new NotReady(trouble);
+export async function canSign(ledger: { problem(): string | undefined }): Promise<void> {
+  const problem = ledger.problem();
+  if (problem !== undefined) throw new NotReady(problem);
 }
 
 /** By name; each rejects where what it looks for is not well. */

@@ -26,7 +26,7 @@ const Witnesses = z.string().transform((value, context): WitnessSettings['addres
 /** Settings of every service that has a ledger. */
 export const WitnessEnvironment = z.object({
   STRATA_WITNESSES: Witnesses.default([]),
-  STRATA_WITNESSES_REQUIRED: z.coerce.number().int().min(1).max(64).optional(),
+  STRATA_WITNESSES_REQUIRED: z.coerce.number().int().min(1).max(63).optional(),
 });
 
 /** Undefined where no witness is named. Throws what `refusal` makes. */

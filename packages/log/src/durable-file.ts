@@ -18,7 +18,7 @@ export interface ReplaceOptions {
 /** A file that another process is replacing now is younger. */
 const LEFT_OVER_MS = 60_000;
 
-/** Replaces a file in one step; what root writes belongs to whoever has the directory. With `isSynced`, the caller still owes a `syncDirectory` for the new name. */
+/** Replaces a file in one step; what root writes gets the owner of the directory. With `isSynced`, the caller still owes a `syncDirectory` for the new name. */
 export async function replaceFile(
   file: string,
   bytes: Uint8Array,
@@ -37,7 +37,7 @@ export async function replaceFile(
   await rename(fresh, file);
 }
 
-/** Never what stands there already: root writes in somebody's directory, where a link might lead to a file of root's. */
+/** Never what stands there already: root writes in another user's directory, where a link might lead to a file of root's. */
 async function openNew(file: string, mode: number | undefined): Promise<FileHandle> {
   try {
     return await open(file, 'wx', mode);

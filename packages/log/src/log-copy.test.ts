@@ -244,12 +244,12 @@ describe('the keyring', () => {
     };
     for (const offMs of [0, -KEY_OVERLAP_MS, 366 * 86_400_000]) {
       now = new Date(START.getTime() + offMs);
-      assert.deepEqual([await isAccepted(), ledger.trouble()], [true, undefined], `${offMs} ms`);
+      assert.deepEqual([await isAccepted(), ledger.problem()], [true, undefined], `${offMs} ms`);
     }
     for (const offMs of [-KEY_OVERLAP_MS - 1, -86_400_000, Number.NaN]) {
       now = new Date(START.getTime() + offMs);
       assert.throws(() => ledger.issuing(), KeyringError, `${offMs} ms`);
-      assert.match(ledger.trouble() ?? '', /^cannot sign: the clock is before 2026-.+: set the clock right$/);
+      assert.match(ledger.problem() ?? '', /^cannot sign: the clock is before 2026-.+: set the clock right$/);
     }
     const retired = { not_before: START.toISOString(), not_after: START.toISOString() };
     assert.match(outsideSpan(retired, new Date(START.getTime() + KEY_OVERLAP_MS + 1)) ?? '', /the clock is after/);

@@ -195,10 +195,10 @@ export function receiptIdsOf(leaves: readonly Uint8Array[]): string[] {
   return leaves.map((leaf) => ledgerReceiptIdOf(leafHash(leaf)));
 }
 
-/** Size, root and origin of a checkpoint that somebody kept, without its signatures. Throws LogError `corrupt-checkpoint`. */
+/** Size, root and origin of a saved checkpoint, without its signatures. Throws LogError `corrupt-checkpoint`. */
 export function checkpointOf(note: string): Checkpoint {
   const checkpoint = savedCheckpointOf(note)?.checkpoint;
-  if (!checkpoint) throw new LogError('corrupt-checkpoint', 'this is no checkpoint');
+  if (!checkpoint) throw new LogError('corrupt-checkpoint', 'this is not a checkpoint');
   return checkpoint;
 }
 

@@ -67,4 +67,4 @@ export const lockedError = (file: string): LogError => new LogError('locked', `$
 
 /** A log keeps its name for ever: what is there is of another one than the settings say. */
 export const otherOriginText = (where: string, there: string, wanted: string): string =>
-  `${where} is of the log ${there}, not ${wanted}: set the origin back to ${there}, or begin a log of the new name elsewhere, with an empty data directory and database`;
+  `${where} is of the log ${there}, not ${wanted}: set the origin back to ${there}, or start a log with the new name elsewhere, with an empty data directory and database`;

@@ -1,6 +1,6 @@
 // A copy of a log that a static file server carries alone: every tile and bundle of one signed checkpoint, partial ones included, as
 // c2sp.org/tlog-tiles lays them out. It is read as any client reads the log, and checked before it is written.
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -22,7 +22,7 @@ import { readCheckpointFile } from './checkpoint-file.ts';
 import { makeDirectory, replaceFile, syncDirectory } from './durable-file.ts';
 import { LogError, otherOriginText } from './log-error.ts';
 import { areLeavesOf } from './published-tree.ts';
-import { lockLog, placesIn } from './recover.ts';
+import { placesIn, takeLock } from './recover.ts';
 import { type ReadPath, ServedTiles, servedEntries } from './served-tiles.ts';
 
 /** Requests at a time. */
@@ -50,7 +50,7 @@ export interface PublishedLog {
 /**
  * Brings a copy up to the checkpoint that the log serves now. Rejects with LogError, and leaves the copy's checkpoint as it is, for a log
  * that does not go on from it (`forked`, `lost-leaves`), a checkpoint that no given key signed (`wrong-key`), and anything that does not
- * lead to its root (`corrupt-tile`).
+ * lead to its root (`corrupt-tile`). What the log does not serve now, it may serve later (`io`).
  *
  * Crash story. Tiles are durable before the checkpoint that needs them, and that is replaced in one step: what is served is complete at
  * any moment. A copy cut short is brought up to date by the next run, which writes again what the copy's checkpoint does not cover.
@@ -60,23 +60,25 @@ export async function publishLog(options: PublishOptions): Promise<PublishedLog>
   if (existsSync(placesIn(directory).journal))
     throw new LogError('locked', `${directory} is the folder of a log: name another one for its copy`);
   await makeDirectory(directory);
-  using _lock = lockLog(directory);
+  // Beside the folder: all that is in it is served, and a lock names its host and process.
+  using _lock = takeLock(`${realpathSync(directory)}.lock`);
   const file = placesIn(directory).checkpoint;
   const before = (await readCheckpointFile(file))?.checkpoint ?? { origin, size: 0, root: EMPTY_ROOT };
   if (before.origin !== origin) throw new LogError('wrong-origin', otherOriginText(file, before.origin, origin));
   const note = await read('checkpoint');
+  if (!note) throw new LogError('io', 'the log serves no checkpoint');
   const head = await openHead(note, options);
   const tiles = new ServedTiles(read, head.size);
   await checkGrowth(tiles, before, head);
   await copyTiles(tiles, before.size, head.size, options);
-  await replaceFile(file, note ?? new Uint8Array(), { isSynced: true });
+  await replaceFile(file, note, { isSynced: true });
   await syncDirectory(directory);
   await removePartial(directory, before.size, head.size);
   return { size: head.size, root: head.root, added: head.size - before.size };
 }
 
 async function openHead(
-  note: Uint8Array | undefined,
+  note: Uint8Array,
   { origin, verifiers }: Pick<PublishOptions, 'origin' | 'verifiers'>,
 ): Promise<Checkpoint> {
   const opened = await openNote(new TextDecoder().decode(note), verifiers);

@@ -20,8 +20,10 @@ export const placesIn = (directory: string) => ({
 });
 
 /** Keeps other writers away until it is disposed of. Throws LogError: `locked`, with who holds it. */
-export function lockLog(directory: string): Disposable {
-  const file = placesIn(directory).lock;
+export const lockLog = (directory: string): Disposable => takeLock(placesIn(directory).lock);
+
+/** The same with a lock file of another path. */
+export function takeLock(file: string): Disposable {
   let lock: Disposable | undefined;
   try {
     lock = lockFile(file);
@@ -48,7 +50,7 @@ interface RecoverOptions {
 /**
  * Crash story. A leaf is acknowledged after the journal has it, so it is found here whatever else was lost: tiles
  * are written again from the journal's leaves, the checkpoint is signed again. The end of a batch cut off in writing
- * is dropped: nobody was told of it. Everything else that does not add up is a LogError, and nothing is changed.
+ * is dropped: it was never acknowledged. Everything else that does not add up is a LogError, and nothing is changed.
  */
 export async function recover(
   directory: string,
@@ -60,7 +62,7 @@ export async function recover(
   }
   const segments = await readSegments(places.journal);
   if (segments.length === 0 && existsSync(places.tiles)) {
-    throw new LogError('corrupt-journal', `${places.journal} is gone, while tiles exist`);
+    throw new LogError('corrupt-journal', `${places.journal} is missing, but tiles exist`);
   }
   const tiles = new TileStore(directory);
   const ledger = await Ledger.resume(segments[0]?.first ?? 0, tiles);

@@ -20,14 +20,14 @@ import { TileCache } from './tile-cache.ts';
 /** A resource by its path below the log's prefix; undefined where the log has none. */
 export type ReadPath = (path: string) => Promise<Uint8Array | undefined>;
 
-/** A tile of hashes, of the right length. Rejects with LogError `corrupt-tile`. */
+/** A tile of hashes, of the right length. Rejects with LogError: `corrupt-tile`, or `io` where it is not served. */
 async function servedTile(read: ReadPath, address: TileAddress): Promise<TileNodes> {
   const bytes = await readOrCut(read, address, (full) => full.subarray(0, address.width * HASH_BYTES));
   if (bytes.length === address.width * HASH_BYTES) return TileNodes.of(bytes);
   throw new LogError('corrupt-tile', `${tilePath(address)} is served with ${bytes.length} bytes`);
 }
 
-/** The leaves of a bundle, and the bytes that it is served as. Rejects with LogError `corrupt-tile`. */
+/** The leaves of a bundle, and the bytes that it is served as. Rejects with LogError: `corrupt-tile`, or `io` where it is not served. */
 export async function servedEntries(read: ReadPath, address: TileAddress): Promise<[Uint8Array, Uint8Array[]]> {
   const bytes = await readOrCut(read, address, (full) =>
     encodeEntries((decodeEntries(full) ?? []).slice(0, address.width)),
@@ -47,7 +47,7 @@ async function readOrCut(
   if (bytes) return bytes;
   const full = address.width < TILE_WIDTH ? await read(tilePath({ ...address, width: TILE_WIDTH })) : undefined;
   if (full) return cut(full);
-  throw new LogError('corrupt-tile', `${tilePath(address)} is not served`);
+  throw new LogError('io', `${tilePath(address)} is not served`);
 }
 
 /**

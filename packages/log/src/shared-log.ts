@@ -43,7 +43,7 @@ export interface SharedLogOptions {
  *
  * Crash story. Before the commit of a turn nothing of its batch is there; after it leaves, hashes, head and checkpoint are, and every
  * node finds them. An append whose commit got no answer is looked for at the place that it had taken before it is written again, so
- * that no leaf stands twice and none is told twice; who is refused in the end may find the leaf there, which nobody was told of.
+ * no leaf is acknowledged twice; the leaf of a rejected append may be in the log, unacknowledged.
  */
 export class SharedLog implements Log, AsyncDisposable {
   readonly #origin: string;

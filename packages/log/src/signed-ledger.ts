@@ -60,9 +60,9 @@ export interface SignedLedger extends AsyncDisposable {
   readonly signer: KeyringSigner;
   /** Current and retired keys, of all nodes, and how to check the log's checkpoints. */
   keySet(): KeySet;
-  /** Why no receipt can be given until the operator repairs it, in a sentence without a path; undefined while all is well. */
-  trouble(): string | undefined;
-  /** How the witnesses do; undefined where none is configured. */
+  /** Why no receipt can be given until the operator repairs it, in a sentence without a path; undefined while receipts can be signed. */
+  problem(): string | undefined;
+  /** Status of the witnesses; undefined where none is configured. */
   witnesses(): WitnessReport | undefined;
   /** When another node has retired a key that this one signs with, ISO 8601: it does so for `KEY_OVERLAP_MS` more. */
   retiredAt(): string | undefined;
@@ -101,7 +101,7 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     shared?.published.refuseRetired(receipts.signer.keyId, now());
     shared?.ledgerKeys.refuseRetired();
   };
-  /** Where nobody told of a rotation, its key has signed until now: a key set that said otherwise would break those receipts. */
+  /** Without a published rotation the key has signed until now; an earlier `not_after` would invalidate those receipts. */
   const usedUntilNow = (keys: readonly PublicKeyEntry[]) =>
     keys.map((key) => {
       const isOurs = key.kid === receipts.signer.keyId && key.not_after !== undefined;
@@ -131,9 +131,9 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
           origin,
         ),
       ),
-    trouble() {
-      const problem = clockProblem();
-      if (problem !== undefined) return problem;
+    problem() {
+      const clock = clockProblem();
+      if (clock !== undefined) return clock;
       // Where neither another node nor a witness is asked, what is in memory is still better than nothing.
       const { refusal } = shared || witnessed?.refusal ? (witnessed ?? log).stats() : {};
       try {

@@ -146,7 +146,11 @@ describe('a restart', () => {
   );
 
   inDirectory('goes on where the copy cannot be written, and reports it', async (directory) => {
-    const copy = { read: async () => undefined, write: () => Promise.reject(new Error('no room')) };
+    const read = async () => {
+      await assert.rejects(openIn(directory), failsWith('locked'), 'it is read under the lock');
+      return undefined;
+    };
+    const copy = { read, write: () => Promise.reject(new Error('no room')) };
     await using log = await openIn(directory, ORIGIN, copy);
     await log.append(leafOf(0));
     assert.ok(failsWith('io')(log.stats().backgroundError));
@@ -179,7 +183,7 @@ describe('a restart', () => {
       await assert.rejects(openIn(directory), (error) => error instanceof LogError, `byte ${at}`);
       await alter(file, at);
     }
-    const message = /set the origin back to .+, or begin a log/;
+    const message = /set the origin back to .+, or start a log/;
     await assert.rejects(openIn(directory, 'other.example/ledger'), { code: 'wrong-origin', message });
     await writeFile(file, '');
     await using log = await openIn(directory);

@@ -42,18 +42,20 @@ export interface TileLogStats extends LogStats {
 /** Opens or creates a log. Throws LogError: see its codes; or what the copy of the checkpoint cannot be read with. */
 export async function openLog({ directory, origin, signer, checkpointCopy }: LogOptions): Promise<TileLog> {
   const places = placesIn(directory);
-  const copied = await checkpointCopy?.read();
-  let lock: Disposable | undefined;
-  try {
-    await makeDirectory(directory);
-    lock = lockLog(directory);
-    const recovered = await recover(directory, { origin, publicKey: signer.publicKey, checkpointCopy: copied });
-    await removeLeftOvers(places.checkpoint);
-    return new TileLog(places.checkpoint, { name: origin, signer, lock, checkpointCopy, ...recovered });
-  } catch (cause) {
-    lock?.[Symbol.dispose]();
+  const failed = (cause: unknown): never => {
     throw logErrorFrom(cause, `open the log ${directory}`);
-  }
+  };
+  using stack = new DisposableStack();
+  const made = makeDirectory(directory).then(() => lockLog(directory));
+  const lock = stack.use(await made.catch(failed));
+  // Under the lock: another process may write it until it releases the log.
+  const copied = await checkpointCopy?.read();
+  const expected = { origin, publicKey: signer.publicKey, checkpointCopy: copied };
+  const recovered = await recover(directory, expected).catch(failed);
+  await removeLeftOvers(places.checkpoint).catch(failed);
+  const log = new TileLog(places.checkpoint, { name: origin, signer, lock, checkpointCopy, ...recovered });
+  stack.move();
+  return log;
 }
 
 interface Parts extends Recovered {

@@ -1,8 +1,8 @@
 // A checkpoint shown to a witness (c2sp.org/tlog-witness, add-checkpoint): the request's text, and the witness's judgement. Pure.
 import { decodeBase64, encodeBase64 } from './base-encoding.ts';
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
-import { EMPTY_ROOT, HASH_BYTES, verifyConsistency } from './merkle.ts';
-import { type NoteVerifier, openNote, splitNote } from './note.ts';
+import { EMPTY_ROOT, equalBytes, HASH_BYTES, verifyConsistency } from './merkle.ts';
+import { joinNote, type NoteVerifier, openNote, splitNote } from './note.ts';
 
 /** c2sp.org/tlog-witness: a client sends no more. */
 const MAX_PROOF_LINES = 63;
@@ -55,7 +55,9 @@ export type CheckpointJudgement =
       readonly signatures: readonly string[];
     }
   | { readonly status: 409; readonly size: number }
-  | { readonly status: 400 | 403 | 404 | 422; readonly problem: string };
+  /** `evidence`: the note, with the lines of the log's keys that verified; absent for the very tree that is known. */
+  | { readonly status: 422; readonly problem: string; readonly evidence?: string }
+  | { readonly status: 400 | 403 | 404; readonly problem: string };
 
 /** The origin that a request names, unchecked; undefined where it holds no checkpoint. */
 export function originOf({ checkpoint }: AddCheckpointRequest): string | undefined {
@@ -82,7 +84,10 @@ export async function judgeCheckpoint(
   const known = latestOf(origin) ?? { size: 0, root: EMPTY_ROOT };
   if (known.size !== oldSize) return { status: 409, size: known.size };
   const { size: newSize, root: newRoot } = checkpoint;
-  if (!verifyConsistency({ oldSize, oldRoot: known.root, newSize, newRoot, proof }))
-    return { status: 422, problem: `the proof does not lead from the tree of ${oldSize} leaves to that of ${newSize}` };
+  if (!verifyConsistency({ oldSize, oldRoot: known.root, newSize, newRoot, proof })) {
+    const problem = `the proof does not lead from the tree of ${oldSize} leaves to that of ${newSize}`;
+    if (newSize === oldSize && equalBytes(newRoot, known.root)) return { status: 422, problem };
+    return { status: 422, problem, evidence: joinNote(opened.text, opened.signatures) };
+  }
   return { status: 200, checkpoint, text: opened.text, signatures: opened.signatures };
 }

@@ -56,7 +56,7 @@ describe('cosignatures', () => {
       [{ keys, required: 4 }, /4 of 3/],
       [{ keys: [ledgerKey] }, /not the verifier key of a witness/],
       [{ keys: [...keys, keyOf('other.example', a)] }, /named twice/],
-      [{ keys: Array(65).fill('') }, /more than 64/],
+      [{ keys: Array(64).fill('') }, /more than 63/],
     ] as const)
       assert.match(String(Object.entries(readWitnessPolicy(given))), problem);
   });

@@ -4,6 +4,7 @@ import { SIGNATURE_BYTES, verifyEd25519 } from './ed25519.ts';
 import { equalBytes } from './merkle.ts';
 import {
   findVerifier,
+  MAX_SIGNATURES,
   type NoteParts,
   type NoteSigner,
   type NoteVerifier,
@@ -15,8 +16,8 @@ import {
 } from './note.ts';
 
 const TIMESTAMP_BYTES = 8;
-/** As many as a note has signatures at most. */
-const MAX_WITNESSES = 64;
+/** One signature of a checkpoint is the log's. */
+const MAX_WITNESSES = MAX_SIGNATURES - 1;
 
 /** A witness's statement: by then, the checkpoint was consistent with all that it had cosigned of this log. */
 export interface Cosignature {

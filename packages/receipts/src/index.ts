@@ -76,6 +76,7 @@ export {
 } from './merkle.ts';
 export {
   formatVerifierKey,
+  joinNote,
   type NoteSigner,
   type NoteVerifier,
   noteText,

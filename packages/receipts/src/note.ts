@@ -9,7 +9,7 @@ export type SignatureType = (typeof SIGNATURE_TYPES)[keyof typeof SIGNATURE_TYPE
 const KEY_ID_BYTES = 4;
 /** A note beyond this is refused unread; the specification asks for at least 16 signatures. */
 const MAX_NOTE_CHARACTERS = 65_536;
-const MAX_SIGNATURES = 64;
+export const MAX_SIGNATURES = 64;
 
 /** Signs notes under a key name; `sign` answers 64 bytes. */
 export interface NoteSigner {
@@ -26,7 +26,7 @@ export interface NoteVerifier {
   readonly type: SignatureType;
 }
 
-/** The opened note, or why it must be ignored. `signatures` are the lines of known keys, without their newlines. */
+/** The opened note, or why it must be ignored. `signatures` are the lines of known keys, one of each, without their newlines. */
 export type OpenedNote =
   | { ok: true; text: string; signedBy: NoteVerifier; signatures: readonly string[] }
   | { ok: false; problem: string };
@@ -67,10 +67,14 @@ export function signNote(text: string, signers: readonly NoteSigner[]): string {
   const bytes = new TextEncoder().encode(text);
   const lines = signers.map((signer) => {
     const verifier = noteVerifier(signer.name, signer.publicKey);
-    return `${signatureLine(verifier, signer.sign(bytes))}\n`;
+    return signatureLine(verifier, signer.sign(bytes));
   });
-  return `${text}\n${lines.join('')}`;
+  return joinNote(text, lines);
 }
+
+/** A note of a text and signature lines without their newlines. */
+export const joinNote = (text: string, lines: readonly string[]): string =>
+  `${text}\n${lines.map((line) => `${line}\n`).join('')}`;
 
 /**
  * Checks a note against known keys. Signatures of unknown keys are ignored; one bad signature of a known key refuses
@@ -80,19 +84,18 @@ export async function openNote(note: string, verifiers: readonly NoteVerifier[])
   const parts = splitNote(note);
   if (!parts) return { ok: false, problem: 'the note is malformed' };
   const bytes = new TextEncoder().encode(parts.text);
-  const signatures: string[] = [];
-  let signedBy: NoteVerifier | undefined;
+  const lines = new Map<NoteVerifier, string>();
   for (const { line, signature, ...signer } of parts.signatures) {
     const verifier = findVerifier(verifiers, signer);
     if (!verifier) continue;
     if (!(await verifyEd25519(verifier.publicKey, signature, bytes))) {
       return { ok: false, problem: `the signature of ${signer.name} does not verify` };
     }
-    signatures.push(line);
-    signedBy ??= verifier;
+    if (!lines.has(verifier)) lines.set(verifier, line);
   }
+  const [signedBy] = lines.keys();
   if (!signedBy) return { ok: false, problem: 'no signature is by a known key' };
-  return { ok: true, text: parts.text, signedBy, signatures };
+  return { ok: true, text: parts.text, signedBy, signatures: [...lines.values()] };
 }
 
 /** The key among those known that a signature line names, by name and key id. */

@@ -141,7 +141,7 @@ export async function createGateway(
     createServer({
       callers,
       limits,
-      ...{ bounds: config.bounds, logger, metrics, trouble: () => ledger.trouble() },
+      ...{ bounds: config.bounds, logger, metrics, problem: () => ledger.problem() },
       onStopping: () => {
         for (const { admission } of models.list()) admission.close();
       },

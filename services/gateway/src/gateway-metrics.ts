@@ -69,7 +69,7 @@ export function addGatewayMetrics(
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.total('strata_ledger_commits_total', 'Commits of the ledger', () => ledger.log.stats().commits);
   metrics.gauge('strata_ledger_refusing', 'Whether the ledger takes no receipts until it is mended: 1 or 0', () =>
-    ledger.log.stats().refusal || ledger.trouble() !== undefined ? 1 : 0,
+    ledger.log.stats().refusal || ledger.problem() !== undefined ? 1 : 0,
   );
   addWitnessMetrics(metrics, () => ledger.witnesses());
   if (network)

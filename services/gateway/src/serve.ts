@@ -100,7 +100,7 @@ async function keepHouse(
   while (!signal.aborted) {
     try {
       await ledger.reload();
-      const problem = ledger.trouble();
+      const problem = ledger.problem();
       if (problem === undefined && logged !== undefined) logger.info('receipts are signed again');
       if (problem !== undefined && problem !== logged)
         logger.error({ problem }, 'no answers: no receipt can be signed');

@@ -68,7 +68,7 @@ export function createServer({
   bounds,
   logger,
   metrics,
-  trouble,
+  problem,
   onStopping,
   onLate,
   trustedProxies = [],
@@ -82,7 +82,7 @@ export function createServer({
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Why no answer can get a receipt just now; undefined while all is well. */
-  readonly trouble: () => string | undefined;
+  readonly problem: () => string | undefined;
   /** While stopping: no new work; and, after `shutdownMs`, an end to what is under way. */
   readonly onStopping: () => void;
   readonly onLate: () => void;
@@ -216,7 +216,7 @@ export function createServer({
             // What is made costs, and may take long; looking what there is does not.
             const { key, revoked } = await callers.enter(authorization, request.ip, reply.raw);
             Object.assign(request, { caller: key, revoked });
-            const why = trouble();
+            const why = problem();
             if (why !== undefined)
               throw new CompletionError('storage_unavailable', `The service ${why}.`, { retryAfterMs: 30_000 });
             const caller = { key, address: countedAddress(request.ip) };

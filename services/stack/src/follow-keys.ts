@@ -10,7 +10,7 @@ const LOOK_MS = 1_000;
 
 /** Until `signal` aborts. */
 export async function followKeys(
-  ledger: Pick<Ledger, 'reload' | 'retiredAt' | 'signer' | 'trouble' | 'witnesses'>,
+  ledger: Pick<Ledger, 'reload' | 'retiredAt' | 'signer' | 'problem' | 'witnesses'>,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function followKeys(
       (error: unknown) => trouble.failed(error),
     );
     for (const [log, problem] of [
-      [signing, ledger.trouble()],
+      [signing, ledger.problem()],
       [cosigning, witnessProblem(ledger.witnesses())],
     ] as const)
       if (problem === undefined) log.well();

@@ -96,10 +96,10 @@ export function addStackMetrics(
 /** Of whoever signs. A database that is away is no refusal: the ledger goes on by itself when it is back. */
 export function addLedgerRefusal(
   metrics: Metrics,
-  { log, trouble, retiredAt }: Pick<Ledger, 'trouble' | 'retiredAt'> & { readonly log: Pick<Ledger['log'], 'stats'> },
+  { log, problem, retiredAt }: Pick<Ledger, 'problem' | 'retiredAt'> & { readonly log: Pick<Ledger['log'], 'stats'> },
 ): void {
   const help = 'Whether this node gives no receipts until it is mended: 1 or 0';
-  metrics.gauge('strata_ledger_refusing', help, () => (log.stats().refusal || trouble() !== undefined ? 1 : 0));
+  metrics.gauge('strata_ledger_refusing', help, () => (log.stats().refusal || problem() !== undefined ? 1 : 0));
   const retired = 'Whether this node signs with keys that another one has retired: 1 or 0';
   metrics.gauge('strata_signing_keys_retired', retired, () => (retiredAt() === undefined ? 0 : 1));
 }

@@ -18,7 +18,7 @@ it('a metric says whether the signing keys are retired', async () => {
   const metrics = new Metrics();
   const log = { stats: () => ({ size: 0, commits: 0 }) };
   let at: string | undefined;
-  addLedgerRefusal(metrics, { log, trouble: () => undefined, retiredAt: () => at });
+  addLedgerRefusal(metrics, { log, problem: () => undefined, retiredAt: () => at });
   const value = async () => /^strata_signing_keys_retired (\d)$/m.exec(await metrics.registry.metrics())?.[1];
   assert.equal(await value(), '0');
   at = '2026-01-01T00:00:00Z';

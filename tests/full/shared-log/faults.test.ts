@@ -132,7 +132,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     await appendAll(log, numbers);
     const before = log.checkpoint();
     const metrics = new Metrics();
-    addLedgerRefusal(metrics, { log, trouble: () => undefined, retiredAt: () => undefined });
+    addLedgerRefusal(metrics, { log, problem: () => undefined, retiredAt: () => undefined });
     const isRefusing = async () => /^strata_ledger_refusing 1$/m.test(await metrics.registry.metrics());
     assert.equal(await isRefusing(), false);
     const stranger = { ...testSigner(9), name: ORIGIN };

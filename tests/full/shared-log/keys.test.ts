@@ -79,7 +79,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     await a.reload();
     assert.deepEqual(b.keySet(), a.keySet());
     assert.equal((await vouchedKeys(pinned, b.keySet().ledger.rotations ?? [])).length, 2, 'the old key vouches');
-    assert.equal(b.trouble(), undefined);
+    assert.equal(b.problem(), undefined);
     await assert.rejects(nodes.node(stale), /was retired on .+ newest keys folder/);
 
     nodes.passMinutes(6);
@@ -87,13 +87,13 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     assert.throws(() => b.issuing(), KeyringError);
     await assert.rejects(b.log.append(leafOf(1)), failsWith('wrong-key'));
     assert.equal(b.log.checkpoint(), served, 'what it has served still stands');
-    assert.match(b.trouble() ?? '', /^cannot sign: .+ give this one the newest keys folder$/);
-    assert.equal(a.trouble(), undefined);
+    assert.match(b.problem() ?? '', /^cannot sign: .+ give this one the newest keys folder$/);
+    assert.equal(a.problem(), undefined);
     await a.log.append(leafOf(2));
 
     giveKeys(one, two);
     await b.reload();
-    assert.equal(b.trouble(), undefined);
+    assert.equal(b.problem(), undefined);
     await b.log.append(leafOf(3));
     await a.reload();
     assert.deepEqual(b.keySet(), a.keySet());
@@ -192,7 +192,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     await assertHolds(late, b);
     nodes.passMinutes(5);
     assert.throws(() => late.issuing(), KeyringError);
-    assert.match(late.trouble() ?? '', /give this one the newest keys folder/);
+    assert.match(late.problem() ?? '', /give this one the newest keys folder/);
     await assert.rejects(nodes.node(copy), /give this node the newest keys folder/);
     giveKeys(two, copy);
     await late.reload();

@@ -8,13 +8,13 @@ import { checkWitnesses, noteVerifier, openNote, parseVerifierKey, SIGNATURE_TYP
 import { readStaticLog, serveFolder } from '../../../../tests/support/static-log.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
-import { type Log, publishLog, Witness, WitnessedLog, type WitnessFetch } from '../index.ts';
+import { type Log, type LogWitnesses, publishLog, Witness, WitnessedLog, type WitnessFetch } from '../index.ts';
 import { appendAll, type LogPlace, upTo } from './conformance.ts';
 import { headOf, idOf, leafOf, ORIGIN, testSigner, VERIFIERS } from './fixture.ts';
 
 const { publicKey } = testSigner();
 const originHash = createHash('sha256').update(ORIGIN).digest('hex');
-const timing = { roundMs: 1, backoffMs: 1, maxBackoffMs: 20, aheadMs: 20, waitMs: 30_000 };
+const TIMING = { roundMs: 1, backoffMs: 1, maxBackoffMs: 20, aheadMs: 20, waitMs: 30_000, followMs: 300 };
 
 /** Witnesses that know the test's log, asked without sockets. */
 export async function startWitnesses(count: number) {
@@ -41,10 +41,13 @@ export async function startWitnesses(count: number) {
   const addresses = verifiers.map((verifier, at) => ({ verifier, url: `https://w${at}.example` }));
   const owned = stack.move();
   return {
-    ...{ witnesses, verifiers, down, directory, open },
+    ...{ witnesses, verifiers, down, directory, open, fetch },
     /** Cosigned by so many of them. */
-    watch: (log: Log, required = count) =>
-      WitnessedLog.open({ log, origin: ORIGIN, publicKeys: () => [publicKey], addresses, required, fetch, timing }),
+    watch: (log: Log, required = count, changes: Pick<Partial<LogWitnesses>, 'fetch' | 'timing'> = {}) =>
+      WitnessedLog.open({
+        ...{ log, origin: ORIGIN, publicKeys: () => [publicKey], addresses, required, fetch, ...changes },
+        timing: { ...TIMING, ...changes.timing },
+      }),
     cosigned: async (note: string, required = count) =>
       (await checkWitnesses(note, { witnesses: verifiers, required })).ok,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -127,11 +130,12 @@ export function publicLogConformance({ name, skip, fresh }: LogPlace): void {
   describe(`a copy of a log ${name}`, { skip }, () => {
     it('is read from a file server alone, grows with the log, and refuses another one', async () => {
       await using stack = new AsyncDisposableStack();
-      const directory = stack.use(await temporaryDirectory()).path;
+      const directory = path.join(stack.use(await temporaryDirectory()).path, 'copy');
       const log = await logOf(stack, upTo(300));
       const publish = (read = (path: string) => log.read(path), verifiers = VERIFIERS) =>
         publishLog({ read, directory, origin: ORIGIN, verifiers });
       assert.partialDeepStrictEqual(await publish(), { size: 300, added: 300 });
+      assert.deepEqual(readdirSync(directory).sort(), ['checkpoint', 'tile'], 'nothing else is served');
       await using server = await serveFolder(directory);
       let read = await readStaticLog(server.base, publicKey);
       const altered = (name: string) => async (path: string) => {
@@ -144,6 +148,8 @@ export function publicLogConformance({ name, skip, fresh }: LogPlace): void {
       for (const [from, code] of [
         [(path: string) => shorter.read(path), 'lost-leaves'],
         [(path: string) => forked.read(path), 'forked'],
+        [async () => undefined, 'io'],
+        [async (path: string) => (path.startsWith('tile/entries') ? undefined : log.read(path)), 'io'],
         [altered('tile/0/001.p/45'), 'corrupt-tile'],
         [altered('tile/1/000.p/1'), 'corrupt-tile'],
         [altered('tile/entries/001.p/45'), 'corrupt-tile'],

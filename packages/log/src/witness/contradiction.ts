@@ -1,6 +1,6 @@
 // What the answer of a witness shows of the log: that it lost leaves, or was forked.
 import { setTimeout as delay } from 'node:timers/promises';
-import { equalBytes, noteVerifier, openNote, parseCheckpoint, treeRoot } from '@strata/receipts';
+import { type Checkpoint, equalBytes, noteVerifier, openNote, parseCheckpoint, treeRoot } from '@strata/receipts';
 import type { Log } from '../log.ts';
 import { LogError } from '../log-error.ts';
 import { ServedTiles } from '../served-tiles.ts';
@@ -13,39 +13,48 @@ export interface JudgedLog {
   readonly publicKeys: () => readonly Uint8Array[];
 }
 
-/** Another node of the log may have appended what a witness has more: this one reads it within this time. */
-const FOLLOW_MS = 1_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
-/** By the word of a witness alone: enough to refuse a start, where the operator can take the witness out of the settings. */
+/** On the statement of a witness alone: enough to refuse a start, where the operator can remove the witness from the settings. */
 export async function claimedContradiction(
   { name }: Pick<WitnessClient, 'name'>,
   outcome: CosignOutcome,
-  { log, origin }: JudgedLog,
+  { log, origin, followMs }: JudgedLog & { readonly followMs: number },
 ): Promise<LogError | undefined> {
   if (outcome.kind === 'forked') return forked(name, origin, outcome.size);
-  if (outcome.kind !== 'ahead') return undefined;
-  for (const deadline = performance.now() + FOLLOW_MS; log.size < outcome.size; await delay(LOOK_MS))
-    if (performance.now() > deadline) return lostLeaves(name, origin, { cosigned: outcome.size, size: log.size });
-  return undefined;
+  if (outcome.kind !== 'ahead' || (await reaches(log, outcome.size, followMs))) return undefined;
+  return lostLeaves(name, origin, { cosigned: outcome.size, size: log.size });
 }
 
-/** By a checkpoint that a witness shows with the log's own signature: it stops a log that takes leaves. */
-export async function provenContradiction(
-  client: Pick<WitnessClient, 'name' | 'latest'>,
-  { log, origin, publicKeys }: JudgedLog,
-): Promise<LogError | undefined> {
-  const note = await client.latest(origin);
+/** The latest checkpoint that a witness serves with the log's own signature; undefined where it serves none. */
+export async function signedCheckpoint(
+  client: Pick<WitnessClient, 'latest'>,
+  { origin, publicKeys }: Pick<JudgedLog, 'origin' | 'publicKeys'>,
+): Promise<Checkpoint | undefined> {
   const opened = await openNote(
-    note ?? '',
+    (await client.latest(origin)) ?? '',
     publicKeys().map((key) => noteVerifier(origin, key)),
   );
-  const cosigned = opened.ok ? parseCheckpoint(opened.text) : undefined;
-  if (cosigned?.origin !== origin) return undefined;
-  const { size, root } = cosigned;
-  if (size > log.size) return lostLeaves(client.name, origin, { cosigned: size, size: log.size });
+  const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined;
+  return checkpoint?.origin === origin ? checkpoint : undefined;
+}
+
+/** By a signed checkpoint that the log does not go on from: it stops a log that takes leaves, for as long as that is so. */
+export async function provenContradiction(
+  { name }: Pick<WitnessClient, 'name'>,
+  { size, root }: Checkpoint,
+  { log, origin, followMs }: JudgedLog & { readonly followMs: number },
+): Promise<LogError | undefined> {
+  if (!(await reaches(log, size, followMs))) return lostLeaves(name, origin, { cosigned: size, size: log.size });
   const { hashes } = new ServedTiles((path) => log.read(path), size);
-  return equalBytes(await treeRoot(hashes, size), root) ? undefined : forked(client.name, origin, size);
+  return equalBytes(await treeRoot(hashes, size), root) ? undefined : forked(name, origin, size);
+}
+
+/** Other nodes of the log may have appended the leaves that are missing here: this node reads them within `followMs`. */
+async function reaches(log: JudgedLog['log'], size: number, followMs: number): Promise<boolean> {
+  for (const deadline = performance.now() + followMs; log.size < size; await delay(POLL_MS))
+    if (performance.now() >= deadline) return false;
+  return true;
 }
 
 const lostLeaves = (

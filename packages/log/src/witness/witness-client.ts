@@ -57,7 +57,7 @@ const PROBLEMS: Readonly<Record<number, string>> = {
 export interface WitnessClientOptions {
   readonly fetch: WitnessFetch;
   readonly timeoutMs: number;
-  /** After a failure it is left alone for so long, twice as long each time, up to the most. */
+  /** Backoff after a failure; doubles up to `maxBackoffMs`. */
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
 }
@@ -65,7 +65,7 @@ export interface WitnessClientOptions {
 export class WitnessClient {
   readonly #address: WitnessAddress;
   readonly #options: WitnessClientOptions;
-  /** Leaves of the latest checkpoint that it has cosigned, as far as it has said. */
+  /** Leaves of the latest checkpoint that it has cosigned, as last reported by it. */
   #size = 0;
   #isBusy = false;
   /** In a row. */

@@ -4,8 +4,10 @@ import { readdirSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe } from 'node:test';
-import { formatAddCheckpoint } from '@strata/receipts';
+import { formatAddCheckpoint, signNote } from '@strata/receipts';
+import { noteSigner } from '../log.ts';
 import { appendAll, upTo } from '../test/conformance.ts';
+import { ORIGIN, testSigner } from '../test/fixture.ts';
 import { alter, failsWith, inDirectory, openIn } from '../test/log-on-disk.ts';
 import { startWitnesses } from '../test/public-log.ts';
 
@@ -46,6 +48,25 @@ describe('a witness', () => {
     const answers = await Promise.all(requests.map((request) => witnesses.witnesses[0]?.addCheckpoint(request)));
     assert.deepEqual(answers.map((answer) => answer?.status).sort(), [200, 409, 409, 409]);
     assert.equal(new Set(answers.flatMap((answer) => (answer?.status === 409 ? [answer.body] : []))).size, 1);
+  });
+
+  inDirectory('cosigns only what it can read back after a restart', async (directory) => {
+    await using witnesses = await startWitnesses(1);
+    const [witness = assert.fail()] = witnesses.witnesses;
+    const request = await requestOf(directory, 5);
+    const [line = ''] = /— .+\n$/.exec(request) ?? [];
+    assert.equal((await witness.addCheckpoint(request + line.repeat(63))).status, 200);
+    const root = Buffer.alloc(32, 1).toString('base64');
+    const text = `${ORIGIN}\n6\n${root}\n${'x'.repeat(65_300)}\n`;
+    await using other = await startWitnesses(1);
+    const long = formatAddCheckpoint({
+      oldSize: 0,
+      proof: [],
+      checkpoint: signNote(text, [noteSigner(ORIGIN, testSigner())]),
+    });
+    assert.equal((await other.witnesses[0]?.addCheckpoint(long))?.status, 400);
+    await witness[Symbol.asyncDispose]();
+    await using _again = await witnesses.open(0);
   });
 
   inDirectory('that cannot record a checkpoint gives out no cosignature', async (directory) => {

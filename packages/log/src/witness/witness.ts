@@ -4,6 +4,7 @@ import path from 'node:path';
 import {
   cosign,
   formatVerifierKey,
+  joinNote,
   judgeCheckpoint,
   type NoteSigner,
   type NoteVerifier,
@@ -36,7 +37,7 @@ export interface WitnessAnswer {
   readonly status: 200 | 400 | 403 | 404 | 409 | 422;
   readonly contentType: string;
   readonly body: string;
-  /** A checkpoint that the log has signed, and whose proof does not verify: it may show a fork. */
+  /** A checkpoint that the log has signed, and whose proof does not verify: it may show a fork. Without signature lines of other keys. */
   readonly evidence?: string;
 }
 
@@ -94,12 +95,17 @@ export class Witness implements AsyncDisposable {
         latestOf: (origin) => this.#latest.get(origin)?.checkpoint,
       });
       if (judged.status === 409) return { status: 409, contentType: 'text/x.tlog.size', body: `${judged.size}\n` };
-      if (judged.status === 422) return { ...refused(422, judged.problem), evidence: request.checkpoint };
+      if (judged.status === 422) {
+        const { problem, evidence } = judged;
+        return { ...refused(422, problem), ...(evidence !== undefined && { evidence }) };
+      }
       if (judged.status !== 200) return refused(judged.status, judged.problem);
-      const line = `${cosign(judged.text, this.#signer, this.#options.now())}\n`;
-      const note = `${judged.text}\n${judged.signatures.map((signature) => `${signature}\n`).join('')}${line}`;
-      if (this.#textOf(origin) !== judged.text) await this.#record(origin, { note, checkpoint: judged.checkpoint });
-      return { status: 200, contentType: TEXT, body: line };
+      const line = cosign(judged.text, this.#signer, this.#options.now());
+      const note = joinNote(judged.text, [...judged.signatures, line]);
+      const saved = await this.#readBack(origin, note);
+      if (!saved) return refused(400, 'the checkpoint is too large to be kept with a cosignature');
+      if (this.#textOf(origin) !== judged.text) await this.#record(origin, saved);
+      return { status: 200, contentType: TEXT, body: `${line}\n` };
     });
     const queue = answer.catch(() => {});
     this.#queues.set(origin, queue);
@@ -139,11 +145,17 @@ export class Witness implements AsyncDisposable {
     const file = this.#fileOf(origin);
     const bytes = await readIfPresent(file);
     if (!bytes) return;
-    const saved = savedCheckpointOf(new TextDecoder().decode(bytes));
-    const read = await readCosignatures(saved?.note ?? '', [this.#verifier]);
-    const isOurs = 'cosignatures' in read && read.cosignatures.length === 1 && saved?.checkpoint?.origin === origin;
-    if (!isOurs) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint that this witness has cosigned`);
+    const saved = await this.#readBack(origin, new TextDecoder().decode(bytes));
+    if (!saved) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint that this witness has cosigned`);
     this.#latest.set(origin, saved);
+  }
+
+  /** A note as a restart reads it; undefined for what is not a checkpoint of the log that this witness has cosigned. */
+  async #readBack(origin: string, note: string): Promise<SavedCheckpoint | undefined> {
+    const saved = savedCheckpointOf(note);
+    const read = await readCosignatures(note, [this.#verifier]);
+    const isOurs = 'cosignatures' in read && read.cosignatures.length === 1 && saved?.checkpoint?.origin === origin;
+    return isOurs ? saved : undefined;
   }
 
   async #record(origin: string, saved: SavedCheckpoint): Promise<void> {

@@ -1,18 +1,17 @@
 // A log whose checkpoints are shown to witnesses (c2sp.org/tlog-witness), and served with their cosignatures.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type LedgerReceipt, noteText, signNote, type WitnessAddress, type WitnessReport } from '@strata/receipts';
-import { savedCheckpointOf } from '../checkpoint-file.ts';
 import {
-  type CheckpointSigner,
-  type Log,
-  type LogStats,
-  noteSigner,
-  type Placed,
-  type PublishedCheckpoint,
-} from '../log.ts';
-import { LogError } from '../log-error.ts';
-import { ServedTiles } from '../served-tiles.ts';
-import { claimedContradiction, type JudgedLog, provenContradiction } from './contradiction.ts';
+  type Checkpoint,
+  type LedgerReceipt,
+  noteText,
+  signNote,
+  type WitnessAddress,
+  type WitnessReport,
+} from '@strata/receipts';
+import { type CheckpointSigner, type Log, type LogStats, noteSigner, type Placed } from '../log.ts';
+import type { LogError } from '../log-error.ts';
+import { claimedContradiction, type JudgedLog, provenContradiction, signedCheckpoint } from './contradiction.ts';
+import { type Round, roundOf } from './round.ts';
 import { type CosignOutcome, WitnessClient, type WitnessFetch } from './witness-client.ts';
 
 /** Witnesses of a log: so many of them are to cosign each checkpoint that they are shown. */
@@ -38,20 +37,13 @@ const TIMING = {
   timeoutMs: 10_000,
   /** How long other nodes of this log may be ahead of this one before a witness that is ahead is a contradiction. */
   aheadMs: 5_000,
+  /** In which this node reads what other nodes of the log have appended: well above the interval at which it does. */
+  followMs: 2_000,
   /** A witness that failed is left alone for so long, twice as long each time, up to the most. */
   backoffMs: 1_000,
   maxBackoffMs: 60_000,
 };
 const TICK_MS = 50;
-
-/** A checkpoint that is shown to witnesses. */
-interface Round extends PublishedCheckpoint {
-  readonly tiles: ServedTiles;
-  /** The cosignatures on its text, those that came late too. */
-  readonly lines: Map<WitnessClient, string>;
-  /** Resolved when they are as many as required. */
-  readonly enough: PromiseWithResolvers<void>;
-}
 
 /**
  * Appends wait for no witness. The checkpoint that is served is that of the last round: the newest that was shown to the witnesses, with
@@ -60,7 +52,8 @@ interface Round extends PublishedCheckpoint {
  * covers it.
  *
  * A witness that has cosigned more leaves than the log has, or another tree, shows that leaves were lost or the log was forked:
- * then the log is not opened. In operation the same stops appends, if the witness shows such a checkpoint with the log's own signature.
+ * then the log is not opened. In operation the same stops appends, if the witness shows such a checkpoint with the log's own signature,
+ * until the log goes on from that checkpoint.
  */
 export class WitnessedLog implements Log, AsyncDisposable {
   readonly #options: WitnessedLogOptions;
@@ -75,7 +68,8 @@ export class WitnessedLog implements Log, AsyncDisposable {
   #served: Round;
   /** The newest that has as many cosignatures as required. */
   #cosigned: Round | undefined;
-  #refusal: LogError | undefined;
+  /** Signed checkpoints that the log does not go on from, by the witness that shows them. */
+  readonly #contradictions = new Map<WitnessClient, { readonly checkpoint: Checkpoint; readonly error: LogError }>();
 
   private constructor(options: WitnessedLogOptions) {
     const { log, addresses, fetch, timing } = options;
@@ -111,7 +105,8 @@ export class WitnessedLog implements Log, AsyncDisposable {
   }
 
   append(leaf: Uint8Array): Promise<Placed> {
-    return this.#refusal ? Promise.reject(this.#refusal) : this.#log.append(leaf);
+    const { refusal } = this;
+    return refusal ? Promise.reject(refusal) : this.#log.append(leaf);
   }
 
   async read(path: string): Promise<Uint8Array | undefined> {
@@ -127,7 +122,7 @@ export class WitnessedLog implements Log, AsyncDisposable {
     const late = await this.#coveredReceipt(ledgerReceiptId);
     if (late) return late;
     // Clients remember the tree of a receipt: the checkpoint that is served must not be an older one.
-    this.#serve(roundOf(this.#log));
+    this.#serve(this.#newest());
     return this.#coveredReceipt(ledgerReceiptId);
   }
 
@@ -140,14 +135,16 @@ export class WitnessedLog implements Log, AsyncDisposable {
     this.#cosigned = this.#cosigned && resigned(this.#cosigned);
   }
 
-  /** Why no leaf is taken any more. */
+  /** Why no leaf is accepted now. */
   get refusal(): LogError | undefined {
-    return this.#refusal;
+    const [first] = this.#contradictions.values();
+    return first?.error;
   }
 
   stats(): LogStats {
     const stats = this.#log.stats();
-    return this.#refusal ? { ...stats, refusal: this.#refusal, backgroundError: this.#refusal } : stats;
+    const { refusal } = this;
+    return refusal ? { ...stats, refusal, backgroundError: refusal } : stats;
   }
 
   report(): WitnessReport {
@@ -189,12 +186,13 @@ export class WitnessedLog implements Log, AsyncDisposable {
   }
 
   async #firstRound(): Promise<void> {
+    const { waitMs, followMs } = this.#timing;
     const round = this.#served;
     const outcomes: [WitnessClient, CosignOutcome][] = [];
     const asking = this.#witnesses.map(async (witness) => outcomes.push([witness, await this.#ask(witness, round)]));
-    await within(this.#timing.waitMs, Promise.all(asking));
+    await within(waitMs, Promise.all(asking));
     for (const [witness, outcome] of outcomes) {
-      const contradiction = await claimedContradiction(witness, outcome, this.#options);
+      const contradiction = await claimedContradiction(witness, outcome, { ...this.#options, followMs });
       if (contradiction) throw contradiction;
     }
     this.#serve(round);
@@ -209,9 +207,17 @@ export class WitnessedLog implements Log, AsyncDisposable {
     }
   }
 
-  /** A checkpoint that was not shown yet, or one that lacks the cosignature of a witness that can be asked. */
+  /** A checkpoint that was not shown yet, or one that lacks the cosignature of a witness that can be asked; or a contradiction to judge again. */
   #isDue(): boolean {
+    if (this.#contradictions.size > 0) return true;
     return this.#log.checkpoint() !== this.#served.note || this.#toAsk(this.#served).length > 0;
+  }
+
+  /** The newest checkpoint. Cosignatures are over the text, under any signature of the log: those of the round served hold for the same text. */
+  #newest(): Round {
+    const fresh = roundOf(this.#log);
+    const isSameText = noteText(fresh.note) === noteText(this.#served.note);
+    return isSameText ? { ...this.#served, note: fresh.note } : fresh;
   }
 
   #toAsk({ lines }: Round): readonly WitnessClient[] {
@@ -220,17 +226,31 @@ export class WitnessedLog implements Log, AsyncDisposable {
 
   async #round(): Promise<void> {
     this.#roundAt = performance.now();
-    const fresh = roundOf(this.#log);
-    const isSameText = noteText(fresh.note) === noteText(this.#served.note);
-    // Cosignatures are over the text, under any signature of the log.
-    const round = isSameText ? { ...this.#served, note: fresh.note } : fresh;
+    await this.#reconsider();
+    const round = this.#newest();
     const asking = this.#toAsk(round).map(async (witness) => {
       const { kind } = await this.#ask(witness, round);
-      if (kind === 'forked' || witness.aheadMs > this.#timing.aheadMs)
-        this.#refusal ??= await provenContradiction(witness, this.#options).catch(() => undefined);
+      if (kind === 'forked' || witness.aheadMs > this.#timing.aheadMs) await this.#inspect(witness).catch(() => {});
     });
     await within(this.#timing.waitMs, Promise.race([Promise.all(asking), round.enough.promise]));
     this.#serve(round);
+  }
+
+  /** Where a witness shows a signed checkpoint that the log does not go on from, even after reading what other nodes appended. */
+  async #inspect(witness: WitnessClient): Promise<void> {
+    const { followMs } = this.#timing;
+    const checkpoint = await signedCheckpoint(witness, this.#options);
+    const error = checkpoint && (await provenContradiction(witness, checkpoint, { ...this.#options, followMs }));
+    if (error && !this.#contradictions.has(witness)) this.#contradictions.set(witness, { checkpoint, error });
+  }
+
+  /** A node that was behind, or whose database was restored, accepts leaves again. */
+  async #reconsider(): Promise<void> {
+    for (const [witness, { checkpoint, error }] of this.#contradictions) {
+      const judged = provenContradiction(witness, checkpoint, { ...this.#options, followMs: 0 });
+      // A tree that cannot be read settles nothing.
+      if (!(await judged.catch(() => error))) this.#contradictions.delete(witness);
+    }
   }
 
   /** Never an older tree than before. */
@@ -264,13 +284,4 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const limit = delay(ms, undefined, { signal: over.signal, ref: false }).catch(() => {});
   await Promise.race([work, limit]);
   over.abort();
-}
-
-function roundOf(log: Log): Round {
-  const note = log.checkpoint();
-  const checkpoint = savedCheckpointOf(note)?.checkpoint;
-  if (!checkpoint) throw new LogError('corrupt-checkpoint', 'the log serves something that is not a checkpoint');
-  const { size, root } = checkpoint;
-  const tiles = new ServedTiles((path) => log.read(path), size);
-  return { size, root, note, tiles, lines: new Map(), enough: Promise.withResolvers() };
 }

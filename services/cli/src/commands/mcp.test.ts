@@ -211,7 +211,7 @@ describe('strata mcp, asking a service that cannot be trusted,', () => {
     await using patient = await asking(slow.base, 'ssk_x', '--timeout', '1');
     const { body, text } = await patient.call('stack_statistics');
     assert.equal(body.error.code, 'network');
-    assert.match(text, /no whole answer after 1 s/);
+    assert.match(text, /no complete response after 1 s/);
     await assert.rejects(patient.call('stack_alerts', {}, leaving.signal));
     await left.promise;
   });

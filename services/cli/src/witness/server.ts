@@ -1,8 +1,9 @@
 // A witness over HTTP (c2sp.org/tlog-witness): bounded in what it reads, how long it waits, and how often one address may ask.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { countedAddress, type createLogger, RateWindow } from '@strata/http';
+import { Connections, countedAddress, type createLogger, RateWindow } from '@strata/http';
 import type { Witness } from '@strata/log';
+import { noteText } from '@strata/receipts';
 
 export interface WitnessServerOptions {
   readonly host: string;
@@ -10,19 +11,27 @@ export interface WitnessServerOptions {
   /** Of one address. */
   readonly requestsPerSecond: number;
   readonly logger: ReturnType<typeof createLogger>;
+  /** Other limits than the usual ones. */
+  readonly limits?: Partial<typeof LIMITS>;
 }
 
 export interface WitnessServer extends AsyncDisposable {
   readonly port: number;
 }
 
-const limits = {
+const LIMITS = {
   /** A proof of 63 lines, and a note with as many signatures as one has. */
   bodyBytes: 65_536,
   connections: 1_024,
   headersMs: 5_000,
   requestMs: 10_000,
-} as const;
+  /** Signed checkpoints are public: anyone can send each of them with a proof that does not verify. */
+  evidencePerHour: 60,
+};
+/** How often Node looks for requests that take too long; its default is 30 s. */
+const CHECK_MS = 1_000;
+/** Of evidence that is not logged again. */
+const MAX_TEXTS = 1_000;
 
 const TEXT = 'text/plain; charset=utf-8';
 
@@ -36,24 +45,24 @@ interface Answer {
 /** Resolves when it listens. */
 export async function serveWitness(
   witness: Witness,
-  { host, port, requestsPerSecond, logger }: WitnessServerOptions,
+  { host, port, requestsPerSecond, logger, limits: changes }: WitnessServerOptions,
 ): Promise<WitnessServer> {
+  const limits = { ...LIMITS, ...changes };
   const rate = new RateWindow({ limit: requestsPerSecond, windowMs: 1_000, now: () => new Date() });
+  const logEvidence = evidenceLog(logger, limits);
   const answer = async (request: IncomingMessage): Promise<Answer> => {
+    if (connections.isExcess(request))
+      return { status: 503, body: 'too many connections\n', headers: { 'retry-after': '5' } };
     const waitSeconds = rate.take(countedAddress(request.socket.remoteAddress ?? ''));
     if (waitSeconds > 0)
       return { status: 429, body: 'too many requests\n', headers: { 'retry-after': `${waitSeconds}` } };
     const path = request.url?.split('?')[0] ?? '';
     if (path === '/add-checkpoint') {
       if (request.method !== 'POST') return { status: 405, body: 'POST is allowed\n', headers: { allow: 'POST' } };
-      const body = await readBody(request);
+      const body = await readBody(request, limits);
       if (body === undefined) return { status: 413, body: `a request has at most ${limits.bodyBytes} bytes\n` };
       const { evidence, ...answered } = await witness.addCheckpoint(body);
-      if (evidence !== undefined)
-        logger.warn(
-          { checkpoint: evidence },
-          'a checkpoint that the log signed was refused: its proof does not verify',
-        );
+      if (evidence !== undefined) logEvidence(evidence);
       return answered;
     }
     if (request.method !== 'GET' && request.method !== 'HEAD')
@@ -85,9 +94,10 @@ export async function serveWitness(
     });
     response.end(request.method === 'HEAD' ? undefined : body);
   };
-  const options = { headersTimeout: limits.headersMs, requestTimeout: limits.requestMs };
+  const timeouts = { headersTimeout: limits.headersMs, requestTimeout: limits.requestMs };
+  const options = { ...timeouts, connectionsCheckingInterval: CHECK_MS };
   const server = createServer(options, (request, response) => void serve(request, response));
-  server.maxConnections = limits.connections;
+  const connections = new Connections(server, { bounds: limits });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -97,6 +107,7 @@ export async function serveWitness(
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
+      connections.closeSpare();
       // What is under way ends within its own time.
       setTimeout(() => server.closeAllConnections(), limits.requestMs).unref();
       await closed;
@@ -104,13 +115,29 @@ export async function serveWitness(
   };
 }
 
-/** The whole body, or undefined when there is more of it than is read. */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
+/** Logs each text once, and no more of them than the limit. */
+function evidenceLog(logger: WitnessServerOptions['logger'], { evidencePerHour }: typeof LIMITS) {
+  const rate = new RateWindow({ limit: evidencePerHour, windowMs: 3_600_000, now: () => new Date() });
+  const logged = new Set<string>();
+  return (checkpoint: string): void => {
+    const text = noteText(checkpoint);
+    if (logged.has(text) || rate.take('evidence') > 0) return;
+    if (logged.size === MAX_TEXTS) logged.clear();
+    logged.add(text);
+    logger.warn({ checkpoint }, 'a checkpoint that the log signed was refused: its proof does not verify');
+  };
+}
+
+/** The complete body, or undefined when there is more of it than is read. */
+async function readBody(
+  request: IncomingMessage,
+  { bodyBytes }: Pick<typeof LIMITS, 'bodyBytes'>,
+): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > limits.bodyBytes) return undefined;
+    if (length > bodyBytes) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -1,15 +1,25 @@
 // Witnesses over sockets, a service that has its ledger cosigned by them, and what verifiers and copies make of it.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync, truncateSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { StackClient } from '@strata/client';
 import { createLogger } from '@strata/http';
 import { Witness } from '@strata/log';
-import { parseVerifierKey } from '@strata/receipts';
+import {
+  formatAddCheckpoint,
+  formatCheckpoint,
+  formatVerifierKey,
+  noteVerifier,
+  parseVerifierKey,
+  signNote,
+} from '@strata/receipts';
 import { readConfig, startStack } from '@strata/stack';
 import { assertDocumented } from '../../../../tests/support/documented.ts';
+import { ed25519Key } from '../../../../tests/support/ed25519.ts';
 import { readStaticLog, serveFolder } from '../../../../tests/support/static-log.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
@@ -21,12 +31,18 @@ const logger = createLogger({ level: 'silent' });
 const textOf = async (url: string, init?: RequestInit) => (await fetch(url, init)).text();
 
 /** A witness on a port of its own, which knows the log of this key. */
-async function startWitness(parent: string, name: string, key = '', requestsPerSecond = 10_000) {
+async function startWitness(
+  parent: string,
+  name: string,
+  key = '',
+  changes: Partial<Parameters<typeof serveWitness>[1]> = {},
+) {
   await using stack = new AsyncDisposableStack();
   const { logs } = readWitnessConfig({ STRATA_WITNESS_LOGS: key });
   const directory = path.join(parent, name);
   const witness = stack.use(await Witness.open({ directory, name, logs, now: () => new Date() }));
-  const server = stack.use(await serveWitness(witness, { host: '127.0.0.1', port: 0, requestsPerSecond, logger }));
+  const options = { host: '127.0.0.1', port: 0, requestsPerSecond: 10_000, logger, ...changes };
+  const server = stack.use(await serveWitness(witness, options));
   const named = { key: witness.verifierKey, url: `http://127.0.0.1:${server.port}` };
   return Object.assign(stack.move(), named);
 }
@@ -74,7 +90,7 @@ it('a ledger is cosigned, which verifiers demand; it answers on without witnesse
     assert.match(before.note, /^— a\.example .+\n— b\.example /m);
     await succeed(publish(server.base, path.join(directory, 'copy of the copy')));
     await assertEnds(publish(base, copy, one.key), 2, /is not the verifier key of a log/);
-    await assertEnds(publish(`${base}/none`, copy), 1, /the checkpoint of the log is not trusted/);
+    await assertEnds(publish(`${base}/none`, copy), 1, /the log serves no checkpoint/);
 
     const ready = async () => JSON.parse(await textOf(`${base}/ready`));
     assert.deepEqual((await ready()).witnesses, { required: 2, cosigning: 2, missing: [] });
@@ -118,7 +134,7 @@ describe('strata log witness', () => {
 
   it('bounds what it reads, and how often one address asks', async () => {
     await using directory = await temporaryDirectory();
-    await using witness = await startWitness(directory.path, 'a.example', '', 7);
+    await using witness = await startWitness(directory.path, 'a.example', '', { requestsPerSecond: 7 });
     const status = async (at: string, init: RequestInit = {}) => (await fetch(witness.url + at, init)).status;
     const post = (body: string) => status('/add-checkpoint', { method: 'POST', body });
     const paths = ['/health', `/${'a'.repeat(64)}/checkpoint`, '/keys', '/add-checkpoint'];
@@ -126,6 +142,37 @@ describe('strata log witness', () => {
     assert.deepEqual(statuses, [200, 404, 404, 405, 400]);
     assert.equal(await post('x'.repeat(70_000)).catch(() => 413), 413);
     await until(async () => (await Promise.all(Array.from({ length: 8 }, () => status('/health')))).includes(429));
+  });
+
+  it('logs once what may show a fork, without what strangers added, and bounds how often', async () => {
+    await using directory = await temporaryDirectory();
+    const [signer, warned] = [{ name: 'log.example', ...ed25519Key(1) }, [] as unknown[]];
+    const recorder = Object.assign(createLogger({ level: 'silent' }), { warn: (facts: unknown) => warned.push(facts) });
+    const key = formatVerifierKey(noteVerifier(signer.name, signer.publicKey));
+    const changes = { logger: recorder, limits: { evidencePerHour: 1 } };
+    await using witness = await startWitness(directory.path, 'a.example', key, changes);
+    const noteOf = (size: number) =>
+      signNote(formatCheckpoint({ origin: signer.name, size, root: new Uint8Array(32) }), [signer]);
+    const status = async (oldSize: number, size: number, proof: readonly Uint8Array[]) => {
+      const checkpoint = `${noteOf(size)}— stranger ${'AAAA'.repeat(9_000)}\n`;
+      const body = formatAddCheckpoint({ oldSize, proof, checkpoint });
+      return (await fetch(`${witness.url}/add-checkpoint`, { method: 'POST', body })).status;
+    };
+    assert.equal(await status(0, 5, []), 200);
+    for (const size of [5, 6, 6, 7]) assert.equal(await status(5, size, [new Uint8Array(32)]), 422);
+    assert.deepEqual(warned, [{ checkpoint: noteOf(6) }]);
+  });
+
+  it('bounds the connections of one address, and how long their requests take', async () => {
+    await using directory = await temporaryDirectory();
+    const changes = { limits: { connections: 4, headersMs: 100 } };
+    await using witness = await startWitness(directory.path, 'a.example', '', changes);
+    const sockets = Array.from({ length: 4 }, () => connect(Number(new URL(witness.url).port), '127.0.0.1').resume());
+    const openNow = () => sockets.filter((socket) => !socket.destroyed).length;
+    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\n');
+    await Promise.race(sockets.map((socket) => once(socket, 'close')));
+    assert.equal(openNow(), 3, 'three quarters of all');
+    await until(() => openNow() === 0, { limitMs: 10_000, what: 'no headers came' });
   });
 
   it('has its settings in docs/witnesses.md: every variable with its default, and no other', () =>
