@@ -159,4 +159,18 @@ describe('a remembered ledger', () => {
       assert.equal(judged.kind === 'ok' ? judged.ledgers.length : judged.kind, result);
     }
   });
+
+  it('alone is forgotten by a reset, also where another entry cannot be read', async () => {
+    const other = { origin: 'b.example', service: 'https://b.example' };
+    const both = await accepted(first, { ...other, size: 9 });
+    const reset = await accepted([...both, 'junk'], { isReset: true });
+    assert.deepEqual(
+      reset.map(({ origin }) => origin),
+      [ORIGIN, other.origin],
+    );
+    assert.equal(await kindOf(reset, { ...other, size: 9, forkedAt: 3 }), 'fork');
+    const { detail, kind } = await follow(null, { isReset: true });
+    assert.match(`${kind} ${detail}`, /^ok .+ all ledgers was unreadable and is forgotten\.$/);
+    assert.doesNotMatch((await follow([], { isReset: true })).detail, /all ledgers/);
+  });
 });
