@@ -52,7 +52,7 @@ export interface TrustOptions {
 export async function trustOf(directory: string, { keysFile, ledgerKey, unverified }: TrustOptions): Promise<Trust> {
   const parsed = ledgerKey === undefined ? undefined : parseVerifierKey(ledgerKey);
   if (ledgerKey !== undefined && !parsed)
-    throw new CommandError('--ledger-key is no verifier key of a ledger (C2SP: name+id+key)', { exitCode: 2 });
+    throw new CommandError('--ledger-key is not a verifier key of a ledger (C2SP: name+id+key)', { exitCode: 2 });
   const given = keysFile === undefined ? [] : (await readKeysFile(keysFile)).ledger;
   const here = (await readPublicKeys(directory)).ledger;
   return { keys: [...given, ...here], ledgerKey: parsed, isUnverifiedAllowed: unverified ?? false };
