@@ -117,6 +117,7 @@ describe('the feeds that a page announces', () => {
       announcedFeeds(hostile.repeat(200_000), PAGE);
     announcedFeeds(`<link ${'a'.repeat(500_000)}`, PAGE);
     announcedFeeds(`<link rel="${' '.repeat(500_000)}" type="${';'.repeat(1_000)}" href="x">`, PAGE);
-    assert.ok(performance.now() - startedAt < 10_000);
+    // Generous, for a busy machine: work that grew with the square of the length would take hours.
+    assert.ok(performance.now() - startedAt < 60_000);
   });
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Metrics } from './metrics.ts';
-import { SeldomTold } from './seldom-told.ts';
+import { ThrottledReport } from './throttled-report.ts';
 
 /** Settings of every service that clients connect to. */
 export const BoundEnvironment = z.object({
@@ -76,7 +76,7 @@ export function boundReport(logger: Logger, metrics: Metrics): ReportBound {
     'Connections and streams that were closed or refused because a bound was met',
     'bound',
   );
-  const rateLimited = new SeldomTold();
+  const rateLimited = new ThrottledReport();
   return (bound, facts) => {
     count(bound);
     const unreported = rateLimited.take(bound);

@@ -39,7 +39,7 @@ const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnectio
 const ofProcess = { open: 0, busy: 0 };
 
 /**
- * Where a bound on connections is met, one without a request gives way to the new one, the longest idle first; while all have one, the
+ * Where a bound on connections is met, one without a request is closed for the new one, the longest idle first; while all have one, the
  * new one is refused. No more than `max` have a request, except probes: what is left, `RESERVE`, is for them.
  */
 export class Connections {
@@ -118,9 +118,9 @@ export class Connections {
   #admit(socket: Socket): boolean {
     const peers = this.#peersOf(socket.remoteAddress ?? '');
     for (const { name: address, max, open, idle } of peers)
-      if (open >= max && !this.#makeRoom('connections-per-address', idle, { address, max })) return false;
+      if (open >= max && !this.#evictIdle('connections-per-address', idle, { address, max })) return false;
     const isFull = this.#open.size >= this.#max + RESERVE || ofProcess.open >= this.#maxInProcess + RESERVE;
-    if (isFull && !this.#makeRoom('connections', this.#idle, { max: this.max })) return false;
+    if (isFull && !this.#evictIdle('connections', this.#idle, { max: this.max })) return false;
     ofProcess.open += 1;
     this.#open.set(socket, { peers, requests: 0, isSpare: true });
     this.#idle.add(socket);
@@ -134,7 +134,7 @@ export class Connections {
   }
 
   /** Closes the connection that was idle the longest; false where there is none. */
-  #makeRoom(bound: BoundName, idle: ReadonlySet<Socket>, facts: object): boolean {
+  #evictIdle(bound: BoundName, idle: ReadonlySet<Socket>, facts: object): boolean {
     const [oldest] = idle;
     this.#report(bound, { ...facts, closed: oldest ? 'an idle connection' : 'a new connection' });
     if (!oldest) return false;

@@ -1,4 +1,4 @@
-// How often one address may present keys that are none: each costs a look into the database, and a guess is a guess.
+// How often one address may present invalid keys: each costs a database query.
 import { LRUCache } from 'lru-cache';
 import type { CountedNetwork } from './counted-address.ts';
 import { RateWindow } from './rate-window.ts';
@@ -13,7 +13,7 @@ export class GuessLimit {
   readonly #misses: RateWindow;
   readonly #good: LRUCache<string, true>;
 
-  /** `monotonicNow` in milliseconds: a wall clock that is set back must keep nobody out. */
+  /** `monotonicNow` in milliseconds: a wall clock that is set back must not lock clients out. */
   constructor(monotonicNow: () => number = () => performance.now()) {
     this.#misses = new RateWindow({ limit: MISSES, windowMs: WINDOW_MS, now: () => new Date(monotonicNow()) });
     this.#good = new LRUCache({
@@ -36,7 +36,7 @@ export class GuessLimit {
     this.#good.set(digest, true);
   }
 
-  /** Nobody could say: that is not the caller's fault. */
+  /** The look-up failed: that is not the caller's fault. */
   undecided(networks: readonly CountedNetwork[]): void {
     this.#misses.giveBack(networks);
   }

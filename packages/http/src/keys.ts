@@ -21,9 +21,9 @@ export interface KeyGate {
 /** A revocation that the gate does not tell of takes effect within this time. */
 const keyMemoryMs = 2_000;
 /** Where it tells of them: for when the gate's own news are late or lost. */
-const toldMemoryMs = 30_000;
+const notifiedKeyTtlMs = 30_000;
 /** Keys that are in use at once; more are looked up more often. */
-const mostKeys = 50_000;
+const maxKeys = 50_000;
 /**
  * While the gate fails, an uncounted key goes on being known for so long since the gate last gave it, else answers in memory
  * would be of no use to its holder; nobody can be told of a revocation meanwhile. The gate is asked anew each `awayMemoryMs`,
@@ -54,8 +54,8 @@ export class KeyCheck {
     this.#now = now;
     const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow }, sizeCalculation: () => 1 };
     this.#guesses = new GuessLimit(monotonicNow);
-    this.#known = new LRUCache({ maxSize: mostKeys, ...memory, ttl: gate.revision ? toldMemoryMs : keyMemoryMs });
-    this.#late = new LRUCache({ maxSize: mostKeys, ...memory, ttl: lateMemoryMs });
+    this.#known = new LRUCache({ maxSize: maxKeys, ...memory, ttl: gate.revision ? notifiedKeyTtlMs : keyMemoryMs });
+    this.#late = new LRUCache({ maxSize: maxKeys, ...memory, ttl: lateMemoryMs });
     this.#unknown = new LRUCache({ maxSize: 10_000, ...memory });
   }
 
@@ -175,7 +175,7 @@ export class KeyCheck {
     if (isAllowed) return headers;
     throw new Refusal(
       'quota_exceeded',
-      `This key's ${key.dailyLimit} requests of the day are used up; it begins anew at 00:00 UTC.`,
+      `This key's daily quota of ${key.dailyLimit} requests is used up; it resets at 00:00 UTC.`,
       { headers: { ...headers, 'retry-after': String(resetSeconds) } },
     );
   }

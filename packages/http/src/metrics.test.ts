@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createLogger } from './logger.ts';
 import { Metrics, serveMetrics } from './metrics.ts';
 import { NotReady, Readiness } from './readiness.ts';
-import { SeldomTold } from './seldom-told.ts';
+import { ThrottledReport } from './throttled-report.ts';
 
 it('counts requests by route and status, and serves them on a port of its own', async () => {
   const metrics = new Metrics();
@@ -193,7 +193,7 @@ it('logs as text what a terminal or an editor would obey, on one line, and loses
 
 it('logs an error of a kind at most every ten seconds, with the count in between', () => {
   let now = 5;
-  const seldom = new SeldomTold(() => now);
+  const seldom = new ThrottledReport(() => now);
   const take = (message: unknown) => seldom.take(typeof message === 'string' ? new Error(message) : message);
   assert.deepEqual([take('gone'), take('gone'), take('full'), take(undefined)], [0, undefined, 0, 0]);
   now += 9_999;

@@ -1,4 +1,4 @@
-// A problem on its way out: logged when it is ours, signed like every answer, and told in any case.
+// Sends problem responses: logs internal errors and signs the body. Sent unsigned if signing fails.
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -9,7 +9,7 @@ import { RateWindow } from './rate-window.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { commonHeaders } from './respond.ts';
 import type { ApiKey } from './route.ts';
-import { SeldomTold } from './seldom-told.ts';
+import { ThrottledReport } from './throttled-report.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -28,11 +28,12 @@ export function createProblemSender(parts: {
   readonly callerOf: (request: FastifyRequest) => Promise<ApiKey | undefined>;
 }): SendProblem {
   const { notary, logger, now, isTrouble, callerOf } = parts;
-  const seldom = new SeldomTold();
+  const seldom = new ThrottledReport();
   /** What a bug does is told each time; trouble of this machine now and then. */
-  const tell = (error: unknown, where: object, message: string) => {
-    const untold = isTrouble?.(error) ? seldom.take(error) : 0;
-    if (untold !== undefined) logger.error({ ...where, err: error, ...(untold > 0 && { untold }) }, message);
+  const report = (error: unknown, where: object, message: string) => {
+    const unreported = isTrouble?.(error) ? seldom.take(error) : 0;
+    if (unreported !== undefined)
+      logger.error({ ...where, err: error, ...(unreported > 0 && { unreported }) }, message);
   };
   const shared = new RefusalLog(logger);
   const own = new RateWindow({ limit: 1, windowMs: DAY_MS, now });
@@ -45,13 +46,13 @@ export function createProblemSender(parts: {
     const where = { requestId: request.id, path: request.url.slice(0, 200) };
     const { status, code, detail } = problem;
     // A refusal was foreseen, whatever its status; anything else is a bug.
-    if (status >= 500 && !(error instanceof Refusal)) tell(error, where, 'request failed');
+    if (status >= 500 && !(error instanceof Refusal)) report(error, where, 'request failed');
     else if (!isOwn) shared.note(request, { code, detail });
     else if (status >= 500) logger.warn({ ...where, code, detail }, 'request refused');
     const body = envelope(isOwn ? problem : sharedProblem(problem));
     // A problem that the ledger cannot take any more still has to be told, without a receipt.
     const sent = await (isOwn ? notary.sign(body) : notary.signOnce(body)).catch((cause: unknown) => {
-      tell(cause, { requestId: request.id }, 'a problem could not be signed');
+      report(cause, { requestId: request.id }, 'a problem could not be signed');
       return body;
     });
     return reply

@@ -57,7 +57,7 @@ export function sharedProblem({ type, title, status, code }: Problem): Problem {
   return { type, title, status, detail: ERRORS[code].detail, code };
 }
 
-/** The log says what it is: it concerns whoever runs the service, and may name files. */
+/** The log says what it is: it is for the operator, and may name files. */
 function unavailable(): Refusal {
   return new Refusal('unavailable', 'The service cannot read or write its data right now. Try again later.', {
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },

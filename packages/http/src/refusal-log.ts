@@ -2,13 +2,13 @@
 // of a kind in ten seconds, since strangers must not fill the disk either.
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { SeldomTold } from './seldom-told.ts';
+import { ThrottledReport } from './throttled-report.ts';
 
 const MAX_CHARACTERS = 200;
 
 export class RefusalLog {
   readonly #logger: Logger;
-  readonly #rateLimited = new SeldomTold();
+  readonly #rateLimited = new ThrottledReport();
 
   constructor(logger: Logger) {
     this.#logger = logger;

@@ -1,4 +1,4 @@
-// Open streams by key, address and tier. Free keys are had by anybody: what they have open is taken from no other key.
+// Open streams by key, address and tier. Anyone can get a free key, so streams of free keys never use the capacity of other keys.
 import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import { type BoundName, type Bounds, boundReport, type ReportBound } from './bounds.ts';

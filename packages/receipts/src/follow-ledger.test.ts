@@ -130,6 +130,7 @@ describe('a remembered ledger', () => {
       [{ from: [await noteOf(5)] }, 'ok'],
       [{ from: [await noteOf(5, 4)] }, 'fork'],
       [{ from: [await noteOf(8)] }, 'rollback'],
+      [{ from: [(await noteOf(5)).replace('\n5\n', '\n8\n')] }, 'unreadable'],
       [{ from: [elsewhere] }, 'unreadable'],
       [{ from: ['no note'] }, 'unreadable'],
     ] as const)
@@ -158,5 +159,19 @@ describe('a remembered ledger', () => {
       const judged = await follow(ledgers, shown);
       assert.equal(judged.kind === 'ok' ? judged.ledgers.length : judged.kind, result);
     }
+  });
+
+  it('alone is forgotten by a reset, also where another entry cannot be read', async () => {
+    const other = { origin: 'b.example', service: 'https://b.example' };
+    const both = await accepted(first, { ...other, size: 9 });
+    const reset = await accepted([...both, 'junk'], { isReset: true });
+    assert.deepEqual(
+      reset.map(({ origin }) => origin),
+      [ORIGIN, other.origin],
+    );
+    assert.equal(await kindOf(reset, { ...other, size: 9, forkedAt: 3 }), 'fork');
+    const { detail, kind } = await follow(null, { isReset: true });
+    assert.match(`${kind} ${detail}`, /^ok .+ all ledgers was unreadable and is forgotten\.$/);
+    assert.doesNotMatch((await follow([], { isReset: true })).detail, /all ledgers/);
   });
 });

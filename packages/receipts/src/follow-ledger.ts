@@ -8,6 +8,7 @@ import { formatVerifierKey, type NoteVerifier, openNote, parseVerifierKey } from
 import {
   isDefaultName,
   isLoopback,
+  isRemembered,
   keysAt,
   type RememberedLedger,
   readRemembered,
@@ -28,7 +29,7 @@ export interface ShownLedger {
 export interface FollowOptions extends Pick<LedgerTrust, 'ledgerKey'> {
   /** Signed notes known from elsewhere, which the ledger must go on from too. */
   readonly from?: readonly string[];
-  /** Forgets what is remembered of this ledger, and begins with what is shown. */
+  /** Forgets what is remembered of this ledger, and starts with what is shown. Entries that cannot be read are forgotten too. */
   readonly isReset?: boolean;
   readonly fetchTile: FetchTile;
   readonly now: Date;
@@ -59,14 +60,19 @@ export async function followLedger(
   const { now, from = [], isReset = false, fetchTile } = options;
   const head = checkpointOfNote(shown.checkpoint);
   if (!head) return { kind: 'unproved', detail: 'The checkpoint is malformed.' };
-  const ledgers = withoutForgotten(readRemembered(remembered), isReset, {
-    origin: head.origin,
-    service: shown.service,
-  });
+  const ledgers = isReset
+    ? withoutForgotten(remembered, { origin: head.origin, service: shown.service })
+    : readRemembered(remembered);
   if (!ledgers) return { kind: 'unreadable', detail: 'What is remembered of ledgers cannot be read.' };
   const identified = await identify(ledgers, head.origin, { shown, options });
   if ('kind' in identified) return identified;
   const { before, signer } = identified;
+  const keys = [signer, ...publishedLedger(shown.keySet).verifiers, ...(before ? keysAt(before, now) : [])];
+  for (const note of from) {
+    // Else the holder of the file accuses a ledger by what it never signed.
+    if (!(await openNote(note, keys)).ok)
+      return { kind: 'unreadable', detail: `The checkpoint given is not signed by a key of ${head.origin}.` };
+  }
   for (const note of [...(before ? [before.checkpoint] : []), ...from]) {
     const known = checkpointOfNote(note);
     if (known?.origin !== head.origin)
@@ -75,17 +81,19 @@ export async function followLedger(
     if (kind !== 'ok') return { kind, detail: conflictDetail(kind, known, head), known: note };
   }
   const next = rememberedAs(before, { shown, head, signer, now });
-  const detail = detailOf(head, before, next);
+  const lost =
+    isReset && !Array.isArray(remembered) ? ' What was remembered of all ledgers was unreadable and is forgotten.' : '';
+  const detail = detailOf(head, before, next) + lost;
   return { kind: 'ok', detail, ledgers: next === before ? ledgers : withLedger(ledgers, next, before) };
 }
 
+/** The other ledgers; an entry that cannot be read is forgotten too. */
 function withoutForgotten(
-  ledgers: readonly RememberedLedger[] | undefined,
-  isReset: boolean,
+  remembered: unknown,
   { origin, service }: { readonly origin: string; readonly service: string },
-): readonly RememberedLedger[] | undefined {
-  if (!isReset) return ledgers;
-  return (ledgers ?? []).filter((ledger) => ledger.origin !== origin && !ledger.services.includes(service));
+): readonly RememberedLedger[] {
+  const ledgers = Array.isArray(remembered) ? remembered.filter(isRemembered) : [];
+  return ledgers.filter((ledger) => ledger.origin !== origin && !ledger.services.includes(service));
 }
 
 /** What is remembered of the ledger, and the trusted key of its checkpoint. */

@@ -25,7 +25,7 @@ export function readRemembered(value: unknown): readonly RememberedLedger[] | un
   return Array.isArray(value) && value.every(isRemembered) ? value : undefined;
 }
 
-function isRemembered(value: unknown): value is RememberedLedger {
+export function isRemembered(value: unknown): value is RememberedLedger {
   const { origin, key, former, checkpoint, at, services } = Object(value) as Record<string, unknown>;
   const isKey = (text: unknown) => typeof text === 'string' && parseVerifierKey(text)?.name === origin;
   const { key: formerKey, until } = Object(former) as Record<string, unknown>;

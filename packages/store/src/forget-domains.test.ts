@@ -106,17 +106,23 @@ onEach(kept, 'a domain that a request has added', (_place, test) => {
       { subject: `address ${address}`, limit: 3 },
       { subject: 'all', limit: 5 },
     ];
-    const take = async (day: number, suffix: string, address: string) =>
-      (await onDemandDays.take(day, bounds(suffix, address)))?.subject;
+    const take = async (day: number, suffix: string, address: string) => {
+      const taken = await onDemandDays.take(day, bounds(suffix, address));
+      return 'met' in taken ? taken.met.subject : undefined;
+    };
     const taken = await Promise.all(Array.from({ length: 4 }, () => take(7, 'a.app', 'x')));
     assert.deepEqual(taken.toSorted(), ['suffix a.app', 'suffix a.app', undefined, undefined]);
     assert.equal(await take(7, 'b.app', 'x'), undefined);
     assert.equal(await take(7, 'b.app', 'x'), 'address x');
-    await onDemandDays.giveBack(bounds('b.app', 'x'));
+    await onDemandDays.giveBack(7, bounds('b.app', 'x'));
     assert.equal(await take(6, 'b.app', 'x'), undefined);
     assert.equal(await take(6, 'b.app', 'x'), 'address x');
     for (const address of ['y', 'z']) assert.equal(await take(7, 'c.app', address), undefined);
     assert.equal(await take(7, 'd.app', 'u'), 'all');
-    assert.equal(await take(8, 'a.app', 'x'), undefined);
+    for (const result of [undefined, undefined, 'suffix a.app']) {
+      assert.equal(await take(8, 'a.app', 'x'), result);
+      await onDemandDays.giveBack(7, bounds('a.app', 'x'));
+    }
+    assert.deepEqual(await onDemandDays.take(7, bounds('b.app', 'y')), { day: 8 });
   });
 });

@@ -7,8 +7,8 @@ import { isLostToOthers } from './store-error.ts';
 import { type Guard, unguarded } from './term.ts';
 import { type Results, together } from './together.ts';
 
-/** A turn that does not come takes 15 s to be given up: more tries would keep a request waiting for longer than anybody waits. */
-const MOST_TRIES = 3;
+/** A turn that does not come takes 15 s to be given up: more tries would keep a request waiting longer than clients wait. */
+const MAX_TRIES = 3;
 const SHORTEST_WAIT_MS = 20;
 
 /**
@@ -53,7 +53,7 @@ export async function again<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (tries === MOST_TRIES || !isLostToOthers(error)) throw error;
+      if (tries === MAX_TRIES || !isLostToOthers(error)) throw error;
       // At random, so that two that met do not meet again.
       await delay(SHORTEST_WAIT_MS * 2 ** tries * Math.random());
     }

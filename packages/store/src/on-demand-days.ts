@@ -18,10 +18,10 @@ export class OnDemandDays {
   }
 
   /**
-   * Counts one name for each bound unless one is met, which it then gives. `day` in days since the epoch; after a later one that stays
+   * Counts one name for each bound and gives the day, unless a bound is met, which it then gives. `day` in days since the epoch; after a later one that stays
    * the day: a clock that is set back begins no new one.
    */
-  async take(day: number, bounds: readonly Bound[]): Promise<Bound | undefined> {
+  async take(day: number, bounds: readonly Bound[]): Promise<{ readonly day: number } | { readonly met: Bound }> {
     return inTurn(this.#db, async (tx) => {
       const latest = await tx
         .selectFrom('on_demand_days')
@@ -40,7 +40,7 @@ export class OnDemandDays {
         .execute();
       const counts = new Map(rows.map(({ subject, names }) => [subject, names]));
       const met = bounds.find(({ subject, limit }) => (counts.get(subject) ?? 0) >= limit);
-      if (met) return met;
+      if (met) return { met };
       await tx
         .insertInto('on_demand_days')
         .values(subjects.map((subject) => ({ day: today, subject, names: 1 })))
@@ -48,16 +48,17 @@ export class OnDemandDays {
           conflict.columns(['day', 'subject']).doUpdateSet((eb) => ({ names: eb('on_demand_days.names', '+', 1) })),
         )
         .execute();
-      return undefined;
+      return { day: today };
     });
   }
 
-  /** A name that was counted and not added after all. */
-  async giveBack(bounds: readonly Bound[]): Promise<void> {
+  /** A name that was counted on this day and not added after all. */
+  async giveBack(day: number, bounds: readonly Bound[]): Promise<void> {
     await inTurn(this.#db, (tx) =>
       tx
         .updateTable('on_demand_days')
         .set((eb) => ({ names: eb('names', '-', 1) }))
+        .where('day', '=', day)
         .where(
           'subject',
           'in',

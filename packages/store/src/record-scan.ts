@@ -34,7 +34,7 @@ export type ScanResult = PromiseSettledResult<RecordedScan>;
 export type RecordScans = (scans: readonly ScanRecord[], options: RecordOptions) => Promise<readonly ScanResult[]>;
 
 /** Others wait for a transaction, and its rows are in memory as JSON. */
-const MOST_AT_ONCE = 256;
+const MAX_BATCH = 256;
 /** Times that a batch is planned before it has the lock: domains that others move again and again are planned under it. */
 const MAX_PLANNED_BEFORE = 3;
 
@@ -63,7 +63,7 @@ export function createRecorder(
 function* batchesOf(scans: readonly ScanRecord[]): Generator<ScanRecord[]> {
   let batch = new Map<string, ScanRecord>();
   for (const scan of scans) {
-    if (batch.has(scan.profile.domain) || batch.size === MOST_AT_ONCE) {
+    if (batch.has(scan.profile.domain) || batch.size === MAX_BATCH) {
       yield [...batch.values()];
       batch = new Map();
     }

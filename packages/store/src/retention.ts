@@ -59,6 +59,19 @@ export class RetentionTable {
     await this.#write((tx) => recordSizes(tx, now));
   }
 
+  /** The time that history was last deleted by; before the first, that of the newest scan. */
+  async acceptedTime(): Promise<Date | undefined> {
+    const accepted = await readSetting(this.#db, ACCEPTED_TIME);
+    if (accepted) return new Date(Number(accepted));
+    const newest = this.#db.selectFrom('scans').orderBy('id', 'desc').limit(1).select('observed_at');
+    const scan = await newest.executeTakeFirst();
+    return scan && new Date(scan.observed_at);
+  }
+
+  async acceptTime(at: Date): Promise<void> {
+    await writeTogether(this.#db, [writeSetting(this.#db, ACCEPTED_TIME, String(at.getTime()))], this.#guard);
+  }
+
   async #pruneEvents({ before, limit }: Batch): Promise<boolean> {
     const [watched, published] = [
       (await new SignalTable(this.#db).watched())?.seq ?? 0,
@@ -141,6 +154,7 @@ export class RetentionTable {
   }
 }
 
+const ACCEPTED_TIME = 'retention-accepted-time';
 const SCANS_PRUNED = 'scans-pruned-through';
 const EVENTS_PRUNED = 'events-pruned-through';
 /** In SQL. PostgreSQL's index has deleted rows until it is vacuumed: who begins at the first event passes over all of them. */

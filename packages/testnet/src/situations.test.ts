@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { createInternet } from './internet.ts';
-import { dataOf, digOverTcp, records, textsOf } from './test/dig.ts';
+import { dataOf, records, textsOf } from './test/dig.ts';
 import { hasService, useInternet } from './test/use.ts';
 
 describe('the situations of companies', () => {
@@ -70,25 +70,6 @@ describe('the situations of companies', () => {
     const [address] = await data(servers[0] ?? '', 'A');
     const [origin] = await texts(`${address?.split('.').reverse().join('.')}.origin.asn.cymru.com`);
     assert.match(origin ?? '', /^(?:13335|62597|12008|33517|20940) \|/);
-  });
-  it('have servers that a reseller names after itself, shown by the SOA alone', async () => {
-    const domain = some('name servers white-label', isDnsShownBy('soa'));
-    assert.match((await data(domain, 'NS')).join(), /nordwall-dns\.de|tidewater-names\.net|valserre-dns\.fr/);
-    const [soa] = await dataOf<{ rname: string }>(internet.resolver, domain, 'SOA');
-    assert.match(soa?.rname ?? '', /cloudns|dnsimple|google/);
-  });
-  it('have a parent zone that still delegates to the former provider', async () => {
-    const domain = some('parent delegates elsewhere', (each) => each.endsWith('.com'));
-    const tld = await digOverTcp(internet.root, domain, 'NS');
-    const [glue] = (tld.additionals ?? []).flatMap((record) => (record.type === 'A' ? [record.data] : []));
-    const referral = await digOverTcp({ address: glue ?? '', port: internet.root.port }, domain, 'NS');
-    assert.ok((referral.authorities ?? []).length > 0 && (await data(domain, 'NS')).length > 0);
-    assert.ok(withSituation('parent delegates elsewhere').length > 20);
-  });
-  it('send visitors of the apex on to www, from a registrar’s machine in another network', async () => {
-    const domain = some('apex forwarded');
-    const [apex, www] = [await data(domain, 'A'), await data(`www.${domain}`, 'A')];
-    assert.ok(apex.length === 1 && www.length > 0 && !www.includes(apex[0] ?? ''));
   });
 
   const count = async (domain: string, type: string) => (await data(domain, type)).length;

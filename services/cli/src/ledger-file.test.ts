@@ -60,7 +60,7 @@ describe('strata stack verify, run again', () => {
     for (const { code, stderr } of runs) assert.deepEqual([code, stderr, at.size()], [0, '', 300]);
     for (const text of ['{', '[{}]', '']) {
       writeFileSync(at.file, text);
-      await at.verify(5, /repair .+ledgers\.json, or begin anew with --forget-ledger/);
+      await at.verify(5, /repair .+ledgers\.json, or start over with --forget-ledger/);
       assert.equal(readFileSync(at.file, 'utf8'), text);
     }
     await at.verify(0, /^$/, '--forget-ledger');

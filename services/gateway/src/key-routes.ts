@@ -47,7 +47,7 @@ export function addKeyRoute(fastify: FastifyInstance, parts: KeyRouteParts): voi
     if (!issued)
       throw new CompletionError(
         'rate_limit',
-        'The free keys of the day are used up for this address, its network or the service; it begins anew at 00:00 UTC.',
+        'The free keys of the day are used up for this address, its network or the service; it resets at 00:00 UTC.',
         { retryAfterMs: restOfDay(now()) },
       );
     const { requestsPerMinute, tokensPerMinute, tokensPerDay } = TIER_LIMITS.free;

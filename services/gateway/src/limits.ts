@@ -44,7 +44,7 @@ const MINUTE_MS = 60_000;
 export class Limits {
   readonly #parts: LimitsParts;
   readonly #tiers: Readonly<Record<Tier, TierLimits | null>>;
-  /** Whoever is forgotten here begins a new minute; days are in the database. */
+  /** A key that is evicted here starts a new minute; daily counts are in the database. */
   readonly #states = new LRUCache<string, KeyState>({ maxSize: 50_000, sizeCalculation: () => 1 });
 
   constructor(parts: LimitsParts) {
@@ -70,7 +70,7 @@ export class Limits {
     const ofDay = { limit: key.dailyLimit, remaining: Math.max(0, key.dailyLimit - used), resetMs: restOfDay(now) };
     if (!isAllowed)
       throw refusal(
-        `This key's ${key.dailyLimit} requests of the day are used up; it begins anew at 00:00 UTC.`,
+        `This key's daily quota of ${key.dailyLimit} requests is used up; it resets at 00:00 UTC.`,
         'requests',
         { window: ofDay, waitMs: ofDay.resetMs },
       );
@@ -94,7 +94,7 @@ export class Limits {
     };
     if (used >= limits.tokensPerDay)
       throw refusal(
-        `This key's ${limits.tokensPerDay} tokens of the day are used up; it begins anew at 00:00 UTC.`,
+        `This key's daily quota of ${limits.tokensPerDay} tokens is used up; it resets at 00:00 UTC.`,
         'tokens',
         { window: ofDay, waitMs: ofDay.resetMs },
       );

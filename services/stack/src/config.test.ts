@@ -35,7 +35,7 @@ describe('the configuration', () => {
     const forms = 'give iterative, or addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53';
     for (const bad of ['dns.example', '192.0.2.1:99999', 'ITERATIVE']) {
       const refusal = refusalOf({ STRATA_RESOLVERS: `192.0.2.1 ${bad}` });
-      assert.equal(refusal, `STRATA_RESOLVERS: '${bad}' is no resolver: ${forms}`);
+      assert.equal(refusal, `STRATA_RESOLVERS: '${bad}' is not a resolver: ${forms}`);
     }
   });
 

@@ -1,4 +1,5 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
+import { isIP } from 'node:net';
 import {
   AddressRange,
   BoundEnvironment,
@@ -39,10 +40,10 @@ const Resolver = z.string().transform((value, context) => {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([0-9.]+|[0-9a-fA-F:]{3,}))(?::(\d{1,5}))?$/.exec(value);
   const address = match?.[1] ?? match?.[2];
   const port = Number(match?.[3] ?? 53);
-  if (!address || port < 1 || port > 65_535) {
+  if (!address || isIP(address) === 0 || port < 1 || port > 65_535) {
     context.addIssue({
       code: 'custom',
-      message: `'${value}' is no resolver: give iterative, or addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53`,
+      message: `'${value}' is not a resolver: give iterative, or addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53`,
     });
     return z.NEVER;
   }

@@ -8,9 +8,9 @@ import type { ScanOutcome } from './scanner.ts';
 
 /** A request waits this long for a first scan; then it is told to come back. */
 const WAIT_MS = 5_000;
-/** What was asked for is told to the schedule so often, and no more names at once. */
+/** What was asked for is reported to the schedule at this interval, at most this many names at once. */
 const MARK_MS = 60_000;
-const MOST_ASKED = 10_000;
+const MAX_ASKED = 10_000;
 /** A scan that outlasted the wait is likely done by then. */
 const RETRY_SECONDS = 5;
 /** So many times the names of one private suffix are added below all of them in a day. */
@@ -18,10 +18,16 @@ const SUFFIXES = 10;
 
 export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
 
+/** A name below a private suffix, counted on a UTC day. */
+interface CountedName {
+  readonly day: number;
+  readonly bounds: readonly Bound[];
+}
+
 export class OnDemand {
   readonly #perKey: RateWindow;
   readonly #waitMs: number;
-  /** Known domains that were asked for since they were last told. */
+  /** Known domains that were asked for since the last report. */
   readonly #asked = new Set<string>();
   #markedAt = 0;
 
@@ -31,9 +37,13 @@ export class OnDemand {
   }
 
   /** Counts a name below a private suffix, where names cost nothing; refuses it where there are enough for today. */
-  async #countName(app: StackApp, domain: string, context: RequestContext<DomainCodes>): Promise<readonly Bound[]> {
+  async #countName(
+    app: StackApp,
+    domain: string,
+    context: RequestContext<DomainCodes>,
+  ): Promise<CountedName | undefined> {
     const suffix = privateSuffixOf(domain);
-    if (suffix === null) return [];
+    if (suffix === null) return undefined;
     const { onDemandSuffixPerDay: perSuffix, onDemandAddressPerDay: perAddress } = app.config;
     const bounds = [
       { subject: `address ${app.store.keys.saltedHash(context.address)}`, limit: perAddress },
@@ -41,8 +51,9 @@ export class OnDemand {
       { subject: 'all', limit: perSuffix * SUFFIXES },
     ];
     const now = app.now().getTime();
-    const met = await app.store.onDemandDays.take(dayOf(now), bounds);
-    if (!met) return bounds;
+    const taken = await app.store.onDemandDays.take(dayOf(now), bounds);
+    if ('day' in taken) return { day: taken.day, bounds };
+    const { met } = taken;
     this.#perKey.giveBack(callerOf(context));
     const whose = met === bounds[0] ? 'for this address' : met === bounds[1] ? `below ${suffix}` : 'of this kind';
     const seconds = Math.ceil((DAY_MS - (now % DAY_MS)) / 1_000);
@@ -59,12 +70,12 @@ export class OnDemand {
   async #whenScanned(
     { store, clock }: StackApp,
     domain: string,
-    { scan, bounds }: { readonly scan: Promise<ScanOutcome> | undefined; readonly bounds: readonly Bound[] },
+    { scan, counted }: { readonly scan: Promise<ScanOutcome> | undefined; readonly counted: CountedName | undefined },
   ): Promise<void> {
     try {
       const outcome = await scan;
       if (outcome?.kind === 'recorded') await store.work.markAsked([domain], clock());
-      else if (bounds.length > 0) await store.onDemandDays.giveBack(bounds);
+      else if (counted) await store.onDemandDays.giveBack(counted.day, counted.bounds);
     } catch {
       // A name counts that was not added, or a domain is forgotten early and scanned anew when it is asked for.
     }
@@ -72,7 +83,7 @@ export class OnDemand {
 
   /** Each domain comes by after each of its scans, since its answer is kept until then. */
   #mark({ store, clock }: StackApp, domain: string): void {
-    if (this.#asked.size < MOST_ASKED) this.#asked.add(domain);
+    if (this.#asked.size < MAX_ASKED) this.#asked.add(domain);
     const now = clock();
     if (Math.abs(now.getTime() - this.#markedAt) < MARK_MS) return;
     this.#markedAt = now.getTime();
@@ -103,15 +114,15 @@ export class OnDemand {
 
     if (app.isOptedOut(domain)) unknown(`${domain} asked not to be scanned.`);
     if (!app.config.isOnDemand) unknown(`${domain} has not been scanned, and scanning on demand is off here.`);
-    // Whoever comes back for a scan that is still under way causes no new one.
+    // A client that returns for a scan that is still under way causes no new one.
     const isNew = !app.scanner.isScanning(domain);
     const waitSeconds = isNew ? this.#perKey.take(callerOf(context)) : 0;
     if (waitSeconds > 0) {
       unknown(`${domain} has not been scanned, and this key has used up its on-demand scans for now.`, waitSeconds);
     }
-    const bounds = isNew ? await this.#countName(app, domain, context) : [];
+    const counted = isNew ? await this.#countName(app, domain, context) : undefined;
     const scan = app.scanner.scan(domain);
-    const noted = isNew ? this.#whenScanned(app, domain, { scan, bounds }) : undefined;
+    const noted = isNew ? this.#whenScanned(app, domain, { scan, counted }) : undefined;
     if (!scan) {
       context.refuse('unavailable', 'Too many domains are being scanned on demand right now.', {
         headers: { 'retry-after': String(RETRY_SECONDS) },

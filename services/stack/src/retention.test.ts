@@ -4,6 +4,7 @@ import { DAY_MS } from '@strata/analytics';
 import { createLogger } from '@strata/http';
 import { openStore } from '@strata/store';
 import { until } from '../../../tests/support/until.ts';
+import { PlausibleClock } from './plausible-clock.ts';
 import { dropOldHistory, paceAfter } from './retention.ts';
 import { evidenceAt, recordScan } from './test/recorded-scans.ts';
 
@@ -57,5 +58,46 @@ describe('old history', () => {
     await until(() => lines.some((line) => line.includes('old history could not be dropped')));
     failing.abort();
     await failed;
+  });
+
+  it('stays while the clock is days ahead, after a scan and a restart by that clock too, until it was so for a day', async () => {
+    await using store = await openStore('sqlite::memory:');
+    await store.addDomains(['a.com'], { source: 'list' });
+    for (let day = 20; day >= 0; day -= 1)
+      await recordScan(store, evidenceAt({ domain: 'b.com', ns: ['ns1.own.test'] }, NOW - day * DAY_MS));
+    const ahead = () => new Date(NOW + 120 * DAY_MS);
+    const retention = { ...FOR_EVER, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS };
+    const pass = async (clock: () => Date) => {
+      const lines: string[] = [];
+      const logger = createLogger({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+      const stopping = new AbortController();
+      const sizes = async (at: Date) => {
+        await store.retention.recordSizes(at);
+        stopping.abort();
+      };
+      const watched = new Proxy(store.retention, {
+        get: (table, name) => (name === 'recordSizes' ? sizes : Reflect.get(table, name).bind(table)),
+      });
+      const own = { stream: store.stream, retention: watched };
+      await dropOldHistory({ store: own, retention, logger, now: clock, clock }, stopping.signal);
+      return lines;
+    };
+    assert.deepEqual(await pass(() => new Date(NOW)), []);
+    for (const expected of [21, 22]) {
+      assert.match((await pass(ahead)).join(''), /the clock is more than a day past/);
+      assert.equal((await store.counts()).scans, expected);
+      assert.ok(await store.domain('b.com'));
+      await recordScan(store, evidenceAt({ domain: 'b.com', ns: ['ns1.own.test'] }, ahead().getTime()));
+    }
+    let steadyMs = 0;
+    const plausible = new PlausibleClock(store.retention, () => steadyMs);
+    for (const [days, isRefused] of [
+      [0, true],
+      [0.9, true],
+      [1, false],
+    ] as const) {
+      steadyMs = days * DAY_MS;
+      assert.equal((await plausible.refusedBy(new Date(NOW + 120 * DAY_MS + steadyMs))) !== undefined, isRefused);
+    }
   });
 });

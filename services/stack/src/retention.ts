@@ -1,6 +1,7 @@
 // Drops what is older than the settings say: every hour, in batches between which others have their turn.
 import type { HistoryTable, Store } from '@strata/store';
 import type { Logger } from 'pino';
+import { PlausibleClock } from './plausible-clock.ts';
 import { sleep } from './sleep.ts';
 
 /** How long each table keeps its rows, in milliseconds; undefined: for ever. */
@@ -37,10 +38,18 @@ const ORDER = ['events', 'changes', 'scans', 'alerts', 'anomalies'] as const sat
 /** Until `signal` aborts. */
 export async function dropOldHistory(parts: RetentionParts, signal: AbortSignal): Promise<void> {
   const { store, logger, clock } = parts;
+  const plausible = new PlausibleClock(store.retention);
   while (!signal.aborted) {
     try {
-      await dropOnce(parts, signal);
-      await store.retention.recordSizes(clock());
+      const times = { at: clock(), publishedAt: parts.now() };
+      const accepted = await plausible.refusedBy(times.at);
+      if (accepted)
+        logger.warn(
+          { clock: times.at, accepted },
+          'no history is deleted: the clock is more than a day past the last time',
+        );
+      else await dropOnce(parts, times, signal);
+      await store.retention.recordSizes(times.at);
     } catch (error) {
       if (!signal.aborted) logger.error({ err: error }, 'old history could not be dropped');
     }
@@ -57,7 +66,12 @@ export function paceAfter(tookMs: number, { limit, maxLimit }: { readonly limit:
   };
 }
 
-async function dropOnce({ store, retention, now, clock }: RetentionParts, signal: AbortSignal): Promise<void> {
+/** The times are read once: a clock that is set during a pass does not change what the pass deletes. */
+async function dropOnce(
+  { store, retention }: RetentionParts,
+  { at, publishedAt }: { readonly at: Date; readonly publishedAt: Date },
+  signal: AbortSignal,
+): Promise<void> {
   const drop = async (
     keepMs: number | undefined,
     maxLimit: number,
@@ -74,16 +88,16 @@ async function dropOnce({ store, retention, now, clock }: RetentionParts, signal
   };
   for (const table of ORDER) {
     await drop(retention[table], MAX_ROWS, (keptMs, limit) =>
-      store.retention.prune(table, { before: new Date(clock().getTime() - keptMs), limit }),
+      store.retention.prune(table, { before: new Date(at.getTime() - keptMs), limit }),
     );
   }
   await drop(retention.onDemand, MAX_DOMAINS, (keptMs, limit) => {
-    const before = new Date(clock().getTime() - keptMs);
-    return store.retention.forgetDomains({ before, limit, now: clock() });
+    const before = new Date(at.getTime() - keptMs);
+    return store.retention.forgetDomains({ before, limit, now: at });
   });
   await drop(
     retention.stream,
     MAX_ROWS,
-    async (keptMs, limit) => (await store.stream.prune((now().getTime() - keptMs) * 1_000, limit)) > 0,
+    async (keptMs, limit) => (await store.stream.prune((publishedAt.getTime() - keptMs) * 1_000, limit)) > 0,
   );
 }

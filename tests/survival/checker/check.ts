@@ -73,8 +73,12 @@ export class Checker {
     for (const each of seen.checkpoints) this.#checkpoints.add(each);
     for (const each of seen.keySets) this.#keySets.add(each);
     // After all that may be signed with a new key.
-    this.#keySets.add(await (await fetch(base + keySetPath)).text());
+    const newest = await (await fetch(base + keySetPath)).text();
+    this.#keySets.add(newest);
     const keySets = [...this.#keySets].map((text) => JSON.parse(text) as KeySet);
+    const kept = namesOfKeys(JSON.parse(newest));
+    for (const key of new Set(keySets.flatMap(namesOfKeys)))
+      if (!kept.includes(key)) findings.push({ kind: 'lost', what: `the key ${key} is not in the newest key set` });
     for (const [id, text] of seen.answers) {
       const leaf = leafOfAnswer(text, keySets);
       if (typeof leaf === 'string') findings.push({ kind: 'wrong', what: leaf });
@@ -112,6 +116,9 @@ export class Checker {
       yield { kind: 'wrong', what: `the proof of ${id} does not lead to a signed root` };
   }
 }
+
+/** Of all keys that were ever served, retired ones too. */
+const namesOfKeys = ({ keys, ledger }: KeySet): string[] => [...keys.map(({ kid }) => kid), ...ledger.verifier_keys];
 
 async function proofOf(base: string, id: string): Promise<ServedProof | undefined> {
   const response = await fetch(`${base}/ledger/receipts/${id}`);

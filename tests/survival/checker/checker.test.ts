@@ -1,11 +1,15 @@
 // The checker agrees with the published example, and finds what is altered.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { it } from 'node:test';
+import { Checker } from './check.ts';
 import type { Sql } from './database.ts';
 import { leafHash, rootOfProof, Tree } from './merkle.ts';
-import { leafOfAnswer, openCheckpoint } from './signatures.ts';
+import { canonical, leafOfAnswer, openCheckpoint } from './signatures.ts';
 import { checkEvents, checkState, type Finding } from './store-checks.ts';
 
 const read = (name: string) => readFileSync(path.join(import.meta.dirname, '../../../vectors/receipts', name), 'utf8');
@@ -60,4 +64,76 @@ it('finds what is lost, doubled or out of order', async () => {
   assert.deepEqual(await kinds(client(1, 2), '1970-01-01T00:00:00.006Z'), ['lost']);
   tables.stream_events?.splice(1, 1);
   assert.deepEqual(await kinds(client(1, 3)), ['lost'], 'in the stream');
+});
+
+const PKCS8_OF_SEED = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+function testKey(seed: number) {
+  const der = Buffer.concat([PKCS8_OF_SEED, Buffer.alloc(32, seed)]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const x = createPublicKey(key).export({ format: 'jwk' }).x ?? '';
+  const kid = hash('sha256', canonical({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url');
+  const typed = Buffer.concat([Buffer.of(1), Buffer.from(x, 'base64url')]);
+  const id = hash('sha256', Buffer.concat([Buffer.from('log\n'), typed]), 'buffer').subarray(0, 4);
+  const verifierKey = `log+${id.toString('hex')}+${typed.toString('base64')}`;
+  const note = ({ size, root }: { size: number; root: Buffer }) => {
+    const text = `log\n${size}\n${root.toString('base64')}\n`;
+    const signature = Buffer.concat([id, sign(null, Buffer.from(text), key)]).toString('base64');
+    return `${text}\n— log ${signature}\n`;
+  };
+  return { key, kid, verifierKey, note, jwk: { kid, x, not_before: '2026-01-01T00:00:00Z' } };
+}
+
+it('finds what is lost, altered or doubled in a ledger, wrong proofs, and keys that are not served any more', async () => {
+  const [first, second] = [testKey(1), testKey(2)];
+  const receipt = { key_id: first.kid, receipt_id: 'r0', signed_at: '2026-01-02T00:00:00Z' };
+  const bytes = canonical({ provenance: receipt });
+  const signature = `ed25519:${sign(null, Buffer.from(bytes), first.key).toString('base64')}`;
+  const answer = JSON.stringify({ provenance: { ...receipt, signature } });
+  const content_sha256 = hash('sha256', bytes);
+  const good = [canonical({ content_sha256, ...receipt, signature }), '{"receipt_id":"r1"}', '{"receipt_id":"r2"}'];
+  const keySet = { keys: [first.jwk], ledger: { origin: 'log', verifier_keys: [first.verifierKey] } };
+  const treeOf = (leaves: readonly string[]) => new Tree(leaves.map((leaf) => Buffer.from(leaf)));
+  const noteOf = (leaves: readonly string[]) =>
+    first.note({ size: leaves.length, root: treeOf(leaves).root(leaves.length) });
+  const pages: Record<string, string | Buffer> = {};
+  const server = createServer(({ url = '' }, response) => response.writeHead(pages[url] ? 200 : 404).end(pages[url]));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const folder = mkdtempSync(path.join(tmpdir(), 'checker-'));
+  for (const each of ['journal', 'tile/entries']) mkdirSync(path.join(folder, each), { recursive: true });
+  const base = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  const places = { databaseUrl: 'sqlite::memory:', folder, base, keySetPath: '/keys' };
+  const seen = { answers: new Map([['r0', answer]]), checkpoints: new Set([noteOf(good)]) };
+  const kinds = async (leaves = good, { note = noteOf(leaves), isProved = true, keys = keySet } = {}) => {
+    const length = (leaf: string) => Buffer.of(leaf.length >> 8, leaf.length & 255);
+    const bundle = Buffer.concat(leaves.flatMap((leaf) => [length(leaf), Buffer.from(leaf)]));
+    writeFileSync(path.join(folder, 'checkpoint'), note);
+    writeFileSync(path.join(folder, 'tile/entries/000'), bundle);
+    const siblings = good.slice(1).map((leaf) => leafHash(Buffer.from(leaf)).toString('base64'));
+    const proof = isProved ? siblings : siblings.toReversed();
+    const served = { index: 0, tree_size: 3, proof, checkpoint: noteOf(good) };
+    pages['/ledger/checkpoint'] = note;
+    pages[`/ledger/tile/entries/000.p/${leaves.length}`] = bundle;
+    Object.assign(pages, { '/ledger/receipts/r0': JSON.stringify(served), '/keys': JSON.stringify(keys) });
+    const findings = await new Checker().check({ ...seen, keySets: new Set([JSON.stringify(keySet)]) }, places);
+    return [...new Set(findings.map(({ kind }) => kind))].toSorted();
+  };
+  try {
+    assert.deepEqual(await kinds(), []);
+    assert.deepEqual(await kinds(good.slice(0, 2)), ['lost'], 'a leaf is removed');
+    assert.deepEqual(await kinds(good.slice(1)), ['lost'], 'the leaf of an answer is removed');
+    assert.deepEqual(await kinds(good.with(2, '{"receipt_id":"r9"}')), ['wrong'], 'a leaf is altered');
+    assert.deepEqual(await kinds(good, { note: noteOf(good.toReversed()) }), ['wrong'], 'another tree');
+    assert.deepEqual(await kinds(good, { isProved: false }), ['wrong'], 'another proof');
+    assert.deepEqual(await kinds([...good, good[1] ?? '']), ['doubled']);
+    const both = [first.verifierKey, second.verifierKey];
+    const added = { keys: [first.jwk, second.jwk], ledger: { origin: 'log', verifier_keys: both } };
+    assert.deepEqual(await kinds(good, { keys: added }), [], 'a rotation');
+    assert.deepEqual(await kinds(good, { keys: { ...added, keys: [second.jwk] } }), ['lost'], 'a signing key');
+    const ledger = { origin: 'log', verifier_keys: both.slice(1) };
+    assert.deepEqual(await kinds(good, { keys: { ...added, ledger } }), ['lost'], 'a key of the ledger');
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -29,8 +29,8 @@ export function LedgerConflict({ conflict: { kind }, onReset }: LedgerConflictPr
     <Notice tone="bad" title="This is not the public log that this browser knows" actions={reset}>
       <p>{TEXTS[kind]}</p>
       <p>
-        Do not rely on what this service answers until its operator has explained it. To begin anew gives up what this
-        browser knows of the log.
+        Do not rely on what this service answers until its operator has explained it. Starting over discards what this
+        browser has stored about the log.
       </p>
     </Notice>
   );

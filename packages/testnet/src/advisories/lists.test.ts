@@ -4,36 +4,13 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { baselineUrl, DAY, epssLines, json, page, START, unzip } from '../test/reading.ts';
+import { baselineUrl, DAY, page, START, unzip } from '../test/reading.ts';
 import { clockAt, openSources, useSources } from '../test/use.ts';
 import { cvssOf } from './cvss.ts';
 import { writeZip } from './zip.ts';
 
 describe('the lists of whole publishers', () => {
   const sources = useSources();
-  it('CISA lists what is exploited, with an ETag and a time', async () => {
-    const response = await fetch(sources.kevUrl);
-    const kev = (await response.json()) as { count: number; vulnerabilities: Record<string, string>[] };
-    const dated = new Map(kev.vulnerabilities.map(({ cveID, dateAdded }) => [cveID, dateAdded]));
-    assert.deepEqual([kev.vulnerabilities.length, dated.get('CVE-2024-4577')], [kev.count, '2024-06-12']);
-    assert.equal(kev.vulnerabilities.filter(({ cveID }) => cveID === undefined).length, 3);
-    for (const [name, value, status] of [
-      ['if-none-match', response.headers.get('etag'), 304],
-      ['if-modified-since', response.headers.get('last-modified'), 304],
-      ['if-none-match', '"other"', 200],
-    ] as const)
-      assert.equal((await fetch(sources.kevUrl, { headers: { [name]: value ?? '' } })).status, status);
-  });
-  it('FIRST sends on to the file of the day, gzipped, with a head line', async () => {
-    const first = await fetch(sources.epssUrl, { redirect: 'manual' });
-    assert.equal(first.status, 302);
-    assert.match(first.headers.get('location') ?? '', /^\/epss_scores-\d{4}-\d\d-\d\d\.csv\.gz$/);
-    const lines = await epssLines(sources);
-    assert.match(lines[0] ?? '', /^#model_version:v[\d.]+,score_date:\d{4}-\d\d-\d\dT12:55:00Z$/);
-    assert.equal(lines[1], 'cve,epss,percentile');
-    assert.ok(lines.includes('CVE-2998-90001,n/a'));
-    for (const line of lines.slice(2)) assert.match(line, /^CVE-\d{4}-\d{4,},(?:0\.\d{5},[01]\.\d{5}|n\/a)$/);
-  });
   it('FIRST keeps the file that a reader was sent to when the day ends', async () => {
     const clock = clockAt(START);
     await using own = await openSources({ now: clock.now });
@@ -45,21 +22,6 @@ describe('the lists of whole publishers', () => {
     clock.at -= DAY;
     const statuses = await Promise.all(files.map(async (file) => (await fetch(file)).status));
     assert.deepEqual(statuses, [404, 200, 200]);
-  });
-  it('OSV tells packages by ecosystem, also those that have no CVE', async () => {
-    const csv = await (await fetch(`${sources.osvUrl}/npm/modified_id.csv`)).text();
-    const rows = csv.trimEnd().split('\n');
-    const times = rows.map((row) => row.split(',')[0]);
-    assert.deepEqual(times, times.toSorted().reverse());
-    const files = unzip(Buffer.from(await (await fetch(`${sources.osvUrl}/npm/all.zip`)).arrayBuffer()));
-    assert.deepEqual([...files.keys()].sort(), rows.map((row) => `${row.split(',')[1]}.json`).sort());
-    const alone = await json<object>(`${sources.osvUrl}/npm/GHSA-9qr9-h5gf-34mp.json`);
-    assert.ok(!('aliases' in alone));
-    assert.partialDeepStrictEqual(alone, { affected: [{ package: { purl: 'pkg:npm/next' } }] });
-    const python = await json<{ aliases: string[] }>(`${sources.osvUrl}/PyPI/PYSEC-2022-190.json`);
-    assert.deepEqual(python.aliases, ['CVE-2022-28346', 'GHSA-2gwj-7jmv-h26r']);
-    for (const path of ['npm/PYSEC-2022-190.json', 'Go/all.zip', 'npm/a/b.json', '__proto__/all.zip'])
-      assert.equal((await fetch(`${sources.osvUrl}/${path}`)).status, 404, path);
   });
   it('the CVE List releases a zip of a zip, which has an ETag and comes in parts', async () => {
     const url = await baselineUrl(sources);
@@ -90,12 +52,6 @@ describe('the lists of whole publishers', () => {
     assert.equal((await part('bytes=1000-', { 'if-range': '"old"' }))[0], 200);
     assert.equal((await part(`bytes=${whole.length}-`))[0], 416);
   });
-  it('the CVE List serves raw files, and nothing at another path', async () => {
-    const text = await (await fetch(`${sources.rawUrl}/cves/2021/23xxx/CVE-2021-23017.json`)).text();
-    assert.match(text, /^\{\n {4}"dataType": "CVE_RECORD"/);
-    for (const path of ['cves/2021/0xxx/CVE-2021-23017.json', 'cves/2999/1xxx/CVE-2999-1000.json', '..%2f..%2fetc'])
-      assert.equal((await fetch(`${sources.rawUrl}/${path}`)).status, 404, path);
-  });
 });
 
 describe('made-up records', () => {
@@ -120,22 +76,6 @@ describe('made-up records', () => {
     for (const { cve } of vulnerabilities) assert.match(cve.lastModified, /^2020-01|^2020-02-01/);
     await using same = await openSources({ bulk: 20_000 });
     assert.deepEqual(await page(same, { resultsPerPage: '2000' }), first);
-  });
-  it('are in every list: one by its id, a tenth as packages, all with a score', async () => {
-    await using sources = await openSources({ bulk: 5_000 });
-    const [last] = (await page(sources, { cveId: 'CVE-2900-14999' })).vulnerabilities;
-    const { totalResults } = await page(sources, { cveId: 'CVE-2901-10000' });
-    assert.deepEqual([last?.cve.id, totalResults], ['CVE-2900-14999', 0]);
-    const raw = await json(`${sources.rawUrl}/cves/2900/12xxx/CVE-2900-12345.json`);
-    assert.partialDeepStrictEqual(raw, { cveMetadata: { cveId: 'CVE-2900-12345' } });
-    const rows = (await (await fetch(`${sources.osvUrl}/RubyGems/modified_id.csv`)).text()).trimEnd().split('\n');
-    assert.ok(rows.length > 80 && rows.length < 200, `${rows.length}`);
-    const id = rows.at(-1)?.split(',')[1];
-    assert.partialDeepStrictEqual(await json(`${sources.osvUrl}/RubyGems/${id}.json`), { id });
-    assert.ok((await epssLines(sources)).length > 5_000);
-    const [made = assert.fail('no record')] = sources.records();
-    assert.throws(() => sources.publish({ ...made, id: 'CVE-2900-10000' }), RangeError);
-    assert.throws(() => sources.exploit('CVE-2900-10000'), RangeError);
   });
 });
 

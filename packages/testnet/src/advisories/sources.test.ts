@@ -32,37 +32,7 @@ describe('the advisory publishers', () => {
     assert.deepEqual(same, one);
     assert.notDeepEqual(other.records, one.records);
   });
-  it('days move every score a little', async () => {
-    const clock = clockAt(START);
-    await using own = await openSources({ seed: 'a', now: clock.now });
-    const score = async () => Number(/^CVE-2021-23017,([\d.]+)/m.exec((await epssLines(own)).join('\n'))?.[1]);
-    const before = await score();
-    clock.at += DAY;
-    own.advance(1);
-    const moved = Math.abs((await score()) - before);
-    assert.ok(moved > 0 && moved <= 0.06 * before);
-  });
 
-  const cve = async (cveId: string) => (await page(sources, { cveId })).vulnerabilities[0]?.cve;
-
-  it('the NVD joins software to its platform by AND, and leaves what it has not analysed without configurations', async () => {
-    const php = { criteria: 'cpe:2.3:a:php:php:*:*:*:*:*:*:*:*', versionEndExcluding: '8.1.29' };
-    const windows = { criteria: 'cpe:2.3:o:microsoft:windows:-:*:*:*:*:*:*:*', vulnerable: false };
-    assert.partialDeepStrictEqual(await cve('CVE-2024-4577'), {
-      configurations: [{ operator: 'AND', nodes: [{ cpeMatch: [php] }, { cpeMatch: [windows] }] }],
-    });
-    const awaiting = await cve('CVE-2025-53859');
-    assert.deepEqual([awaiting?.vulnStatus, 'configurations' in (awaiting ?? {})], ['Awaiting Analysis', false]);
-    assert.equal((await cve('CVE-2025-66478'))?.vulnStatus, 'Rejected');
-  });
-  it("the NVD scores with the versions of CVSS that there were, and with the CNA's second", async () => {
-    const metricsOf = async (id: string) => ((await cve(id)) as unknown as { metrics: object }).metrics;
-    const metrics = await metricsOf('CVE-2014-0160');
-    assert.deepEqual(Object.keys(metrics), ['cvssMetricV2', 'cvssMetricV31']);
-    assert.partialDeepStrictEqual(metrics, { cvssMetricV31: [{ cvssData: { baseScore: 7.5 } }] });
-    const cvssMetricV40 = [{ type: 'Secondary', cvssData: { baseScore: 5.3 } }];
-    assert.partialDeepStrictEqual(await metricsOf('CVE-2025-23419'), { cvssMetricV40 });
-  });
   it('the NVD answers a window of modification, and says what is wrong with others in a header', async () => {
     const window = { lastModStartDate: '2024-06-01T00:00:00.000', lastModEndDate: '2024-07-20T00:00:00.000Z' };
     const { vulnerabilities } = await page(sources, window);

@@ -27,19 +27,6 @@ describe('the calendar of feeds', () => {
     }
     assert.equal(calendar.spanOf(0).to, NOON);
   });
-  it('has full days before day 0', () => {
-    const { calendar } = calendarAt(NOON);
-    for (const day of [1, 30]) {
-      const from = NOON - 12 * HOUR - day * DAY;
-      assert.deepEqual(calendar.spanOf(-day), { from, to: from + DAY - 1 });
-    }
-  });
-  it('lays days that were not asked about evenly between', () => {
-    const { set, calendar } = calendarAt(NOON);
-    calendar.today();
-    set(4, NOON + 4 * DAY);
-    for (const day of [1, 2, 3, 4]) assert.equal(calendar.spanOf(day).to, NOON + day * DAY);
-  });
   it('keeps order and stays behind the clock when days pass faster than it, or it is set back', () => {
     const { set, calendar } = calendarAt(NOON);
     const minutes: Readonly<Record<string, number>> = { 0: 0, 1: 0, 2: 1, 5: 1, 6: -1_440 };

@@ -64,7 +64,7 @@ const textOf = (folder: string, part: Part): Promise<string> =>
 const storeFiles = ({ store }: Manifest): readonly string[] =>
   store.kind === 'sqlite' ? [STORE_FILE] : store.tables.map(({ table }) => rowsFile(table));
 
-/** The store as a manifest tells of it. */
+/** The store as a manifest describes it. */
 export const storeOf = ({ store }: Manifest): StoreCopy => store as StoreCopy;
 
 async function checkStorePart(
@@ -99,6 +99,6 @@ async function checkLedgerPart(
     if (wanted.size > 0) for (const id of receiptIdsOf(batch)) wanted.delete(id);
   }
   if (JSON.stringify(ledgerOf(checked)) !== JSON.stringify(manifest.ledger))
-    throw new CommandError('the backup is damaged: the ledger is not the one that the manifest tells of');
+    throw new CommandError('the backup is damaged: the ledger is not the one that the manifest describes');
   refuseUnknown(wanted, told, 'the set is not of one service');
 }

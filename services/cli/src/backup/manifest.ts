@@ -14,7 +14,7 @@ export const rowsFile = (table: string): string => `store/${table}.copy.gz`;
 
 /** A set may come from anywhere: nothing outside of it is named. */
 const PART = /^(?:strata\.db|store\/[a-z_]{1,60}\.copy\.gz|ledger\/leaves\.gz|ledger\/checkpoint|public-keys\.json)$/;
-const MOST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 
 const Count = z.int().nonnegative();
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -88,7 +88,7 @@ export async function readManifest(folder: string): Promise<ReadManifest> {
 
 async function read(file: string, folder: string): Promise<Buffer> {
   try {
-    if ((await stat(file)).size > MOST_BYTES) throw new CommandError(`${file} is too large for a manifest`);
+    if ((await stat(file)).size > MAX_BYTES) throw new CommandError(`${file} is too large for a manifest`);
     return await readFile(file);
   } catch (cause) {
     if (cause instanceof CommandError) throw cause;

@@ -52,7 +52,7 @@ export interface TrustOptions {
 export async function trustOf(directory: string, { keysFile, ledgerKey, unverified }: TrustOptions): Promise<Trust> {
   const parsed = ledgerKey === undefined ? undefined : parseVerifierKey(ledgerKey);
   if (ledgerKey !== undefined && !parsed)
-    throw new CommandError('--ledger-key is no verifier key of a ledger (C2SP: name+id+key)', { exitCode: 2 });
+    throw new CommandError('--ledger-key is not a verifier key of a ledger (C2SP: name+id+key)', { exitCode: 2 });
   const given = keysFile === undefined ? [] : (await readKeysFile(keysFile)).ledger;
   const here = (await readPublicKeys(directory)).ledger;
   return { keys: [...given, ...here], ledgerKey: parsed, isUnverifiedAllowed: unverified ?? false };
@@ -131,5 +131,5 @@ const unknownSigner = (signer: NoteVerifier) =>
   new CommandError(
     `the backup is signed by ${formatVerifierKey(signer)}, a key that is not known here. Where it is the one of your ledger ` +
       `(verifier_keys of /.well-known/stack-keys.json, as you know it from elsewhere), give it by --ledger-key; restore --keys FILE knows it too. ` +
-      'Else who can write to the backup can have made another one of it; --unverified accepts it',
+      'Otherwise anyone with write access to the backup may have replaced it; --unverified accepts it',
   );

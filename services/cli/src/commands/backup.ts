@@ -62,7 +62,7 @@ async function verifyCommand(
   );
   if (json) return printJson(stdout, { ...manifest, signed_by: signedBy ?? null });
   printContents(stdout, manifest);
-  stdout.write(`the backup is whole, ${signatureText(signedBy)}\n`);
+  stdout.write(`the backup is complete, ${signatureText(signedBy)}\n`);
 }
 
 const signatureText = (signedBy: string | undefined): string =>
@@ -99,7 +99,7 @@ export async function restoreCommand(
   if (origin !== undefined) stdout.write(`start the service with STRATA_LEDGER_ORIGIN=${origin}\n`);
   else if (published === undefined && !keepLedger)
     stdout.write(
-      'where checkpoints with more receipts than that were published, do not start the service: see --origin, and --published to let this command tell\n',
+      'where checkpoints with more receipts than that were published, do not start the service: see --origin, and --published so that this command can check\n',
     );
 }
 

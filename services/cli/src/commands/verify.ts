@@ -124,12 +124,12 @@ export function judge(target: string, { result, isUrl, ledgerFile }: Judged): vo
 
 function conflictText({ kind }: Conflict, file: string): string {
   if (kind === 'unreadable')
-    return `the ledger cannot be compared with what is remembered of it or was given: repair ${file}, or begin anew with --forget-ledger`;
+    return `the ledger cannot be compared with what is remembered of it or was given: repair ${file}, or start over with --forget-ledger`;
   const restore =
     kind === 'rollback'
       ? ' Was the service restored from an old backup? Its operator brings back the newest copy of the ledger, or begins one of a new name ("Restore" in docs/operations.md).'
       : '';
-  return `the ledger is not the one that is known (${kind}): do not rely on this answer.${restore} Nothing was changed in ${file}; --json prints both checkpoints as evidence. Once the operator has explained it, --forget-ledger begins anew`;
+  return `the ledger is not the one that is known (${kind}): do not rely on this answer.${restore} Nothing was changed in ${file}; --json prints both checkpoints as evidence. Once the operator has explained it, --forget-ledger starts over`;
 }
 
 function told({ status, code, detail }: AnswerProblem): string {

@@ -1,10 +1,12 @@
 // Answers on advisories: counts, lists, filters and pages; they follow what publishers publish and what scans find, and
 // keep their receipts until then. Their order: packages/advisories; their schemas and receipts: tests/smoke.
+
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Affected, phpHole, questionsTo, sharedAdvisories, showing } from '../test/advisories.ts';
 import { assertDescribed } from '../test/described.ts';
 import { sharedService } from '../test/shared.ts';
+import { withoutPlaces } from './enrichment.ts';
 
 const SEVERITIES = ['low', 'medium', 'high', 'critical'];
 
@@ -227,4 +229,9 @@ describe('what changes of advisories', () => {
     const more = rows.length + (await affected(`&domain=${waited}`)).length;
     assert.equal((await get('enrichment/affected')).total, before + more);
   });
+});
+
+it('the error of a source is shown without URLs and file paths', () => {
+  const error = 'fetch https://user:key@nvd.example/a?b=c failed: cannot read /var/lib/strata/nvd.json now';
+  assert.equal(withoutPlaces(error), 'fetch … failed: cannot read … now');
 });

@@ -246,7 +246,7 @@ export const getAffected = route(
 );
 
 /** Where an operator's mirror or folder is, is nobody else's business. */
-const withoutPlaces = (text: string): string => text.replace(/(?:https?:\/)?\/\S+/g, '…');
+export const withoutPlaces = (text: string): string => text.replace(/(?:https?:\/)?\/\S+/g, '…');
 
 /** After a start, until all advisories are read: a list that lacks some would be taken for a whole one. */
 function mustBeLoaded({ exposures }: StackApp, context: RequestContext<'unavailable'>): void {

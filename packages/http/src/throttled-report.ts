@@ -6,7 +6,7 @@ const EVERY_MS = 10_000;
 /** Kinds of trouble at once; an error that names what it is about may be many. */
 const MOST_KINDS = 100;
 
-export class SeldomTold {
+export class ThrottledReport {
   readonly #now: () => number;
   readonly #told = new LRUCache<string, { at: number; since: number }>({ max: MOST_KINDS });
 
