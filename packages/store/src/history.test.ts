@@ -108,6 +108,9 @@ onEach(kept, 'what grows with time', (_place, test) => {
       for (const table of ['events', 'changes', 'scans', 'alerts', 'anomalies'] as const)
         await retention.prune(table, { before: new Date(day(3)), limit: 5 });
       await retention.forgetDomains({ before: since, limit: 2, now: since });
+      await retention.acceptedTime();
+      await retention.acceptTime(since);
+      await retention.acceptedTime();
       await retention.recordSizes(since);
       const keys = noted(await KeyTable.open(db, { now: () => since, prefix: 'ssk_' }));
       const { key, stored } = await keys.create({ tier: 'free' });

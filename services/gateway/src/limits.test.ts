@@ -45,9 +45,9 @@ describe('limits', () => {
       await limits.takeRequest(stored);
       pass(20_000);
     }
-    await assert.rejects(limits.takeRequest(stored), refused(/50 requests of the day/));
+    await assert.rejects(limits.takeRequest(stored), refused(/daily quota of 50 requests/));
     const again = new Limits({ ...store, now: () => new Date('2026-01-01T23:59:59Z'), tiers });
-    await assert.rejects(again.takeRequest(stored), refused(/of the day/, 1_000));
+    await assert.rejects(again.takeRequest(stored), refused(/daily quota/, 1_000));
     await new Limits({ ...store, now: () => new Date('2026-01-02T00:00:00Z'), tiers }).takeRequest(stored);
   });
 
@@ -62,7 +62,7 @@ describe('limits', () => {
     await limits.takePrompt(stored, 10);
     limits.spend(stored, { promptTokens: 10, completionTokens: 100 });
     pass(600_000);
-    await assert.rejects(limits.takePrompt(stored, 1), refused(/250 tokens of the day/));
+    await assert.rejects(limits.takePrompt(stored, 1), refused(/daily quota of 250 tokens/));
     pass(12 * 3_600_000);
     await limits.takePrompt(stored, 1);
   });
@@ -83,7 +83,7 @@ describe('limits', () => {
     const { store, limits, stored } = world;
     const used = { keyId: stored.id, model: 'm', day: '2026-01-01', cachedTokens: 0 };
     await store.answers.enter(1, [{ ...used, promptTokens: 200, completionTokens: 50 }]);
-    await assert.rejects(limits.takePrompt(stored, 1), refused(/of the day/, 43_200_000));
+    await assert.rejects(limits.takePrompt(stored, 1), refused(/daily quota/, 43_200_000));
   });
 
   it('of the day begin no other day anew when the clock is set back, nor after a restart', async () => {
@@ -92,11 +92,11 @@ describe('limits', () => {
     await limits.takePrompt(stored, 1);
     limits.spend(stored, { promptTokens: 1, completionTokens: 249 });
     pass(-24 * 3_600_000);
-    await assert.rejects(limits.takePrompt(stored, 1), refused(/250 tokens of the day/));
+    await assert.rejects(limits.takePrompt(stored, 1), refused(/daily quota of 250 tokens/));
     const used = { keyId: stored.id, model: 'm', day: '2026-01-01', cachedTokens: 0 };
     await store.answers.enter(1, [{ ...used, promptTokens: 1, completionTokens: 249 }]);
     const again = new Limits({ ...store, now: () => new Date('2025-12-31T12:00:00Z'), tiers });
-    await assert.rejects(again.takePrompt(stored, 1), refused(/250 tokens of the day/));
+    await assert.rejects(again.takePrompt(stored, 1), refused(/daily quota of 250 tokens/));
   });
 
   it('are none for an unlimited key', async () => {

@@ -33,7 +33,7 @@ describe('the configuration', () => {
       assert.deepEqual(readConfig({ STRATA_RESOLVERS: given }).resolvers, resolvers);
     assert.match(refusalOf({ STRATA_RESOLVERS: '192.0.2.1, iterative' }), /must come first/);
     const forms = 'give iterative, or addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53';
-    for (const bad of ['dns.example', '192.0.2.1:99999', 'ITERATIVE']) {
+    for (const bad of ['dns.example', '192.0.2.1:99999', 'ITERATIVE', '300.1.2.3']) {
       const refusal = refusalOf({ STRATA_RESOLVERS: `192.0.2.1 ${bad}` });
       assert.equal(refusal, `STRATA_RESOLVERS: '${bad}' is not a resolver: ${forms}`);
     }
