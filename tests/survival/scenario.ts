@@ -9,7 +9,7 @@ export interface Load {
   findings(): Promise<readonly Finding[]>;
 }
 
-/** Brings a fault about once, and resolves when clients are answered again; with a reason where it cannot be had on this machine. */
+/** Brings a fault about once, and resolves when clients are answered again; with a reason where it cannot be had on this machine, or not once more. */
 export type Fault<Place, L extends Load> = (
   place: Place,
   load: L,
@@ -79,10 +79,14 @@ async function bringAbout<Place extends AsyncDisposable, L extends Load>(
   const load = await group.load(place);
   const findings: Finding[] = [];
   let times = 0;
+  let skipped: string | undefined;
   try {
     do {
-      const skipped = await fault(place, load, times);
-      if (typeof skipped === 'string') return { times, answered: load.answered(), findings, skipped };
+      const reason = await fault(place, load, times);
+      if (typeof reason === 'string') {
+        if (times === 0) skipped = reason;
+        break;
+      }
       times += 1;
     } while (mayRepeat(times));
   } catch (error) {
@@ -91,7 +95,7 @@ async function bringAbout<Place extends AsyncDisposable, L extends Load>(
     await load.stop();
   }
   findings.push(...(await load.findings().catch((error) => [failed(error)])));
-  return { times, answered: load.answered(), findings };
+  return { times, answered: load.answered(), findings, ...(skipped !== undefined && { skipped }) };
 }
 
 const failed = (error: unknown): Finding => ({ kind: 'wrong', what: (error as Error).stack ?? String(error) });
