@@ -79,7 +79,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     const names = files.map((file: { readonly path: string }) => file.path);
     assert.ok(names.includes('ledger/leaves.gz') && names.includes('ledger/checkpoint'));
     assert.ok(!names.some((name: string) => name.startsWith('store/ledger')));
-    assert.match(await succeeds(['backup', '--verify', set], busy.env), /is whole, signed by localhost/);
+    assert.match(await succeeds(['backup', '--verify', set], busy.env), /is complete, signed by localhost/);
   });
 
   it('goes on in an empty database, where two nodes serve it, with every receipt and key that there was', {

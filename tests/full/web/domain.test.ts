@@ -101,7 +101,7 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
       await refused('This is not the public log that this browser knows', words);
     }
     await assertAccessible(page);
-    await foot.getByRole('button', { name: 'Begin anew with this log' }).click();
+    await foot.getByRole('button', { name: 'Start over with this log' }).click();
     await foot.getByText('The receipt holds').waitFor();
     await assertReceiptHolds(foot);
   });

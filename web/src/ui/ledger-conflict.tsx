@@ -15,14 +15,14 @@ const TEXTS: Readonly<Record<Conflict['kind'], string>> = {
 
 interface LedgerConflictProps {
   readonly conflict: Conflict;
-  /** Checks again, and begins anew with the log as it is. */
+  /** Checks again, and starts over with the log as it is. */
   readonly onReset: () => void;
 }
 
 export function LedgerConflict({ conflict: { kind }, onReset }: LedgerConflictProps) {
   const reset = (
     <button className="button small" type="button" onClick={onReset}>
-      Begin anew with this log
+      Start over with this log
     </button>
   );
   return (
