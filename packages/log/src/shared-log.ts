@@ -234,7 +234,8 @@ export class SharedLog implements Log, AsyncDisposable {
       await this.#withNewestKeys(() => this.#check(head, served));
       const newest = head.size > this.size ? head : this.#published;
       await this.#prove(newest);
-      this.#publish(head);
+      // A head of the same size may have been signed anew while this one was read.
+      if (head.size > this.size || this.#published === served) this.#publish(head);
       this.#refusal = undefined;
     } catch (error) {
       if (error instanceof LogError && error.code !== 'wrong-key') {
