@@ -53,7 +53,8 @@ describe('a backup of a service at work', () => {
     const last = path.join(place.path, 'last');
     const contents = await contentsOf(busy.harness, busy.domains);
     await succeeds(['backup', last], busy.env);
-    for (const each of [folder, last]) assert.match(await succeeds(['backup', '--verify', each], busy.env), /is complete/);
+    for (const each of [folder, last])
+      assert.match(await succeeds(['backup', '--verify', each], busy.env), /is complete/);
 
     {
       await using to = await empty();
