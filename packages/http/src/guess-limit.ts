@@ -1,6 +1,7 @@
 // How often one address may present invalid keys: each costs a database query.
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { CountedNetwork } from './counted-address.ts';
+import { countedCache } from './counted-cache.ts';
 import { RateWindow } from './rate-window.ts';
 
 /** More than a program with a mistyped key needs, however often it asks: what was refused a moment ago is remembered. */
@@ -16,10 +17,7 @@ export class GuessLimit {
   /** `monotonicNow` in milliseconds: a wall clock that is set back must not lock clients out. */
   constructor(monotonicNow: () => number = () => performance.now()) {
     this.#misses = new RateWindow({ limit: MISSES, windowMs: WINDOW_MS, now: () => new Date(monotonicNow()) });
-    this.#good = new LRUCache({
-      ...{ maxSize: 50_000, sizeCalculation: () => 1 },
-      ...{ ttl: GOOD_MS, ttlResolution: 0, perf: { now: monotonicNow } },
-    });
+    this.#good = countedCache(50_000, { ttl: GOOD_MS, ttlResolution: 0, perf: { now: monotonicNow } });
   }
 
   /**

@@ -3,6 +3,7 @@ export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 export { BoundEnvironment, type Bounds, boundsOf } from './bounds.ts';
 export { Connections } from './connections.ts';
 export { type CountedNetwork, countedAddress, countedNetworks } from './counted-address.ts';
+export { countedCache } from './counted-cache.ts';
 export type { Csv, CsvColumn } from './csv.ts';
 export {
   AddressRange,

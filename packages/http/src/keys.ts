@@ -1,7 +1,8 @@
 // Who calls, and what is left of the day's quota. Keys and counts come from outside; a short memory keeps the hot path off the database.
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { type CountedNetwork, countedNetworks } from './counted-address.ts';
+import { countedCache } from './counted-cache.ts';
 import { Refusal } from './errors.ts';
 import { GuessLimit } from './guess-limit.ts';
 import type { ApiKey } from './route.ts';
@@ -52,11 +53,11 @@ export class KeyCheck {
   constructor(gate: KeyGate, now: () => Date, monotonicNow: () => number = () => performance.now()) {
     this.#gate = gate;
     this.#now = now;
-    const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow }, sizeCalculation: () => 1 };
+    const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow } };
     this.#guesses = new GuessLimit(monotonicNow);
-    this.#known = new LRUCache({ maxSize: maxKeys, ...memory, ttl: gate.revision ? notifiedKeyTtlMs : keyMemoryMs });
-    this.#late = new LRUCache({ maxSize: maxKeys, ...memory, ttl: lateMemoryMs });
-    this.#unknown = new LRUCache({ maxSize: 10_000, ...memory });
+    this.#known = countedCache(maxKeys, { ...memory, ttl: gate.revision ? notifiedKeyTtlMs : keyMemoryMs });
+    this.#late = countedCache(maxKeys, { ...memory, ttl: lateMemoryMs });
+    this.#unknown = countedCache(10_000, memory);
   }
 
   /**

@@ -1,7 +1,8 @@
 // How often something may happen for each key, or for an address and the networks around it, within a window; bounded memory,
 // forgotten on restart.
-import { LRUCache } from 'lru-cache';
+
 import type { CountedNetwork } from './counted-address.ts';
+import { countedCache } from './counted-cache.ts';
 
 export interface RateWindowOptions {
   /** Of a key, or of one address. */
@@ -17,8 +18,7 @@ interface Window {
 
 export class RateWindow {
   readonly #options: RateWindowOptions;
-  // Bounded by size: by number, the cache would reserve memory for all of them at once.
-  readonly #windows = new LRUCache<string, Window>({ maxSize: 50_000, sizeCalculation: () => 1 });
+  readonly #windows = countedCache<Window>(50_000);
 
   constructor(options: RateWindowOptions) {
     this.#options = options;

@@ -8,12 +8,12 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
 import { type Bounds, DEFAULT_BOUNDS } from './bounds.ts';
 import { Callers } from './callers.ts';
 import { countedAddress } from './counted-address.ts';
+import { countedCache } from './counted-cache.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
 import { type FrontDoor, refusalCodeOf } from './front-door.ts';
@@ -137,7 +137,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   fastify.removeContentTypeParser('text/plain');
 
   // Where the answer of a URL is kept: a place follows from path and query alone, so a URL need be read only once.
-  const placesByUrl = new LRUCache<string, string>({ maxSize: 50_000, sizeCalculation: () => 1 });
+  const placesByUrl = countedCache<string>(50_000);
   const methodsByPath = new Map<string, string[]>();
   for (const each of parts.routes) addRoute(each);
   for (const [url, methods] of methodsByPath) addOtherMethods(url, methods);

@@ -1,10 +1,9 @@
 // Who calls: the key in the Authorization header, remembered for a moment so that not every request asks the database for it.
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { countedNetworks, GuessLimit } from '@strata/http';
+import { countedCache, countedNetworks, GuessLimit } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store, StoredKey } from '@strata/store';
-import { LRUCache } from 'lru-cache';
 
 /** A revocation takes effect within this time, also where `endRevoked` is not called. */
 const MEMORY_MS = 2_000;
@@ -25,7 +24,7 @@ export class Callers {
   readonly #open = new Map<string, Set<AbortController>>();
   /** Differs once keys may have been revoked. */
   #revision = 0;
-  readonly #known = new LRUCache<string, StoredKey>({ maxSize: 10_000, sizeCalculation: () => 1, ttl: MEMORY_MS });
+  readonly #known = countedCache<StoredKey>(10_000, { ttl: MEMORY_MS });
   readonly #guesses = new GuessLimit();
   readonly #missing: string;
 

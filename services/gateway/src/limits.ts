@@ -1,7 +1,7 @@
 // What a key may still ask: requests and tokens, by the minute and by the UTC day, told in the headers that clients know.
+import { countedCache } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store, StoredKey, Tier } from '@strata/store';
-import { LRUCache } from 'lru-cache';
 import { RateBucket } from './rate-bucket.ts';
 
 interface TierLimits {
@@ -45,7 +45,7 @@ export class Limits {
   readonly #parts: LimitsParts;
   readonly #tiers: Readonly<Record<Tier, TierLimits | null>>;
   /** A key that is evicted here starts a new minute; daily counts are in the database. */
-  readonly #states = new LRUCache<string, KeyState>({ maxSize: 50_000, sizeCalculation: () => 1 });
+  readonly #states = countedCache<KeyState>(50_000);
 
   constructor(parts: LimitsParts) {
     this.#parts = parts;

@@ -3,6 +3,7 @@ import type { DomainIndex } from '@strata/analytics';
 import {
   AnswerCache,
   canSign,
+  countedCache,
   createFrontDoor,
   createHttpServer,
   type HttpServer,
@@ -15,7 +16,6 @@ import {
 import { KeyringError, LogError } from '@strata/log';
 import type { Fetcher, Target } from '@strata/scan';
 import { StoreError } from '@strata/store';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { apiInfo } from './api-info.ts';
 import type { Config } from './config.ts';
@@ -109,7 +109,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   await using stack = new AsyncDisposableStack();
   const answers = new AnswerCache(world.monotonicNow ? { now: world.monotonicNow } : {});
   const metrics = new Metrics();
-  const ownScans = new LRUCache<string, number>({ maxSize: 100_000, sizeCalculation: () => 1 });
+  const ownScans = countedCache<number>(100_000);
   let pulse: Pulse | undefined;
   const onRecorded: ScannerParts['onRecorded'] = ({ domain, observedAt }) => {
     ownScans.set(domain, Date.parse(observedAt));
