@@ -34,10 +34,14 @@ export function networkFileSystemOf(directory: string, statfs: StatFs = statfsSy
   }
 }
 
+/** The file of `sqlite:<file>`; undefined for a database that is a server. */
+export const sqliteFileOf = (databaseUrl: string): string | undefined => /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
+
 /** The directories whose locks a service relies on: that of its data and, of `sqlite:<file>`, that of the file. */
 export function lockedDirectories(places: { readonly dataDirectory: string; readonly databaseUrl: string }): string[] {
-  const [, file] = /^sqlite:(?!:memory:)(.+)$/.exec(places.databaseUrl) ?? [];
-  const directories = [places.dataDirectory, ...(file === undefined ? [] : [path.dirname(file)])];
+  const file = sqliteFileOf(places.databaseUrl);
+  const isOnDisk = file !== undefined && file !== ':memory:';
+  const directories = [places.dataDirectory, ...(isOnDisk ? [path.dirname(file)] : [])];
   return [...new Set(directories.map((directory) => path.resolve(directory)))];
 }
 

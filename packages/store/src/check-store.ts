@@ -1,6 +1,8 @@
 // Damage looked for in a store that may be in use: what the database says of itself, and what must hold of our rows. Only reads.
+
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { sqliteFileOf } from '@strata/db';
 import { columnsOf, KEYS, TABLES, type Table } from './copy-store.ts';
 import { TIERS } from './keys.ts';
 import { isKnownSchema, LATEST_SCHEMA } from './migrations/index.ts';
@@ -40,7 +42,7 @@ export async function checkStore(url: string): Promise<StoreReport> {
     findings.push(...(await look()));
     checks.push(name);
   };
-  const file = /^sqlite:(.+)$/.exec(url)?.[1];
+  const file = sqliteFileOf(url);
   try {
     await (file === undefined ? onPostgres(url, check) : onSqlite(file, check));
   } catch (cause) {

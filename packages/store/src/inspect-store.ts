@@ -1,7 +1,9 @@
 // What a database is like before it is used: looked at, never changed and never brought up to date.
+
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { sqliteFileOf } from '@strata/db';
 import type pg from 'pg';
 import { MIGRATION_NAMES } from './migrations/index.ts';
 import { openPool } from './postgres-dialect.ts';
@@ -41,7 +43,7 @@ const FAULTS = 1;
 
 /** Looks at `sqlite:<file>` or `postgres://…`. Rejects with StoreError: no server, a damaged file, another program's. A file is read as a whole for that. */
 export async function inspectStore(url: string): Promise<StoreState> {
-  const file = /^sqlite:(.+)$/.exec(url)?.[1];
+  const file = sqliteFileOf(url);
   try {
     return file === undefined ? await inspectPostgres(url) : inspectSqlite(file);
   } catch (error) {

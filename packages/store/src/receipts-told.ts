@@ -1,6 +1,8 @@
 // Which receipts a store tells of that may be in use, to be looked for in the ledger.
+
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { sqliteFileOf } from '@strata/db';
 import { checkpointName } from './ledger.ts';
 import { openPool } from './postgres-dialect.ts';
 import { receiptIn } from './sqlite-backup.ts';
@@ -11,7 +13,7 @@ const NEWEST = `select body from stream_events order by seq desc limit ${RECEIPT
 
 /** `cr_` ids of the newest receipts, of `sqlite:<file>` or `postgres://…`; none where there is no store yet. Rejects with StoreError. */
 export async function receiptsToldBy(url: string): Promise<string[]> {
-  const file = /^sqlite:(.+)$/.exec(url)?.[1];
+  const file = sqliteFileOf(url);
   try {
     const bodies = file === undefined ? await onServer(url) : inFile(file);
     return bodies.flatMap(({ body }) => receiptIn(String(body)));
@@ -22,7 +24,7 @@ export async function receiptsToldBy(url: string): Promise<string[]> {
 
 /** The newest checkpoint that `sqlite:<file>` keeps of a ledger in a folder; undefined where there is none. Throws StoreError. */
 export function ledgerCheckpointIn(url: string, origin: string): string | undefined {
-  const file = /^sqlite:(.+)$/.exec(url)?.[1];
+  const file = sqliteFileOf(url);
   if (file === undefined || !existsSync(file)) return undefined;
   try {
     using database = new DatabaseSync(file, { timeout: 5_000 });

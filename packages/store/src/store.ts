@@ -1,4 +1,5 @@
 // The store as the services see it, and how it is opened.
+import { sqliteFileOf } from '@strata/db';
 import type { Category } from '@strata/detect';
 import { type Dialect, Kysely } from 'kysely';
 import { AdvisoryTable } from './advisories.ts';
@@ -278,7 +279,7 @@ function sqliteDialectOf(url: string): Dialect {
 }
 
 function fileOf(url: string): string {
-  const file = /^sqlite:(.+)$/.exec(url)?.[1];
+  const file = sqliteFileOf(url);
   if (file !== undefined) return file;
   throw new Error('the database URL must begin with sqlite: and name a file, or with postgres:// and name a server');
 }

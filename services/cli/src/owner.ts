@@ -1,5 +1,6 @@
 // Data directories belong to the user of the service, and commands are often run as root: what a command leaves there must not
 // become root's, or the service cannot read its own keys and database.
+
 import {
   accessSync,
   closeSync,
@@ -13,6 +14,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
+import { sqliteFileOf } from '@strata/db';
 import type { CommandContext, OutputStream } from './context.ts';
 
 /** Where the data of a service is. */
@@ -36,7 +38,7 @@ export function dataOwner(context: Pick<CommandContext, 'once' | 'stderr'>): Dat
     remember(settings) {
       if (places.size === 0) context.once('exit', () => giveBack(places, context.stderr));
       places.add(path.resolve(settings.dataDirectory));
-      const file = /^sqlite:(.+)$/.exec(settings.databaseUrl)?.[1];
+      const file = sqliteFileOf(settings.databaseUrl);
       if (file !== undefined) places.add(path.resolve(file));
       return settings;
     },

@@ -1,9 +1,11 @@
 // A backup of a running service. The order is what makes it one set: the store first, then the ledger, then the keys. A receipt's
 // leaf is durable before anything tells of the receipt, so the later ledger holds every receipt that the earlier store tells of; and
 // keys are never forgotten, so the still later keys prove every leaf.
+
 import { existsSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { sqliteFileOf } from '@strata/db';
 import {
   CheckedLeaves,
   encodeLeaves,
@@ -175,7 +177,7 @@ async function backupStore(
   { onProgress, signal }: BackupOptions,
 ): Promise<StoreCopy> {
   const stopping = signal ? { signal } : {};
-  const file = /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
+  const file = sqliteFileOf(databaseUrl);
   if (file !== undefined) {
     const copy = await backupSqlite(file, path.join(work, STORE_FILE), {
       ...stopping,

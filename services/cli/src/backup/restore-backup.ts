@@ -1,9 +1,11 @@
 // A backup put in its place. It is checked first, made ready beside, and moved in by renames; what was there is moved aside, never
 // deleted. From the first change to the last there is a folder `restoring` in the data directory: a service that finds it does not
 // start, so that a kill between two renames never serves one half of a set.
+
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { sqliteFileOf } from '@strata/db';
 import {
   checkpointOf,
   decodeLeaves,
@@ -77,7 +79,7 @@ export async function restoreBackup(config: Config, folder: string, options: Res
 }
 
 function placeOf({ dataDirectory, databaseUrl }: Config, { store }: Manifest): Place {
-  const storeFile = /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
+  const storeFile = sqliteFileOf(databaseUrl);
   if ((storeFile === undefined) !== (store.kind === 'postgres')) {
     const [of, here] = store.kind === 'sqlite' ? ['SQLite', 'PostgreSQL'] : ['PostgreSQL', 'SQLite'];
     const advice =

@@ -1,5 +1,7 @@
 // `strata inference network accounts`: what workers made for this gateway, from the receipts that both have signed.
+
 import { existsSync } from 'node:fs';
+import { sqliteFileOf } from '@strata/db';
 import { type GatewayStoreConfig, openGatewayStore } from '@strata/gateway';
 import type { CommandContext } from '../context.ts';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
@@ -19,7 +21,7 @@ export async function accountsCommand(
   { by, days, json = false }: AccountsOptions,
   config: GatewayStoreConfig,
 ): Promise<void> {
-  const file = /^sqlite:(.+)$/.exec(config.databaseUrl)?.[1];
+  const file = sqliteFileOf(config.databaseUrl);
   if (file !== undefined && !existsSync(file))
     throw new CommandError(`no gateway has run here: there is no ${file}; STRATA_DATA names another place`);
   await using store = await openGatewayStore(config);

@@ -1,6 +1,8 @@
 // `strata stack keys` and `strata inference keys`: API keys of any tier; and the rotation of the signing keys.
+
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { sqliteFileOf } from '@strata/db';
 import { rotateSigningKeys } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import { isPriority, isTier, PRIORITIES, type Store, type StoredKey, TIERS } from '@strata/store';
@@ -42,17 +44,15 @@ export async function createKeyCommand(
 
 /** Looking makes nothing: throws CommandError where the database is a file that is not there. */
 export function requireDatabase(databaseUrl: string): void {
-  const file = fileOf(databaseUrl);
+  const file = sqliteFileOf(databaseUrl);
   if (file === undefined || existsSync(file)) return;
   throw new CommandError(
     `there is no database ${path.resolve(file)}: no service has run with these settings; STRATA_CONFIG, STRATA_DATA and STRATA_DATABASE_URL say where it is, as the service has them`,
   );
 }
 
-const fileOf = (databaseUrl: string) => /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
-
 function placeOf(databaseUrl: string): string {
-  const file = fileOf(databaseUrl);
+  const file = sqliteFileOf(databaseUrl);
   return file === undefined ? shown('STRATA_DATABASE_URL', databaseUrl) : path.resolve(file);
 }
 
@@ -110,7 +110,7 @@ export async function rotateSigningCommand(
   open: OpenKeys,
   { directory, ledger }: { readonly directory: string; readonly ledger: LedgerName },
 ): Promise<void> {
-  const isShared = ledger.url !== undefined && fileOf(ledger.url) === undefined;
+  const isShared = ledger.url !== undefined && sqliteFileOf(ledger.url) === undefined;
   const [receiptKey = '', ledgerKey = ''] = isShared
     ? await withStore(open, (store) => rotateShared(directory, store, ledger))
     : await rotateSigningKeys(directory, localNow, ledger);

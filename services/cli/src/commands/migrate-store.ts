@@ -1,5 +1,7 @@
 // `strata stack migrate-store`: the SQLite database copied to PostgreSQL, row by row compared.
+
 import { text } from 'node:stream/consumers';
+import { sqliteFileOf } from '@strata/db';
 import { DatabaseUrl } from '@strata/http';
 import type { Config } from '@strata/stack';
 import { copyToPostgres } from '@strata/store';
@@ -18,7 +20,7 @@ export async function migrateStoreCommand(
   config: Config,
 ): Promise<void> {
   const { stdout } = context;
-  const file = from ?? /^sqlite:(.+)$/.exec(config.databaseUrl)?.[1];
+  const file = from ?? sqliteFileOf(config.databaseUrl);
   if (file === undefined)
     throw new CommandError('the configured database is no SQLite file; name one with --from', { exitCode: 2 });
   const url = await postgresAddress(address, context.stdin);
