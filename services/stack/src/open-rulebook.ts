@@ -20,18 +20,17 @@ import { StartError, startErrorOf } from './start-error.ts';
 /** A million domains are 30 MB. */
 const MOST_LIST_BYTES = 64 * 1024 * 1024;
 
-interface Bundled {
-  readonly catalog: readonly Provider[];
-  readonly rulebook: Rulebook;
-}
-let bundled: Bundled | undefined;
+/** Made once in a process, however many services it starts. */
+const bundled: { catalog?: readonly Provider[]; rulebook?: Rulebook } = {};
 
-/** Never changes: a process makes it once, however many services it starts. */
-function bundledRulebook(): Bundled {
-  if (bundled) return bundled;
-  const catalog = loadCatalog(entries);
-  bundled = { catalog, rulebook: compileRulebook(catalog) };
-  return bundled;
+function bundledCatalog(): readonly Provider[] {
+  bundled.catalog ??= loadCatalog(entries);
+  return bundled.catalog;
+}
+
+function bundledRulebook(): Rulebook {
+  bundled.rulebook ??= compileRulebook(bundledCatalog());
+  return bundled.rulebook;
 }
 
 /** Rejects with StartError that names the setting where a file cannot be used. */
@@ -41,9 +40,10 @@ export async function openRulebook(
   logger?: Logger,
 ): Promise<Rulebook> {
   const { sectorsFile, addressRanges = [], fingerprints = [] } = settings;
-  const catalog = catalogEntries === entries ? bundledRulebook().catalog : loadCatalog(catalogEntries);
+  const isBundled = catalogEntries === entries;
   const isPlain = sectorsFile === undefined && addressRanges.length === 0 && fingerprints.length === 0;
-  if (isPlain && catalogEntries === entries) return bundledRulebook().rulebook;
+  if (isBundled && isPlain) return bundledRulebook();
+  const catalog = isBundled ? bundledCatalog() : loadCatalog(catalogEntries);
   const options: CompileOptions = {
     ...(sectorsFile === undefined ? {} : { sectors: await readSectors(sectorsFile) }),
     ranges: await readAddressRanges(addressRanges, catalog),
