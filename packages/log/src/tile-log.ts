@@ -46,8 +46,8 @@ export async function openLog({ directory, origin, signer, checkpointCopy }: Log
     throw logErrorFrom(cause, `open the log ${directory}`);
   };
   using stack = new DisposableStack();
-  const made = makeDirectory(directory).then(() => lockLog(directory));
-  const lock = stack.use(await made.catch(failed));
+  await makeDirectory(directory).catch(failed);
+  const lock = stack.use(lockLog(directory));
   // Under the lock: another process may write it until it releases the log.
   const copied = await checkpointCopy?.read();
   const expected = { origin, publicKey: signer.publicKey, checkpointCopy: copied };
