@@ -1,4 +1,4 @@
-// The request and answer of one chat, as digests: a receipt holds the same two, and nobody's text.
+// The request and answer of one chat, as digests: a receipt holds the same two, and no text.
 import { canonicalize, encodeHex, parseSalt, saltedDigest, sha256 } from '@strata/receipts';
 import type { ChatCompletionChunk, Receipt } from './gateway-types.ts';
 

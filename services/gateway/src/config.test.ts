@@ -11,7 +11,7 @@ import { VERSION } from './version.ts';
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 
 describe('the settings', () => {
-  it('are told in docs/inference.md in full: every variable with its default, and no other', () =>
+  it('are described in docs/inference.md in full: every variable with its default, and no other', () =>
     assertDocumented('inference.md', Environment.shape));
 
   it('that cannot be used are named', () => {

@@ -9,7 +9,7 @@ import { VERSION } from './version.ts';
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 
 describe('the settings of a worker', () => {
-  it('are told in docs/worker.md in full: every variable with its default, and no other', () =>
+  it('are described in docs/worker.md in full: every variable with its default, and no other', () =>
     assertDocumented('worker.md', Environment.shape));
   it('that cannot be used are named', () => {
     const limits = { STRATA_MODEL_SLOTS: '0', STRATA_QUEUE: '-1' };
