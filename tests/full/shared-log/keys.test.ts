@@ -258,7 +258,7 @@ describe('a rotation of the keys of several nodes', { skip: postgres.skip }, () 
   it('on two copies of the folder at once makes keys that both sign, and either folder can be chosen for all', async () => {
     await using nodes = await Nodes.open();
     const { a, b, one, two } = await nodes.two();
-    await Promise.all([one, two].map((folder) => nodes.rotate(folder)));
+    await nodes.rotateAtOnce([one, two]);
     await reload(a, b);
     nodes.passMinutes(6);
     await a.reload();

@@ -95,6 +95,21 @@ export class Nodes implements AsyncDisposable {
     return rotateSigningKeys(directory, this.clock, { origin: ORIGIN, shared });
   }
 
+  /** None publishes before each has seen the key that it retires: in turn, the later ones would be refused. */
+  async rotateAtOnce(directories: readonly string[]): Promise<void> {
+    const { keys } = this.shared;
+    const all = Promise.withResolvers<void>();
+    let waiting = 0;
+    const put: typeof keys.put = async (id, text) => {
+      waiting += 1;
+      if (waiting === directories.length) all.resolve();
+      await all.promise;
+      await keys.put(id, text);
+    };
+    const shared = { ...this.shared, keys: { all: () => keys.all(), put } };
+    await Promise.all(directories.map((directory) => this.rotate(directory, shared)));
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.#owned.disposeAsync();
   }
