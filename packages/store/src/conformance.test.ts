@@ -247,6 +247,15 @@ onEach(kept, 'the store', (_place, test, onFresh) => {
     assert.equal(await issued(3, 'a1', 'a'), 1, 'a clock that is set back is still in that day');
   });
 
+  test('accepts times to delete history by, the first after the newest scan', async (store) => {
+    const { retention } = store.inTerm(0);
+    assert.equal(await retention.acceptedTime(), undefined);
+    for (const n of [1, 0]) await store.recordScan(scan(n), confirm);
+    assert.deepEqual(await retention.acceptedTime(), new Date(day(0)));
+    for (const n of [9, 5]) await retention.acceptTime(new Date(day(n)));
+    assert.deepEqual(await retention.acceptedTime(), new Date(day(5)));
+  });
+
   test('keeps the latest text of a name', async ({ texts }) => {
     assert.equal(await texts.get('a'), undefined);
     for (const value of ['one', 'two']) await texts.put('a', value);

@@ -240,7 +240,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     rescanAfterMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     chatUrl: value.STRATA_CHAT_URL,
-    retention: retentionOf(value, { rescanAfterMs }),
+    retention: retentionOf(value, { rescanAfterMs, feedDays: value.STRATA_FEEDS ? value.STRATA_FEED_DAYS : undefined }),
     advisories: advisorySettings(value),
     isPollingFeeds: value.STRATA_FEEDS,
     feedsFile: value.STRATA_FEEDS_FILE,

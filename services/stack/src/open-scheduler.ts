@@ -1,5 +1,4 @@
 // Constructs the scheduler: what it syncs, what it polls, and who asks the web for it.
-import { DAY_MS } from '@strata/analytics';
 import type { Metrics, Notary } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { RecordedPoll } from '@strata/store';
@@ -10,7 +9,6 @@ import { runEnrichment } from './enrichment/enrichment.ts';
 import { advisoryDirectory } from './enrichment/open-enrichment.ts';
 import { configuredSources } from './enrichment/sources.ts';
 import { addPollMetrics } from './feeds/feed-metrics.ts';
-import { forgetOldItems } from './feeds/forget-items.ts';
 import { openPoller } from './feeds/open-poller.ts';
 import type { FeedPoller } from './feeds/poller.ts';
 import { importSubscriptions } from './feeds/subscriptions.ts';
@@ -71,13 +69,8 @@ export async function openScheduler(config: Config, needs: SchedulerNeeds, world
       runEnrichment({ store: own, sources, fetcher, directory, now: clock, logger, onStep: onNews }, signal),
     );
   }
-  // A feed is claimed before it is polled, and what is recorded twice changes nothing: they need no term.
-  if (config.isPollingFeeds) {
-    tasks.push((_own, signal) => poller.run(signal));
-    tasks.push((_own, signal) =>
-      forgetOldItems({ store, logger, now: clock }, { keepMs: config.feedDays * DAY_MS, signal }),
-    );
-  }
+  // A feed is claimed before it is polled, and what is recorded twice changes nothing: it needs no term.
+  if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));
   const scheduler = stack.use(new Scheduler({ store, knowledge, notary, logger, now, clock, onAlert, tasks }));
   const help = 'Whether this process is the scheduler that works: 1 or 0';
   needs.metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));

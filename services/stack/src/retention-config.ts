@@ -30,7 +30,7 @@ export const RetentionEnvironment = z.object({
 
 export function retentionOf(
   value: z.infer<typeof RetentionEnvironment>,
-  { rescanAfterMs }: { readonly rescanAfterMs: number },
+  { rescanAfterMs, feedDays }: { readonly rescanAfterMs: number; readonly feedDays: number | undefined },
 ): Retention {
   const ms = (days: number | undefined) => days && days * DAY_MS;
   return Object.freeze({
@@ -40,6 +40,7 @@ export function retentionOf(
     alerts: ms(value.STRATA_ALERT_DAYS),
     anomalies: ms(value.STRATA_ANOMALY_DAYS),
     stream: ms(value.STRATA_STREAM_DAYS),
+    feedItems: ms(feedDays),
     // A request is noted when the answer is made anew, after a scan: several scans fit into the time.
     onDemand: Math.max(value.STRATA_ON_DEMAND_DAYS * DAY_MS, SCANS_BEFORE_FORGETTING * rescanAfterMs),
   });

@@ -6,6 +6,7 @@ import { openStore } from '@strata/store';
 import { until } from '../../../tests/support/until.ts';
 import { PlausibleClock } from './plausible-clock.ts';
 import { dropOldHistory, paceAfter } from './retention.ts';
+import { recordMentions } from './test/polling.ts';
 import { evidenceAt, recordScan } from './test/recorded-scans.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
@@ -16,6 +17,7 @@ const FOR_EVER = {
   anomalies: undefined,
   events: undefined,
   stream: undefined,
+  feedItems: undefined,
 };
 
 describe('old history', () => {
@@ -40,14 +42,16 @@ describe('old history', () => {
     await store.signals.setWatched({ seq: await store.latestSeq(), day: 0 });
     const lines: string[] = [];
     const logger = createLogger({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+    await recordMentions(store, 'https://a.test/', ['c.com'], NOW - 40 * DAY_MS);
     const stopping = new AbortController();
     const parts = { store, logger, now: () => new Date(NOW), clock: () => new Date(NOW) };
     const task = dropOldHistory(
-      { ...parts, retention: { ...FOR_EVER, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS } },
+      { ...parts, retention: { ...FOR_EVER, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS } },
       stopping.signal,
     );
     await until(async () => (await store.counts()).scans === 91);
     await until(async () => (await store.domain('b.com')) === undefined);
+    await until(async () => (await store.feeds.summary()).items === 0);
     stopping.abort();
     await task;
     assert.equal(lines.length, 0, lines[0]);
@@ -65,8 +69,9 @@ describe('old history', () => {
     await store.addDomains(['a.com'], { source: 'list' });
     for (let day = 20; day >= 0; day -= 1)
       await recordScan(store, evidenceAt({ domain: 'b.com', ns: ['ns1.own.test'] }, NOW - day * DAY_MS));
+    await recordMentions(store, 'https://a.test/', ['c.com'], NOW);
     const ahead = () => new Date(NOW + 120 * DAY_MS);
-    const retention = { ...FOR_EVER, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS };
+    const retention = { ...FOR_EVER, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS };
     const pass = async (clock: () => Date) => {
       const lines: string[] = [];
       const logger = createLogger({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
@@ -78,7 +83,7 @@ describe('old history', () => {
       const watched = new Proxy(store.retention, {
         get: (table, name) => (name === 'recordSizes' ? sizes : Reflect.get(table, name).bind(table)),
       });
-      const own = { stream: store.stream, retention: watched };
+      const own = { stream: store.stream, feeds: store.feeds, retention: watched };
       await dropOldHistory({ store: own, retention, logger, now: clock, clock }, stopping.signal);
       return lines;
     };
@@ -87,6 +92,7 @@ describe('old history', () => {
       assert.match((await pass(ahead)).join(''), /the clock is more than a day past/);
       assert.equal((await store.counts()).scans, expected);
       assert.ok(await store.domain('b.com'));
+      assert.equal((await store.feeds.summary()).items, 1);
       await recordScan(store, evidenceAt({ domain: 'b.com', ns: ['ns1.own.test'] }, ahead().getTime()));
     }
     let steadyMs = 0;

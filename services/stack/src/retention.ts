@@ -8,10 +8,12 @@ import { sleep } from './sleep.ts';
 export type Retention = Readonly<Record<HistoryTable | 'stream', number | undefined>> & {
   /** Domains that requests have added, from when one was last asked for. */
   readonly onDemand: number | undefined;
+  /** Items of feeds. */
+  readonly feedItems: number | undefined;
 };
 
 export interface RetentionParts {
-  readonly store: Pick<Store, 'retention' | 'stream'>;
+  readonly store: Pick<Store, 'retention' | 'stream' | 'feeds'>;
   readonly retention: Retention;
   readonly logger: Logger;
   /** Of publication. */
@@ -24,6 +26,7 @@ const EVERY_MS = 3_600_000;
 /** Rows, and domains with their services and evidence, in one batch at most. */
 const MAX_ROWS = 500;
 const MAX_DOMAINS = 50;
+const MAX_ITEMS = 200;
 /** On SQLite no request is served during a batch, and on PostgreSQL no other process writes. What a row costs depends on its table. */
 const MAX_BATCH_MS = 20;
 /** The smallest batch, as a share of the largest: far from the server a batch takes as long whatever its size. */
@@ -41,6 +44,7 @@ export async function dropOldHistory(parts: RetentionParts, signal: AbortSignal)
   const plausible = new PlausibleClock(store.retention);
   while (!signal.aborted) {
     try {
+      await store.feeds.finishLeaving();
       const times = { at: clock(), publishedAt: parts.now() };
       const accepted = await plausible.refusedBy(times.at);
       if (accepted)
@@ -94,6 +98,9 @@ async function dropOnce(
   await drop(retention.onDemand, MAX_DOMAINS, (keptMs, limit) => {
     const before = new Date(at.getTime() - keptMs);
     return store.retention.forgetDomains({ before, limit, now: at });
+  });
+  await drop(retention.feedItems, MAX_ITEMS, async (keptMs, limit) => {
+    return (await store.feeds.forget(new Date(at.getTime() - keptMs), limit)) > 0;
   });
   await drop(
     retention.stream,

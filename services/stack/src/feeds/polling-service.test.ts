@@ -3,13 +3,11 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { createLogger } from '@strata/http';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { fakeWeb } from '../test/fake-web.ts';
 import { startHarness } from '../test/harness.ts';
 import { sharedInternet } from '../test/shared.ts';
-import { forgetOldItems } from './forget-items.ts';
 
 const A = 'https://a.example/feed';
 describe('a service that polls', () => {
@@ -40,22 +38,6 @@ describe('a service that polls', () => {
       startHarness({ internet: await sharedInternet(), settings: { STRATA_FEEDS_FILE: '/no/such/file' } }),
       /cannot read the feeds of .+STRATA_FEEDS_FILE/,
     );
-  });
-
-  it('forgets old items in batches until none is left', async () => {
-    await using polling = await startHarness({ internet: await sharedInternet() });
-    const { store } = polling.running.service.app;
-    const left = [200, 7, 0];
-    const feeds = Object.assign(Object.create(store.feeds), {
-      finishLeaving: async () => {},
-      forget: async () => left.shift(),
-    });
-    const stopping = new AbortController();
-    const parts = { store: { feeds }, logger: createLogger({ level: 'silent' }), now: () => new Date() };
-    const forgetting = forgetOldItems(parts, { keepMs: 1, signal: stopping.signal });
-    await until(() => left.length === 0, { limitMs: 30_000 });
-    stopping.abort();
-    await forgetting;
   });
 
   it('closes the fetcher that it was given when it ends', async () => {
