@@ -227,6 +227,37 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     await Promise.all(waiting);
   });
 
+  it('serves the head that it has signed anew when a look that began before ends after it', async () => {
+    await using shared = await openShared(await postgres.fresh());
+    const { turns, rows } = shared.place;
+    let keys = keysOf(2);
+    const rotated = { ...keys, publicKeys: () => keys.publicKeys() };
+    Object.defineProperty(rotated, 'signer', { get: () => keys.signer });
+    const own: SharedPlace['turns'] = {
+      head: () => turns.head(),
+      begin: (first) => turns.begin(first),
+      inTurn: (work) => turns.inTurn(work),
+    };
+    await using log = await openSharedLog({ origin: ORIGIN, keys: rotated, place: { rows, turns: own } });
+    const [hasRead, hasSigned] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const served: string[] = [];
+    own.head = async () => {
+      served.push(log.checkpoint());
+      const head = await turns.head();
+      hasRead.resolve();
+      await hasSigned.promise;
+      return head;
+    };
+    await hasRead.promise;
+    keys = keysOf(3, 2);
+    await log.resign();
+    const signed = log.checkpoint();
+    assert.notEqual(signed, served[0]);
+    hasSigned.resolve();
+    await until(() => served.length > 1);
+    assert.equal(served[1], signed);
+  });
+
   it('moves its head from where it was, or not at all', async () => {
     const url = await postgres.fresh();
     await using log = await openNode(url);
