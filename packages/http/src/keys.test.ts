@@ -54,7 +54,7 @@ describe('the key check', () => {
     for (const wrong of ['ssk_good, ssk_good', ['ssk_good', 'ssk_good'], 'x'.repeat(201), 'ssk_other'])
       await rejects(wrong, 'invalid_key');
     const namesHeader = ({ headers }: Refusal) => /X-Stack-Key/.test(headers['www-authenticate'] ?? '');
-    await assert.rejects(async () => check.identify('ssk_other'), namesHeader);
+    for (const key of [undefined, 'ssk_other']) await assert.rejects(async () => check.identify(key), namesHeader);
   });
 
   it('asks the gate once for requests that arrive together, and remembers the key for two seconds', async () => {

@@ -30,7 +30,9 @@ describe('problems of callers without a valid key', () => {
         const { body, headers: sent, statusCode } = await server.fastify.inject(asked);
         assert.ok(statusCode >= 400 && sent['x-request-id'] === chosen && !body.includes(chosen), body);
         const { code } = JSON.parse(body);
-        assert.equal(JSON.parse(body).detail, ERRORS[code as keyof typeof ERRORS].detail);
+        const { status, detail } = ERRORS[code as keyof typeof ERRORS];
+        assert.deepEqual([statusCode, JSON.parse(body).detail], [status, detail]);
+        assert.equal(/X-Stack-Key/.test(String(sent['www-authenticate'])), status === 401);
         bodies.set(code, (bodies.get(code) ?? new Set()).add(body));
       }
     }

@@ -1,6 +1,7 @@
 // Servers over small tables of routes, with receipts and keys in memory.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
+import { connect, type TcpNetConnectOpts } from 'node:net';
 import * as receipts from '@strata/receipts';
 import pino from 'pino';
 import { z } from 'zod';
@@ -24,6 +25,14 @@ export interface TestApp {
 const thing = z.object({ id: z.string(), limit: z.int(), calls: z.int() });
 const made = { kind: 'signed', status: 201, schema: z.object({ made: z.boolean() }) } as const;
 const common = { tag: 'Things', summary: 'A thing' } as const;
+
+/** Of routes, and an output, of which a test needs nothing else. */
+export const plain = { ...common, method: 'GET', errors: [], access: 'open' } as const;
+export const nothing = { kind: 'json', schema: z.object({}), description: 'Nothing.' } as const;
+export const plainBytes = {
+  ...plain,
+  output: { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' },
+} as const;
 
 export const routes: readonly Route<TestApp>[] = [
   route(
@@ -101,6 +110,22 @@ export const serverOf = (routes: readonly Route<object>[], options: Partial<Http
     keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
     ...options,
   });
+
+/** A connection on which this was sent, and the text that it has received. */
+export async function rawClient(options: TcpNetConnectOpts, sent: string) {
+  let text = '';
+  const socket = connect({ host: '127.0.0.1', ...options }).on('error', () => {});
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await once(socket, 'connect');
+  socket.write(sent);
+  return { socket, text: () => text };
+}
+
+/** How many connections a server has. */
+export const connectionsOf = ({ fastify }: ReturnType<typeof serverOf>) =>
+  new Promise<number>((resolve) => fastify.server.getConnections((_, count) => resolve(count ?? -1)));
 
 export const until = (isSo: () => boolean | Promise<boolean>, what: string) => untilSo(isSo, { what });
 
