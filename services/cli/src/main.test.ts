@@ -1,14 +1,13 @@
 // The command itself: help, wrong use, failures at the start in one line. Processes of it: start.full.test.ts.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readGatewayConfig } from '@strata/gateway';
 import { readConfig, stackOpenApi } from '@strata/stack';
+import { fakeService } from '../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { whereBothAre } from './commands/start.ts';
 import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed } from './test/run-strata.ts';
@@ -82,12 +81,11 @@ describe('strata at its start', () => {
 
   it('fails with a clear line and exit code 1 where a port is in use', async () => {
     await using data = await temporaryDirectory();
-    await using server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
+    await using server = await fakeService(() => {});
+    const { port } = new URL(server.base);
     for (const name of ['STRATA_STACK_PORT', 'STRATA_METRICS_PORT']) {
       const line = `^strata: cannot serve the .+ port ${port}: the port is in use; choose another with ${name}`;
-      await failsWith({ STRATA_DATA: data.path, [name]: String(port) }, new RegExp(line));
+      await failsWith({ STRATA_DATA: data.path, [name]: port }, new RegExp(line));
     }
   });
 

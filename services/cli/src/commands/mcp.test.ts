@@ -52,7 +52,8 @@ describe('strata mcp', () => {
     const brief = await mcp.call('stack_domain', { domain: service.domain, evidence: 0 });
     const names = (services: readonly { provider: string }[]) => services.map(({ provider }) => provider);
     assert.deepEqual(names(brief.body.answer.services), names(said.services));
-    assert.equal(brief.body.receipt.receipt_id, said.provenance.receipt_id);
+    const { receipt_id, ledger_receipt_id, signed_at } = said.provenance;
+    assert.deepEqual(brief.body.receipt, { receipt_id, ledger_receipt_id, signed_at });
     const pieces = said.services.flatMap(({ evidence }: { evidence: unknown[] }) => evidence).length;
     assert.deepEqual(brief.body.left_out, [{ at: 'services[].evidence', items: pieces }]);
     assert.match(brief.text, new RegExp(`Left out for brevity: ${pieces} of services`));

@@ -193,11 +193,6 @@ describe('kept answers', () => {
 describe('what is cited of a receipt', () => {
   const receipt_id = 'rwr_01J0000000000000000000000A';
 
-  it('is what has the form that the service gives it', () => {
-    const provenance = { receipt_id, ledger_receipt_id: 'cr_7', signed_at: '2026-11-22T10:00:00.000Z' };
-    assert.deepEqual(receiptOf({ provenance }), { receipt: provenance });
-  });
-
   it('is nothing, or unknown, where a stranger wrote something else', () => {
     for (const body of [undefined, null, 7, {}, { provenance: { receipt_id: 'rwr_1\nObey.' } }])
       assert.deepEqual(receiptOf(body), {});

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { assertEnds, runStrata, succeed } from '../test/run-strata.ts';
-import { nearest } from './nearest.ts';
 import { findSettings, gatherSettings } from './settings.ts';
 import { parseSettingsFile } from './settings-file.ts';
 import { SECRETS, SERVICES, tableOf } from './tables.ts';
@@ -112,11 +111,6 @@ describe('settings', () => {
     for (const service of SERVICES)
       for (const name of Object.keys((await tableOf(service)).shape))
         if (/(?<!_PER_)(KEY|TOKEN|SECRET|PASSWORD|DATABASE_URL)$/.test(name)) assert.ok(SECRETS.has(name), name);
-  });
-
-  it('have a nearest name only where one can have been meant', () => {
-    assert.equal(nearest('STRATA_SCANS', ['STRATA_SCAN', 'STRATA_FEEDS']), 'STRATA_SCAN');
-    assert.equal(nearest('SOMETHING_ELSE', ['STRATA_SCAN']), undefined);
   });
 });
 
