@@ -1,5 +1,4 @@
 // Vocabularies: processes that start when they are called, files that are always checked, and workers that send them.
-
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
