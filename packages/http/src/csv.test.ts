@@ -116,7 +116,5 @@ describe('a CSV route', () => {
       assert.equal(reply.headers['content-encoding'], undefined, none);
       assert.equal(reply.rawPayload.length, plain.rawPayload.length, none);
     }
-    const head = await http.fastify.inject({ method: 'HEAD', url: '/table.csv' });
-    assert.deepEqual([head.statusCode, head.body, head.headers.etag], [200, '', plain.headers.etag]);
   });
 });

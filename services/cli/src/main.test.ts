@@ -163,8 +163,7 @@ describe('a command that root runs', { skip: isRoot ? false : 'only root writes 
 });
 
 describe('both services', () => {
-  const on = { STRATA_NETWORK: 'on' };
-  const all = { STRATA_HOST: '0.0.0.0' };
+  const [on, all] = [{ STRATA_NETWORK: 'on' }, { STRATA_HOST: '0.0.0.0' }];
   const named = { STRATA_CHAT_URL: 'https://chat.example/', STRATA_EXPLORER_URL: 'https://stack.example' };
   const explorer = 'http://127.0.0.1:8787';
   for (const [what, env, chat, stack] of [
@@ -196,8 +195,7 @@ describe('both services', () => {
     };
     await succeed('start', {
       env: {
-        ...{ STRATA_DATA: directory.path, STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_STACK_PORT: '0' },
-        ...{ STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_NETWORK: 'on', STRATA_MDNS: 'off' },
+        ...{ ...quiet, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', ...on, STRATA_MDNS: 'off' },
         ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_DRAIN_SECONDS: '2' },
       },
       interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,

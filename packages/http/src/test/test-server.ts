@@ -1,10 +1,11 @@
 // Servers over small tables of routes, with receipts and keys in memory.
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { connect, type TcpNetConnectOpts } from 'node:net';
 import * as receipts from '@strata/receipts';
 import pino from 'pino';
 import { z } from 'zod';
+import { testKey } from '../../../../tests/support/ledger-service.ts';
 import { until as untilSo } from '../../../../tests/support/until.ts';
 import {
   AnswerCache,
@@ -130,10 +131,8 @@ export const connectionsOf = ({ fastify }: ReturnType<typeof serverOf>) =>
 export const until = (isSo: () => boolean | Promise<boolean>, what: string) => untilSo(isSo, { what });
 
 function createNotary() {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const publicKey = receipts.decodeBase64Url(privateKey.export({ format: 'jwk' }).x ?? '') ?? new Uint8Array();
-  const signer = { keyId: receipts.keyIdOf(publicKey), sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
-  const keys = [receipts.publicKeyEntry(publicKey, { status: 'current', not_before: '2026-01-01T00:00:00Z' })];
+  const signer = testKey(1);
+  const keys = [receipts.publicKeyEntry(signer.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00Z' })];
   const ledger = receipts.ledgerEntry(keys, { origin: 'ledger.test', url: '/ledger/' });
   const issuing = () => ({ signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' });
   const once = new Map<string, object>();
