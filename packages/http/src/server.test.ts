@@ -236,7 +236,6 @@ describe('the mapping of errors to problems', () => {
     assert.equal(titles.size, Object.keys(ERRORS).length, 'each has a title of its own');
   });
 
-  // What Fastify says of a body is proved above.
   it('is invalid_parameter for a URL that Fastify cannot read, without its message', () => {
     const { problem } = problemOf(Object.assign(new Error('FST: internals'), { code: 'FST_ERR_BAD_URL' }), 'r');
     assert.equal(problem.code, 'invalid_parameter');

@@ -48,7 +48,6 @@ describe('an event stream', () => {
     port = await server.listen({ host: '127.0.0.1', port: 0 });
   }
 
-  /** A raw client, and what it has received as text. */
   async function open({ headers = '', method = 'GET', before = '', after = '' }: Sent = {}) {
     const sent = `${before}${method} /stream HTTP/1.1\r\nhost: x\r\n${headers}\r\n${after}`;
     const client = await rawClient({ port }, sent);

@@ -47,7 +47,6 @@ async function scene() {
       return Books.open({ ledger: { ...ledger, log }, answers, segments, logger, now });
     },
     keep: (books: Books, id = books.newId()) => books.keep(id, start, end).then(() => id),
-    /** Receipts that are not in the ledger. */
     unentered: async () => (await store.answers.unentered(99)).length,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -33,7 +33,6 @@ const ofTransport: Readonly<Record<string, readonly [ask: () => Promise<Answer>,
   'a path that cannot be decoded': [() => get('/v1/models/%zz'), 400, null, null],
 };
 
-/** Each is refused with 400, by its code and field. */
 const refused: readonly (readonly [endpoint: string, body: object, code: string, param: string])[] = [
   ['completions', {}, 'missing_required_parameter', 'prompt'],
   ['completions', { prompt: '' }, 'invalid_value', 'prompt'],

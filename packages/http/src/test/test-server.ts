@@ -124,7 +124,6 @@ export async function rawClient(options: TcpNetConnectOpts, sent: string) {
   return { socket, text: () => text };
 }
 
-/** How many connections a server has. */
 export const connectionsOf = ({ fastify }: ReturnType<typeof serverOf>) =>
   new Promise<number>((resolve) => fastify.server.getConnections((_, count) => resolve(count ?? -1)));
 

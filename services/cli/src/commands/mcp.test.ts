@@ -11,7 +11,6 @@ let service: Awaited<ReturnType<typeof liveService>>;
 let mcp: Awaited<ReturnType<typeof asking>>;
 const ask = (at: string, key = service.key) => fetch(service.base + at, { headers: { 'x-stack-key': key } });
 
-/** What a tool needs. */
 function inputOf(required: readonly string[] = []): Record<string, string> {
   const known = { domain: service.domain, provider: 'cloudflare', tool: 'google-workspace' };
   return Object.fromEntries(required.map((name) => [name, known[name as keyof typeof known]]));

@@ -10,7 +10,6 @@ import { liveService } from '../test/live-service.ts';
 import { assertEnds, type RunOptions } from '../test/run-strata.ts';
 
 describe('strata stack scan', () => {
-  /** Scans into a data directory of its own. */
   async function scanner() {
     const data = await temporaryDirectory();
     const { internet } = await liveService();

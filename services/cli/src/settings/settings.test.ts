@@ -165,7 +165,6 @@ describe('strata config', () => {
       /^STRATA_SCAN: /,
       /^STRATA_STACK_PROT: there is no such setting; did you mean STRATA_STACK_PORT\?$/,
     ]);
-    // A service does not start either.
     await assertEnds('stack serve', 2, /STRATA_STACK_PROT: there is no such/, { env: { STRATA_STACK_PROT: '1' } });
     const good = await succeed('config check --json', { env: { STRATA_STACK_PORT: '8080' } });
     assert.deepEqual(JSON.parse(good.stdout), { ok: true, problems: [], warnings: [] });

@@ -18,7 +18,6 @@ async function untilReceived(worker: ScriptedWorker, session: WorkerSession): Pr
   await until(() => session.load.running === 77);
 }
 
-/** Why the session of a worker ends. */
 async function breachOf({ ends }: TestNetwork): Promise<string> {
   await until(() => ends.length === 1);
   return ends[0]?.breach ?? '';
@@ -154,7 +153,6 @@ it('a session that ends ends all jobs and calls, and takes no more', async () =>
 describe('a call', () => {
   const file = Buffer.from('GGUF'.repeat(1_000));
   const digest = hash('sha256', file);
-  /** Sends the vocabulary part by part. */
   const giving = (change: (from: number) => Partial<FrameOf<'vocabularyPart'>>): WorkerOptions => ({
     onFrame(frame, worker) {
       if (frame.kind !== 'vocabularyAsk') return true;
