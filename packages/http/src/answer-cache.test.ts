@@ -17,36 +17,6 @@ it('an answer is compressed from a size on', () => {
 });
 
 describe('the cache of ready answers', () => {
-  it('computes an answer once, however many ask at the same time', async () => {
-    const cache = new AnswerCache();
-    let computed = 0;
-    const ask = () => cache.compute(A, async () => answerOf(`${++computed}`));
-    const answers = await Promise.all([ask(), ask(), ask()]);
-    assert.deepEqual([computed, new Set(answers).size], [1, 1]);
-    assert.equal(cache.get('a'), answers[0]);
-  });
-
-  it('drops what has an invalidated tag, and only that', async () => {
-    const cache = new AnswerCache();
-    await cache.compute({ key: 'a', tags: ['x', 'y'] }, makes('a'));
-    await cache.compute({ key: 'b', tags: ['z'] }, makes('b'));
-    cache.invalidate('y');
-    assert.equal(cache.get('a'), undefined);
-    assert.ok(cache.get('b'));
-  });
-
-  it('does not keep an answer that was invalidated while it was computed, and the next asker computes anew', async () => {
-    const cache = new AnswerCache();
-    const first = Promise.withResolvers<ReadyAnswer>();
-    const asked = cache.compute(A, () => first.promise);
-    cache.invalidate('t');
-    const fresh = cache.compute(A, makes('new'));
-    first.resolve(answerOf('old'));
-    assert.deepEqual([textOf(await asked), textOf(await fresh), textOf(cache.get('a'))], ['old', 'new', 'new']);
-    cache.invalidate('t');
-    assert.equal(cache.get('a'), undefined, 'the tag still leads to it');
-  });
-
   it('keeps an answer whose maker says that it read everything after the invalidation', async () => {
     const cache = new AnswerCache();
     await cache.compute(A, async (readsAnew) => {

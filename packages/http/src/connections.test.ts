@@ -4,23 +4,14 @@ import { EventEmitter, once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
-import { z } from 'zod';
 import { DEFAULT_BOUNDS } from './bounds.ts';
 import { Connections } from './connections.ts';
 import { createLogger, type HttpServer, type HttpServerParts, Metrics, type Route, route } from './index.ts';
 import { StreamBounds } from './stream-bounds.ts';
-import { serverOf, until } from './test/test-server.ts';
+import { connectionsOf, nothing, plain, plainBytes, rawClient, serverOf, until } from './test/test-server.ts';
 
-const json = { kind: 'json', schema: z.object({}), description: 'Nothing.' } as const;
 const events = { kind: 'events', description: 'Events.', events: [] } as const;
-const contract = {
-  method: 'GET',
-  tag: 'Things',
-  summary: 'A thing',
-  errors: [],
-  access: 'open',
-  output: json,
-} as const;
+const contract = { ...plain, output: nothing } as const;
 const answers = new EventEmitter();
 const routes: readonly Route<object>[] = [
   route({ ...contract, path: '/health' }, (_app: object) => ({})),
@@ -32,7 +23,7 @@ const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\
 
 describe('bounds of IPv6 networks', () => {
   /** How many of as many opened, each from another /64. */
-  const opened = (count: number, subnet: (i: number) => number, open: (address: string) => boolean) =>
+  const opened = (open: (address: string) => boolean, count: number, subnet: (i: number) => number) =>
     Array.from({ length: count }, (_, i) => open(`2001:db8:0:${subnet(i).toString(16)}::1`)).filter(Boolean).length;
 
   it('hold for connections of a /56 and of a /48, and leave a quarter of all for other networks', () => {
@@ -54,15 +45,9 @@ describe('bounds of IPv6 networks', () => {
         server.emit('request', { socket }, new EventEmitter());
         return isOpen;
       };
-      assert.equal(
-        opened(120, (i) => i % 256, open),
-        ofSubnet,
-      );
-      assert.equal(
-        opened(120, (i) => 256 * (1 + i), open),
-        ofNetwork - ofSubnet,
-      );
-      assert.equal(open('192.0.2.1'), true);
+      const first = opened(open, 120, (i) => i % 256);
+      const others = opened(open, 120, (i) => 256 * (1 + i));
+      assert.deepEqual([first, others, open('192.0.2.1')], [ofSubnet, ofNetwork - ofSubnet, true]);
       for (const socket of sockets) socket.emit('close');
     }
   });
@@ -73,15 +58,9 @@ describe('bounds of IPv6 networks', () => {
       const caller = { key: { id: address, tier: 'free' }, address };
       return bounds.met(caller) === undefined && bounds.take(caller) !== undefined;
     };
-    assert.equal(
-      opened(200, (i) => i % 256, open),
-      80,
-    );
-    assert.equal(
-      opened(255, (i) => 256 * (1 + i), open),
-      240,
-    );
-    assert.equal(open('2001:db8:1::1'), true);
+    const first = opened(open, 200, (i) => i % 256);
+    const others = opened(open, 255, (i) => 256 * (1 + i));
+    assert.deepEqual([first, others, open('2001:db8:1::1')], [80, 240, true]);
   });
 });
 
@@ -110,15 +89,9 @@ describe('bounds', { timeout: 120_000 }, () => {
   /** Connections from an address, one after the other, and what came over each. */
   const open = (localAddress: string, count: number, sent = '') =>
     Array.fromAsync({ length: count }, async () => {
-      let text = '';
-      const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
-      socket.on('data', (chunk) => {
-        text += chunk;
-      });
+      const { socket, text } = await rawClient({ port, localAddress }, sent);
       clients.push(socket);
-      await once(socket, 'connect');
-      socket.write(sent);
-      return { socket, status: () => /^HTTP\/1.1 (\d+)/.exec(text)?.[1] };
+      return { socket, status: () => /^HTTP\/1.1 (\d+)/.exec(text())?.[1] };
     });
   async function statusOf(path: string, from = '127.0.0.9') {
     const [client] = await open(from, 1, request(path, 'connection: close\r\n'));
@@ -135,21 +108,16 @@ describe('bounds', { timeout: 120_000 }, () => {
     const [other] = await open('127.0.0.2', 1);
     const [first, ...more] = await open('127.0.0.1', 12, request('/thing'));
     await until(() => isOpen(6, 0), 'five of the one are left, and the other');
-    assert.deepEqual(
-      [first, more.at(-1), other].map((each) => each?.socket.closed),
-      [true, false, false],
-    );
+    const areClosed = [first, more.at(-1), other].map((each) => each?.socket.closed);
+    assert.deepEqual(areClosed, [true, false, false]);
     await open('127.0.0.3', 10);
     await until(() => isOpen(16, 0), 'a trusted proxy has no such bound');
     await open('127.0.0.1', 5, request('/slow'));
     await until(() => isOpen(11, 5), 'all of the address are busy');
     assert.deepEqual([await statusOf('/thing', '127.0.0.1'), await statusOf('/thing')], ['503', '200']);
     assert.equal(await figure('bounds_met_total{bound="connections-per-address"}'), 13);
-    assert.partialDeepStrictEqual(JSON.parse(log[0] ?? ''), {
-      bound: 'connections-per-address',
-      address: '127.0.0.1',
-      max: 5,
-    });
+    const logged = { bound: 'connections-per-address', address: '127.0.0.1', max: 5 };
+    assert.partialDeepStrictEqual(JSON.parse(log[0] ?? ''), logged);
     assert.ok(log.length < 13, 'one line for many');
   });
 
@@ -184,14 +152,8 @@ describe('bounds', { timeout: 120_000 }, () => {
       const headers = `x-stack-key: ${key}\r\nx-forwarded-for: ${client}\r\n`;
       const opened = await open('127.0.0.1', count, request('/stream', headers));
       await until(() => opened.every((each) => each.status() !== undefined), 'each has an answer');
-      assert.equal(
-        opened
-          .map((each) => each.status())
-          .sort()
-          .join(' '),
-        expected,
-        key,
-      );
+      const statuses = opened.map((each) => each.status()).sort();
+      assert.equal(statuses.join(' '), expected, key);
     }
     assert.deepEqual([await figure('open_streams'), counted], [23, 23]);
     for (const bound of ['key', 'address', 'tier'])
@@ -200,5 +162,38 @@ describe('bounds', { timeout: 120_000 }, () => {
     await until(async () => (await figure('open_streams')) === 0, 'all have left');
     const [again] = await open('127.0.0.1', 1, request('/stream', 'x-stack-key: free-1\r\n'));
     await until(() => again?.status() === '200', 'there is room again');
+  });
+});
+
+/** More than the system buffers for a client that does not read. */
+const LARGE = Buffer.alloc(8 * 1024 * 1024, 'x');
+let begun = 0;
+const large = route({ ...plainBytes, path: '/large' }, (_app: object) => {
+  begun += 1;
+  return { bytes: LARGE };
+});
+const make = route({ ...plainBytes, method: 'POST', path: '/make' }, (_app: object) => ({ bytes: 'made' }));
+
+describe('a client that sends many requests on one connection', () => {
+  it('is cut where it reads no answer, and few of its requests are begun', async () => {
+    const patience = { headersMs: 300, requestMs: 600, stillMs: 60_000, checkMs: 50 };
+    await using http = serverOf([large], { patience });
+    const socket = connect(await http.listen({ host: '127.0.0.1', port: 0 }), '127.0.0.1');
+    socket.pause().on('error', () => {});
+    begun = 0;
+    socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(5_000));
+    await until(async () => begun > 0 && (await connectionsOf(http)) === 0, 'it was cut');
+    assert.ok(begun <= 17, `${begun} were begun`);
+    socket.destroy();
+  });
+
+  it('receives all answers in order where it sends a few at once, and more when it has read them', async () => {
+    await using http = serverOf([make]);
+    const { socket, text } = await rawClient({ port: await http.listen({ host: '127.0.0.1', port: 0 }) }, '');
+    for (let round = 1; round <= 5; round += 1) {
+      socket.write('POST /make HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n'.repeat(16));
+      await until(() => text().match(/\r\n\r\nmade/g)?.length === round * 16, `round ${round} was answered`);
+    }
+    socket.destroy();
   });
 });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { codePoint, holds } from '../../../tests/support/property.ts';
 import { contentDisposition, csvBytes } from './csv.ts';
 import { route } from './index.ts';
-import { serverOf } from './test/test-server.ts';
+import { plain, serverOf } from './test/test-server.ts';
 
 const columns = ['domain', 'value'].map((name) => ({ name, description: 'Anything.' }));
 const text = (rows: (string | number | boolean | null)[][]) =>
@@ -53,11 +53,9 @@ describe('a table as CSV', () => {
 describe('a CSV route', () => {
   const rows = Array.from({ length: 200 }, (_, i) => [`company-${i}.com`, i]);
   const output = { kind: 'csv', columns, description: 'Rows.' } as const;
-  const contract = { method: 'GET', path: '/table.csv', tag: 'Exports', summary: 'A table', output } as const;
-  const table = route(
-    { ...contract, errors: [], access: 'open', cache: () => ({ key: 'table', tags: [] }) },
-    (_app: object) => ({ filename: 'table.csv', rows, isTruncated: true }),
-  );
+  const cache = () => ({ key: 'table', tags: [] });
+  const answer = { filename: 'table.csv', rows, isTruncated: true };
+  const table = route({ ...plain, path: '/table.csv', output, cache }, (_app: object) => answer);
   let signed = 0;
   const signBytes = async (content: Uint8Array, contentType: string) => {
     signed += 1;
@@ -118,7 +116,5 @@ describe('a CSV route', () => {
       assert.equal(reply.headers['content-encoding'], undefined, none);
       assert.equal(reply.rawPayload.length, plain.rawPayload.length, none);
     }
-    const head = await http.fastify.inject({ method: 'HEAD', url: '/table.csv' });
-    assert.deepEqual([head.statusCode, head.body, head.headers.etag], [200, '', plain.headers.etag]);
   });
 });

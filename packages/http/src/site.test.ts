@@ -1,21 +1,21 @@
 // A built site from a temporary directory: what is the page, what is a file, and that nothing beside it can be had.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { serveSite } from './site.ts';
 
 const SECRET = 'not for readers';
 const SCRIPT = 'console.log("a script of the page");'.repeat(40);
 const PAGE = '<!doctype html><title>Page</title>';
-let outside: string;
+let outside: Awaited<ReturnType<typeof temporaryDirectory>>;
 let built: FastifyInstance;
 let bare: FastifyInstance;
 
@@ -36,13 +36,13 @@ async function ask(target: string, options: RequestOptions = {}, to = built) {
 
 describe('a built site', () => {
   before(async () => {
-    outside = await mkdtemp(path.join(tmpdir(), 'strata-site-'));
-    const directory = path.join(outside, 'dist');
+    outside = await temporaryDirectory();
+    const directory = path.join(outside.path, 'dist');
     await mkdir(path.join(directory, 'assets'), { recursive: true });
-    await mkdir(path.join(outside, 'empty'));
+    await mkdir(path.join(outside.path, 'empty'));
     const script = path.join(directory, 'assets', 'page-1a2b.js');
     for (const [file, content] of [
-      [path.join(outside, 'package.json'), SECRET],
+      [path.join(outside.path, 'package.json'), SECRET],
       [path.join(directory, 'secret.txt'), SECRET],
       [path.join(directory, 'assets', '.hidden'), SECRET],
       [path.join(directory, 'page.html'), PAGE],
@@ -53,12 +53,12 @@ describe('a built site', () => {
     ] as const)
       await writeFile(file, content);
     built = await serving(directory);
-    bare = await serving(path.join(outside, 'empty'));
+    bare = await serving(path.join(outside.path, 'empty'));
   });
   after(async () => {
     await built?.close();
     await bare?.close();
-    await rm(outside, { recursive: true, force: true });
+    await outside?.[Symbol.asyncDispose]();
   });
 
   for (const target of ['/', '/domain/example.com', '/?x=1']) {

@@ -1,40 +1,31 @@
 // Slow clients on real sockets and in real time: headers and bodies that never end, answers that no client reads.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { received } from '../../../tests/support/raw-http.ts';
 import { type Patience, route } from './index.ts';
-import { serverOf, until } from './test/test-server.ts';
+import { connectionsOf, plainBytes, serverOf, until } from './test/test-server.ts';
 
 const SHORT: Patience = { headersMs: 300, requestMs: 600, stillMs: 60_000, checkMs: 50 };
 /** More than the system keeps for a reader that does not read. */
 const LARGE = Buffer.alloc(64 * 1024 * 1024, 'x');
-const output = { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' } as const;
-const contract = { tag: 'Files', summary: 'A large file', output, errors: [], access: 'open' } as const;
-const large = route({ ...contract, method: 'GET', path: '/large' }, (_app: object) => ({ bytes: LARGE }));
-const make = route({ ...contract, method: 'POST', path: '/make' }, (_app: object) => ({ bytes: 'made' }));
+const large = route({ ...plainBytes, path: '/large' }, (_app: object) => ({ bytes: LARGE }));
+const make = route({ ...plainBytes, method: 'POST', path: '/make' }, (_app: object) => ({ bytes: 'made' }));
 const GET_LARGE = 'GET /large HTTP/1.1\r\nhost: x\r\n';
 
 async function listening(patience: Partial<Patience> = {}) {
   const http = serverOf([large, make], { patience: { ...SHORT, ...patience } });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
-  const open = () =>
-    new Promise<number>((resolve) => http.fastify.server.getConnections((_, count) => resolve(count ?? -1)));
-  return { open, port, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
+  return { open: () => connectionsOf(http), port, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
 }
 
 /** Sends the bytes, then a drop now and then as long as it may; what was answered. */
-async function dripping(port: number, start: string, drop: string): Promise<string> {
+function dripping(port: number, start: string, drop: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
-  socket.on('error', () => {});
   socket.write(start);
   const timer = setInterval(() => socket.write(drop), 20);
-  await once(socket, 'close');
-  clearInterval(timer);
-  return Buffer.concat(chunks).toString();
+  return received(socket).finally(() => clearInterval(timer));
 }
 
 describe('a client', { timeout: 120_000 }, () => {

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { codePoint, holds } from '../../../tests/support/property.ts';
 import { type Bounds, formatSse, type HttpServer, Metrics, route, type SseClient, type SseOptions } from './index.ts';
-import { serverOf, until } from './test/test-server.ts';
+import { nothing, plain, rawClient, serverOf, until } from './test/test-server.ts';
 
-const contract = { method: 'GET', tag: 'Streams', summary: 'A stream', errors: [], access: 'open' } as const;
 const events = [{ name: 'x', description: 'One.', schema: z.object({}) }];
-const nothing = { kind: 'json', schema: z.object({}), description: 'Nothing.' } as const;
-const slow = route({ ...contract, path: '/slow', output: nothing }, async (_app: object) => sleep(50, {}));
+const output = { kind: 'events', description: 'Events.', events } as const;
+const slow = route({ ...plain, path: '/slow', output: nothing }, async (_app: object) => sleep(50, {}));
 const SLOW = 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n';
 
 /** Headers, method, and what is written on the connection before and after the request. */
@@ -43,25 +42,17 @@ describe('an event stream', () => {
       client.onClose(() => void openClients--);
       return subscribe(client);
     };
-    const output = { kind: 'events', description: 'Events.', events } as const;
-    const stream = route({ ...contract, path: '/stream', output }, (_app: object) => subscribed);
+    const stream = route({ ...plain, path: '/stream', output }, (_app: object) => subscribed);
     metrics = new Metrics();
     server = serverOf([stream, slow], { metrics, sse, bounds });
     port = await server.listen({ host: '127.0.0.1', port: 0 });
   }
 
-  /** A raw client, and what it has received as text. */
   async function open({ headers = '', method = 'GET', before = '', after = '' }: Sent = {}) {
-    const socket = connect(port, '127.0.0.1');
-    sockets.push(socket);
-    socket.on('error', () => {});
-    let text = '';
-    socket.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-    await once(socket, 'connect');
-    socket.write(`${before}${method} /stream HTTP/1.1\r\nhost: x\r\n${headers}\r\n${after}`);
-    return { socket, text: () => text };
+    const sent = `${before}${method} /stream HTTP/1.1\r\nhost: x\r\n${headers}\r\n${after}`;
+    const client = await rawClient({ port }, sent);
+    sockets.push(client.socket);
+    return client;
   }
 
   it('has headers of a stream, a time to reconnect, and hands over the id to resume from', async () => {
@@ -196,8 +187,7 @@ describe('an event stream', () => {
       valid.delete(id);
       revision += 1;
     };
-    const output = { kind: 'events', description: 'Events.', events } as const;
-    const stream = route({ ...contract, access: 'key', path: '/stream', output }, (_app: object) => () => {});
+    const stream = route({ ...plain, access: 'key', path: '/stream', output }, (_app: object) => () => {});
     server = serverOf([stream], { keys });
     port = await server.listen({ host: '127.0.0.1', port: 0 });
     const openWith = (key: string) => open({ headers: `x-stack-key: ${key}\r\n` });

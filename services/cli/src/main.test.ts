@@ -1,14 +1,13 @@
 // The command itself: help, wrong use, failures at the start in one line. Processes of it: start.full.test.ts.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readGatewayConfig } from '@strata/gateway';
 import { readConfig, stackOpenApi } from '@strata/stack';
+import { fakeService } from '../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { whereBothAre } from './commands/start.ts';
 import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed } from './test/run-strata.ts';
@@ -82,12 +81,11 @@ describe('strata at its start', () => {
 
   it('fails with a clear line and exit code 1 where a port is in use', async () => {
     await using data = await temporaryDirectory();
-    await using server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
+    await using server = await fakeService(() => {});
+    const { port } = new URL(server.base);
     for (const name of ['STRATA_STACK_PORT', 'STRATA_METRICS_PORT']) {
       const line = `^strata: cannot serve the .+ port ${port}: the port is in use; choose another with ${name}`;
-      await failsWith({ STRATA_DATA: data.path, [name]: String(port) }, new RegExp(line));
+      await failsWith({ STRATA_DATA: data.path, [name]: port }, new RegExp(line));
     }
   });
 
@@ -165,8 +163,7 @@ describe('a command that root runs', { skip: isRoot ? false : 'only root writes 
 });
 
 describe('both services', () => {
-  const on = { STRATA_NETWORK: 'on' };
-  const all = { STRATA_HOST: '0.0.0.0' };
+  const [on, all] = [{ STRATA_NETWORK: 'on' }, { STRATA_HOST: '0.0.0.0' }];
   const named = { STRATA_CHAT_URL: 'https://chat.example/', STRATA_EXPLORER_URL: 'https://stack.example' };
   const explorer = 'http://127.0.0.1:8787';
   for (const [what, env, chat, stack] of [
@@ -198,8 +195,7 @@ describe('both services', () => {
     };
     await succeed('start', {
       env: {
-        ...{ STRATA_DATA: directory.path, STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_STACK_PORT: '0' },
-        ...{ STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_NETWORK: 'on', STRATA_MDNS: 'off' },
+        ...{ ...quiet, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', ...on, STRATA_MDNS: 'off' },
         ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_DRAIN_SECONDS: '2' },
       },
       interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,

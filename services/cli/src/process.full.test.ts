@@ -107,10 +107,8 @@ describe('a process of the command', () => {
     });
 
   it('of mcp --http says that its port is taken', async () => {
-    await using taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
-    const { code, stderr } = await spawnStrata(['mcp', '--http', String(port)]);
+    await using taken = await fakeService(() => {});
+    const { code, stderr } = await spawnStrata(['mcp', '--http', new URL(taken.base).port]);
     assert.deepEqual([code, /EADDRINUSE/.test(stderr)], [1, true], stderr);
   });
 });

@@ -1,5 +1,4 @@
 // Receipts between database and ledger: entered soon, entered once after a kill, and forgotten after their time.
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
@@ -18,12 +17,7 @@ const end = {
 };
 const start = {
   ...{ answerId: 'chatcmpl-1', requestId: 'req_1', keyId: 'key_1', endpoint: '/v1/chat/completions' },
-  ...{
-    model: { id: 'm', sha256: null, engine: 'e' },
-    salt: '00'.repeat(32),
-    requestDigest: '00',
-    receivedAt: new Date(),
-  },
+  ...{ model: { id: 'm', sha256: null, engine: 'e' }, salt: '00'.repeat(32), requestDigest: '00', receivedAt: now() },
 };
 
 /** The object with something else in place of one of its methods. */
@@ -53,7 +47,6 @@ async function scene() {
       return Books.open({ ledger: { ...ledger, log }, answers, segments, logger, now });
     },
     keep: (books: Books, id = books.newId()) => books.keep(id, start, end).then(() => id),
-    /** Receipts that are not in the ledger. */
     unentered: async () => (await store.answers.unentered(99)).length,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -1,13 +1,13 @@
 // The contract apart from chat completions: its description, answers, and the code and field of each refusal.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { exchange } from '../../../tests/support/raw-http.ts';
 import { gatewayOpenApi } from './openapi.ts';
 import { type Answer, type Json, MODEL } from './test/harness.ts';
-import { assertRefusal, get, MESSAGES, post, type Refused, sharedGateway } from './test/shared.ts';
+import { assertRefusal, chunksOf, get, MESSAGES, post, type Refused, sharedGateway } from './test/shared.ts';
 
 const CHAT = '/v1/chat/completions';
 const LONG = 'word '.repeat(500);
@@ -33,7 +33,6 @@ const ofTransport: Readonly<Record<string, readonly [ask: () => Promise<Answer>,
   'a path that cannot be decoded': [() => get('/v1/models/%zz'), 400, null, null],
 };
 
-/** Each is refused with 400, by its code and field. */
 const refused: readonly (readonly [endpoint: string, body: object, code: string, param: string])[] = [
   ['completions', {}, 'missing_required_parameter', 'prompt'],
   ['completions', { prompt: '' }, 'invalid_value', 'prompt'],
@@ -149,10 +148,9 @@ describe('openapi/gateway.json', () => {
     holds('ChatCompletion', full.body);
     holds('ChatCompletion', await bodyOf('chat/completions', { ...asked, tools, tool_choice: 'required' }));
     const streamed = { ...asked, stream: true, stream_options: { include_usage: true } };
-    const { text } = await post(CHAT, streamed);
-    const chunks = text.split('\n\n').filter((block) => block.startsWith('data: {'));
+    const chunks = chunksOf(await post(CHAT, streamed));
     assert.ok(chunks.length > 3);
-    for (const chunk of chunks) holds('ChatCompletionChunk', JSON.parse(chunk.slice(6)));
+    for (const chunk of chunks) holds('ChatCompletionChunk', chunk);
     holds('Completion', await bodyOf('completions', { model: MODEL, prompt: 'a', logprobs: 1 }));
     holds('Response', await bodyOf('responses', { model: MODEL, input: 'a', max_output_tokens: 16 }));
     holds('Embeddings', await bodyOf('embeddings', { model: MODEL, input: 'a' }));
@@ -189,6 +187,8 @@ describe('the pages of the inference service', () => {
 });
 
 describe('a gateway on sockets', () => {
+  const raw = async (request: string) => exchange((await sharedGateway()).running.port, request);
+
   it('asks for a key however the path is written', async () => {
     const body = JSON.stringify(chat);
     const type = `content-type: application/json\r\ncontent-length: ${body.length}`;
@@ -204,10 +204,4 @@ describe('a gateway on sockets', () => {
     const large = await raw(`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
     assert.match(large, /^HTTP\/1\.1 431 /);
   });
-
-  async function raw(request: string): Promise<string> {
-    const socket = connect((await sharedGateway()).running.port, '127.0.0.1');
-    socket.write(request);
-    return Buffer.concat(await Array.fromAsync<Buffer>(socket)).toString();
-  }
 });

@@ -8,7 +8,6 @@ import { TIER_LIMITS } from './limits.ts';
 import { type Harness, type Json, MODEL } from './test/harness.ts';
 import { get, MESSAGES as messages, sharedGateway, startOnSharedEngine } from './test/shared.ts';
 
-/** Requests a key from this address. */
 async function request(base: string, address: string, { headers = {}, ...init }: RequestInit = {}) {
   const asked = { method: 'POST', headers: { 'x-forwarded-for': address, ...(headers as object) }, ...init };
   const response = await fetch(`${base}/keys`, asked);

@@ -1,13 +1,10 @@
 // A gateway that is stopped while it starts and while it answers, and one whose engine is killed.
-
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
 import OpenAI from 'openai';
+import { fakeService } from '../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { untilAnswer } from '../../../tests/support/until.ts';
 import { openGatewayStore, readGatewayConfig } from './index.ts';
@@ -16,24 +13,23 @@ import { until } from './test/network/answers.ts';
 import { ENDLESS, MESSAGES as messages, untilIdle } from './test/shared.ts';
 
 const CHAT = '/v1/chat/completions';
+/** Whose answers do not end by themselves. */
+const endless = (slots: number) =>
+  createSimulatedEngine({ slots, tokensPerSecond: 50, answerTokens: 100_000 }) as unknown as Engine;
 
 describe('a gateway that is stopped', () => {
   it('ends at once while it waits for a model', async () => {
-    // It takes the request and never answers.
-    await using hub = createServer().listen(0, '127.0.0.1');
-    await once(hub, 'listening');
     const stopping = new AbortController();
-    hub.once('request', () => stopping.abort());
-    const endpoint = `http://127.0.0.1:${(hub.address() as AddressInfo).port}`;
-    const settings = { STRATA_MODEL: 'hf:somebody/some-model', STRATA_HF_ENDPOINT: endpoint };
+    // It takes the request and never answers.
+    await using hub = await fakeService(() => stopping.abort());
+    const settings = { STRATA_MODEL: 'hf:somebody/some-model', STRATA_HF_ENDPOINT: hub.base };
     await assert.rejects(startHarness(settings, { signal: stopping.signal }), stopping.signal.reason);
   });
 
   it('refuses what waits, then ends what takes too long, and keeps receipts of it', async () => {
     await using directory = await temporaryDirectory();
-    const engine = createSimulatedEngine({ slots: 2, tokensPerSecond: 50, answerTokens: 100_000 });
     const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
-    const service = await startHarness(settings, { engines: { m: engine as unknown as Engine }, shutdownMs: 300 });
+    const service = await startHarness(settings, { engines: { m: endless(2) }, shutdownMs: 300 });
     const order: string[] = [];
     const ask = async (stream: boolean) => {
       const answer = await service.post(CHAT, { model: 'm', messages, stream });
@@ -63,10 +59,9 @@ describe('a gateway', () => {
   let now = Date.now();
   let service: Harness;
   before(async () => {
-    const engine = createSimulatedEngine({ slots: 8, tokensPerSecond: 50, answerTokens: 100_000 });
     const settings = { STRATA_MODEL: '', STRATA_FREE_STREAMS_PER_ADDRESS: '2' };
-    const engines = { m: engine as unknown as Engine };
-    service = await startHarness(settings, { engines, shutdownMs: 300, now: () => new Date(now) });
+    const world = { engines: { m: endless(8) }, shutdownMs: 300, now: () => new Date(now) };
+    service = await startHarness(settings, world);
   });
   after(() => service?.[Symbol.asyncDispose]());
   const ask = (more: object, headers = {}) => service.post(CHAT, { model: 'm', messages, ...more }, headers);
@@ -101,9 +96,8 @@ describe('a gateway', () => {
 describe('a key that another process revokes', { timeout: 120_000 }, () => {
   it('loses what it has open, with an error and without [DONE]; other keys lose nothing', async () => {
     await using directory = await temporaryDirectory();
-    const engine = createSimulatedEngine({ slots: 4, tokensPerSecond: 50, answerTokens: 100_000 });
     const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
-    await using service = await startHarness(settings, { engines: { m: engine as unknown as Engine }, shutdownMs: 0 });
+    await using service = await startHarness(settings, { engines: { m: endless(4) }, shutdownMs: 0 });
     const { models } = service.running.gateway;
     await using store = await openGatewayStore(readGatewayConfig(settings));
     const { key, stored } = await store.keys.create({ tier: 'unlimited' });
@@ -113,11 +107,8 @@ describe('a key that another process revokes', { timeout: 120_000 }, () => {
     const complete = ask();
     await until(() => models.busy === 4);
     assert.ok(await store.keys.revoke(stored.id));
-    for (const each of streams)
-      assert.match(
-        await each.text(),
-        /\n\ndata: \{"error":\{"message":"This API key was revoked\."[^}]*"invalid_api_key"\}\}\n\n$/,
-      );
+    const revoked = /\n\ndata: \{"error":\{"message":"This API key was revoked\."[^}]*"invalid_api_key"\}\}\n\n$/;
+    for (const each of streams) assert.match(await each.text(), revoked);
     for (const { status, body } of [await complete, await ask()])
       assert.deepEqual([status, body.error.code], [401, 'invalid_api_key']);
     await until(() => models.busy === 1);
@@ -128,7 +119,6 @@ describe('a key that another process revokes', { timeout: 120_000 }, () => {
 
 const asked = { model: MODEL, messages, temperature: 0 };
 
-// Clients get an error, slots are released, another process starts, and the gateway goes on.
 describe('an engine that is killed', () => {
   let service: Harness;
   before(async () => {

@@ -75,10 +75,8 @@ describe('the receipt of an answer', () => {
     const [one, two] = [await receiptOf(service, first), await receiptOf(service, again)];
     assert.notEqual(one.request_hmac_sha256, two.request_hmac_sha256);
     assert.notEqual(one.answer_hmac_sha256, two.answer_hmac_sha256);
-    const kept = JSON.stringify([
-      one,
-      (await service.get(`/ledger/receipts/${one.provenance.ledger_receipt_id}`)).text,
-    ]);
+    const inLedger = await service.get(`/ledger/receipts/${one.provenance.ledger_receipt_id}`);
+    const kept = JSON.stringify([one, inLedger.text]);
     const plain = [body, canonicalize(readAnswerContent(first.text))].map((text) => hash('sha256', text));
     for (const secret of [saltOf(first), ...plain]) assert.ok(!kept.includes(secret));
     // The database as it is on the disk.
@@ -142,10 +140,8 @@ describe('the receipt of an answer', () => {
 it('the ledger is cosigned by the witnesses named, once they know it', async () => {
   await using directory = await temporaryDirectory();
   const logs = new Map();
-  await using witness = await Witness.open({
-    ...{ directory: directory.path, name: 'w.example', logs },
-    now: () => new Date(),
-  });
+  const now = () => new Date();
+  await using witness = await Witness.open({ directory: directory.path, name: 'w.example', logs, now });
   await using server = await fakeService(async (request, response) => {
     const { status, body } = await witness.addCheckpoint(await textOf(request));
     response.writeHead(status).end(body);

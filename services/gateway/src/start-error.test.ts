@@ -1,5 +1,4 @@
 // Why a gateway cannot join the network, told in one sentence, from the errors of a real host.
-
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';

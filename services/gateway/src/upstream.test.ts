@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Harness, MODEL, startHarness } from './test/harness.ts';
-import { assertRefusal, MESSAGES as messages, sharedGateway } from './test/shared.ts';
+import { assertRefusal, chunksOf, MESSAGES as messages, sharedGateway } from './test/shared.ts';
 
 const CHAT = '/v1/chat/completions';
 const asked = { model: MODEL, messages, temperature: 0 };
@@ -31,8 +31,7 @@ describe('an upstream server', () => {
     assert.deepEqual([choices[0].message.content, choices[1].message.content], [expected, expected]);
     assert.partialDeepStrictEqual(usage, { prompt_tokens, completion_tokens: 2 * completion_tokens });
     const streamed = { ...asked, stream: true, stream_options: { include_usage: true } };
-    const blocks = (await service.post(CHAT, streamed)).text.split('\n\n').slice(0, -2);
-    const chunks = blocks.map((block) => JSON.parse(block.slice('data: '.length)));
+    const chunks = chunksOf(await service.post(CHAT, streamed));
     assert.equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), expected);
     assert.equal(chunks.at(-1).usage.completion_tokens, completion_tokens);
   });

@@ -1,9 +1,11 @@
 // Servers over small tables of routes, with receipts and keys in memory.
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
+import { connect, type TcpNetConnectOpts } from 'node:net';
 import * as receipts from '@strata/receipts';
 import pino from 'pino';
 import { z } from 'zod';
+import { testKey } from '../../../../tests/support/ledger-service.ts';
 import { until as untilSo } from '../../../../tests/support/until.ts';
 import {
   AnswerCache,
@@ -24,6 +26,14 @@ export interface TestApp {
 const thing = z.object({ id: z.string(), limit: z.int(), calls: z.int() });
 const made = { kind: 'signed', status: 201, schema: z.object({ made: z.boolean() }) } as const;
 const common = { tag: 'Things', summary: 'A thing' } as const;
+
+/** Of routes, and an output, of which a test needs nothing else. */
+export const plain = { ...common, method: 'GET', errors: [], access: 'open' } as const;
+export const nothing = { kind: 'json', schema: z.object({}), description: 'Nothing.' } as const;
+export const plainBytes = {
+  ...plain,
+  output: { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' },
+} as const;
 
 export const routes: readonly Route<TestApp>[] = [
   route(
@@ -102,13 +112,26 @@ export const serverOf = (routes: readonly Route<object>[], options: Partial<Http
     ...options,
   });
 
+/** A connection on which this was sent, and the text that it has received. */
+export async function rawClient(options: TcpNetConnectOpts, sent: string) {
+  let text = '';
+  const socket = connect({ host: '127.0.0.1', ...options }).on('error', () => {});
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await once(socket, 'connect');
+  socket.write(sent);
+  return { socket, text: () => text };
+}
+
+export const connectionsOf = ({ fastify }: ReturnType<typeof serverOf>) =>
+  new Promise<number>((resolve) => fastify.server.getConnections((_, count) => resolve(count ?? -1)));
+
 export const until = (isSo: () => boolean | Promise<boolean>, what: string) => untilSo(isSo, { what });
 
 function createNotary() {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const publicKey = receipts.decodeBase64Url(privateKey.export({ format: 'jwk' }).x ?? '') ?? new Uint8Array();
-  const signer = { keyId: receipts.keyIdOf(publicKey), sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
-  const keys = [receipts.publicKeyEntry(publicKey, { status: 'current', not_before: '2026-01-01T00:00:00Z' })];
+  const signer = testKey(1);
+  const keys = [receipts.publicKeyEntry(signer.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00Z' })];
   const ledger = receipts.ledgerEntry(keys, { origin: 'ledger.test', url: '/ledger/' });
   const issuing = () => ({ signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' });
   const once = new Map<string, object>();

@@ -31,7 +31,6 @@ const testGateway = shared(async () => {
 const ends = async (args: string, code: number, words = /^/, options: RunOptions = {}) =>
   assertEnds(`inference ${args}`, code, words, { env: (await testGateway()).env, ...options });
 
-/** What such a command prints, which must end with 0. */
 const strata = async (args: string, options?: RunOptions) => (await ends(args, 0, /^/, options)).stdout;
 
 const piece = (content: unknown) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
@@ -47,7 +46,6 @@ async function chatWith(text: string, code: number, words: RegExp, at = '') {
   return [(await assertEnds(command, code, words)).stdout, ...paths];
 }
 
-/** Asks the gateway with its key. */
 async function gateway(at: string, body?: string): Promise<Response> {
   const { env, running } = await testGateway();
   const headers = { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' };

@@ -11,7 +11,6 @@ let service: Awaited<ReturnType<typeof liveService>>;
 let mcp: Awaited<ReturnType<typeof asking>>;
 const ask = (at: string, key = service.key) => fetch(service.base + at, { headers: { 'x-stack-key': key } });
 
-/** What a tool needs. */
 function inputOf(required: readonly string[] = []): Record<string, string> {
   const known = { domain: service.domain, provider: 'cloudflare', tool: 'google-workspace' };
   return Object.fromEntries(required.map((name) => [name, known[name as keyof typeof known]]));
@@ -52,7 +51,8 @@ describe('strata mcp', () => {
     const brief = await mcp.call('stack_domain', { domain: service.domain, evidence: 0 });
     const names = (services: readonly { provider: string }[]) => services.map(({ provider }) => provider);
     assert.deepEqual(names(brief.body.answer.services), names(said.services));
-    assert.equal(brief.body.receipt.receipt_id, said.provenance.receipt_id);
+    const { receipt_id, ledger_receipt_id, signed_at } = said.provenance;
+    assert.deepEqual(brief.body.receipt, { receipt_id, ledger_receipt_id, signed_at });
     const pieces = said.services.flatMap(({ evidence }: { evidence: unknown[] }) => evidence).length;
     assert.deepEqual(brief.body.left_out, [{ at: 'services[].evidence', items: pieces }]);
     assert.match(brief.text, new RegExp(`Left out for brevity: ${pieces} of services`));

@@ -1,23 +1,17 @@
 // What an operator sees of a gateway's network, and a worker with its earnings, on a gateway that speaks the frames.
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { openGatewayStore, readGatewayConfig } from '@strata/gateway';
-import {
-  decodeFrame,
-  decodeOffer,
-  encodeFrame,
-  PROTOCOL,
-  PROTOCOL_VERSION,
-  settleSignedBytes,
-} from '@strata/inference';
-import { type Channel, createJoinToken, startPeerNode } from '@strata/p2p';
+import { decodeOffer, settleSignedBytes } from '@strata/inference';
+import { createJoinToken } from '@strata/p2p';
 import { tinyChatModel } from '@strata/testnet';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
+import { requestOf, startScriptedGateway } from '../../../../tests/support/scripted-gateway.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { until } from '../../../../tests/support/until.ts';
 import { assertEnds, jsonOf, runStrata, succeed, TestContext } from '../test/run-strata.ts';
 import { networkCommand } from './network.ts';
 
@@ -110,52 +104,33 @@ describe('strata inference network', () => {
   });
 });
 
-const PENALTIES = { presencePenalty: 0, frequencyPenalty: 0, logitBias: [], seed: 1 };
-const SAMPLING = { temperature: 0, topP: 1, topK: 0, minP: 0, ...PENALTIES };
-
-/** Asks the first worker that comes for one answer, and agrees to its receipt. */
-async function oneAnswer(channel: Channel, sign: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<number> {
-  const nonce = randomBytes(16);
-  let tokens = 0;
-  await channel.send(encodeFrame({ kind: 'hello', version: PROTOCOL_VERSION, software: 'test/1', role: 'gateway' }));
-  for await (const bytes of channel.messages) {
-    const frame = decodeFrame(bytes);
-    if (frame.kind === 'offer' && tokens === 0) {
-      const modelSha256 = decodeOffer(frame.offer).models[0]?.sha256 ?? '';
-      const fixed = { prompt: [1, 2, 3], given: [], replay: 'exact', maxTokens: 8, credit: 100 } as const;
-      await channel.send(encodeFrame({ kind: 'request', id: 1, nonce, modelSha256, ...fixed, sampling: SAMPLING }));
-    } else if (frame.kind === 'tokens') tokens += frame.tokens.length;
-    else if (frame.kind === 'failed') throw new Error(frame.message);
-    else if (frame.kind === 'done') {
-      const signature = await sign(settleSignedBytes(frame.receipt));
-      await channel.send(encodeFrame({ kind: 'settle', nonce, signature }));
-      // Two pulses later it has been received and kept.
-      let pulses = 0;
-      for await (const later of channel.messages) {
-        if (decodeFrame(later).kind === 'pulse') pulses += 1;
-        if (pulses === 2) return tokens;
-      }
-    }
-  }
-  throw new Error('the worker is gone');
+/** Asks the first worker that comes for one answer, and agrees to its receipt; how many tokens it made. */
+async function oneAnswer({ greeted, node }: Awaited<ReturnType<typeof startScriptedGateway>>): Promise<number> {
+  const channel = await greeted();
+  const { offer } = await channel.until('offer');
+  const request = requestOf(1, { modelSha256: decodeOffer(offer).models[0]?.sha256 ?? '', maxTokens: 8 });
+  const end = await channel.ask(request);
+  if (end.kind === 'failed') throw new Error(end.message);
+  const signature = await node.sign(settleSignedBytes(end.receipt));
+  await channel.send({ kind: 'settle', nonce: request.nonce, signature });
+  // Two pulses later it has been received and kept.
+  const { length } = channel.frames;
+  await until(() => channel.frames.slice(length).filter(({ kind }) => kind === 'pulse').length >= 2);
+  return channel.tokensOf(request.id).length;
 }
 
 describe('strata inference worker', () => {
   it('serves a gateway by one command, leaves when it is told to, and shows what it has earned', async () => {
     await using data = await temporaryDirectory();
     await using other = await temporaryDirectory();
-    const keyFile = path.join(other.path, 'peer.key');
-    await using gateway = await startPeerNode({ keyFile, listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false });
-    const answered = Promise.withResolvers<number>();
-    await gateway.channels.handle(PROTOCOL, (channel) => {
-      oneAnswer(channel, (bytes) => gateway.sign(bytes)).then(answered.resolve, answered.reject);
-    });
+    await using scripted = await startScriptedGateway();
+    const gateway = scripted.node;
+    const answered = oneAnswer(scripted);
     const env = { STRATA_DATA: data.path, STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
-    const [address = ''] = gateway.addresses();
-    const command = ['inference', 'worker', '--model', tinyChatModel, '--name', 'tiny', '--join', address];
-    const waiting = { env, interruptAt: /serving gateway/, whileAt: () => answered.promise };
+    const command = ['inference', 'worker', '--model', tinyChatModel, '--name', 'tiny', '--join', scripted.address];
+    const waiting = { env, interruptAt: /serving gateway/, whileAt: () => answered };
     const { stdout: worker } = await succeed(command, waiting);
-    const tokens = await answered.promise;
+    const tokens = await answered;
     assert.match(worker, /^lending tiny \(.+ tokens of context, 4 answers at once\)\nas 12D3\w+\n/);
     for (const what of ['serving gateway', 'joined the network at'])
       assert.match(worker, new RegExp(`^${what} ${gateway.id}$`, 'm'));

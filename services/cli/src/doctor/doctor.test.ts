@@ -1,14 +1,12 @@
 // Each problem that `strata doctor` reports, provoked: with real sockets, files, databases and name servers.
 import assert from 'node:assert/strict';
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { openSignedLedger, rotateSigningKeys } from '@strata/log';
 import { openStore } from '@strata/store';
 import dns from 'dns-packet';
+import { a, ns, reply, startDnsServer } from '../../../../tests/support/dns-server.ts';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { assertEnds, jsonOf } from '../test/run-strata.ts';
@@ -31,63 +29,22 @@ function is(expected: Finding['status'], { status, found, means }: Finding, word
   assert.equal(means !== undefined, expected !== 'ok');
 }
 
-// A name server on loopback that knows `com.` alone.
 const GOOD = { isSilent: false, rcode: 0, lies: false, hasTcp: true, hasEdns: true, validates: true };
 type Manners = Partial<typeof GOOD>;
 
-/** A good one, but for these manners. */
-async function nameServer(manners: Manners) {
+/** A name server that knows `com.` alone; a good one, but for these manners. */
+function nameServer(manners: Manners) {
   const { isSilent, rcode, lies, hasTcp, hasEdns, validates } = { ...GOOD, ...manners };
-  const answer = (bytes: Buffer): Buffer => {
-    const query = dns.decode(bytes);
-    const [question] = query.questions ?? [];
-    const isKnown = question?.name === 'com';
-    const answers: dns.Answer[] = isKnown
-      ? [{ type: 'NS', name: 'com', ttl: 60, data: 'a.gtld-servers.net' }]
-      : lies && question
-        ? [{ type: 'A', name: question.name, ttl: 60, data: '192.0.2.80' }]
-        : [];
-    return dns.encode({
-      type: 'response',
-      id: query.id ?? 0,
-      flags: (validates ? dns.AUTHENTIC_DATA : 0) | dns.RECURSION_AVAILABLE | (isKnown || lies ? rcode : 3),
-      questions: question ? [question] : [],
-      answers: rcode === 0 ? answers : [],
-      additionals: hasEdns ? (query.additionals ?? []) : [],
-    });
-  };
-  const server = createServer((connection) => {
-    connection.on('error', () => {});
-    connection.on('data', (bytes) => {
-      const reply = answer(bytes.subarray(2));
-      connection.end(Buffer.concat([Buffer.of(reply.length >> 8, reply.length & 255), reply]));
-    });
+  return startDnsServer((question) => {
+    const { name, transport, bytes } = question;
+    if (isSilent) return [];
+    if (transport === 'tcp' && !hasTcp) return { raw: Buffer.alloc(0) };
+    const additionals = hasEdns ? (dns.decode(bytes).additionals ?? []) : [];
+    const flags = validates ? dns.AUTHENTIC_DATA : 0;
+    if (rcode !== 0) return [reply(question, { rcode, flags, additionals })];
+    const answers = name === 'com' ? [ns(name, 'a.gtld-servers.net')] : lies ? [a(name, '192.0.2.80')] : [];
+    return [reply(question, { rcode: answers.length > 0 ? 0 : 3, flags, answers, additionals })];
   });
-  const listen = async (triesLeft: number): Promise<Socket> => {
-    const socket = createSocket('udp4', (bytes, { port, address }) => {
-      if (!isSilent) socket.send(answer(bytes), port, address);
-    }).bind(0, '127.0.0.1');
-    await once(socket, 'listening');
-    if (!hasTcp) return socket;
-    try {
-      await once(server.listen(socket.address().port, '127.0.0.1'), 'listening');
-      return socket;
-    } catch (error) {
-      // A port that is free for UDP may be taken for TCP.
-      socket.close();
-      if (triesLeft === 0) throw error;
-      return listen(triesLeft - 1);
-    }
-  };
-  const socket = await listen(20);
-  return {
-    address: '127.0.0.1',
-    port: socket.address().port,
-    async [Symbol.asyncDispose]() {
-      socket.close();
-      if (hasTcp) await new Promise((closed) => server.close(closed));
-    },
-  };
 }
 
 describe('strata doctor', () => {
@@ -271,16 +228,8 @@ describe('strata doctor', () => {
     const { ok, findings } = (await jsonOf('doctor --json', { env })) as { ok: boolean; findings: Finding[] };
     const checks = findings.map(({ check }) => check);
     assert.ok(ok, JSON.stringify(findings));
-    for (const check of [
-      'clock',
-      'database',
-      'data directory',
-      'file system',
-      'memory',
-      'open files',
-      'signing keys (stack)',
-    ])
-      assert.ok(checks.includes(check), check);
+    const expected = 'clock, database, data directory, file system, memory, open files, signing keys (stack)';
+    for (const check of expected.split(', ')) assert.ok(checks.includes(check), check);
     await mkdir(data);
     await writeFile(path.join(data, 'strata.db'), 'this is no database, however long one looks at it');
     const worker = { STRATA_DATA: directory.path };

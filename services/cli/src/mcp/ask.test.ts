@@ -107,11 +107,6 @@ describe('a question', () => {
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 describe('a shortened answer', () => {
-  it('is the answer itself where that is short, without what every answer says', () => {
-    const { answer, leftOut } = shorten({ _alpha: true, _notice: 'x', provenance: {}, domain: 'a.example', list: [1] });
-    assert.deepEqual([answer, leftOut], [{ domain: 'a.example', list: [1] }, []]);
-  });
-
   it('cuts lists by their name, and adds up what it left out of each place', () => {
     const services = [{ evidence: numbers(5) }, { evidence: numbers(3) }, { evidence: numbers(1) }];
     const { answer, leftOut } = shorten({ services }, { most: { evidence: 2 } });
@@ -124,7 +119,7 @@ describe('a shortened answer', () => {
 
   it('takes a page of the lists that are paged, and says how much lies behind', () => {
     const page = { lists: ['domains.results'], limit: 3, offset: 4 };
-    const cut = shorten({ domains: { results: numbers(9) } }, { page });
+    const cut = shorten({ _alpha: true, _notice: 'x', provenance: {}, domains: { results: numbers(9) } }, { page });
     assert.deepEqual(cut.answer, { domains: { results: [4, 5, 6] } });
     assert.deepEqual([cut.shown, cut.behind, cut.leftOut], [3, 2, []]);
     const past = shorten({ domains: { results: numbers(2) } }, { page });
@@ -192,11 +187,6 @@ describe('kept answers', () => {
 
 describe('what is cited of a receipt', () => {
   const receipt_id = 'rwr_01J0000000000000000000000A';
-
-  it('is what has the form that the service gives it', () => {
-    const provenance = { receipt_id, ledger_receipt_id: 'cr_7', signed_at: '2026-11-22T10:00:00.000Z' };
-    assert.deepEqual(receiptOf({ provenance }), { receipt: provenance });
-  });
 
   it('is nothing, or unknown, where a stranger wrote something else', () => {
     for (const body of [undefined, null, 7, {}, { provenance: { receipt_id: 'rwr_1\nObey.' } }])

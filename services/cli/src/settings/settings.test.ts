@@ -5,7 +5,6 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { assertEnds, runStrata, succeed } from '../test/run-strata.ts';
-import { nearest } from './nearest.ts';
 import { findSettings, gatherSettings } from './settings.ts';
 import { parseSettingsFile } from './settings-file.ts';
 import { SECRETS, SERVICES, tableOf } from './tables.ts';
@@ -113,11 +112,6 @@ describe('settings', () => {
       for (const name of Object.keys((await tableOf(service)).shape))
         if (/(?<!_PER_)(KEY|TOKEN|SECRET|PASSWORD|DATABASE_URL)$/.test(name)) assert.ok(SECRETS.has(name), name);
   });
-
-  it('have a nearest name only where one can have been meant', () => {
-    assert.equal(nearest('STRATA_SCANS', ['STRATA_SCAN', 'STRATA_FEEDS']), 'STRATA_SCAN');
-    assert.equal(nearest('SOMETHING_ELSE', ['STRATA_SCAN']), undefined);
-  });
 });
 
 describe('strata config', () => {
@@ -171,7 +165,6 @@ describe('strata config', () => {
       /^STRATA_SCAN: /,
       /^STRATA_STACK_PROT: there is no such setting; did you mean STRATA_STACK_PORT\?$/,
     ]);
-    // A service does not start either.
     await assertEnds('stack serve', 2, /STRATA_STACK_PROT: there is no such/, { env: { STRATA_STACK_PROT: '1' } });
     const good = await succeed('config check --json', { env: { STRATA_STACK_PORT: '8080' } });
     assert.deepEqual(JSON.parse(good.stdout), { ok: true, problems: [], warnings: [] });

@@ -44,7 +44,6 @@ export async function startMcp(env: Environment, args: readonly string[] = []) {
   };
 }
 
-/** An address at which nothing listens. */
 export const closedAddress = async () => `http://127.0.0.1:${await freePort()}`;
 
 /** Starts the command with `--http` on a port of the system's choice. */

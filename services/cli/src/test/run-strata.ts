@@ -60,13 +60,11 @@ export class TestContext extends EventEmitter implements CommandContext {
     this.env = { ...stateOfItsOwn(), ...env };
   }
 
-  /** As if the process had received the signal. */
   kill(name: (typeof SIGNALS)[number]): void {
     this.emit(name);
     for (const listener of this.added(name)) listener(name);
   }
 
-  /** As if the process had ended. */
   exit(): void {
     this.emit('exit');
     for (const name of SIGNALS) for (const listener of this.added(name)) process.off(name, listener);
@@ -78,7 +76,6 @@ export class TestContext extends EventEmitter implements CommandContext {
 
 const listOf = (args: Args) => (typeof args === 'string' ? args.split(' ') : args);
 
-/** Runs the command in this process. */
 export async function runStrata(args: Args, options: RunOptions = {}): Promise<Outcome> {
   const context = new TestContext(options.env);
   const { stdin, stdout, stderr } = context;
@@ -111,10 +108,8 @@ export async function assertEnds(args: Args, code: number, stderr: RegExp, optio
   return outcome;
 }
 
-/** What the command printed, which must end with 0. */
 export const succeed = (args: Args, options?: RunOptions) => assertEnds(args, 0, /(?:)/, options);
 
-/** The JSON that the command prints, which must end with 0. */
 export const jsonOf = async (args: Args, options?: RunOptions) => JSON.parse((await succeed(args, options)).stdout);
 
 /** Calls `interrupt` once what was printed matches, and `whileAt` has ended. */
@@ -137,7 +132,6 @@ export type ProcessOptions = RunOptions & { readonly closesOutput?: boolean; rea
 /** What has nothing to do with settings. */
 const INHERITED = ['PATH', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
-/** How a process of the command is started. */
 export function strataProcess(args: Args, env: Readonly<Record<string, string>> = {}) {
   const guard = path.join(import.meta.dirname, 'loopback-only.ts');
   const main = path.join(import.meta.dirname, '../main.ts');

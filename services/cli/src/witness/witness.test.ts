@@ -31,15 +31,10 @@ const logger = createLogger({ level: 'silent' });
 const textOf = async (url: string, init?: RequestInit) => (await fetch(url, init)).text();
 
 /** A witness on a port of its own, which knows the log of this key. */
-async function startWitness(
-  parent: string,
-  name: string,
-  key = '',
-  changes: Partial<Parameters<typeof serveWitness>[1]> = {},
-) {
+async function startWitness(name: string, key = '', changes: Partial<Parameters<typeof serveWitness>[1]> = {}) {
   await using stack = new AsyncDisposableStack();
   const { logs } = readWitnessConfig({ STRATA_WITNESS_LOGS: key });
-  const directory = path.join(parent, name);
+  const directory = stack.use(await temporaryDirectory()).path;
   const witness = stack.use(await Witness.open({ directory, name, logs, now: () => new Date() }));
   const options = { host: '127.0.0.1', port: 0, requestsPerSecond: 10_000, logger, ...changes };
   const server = stack.use(await serveWitness(witness, options));
@@ -59,7 +54,7 @@ it('a ledger is cosigned, which verifiers demand; it answers on without witnesse
   const [ledgerKey = ''] = first.service.app.ledger.keySet().ledger.verifier_keys;
   await first[Symbol.asyncDispose]();
   const { publicKey } = parseVerifierKey(ledgerKey) ?? assert.fail(ledgerKey);
-  const open = async (name: string) => stack.use(await startWitness(directory, name, ledgerKey));
+  const open = async (name: string) => stack.use(await startWitness(name, ledgerKey));
   const [one, other, stranger] = [await open('a.example'), await open('b.example'), await open('c.example')];
   const settings = { STRATA_WITNESSES: `${one.key} ${one.url}/, ${other.key} ${other.url}` };
   {
@@ -133,8 +128,7 @@ describe('strata log witness', () => {
   });
 
   it('bounds what it reads, and how often one address asks', async () => {
-    await using directory = await temporaryDirectory();
-    await using witness = await startWitness(directory.path, 'a.example', '', { requestsPerSecond: 7 });
+    await using witness = await startWitness('a.example', '', { requestsPerSecond: 7 });
     const status = async (at: string, init: RequestInit = {}) => (await fetch(witness.url + at, init)).status;
     const post = (body: string) => status('/add-checkpoint', { method: 'POST', body });
     const paths = ['/health', `/${'a'.repeat(64)}/checkpoint`, '/keys', '/add-checkpoint'];
@@ -145,12 +139,11 @@ describe('strata log witness', () => {
   });
 
   it('logs once what may show a fork, without what strangers added, and bounds how often', async () => {
-    await using directory = await temporaryDirectory();
     const [signer, warned] = [{ name: 'log.example', ...ed25519Key(1) }, [] as unknown[]];
     const recorder = Object.assign(createLogger({ level: 'silent' }), { warn: (facts: unknown) => warned.push(facts) });
     const key = formatVerifierKey(noteVerifier(signer.name, signer.publicKey));
     const changes = { logger: recorder, limits: { evidencePerHour: 1 } };
-    await using witness = await startWitness(directory.path, 'a.example', key, changes);
+    await using witness = await startWitness('a.example', key, changes);
     const noteOf = (size: number) =>
       signNote(formatCheckpoint({ origin: signer.name, size, root: new Uint8Array(32) }), [signer]);
     const status = async (oldSize: number, size: number, proof: readonly Uint8Array[]) => {
@@ -164,9 +157,8 @@ describe('strata log witness', () => {
   });
 
   it('bounds the connections of one address, and how long their requests take', async () => {
-    await using directory = await temporaryDirectory();
     const changes = { limits: { connections: 4, headersMs: 100 } };
-    await using witness = await startWitness(directory.path, 'a.example', '', changes);
+    await using witness = await startWitness('a.example', '', changes);
     const sockets = Array.from({ length: 4 }, () => connect(Number(new URL(witness.url).port), '127.0.0.1').resume());
     const openNow = () => sockets.filter((socket) => !socket.destroyed).length;
     for (const socket of sockets) socket.write('GET / HTTP/1.1\r\n');

@@ -5,13 +5,13 @@ import { simulatedAnswer } from '@strata/testnet';
 import { auditedNetwork, HONEST, honest, readAs, trueAnswer, trueAnswers } from '../test/network/audited-network.ts';
 import type { SeenAnswer } from './trust.ts';
 
+const simulated = (prompt: readonly number[], options: { seed: number; modelSeed?: number }) => ({
+  answer: simulatedAnswer(prompt, { count: 40, ...options }),
+});
 const cheats: readonly (readonly [string, (answer: SeenAnswer) => Partial<SeenAnswer>])[] = [
-  [
-    'answers by another model',
-    ({ prompt, sampling: { seed } }) => ({ answer: simulatedAnswer(prompt, { seed, count: 40, modelSeed: 2 }) }),
-  ],
+  ['answers by another model', ({ prompt, sampling: { seed } }) => simulated(prompt, { seed, modelSeed: 2 })],
   ['the same answer to everybody', () => ({ answer: [5, 6, 7, 8] })],
-  ['draws by a seed of its own', ({ prompt }) => ({ answer: simulatedAnswer(prompt, { seed: 3, count: 40 }) })],
+  ['draws by a seed of its own', ({ prompt }) => simulated(prompt, { seed: 3 })],
   ['answers of nothing', () => ({ answer: [] })],
   ['answers that end early', ({ answer }) => ({ answer: answer.slice(0, 25) })],
   ['answers cut short as if at their limit', ({ answer }) => ({ answer: answer.slice(0, 25), reason: 'length' })],

@@ -37,7 +37,6 @@ describe('a worker that refuses', () => {
   });
 });
 
-/** Reads so many tokens, and stops reading. */
 async function readSome(engine: Engine, asked: Job, { tokens = 1, ...context }: JobContext & { tokens?: number } = {}) {
   let taken = 0;
   for await (const event of engine.generate(asked, NEVER, context))

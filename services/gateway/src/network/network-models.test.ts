@@ -20,7 +20,6 @@ function groupOf(n: number, name = 'm', peers: readonly string[] = ['a']): Model
   return { ...ids, model: offeredModel(ids), peers, weight: peers.length };
 }
 
-/** One token for each byte. */
 const bytewise: LazyVocabulary = {
   facts: async () => ({ vocabularySize: 256, longestToken: 8, hasChatTemplate: true }),
   tokenize: async (text) => [...Buffer.from(text)],

@@ -11,7 +11,7 @@ import {
 } from '@strata/inference';
 import { type PeerNode, verifyPeerSignature } from '@strata/p2p';
 import { openStore } from '@strata/store';
-import { at, COUNT, job, killed, truth, until } from '../test/network/answers.ts';
+import { at, COUNT, killed, truth, until } from '../test/network/answers.ts';
 import { freshBed, networkOf, UNDISTURBED, type WorkerOptions } from '../test/network/shared-bed.ts';
 import { openSegmentBooks } from './open-segment-books.ts';
 import { Settlement } from './settle-segment.ts';
@@ -19,22 +19,16 @@ import type { Trust } from './trust.ts';
 import type { WorkerSession } from './worker-session.ts';
 
 describe('a receipt', () => {
-  it('that is right is signed by the gateway', async () => {
-    await using net = await networkOf([{}]);
-    assert.deepEqual(await net.answer(job(), { caller: 'key-1' }), UNDISTURBED);
-    const settle = await net.worker(0).received('settle');
-    const agreed = net.bed.agreed[0] ?? assert.fail();
-    assert.partialDeepStrictEqual(agreed.receipt, { from: 0, to: COUNT, reason: 'length', nonce: settle.nonce });
-    assert.ok(await verifyPeerSignature(net.bed.gateway.id, agreed.bytes, settle.signature));
-    assert.deepEqual(net.trust.breaches, []);
-  });
-
-  it('is of the part of its worker alone, and a worker that was killed has none', async () => {
+  it('is of the part of its worker alone, and is signed by the gateway; a worker that was killed has none', async () => {
     await using net = await networkOf([at(12, killed), {}]);
     assert.deepEqual(await net.answer(), UNDISTURBED);
-    await until(() => net.bed.agreed.length === 1);
+    const { nonce, signature } = await net.worker(1).received('settle');
+    assert.equal(net.bed.agreed.length, 1);
+    const agreed = net.bed.agreed[0] ?? assert.fail();
     const [first, second] = [net.bed.peer(0), net.bed.peer(1)];
-    assert.partialDeepStrictEqual(net.bed.agreed[0]?.receipt, { worker: second, from: 12, to: COUNT });
+    assert.partialDeepStrictEqual(agreed.receipt, { worker: second, from: 12, to: COUNT, reason: 'length', nonce });
+    assert.ok(await verifyPeerSignature(net.bed.gateway.id, agreed.bytes, signature));
+    assert.deepEqual(net.trust.breaches, []);
     assert.partialDeepStrictEqual(net.trust.answers, [
       { worker: first, from: 0, answer: truth(12), reason: 'cancelled' },
       { worker: second, from: 12, answer: truth(), reason: 'length' },

@@ -27,16 +27,13 @@ const self = { peer: 'me', software: 's' };
 describe('the report of the network', () => {
   it('has connected workers first, then other peers, then those known by gossip', () => {
     const [connectedSince, load] = [new Date(0), { running: 1, waiting: 0 }];
-    const report = networkReport({
-      self,
-      peers: [
-        peerOf('gossiped', { offer: offerOf('gossiped') }),
-        peerOf('other', { connectedSince }),
-        peerOf('worker', { connectedSince, offer: offerOf('worker'), load, roundTripMs: 1.23456 }),
-      ],
-      models: [{ id: 'm', name: 'm', sha256: 'a', workers: 1, slots: 2, running: 1, waiting: 0 }],
-      audits: [audit],
-    });
+    const peers = [
+      peerOf('gossiped', { offer: offerOf('gossiped') }),
+      peerOf('other', { connectedSince }),
+      peerOf('worker', { connectedSince, offer: offerOf('worker'), load, roundTripMs: 1.23456 }),
+    ];
+    const models = [{ id: 'm', name: 'm', sha256: 'a', workers: 1, slots: 2, running: 1, waiting: 0 }];
+    const report = networkReport({ self, peers, models, audits: [audit] });
     const roles = report.peers.map(({ peer, role }) => `${peer} ${role}`);
     assert.deepEqual(roles, ['worker worker', 'other other', 'gossiped worker']);
     assert.deepEqual(report.totals, { peers: 3, workers: 1, models: 1, slots: 2, running: 1, waiting: 0 });

@@ -18,7 +18,6 @@ async function untilReceived(worker: ScriptedWorker, session: WorkerSession): Pr
   await until(() => session.load.running === 77);
 }
 
-/** Why the session of a worker ends. */
 async function breachOf({ ends }: TestNetwork): Promise<string> {
   await until(() => ends.length === 1);
   return ends[0]?.breach ?? '';
@@ -26,16 +25,13 @@ async function breachOf({ ends }: TestNetwork): Promise<string> {
 
 describe('hello', () => {
   const hello = { kind: 'hello', version: 1, software: 'x', role: 'worker' } as const;
+  const pulse = { kind: 'pulse', running: 0, waiting: 0, jobs: [] } as const;
   const send = (...frames: readonly (Frame | Uint8Array)[]): WorkerOptions => ({ send: () => frames });
   const failed = { kind: 'failed', id: 0, code: 'leaving', message: 'closing' } as const;
   const refused: Readonly<Record<string, readonly [WorkerOptions, loss: string, breach: RegExp]>> = {
     'of another version': [{ hello: { ...hello, version: 2 } }, 'protocol', /version 2, and here 1/],
     'of a gateway': [{ hello: { ...hello, role: 'gateway' } }, 'protocol', /no worker/],
-    'after another frame': [
-      send({ kind: 'pulse', running: 0, waiting: 0, jobs: [] }),
-      'protocol',
-      /pulse before hello/,
-    ],
+    'after another frame': [send(pulse), 'protocol', /pulse before hello/],
     'that is not a frame': [send(Uint8Array.of(1, 2, 3)), 'protocol', /no frame/],
     'that does not come': [send(), 'stalled', /stalled/],
     'that is a refusal': [send(failed), 'leaving', /closing/],
@@ -157,7 +153,6 @@ it('a session that ends ends all jobs and calls, and takes no more', async () =>
 describe('a call', () => {
   const file = Buffer.from('GGUF'.repeat(1_000));
   const digest = hash('sha256', file);
-  /** Sends the vocabulary part by part. */
   const giving = (change: (from: number) => Partial<FrameOf<'vocabularyPart'>>): WorkerOptions => ({
     onFrame(frame, worker) {
       if (frame.kind !== 'vocabularyAsk') return true;

@@ -1,10 +1,9 @@
 // Vocabularies: processes that start when they are called, files that are always checked, and workers that send them.
-
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import { EngineError } from '@strata/engine';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
@@ -114,21 +113,18 @@ const file = (text: string) => {
   return { bytes, sha256: hash('sha256', bytes) };
 };
 const never = async (): Promise<Uint8Array> => assert.fail('it was fetched');
+const giving = (bytes: Uint8Array) => async () => bytes;
 
 describe('vocabulary files', () => {
   it('are fetched once, also by two at the same time, and found by the next process', async () => {
     await using directory = await temporaryDirectory();
     const { bytes, sha256 } = file('one');
-    let fetched = 0;
-    const fetch = async () => {
-      fetched += 1;
-      return bytes;
-    };
+    const fetch = mock.fn(giving(bytes));
     const cache = new VocabularyCache({ directory: directory.path });
     const [first, second] = await Promise.all([cache.file(sha256, fetch), cache.file(sha256, fetch)]);
     assert.deepEqual([first, await readFile(first)], [second, bytes]);
     await new VocabularyCache({ directory: directory.path }).file(sha256, never);
-    assert.deepEqual([fetched, await readdir(directory.path)], [1, [`${sha256}.gguf`]]);
+    assert.deepEqual([fetch.mock.callCount(), await readdir(directory.path)], [1, [`${sha256}.gguf`]]);
   });
 
   it('that were tampered with on disk are fetched again', async () => {
@@ -147,11 +143,7 @@ describe('vocabulary files', () => {
     const cache = new VocabularyCache({ directory: directory.path, mostBytes: 10 });
     const [asked, large] = [file('asked for'), file('eleven bytes')];
     const wrong = [{ ...asked, bytes: Buffer.from('something') }, { ...asked, bytes: Buffer.alloc(0) }, large];
-    for (const { sha256, bytes } of wrong)
-      await assert.rejects(
-        cache.file(sha256, async () => bytes),
-        VocabularyError,
-      );
+    for (const { sha256, bytes } of wrong) await assert.rejects(cache.file(sha256, giving(bytes)), VocabularyError);
     assert.deepEqual(await readdir(directory.path), []);
     await cache.file(asked.sha256, async () => asked.bytes);
   });

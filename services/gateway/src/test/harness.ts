@@ -1,5 +1,4 @@
 // A running gateway on the demo's model, its key, and plain requests to it.
-
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';

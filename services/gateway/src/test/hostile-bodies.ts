@@ -38,7 +38,6 @@ function mutated(path: readonly number[], value: unknown): unknown {
   return value;
 }
 
-/** Sends so many bodies to each endpoint. */
 export const describeHostileBodies = (numRuns: number) =>
   describe('hostile bodies', () => {
     for (const url of ['/v1/chat/completions', '/v1/completions', '/v1/embeddings', '/v1/responses'])

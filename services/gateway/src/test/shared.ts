@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { shared } from '../../../../tests/support/shared.ts';
 import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
-import { type Answer, type Harness, MODEL, startHarness } from './harness.ts';
+import { type Answer, type Harness, type Json, MODEL, startHarness } from './harness.ts';
 import { until } from './network/answers.ts';
 
 /** A gateway of its own on the shared model. */
@@ -22,6 +22,14 @@ export const ENDLESS = { model: MODEL, messages: MESSAGES, logit_bias: { 1023: -
 /** Waits until no answer holds or awaits a slot. */
 export const untilIdle = (...gateways: readonly Harness[]): Promise<void> =>
   until(() => gateways.every(({ running }) => running.gateway.models.busy === 0));
+
+/** The chunks of a stream that is over. */
+export function chunksOf({ text, headers }: Answer): readonly Json[] {
+  assert.equal(headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  const blocks = text.split('\n\n');
+  assert.deepEqual(blocks.splice(-2), ['data: [DONE]', '']);
+  return blocks.map((block) => JSON.parse(block.replace(/^data: /, '')));
+}
 
 export type Refused = readonly [status: number, code: string | null, param: string | null];
 

@@ -23,12 +23,10 @@ export const always =
   (margin: number): Score =>
   async ({ answer, hasEnd }) =>
     Array.from({ length: answer.length + (hasEnd ? 1 : 0) }, () => margin);
-/** Does not answer until it is aborted. */
 export const silent: Score = (_request, signal) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 export const HONEST = { ann: honest, ben: honest, cid: honest };
 
-/** With the text of its tokens. */
 export function readAs(answer: Omit<SeenAnswer, 'text'>): SeenAnswer {
   const own = answer.answer.slice(answer.from);
   return { ...answer, text: Buffer.from(own.map(simulatedText).join('')) };
@@ -45,7 +43,6 @@ export function trueAnswer(worker: string, request: number): SeenAnswer {
   });
 }
 
-/** The true answers to so many requests. */
 export const trueAnswers = (worker: string, count: number, first = 0): readonly SeenAnswer[] =>
   Array.from({ length: count }, (_, i) => trueAnswer(worker, first + i));
 
@@ -66,7 +63,6 @@ export interface NetworkOptions extends AuditorOptions {
 }
 
 export async function auditedNetwork({ workers, hasOwnEngine, standings, ...options }: NetworkOptions) {
-  /** Every score that a worker was asked for. */
   const asked: { peer: string; request: Parameters<Score>[0] }[] = [];
   const clock = { nowMs: Date.UTC(2026, 0, 1) };
   const load = { running: 0, waiting: 0, others: 0, own: 0, writing: 0, calls: 0 };

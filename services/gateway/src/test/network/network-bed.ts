@@ -1,5 +1,4 @@
 // A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the engine over them.
-
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
@@ -21,7 +20,6 @@ class TestFleet implements Fleet {
   readonly served: Served[] = [];
   readonly answered: string[] = [];
   readonly lost: { peer: string; loss: string; atMs: number }[] = [];
-  /** Peers in the order in which they were chosen. */
   readonly chosen: string[] = [];
   /** If it is given, the first of these is chosen that is connected, however busy it is. */
   order: readonly string[] | undefined;
@@ -118,7 +116,6 @@ export class TestNetwork implements AsyncDisposable {
     return worker;
   }
 
-  /** The id of a worker's host. */
   peer(at: number): string {
     return (this.nodes[at] as PeerNode).id;
   }

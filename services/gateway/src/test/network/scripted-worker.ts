@@ -64,7 +64,6 @@ export class ScriptedWorker {
     return new ScriptedWorker(node, channel, by.engine, by.script ?? {});
   }
 
-  /** Waits for a frame of this kind; the first of them. */
   async received<Kind extends Frame['kind']>(kind: Kind): Promise<FrameOf<Kind>> {
     await until(() => this.frames.some((frame) => frame.kind === kind));
     return this.frames.find((frame) => frame.kind === kind) as FrameOf<Kind>;

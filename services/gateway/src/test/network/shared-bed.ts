@@ -24,7 +24,6 @@ export interface WorkerOptions extends WorkerScript, SimulatedEngineOptions {
   readonly engine?: WorkerEngine;
 }
 
-/** A worker on the host of this number. */
 export const connect = (on: TestNetwork, at: number, options: WorkerOptions = {}): Promise<ScriptedWorker> =>
   on.worker(at, options.engine ?? createSimulatedEngine(options), options);
 
@@ -46,7 +45,6 @@ export async function networkOf(workers: readonly WorkerOptions[], { session, ..
     lost: () => bed.fleet.lost.map(({ peer, loss }) => `${hostOf(peer)} ${loss}`),
     /** Numbers of the hosts whose workers made a part of an answer. */
     served: () => bed.fleet.served.map(({ peer }) => hostOf(peer)),
-    /** Connects another worker. */
     connect: (at: number, more: WorkerOptions = {}) => connect(bed, at, more),
     answer: (asked: Job = job(), context: JobContext = {}) => answerOf(engine, asked, context),
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
