@@ -5,8 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openEnrichment, readConfig, runSource } from '@strata/stack';
-import type { Figure } from './main.ts';
-import { perSecond, startChild } from './measure.ts';
+import { type Figure, perSecond, startChild } from './measure.ts';
 
 const RECORDS = 50_000;
 const ADVISORIES = 250_000;

@@ -24,8 +24,7 @@ import {
   type Score,
 } from './detection-quality.ts';
 import type { DetectionSpeed } from './detection-speed-process.ts';
-import type { Figure } from './main.ts';
-import { perSecond, rateOf, startChild } from './measure.ts';
+import { type Figure, perSecond, rateOf, startChild } from './measure.ts';
 
 interface InternetProcess extends Pick<Measured, 'resolver' | 'caPem' | 'handWritten'> {
   readonly truths: readonly Truth[];

@@ -8,8 +8,7 @@ import { Resolver } from '@strata/scan';
 import type { CodecCost, CodecCosts } from './dns-codec-process.ts';
 import { isInstalled, type PeerTask, type Rate, runBareSockets, runDnsperf, runMassdns } from './dns-peers.ts';
 import { type DnsServers, NAMES, nameOf, startDnsServers } from './dns-servers.ts';
-import type { Figure } from './main.ts';
-import { collectGarbage, median, perSecond, startChild } from './measure.ts';
+import { collectGarbage, type Figure, median, perSecond, startChild } from './measure.ts';
 
 const IN_FLIGHT = 500;
 const ROUNDS = 5;

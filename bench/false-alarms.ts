@@ -7,7 +7,7 @@ import {
   quietYear,
   withLoss,
 } from '../packages/analytics/src/test/quiet-year.ts';
-import type { Figure } from './main.ts';
+import type { Figure } from './measure.ts';
 
 const PROVIDERS = 500;
 const TESTS = PROVIDERS * 3;

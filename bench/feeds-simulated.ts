@@ -8,8 +8,7 @@ import { openStore } from '@strata/store';
 import type { ListedFeed } from '@strata/testnet';
 import { parseFeed as parseByFeedsmith } from 'feedsmith';
 import pino from 'pino';
-import type { Figure } from './main.ts';
-import { perSecond, startChild } from './measure.ts';
+import { type Figure, perSecond, startChild } from './measure.ts';
 
 const FEEDS = 5_000;
 const CONCURRENCY = 64;

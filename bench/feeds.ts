@@ -8,8 +8,7 @@ import { type FeedPoller, LiveMentions, openPoller, readConfig } from '@strata/s
 import { openStore, type Store } from '@strata/store';
 import pino from 'pino';
 import { pollingSimulated } from './feeds-simulated.ts';
-import type { Figure } from './main.ts';
-import { collectGarbage, median, perSecond, rateOf, startChild } from './measure.ts';
+import { collectGarbage, type Figure, median, perSecond, rateOf, startChild } from './measure.ts';
 import { rssOf } from './rss.ts';
 
 const FEEDS = 5_000;

@@ -12,8 +12,7 @@ import {
 } from '@strata/detect';
 import { readFingerprintFiles } from '@strata/stack';
 import { pageAt, syntheticSet } from './fingerprint-world.ts';
-import type { Figure } from './main.ts';
-import { collectGarbage, median, perSecond, rateOf } from './measure.ts';
+import { collectGarbage, type Figure, median, perSecond, rateOf } from './measure.ts';
 
 const TECHNOLOGIES = 7_500;
 const PAGES = 40;

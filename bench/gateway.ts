@@ -8,8 +8,7 @@ import { startLlamaEngine } from '@strata/engine';
 import { GREEDY } from '@strata/inference';
 import { type RandomModelOptions, randomModel, tinyChatModel } from '@strata/testnet';
 import autocannon from 'autocannon';
-import type { Figure } from './main.ts';
-import { type Child, median, perSecond, quantile, startChild } from './measure.ts';
+import { type Child, type Figure, median, perSecond, quantile, startChild } from './measure.ts';
 import { startPortkey } from './portkey.ts';
 
 interface GatewayProcess {

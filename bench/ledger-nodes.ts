@@ -3,8 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { startPostgres } from '../packages/store/src/test/postgres.ts';
 import type { LedgerNodeOptions, LedgerRun, LedgerRunResult } from './ledger-node-process.ts';
-import type { Figure } from './main.ts';
-import { type Child, median, perSecond, quantile, startChild } from './measure.ts';
+import { type Child, type Figure, median, perSecond, quantile, startChild } from './measure.ts';
 
 const RUN_MS = 5_000;
 const WARM_UP_MS = 2_000;

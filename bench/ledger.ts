@@ -6,8 +6,7 @@ import path from 'node:path';
 import { openLog } from '@strata/log';
 import { decodeBase64Url } from '@strata/receipts';
 import { benchLedgerNodes } from './ledger-nodes.ts';
-import type { Figure } from './main.ts';
-import { median, perSecond } from './measure.ts';
+import { type Figure, median, perSecond } from './measure.ts';
 
 const RUN_MS = 2_000;
 const RUNS = 3;

@@ -12,6 +12,7 @@ import { benchKeys } from './load/keys.ts';
 import { benchNodes } from './load/nodes.ts';
 import { benchSoak } from './load/soak.ts';
 import { benchLoadedStream } from './load/stream.ts';
+import type { Figure } from './measure.ts';
 import { benchNetwork } from './network.ts';
 import { benchNetworkKills } from './network-kills.ts';
 import { benchProfiles } from './profiles.ts';
@@ -22,13 +23,6 @@ import { benchScan } from './scan.ts';
 import { benchSets } from './sets.ts';
 import { benchStream } from './stream.ts';
 import { benchTrust } from './trust.ts';
-
-export interface Figure {
-  readonly what: string;
-  readonly value: string;
-  /** The peer or the goal that it is held against. */
-  readonly against: string;
-}
 
 const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   detection: benchDetection,

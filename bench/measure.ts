@@ -90,3 +90,9 @@ export function openFileLimit(): number {
   const soft = report.userLimits?.open_files?.soft;
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
 }
+export interface Figure {
+  readonly what: string;
+  readonly value: string;
+  /** The peer or the goal that it is held against. */
+  readonly against: string;
+}

@@ -6,8 +6,7 @@ import { answerOf, job, PROMPT } from '../services/gateway/src/test/network/answ
 import { TestNetwork } from '../services/gateway/src/test/network/network-bed.ts';
 import { deltasOf, REQUESTS } from '../services/gateway/src/test/network/real-answers.ts';
 import type { WorkerEngine, WorkerScript } from '../services/gateway/src/test/network/scripted-worker.ts';
-import type { Figure } from './main.ts';
-import { median, perSecond, quantile } from './measure.ts';
+import { type Figure, median, perSecond, quantile } from './measure.ts';
 
 /** STRATA_BENCH_KILLS: of each kind of engine. */
 const KILLS = Number(process.env.STRATA_BENCH_KILLS || 5_000);

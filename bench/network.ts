@@ -10,8 +10,7 @@ import {
   workersServing,
 } from '../tests/support/network/cluster.ts';
 import { clientOf, faultsOf, type StreamAsk, streamOf } from '../tests/support/network/streams.ts';
-import type { Figure } from './main.ts';
-import { median, quantile } from './measure.ts';
+import { type Figure, median, quantile } from './measure.ts';
 
 const ROUNDS = 60;
 const SCALES = [1, 2, 4, 8];

@@ -1,7 +1,6 @@
 // The profile endpoint: from memory against a bare Fastify route that sends the same bytes, and computed anew.
 import autocannon from 'autocannon';
-import type { Figure } from './main.ts';
-import { median, perSecond, startChild } from './measure.ts';
+import { type Figure, median, perSecond, startChild } from './measure.ts';
 
 interface ServiceProcess {
   readonly url: string;

@@ -5,8 +5,7 @@ import path from 'node:path';
 import { openStore, type Store } from '@strata/store';
 import { binaries, notice, startPostgres } from '../packages/store/src/test/postgres.ts';
 import { confirm, day, GOOGLE, scanOf } from '../packages/store/src/test/scans.ts';
-import type { Figure } from './main.ts';
-import { perSecond } from './measure.ts';
+import { type Figure, perSecond } from './measure.ts';
 
 const SCANS = 4_096;
 const SIZES = [1, 16, 64, 256] as const;

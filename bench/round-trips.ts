@@ -6,8 +6,7 @@ import { binaries, notice, startPostgres } from '../packages/store/src/test/post
 import { streamEvent } from '../packages/store/src/test/records.ts';
 import { confirm, day, GOOGLE, scanOf } from '../packages/store/src/test/scans.ts';
 import { type DelayingProxy, NEAR, type Network, startDelayingProxy } from './delaying-proxy.ts';
-import type { Figure } from './main.ts';
-import { type Child, median, perSecond, startChild } from './measure.ts';
+import { type Child, type Figure, median, perSecond, startChild } from './measure.ts';
 import type { ScannerTask } from './scanner-process.ts';
 
 const SCANNERS = 4;

@@ -1,8 +1,7 @@
 // Who gets a request: time to the first token with our choice and with others, in simulated time, and what a choice costs in real time.
 import { Directory, type Offer, type OfferedModel, PrefixMap } from '@strata/inference';
 import { randomFrom } from '../tests/support/random.ts';
-import type { Figure } from './main.ts';
-import { perSecond, quantile, rateOf } from './measure.ts';
+import { type Figure, perSecond, quantile, rateOf } from './measure.ts';
 import { POLICIES } from './routing/policies.ts';
 import { simulateFleet } from './routing/simulated-fleet.ts';
 import { randomKind, SimulatedWorker } from './routing/simulated-worker.ts';

@@ -8,8 +8,7 @@ import { detect, type Evidence } from '@strata/detect';
 import { openScanning, readConfig, type Scanning } from '@strata/stack';
 import pino from 'pino';
 import { profiled, type Stages } from './cpu-summary.ts';
-import type { Figure } from './main.ts';
-import { type Child, cpuSecondsOf, perSecond, startChild } from './measure.ts';
+import { type Child, cpuSecondsOf, type Figure, perSecond, startChild } from './measure.ts';
 
 interface InternetProcess {
   readonly domains: readonly string[];

@@ -5,8 +5,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { type DomainIndex, IndexBuilder } from '@strata/analytics';
 import type { Category, ConfidenceLevel } from '@strata/detect';
 import type { LoadedDomain, LoadedWorld } from '@strata/testnet';
-import type { Figure } from './main.ts';
-import { median } from './measure.ts';
+import { type Figure, median } from './measure.ts';
 import { ENGINE_QUESTIONS, type EngineQuestion, type Row } from './sets-engine-questions.ts';
 
 export async function compareEngines(

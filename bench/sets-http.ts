@@ -1,7 +1,6 @@
 // Questions over HTTP: how long the first of a kind takes, and how many a second when it is asked again and again.
 import autocannon from 'autocannon';
-import type { Figure } from './main.ts';
-import { collectGarbage, median, perSecond, quantile } from './measure.ts';
+import { collectGarbage, type Figure, median, perSecond, quantile } from './measure.ts';
 import type { Questions } from './sets-questions.ts';
 
 const SECONDS = 2;

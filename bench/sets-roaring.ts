@@ -1,8 +1,7 @@
 // Our sets beside roaring bitmaps in WebAssembly, over a million numbers.
 import { DomainSet } from '@strata/analytics';
 import { RoaringBitmap32 } from 'roaring-wasm';
-import type { Figure } from './main.ts';
-import { rateOf } from './measure.ts';
+import { type Figure, rateOf } from './measure.ts';
 
 const UNIVERSE = 1_000_000;
 const RUN_MS = 300;

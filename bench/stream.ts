@@ -1,7 +1,6 @@
 // The event stream: many subscribers, one event to all. How long until the last one has it, and what each costs.
 import { once } from 'node:events';
-import type { Figure } from './main.ts';
-import { type Child, median, openFileLimit, startChild } from './measure.ts';
+import { type Child, type Figure, median, openFileLimit, startChild } from './measure.ts';
 
 const SUBSCRIBERS = 10_000;
 /** Open before the memory is first read: the process has grown to what serving takes at all. */

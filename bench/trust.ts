@@ -4,7 +4,7 @@ import { deviation, type Standing, TOLERATED_DEVIATION } from '../packages/infer
 import { audited } from '../packages/inference/src/network/test/audited-life.ts';
 import { marginsOf } from '../packages/inference/src/network/test/margins.ts';
 import { randomFrom } from '../tests/support/random.ts';
-import type { Figure } from './main.ts';
+import type { Figure } from './measure.ts';
 import { type Measured, measuredVariants } from './trust-variants.ts';
 
 const REQUESTS = 500;

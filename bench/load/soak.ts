@@ -1,8 +1,7 @@
 // Days that pass in seconds, for twenty minutes: companies move and are scanned again and again, feeds and advisories are read, clients of
 // all kinds ask, subscribers come and go. Does what the processes hold stay as it is?
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Figure } from '../main.ts';
-import { perSecond, quantile } from '../measure.ts';
+import { type Figure, perSecond, quantile } from '../measure.ts';
 import type { LoadedNode } from './nodes-on.ts';
 import { scrape, useOf } from './scrape.ts';
 import { type Seen, slopeOf } from './slope.ts';

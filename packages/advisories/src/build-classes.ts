@@ -1,8 +1,8 @@
 // The builds of one product that were seen, sorted by version: an advisory judges once for all that it cannot tell apart.
 import type { VersionScheme } from './advisory.ts';
-import { type CompiledAdvisory, type Judgement, judgeCompiled, type SeenProduct } from './judge.ts';
+import { type CompiledAdvisory, type Judgement, judgeCompiled } from './judge.ts';
 import type { Interval } from './ranges.ts';
-import { type Seen, seenOf, versionUnder } from './seen.ts';
+import { type Seen, type SeenProduct, seenOf, versionUnder } from './seen.ts';
 import { boundsOf } from './version-bounds.ts';
 
 /** Builds whose version can be read under a scheme and is one point, in order. */

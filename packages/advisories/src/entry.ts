@@ -1,6 +1,5 @@
 // An advisory with all that is known of its exploitation, and what of it is kept in memory.
 import type { Advisory, ExploitScore, KnownExploited } from './advisory.ts';
-import { urgencyOf } from './priority.ts';
 
 /** An advisory with what is known of its exploitation. */
 export interface Assessed {
@@ -21,6 +20,8 @@ export interface Entry extends Omit<Assessed, 'advisory'> {
 }
 
 const TITLE_LENGTH = 120;
+const EPSS_STEPS = 100_000;
+const DAY_MS = 86_400_000;
 
 export function entryOf(
   { advisory, exploited, score }: Assessed,
@@ -41,3 +42,42 @@ function beginningOf(summary: string | null): string | null {
 /** Every id of it, upper case. */
 export const idsOf = ({ advisory }: Entry): string[] =>
   [advisory.id, ...advisory.aliases].map((id) => id.toUpperCase());
+
+/**
+ * A number that grows with urgency: exploited (1 bit), EPSS to five places (17), CVSS to one (7), day of publication (16).
+ * Whatever is not known counts as least.
+ */
+export function urgencyOf({ advisory, exploited, score }: Assessed): number {
+  const epss = Math.round(clamp(score?.epss ?? 0, 1) * EPSS_STEPS);
+  const cvss = Math.round(clamp(advisory.cvss?.score ?? 0, 10) * 10);
+  const day = Math.floor(clamp(Date.parse(advisory.published) / DAY_MS, 65_535));
+  return (((exploited ? 1 : 0) * 2 ** 17 + epss) * 2 ** 7 + cvss) * 2 ** 16 + day;
+}
+
+/** The most urgent first; equally urgent ones by id. */
+export function byUrgency(a: Entry, b: Entry): number {
+  return b.urgency - a.urgency || (a.advisory.id < b.advisory.id ? -1 : a.advisory.id === b.advisory.id ? 0 : 1);
+}
+
+/** Where an entry stands, or would stand, in a list in that order. */
+export function placeOf(sorted: readonly Entry[], entry: Entry): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byUrgency(sorted[middle] as Entry, entry) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export type Priority = 'act' | 'attend' | 'track';
+
+/** `act`: exploited, or as likely as not within 30 days; `attend`: a tenth as likely, or critical; else `track`. */
+export function priorityOf({ advisory, exploited, score }: Pick<Entry, 'advisory' | 'exploited' | 'score'>): Priority {
+  const epss = score?.epss ?? 0;
+  if (exploited || epss >= 0.5) return 'act';
+  return epss >= 0.1 || advisory.severity === 'critical' ? 'attend' : 'track';
+}
+
+const clamp = (value: number, most: number): number => (value > 0 ? Math.min(value, most) : 0);

@@ -3,10 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import type { Advisory } from './advisory.ts';
-import type { Assessed } from './entry.ts';
+import { type Assessed, urgencyOf } from './entry.ts';
 import { type Build, ExposureIndex, type KnownProduct } from './exposure-index.ts';
 import { judge, productKeysOf } from './judge.ts';
-import { urgencyOf } from './priority.ts';
 import { verdictOf } from './verdict-list.ts';
 
 const PRODUCTS: readonly KnownProduct[] = [

@@ -3,16 +3,9 @@
 import { type Advisory, type ProductKey, SEVERITIES, type Severity } from './advisory.ts';
 import { BuildClasses } from './build-classes.ts';
 import { hashOf } from './claims-hash.ts';
-import { type Assessed, type Entry, entryOf, idsOf } from './entry.ts';
-import {
-  type CompiledAdvisory,
-  compileAdvisory,
-  type Judgement,
-  judgeCompiled,
-  productKeysOf,
-  type SeenProduct,
-} from './judge.ts';
-import { byUrgency, placeOf } from './priority.ts';
+import { type Assessed, byUrgency, type Entry, entryOf, idsOf, placeOf } from './entry.ts';
+import { type CompiledAdvisory, compileAdvisory, type Judgement, judgeCompiled, productKeysOf } from './judge.ts';
+import type { SeenProduct } from './seen.ts';
 import { codeOf, type MarkFilter, type VerdictCode, VerdictList } from './verdict-list.ts';
 
 /** A product of the rulebook with every name that publishers know it by. */

@@ -7,7 +7,7 @@ export {
   SEVERITIES,
   type Severity,
 } from './advisory.ts';
-export type { Assessed, Entry } from './entry.ts';
+export { type Assessed, byUrgency, type Entry, priorityOf } from './entry.ts';
 export { type Build, type EntryFilter, ExposureIndex } from './exposure-index.ts';
 export { readCveRecord } from './formats/cve-record.ts';
 export { isEpssColumns, readEpssHead, readEpssRow } from './formats/epss.ts';
@@ -18,5 +18,4 @@ export type { RecordReading } from './formats/reading.ts';
 export { recognise } from './formats/recognise.ts';
 export { compileAdvisory, judgeCompiled, productKeysOf } from './judge.ts';
 export { advisoryIdOf, mergeRecords } from './merge.ts';
-export { byUrgency, priorityOf } from './priority.ts';
 export { isAffected, type RowCounts } from './verdict-list.ts';

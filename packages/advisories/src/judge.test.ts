@@ -13,7 +13,8 @@ import {
   type VersionScheme,
 } from './advisory.ts';
 import { BuildClasses } from './build-classes.ts';
-import { compileAdvisory, type Judgement, judge, judgeCompiled, productKeysOf, type SeenProduct } from './judge.ts';
+import { compileAdvisory, type Judgement, judge, judgeCompiled, productKeysOf } from './judge.ts';
+import type { SeenProduct } from './seen.ts';
 
 interface MatchingVectors {
   advisories: Record<string, Advisory['claims']>;

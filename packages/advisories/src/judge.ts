@@ -3,20 +3,8 @@ import { type Advisory, type Claim, type ProductKey, RANGE_SOURCES, type RangeSo
 import { affectedIn, type Configuration, compileConfiguration, wordsFor } from './configuration.ts';
 import { affectedUnder, compileProductClaim, type ProductRanges } from './product-claim.ts';
 import { exact, joinWords } from './ranges.ts';
-import { type Seen, seenOf } from './seen.ts';
+import { type Seen, type SeenProduct, seenOf } from './seen.ts';
 import { BACKPORT, CONDITION, FALSE, NO_RANGE, NO_VERSION, or, TRUE, type Truth } from './truth.ts';
-
-/** A product that detection saw at a domain. */
-export interface SeenProduct {
-  /** Every name that publishers know it by. */
-  readonly keys: readonly ProductKey[];
-  /** As the header or page showed it, `1.18.0`; null when none was shown. */
-  readonly version: string | null;
-  /** `ubuntu` where the version's maker was said to be a distribution, `win64` and the like where that was; lower case. */
-  readonly platform: string | null;
-  /** How many numbers every release of it has: `2.4` of three is any 2.4.x. Undefined where that differs. */
-  readonly releaseParts?: number | undefined;
-}
 
 export type Reason =
   /** In range, and everything else that the advisory asks for is known to hold. */

@@ -1,10 +1,21 @@
 // A seen product made ready to be judged: its version read once for each scheme.
-import type { VersionScheme } from './advisory.ts';
-import type { SeenProduct } from './judge.ts';
+import type { ProductKey, VersionScheme } from './advisory.ts';
 import { isDistribution } from './platform.ts';
 import { covers, type Interval, intervalAsShown, overlaps } from './ranges.ts';
 import { BACKPORT, FALSE, NO_RANGE, NO_VERSION, TRUE, type Truth } from './truth.ts';
 import { distributionOf, withoutRevision } from './version.ts';
+
+/** A product that detection saw at a domain. */
+export interface SeenProduct {
+  /** Every name that publishers know it by. */
+  readonly keys: readonly ProductKey[];
+  /** As the header or page showed it, `1.18.0`; null when none was shown. */
+  readonly version: string | null;
+  /** `ubuntu` where the version's maker was said to be a distribution, `win64` and the like where that was; lower case. */
+  readonly platform: string | null;
+  /** How many numbers every release of it has: `2.4` of three is any 2.4.x. Undefined where that differs. */
+  readonly releaseParts?: number | undefined;
+}
 
 export interface Seen {
   readonly keys: readonly string[];

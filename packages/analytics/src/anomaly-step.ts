@@ -1,6 +1,16 @@
 // The day's step of a level, held against the steps of its window.
-import type { Sample } from './anomaly.ts';
 import { studentChance } from './anomaly-chance.ts';
+
+/** One day of a series. */
+export interface Sample {
+  /** Days since 1970-01-01 UTC. */
+  readonly day: number;
+  readonly value: number;
+  /** How many domains were followed that day: values scale with it. */
+  readonly exposure: number;
+  /** Was an anomaly on its day: no part of what is usual, but the next day's step of a level starts here. */
+  readonly isAnomaly?: boolean;
+}
 
 export interface StepJudgement {
   /** The step less the drift of the window. */

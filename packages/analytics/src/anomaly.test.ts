@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
-import { judge, type Sample, type SeriesKind } from './anomaly.ts';
+import { judge, type SeriesKind } from './anomaly.ts';
+import type { Sample } from './anomaly-step.ts';
 
 const TODAY = 20_000;
 /** The days before today, the last value yesterday's. */

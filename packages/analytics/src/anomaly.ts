@@ -1,17 +1,6 @@
 // Is today's value of a daily series out of the ordinary? A series in, a judgement out; docs/anomalies.md has the reasons.
 import { countChance } from './anomaly-chance.ts';
-import { judgeStep } from './anomaly-step.ts';
-
-/** One day of a series. */
-export interface Sample {
-  /** Days since 1970-01-01 UTC. */
-  readonly day: number;
-  readonly value: number;
-  /** How many domains were followed that day: values scale with it. */
-  readonly exposure: number;
-  /** Was an anomaly on its day: no part of what is usual, but the next day's step of a level starts here. */
-  readonly isAnomaly?: boolean;
-}
+import { judgeStep, type Sample } from './anomaly-step.ts';
 
 /** `count`: events of a day (gains, losses, migrations, changes). `level`: a stock at day's end (domains, services, records). */
 export type SeriesKind = 'count' | 'level';

@@ -1,8 +1,9 @@
 // What @strata/analytics offers.
 
 export { adoptionCurve, type CurvePoint } from './adoption-curve.ts';
-export { type Anomaly, judge, type Sample, type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
+export { type Anomaly, judge, type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
 export { readableDays } from './anomaly-days.ts';
+export type { Sample } from './anomaly-step.ts';
 export type { Build } from './builds.ts';
 export {
   ChangeHistory,

@@ -1,8 +1,8 @@
 // The daily series that are watched for anomalies, read from the index: which there are, and the samples of each.
-import type { Category } from '@strata/detect';
-import { CATEGORIES } from '@strata/detect';
-import { type Sample, type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
+import { CATEGORIES, type Category } from '@strata/detect';
+import { type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
 import { readableDays } from './anomaly-days.ts';
+import type { Sample } from './anomaly-step.ts';
 import type { DomainIndex } from './domain-index.ts';
 
 export interface WatchedSeries {

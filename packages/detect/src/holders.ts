@@ -1,15 +1,8 @@
 // Who holds each role, told so that shares can be counted: a known provider, the domain itself, somebody unknown, nobody.
 import { isWithin } from './names.ts';
-import type { Measurement, Role, Service } from './profile.ts';
-import { byRole, ROLE_LIST } from './profile.ts';
+import type { Measurement } from './posture-type.ts';
+import { byRole, HOLDERS, type Holder, ROLE_LIST, type Role, type Service } from './profile.ts';
 import type { Reading } from './reading.ts';
-
-/**
- * `provider`: a known one. `self`: the domain's own name servers or mail exchanges, and no known network behind them.
- * `unknown`: somebody serves and we cannot say who. `nobody`: there is nothing to hold. `unmeasured`: not known.
- */
-export const HOLDERS = ['unmeasured', 'provider', 'self', 'unknown', 'nobody'] as const;
-export type Holder = (typeof HOLDERS)[number];
 
 /** Five values fit in three bits, ten roles in thirty: one integer that a database and a typed array can keep. */
 const BITS = 3;

@@ -16,7 +16,7 @@ export { explainFactor, type FactorExplanation } from './explain-factor.ts';
 export type { FingerprintSet, LoadReport, SetProblem } from './fingerprints/fingerprint-set.ts';
 export { readFingerprints, type SetFile } from './fingerprints/read-set.ts';
 export * from './history.ts';
-export { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
+export { holderAt, packHolders } from './holders.ts';
 export { KINDS, type Kind } from './kinds.ts';
 export { CatalogError, loadCatalog } from './load-catalog.ts';
 export {
@@ -40,14 +40,17 @@ export {
 } from './posture-flags.ts';
 export { isPrivateName } from './private-names.ts';
 export * from './profile.ts';
+export { HOLDERS, type Holder } from './profile.ts';
 export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';
-export { SECTORS, type Sector, type SectorList, type SectorSource, sectorOf } from './sector.ts';
+export { type SectorList, type SectorSource, sectorOf } from './sector.ts';
 export { SectorListError, sectorListOf } from './sector-list.ts';
+export { SECTORS, type Sector } from './sector-types.ts';
 export { sentenceOf } from './sentence.ts';
 export { checkHost, type SpfLookups, type SpfQuestion, type SpfVerdict } from './spf/check-host.ts';
 export { spfNamesToAsk } from './spf/reach.ts';
-export { type SpfSender, spfTargets } from './spf/senders.ts';
+export { spfTargets } from './spf/senders.ts';
+export type { SpfSender } from './spf/types.ts';
 export { stillParked } from './still-parked.ts';
 export { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';
 export type { ShownVersion } from './version.ts';

@@ -1,9 +1,9 @@
 // How well each source and role was measured. Only `absent` can end a provider, so a doubt is always `unmeasured`.
-import type { Evidence, LookupStatus } from './evidence.ts';
-import { isFailed, isMeasured } from './evidence.ts';
+import { type Evidence, isFailed, isMeasured, type LookupStatus } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import { isFronted } from './judge-web.ts';
-import { byRole, type Measurement, type Role, type Service, SOURCES, type Source } from './profile.ts';
+import type { Measurement } from './posture-type.ts';
+import { byRole, type Role, type Service, SOURCES, type Source } from './profile.ts';
 import type { Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
 import { spfNamesToAsk } from './spf/reach.ts';

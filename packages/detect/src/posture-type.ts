@@ -2,9 +2,11 @@
 import type { Dmarc } from './dmarc-policy.ts';
 import type { PolicyEvidence } from './evidence.ts';
 import type { IssueId } from './issues.ts';
-import type { Measurement } from './profile.ts';
-import type { SpfAll } from './spf/policy.ts';
 import type { SpfProblem } from './spf/problems.ts';
+import type { SpfAll } from './spf/types.ts';
+
+/** `absent`: looked and not there. `unmeasured`: the look-up failed. `blocked`: something kept us out. */
+export type Measurement = 'observed' | 'absent' | 'unmeasured' | 'blocked';
 
 export type Finding = 'pass' | 'partial' | 'fail' | 'unmeasured';
 

@@ -1,8 +1,16 @@
 // What detection says about a domain: services with their reasons, how well each role was measured, the posture.
 
-import type { Holder } from './holders.ts';
-import type { Posture } from './posture-type.ts';
-import type { Sector, SectorSource } from './sector.ts';
+import type { Measurement, Posture } from './posture-type.ts';
+import type { SectorSource } from './sector.ts';
+import type { Sector } from './sector-types.ts';
+
+/**
+ * `provider`: a known one. `self`: the domain's own name servers or mail exchanges, and no known network behind them.
+ * `unknown`: somebody serves and we cannot say who. `nobody`: there is nothing to hold. `unmeasured`: not known.
+ */
+export const HOLDERS = ['unmeasured', 'provider', 'self', 'unknown', 'nobody'] as const;
+
+export type Holder = (typeof HOLDERS)[number];
 
 /** The public categories of a service. */
 export const CATEGORIES = [
@@ -74,9 +82,6 @@ export const SOURCES = [
   'tls',
 ] as const;
 export type Source = (typeof SOURCES)[number];
-
-/** `absent`: looked and not there. `unmeasured`: the look-up failed. `blocked`: something kept us out. */
-export type Measurement = 'observed' | 'absent' | 'unmeasured' | 'blocked';
 
 export type ConfidenceLevel = 'high' | 'medium' | 'low';
 

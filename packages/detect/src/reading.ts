@@ -1,9 +1,9 @@
 // What of the evidence may be used, and for whom: wildcard answers, null MX, redirects and walls are seen through here.
 import { type Dmarc, readDmarc } from './dmarc-policy.ts';
-import type { Evidence, Lookup, MxRecord } from './evidence.ts';
-import { isFailed, isMeasured } from './evidence.ts';
+import { type Evidence, isFailed, isMeasured, type Lookup, type MxRecord } from './evidence.ts';
 import { hostOfUrl, isWithin, registrableDomain } from './names.ts';
-import { type SpfPolicy, spfOf } from './spf/policy.ts';
+import { spfOf } from './spf/policy.ts';
+import type { SpfPolicy } from './spf/types.ts';
 
 export interface MailExchange {
   readonly host: string;

@@ -1,6 +1,7 @@
 // The operator's own list of sectors, read from rows of two cells: domain, sector.
 import { parseDomain } from './names.ts';
-import { SECTORS, type Sector, type SectorList } from './sector.ts';
+import type { SectorList } from './sector.ts';
+import { SECTORS, type Sector } from './sector-types.ts';
 
 /** Rows that cannot be used, each with its number and why; at most a hundred are told. */
 export class SectorListError extends Error {

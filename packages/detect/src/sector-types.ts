@@ -1,5 +1,31 @@
 // schema.org types that say what an organisation is (https://schema.org/Organization and LocalBusiness, with their subtypes), by sector.
-import type { Sector } from './sector.ts';
+
+/**
+ * Every sector that may be told: NAICSlite's top level (Ziv et al., ASdb, IMC 2021) and `unknown`. Append only: stored
+ * snapshots keep a sector by its place.
+ */
+export const SECTORS = [
+  'unknown',
+  'computer_it',
+  'media',
+  'finance_insurance',
+  'education_research',
+  'service',
+  'agriculture_mining',
+  'community_nonprofit',
+  'construction_real_estate',
+  'museums_libraries_entertainment',
+  'utilities',
+  'health',
+  'travel',
+  'freight_postal',
+  'government',
+  'retail_ecommerce',
+  'manufacturing',
+  'other',
+] as const;
+
+export type Sector = (typeof SECTORS)[number];
 
 /** Types that fit several sectors (`Organization`, `Corporation`, `LocalBusiness`, `Restaurant`) are left out. */
 const TYPES: Partial<Readonly<Record<Sector, readonly string[]>>> = {

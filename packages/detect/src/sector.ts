@@ -2,33 +2,7 @@
 // the home page says of its owner in schema.org's words; anything else is 'unknown'.
 import { parse } from 'tldts';
 import type { Page } from './evidence.ts';
-import { SECTOR_OF_TYPE } from './sector-types.ts';
-
-/**
- * Every sector that may be told: NAICSlite's top level (Ziv et al., ASdb, IMC 2021) and `unknown`. Append only: stored
- * snapshots keep a sector by its place.
- */
-export const SECTORS = [
-  'unknown',
-  'computer_it',
-  'media',
-  'finance_insurance',
-  'education_research',
-  'service',
-  'agriculture_mining',
-  'community_nonprofit',
-  'construction_real_estate',
-  'museums_libraries_entertainment',
-  'utilities',
-  'health',
-  'travel',
-  'freight_postal',
-  'government',
-  'retail_ecommerce',
-  'manufacturing',
-  'other',
-] as const;
-export type Sector = (typeof SECTORS)[number];
+import { SECTOR_OF_TYPE, type Sector } from './sector-types.ts';
 
 /** What a sector was told by: the operator's list, the domain's suffix, its home page; null for `unknown`. */
 export type SectorSource = 'list' | 'suffix' | 'page' | null;

@@ -8,7 +8,8 @@ import { parseAllDocuments } from 'yaml';
 import { codePoint, holds } from '../../../tests/support/property.ts';
 import type { Lookup } from './evidence.ts';
 import { checkHost, type SpfLookups } from './spf/check-host.ts';
-import { readSpf, type SpfPolicy } from './spf/policy.ts';
+import { readSpf } from './spf/policy.ts';
+import type { SpfPolicy } from './spf/types.ts';
 
 type Value = string | readonly (string | number)[];
 

@@ -1,5 +1,7 @@
 // A parked domain whose page, name servers or exchanges cannot be had looks like one in use.
-import { type Measurement, type Profile, ROLES, type Role } from './profile.ts';
+
+import type { Measurement } from './posture-type.ts';
+import { type Profile, ROLES, type Role } from './profile.ts';
 
 /** The profile, or what may be kept of it where the domain was parked and what showed that could not be looked at this time. */
 export function stillParked(

@@ -1,9 +1,6 @@
 // How many connections and streams a service takes: its settings, and the report when a bound is met.
 import { readFileSync } from 'node:fs';
-import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Metrics } from './metrics.ts';
-import { ThrottledReport } from './throttled-report.ts';
 
 /** Settings of every service that clients connect to. */
 export const BoundEnvironment = z.object({
@@ -68,19 +65,3 @@ export type BoundName =
 
 /** Called each time that a bound is met; `facts` are for the log. */
 export type ReportBound = (bound: BoundName, facts: Readonly<Record<string, unknown>>) => void;
-
-/** Counts every time, and logs now and then. */
-export function boundReport(logger: Logger, metrics: Metrics): ReportBound {
-  const count = metrics.counter(
-    'strata_bounds_met_total',
-    'Connections and streams that were closed or refused because a bound was met',
-    'bound',
-  );
-  const rateLimited = new ThrottledReport();
-  return (bound, facts) => {
-    count(bound);
-    const unreported = rateLimited.take(bound);
-    if (unreported === undefined) return;
-    logger.warn({ bound, ...facts, ...(unreported > 0 && { unreported }) }, 'a bound on connections or streams is met');
-  };
-}

@@ -3,7 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { type BoundName, type Bounds, connectionsOfProcess, type ReportBound } from './bounds.ts';
 import { networksOf } from './counted-address.ts';
-import type { Figures } from './metrics.ts';
+
+/** By the value of a label. */
+export type Figures = Iterable<readonly [value: string, figure: number]>;
 
 export interface ConnectionsOptions {
   readonly bounds: Pick<Bounds, 'connections' | 'connectionsPerAddress'>;

@@ -1,7 +1,7 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 export { BoundEnvironment, type Bounds, boundsOf } from './bounds.ts';
-export { Connections } from './connections.ts';
+export { Connections, type Figures } from './connections.ts';
 export { type CountedNetwork, countedAddress, countedNetworks } from './counted-address.ts';
 export { countedCache } from './counted-cache.ts';
 export type { Csv, CsvColumn } from './csv.ts';
@@ -19,7 +19,7 @@ export { createFrontDoor, type FrontDoor, refusalCodeOf } from './front-door.ts'
 export { GuessLimit } from './guess-limit.ts';
 export type { KeyGate } from './keys.ts';
 export { createLogger, withoutApiKeys } from './logger.ts';
-export { type Figures, Metrics, serveMetrics } from './metrics.ts';
+export { Metrics, serveMetrics } from './metrics.ts';
 export { NOTICE, type Notary } from './notary.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { createPipelineLimit } from './pipelining.ts';

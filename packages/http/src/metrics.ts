@@ -3,14 +3,14 @@
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { Connections } from './connections.ts';
+import type { ReportBound } from './bounds.ts';
+import { Connections, type Figures } from './connections.ts';
 import { createFrontDoor } from './front-door.ts';
 import { Readiness } from './readiness.ts';
 import { answerSecurity } from './security-headers.ts';
-
-/** By the value of a label. */
-export type Figures = Iterable<readonly [value: string, figure: number]>;
+import { ThrottledReport } from './throttled-report.ts';
 
 export class Metrics {
   readonly registry = new Registry();
@@ -179,5 +179,21 @@ export async function serveMetrics(
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
+  };
+}
+
+/** Counts every time, and logs now and then. */
+export function boundReport(logger: Logger, metrics: Metrics): ReportBound {
+  const count = metrics.counter(
+    'strata_bounds_met_total',
+    'Connections and streams that were closed or refused because a bound was met',
+    'bound',
+  );
+  const rateLimited = new ThrottledReport();
+  return (bound, facts) => {
+    count(bound);
+    const unreported = rateLimited.take(bound);
+    if (unreported === undefined) return;
+    logger.warn({ bound, ...facts, ...(unreported > 0 && { unreported }) }, 'a bound on connections or streams is met');
   };
 }

@@ -1,10 +1,10 @@
 // Open streams by key, address and tier. Anyone can get a free key, so streams of free keys never use the capacity of other keys.
 import type { Server } from 'node:http';
 import type { Logger } from 'pino';
-import { type BoundName, type Bounds, boundReport, type ReportBound } from './bounds.ts';
+import type { BoundName, Bounds, ReportBound } from './bounds.ts';
 import { Connections } from './connections.ts';
 import { networksOf } from './counted-address.ts';
-import type { Metrics } from './metrics.ts';
+import { boundReport, type Metrics } from './metrics.ts';
 import type { ApiKey } from './route.ts';
 
 export interface StreamCaller {

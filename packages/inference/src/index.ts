@@ -59,8 +59,15 @@ export {
   FrameError,
   type FrameErrorCode,
 } from './network/frame-codec.ts';
-export { type ModelGroup, type ModelGroupsOptions, modelGroups } from './network/model-groups.ts';
-export { type Binding, type BindingOptions, type Bindings, bindNames, isModelName } from './network/model-name.ts';
+export { type ModelGroupsOptions, modelGroups } from './network/model-groups.ts';
+export {
+  type Binding,
+  type BindingOptions,
+  type Bindings,
+  bindNames,
+  isModelName,
+  type ModelGroup,
+} from './network/model-name.ts';
 export {
   type Candidate as PlacementCandidate,
   type CandidateField,

@@ -1,11 +1,36 @@
 // A document into a file: streamed into a part, gone on with after a cut, and renamed when it is whole.
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import type { Downloaded, DownloadRequest } from './fetcher.ts';
 import { beginPart, continuePart, discardPart, findPart, finishPart, type Part } from './part-file.ts';
 import type { Patience } from './patience.ts';
 import { withoutSecrets } from './redirect.ts';
-import { type Failed, stopped, type WalkParts, type WebAnswer, walk } from './web-walk.ts';
+import {
+  type Failed,
+  type Fetched,
+  type FetchRequest,
+  stopped,
+  type WalkParts,
+  type WebAnswer,
+  walk,
+} from './web-walk.ts';
+
+export interface DownloadRequest extends Omit<FetchRequest, 'maxBytes' | 'method' | 'body'> {
+  /** As sent, not unpacked; more is a failure. */
+  readonly maxBytes: number;
+  /** Told as bytes come: how many lie in the file, and how many there will be where that is known. */
+  readonly onProgress?: (doneBytes: number, totalBytes: number | undefined) => void;
+}
+
+/** `file` holds the whole document, as sent. */
+export type Downloaded =
+  | {
+      readonly kind: 'downloaded';
+      readonly sizeBytes: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly url: string;
+    }
+  | { readonly kind: 'answered'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | Extract<Fetched, { kind: 'failed' }>;
 
 export interface DownloadWork extends DownloadRequest {
   readonly patience: Patience;

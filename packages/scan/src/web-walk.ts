@@ -2,11 +2,55 @@
 import type { IncomingMessage } from 'node:http';
 import type { SecureContext } from 'node:tls';
 import { type AddressParts, checkAddress } from './checked-address.ts';
-import type { Fetched, Redirect } from './fetcher.ts';
 import type { KeyedLimit } from './keyed-limit.ts';
 import type { Patience } from './patience.ts';
 import { isWeb, redirectTarget, withoutSecrets } from './redirect.ts';
 import { type Agents, hostOf, portOf, requestHead, type Target } from './web-request.ts';
+
+export interface FetchRequest {
+  /** Lower-case names; `user-agent`, `host` and `accept-encoding` are set by the fetcher. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `GET` by default. A POST is not redirected, and may be sent twice where a kept connection broke. */
+  readonly method?: 'GET' | 'POST';
+  /** Of a POST. */
+  readonly body?: string;
+  /** Unpacked; what is longer is cut and said to be. */
+  readonly maxBytes: number;
+  /** From the first look-up to the last byte, redirects included. */
+  readonly timeoutMs: number;
+  /** 5 by default. */
+  readonly maxRedirects?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Redirect {
+  /** 301, 302, 303, 307 or 308. */
+  readonly status: number;
+  /** Absolute, of where it leads. */
+  readonly url: string;
+}
+
+/** How a fetch ended; never an exception. Any HTTP status is an answer. */
+export type Fetched =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      /** Lower-case names; repeated ones joined by `, `. */
+      readonly headers: Readonly<Record<string, string>>;
+      /** Where the answer came from, after `redirects` in order. */
+      readonly url: string;
+      readonly redirects: readonly Redirect[];
+      /** Unpacked. */
+      readonly body: Buffer;
+      readonly isTruncated: boolean;
+    }
+  | {
+      readonly kind: 'failed';
+      /** `forbidden`: an address, port or scheme that may not be visited; `unresolved`: the name has no address. */
+      readonly reason: 'forbidden' | 'unresolved' | 'refused' | 'timeout' | 'failed' | 'redirects' | 'aborted';
+      readonly detail: string;
+      readonly redirects: readonly Redirect[];
+    };
 
 export interface WalkParts extends AddressParts {
   readonly agents: Agents;

@@ -1,8 +1,16 @@
 // The event log: what changed, in one strictly growing order. The index, the caches and the public stream follow it.
-import type { DomainState, Regression, ServiceChange } from '@strata/detect';
+import type { Category, ConfidenceLevel, DomainState, Regression, ServiceChange } from '@strata/detect';
 import type { Kysely, Selectable } from 'kysely';
-import type { FeedService } from './index-feed.ts';
 import type { Database } from './schema.ts';
+
+/** Events that are older than versions end with the confidence. */
+export type FeedService = readonly [
+  category: Category,
+  provider: string,
+  confidence: ConfidenceLevel,
+  version?: string | null,
+  platform?: string | null,
+];
 
 /** Payload of `domain-changed`: all that sets of domains are counted by. */
 export interface DomainChanged {

@@ -1,7 +1,8 @@
 // What the index is built from and follows: every scanned domain with its services, changes and scans counted by day, and the log of
 // scans. What is read at once grows with domains and days, not with the number of scans and changes.
-import type { Category, ConfidenceLevel, DomainState } from '@strata/detect';
+import type { Category, DomainState } from '@strata/detect';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { FeedService } from './events.ts';
 import { EVENTS_PRUNED_THROUGH, scansPrunedThrough } from './retention.ts';
 import type { Database } from './schema.ts';
 import { readSetting } from './settings.ts';
@@ -17,15 +18,6 @@ export interface FeedDomain {
   readonly score: number | null;
   readonly services: readonly FeedService[];
 }
-/** Events that are older than versions end with the confidence. */
-export type FeedService = readonly [
-  category: Category,
-  provider: string,
-  confidence: ConfidenceLevel,
-  version?: string | null,
-  platform?: string | null,
-];
-
 /** Changes of one UTC day (days since the epoch), category and provider; see `change_days` in schema.ts. */
 export type FeedChangeDay = Selectable<Database['change_days']>;
 

@@ -13,6 +13,7 @@ export type {
   DomainChanged,
   DomainExposed,
   DomainRemoved,
+  FeedService,
   PostureRegressed,
   StoredEvent,
 } from './events.ts';
@@ -29,7 +30,6 @@ export type {
   FeedPosition,
   FeedReader,
   FeedScan,
-  FeedService,
   IndexFeed,
 } from './index-feed.ts';
 export { inspectStore, type StoreState } from './inspect-store.ts';
@@ -54,6 +54,7 @@ export type {
 } from './ledger.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { Bound, OnDemandDays } from './on-demand-days.ts';
+export type { RecordOptions, ScanRecord } from './plan-scan.ts';
 export {
   digestOfRows,
   dumpPostgres,
@@ -64,9 +65,10 @@ export {
   type RowsText,
   receiptsInRows,
 } from './postgres-backup.ts';
-export type { Quota, QuotaUse } from './quota.ts';
+export type { Quota } from './quota.ts';
+export type { QuotaUse } from './quota-turns.ts';
 export { ledgerCheckpointIn, receiptsToldBy } from './receipts-told.ts';
-export type { RecordedScan, RecordOptions, RecordScans, ScanRecord, ScanResult } from './record-scan.ts';
+export type { RecordedScan, RecordScans, ScanResult } from './record-scan.ts';
 export type { HistoryTable, RetentionTable } from './retention.ts';
 export type { Claim, ScanProgress, ScanWork } from './scan-work.ts';
 export type { EventKind } from './schema.ts';

@@ -12,10 +12,22 @@ import {
 } from '@strata/detect';
 import type { Selectable } from 'kysely';
 import { type IntervalWrites, intervalWrites, type OpenInterval } from './intervals.ts';
-import type { RecordOptions, ScanRecord } from './record-scan.ts';
 import { intervalOf, nextLookAt, withLook } from './schedule.ts';
 import type { Database } from './schema.ts';
 import { type Difference, type NewChange, newChanges, type Told, toldOf } from './tell.ts';
+
+export interface ScanRecord {
+  readonly profile: Profile;
+  readonly evidence: Evidence;
+  readonly startedAt: Date;
+  readonly finishedAt: Date;
+}
+
+export interface RecordOptions {
+  readonly confirmAfterMs: number;
+  /** Reads stored evidence with today's rulebook; called only when the rulebook has changed since the last scan. */
+  readonly redetect?: (evidence: Evidence) => Profile;
+}
 
 type DomainRow = Selectable<Database['domains']>;
 

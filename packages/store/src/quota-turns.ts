@@ -1,9 +1,21 @@
 // Requests that are counted one by one, of many keys at once: those that come while a statement is under way go with the next one, so
 // that a busy process asks for as many statements as the database ends, not for one a request.
-import { type Kysely, sql } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import { listed } from './json-rows.ts';
-import { type QuotaUse, reachedDay } from './quota.ts';
 import type { Database } from './schema.ts';
+
+export interface QuotaUse {
+  readonly isAllowed: boolean;
+  /** Of the day's limit, as far as is known; never less than what was answered. */
+  readonly used: number;
+}
+
+/** The day that a key is in when the clock says `day`: the latest that was counted for it, where that is later. */
+export const reachedDay = (
+  keyId: Expression<unknown>,
+  day: string,
+): RawBuilder<string> => sql`coalesce((select max(reached.day) from quota_usage as reached
+    where reached.key_id = ${keyId} and reached.day > cast(${day} as text)), cast(${day} as text))`;
 
 /** Keys of one statement: others wait for their rows while it is under way. */
 const LARGEST_TURN = 500;

@@ -1,13 +1,7 @@
 // Requests counted by key and UTC day, atomically: holds across restarts and across processes on the same database.
-import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
-import { QuotaTurns } from './quota-turns.ts';
+import { type Kysely, sql } from 'kysely';
+import { QuotaTurns, type QuotaUse, reachedDay } from './quota-turns.ts';
 import type { Database } from './schema.ts';
-
-export interface QuotaUse {
-  readonly isAllowed: boolean;
-  /** Of the day's limit, as far as is known; never less than what was answered. */
-  readonly used: number;
-}
 
 /** Counts requests. `day` is a UTC date, `2026-01-31`; a key for which a later one was counted stays in that: a clock set back brings none back. */
 export interface Quota {
@@ -16,11 +10,6 @@ export interface Quota {
   /** Requests counted so far, those that processes hold to spend included. */
   used(keyId: string, day: string): Promise<number>;
 }
-
-/** The day that a key is in when the clock says `day`: the latest that was counted for it, where that is later. */
-export const reachedDay = (keyId: Expression<unknown>, day: string): RawBuilder<string> =>
-  sql`coalesce((select max(reached.day) from quota_usage as reached
-    where reached.key_id = ${keyId} and reached.day > cast(${day} as text)), cast(${day} as text))`;
 
 export class QuotaTable implements Quota {
   readonly #db: Kysely<Database>;

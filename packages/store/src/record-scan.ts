@@ -1,27 +1,21 @@
 // Scans, many in one transaction: each with the intervals it moves, the changes it confirms, the events that tell of it.
-import type { Evidence, Profile, ServiceChange } from '@strata/detect';
+import type { ServiceChange } from '@strata/detect';
 import type { Kysely, QueryResult } from 'kysely';
 import { inTurn, sendThenWrite } from './in-turn.ts';
-import { type KnownDomain, type PlannedScan, type PlanOptions, planScan } from './plan-scan.ts';
+import {
+  type KnownDomain,
+  type PlannedScan,
+  type PlanOptions,
+  planScan,
+  type RecordOptions,
+  type ScanRecord,
+} from './plan-scan.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import { prepareScanStatements, readKnown, type ScanStatements } from './scan-statements.ts';
 import type { Database } from './schema.ts';
 import { StoreError } from './store-error.ts';
 import { together } from './together.ts';
 import { scanWrites } from './write-plans.ts';
-
-export interface ScanRecord {
-  readonly profile: Profile;
-  readonly evidence: Evidence;
-  readonly startedAt: Date;
-  readonly finishedAt: Date;
-}
-
-export interface RecordOptions {
-  readonly confirmAfterMs: number;
-  /** Reads stored evidence with today's rulebook; called only when the rulebook has changed since the last scan. */
-  readonly redetect?: (evidence: Evidence) => Profile;
-}
 
 export interface RecordedScan {
   readonly changes: readonly (ServiceChange & { readonly id: string })[];

@@ -4,9 +4,8 @@ import { countChangeDays, countScanDays } from './day-counts.ts';
 import { openIntervals } from './intervals.ts';
 import { type Json, type JsonColumns, listedIn, rowsIn, toJson } from './json-rows.ts';
 import { plan } from './plan.ts';
-import { isReadAnew, type KnownDomain } from './plan-scan.ts';
+import { isReadAnew, type KnownDomain, type RecordOptions, type ScanRecord } from './plan-scan.ts';
 import { isPostgres } from './postgres-dialect.ts';
-import type { RecordOptions, ScanRecord } from './record-scan.ts';
 import type { Database } from './schema.ts';
 import { together } from './together.ts';
 

@@ -23,16 +23,11 @@ import { LedgerCheckpoint, LedgerKeyTable, LedgerTable } from './ledger.ts';
 import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
 import { OnDemandDays } from './on-demand-days.ts';
+import type { RecordOptions, ScanRecord } from './plan-scan.ts';
 import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
 import { type Quota, QuotaTable } from './quota.ts';
 import { QuotaBlocks } from './quota-blocks.ts';
-import {
-  createRecorder,
-  type RecordedScan,
-  type RecordOptions,
-  type RecordScans,
-  type ScanRecord,
-} from './record-scan.ts';
+import { createRecorder, type RecordedScan, type RecordScans } from './record-scan.ts';
 import { RetentionTable } from './retention.ts';
 import { ScanWork } from './scan-work.ts';
 import type { Database } from './schema.ts';

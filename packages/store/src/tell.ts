@@ -13,8 +13,7 @@ import {
 } from '@strata/detect';
 import type { Selectable } from 'kysely';
 import { summaryOf } from './domains.ts';
-import type { ChangeConfirmed, DomainChanged, PostureRegressed } from './events.ts';
-import type { FeedService } from './index-feed.ts';
+import type { ChangeConfirmed, DomainChanged, FeedService, PostureRegressed } from './events.ts';
 import type { Database } from './schema.ts';
 
 type DomainRow = Selectable<Database['domains']>;

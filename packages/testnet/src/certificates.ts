@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import * as x509 from '@peculiar/x509';
-import type { CertificateKind } from './plan.ts';
+import type { CertificateKind } from './plan-type.ts';
 import type { Templates } from './providers/index.ts';
 
 /** Given each time: the library's default belongs to the process, where libp2p sets another. */

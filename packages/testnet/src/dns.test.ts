@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import packet from 'dns-packet';
 import type { Question, Reply } from './dns-server.ts';
 import { createInternet } from './internet.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { templates } from './providers/index.ts';
 import { type Answer, dataOf, dig, digOverTcp, sendRaw, textsOf } from './test/dig.ts';
 import { hasService, inState, useInternet } from './test/use.ts';

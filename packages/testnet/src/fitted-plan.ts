@@ -1,5 +1,5 @@
 // Plans as their situations make them.
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { holders, whiteLabels } from './providers/extras.ts';
 import type { Templates } from './providers/index.ts';
 import { FORWARDERS } from './providers/mail.ts';

@@ -6,7 +6,8 @@ import { applyMigration, type MigratingCategory, type Migration, migrationOn } f
 import { Model } from './model.ts';
 import { startNameServers, treeOf } from './name-servers.ts';
 import { companyNames, SUFFIXES } from './names.ts';
-import { type Plan, planOf, stateOf } from './plan.ts';
+import { planOf, stateOf } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { handWrittenIn, type Truth, truthOf } from './truth.ts';
 import { type VantageOptions, vantageOf } from './vantage.ts';
 import { startWebServers } from './web-server.ts';

@@ -1,5 +1,5 @@
 // Companies that change provider as the clock moves.
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { templates } from './providers/index.ts';
 import { randomFor } from './random.ts';
 

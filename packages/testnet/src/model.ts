@@ -1,12 +1,13 @@
 // Every name of the simulated internet and its records: companies, what providers keep in DNS, IP-to-ASN zones.
 import { addressIn, addressV6In, type Network, parseV4, parseV4Prefix } from './networks.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { ABANDONED_LABEL } from './providers/extras.ts';
 import { leadingSpf } from './providers/spf-records.ts';
 import type { ProviderName } from './providers/template.ts';
 import { hashOf } from './random.ts';
 import type { World } from './world.ts';
-import { type RecordType, type Zone, type ZoneRecord, zoneOf } from './zone.ts';
+import { type Zone, zoneOf } from './zone.ts';
+import type { RecordType, ZoneRecord } from './zone-record.ts';
 
 export interface DnsRecord extends ZoneRecord {
   readonly name: string;

@@ -2,7 +2,7 @@
 import { type DnsServer, type Reply, type Responder, startDnsServer } from './dns-server.ts';
 import { type DnsRecord, type Model, soaOf } from './model.ts';
 import { SUFFIXES } from './names.ts';
-import type { Plan, ZoneFault } from './plan.ts';
+import type { Plan, ZoneFault } from './plan-type.ts';
 import { SELF_HOSTED_SERVER as SELF_HOSTED, type ServerAddresses } from './server-addresses.ts';
 import { validating } from './validation.ts';
 import type { Vantage } from './vantage.ts';

@@ -1,5 +1,5 @@
 // What a site runs and shows of it: the headers of its software, and the versions that they tell.
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { buildFor, phpBuilds } from './providers/builds.ts';
 import { type Mint, mintFor } from './random.ts';
 import type { World } from './world.ts';

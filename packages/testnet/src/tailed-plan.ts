@@ -1,5 +1,5 @@
 // Plans with a share of the long tail's providers.
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import type { Table, Templates } from './providers/index.ts';
 import { FORWARDERS } from './providers/mail.ts';
 import type { Random } from './random.ts';

@@ -1,6 +1,6 @@
 // What is really so, in the words that detection is judged by.
 import { hasDmarcAlias } from './fitted-plan.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import type { Templates } from './providers/index.ts';
 import { FORWARDERS } from './providers/mail.ts';
 import { type Mint, mintFor } from './random.ts';

@@ -1,7 +1,7 @@
 // What the recursive front says of signatures, as a resolver that checks them does (RFC 4035 section 5).
 import type { Question, Reply, Responder } from './dns-server.ts';
 import type { Model } from './model.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 
 /** Checks what `respond` found: the top-level domains are signed, of the companies some, and nothing else is. */
 export function validating(respond: Responder, model: Pick<Model, 'companyOf'>): Responder {

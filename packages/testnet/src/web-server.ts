@@ -6,7 +6,7 @@ import type { TlsOptions } from 'node:tls';
 import type { Certificates } from './certificates.ts';
 import type { Feeds } from './feeds/feeds.ts';
 import { SPECIAL_OCTETS } from './networks.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { holders, sellers } from './providers/extras.ts';
 import { mintFor, randomFor } from './random.ts';
 import { softwareOf } from './software.ts';

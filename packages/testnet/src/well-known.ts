@@ -1,6 +1,6 @@
 // The files that some companies keep at well-known places: MTA-STS policies (RFC 8461) and security.txt (RFC 9116).
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { mintFor } from './random.ts';
 
 const MTA_STS_PATH = '/.well-known/mta-sts.txt';

@@ -2,13 +2,13 @@
 
 import { hasDmarcAlias } from './fitted-plan.ts';
 import { addressIn, type NetworkRef } from './networks.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { ABANDONED_LABEL, rentedServers, resellers } from './providers/extras.ts';
 import { type CustomerName, dkimKey, type Exchange, FORWARDERS } from './providers/mail.ts';
 import type { Mint } from './random.ts';
 import { policyHost } from './well-known.ts';
 import type { World } from './world.ts';
-import type { Put } from './zone.ts';
+import type { Put } from './zone-record.ts';
 import { addressOfOrigin, networkOfSite } from './zone-web.ts';
 
 /** More than ten look-ups in all, RFC 7208 section 4.6.4. */

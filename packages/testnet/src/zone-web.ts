@@ -1,11 +1,11 @@
 // The web part of a zone: addresses and aliases of the apex and `www`, and what leaks of a hidden origin.
 import { addressIn, addressV6In, type NetworkRef } from './networks.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { edgeAddresses } from './providers/cdn.ts';
 import { ABANDONED_LABEL, abandoned, holders } from './providers/extras.ts';
 import type { Mint } from './random.ts';
 import type { World } from './world.ts';
-import type { Put } from './zone.ts';
+import type { Put } from './zone-record.ts';
 
 export function networkOfSite({ hosting, accessNetwork }: Plan, { templates }: World): NetworkRef {
   return hosting === 'self' ? accessNetwork : templates.hosting.of(hosting).network;

@@ -1,19 +1,12 @@
 // A company's zone: every record that follows from its plan.
-import type { Plan } from './plan.ts';
+import type { Plan } from './plan-type.ts';
 import { whiteLabels } from './providers/extras.ts';
 import { type Mint, mintFor } from './random.ts';
 import { SELF_HOSTED_SERVER } from './server-addresses.ts';
 import type { World } from './world.ts';
 import { putMail } from './zone-mail.ts';
+import type { Put, ZoneRecord } from './zone-record.ts';
 import { addressOfOrigin, putWeb, webAddresses, wwwAliases } from './zone-web.ts';
-
-export type RecordType = 'A' | 'AAAA' | 'NS' | 'SOA' | 'MX' | 'TXT' | 'CAA' | 'DS' | 'CNAME';
-
-/** Data in the form that dns-packet encodes. */
-export interface ZoneRecord {
-  readonly type: RecordType;
-  readonly data: unknown;
-}
 
 /**
  * Records by full name; a name in the map without the asked type exists and is empty. A first label `*` answers for what
@@ -27,9 +20,6 @@ export interface Zone {
   readonly delegatedTo: readonly string[];
   readonly records: ReadonlyMap<string, readonly ZoneRecord[]>;
 }
-
-/** Adds a record under a label, '' for the apex. */
-export type Put = (label: string, type: RecordType, data: unknown) => void;
 
 export function zoneOf(plan: Plan, world: World): Zone {
   const mint = mintFor(world.seed, plan.domain);

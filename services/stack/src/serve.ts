@@ -7,19 +7,10 @@ import type { Config } from './config.ts';
 import { followKeys } from './follow-keys.ts';
 import { listenForMetrics, listening } from './listening.ts';
 import { rehearseQuestions } from './rehearsal.ts';
+import type { RunningRole } from './running-role.ts';
 import { startScanner } from './start-scanner.ts';
 import { startScheduler } from './start-scheduler.ts';
 import { wellKnownDomains } from './well-known-domains.ts';
-
-/** What every role has. */
-export interface RunningRole extends AsyncDisposable {
-  readonly store: Store;
-  /** Of the API, where there is one. */
-  readonly port: number | undefined;
-  readonly metricsPort: number;
-  /** Where it scans. */
-  readonly isDnsWorking: (() => Promise<boolean>) | undefined;
-}
 
 export interface RunningStack extends RunningRole {
   readonly service: StackService;

@@ -5,7 +5,7 @@ import type { World } from './app.ts';
 import type { Config } from './config.ts';
 import { listenForMetrics } from './listening.ts';
 import { openScanning } from './open-scanning.ts';
-import type { RunningRole } from './serve.ts';
+import type { RunningRole } from './running-role.ts';
 import { addDnsMetrics, addStoreMetrics, scanMeter } from './stack-metrics.ts';
 
 /** Resolves when it works. */

@@ -12,8 +12,8 @@ import { listenForMetrics } from './listening.ts';
 import { openScanning } from './open-scanning.ts';
 import { openScheduler } from './open-scheduler.ts';
 import { Pulse } from './pulse.ts';
+import type { RunningRole } from './running-role.ts';
 import type { Scheduler } from './scheduler.ts';
-import type { RunningRole } from './serve.ts';
 import { addLedgerRefusal, addStoreMetrics, timedNotary } from './stack-metrics.ts';
 
 /** Resolves when it works, or stands ready. */

@@ -7,26 +7,10 @@ import type { FingerprintSet, FingerprintTechnology } from './fingerprint-set.ts
 import type { Merge } from './known-providers.ts';
 import { type OwnedPattern, PatternIndex } from './pattern-index.ts';
 import { type KnownNames, providersOf } from './set-providers.ts';
-import { type Circumstances, circumstancesOf } from './standing.ts';
-
-/** A technology; the others that it names are provider ids. */
-export interface RelatedTechnology extends SetProvider {
-  /** Any of these providers, or one of any of the categories, must be there too; nothing is needed where both are empty. */
-  readonly requires: readonly string[];
-  readonly requiresCategory: readonly number[];
-  /** It asked for others and none of them is known: it is never found. */
-  readonly isStranded: boolean;
-  readonly excludes: readonly string[];
-}
+import { type Circumstances, type CompiledProvider, circumstancesOf, type RelatedTechnology } from './standing.ts';
 
 export interface CompiledTechnology extends RelatedTechnology {
   readonly circumstances: Circumstances;
-}
-
-/** What a set says of a provider, all its technologies together. */
-export interface CompiledProvider extends SetProvider {
-  readonly categories: ReadonlySet<number>;
-  readonly implies: readonly { readonly provider: string; readonly confidence: number }[];
 }
 
 export interface CompiledSets {

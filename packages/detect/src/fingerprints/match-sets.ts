@@ -1,7 +1,8 @@
 // Community sets against a reading: findings like those of our own rules, to be judged and weighed with them.
 import { type Finding, findingOf as findingOfRule } from '../finding.ts';
 import { getOrCreate, type Rule } from '../matchers.ts';
-import { type Measurement, type Role, SOURCES, type Source } from '../profile.ts';
+import type { Measurement } from '../posture-type.ts';
+import { type Role, SOURCES, type Source } from '../profile.ts';
 import type { Reading } from '../reading.ts';
 import type { Rulebook } from '../rulebook.ts';
 import type { Family } from '../strengths.ts';

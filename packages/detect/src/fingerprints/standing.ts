@@ -3,7 +3,23 @@
 import type { Provider } from '../catalog.ts';
 import { patternsOf, SOURCE_OF } from '../patterns.ts';
 import { SOURCES, type Source } from '../profile.ts';
-import type { CompiledProvider, RelatedTechnology } from './compile-sets.ts';
+import type { SetProvider } from './channels.ts';
+
+/** A technology; the others that it names are provider ids. */
+export interface RelatedTechnology extends SetProvider {
+  /** Any of these providers, or one of any of the categories, must be there too; nothing is needed where both are empty. */
+  readonly requires: readonly string[];
+  readonly requiresCategory: readonly number[];
+  /** It asked for others and none of them is known: it is never found. */
+  readonly isStranded: boolean;
+  readonly excludes: readonly string[];
+}
+
+/** What a set says of a provider, all its technologies together. */
+export interface CompiledProvider extends SetProvider {
+  readonly categories: ReadonlySet<number>;
+  readonly implies: readonly { readonly provider: string; readonly confidence: number }[];
+}
 
 /** Of one technology. */
 export interface Circumstances {

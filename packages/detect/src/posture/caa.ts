@@ -1,7 +1,8 @@
 // CAA (RFC 8659): which authorities may issue for the domain, and whether the one that did is among them.
 import { caaIssuer } from '../match-dns.ts';
 import { measurementOf } from '../measure.ts';
-import type { Measurement, Posture } from '../profile.ts';
+import type { Measurement } from '../posture-type.ts';
+import type { Posture } from '../profile.ts';
 import type { Reading } from '../reading.ts';
 import type { Rulebook } from '../rulebook.ts';
 import { cutText } from '../text.ts';

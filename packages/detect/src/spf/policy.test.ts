@@ -5,11 +5,12 @@ import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
 import type { Lookup } from '../evidence.ts';
 import { evidenceOf } from '../test/evidence-of.ts';
-import { type SpfPolicy, spfNames, spfOf } from './policy.ts';
+import { spfNames, spfOf } from './policy.ts';
 import { spfNamesToAsk } from './reach.ts';
 import { parseRecord } from './record.ts';
 import { spfTargets } from './senders.ts';
 import { parseShared } from './shared-records.ts';
+import type { SpfPolicy } from './types.ts';
 
 function policyOf(txt: readonly string[], spf?: Record<string, readonly string[]>): SpfPolicy {
   return spfOf(evidenceOf({ domain: 'example.com', txt, ...(spf ? { policies: { spf } } : {}) }));

@@ -4,12 +4,11 @@ import { isMeasured, type Lookup } from '../evidence.ts';
 import { isWithin, registrableDomain } from '../names.ts';
 import { cutText } from '../text.ts';
 import { MAX_HOSTS, MAX_LOOKUPS, MAX_VOIDS } from './check-host.ts';
-import type { SpfAll, SpfPolicy, SpfSurroundings } from './policy.ts';
 import { isSpfError, type SpfProblem, type SpfProblemCode } from './problems.ts';
 import { countAddresses, type Range } from './ranges.ts';
 import { type DomainSpec, type Mechanism, type SpfRecord, selectRecords } from './record.ts';
-import type { SpfSender } from './senders.ts';
 import { parseShared } from './shared-records.ts';
+import type { SpfAll, SpfPolicy, SpfSender, SpfSurroundings } from './types.ts';
 
 /** Far beyond any policy that can be evaluated; bounds the work for endless includes. */
 const MAX_COUNTED = 64;

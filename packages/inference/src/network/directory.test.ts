@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Directory } from './directory.ts';
 import type { Offer, OfferedModel } from './frame.ts';
-import { type ModelGroup, modelGroups } from './model-groups.ts';
-import { bindNames, isModelName } from './model-name.ts';
+import { modelGroups } from './model-groups.ts';
+import { bindNames, isModelName, type ModelGroup } from './model-name.ts';
 
 const offeredModel = (given: Partial<OfferedModel> = {}): OfferedModel => ({
   ...{ name: 'small-chat', sha256: 'aa'.repeat(32), vocabularySha256: 'bb'.repeat(32) },

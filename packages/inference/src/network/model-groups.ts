@@ -1,22 +1,7 @@
 // Workers that have the same file, and what is said of it. What is said decides how a model is called and shown, never how answers are
 // judged: that stands in the vocabulary file itself.
 import type { OfferedModel } from './frame.ts';
-import { isModelName } from './model-name.ts';
-
-/** Workers that have the same file, and agree on its vocabulary. */
-export interface ModelGroup {
-  readonly sha256: string;
-  readonly vocabularySha256: string;
-  /** As its workers call it, of names that can be one; else empty. */
-  readonly name: string;
-  readonly model: Pick<
-    OfferedModel,
-    'name' | 'architecture' | 'quantisation' | 'sizeBytes' | 'parameters' | 'engine' | 'contextLength'
-  >;
-  readonly peers: readonly string[];
-  /** What they count for together. */
-  readonly weight: number;
-}
+import { isModelName, type ModelGroup } from './model-name.ts';
 
 export interface ModelGroupsOptions {
   /** What a worker counts for: 0 where it is not connected or not trusted, at most 1. */

@@ -1,5 +1,20 @@
 // Which names a model may be served by, and which file is meant by a name that several files claim.
-import type { ModelGroup } from './model-groups.ts';
+import type { OfferedModel } from './frame.ts';
+
+/** Workers that have the same file, and agree on its vocabulary. */
+export interface ModelGroup {
+  readonly sha256: string;
+  readonly vocabularySha256: string;
+  /** As its workers call it, of names that can be one; else empty. */
+  readonly name: string;
+  readonly model: Pick<
+    OfferedModel,
+    'name' | 'architecture' | 'quantisation' | 'sizeBytes' | 'parameters' | 'engine' | 'contextLength'
+  >;
+  readonly peers: readonly string[];
+  /** What they count for together. */
+  readonly weight: number;
+}
 
 /** Letters, digits and what names of models are written with; `@` stands before the digest of a file. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]*([/:][A-Za-z0-9][A-Za-z0-9._+-]*)*$/;

@@ -1,7 +1,9 @@
 // A fetcher whose names and web are scripted: an internet of its own on loopback.
 import assert from 'node:assert/strict';
 import type { Answer } from 'dns-packet';
-import { createFetcher, type Downloaded, type Fetched, type FetcherOptions, type FetchRequest } from '../fetcher.ts';
+import type { Downloaded } from '../download.ts';
+import { createFetcher, type FetcherOptions } from '../fetcher.ts';
+import type { Fetched, FetchRequest } from '../web-walk.ts';
 import { a, type DnsScript, startDnsServer, zone } from './dns-server.ts';
 import { startWebServer, usualCertificate, type WebScript, type WebServerOptions } from './web-server.ts';
 

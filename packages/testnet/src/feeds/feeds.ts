@@ -1,7 +1,7 @@
 // The feeds of an internet: listed, answered, counted and known in full.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { companyNames } from '../names.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan } from '../plan-type.ts';
 import { hashOf } from '../random.ts';
 import type { World } from '../world.ts';
 import { answerFeed } from './answer.ts';

@@ -1,6 +1,7 @@
 // Who has feeds: companies whose sites work plainly, and every eighth time a publisher that is none of the companies.
 import { companyNames } from '../names.ts';
-import { type Plan, planOf } from '../plan.ts';
+import { planOf } from '../plan.ts';
+import type { Plan } from '../plan-type.ts';
 import { CALM } from '../situations.ts';
 import type { World } from '../world.ts';
 import { type FeedPlan, feedPlanOf } from './plan.ts';

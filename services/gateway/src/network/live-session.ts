@@ -8,11 +8,11 @@ import {
   type Frame,
   FrameError,
   type FrameOf,
+  type Offer,
   offerSignedBytes,
 } from '@strata/inference';
 import { type Channel, MOST_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
 import { FloodGuard } from './flood-guard.ts';
-import type { SessionOptions } from './open-session.ts';
 import { Outbox } from './outbox.ts';
 import { embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
 import { FIRST_CREDIT, type JobFrame } from './session-job.ts';
@@ -26,6 +26,21 @@ import {
   WorkerLostError,
   type WorkerSession,
 } from './worker-session.ts';
+
+export interface SessionOptions {
+  /** Name and version, for hello. */
+  readonly software: string;
+  /** Round trip of the connection, as it is measured elsewhere; undefined: not yet. */
+  readonly roundTripMs: () => number | undefined;
+  /** Hears each offer whose signature is that of the channel's peer, and its encoding as it came. */
+  readonly onOffer: (offer: Offer, signed: { readonly offer: Uint8Array; readonly signature: Uint8Array }) => void;
+  /** Hears, once, that the worker is gone, and why; a breach of the protocol is named. */
+  readonly onEnd: (end: { readonly loss: string; readonly breach: string | undefined }) => void;
+  /** For hello to come. 5,000 by default. */
+  readonly helloLimitMs?: number;
+  /** How often it is asked whether the worker stands still; all deadlines of liveness that are ticks go with it. 250 by default. */
+  readonly tickMs?: number;
+}
 
 export interface LiveSessionParts {
   readonly channel: Channel;

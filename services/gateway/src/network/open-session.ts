@@ -1,15 +1,7 @@
 // The gateway's end of one channel to a worker, opened: both say hello, and agree on the version, before anything else.
-import {
-  decodeFrame,
-  encodeFrame,
-  type Frame,
-  FrameError,
-  type FrameOf,
-  type Offer,
-  PROTOCOL_VERSION,
-} from '@strata/inference';
+import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf, PROTOCOL_VERSION } from '@strata/inference';
 import type { Channel } from '@strata/p2p';
-import { LiveSession } from './live-session.ts';
+import { LiveSession, type SessionOptions } from './live-session.ts';
 import { WorkerLostError, type WorkerSession } from './worker-session.ts';
 
 /** Long enough for a few round trips around the world and a machine that is busy. */
@@ -17,21 +9,6 @@ const HELLO_LIMIT_MS = 5_000;
 /** What is said last is given so long to be taken. */
 const FAREWELL_LIMIT_MS = 1_000;
 const TICK_MS = 250;
-
-export interface SessionOptions {
-  /** Name and version, for hello. */
-  readonly software: string;
-  /** Round trip of the connection, as it is measured elsewhere; undefined: not yet. */
-  readonly roundTripMs: () => number | undefined;
-  /** Hears each offer whose signature is that of the channel's peer, and its encoding as it came. */
-  readonly onOffer: (offer: Offer, signed: { readonly offer: Uint8Array; readonly signature: Uint8Array }) => void;
-  /** Hears, once, that the worker is gone, and why; a breach of the protocol is named. */
-  readonly onEnd: (end: { readonly loss: string; readonly breach: string | undefined }) => void;
-  /** For hello to come. 5,000 by default. */
-  readonly helloLimitMs?: number;
-  /** How often it is asked whether the worker stands still; all deadlines of liveness that are ticks go with it. 250 by default. */
-  readonly tickMs?: number;
-}
 
 /** Says hello and waits for the other's. Rejects with WorkerLostError: another version, no worker, silence. */
 export async function openWorkerSession(channel: Channel, options: SessionOptions): Promise<WorkerSession> {

@@ -4,15 +4,8 @@ import { type FormEvent, type RefObject, useId, useLayoutEffect, useRef } from '
 import { CATEGORIES } from '../categories.ts';
 import { withChanges } from '../search-params.ts';
 import { SECTORS } from '../sectors.ts';
-import { conditionsOf } from './search-narrowed.tsx';
+import { conditionsOf, type SearchState } from './search-narrowed.tsx';
 import { CONFIDENCES, FLAGS, marksInWords, named, STATES, type Words } from './search-words.ts';
-
-/** What stands in the address; search-narrowed.tsx has what has no field. */
-export type SearchState = Readonly<
-  Partial<
-    Record<'q' | 'provider' | 'with' | 'category' | 'confidence' | 'sector' | 'state' | 'flag' | 'offset', string>
-  >
->;
 
 interface FiltersProps {
   readonly filters: SearchState;

@@ -1,8 +1,14 @@
 // Conditions of a search that come with a number that was followed and have no field of their own: said in words, each to be taken off.
 import { Link } from '@tanstack/react-router';
 import { withChanges } from '../search-params.ts';
-import type { SearchState } from './search-filters.tsx';
 import { marksInWords } from './search-words.ts';
+
+/** What stands in the address; search-narrowed.tsx has what has no field. */
+export type SearchState = Readonly<
+  Partial<
+    Record<'q' | 'provider' | 'with' | 'category' | 'confidence' | 'sector' | 'state' | 'flag' | 'offset', string>
+  >
+>;
 
 /** What each condition says, by its name in the address. */
 const WORDS: Readonly<Record<string, (value: string) => string>> = {

@@ -14,8 +14,8 @@ import { offsetOf, Pager } from '../pager.tsx';
 import { withChanges } from '../search-params.ts';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
-import { Filters, type SearchState } from './search-filters.tsx';
-import { Narrowed } from './search-narrowed.tsx';
+import { Filters } from './search-filters.tsx';
+import { Narrowed, type SearchState } from './search-narrowed.tsx';
 
 type Query = NonNullable<StackInput<'/stack/v1/search'>['query']>;
 type Results = StackPaths['/stack/v1/search']['body'];
