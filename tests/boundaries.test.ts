@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { importCycles, importsOf, sourcesOf } from './house/imports.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -76,18 +77,6 @@ const MAX_FILE_LINES = 300;
 /** A test that costs more lines than the code that it protects is rewritten. */
 const MAX_LINES = 61_500;
 
-const importPattern = /(?:from\s+|import\s*\(\s*|import\s+)['"]([^'"]+)['"]/g;
-
-function sourcesOf(workspace: string): string[] {
-  const exclude = (name: string) => name === 'node_modules' || name === 'dist';
-  return globSync(`${workspace}/**/*.{ts,tsx}`, { cwd: root, exclude });
-}
-
-function importsOf(file: string): string[] {
-  const text = readFileSync(path.join(root, file), 'utf8');
-  return [...text.matchAll(importPattern)].map((match) => match[1] ?? '');
-}
-
 const isTest = (file: string) => /\.test\.ts$|\/test\//.test(file);
 
 describe('import boundaries', () => {
@@ -104,8 +93,8 @@ describe('import boundaries', () => {
   for (const [workspace, { may, why }] of Object.entries(allowed)) {
     it(`${workspace} imports only what it may (${why})`, () => {
       const problems: string[] = [];
-      for (const file of sourcesOf(workspace)) {
-        for (const specifier of importsOf(file)) {
+      for (const file of sourcesOf(root, workspace)) {
+        for (const specifier of importsOf(root, file)) {
           const problem = judge(file, specifier, workspace, may);
           if (problem) problems.push(`${file}: '${specifier}' ${problem}`);
         }
@@ -132,10 +121,15 @@ function judge(file: string, specifier: string, workspace: string, may: readonly
   return undefined;
 }
 
+it('no files import each other in a circle, types included', () => {
+  const sources = sourcesOf(root, 'packages', 'services', 'catalog', 'web', 'bench').filter((file) => !isTest(file));
+  assert.deepEqual(importCycles(root, sources), []);
+});
+
 it('the checker of the survival tests shares no code with what it checks', () => {
-  const sources = sourcesOf('tests/survival/checker');
+  const sources = sourcesOf(root, 'tests/survival/checker');
   const own = /^(?:node:.+|pg|\.\/[\w-]+\.ts)$/;
-  const foreign = sources.flatMap((file) => importsOf(file).filter((specifier) => !own.test(specifier)));
+  const foreign = sources.flatMap((file) => importsOf(root, file).filter((specifier) => !own.test(specifier)));
   assert.ok(sources.length > 0);
   assert.deepEqual(foreign, []);
 });

@@ -1,5 +1,4 @@
 // Constructs what answers: on top of what a scan needs, everything that the routes know, following what any process writes.
-import type { DomainIndex } from '@strata/analytics';
 import {
   AnswerCache,
   canSign,
@@ -14,22 +13,20 @@ import {
   witnessFacts,
 } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
-import type { Fetcher, Target } from '@strata/scan';
 import { StoreError } from '@strata/store';
 import type { Logger } from 'pino';
 import { apiInfo } from './api-info.ts';
 import type { Config } from './config.ts';
-import type { Exposures } from './enrichment/exposures.ts';
+import type { OpenApi, StackApp, World } from './context.ts';
 import { configuredSources } from './enrichment/sources.ts';
 import { addMentionMetrics } from './feeds/feed-metrics.ts';
 import { forgetMentions, LiveMentions } from './feeds/live-mentions.ts';
 import { followStore } from './follow-store.ts';
 import { openKnowledge } from './knowledge.ts';
-import type { KnownNames } from './known-names.ts';
-import { type Ledger, openLedger } from './ledger.ts';
+import { openLedger } from './ledger.ts';
 import { type TakenEvent, tags } from './live-index.ts';
 import { OnDemand } from './on-demand.ts';
-import { openScanning, type Scanning } from './open-scanning.ts';
+import { openScanning } from './open-scanning.ts';
 import { openScheduler, type Scheduling } from './open-scheduler.ts';
 import { openWitnesses } from './open-witnesses.ts';
 import { servePages } from './pages.ts';
@@ -41,50 +38,6 @@ import type { ScannerParts } from './scanner.ts';
 import { addStackMetrics, countedGate, scanMeter, timedNotary } from './stack-metrics.ts';
 import { StreamHub } from './stream-hub.ts';
 import { TroubleLog } from './trouble-log.ts';
-
-/** What a test or the demo puts in place of the world. */
-export interface World {
-  readonly now?: () => Date;
-  /** Milliseconds by which the age of kept answers is measured; `performance.now` by default. */
-  readonly monotonicNow?: () => number;
-  /** Where a checked address is really dialled. */
-  readonly dial?: (target: Target) => Target;
-  readonly trustedCa?: readonly string[];
-  /** Shorter waits where everything is near; the real internet needs the defaults. */
-  readonly dnsTryTimeoutMs?: number;
-  readonly requestTimeoutMs?: number;
-  readonly onDemandWaitMs?: number;
-  /** In place of the one that asks the web; closed with the service. */
-  readonly fetcher?: Fetcher;
-  /** A domain of that world, for the explorer's first page; asked each time, since another may have more to show later. */
-  readonly exampleDomain?: () => string;
-  /** The domains are invented, and the pages say so. */
-  readonly isSimulated?: boolean;
-  /** Between two requests to NVD, where its publisher is simulated. */
-  readonly nvdGapMs?: number;
-  /** Provider entries in place of the bundled ones. */
-  readonly catalogEntries?: readonly unknown[];
-}
-
-/** What the routes know. */
-export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
-  readonly config: Config;
-  readonly ledger: Ledger;
-  readonly onDemand: OnDemand;
-  readonly openApi: ReturnType<typeof stackOpenApi>;
-  readonly index: DomainIndex;
-  readonly names: KnownNames;
-  readonly exposures: Exposures;
-  readonly sourceNames: readonly string[];
-  readonly hub: StreamHub;
-  /** Takes in what was recorded; where this process is the scheduler, judges it and tells it. Runs by itself after each scan. */
-  readonly pulse: Pulse;
-  readonly mentions: LiveMentions;
-  /** Of receipts and quotas. */
-  readonly now: () => Date;
-  /** That history goes by: in the demo another one than `now`. */
-  readonly clock: () => Date;
-}
 
 export interface StackService extends AsyncDisposable {
   readonly app: StackApp;
@@ -289,7 +242,6 @@ export async function createStack(config: Config, logger: Logger, world: World =
   };
 }
 
-type OpenApi = Readonly<Record<string, unknown>> & { readonly openapi: string };
 let openApi: OpenApi | undefined;
 
 /** The OpenAPI document of the service, without starting anything; made once. */

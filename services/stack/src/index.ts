@@ -1,11 +1,7 @@
 // What @strata/stack offers: the settings, scanning without a server, and the running service.
-export {
-  type StackApp,
-  type StackService,
-  stackOpenApi,
-  type World,
-} from './app.ts';
+export { type StackService, stackOpenApi } from './app.ts';
 export { type Config, ConfigError, Environment as StackEnvironment, Paths, ROLES, readConfig } from './config.ts';
+export type { Scanning, StackApp, World } from './context.ts';
 export { listAdvisories, listAffected } from './enrichment/affected.ts';
 export { Exposures } from './enrichment/exposures.ts';
 export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts';
@@ -30,7 +26,7 @@ export { sharedLedgerOf } from './ledger.ts';
 export { loadFingerprints } from './load-fingerprints.ts';
 export { openFetcher } from './open-fetcher.ts';
 export { openRulebook } from './open-rulebook.ts';
-export { findSureName, openConfiguredStore, openScanning, RESTORING, type Scanning } from './open-scanning.ts';
+export { findSureName, openConfiguredStore, openScanning, RESTORING } from './open-scanning.ts';
 export type { RunningRole } from './running-role.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startRole, startStack } from './serve.ts';

@@ -1,7 +1,7 @@
 // Changes over all domains, with the names of their domains.
 import type { Category } from '@strata/detect';
 import type { ChangeFilter, CustomerFilter, ListedChange, Page } from '@strata/store';
-import type { StackApp } from './app.ts';
+import type { StackApp } from './context.ts';
 
 export interface NamedChange extends ListedChange {
   readonly domain: string;

@@ -2,9 +2,9 @@
 import { DAY_MS, dayOf } from '@strata/analytics';
 import { privateSuffixOf } from '@strata/detect';
 import { RateWindow, type RequestContext } from '@strata/http';
-import type { Bound, StoredProfile } from '@strata/store';
-import type { StackApp } from './app.ts';
-import type { ScanOutcome } from './scanner.ts';
+import type { Bound, Store, StoredProfile } from '@strata/store';
+import type { Config } from './config.ts';
+import type { Scanner, ScanOutcome } from './scanner.ts';
 
 /** A request waits this long for a first scan; then it is told to come back. */
 const WAIT_MS = 5_000;
@@ -17,6 +17,17 @@ const RETRY_SECONDS = 5;
 const SUFFIXES = 10;
 
 export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
+
+export interface OnDemandDeps {
+  readonly config: Pick<Config, 'isOnDemand' | 'onDemandSuffixPerDay' | 'onDemandAddressPerDay'>;
+  readonly store: Pick<Store, 'domain' | 'keys' | 'onDemandDays' | 'work'>;
+  readonly scanner: Scanner;
+  readonly isOptedOut: (domain: string) => boolean;
+  /** Of quotas. */
+  readonly now: () => Date;
+  /** That history goes by. */
+  readonly clock: () => Date;
+}
 
 /** A name below a private suffix, counted on a UTC day. */
 interface CountedName {
@@ -38,7 +49,7 @@ export class OnDemand {
 
   /** Counts a name below a private suffix, where names cost nothing; refuses it where there are enough for today. */
   async #countName(
-    app: StackApp,
+    app: OnDemandDeps,
     domain: string,
     context: RequestContext<DomainCodes>,
   ): Promise<CountedName | undefined> {
@@ -68,7 +79,7 @@ export class OnDemand {
 
   /** Notes what came of it, also where the request does not wait any more. Never rejects. */
   async #whenScanned(
-    { store, clock }: StackApp,
+    { store, clock }: OnDemandDeps,
     domain: string,
     { scan, counted }: { readonly scan: Promise<ScanOutcome> | undefined; readonly counted: CountedName | undefined },
   ): Promise<void> {
@@ -82,7 +93,7 @@ export class OnDemand {
   }
 
   /** Each domain comes by after each of its scans, since its answer is kept until then. */
-  #mark({ store, clock }: StackApp, domain: string): void {
+  #mark({ store, clock }: OnDemandDeps, domain: string): void {
     if (this.#asked.size < MAX_ASKED) this.#asked.add(domain);
     const now = clock();
     if (Math.abs(now.getTime() - this.#markedAt) < MARK_MS) return;
@@ -94,7 +105,7 @@ export class OnDemand {
   }
 
   /** The profile, or a refusal that says why there is none and when to come back. */
-  async profile(app: StackApp, domain: string, context: RequestContext<DomainCodes>): Promise<StoredProfile> {
+  async profile(app: OnDemandDeps, domain: string, context: RequestContext<DomainCodes>): Promise<StoredProfile> {
     const known = await app.store.domain(domain);
     if (known) {
       this.#mark(app, domain);

@@ -1,8 +1,8 @@
 // The fetcher of documents, set up as the prober is: the same resolvers, the same rules of whom it may visit, the same name.
 import { createFetcher, type Fetcher } from '@strata/scan';
 import { API_VERSION } from './api-info.ts';
-import type { World } from './app.ts';
 import type { Config } from './config.ts';
+import type { World } from './context.ts';
 import { originsOf } from './enrichment/sources.ts';
 
 export function openFetcher(config: Config, world: World): Fetcher {

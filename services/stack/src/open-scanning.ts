@@ -3,27 +3,16 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Rulebook } from '@strata/detect';
-import { createOptOut, createProber, type Prober, Resolver } from '@strata/scan';
+import { createOptOut, createProber, Resolver } from '@strata/scan';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { describeRanges } from './address-range-files.ts';
-import type { World } from './app.ts';
 import type { Config } from './config.ts';
+import type { Scanning, World } from './context.ts';
 import { userAgentOf } from './open-fetcher.ts';
 import { openRulebook } from './open-rulebook.ts';
-import { createScanner, type Scanner, type ScannerParts } from './scanner.ts';
+import { createScanner, type ScannerParts } from './scanner.ts';
 import { StartError, startErrorOf } from './start-error.ts';
-
-/** What scanning needs; `strata stack scan` uses it without a server. */
-export interface Scanning extends AsyncDisposable {
-  readonly store: Store;
-  readonly prober: Prober;
-  readonly rulebook: Rulebook;
-  readonly scanner: Scanner;
-  readonly isOptedOut: (domain: string) => boolean;
-  readonly isDnsWorking: () => Promise<boolean>;
-}
 
 /** A name that exists for as long as DNS does. */
 const SURE_NAME = 'com';

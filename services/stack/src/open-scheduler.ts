@@ -3,8 +3,8 @@ import type { Metrics, Notary } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { RecordedPoll } from '@strata/store';
 import type { Logger } from 'pino';
-import type { World } from './app.ts';
 import type { Config } from './config.ts';
+import type { Scanning, World } from './context.ts';
 import { runEnrichment } from './enrichment/enrichment.ts';
 import { advisoryDirectory } from './enrichment/open-enrichment.ts';
 import { configuredSources } from './enrichment/sources.ts';
@@ -14,7 +14,6 @@ import type { FeedPoller } from './feeds/poller.ts';
 import { importSubscriptions } from './feeds/subscriptions.ts';
 import type { Knowledge } from './knowledge.ts';
 import { openFetcher } from './open-fetcher.ts';
-import type { Scanning } from './open-scanning.ts';
 import { dropOldHistory } from './retention.ts';
 import { Scheduler, type SchedulerParts } from './scheduler.ts';
 

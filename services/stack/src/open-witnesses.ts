@@ -1,8 +1,8 @@
 // The witnesses that cosign the ledger's checkpoints, asked as the prober asks: by the same resolvers and the same rules of addresses.
 import type { LogWitnesses } from '@strata/log';
 import { createNamedFetcher } from '@strata/scan';
-import type { World } from './app.ts';
 import type { Config } from './config.ts';
+import type { World } from './context.ts';
 import { userAgentOf } from './open-fetcher.ts';
 
 /** Undefined where none is named. Disposing ends the requests to them. */

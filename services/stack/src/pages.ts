@@ -1,7 +1,7 @@
 // Pages for people: the explorer, and the API reference.
 import path from 'node:path';
 import { type HttpServer, serveSite } from '@strata/http';
-import type { StackApp } from './app.ts';
+import type { StackApp } from './context.ts';
 import { serveSuggestions } from './suggest.ts';
 
 const TITLE = 'Strata API reference';

@@ -2,7 +2,7 @@
 import { leaders } from '@strata/analytics';
 import { type Rehearsal, rehearse } from '@strata/http';
 import type { Logger } from 'pino';
-import type { StackApp } from './app.ts';
+import type { StackApp } from './context.ts';
 import { getAdvisories, getAffected } from './routes/enrichment.ts';
 import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './routes/exports.ts';
 import { getFeedLeaders } from './routes/feeds.ts';

@@ -2,8 +2,9 @@
 import { lockedDirectories, warnOfFileSystem } from '@strata/db';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
-import { createStack, type StackService, type World } from './app.ts';
+import { createStack, type StackService } from './app.ts';
 import type { Config } from './config.ts';
+import type { World } from './context.ts';
 import { followKeys } from './follow-keys.ts';
 import { listenForMetrics, listening } from './listening.ts';
 import { rehearseQuestions } from './rehearsal.ts';

@@ -3,7 +3,7 @@ import { type Span, SpanStatusCode, trace } from '@opentelemetry/api';
 import { addWitnessMetrics, type KeyGate, type Metrics, type Notary } from '@strata/http';
 import type { Prober } from '@strata/scan';
 import type { Store } from '@strata/store';
-import type { StackApp } from './app.ts';
+import type { StackApp } from './context.ts';
 import type { Ledger } from './ledger.ts';
 import type { ScannerParts } from './scanner.ts';
 

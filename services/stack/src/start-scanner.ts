@@ -1,8 +1,8 @@
 // The role `scanner`: claims what is due, scans it, records it. It answers nobody but whoever watches over it.
 import { Metrics, Readiness } from '@strata/http';
 import type { Logger } from 'pino';
-import type { World } from './app.ts';
 import type { Config } from './config.ts';
+import type { World } from './context.ts';
 import { listenForMetrics } from './listening.ts';
 import { openScanning } from './open-scanning.ts';
 import type { RunningRole } from './running-role.ts';

@@ -2,8 +2,8 @@
 // watches over it.
 import { canSign, Metrics, Readiness } from '@strata/http';
 import type { Logger } from 'pino';
-import type { World } from './app.ts';
 import type { Config } from './config.ts';
+import type { World } from './context.ts';
 import { followKeys } from './follow-keys.ts';
 import { followStore } from './follow-store.ts';
 import { openKnowledge } from './knowledge.ts';

@@ -1,7 +1,7 @@
 // The windows that migrations are asked for by: whole UTC days, or hours back from now. Both go by when a change was confirmed.
 import { DAY_MS, dayOf, type FlowFilter, type Flows, TREND_DAYS } from '@strata/analytics';
 import { z } from 'zod';
-import type { StackApp } from './app.ts';
+import type { StackApp } from './context.ts';
 import { WholeNumber } from './routes/parameters.ts';
 
 /** As many days as the index keeps migrations in memory. */

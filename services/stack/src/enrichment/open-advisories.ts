@@ -2,7 +2,7 @@
 import type { Entry } from '@strata/advisories';
 import type { StoredProfile } from '@strata/store';
 import type { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { tags } from '../live-index.ts';
 import { type OpenAdvisoriesSchema, openAdvisories } from './advisory-report.ts';
 import type { Exposure } from './exposures.ts';

@@ -3,8 +3,8 @@
 import path from 'node:path';
 import type { Fetcher } from '@strata/scan';
 import type { Store } from '@strata/store';
-import type { World } from '../app.ts';
 import type { Config } from '../config.ts';
+import type { World } from '../context.ts';
 import { openFetcher } from '../open-fetcher.ts';
 import { openRulebook } from '../open-rulebook.ts';
 import { openConfiguredStore } from '../open-scanning.ts';

@@ -1,8 +1,8 @@
 // What polling feeds needs, without a server: for commands.
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
-import type { World } from '../app.ts';
 import type { Config } from '../config.ts';
+import type { World } from '../context.ts';
 import { openFetcher } from '../open-fetcher.ts';
 import { openScanning } from '../open-scanning.ts';
 import { openPoller } from './open-poller.ts';

@@ -3,7 +3,7 @@ import { DAY_MS, dayOf, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { changeReport } from '../domain-report.ts';
 import { type Customer, listedCustomers } from '../listed-changes.ts';
 import { dateOf, MOST_STALE_MS, tags } from '../live-index.ts';

@@ -1,7 +1,7 @@
 // The OpenAPI document, and what a problem's type URI leads to.
 import { ERRORS, route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 
 export const getOpenApi = route(
   {

@@ -2,7 +2,7 @@
 import { CATEGORIES, parseDomain } from '@strata/detect';
 import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { ChangeSchema, changeReport, DomainReportSchema, domainReport } from '../domain-report.ts';
 import { advisoriesOf, advisoryTags } from '../enrichment/open-advisories.ts';
 import { CategoryParameter, Limit, Offset } from './parameters.ts';

@@ -2,7 +2,7 @@
 import { SEVERITIES, type Severity } from '@strata/advisories';
 import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { AdvisorySchema, AffectedSchema, advisoryReport, exposureReport } from '../enrichment/advisory-report.ts';
 import { listAdvisories, listAffected } from '../enrichment/affected.ts';
 import { enrichmentState } from '../enrichment/state.ts';

@@ -3,7 +3,7 @@ import { inNameOrder, LEVELS, worstScores } from '@strata/analytics';
 import { gradeOf, type PostureFlag, postureBit, SECTORS } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { changeReport } from '../domain-report.ts';
 import { listedChanges } from '../listed-changes.ts';
 import { MOST_STALE_MS, tags } from '../live-index.ts';

@@ -4,7 +4,7 @@ import { gradeOf } from '@strata/detect';
 import { type MentionTally, type MentionWindow, WINDOW_NAMES } from '@strata/feeds';
 import { route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import {
   daysReport,
   FeedDomainSchema,

@@ -1,6 +1,6 @@
 // The API: every route, in the order of the reference.
 import type { Route } from '@strata/http';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { getCustomers, getCustomersCsv } from './customers.ts';
 import { getOpenApi, getProblem } from './description.ts';
 import { getDomain, getDomainChanges } from './domains.ts';

@@ -13,7 +13,7 @@ import {
 } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { dependenceLevel } from '../dependence-level.ts';
 import { dateOf, MOST_STALE_MS, tags } from '../live-index.ts';
 import { MarketSchema, marketReport } from '../market-report.ts';

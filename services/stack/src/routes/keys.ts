@@ -1,7 +1,7 @@
 // Free API keys for anyone, and the public keys that receipts are verified with.
 import { countedNetworks, route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { KEY_SET_PATH } from '../ledger.ts';
 
 export const createKey = route(

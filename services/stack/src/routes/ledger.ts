@@ -2,7 +2,7 @@
 import { route } from '@strata/http';
 import { ledgerReceiptProof } from '@strata/receipts';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 
 const receiptParams = z.object({
   ledger_receipt_id: z.string().regex(/^cr_[a-z2-7]{32}$/, 'cr_ and 32 characters of base32'),

@@ -4,7 +4,7 @@ import { CATEGORIES } from '@strata/detect';
 import { type RequestContext, refuse, route } from '@strata/http';
 import type { ChangeFilter } from '@strata/store';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { ChangeSchema, changeReport } from '../domain-report.ts';
 import { listedChanges } from '../listed-changes.ts';
 import { MOST_STALE_MS, tags } from '../live-index.ts';

@@ -2,7 +2,7 @@
 import { route } from '@strata/http';
 import { z } from 'zod';
 import { AnomalySchema, anomalyReport, Severity } from '../anomaly-report.ts';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { MOST_STALE_MS, tags } from '../live-index.ts';
 import { domainOf } from './domains.ts';
 import { Limit, Text } from './parameters.ts';

@@ -2,7 +2,7 @@
 import { CATEGORIES, SECTORS } from '@strata/detect';
 import type { RequestContext } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { findProvider, type KnownProvider, nearestProviders } from '../provider-names.ts';
 
 /** A whole number in plain digits: `0x10`, `1e3`, blanks and an empty value are refused, not guessed at. */

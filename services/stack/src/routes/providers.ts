@@ -3,7 +3,7 @@ import { categoriesOf, dayOf, type FlowFilter, inNameOrder, markets, rankOf, TRE
 import { CATEGORIES, KINDS } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { OpenAdvisoriesSchema, openAdvisories } from '../enrichment/advisory-report.ts';
 import { MOST_STALE_MS, tags } from '../live-index.ts';
 import { FlowSchema, flowReport } from './migrations.ts';

@@ -3,7 +3,7 @@ import { assessRisk, type ExposureInput, market } from '@strata/analytics';
 import { route } from '@strata/http';
 import type { StoredProfile } from '@strata/store';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { OpenAdvisoriesSchema, openAdvisories } from '../enrichment/advisory-report.ts';
 import type { Exposure } from '../enrichment/exposures.ts';
 import { advisoryTags, exposuresOf } from '../enrichment/open-advisories.ts';

@@ -3,7 +3,7 @@ import { searchDomains } from '@strata/analytics';
 import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { MOST_STALE_MS, tags } from '../live-index.ts';
 import { findProvider, nearestProviders } from '../provider-names.ts';
 import { asciiPart, CategoryParameter, Limit, Offset, SectorParameter, Text, WholeNumber, Word } from './parameters.ts';

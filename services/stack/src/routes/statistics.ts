@@ -3,7 +3,7 @@ import { dayOf, leaders, providersInUse } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { MOST_STALE_MS, tags } from '../live-index.ts';
 
 /** Windows move on without any event; within this time an answer is not computed anew for that alone. */

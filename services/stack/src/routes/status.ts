@@ -2,7 +2,7 @@
 import { route } from '@strata/http';
 import { z } from 'zod';
 import { API_VERSION } from '../api-info.ts';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 
 export const getHealth = route(
   {

@@ -3,7 +3,7 @@ import { type RequestContext, refuse, route } from '@strata/http';
 import { isWanted, type StreamFilter } from '@strata/store';
 import { z } from 'zod';
 import { AnomalySchema } from '../anomaly-report.ts';
-import type { StackApp } from '../app.ts';
+import type { StackApp } from '../context.ts';
 import { ChangeSchema } from '../domain-report.ts';
 import { AdvisoryNewsSchema } from '../enrichment/advisory-report.ts';
 import { tags } from '../live-index.ts';

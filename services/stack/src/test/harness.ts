@@ -2,8 +2,8 @@
 import { createLogger } from '@strata/http';
 import { createInternet, type Internet } from '@strata/testnet';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import type { World } from '../app.ts';
 import { readConfig } from '../config.ts';
+import type { World } from '../context.ts';
 import { startStack } from '../serve.ts';
 
 type Settings = Readonly<Record<string, string>>;
