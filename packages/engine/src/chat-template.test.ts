@@ -70,10 +70,4 @@ describe('a chat template', () => {
     assert.match(textOf(prompt, withTools), /^TOOLS \[\{"type": ?"function"/);
     assert.match(textOf(prompt), /^<\|im_start\|>system\nYou may call one of these.*\{"name":"look".*\|>user\nHi/s);
   });
-
-  it('that refuses the conversation is reported in its own text', () => {
-    const source = "{{ raise_exception('roles must alternate') }}";
-    const refused = { name: 'EngineError', code: 'template-failed', message: /roles must alternate/ };
-    assert.throws(() => textOf(user('Hi'), source), refused);
-  });
 });

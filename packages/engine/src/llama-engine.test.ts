@@ -19,20 +19,6 @@ describe('llama.cpp', () => {
     assert.ok(parameters > 2e6 && parameters < 3e6);
   });
 
-  it('answers until the model ends the answer', async () => {
-    const { text, end } = await run(await jobFor('What is DMARC?'));
-    assert.match(text, /^DMARC tells receivers what to do with mail that fails SPF and DKIM/);
-    assert.deepEqual(end, { kind: 'end', reason: 'stop' });
-  });
-
-  it('samples the same answer with the same seed, and another with another seed', async () => {
-    const sampled = async (seed: number) =>
-      (await run(await jobFor('Who are you?', { sampling: { ...GREEDY, temperature: 2, seed } }))).tokens;
-    const first = await sampled(1);
-    assert.deepEqual(await sampled(1), first);
-    assert.notDeepEqual(await sampled(2), first);
-  });
-
   it('reports where an answer was cut that its grammar lets end only after its limit', async () => {
     const long = await jobFor('Tell me.', { grammar: 'root ::= "\\"" [a-z ]{200,} "\\""', maxTokens: 40 });
     assert.deepEqual((await run(long)).end, { kind: 'end', reason: 'length' });
@@ -62,7 +48,8 @@ describe('llama.cpp', () => {
           if (event.kind === 'token' && ++count === 3) leaving.abort(new Error('gone'));
       }, /gone/);
     }
-    assert.match((await run(await jobFor('What is DMARC?'))).text, /^DMARC/);
+    const { text } = await run(await jobFor('What is DMARC?'));
+    assert.match(text, /^DMARC tells receivers what to do with mail that fails SPF and DKIM/);
   });
 
   it('reads control tokens in the text of a caller as text', async () => {

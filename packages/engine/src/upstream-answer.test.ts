@@ -160,12 +160,10 @@ describe('an error in a stream', () => {
     [{ error: tooBig }, refusedAs('invalid_request')],
     [{ error: { message: 'no', type: 'invalid_request_error', code: null } }, refusedAs('invalid_request')],
     [{ error: tooLong }, refusedAs('context_length')],
+    [{ type: 'error', data: 'sorry' }, failedAs('upstream-failed', /status 500/)],
   ] as const)
     it(`is reported after ${JSON.stringify(event)}`, () =>
       assert.rejects(answer([says('x'), event, '[DONE]']), expected));
-
-  it('may be one by its name alone', () =>
-    assert.rejects(answer([{ type: 'error', data: 'sorry' }]), failedAs('upstream-failed', /status 500/)));
 });
 
 /** A piece of a call as `index id name arguments`: `-` is missing, `~` is empty. */
@@ -177,14 +175,15 @@ function called(piece: string) {
 const answerOfCalls = (...pieces: string[]) => answer([...pieces.map(called), ends('tool_calls')]);
 
 describe('calls of tools', () => {
-  it('are emitted once, then their arguments as they arrive', async () => {
-    assert.deepEqual(await answerOfCalls('0 c0 look ~', '0 - - {"a"', '0 - - :1}', '1 c1 listen {}'), [
+  it('are emitted once, then their arguments as they arrive, interleaved too', async () => {
+    assert.deepEqual(await answerOfCalls('0 c0 look ~', '0 - - {"a"', '1 c1 listen [', '0 - - :1}', '1 - - ]'), [
       { kind: 'begin' },
       { kind: 'call', at: 0, id: 'c0', name: 'look' },
       { kind: 'arguments', at: 0, text: '{"a"' },
-      { kind: 'arguments', at: 0, text: ':1}' },
       { kind: 'call', at: 1, id: 'c1', name: 'listen' },
-      { kind: 'arguments', at: 1, text: '{}' },
+      { kind: 'arguments', at: 1, text: '[' },
+      { kind: 'arguments', at: 0, text: ':1}' },
+      { kind: 'arguments', at: 1, text: ']' },
       { kind: 'end', reason: 'tool_calls' },
     ]);
   });
@@ -206,12 +205,6 @@ describe('calls of tools', () => {
       const calls = deltas.flatMap((each) => (each.kind === 'call' ? [`${each.at} ${each.id} ${each.name}`] : []));
       assert.deepEqual([calls, endOf(deltas)], [expected, 'tool_calls']);
     });
-
-  it('stay separate when their pieces are interleaved', async () => {
-    const deltas = await answerOfCalls('0 a x {', '1 b y [', '0 - - }', '1 - - ]');
-    const args = deltas.flatMap((each) => (each.kind === 'arguments' ? [`${each.at}${each.text}`] : []));
-    assert.deepEqual(args, ['0{', '1[', '0}', '1]']);
-  });
 
   const long = `0 - - ${'y'.repeat(256 * 1024)}`;
   for (const [name, pieces, message] of [

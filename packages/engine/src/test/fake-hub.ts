@@ -1,8 +1,7 @@
 // A hub as Hugging Face's protocol describes it, on loopback: it lists, redirects to another origin, sends ranges, and has faults.
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import http, { type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { fakeService } from '../../../../tests/support/fake-service.ts';
 
 export interface FakeFile {
   readonly bytes: Buffer;
@@ -44,16 +43,14 @@ export function fakeModel(sizeBytes: number, seed = 1): Buffer {
 }
 
 export async function startFakeHub() {
-  const listeners: http.Server[] = [];
+  const services = new AsyncDisposableStack();
   const listen = async (server: Seen['server'], answer: (url: URL, response: ServerResponse) => void) => {
-    const listener = http.createServer(({ url = '', headers }, response) => {
+    const service = await fakeService(({ url = '', headers }, response) => {
       const { range, 'if-range': ifRange, authorization } = headers;
       hub.seen.push({ server, url, range, ifRange: ifRange as string | undefined, authorization });
       answer(new URL(url, hub.endpoint), response);
     });
-    listeners.push(listener);
-    await once(listener.listen(0, '127.0.0.1'), 'listening');
-    return `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    return services.use(service).base;
   };
   const hub = {
     ...{ endpoint: '', elsewhere: '', files: new Map<string, FakeFile>(), seen: [] as Seen[] },
@@ -66,12 +63,7 @@ export async function startFakeHub() {
     get transfers(): readonly Seen[] {
       return hub.seen.filter(({ server }) => server === 'elsewhere');
     },
-    async [Symbol.asyncDispose](): Promise<void> {
-      for (const listener of listeners) {
-        listener.closeAllConnections();
-        await new Promise((resolve) => listener.close(resolve));
-      }
-    },
+    [Symbol.asyncDispose]: () => services.disposeAsync(),
   };
 
   function list(response: ServerResponse, url: URL): void {

@@ -1,13 +1,13 @@
 // A hub and an empty store for one test; both are removed after it.
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import type { ModelStoreErrorCode } from '../model-store/error.ts';
 import type { DownloadProgress } from '../model-store/progress.ts';
 import type { DownloadRetry } from '../model-store/retry.ts';
 import { type ModelStoreOptions, resolveModel } from '../model-store.ts';
-import { type FakeFile, startFakeHub } from './fake-hub.ts';
+import { cut, type FakeFile, startFakeHub } from './fake-hub.ts';
 
 /** The file of `Scene.withModel`. */
 export const REFERENCE = 'hf:o/r/m.gguf';
@@ -28,12 +28,20 @@ async function start(files: Readonly<Record<string, FakeFile>> = {}) {
   /** Path in the store. */
   const at = (...names: string[]) => path.join(dir, ...names);
   const read = (...names: string[]) => readFile(at(...names));
+  /** As a caller does, but less patient. */
+  const pull = (reference: string, given?: Partial<ModelStoreOptions>) =>
+    resolveModel(reference, options(given), { ...events, onRetry: (retry) => retries.push(retry) });
   const owned = stack.move();
   return {
-    ...{ hub, dir, progress, retries, options, at, read },
-    /** As a caller does, but less patient. */
-    pull: (reference: string, given?: Partial<ModelStoreOptions>) =>
-      resolveModel(reference, options(given), { ...events, onRetry: (retry) => retries.push(retry) }),
+    ...{ hub, dir, progress, retries, options, at, read, pull },
+    /** A pull that is cut off after some bytes; how many of them were kept. */
+    async cutOff(afterBytes: number, name = 'm.gguf'): Promise<number> {
+      hub.faults.push(cut(afterBytes));
+      await assert.rejects(pull(`hf:o/r/${name}`, once), failsWith('network', /failed|broke off/));
+      const { size } = await stat(at('o/r', `${name}.part`));
+      assert.ok(size > 0 && size <= afterBytes, `${size} bytes were kept`);
+      return size;
+    },
     async assertHas(bytes: Buffer, name = 'o/r/m.gguf'): Promise<void> {
       assert.ok((await read(name)).equals(bytes), name);
     },

@@ -106,14 +106,6 @@ it('roots are read with addresses of both families, and the TTL of the set', () 
   });
 });
 
-it('roots that the operator named are not asked for their names', async () => {
-  await using hierarchy = await startHierarchy(renewed);
-  for (let i = 0; i < 20; i++) assert.equal((await hierarchy.query(`nowhere-${i}`)).status, 'nxdomain');
-  const asked = hierarchy.asked(ROOT);
-  assert.ok(asked.length >= 20 && !asked.includes(PRIMING));
-  assert.deepEqual(hierarchy.asked(NEW), []);
-});
-
 it('thirteen root servers are known, at addresses of both families that may be asked', () => {
   const guard = createAddressGuard();
   for (const family of [4, 6]) {

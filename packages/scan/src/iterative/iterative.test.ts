@@ -34,7 +34,7 @@ const otherTop = authority({ other: delegated('bank.other', 'ns.bank.other', BAN
 const one = authority({ test: glued });
 const honest = { [ROOT]: root, [TEST]: one, [EXAMPLE]: example, [OTHER]: otherTop, [BANK]: bankServers };
 
-it('it walks from the root, sends each server no more than it needs, and remembers the delegations', async () => {
+it('it walks from a given root, sends each server no more than it needs, not even priming, and remembers the delegations', async () => {
   await using hierarchy = await startHierarchy(honest);
   const { query, asked } = hierarchy;
   const lookup = await query('www.example.test');

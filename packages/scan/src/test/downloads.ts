@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
@@ -68,6 +69,7 @@ export function shelf(content: Buffer, headers: Record<string, string> = { etag:
     cutAfter: undefined as number | undefined,
     /** The requests, as `range | if-range`. */
     asked: [] as string[],
+    send: (response: ServerResponse, body: Buffer): void => void response.end(body),
     script: ((request, response) => {
       const { range, 'if-range': condition } = request.headers;
       self.asked.push(`${range ?? '-'} | ${condition ?? '-'}`);
@@ -80,7 +82,7 @@ export function shelf(content: Buffer, headers: Record<string, string> = { etag:
         'content-length': body.length,
         ...(from === undefined ? {} : { 'content-range': `bytes ${from}-${total - 1}/${total}` }),
       });
-      if (self.cutAfter === undefined) return void response.end(body);
+      if (self.cutAfter === undefined) return self.send(response, body);
       cut = { socket: request.socket, at: (from ?? 0) + self.cutAfter };
       response.write(body.subarray(0, self.cutAfter));
     }) satisfies WebScript,

@@ -6,19 +6,15 @@ import type { AdvisorySources } from '../advisories/sources.ts';
 export const DAY = 86_400_000;
 export const START = Date.parse('2026-03-01T08:00:00.000Z');
 
-type NvdCve = Record<'id' | 'published' | 'lastModified' | 'vulnStatus', string>;
-type NvdPage = { vulnerabilities: { cve: NvdCve }[]; format: string; timestamp: string } & NvdCounts;
-type NvdCounts = { resultsPerPage: number; totalResults: number };
-
-export async function page(sources: AdvisorySources, query: Record<string, string> = {}, init?: RequestInit) {
-  const response = await fetch(`${sources.nvdUrl}?${new URLSearchParams(query)}`, init);
-  assert.equal(response.status, 200, response.headers.get('message') ?? '');
-  return (await response.json()) as NvdPage;
+export function page(sources: AdvisorySources, query: Record<string, string>) {
+  type Cve = Record<'id' | 'published' | 'lastModified', string>;
+  const url = `${sources.nvdUrl}?${new URLSearchParams(query)}`;
+  return json<{ vulnerabilities: { cve: Cve }[]; totalResults: number }>(url);
 }
 
-export async function json<T = unknown>(url: string): Promise<T> {
+async function json<T = unknown>(url: string): Promise<T> {
   const response = await fetch(url);
-  assert.equal(response.status, 200, url);
+  assert.equal(response.status, 200, `${url} ${response.headers.get('message')}`);
   return (await response.json()) as T;
 }
 
