@@ -8,16 +8,16 @@ const LOOK_EVERY = 50_000;
 const { names, upstreams } = JSON.parse(process.argv[2] ?? '{}') as ResolverOptions & { readonly names: number };
 const resolver = new Resolver({ upstreams: upstreams ?? [], allowAddresses: ['127.68.0.0/24'] });
 let next = 0;
-let most = 0;
+let max = 0;
 const startedAt = performance.now();
 const asker = async () => {
   while (next < names) {
     const name = `n${next++}.${WILD}`;
     const { status } = await resolver.query(name, 'A');
     if (status !== 'found') throw new Error(`${name}: ${status}`);
-    if (next % LOOK_EVERY === 0) most = Math.max(most, process.memoryUsage.rss());
+    if (next % LOOK_EVERY === 0) max = Math.max(max, process.memoryUsage.rss());
   }
 };
 await Promise.all(Array.from({ length: IN_FLIGHT }, asker));
 const seconds = (performance.now() - startedAt) / 1_000;
-tellReady({ seconds, rssMiB: Math.round(most / 2 ** 20) }, () => resolver[Symbol.asyncDispose]());
+tellReady({ seconds, rssMiB: Math.round(max / 2 ** 20) }, () => resolver[Symbol.asyncDispose]());

@@ -11,10 +11,10 @@ import { type Figure, median, perSecond, quantile } from './measure.ts';
 /** STRATA_BENCH_KILLS: of each kind of engine. */
 const KILLS = Number(process.env.STRATA_BENCH_KILLS || 5_000);
 const SEED = 1;
-const MOST_KILLS_OF_AN_ANSWER = 8;
-const MOST_TOKENS = 64;
+const MAX_KILLS_OF_AN_ANSWER = 8;
+const MAX_TOKENS = 64;
 /** One more than are killed of an answer: who lost it is not asked again at once. */
-const HOSTS = MOST_KILLS_OF_AN_ANSWER + 1;
+const HOSTS = MAX_KILLS_OF_AN_ANSWER + 1;
 
 interface Tally {
   kills: number;
@@ -53,7 +53,7 @@ async function killSimulated(bed: TestNetwork): Promise<Tally> {
   const model = createSimulatedEngine({ slots: 4 });
   const tally: Tally = { kills: 0, seenMs: [], answers: 0, wrong: 0 };
   while (tally.kills < KILLS) {
-    const count = 1 + Math.floor(random() * MOST_TOKENS);
+    const count = 1 + Math.floor(random() * MAX_TOKENS);
     const seed = tally.answers;
     const positions = positionsOf(random, count);
     const asked = job({ maxTokens: count, sampling: { ...job().sampling, seed } });
@@ -67,7 +67,7 @@ async function killSimulated(bed: TestNetwork): Promise<Tally> {
 async function killReal(bed: TestNetwork): Promise<Tally> {
   const random = randomOf(SEED);
   await using model = await startLlamaEngine({ file: tinyChatModel, slots: 2, threads: 1, gpu: false });
-  const requests = Object.values(REQUESTS).map((request) => ({ max_tokens: MOST_TOKENS, ...request }));
+  const requests = Object.values(REQUESTS).map((request) => ({ max_tokens: MAX_TOKENS, ...request }));
   const undisturbed = await Promise.all(requests.map((request) => deltasOf(model, request)));
   const tally: Tally = { kills: 0, seenMs: [], answers: 0, wrong: 0 };
   while (tally.kills < KILLS) {
@@ -109,7 +109,7 @@ async function killed<Answer>(
 }
 
 function positionsOf(random: () => number, tokens: number): readonly number[] {
-  const count = 1 + Math.floor(random() * Math.min(MOST_KILLS_OF_AN_ANSWER, tokens));
+  const count = 1 + Math.floor(random() * Math.min(MAX_KILLS_OF_AN_ANSWER, tokens));
   return Array.from(new Set(Array.from({ length: count }, () => Math.floor(random() * tokens))));
 }
 

@@ -87,9 +87,9 @@ async function probeAll({ prober }: Scanning, internet: Child<InternetProcess>, 
       writingMs += performance.now() - writingAt;
     }
   };
-  let most = 0;
+  let max = 0;
   const looking = setInterval(() => {
-    most = Math.max(most, rssMiB());
+    max = Math.max(max, rssMiB());
   }, LOOK_EVERY_MS);
   const before = await cpuSecondsOf(internet);
   const probing = () => Promise.all(Array.from({ length: CONCURRENCY }, worker));
@@ -120,7 +120,7 @@ async function probeAll({ prober }: Scanning, internet: Child<InternetProcess>, 
     { what: 'probe: the CPU by package', value: summary, against: '' },
     {
       what: 'probe: RSS, the most that was seen',
-      value: `${most} MiB`,
+      value: `${max} MiB`,
       against: `after each quarter of the domains: ${quarters.join(', ')} MiB; goal for 1 M domains: < 1,536 MiB`,
     },
   ];

@@ -37,7 +37,7 @@ const MARKETS = [
 /** Nothing to choose; the index keeps no answers either. */
 const SAME = ['', '', '', '', '', ''];
 /** Below it a pair of providers is no neighbourhood. */
-const LEAST_SUPPORT = 20;
+const MIN_SUPPORT = 20;
 const PAGE = { limit: 50, offset: 0 };
 const alone = { ownerOf: (provider: string) => provider };
 
@@ -86,7 +86,7 @@ export const ENGINE_QUESTIONS: readonly EngineQuestion[] = [
     of: LARGE,
     sql: (own) => `SELECT provider, count(DISTINCT domain_id) AS n FROM services
           WHERE domain_id IN (SELECT domain_id FROM services WHERE provider = '${own}') AND provider <> '${own}'
-          GROUP BY provider HAVING count(DISTINCT domain_id) >= ${LEAST_SUPPORT} ORDER BY provider`,
+          GROUP BY provider HAVING count(DISTINCT domain_id) >= ${MIN_SUPPORT} ORDER BY provider`,
     ours: (index, own) =>
       coAdoption(index, own, { ...alone, limit: 10_000 })
         .map(({ provider, domains }) => [provider, domains] as const)

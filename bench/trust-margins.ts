@@ -42,7 +42,7 @@ const WORDS = [
   'far',
   'so',
 ];
-const MOST_TOKENS = 64;
+const MAX_TOKENS = 64;
 const never = new AbortController().signal;
 
 /** Deviations of a variant's answers, of those that have any tokens. */
@@ -61,7 +61,7 @@ async function deviationOf(variant: Variant, number: number): Promise<number> {
   const content = Array.from({ length: 6 }, (_, i) => WORDS[(number * 5 + i * (number + 3)) % WORDS.length]).join(' ');
   const prompt = await verifier.render({ messages: [{ role: 'user', content }], tools: [] });
   const sampling = { ...GREEDY, temperature, seed: number + 1 };
-  const job: Job = { prompt, given: [], replay: 'exact', maxTokens: MOST_TOKENS, sampling };
+  const job: Job = { prompt, given: [], replay: 'exact', maxTokens: MAX_TOKENS, sampling };
   const asked = { ...job, sampling: variant.drawnWith?.(sampling) ?? sampling };
   if (variant.isWarm) await run(worker, asked);
   let made = await run(worker, asked);
@@ -71,7 +71,7 @@ async function deviationOf(variant: Variant, number: number): Promise<number> {
     made = await run(worker, { ...asked, given, replay: continuedBy }, given);
   }
   const { tokens, hasEnd } = variant.told?.(made) ?? made;
-  const scored: ScoreJob = { prompt, answer: tokens, hasEnd, sampling, maxTokens: MOST_TOKENS };
+  const scored: ScoreJob = { prompt, answer: tokens, hasEnd, sampling, maxTokens: MAX_TOKENS };
   const margins = await verifier.score(scored, never);
   const end = hasEnd ? margins.at(-1) : undefined;
   return deviation({ margins: margins.slice(from, tokens.length), ...(end === undefined ? {} : { end }) });

@@ -22,7 +22,7 @@ export async function writeRounded(source: string, target: string, bits: number)
 /** The value of largest magnitude becomes the lowest step, and the scale is what that makes it. */
 function round(block: Float16Array, bits: number): void {
   const lowest = -(2 ** (bits - 1));
-  const largest = block.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);
+  const largest = block.reduce((max, value) => (Math.abs(value) > Math.abs(max) ? value : max), 0);
   const scale = largest / lowest;
   if (scale === 0) return;
   for (const [i, value] of block.entries())

@@ -43,13 +43,13 @@ describe('the catalog', () => {
   it('is valid: every entry fits the schema, ids, names, aliases and patterns are unique', () =>
     assert.equal(providers.length, entries.length));
   it('covers every category', () => {
-    const least = {
+    const min = {
       ...{ dns: 550, email: 230, email_security: 100, email_sending: 220, verified_service: 236 },
       ...{ hosting: 320, cdn: 50, security: 70, certificate_authority: 74, web_platform: 1400 },
     };
     const count = (category: string) =>
       providers.filter((provider) => provider.rules.some((group) => group.category === category)).length;
-    for (const [category, minimum] of Object.entries(least))
+    for (const [category, minimum] of Object.entries(min))
       assert.ok(count(category) >= minimum, `${category}: ${count(category)}`);
   });
   it('names no product of a service, which nobody can run an old version of', () => {

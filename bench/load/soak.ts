@@ -183,7 +183,7 @@ function verdictsOf(name: string, rounds: readonly Round[], { node, lengthMs }: 
     return {
       what: `${name}: ${what} over the last three quarters`,
       value: `${signed(perHour)} MiB/hour (± ${(error / MIB).toFixed(1)}), ${signed(growth)} MiB in all, ${((growth / mean) * 100).toFixed(1)} %; ${signed(perDay * 1_024)} KiB a day lived`,
-      against: bound ?? `${growth / mean <= MOST_GROWTH ? 'flat' : 'GROWS'}: at most ${MOST_GROWTH * 100} % in all`,
+      against: bound ?? `${growth / mean <= MAX_GROWTH ? 'flat' : 'GROWS'}: at most ${MAX_GROWTH * 100} % in all`,
     };
   };
   const live = late.flatMap(({ atMs, live: each }) => (each ? [{ atMs, ...each }] : []));
@@ -205,7 +205,7 @@ function verdictsOf(name: string, rounds: readonly Round[], { node, lengthMs }: 
 }
 
 /** Of what a figure was in the middle. What 45 days leave in an index of some hundred companies is far within it. */
-const MOST_GROWTH = 0.1;
+const MAX_GROWTH = 0.1;
 
 const mib = (bytes: number) => `${(bytes / MIB).toFixed(0)} MiB`;
 const signed = (bytes: number) => `${bytes < 0 ? '−' : '+'}${Math.abs(bytes / MIB).toFixed(1)}`;

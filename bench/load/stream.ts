@@ -58,8 +58,8 @@ export async function benchLoadedStream(): Promise<Figure[]> {
   const judgement = await judged(server, { url, subscribers });
 
   const { events, received, lost, outOfTurn, closed, sinceSeen, sinceTold, spread } = judgement;
-  const ms = ([p50 = 0, p99 = 0, most = 0]: readonly number[]) =>
-    `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, at most ${most.toFixed(0)} ms`;
+  const ms = ([p50 = 0, p99 = 0, max = 0]: readonly number[]) =>
+    `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, at most ${max.toFixed(0)} ms`;
   const kib = (bytes: number) => `${(bytes / SUBSCRIBERS / 1_024).toFixed(1)} KiB`;
   const isWhole = lost + outOfTurn + closed === 0;
   return [

@@ -20,10 +20,10 @@ function hasWildcard(value: CpeValue): boolean {
 
 /** Whether the pattern's text stands in the other with no more around it than the wildcards allow. */
 function fits(pattern: CpeValue & { kind: 'text' }, text: string): boolean {
-  const most = (wildcards: string) => (wildcards === '*' ? text.length : wildcards.length);
+  const max = (wildcards: string) => (wildcards === '*' ? text.length : wildcards.length);
   const rest = text.length - pattern.text.length;
   for (let at = text.indexOf(pattern.text); at >= 0; at = text.indexOf(pattern.text, at + 1)) {
-    if (at <= most(pattern.before) && rest - at <= most(pattern.after)) return true;
+    if (at <= max(pattern.before) && rest - at <= max(pattern.after)) return true;
   }
   return false;
 }

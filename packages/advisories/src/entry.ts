@@ -80,4 +80,4 @@ export function priorityOf({ advisory, exploited, score }: Pick<Entry, 'advisory
   return epss >= 0.1 || advisory.severity === 'critical' ? 'attend' : 'track';
 }
 
-const clamp = (value: number, most: number): number => (value > 0 ? Math.min(value, most) : 0);
+const clamp = (value: number, max: number): number => (value > 0 ? Math.min(value, max) : 0);

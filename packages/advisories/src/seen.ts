@@ -44,10 +44,10 @@ export function seenOf(product: SeenProduct): Seen {
 }
 
 /** A bare `2` is cut short whatever the product. */
-const LEAST_PARTS = 2;
+const MIN_PARTS = 2;
 const NUMBERS = /^\d+(?:\.\d+)*$/;
 
-function makeReady({ keys, version, platform, releaseParts = LEAST_PARTS }: SeenProduct): Seen {
+function makeReady({ keys, version, platform, releaseParts = MIN_PARTS }: SeenProduct): Seen {
   const distribution = version === null ? null : distributionOf(version);
   const revised = version === null || distribution !== null ? null : withoutRevision(version);
   const upstream = distribution?.upstream ?? revised ?? version ?? '';

@@ -13,7 +13,7 @@ export interface CountModel {
 const NEARLY_NORMAL = 300;
 /** Larger means are scaled down with their deviation: the shape is the same and the continued fraction stays short. */
 const LARGEST_MEAN = 1e6;
-const MOST_TERMS = 5_000;
+const MAX_TERMS = 5_000;
 
 /** Chance (0–1, two-sided) of a count as far from the mean as `value`, on its side. `mean` is above 0. */
 export function countChance(value: number, { mean, variance, freedom }: CountModel): number {
@@ -60,7 +60,7 @@ function betaFraction(a: number, b: number, x: number): number {
   let upper = 1;
   let lower = 1 / awayFromZero(1 - ((a + b) * x) / (a + 1));
   let value = lower;
-  for (let m = 1; m <= MOST_TERMS; m += 1) {
+  for (let m = 1; m <= MAX_TERMS; m += 1) {
     const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
     lower = 1 / awayFromZero(1 + even * lower);
     upper = awayFromZero(1 + even / upper);

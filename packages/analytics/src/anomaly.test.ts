@@ -77,13 +77,13 @@ describe('no anomaly', () => {
   });
   it('is found by chance: the more series are judged that day, the more it takes', () => {
     const window = before(times(28, 1));
-    const least = (tests: number) => {
+    const min = (tests: number) => {
       let value = 1;
       while (!judge(window, today(value), count(tests))) value += 1;
       return value;
     };
-    const [one, many, most] = [least(1), least(1500), least(1e6)];
-    assert.ok(one < many && many < most && most < 60, `${one}, ${many}, ${most}`);
+    const [one, many, max] = [min(1), min(1500), min(1e6)];
+    assert.ok(one < many && many < max && max < 60, `${one}, ${many}, ${max}`);
   });
 });
 

@@ -9,8 +9,8 @@ export type Band = 'unconcentrated' | 'moderate' | 'high' | 'insufficient_data';
 const HIGH_FROM = 1_800;
 const MODERATE_FROM = 1_000;
 /** With fewer domains, or with less of them attributed, a band would say more than is known. */
-const LEAST_DOMAINS = 200;
-const LEAST_ATTRIBUTED = 0.5;
+const MIN_DOMAINS = 200;
+const MIN_ATTRIBUTED = 0.5;
 
 export interface MarketProvider {
   readonly provider: string;
@@ -70,7 +70,7 @@ export function market(
     { denominator, selfHosted },
   );
   const largest = providers.slice(0, 4).reduce((sum, { weight }) => sum + weight, 0);
-  const isEnough = domains >= LEAST_DOMAINS && attributed / domains >= LEAST_ATTRIBUTED;
+  const isEnough = domains >= MIN_DOMAINS && attributed / domains >= MIN_ATTRIBUTED;
   return {
     category,
     domains,

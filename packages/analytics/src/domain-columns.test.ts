@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DomainColumns, type DomainFacts, levelOf, MOST_SERVICES, packService, placementOf } from './domain-columns.ts';
+import { DomainColumns, type DomainFacts, levelOf, MAX_SERVICES, packService, placementOf } from './domain-columns.ts';
 
 const FACTS: DomainFacts = { scannedAt: 1, state: 0, sector: 0, posture: 0, holders: 0, score: null };
 /** Sizes rather than lists: enough of them that the pool is packed anew many times. */
-const steps = fc.array(fc.record({ domain: fc.nat(299), size: fc.nat(MOST_SERVICES), shown: fc.nat(MOST_SERVICES) }), {
+const steps = fc.array(fc.record({ domain: fc.nat(299), size: fc.nat(MAX_SERVICES), shown: fc.nat(MAX_SERVICES) }), {
   minLength: 1_500,
   maxLength: 2_500,
   size: 'max',

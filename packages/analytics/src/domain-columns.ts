@@ -11,7 +11,7 @@ export const placementOf = (service: PackedService): number => service >>> 2;
 export const levelOf = (service: PackedService): number => service & 3;
 
 /** More services than this of one domain are no stack; the pool counts them in a byte. */
-export const MOST_SERVICES = 255;
+export const MAX_SERVICES = 255;
 
 export interface DomainFacts {
   readonly scannedAt: number;
@@ -27,7 +27,7 @@ export interface DomainFacts {
 export const NO_SCORE = 255;
 
 /** Below this waste the pool is left alone. */
-const LEAST_WASTE = 1 << 16;
+const MIN_WASTE = 1 << 16;
 
 export interface ColumnArrays {
   readonly scannedAt: Float64Array<ArrayBuffer>;
@@ -133,7 +133,7 @@ export class DomainColumns {
     // Where a domain without any begins means nothing, and may lie beyond a pool that was packed.
     if (services.length > 0) this.#pool.set(services, this.#starts[domain] as number);
     if (builds.length > 0) this.#pool.set(builds, (this.#starts[domain] as number) + services.length);
-    if (this.#wasted > LEAST_WASTE && this.#wasted * 2 > this.#used) this.#compact();
+    if (this.#wasted > MIN_WASTE && this.#wasted * 2 > this.#used) this.#compact();
   }
 
   /** Of the domains below `limit`, as views that stand until the next change. */
@@ -191,15 +191,15 @@ export class DomainColumns {
     this.#wasted = 0;
   }
 
-  #grow(least: number): void {
-    this.#scannedAt = grown(this.#scannedAt, least);
-    this.#state = grown(this.#state, least);
-    this.#sector = grown(this.#sector, least);
-    this.#score = grown(this.#score, least);
-    this.#posture = grown(this.#posture, least);
-    this.#holders = grown(this.#holders, least);
-    this.#starts = grown(this.#starts, least);
-    this.#counts = grown(this.#counts, least);
-    this.#buildCounts = grown(this.#buildCounts, least);
+  #grow(min: number): void {
+    this.#scannedAt = grown(this.#scannedAt, min);
+    this.#state = grown(this.#state, min);
+    this.#sector = grown(this.#sector, min);
+    this.#score = grown(this.#score, min);
+    this.#posture = grown(this.#posture, min);
+    this.#holders = grown(this.#holders, min);
+    this.#starts = grown(this.#starts, min);
+    this.#counts = grown(this.#counts, min);
+    this.#buildCounts = grown(this.#buildCounts, min);
   }
 }

@@ -4,7 +4,7 @@ import { type Category, type ConfidenceLevel, type DomainState, SECTORS } from '
 import { type Build, Builds } from './builds.ts';
 import { ChangeHistory } from './change-history.ts';
 import { compareText } from './compare-text.ts';
-import { DomainColumns, type DomainFacts, levelOf, MOST_SERVICES, placementOf } from './domain-columns.ts';
+import { DomainColumns, type DomainFacts, levelOf, MAX_SERVICES, placementOf } from './domain-columns.ts';
 import type { DomainSet } from './domain-set.ts';
 import { NameGrams } from './name-grams.ts';
 import { NameTable } from './name-table.ts';
@@ -229,7 +229,7 @@ export function packServices(
 ): { readonly services: readonly number[]; readonly builds: readonly number[] } {
   const kept = services
     .toSorted(([a, x], [b, y]) => categoryNumber(a) - categoryNumber(b) || compareText(x, y))
-    .slice(0, MOST_SERVICES);
+    .slice(0, MAX_SERVICES);
   return {
     services: kept.map((service) => vocabulary.pack(service)),
     builds: shownBy(kept).map(([, provider, , version, platform]) =>

@@ -106,8 +106,8 @@ describe('a set of domains', () => {
   });
   it('is never much larger than the smaller of list and bitmap, growing or shrinking', () => {
     const within = (set: DomainSet, limit: number) => {
-      const least = Math.min(4 * set.size, limit / 8);
-      assert.ok(set.byteLength <= 3 * least + 512, `${set.byteLength} bytes for ${set.size} below ${limit}`);
+      const min = Math.min(4 * set.size, limit / 8);
+      assert.ok(set.byteLength <= 3 * min + 512, `${set.byteLength} bytes for ${set.size} below ${limit}`);
     };
     // Dense in the beginning, then one here and there: numbers in the order of names come so.
     const thinning = DomainSet.of(run(0, 1_000));

@@ -29,7 +29,7 @@ export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } fro
 export { DomainSet } from './domain-set.ts';
 export { IndexBuilder } from './index-builder.ts';
 export { FLOW_DAYS, type Flow, type FlowFilter, type Flows } from './migration-log.ts';
-export { LEAST_SUPPORT } from './neighbours.ts';
+export { MIN_SUPPORT } from './neighbours.ts';
 export { categoriesOf, type Leader, leaders, providersInUse, rankOf, TREND_DAYS } from './providers.ts';
 export {
   assessRisk,

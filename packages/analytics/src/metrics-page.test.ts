@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import type { Posture } from '@strata/detect';
 import { bandOf } from './concentration.ts';
-import { LEAST_SUPPORT } from './neighbours.ts';
+import { MIN_SUPPORT } from './neighbours.ts';
 import { TREND_DAYS } from './providers.ts';
 import { assessRisk, riskLevel } from './risk.ts';
 import { COUNTED_STANDARDS } from './scorecard.ts';
@@ -31,7 +31,7 @@ describe('docs/metrics.md', () => {
     const limits = levels?.slice(1).map(Number) ?? [];
     const around = limits.flatMap((limit) => [riskLevel(limit - 1), riskLevel(limit)]);
     assert.deepEqual(around, ['low', 'medium', 'medium', 'high', 'high', 'critical']);
-    assert.ok(page.includes(`pairs below ${LEAST_SUPPORT} are left out`));
+    assert.ok(page.includes(`pairs below ${MIN_SUPPORT} are left out`));
     assert.ok(page.includes(`today and the ${TREND_DAYS - 1} days before`));
   });
   it('names every standard that is counted', () => {

@@ -115,9 +115,9 @@ export class MigrationLog {
       byCount.set(count, (byCount.get(count) ?? 0) + 1);
     }
     // Most flows are seen once or twice and need no sorting: only those that may be among the first are looked at.
-    const least = leastOfTop(byCount, limit);
+    const min = leastOfTop(byCount, limit);
     const flows: Flow[] = [];
-    for (const [key, count] of counts) if (count >= least && isFitting(key)) flows.push(this.#flowOf(key, count));
+    for (const [key, count] of counts) if (count >= min && isFitting(key)) flows.push(this.#flowOf(key, count));
     flows.sort(inOrder);
     return { total, pairs, flows: flows.slice(0, limit) };
   }
@@ -215,13 +215,13 @@ function inOrder(a: Flow, b: Flow): number {
 /** The smallest count that may be among the first `limit`, ties included. */
 function leastOfTop(byCount: ReadonlyMap<number, number>, limit: number): number {
   let taken = 0;
-  let least = 0;
+  let min = 0;
   for (const [count, flows] of [...byCount].sort(([a], [b]) => b - a)) {
-    least = count;
+    min = count;
     taken += flows;
     if (taken >= limit) break;
   }
-  return least;
+  return min;
 }
 
 /** Numbers of the providers that a key is made of: who was left, and who was chosen. */

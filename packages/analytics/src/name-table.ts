@@ -249,9 +249,9 @@ function byteOf(unit: number): number {
 }
 
 /** A longer copy with room for what comes. */
-export function grown<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(column: T, least: number): T {
+export function grown<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(column: T, min: number): T {
   const Column = column.constructor as new (length: number) => T;
-  const longer = new Column(Math.max(least, column.length + (column.length >>> 1)));
+  const longer = new Column(Math.max(min, column.length + (column.length >>> 1)));
   longer.set(column);
   return longer;
 }

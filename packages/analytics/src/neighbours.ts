@@ -2,7 +2,7 @@
 import type { DomainIndex } from './domain-index.ts';
 
 /** Fewer common domains than this are chance. */
-export const LEAST_SUPPORT = 20;
+export const MIN_SUPPORT = 20;
 
 export interface Neighbour {
   readonly provider: string;
@@ -25,7 +25,7 @@ export function neighboursOf(
   const found: Neighbour[] = [];
   for (const [other, name] of providers.words().entries()) {
     const domains = other === number ? 0 : index.tallies.together(number, other);
-    if (domains < LEAST_SUPPORT || ownerOf(name) === owner) continue;
+    if (domains < MIN_SUPPORT || ownerOf(name) === owner) continue;
     found.push({ provider: name, domains, size: index.sets.provider(other).size });
   }
   return found;

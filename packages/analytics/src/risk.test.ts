@@ -51,8 +51,8 @@ function risksByHand({ posture: { factors }, services, exposure, hhiOf }: RiskIn
   const categories = [...new Set(critical.map(({ category }) => category))];
   const heldBy = (owner: string) =>
     new Set(critical.filter(({ provider }) => ownerOf(provider) === owner).map(({ category }) => category)).size;
-  const most = Math.max(...PROVIDERS.map(heldBy));
-  risks.single_owner = categories.length < 2 ? null : (100 * (most - 1)) / (categories.length - 1);
+  const max = Math.max(...PROVIDERS.map(heldBy));
+  risks.single_owner = categories.length < 2 ? null : (100 * (max - 1)) / (categories.length - 1);
   const known = categories.flatMap((category) => hhiOf(category) ?? []);
   const mean = known.reduce((sum, hhi) => sum + hhi, 0) / known.length;
   risks.market_concentration = known.length === 0 ? null : Math.min(100, mean / 50);

@@ -48,16 +48,16 @@ const numbered = (count: number) => plainDomains([count, {}]).map((domain, i) =>
 function matches(domain: IndexedDomain, filter: DomainFilter): boolean {
   const { part, provider, category, confidence, minConfidence, sector, state, score } = filter;
   const { flags = [], without = [] } = filter;
-  const least = confidence ?? minConfidence;
+  const min = confidence ?? minConfidence;
   const has = (flag: (typeof POSTURE_FLAGS)[number]) => ((domain.posture >>> POSTURE_FLAGS.indexOf(flag)) & 1) === 1;
   const isDescribed = domain.services.some(
     (service) =>
       (category ?? service[0]) === service[0] &&
       (provider ?? service[1]) === service[1] &&
       (confidence ?? service[2]) === service[2] &&
-      (least === undefined || LEVELS.indexOf(service[2]) <= LEVELS.indexOf(least)),
+      (min === undefined || LEVELS.indexOf(service[2]) <= LEVELS.indexOf(min)),
   );
-  const asksForService = provider !== undefined || category !== undefined || least !== undefined;
+  const asksForService = provider !== undefined || category !== undefined || min !== undefined;
   return (
     (part === undefined || domain.name.includes(part)) &&
     (!asksForService || isDescribed) &&

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import { coAdoption } from './co-adoption.ts';
 import { compareText } from './compare-text.ts';
-import { LEAST_SUPPORT } from './neighbours.ts';
+import { MIN_SUPPORT } from './neighbours.ts';
 import { supplyChain } from './supply-chain.ts';
 import { firmProviders, indexOf, plainDomains, usersOf, using } from './test/firms.ts';
 import { manyDomains, ownerOf, PROVIDERS } from './test/random-domains.ts';
@@ -22,7 +22,7 @@ it('the supply chain names dependents, markets, sole sources and neighbours as a
       assert.equal(chain.soleSourceDomains, sole.length);
       const others = strangersTo(provider)
         .map((other) => ({ provider: other, domains: usersOf(own, other).length }))
-        .filter((other) => other.domains >= LEAST_SUPPORT);
+        .filter((other) => other.domains >= MIN_SUPPORT);
       const ranked = (sizeOf: (other: string) => number) =>
         others
           .map((other) => ({ ...other, share: other.domains / sizeOf(other.provider) }))
@@ -69,7 +69,7 @@ describe('co-adoption', () => {
             const lift = (common * domains.length) / (own.length * theirs.length);
             return { provider: other, domains: common, jaccard: common / either, lift };
           })
-          .filter(({ domains }) => domains >= LEAST_SUPPORT)
+          .filter(({ domains }) => domains >= MIN_SUPPORT)
           .sort((a, b) => b.jaccard - a.jaccard || compareText(a.provider, b.provider))
           .slice(0, limit);
         const found = coAdoption(index, provider, { ownerOf, limit });

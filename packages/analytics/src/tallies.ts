@@ -11,7 +11,7 @@ const ROLE_COUNT = Object.keys(ROLES).length;
 /** For each state and sector: domains, then one count a flag, then one a score. */
 const FACT_WIDTH = 1 + POSTURE_FLAGS.length + SCORES;
 /** A domain with more providers than this in one category counts as one with this many; nobody has as many. */
-const MOST_SHARED = 64;
+const MAX_SHARED = 64;
 /** States whose domains use anything: active and parked. */
 const LIVE_STATES = 2;
 
@@ -89,7 +89,7 @@ export class Tallies {
   users(placement: number, states: readonly number[]): { readonly domains: number; readonly weight: number } {
     let domains = 0;
     let weight = 0;
-    for (let providers = 1; providers <= MOST_SHARED; providers += 1) {
+    for (let providers = 1; providers <= MAX_SHARED; providers += 1) {
       let sharing = 0;
       for (const state of states) sharing += this.#shares[this.#shareAt(placement, state, providers)] ?? 0;
       domains += sharing;
@@ -129,14 +129,14 @@ export class Tallies {
       if (levelOf(service) === LOW) continue;
       const placement = placementOf(service);
       const providers = sharing[this.#vocabulary.categoryOf(placement)] as number;
-      const at = this.#shareAt(placement, state, Math.min(providers, MOST_SHARED));
+      const at = this.#shareAt(placement, state, Math.min(providers, MAX_SHARED));
       if (at >= this.#shares.length) this.#shares = grown(this.#shares, at + 1);
       this.#shares[at] = (this.#shares[at] ?? 0) + by;
     }
   }
 
   #shareAt(placement: number, state: number, providers: number): number {
-    return (placement * LIVE_STATES + state) * MOST_SHARED + providers - 1;
+    return (placement * LIVE_STATES + state) * MAX_SHARED + providers - 1;
   }
 
   #sumFacts(states: readonly number[], sector: number | undefined, field: number): number {

@@ -92,7 +92,7 @@ export async function* followEvents(
     onState?.({ kind: 'connecting' });
     const line = new AbortController();
     let reason = 'the service ended the stream';
-    let atLeastMs = 0;
+    let minMs = 0;
     let openedAt = Number.POSITIVE_INFINITY;
     try {
       const body = await openLine(url, { ...options, lastEventId, signal, line });
@@ -124,13 +124,13 @@ export async function* followEvents(
       if (!(error instanceof BrokenLine)) throw error;
       const { problem } = error;
       reason = problem.detail || problem.title;
-      atLeastMs = (problem.retryAfterSeconds ?? 0) * 1_000;
+      minMs = (problem.retryAfterSeconds ?? 0) * 1_000;
     } finally {
       line.abort();
     }
     // A line that stood for long was a good one, even where nothing happened.
     if (performance.now() - openedAt > RETRY_MS.max) failures = 0;
-    const retryInMs = pauseMs({ retryMs, failures, atLeastMs });
+    const retryInMs = pauseMs({ retryMs, failures, minMs });
     onState?.({ kind: 'waiting', retryInMs, reason });
     await wait(retryInMs, signal);
   }
@@ -194,7 +194,7 @@ function isPassing({ status }: StackProblem): boolean {
 }
 
 /** Longer after each failure in a row, and never the same for all who were cut off together. */
-function pauseMs({ retryMs, failures, atLeastMs }: { retryMs: number; failures: number; atLeastMs: number }): number {
+function pauseMs({ retryMs, failures, minMs }: { retryMs: number; failures: number; minMs: number }): number {
   const backoff = Math.min(retryMs * 2 ** Math.min(failures, 10), RETRY_MS.max);
-  return Math.round(Math.max(backoff * (0.5 + Math.random() / 2), Math.min(atLeastMs, RETRY_MS.max)));
+  return Math.round(Math.max(backoff * (0.5 + Math.random() / 2), Math.min(minMs, RETRY_MS.max)));
 }

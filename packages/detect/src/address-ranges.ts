@@ -102,8 +102,8 @@ function toRange({ prefix }: TaggedPrefix, meaning: Meaning): ProductRange | str
   const cidr = parseCidr(prefix);
   const shown = prefix.slice(0, 64);
   if (typeof cidr === 'string') return `'${shown}' ${cidr}`;
-  const least = cidr.words.length === 1 ? MIN_LENGTH_IPV4 : MIN_LENGTH_IPV6;
-  if (cidr.length < least) return `'${shown}' is wider than /${least}`;
+  const min = cidr.words.length === 1 ? MIN_LENGTH_IPV4 : MIN_LENGTH_IPV6;
+  if (cidr.length < min) return `'${shown}' is wider than /${min}`;
   return { ...cidr, rank: meaning.rank, product: meaning };
 }
 

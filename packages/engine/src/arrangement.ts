@@ -11,7 +11,7 @@ export interface Arrangement {
 }
 
 /** Processes may keep weights of their own beside the file's shared pages: together at most this part of the memory. */
-const MOST_MEMORY = 0.25;
+const MAX_MEMORY = 0.25;
 
 /**
  * What is not given is chosen: a process for each core and no more than there are slots, because the loop of one process
@@ -24,8 +24,8 @@ export function arrange(
   given: Partial<Arrangement> = {},
 ): Arrangement {
   const { cores, memoryBytes } = machine;
-  const most = Math.min(cores, model.slots);
-  const isLarge = model.sizeBytes * most > memoryBytes * MOST_MEMORY;
-  const processes = Math.min(given.processes ?? (model.hasGpu || isLarge ? 1 : most), model.slots);
+  const max = Math.min(cores, model.slots);
+  const isLarge = model.sizeBytes * max > memoryBytes * MAX_MEMORY;
+  const processes = Math.min(given.processes ?? (model.hasGpu || isLarge ? 1 : max), model.slots);
   return { processes, threads: given.threads ?? Math.max(1, Math.floor((cores - 1) / processes)) };
 }

@@ -112,7 +112,7 @@ function messageInput({ role, content, name, toolCalls, toolCallId }: ChatMessag
 function argumentsOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    return isDeep(value, MOST_NESTED) ? text : value;
+    return isDeep(value, MAX_NESTED) ? text : value;
   } catch {
     return text;
   }
@@ -129,7 +129,7 @@ function withTexts(value: Record<string, unknown>, write: (given: string) => str
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, written(each)]));
 }
 
-const MOST_NESTED = 200;
+const MAX_NESTED = 200;
 
 function isDeep(value: unknown, room: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -38,8 +38,8 @@ export function chooseSlot<S extends Slot>(
 }
 
 export function commonPrefix(a: readonly number[], b: readonly number[]): number {
-  const most = Math.min(a.length, b.length);
+  const max = Math.min(a.length, b.length);
   let length = 0;
-  while (length < most && a[length] === b[length]) length += 1;
+  while (length < max && a[length] === b[length]) length += 1;
   return length;
 }

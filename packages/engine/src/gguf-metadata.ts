@@ -16,13 +16,13 @@ export interface MetadataEntry {
 }
 
 /** Vocabularies of 260,000 tokens with their merges are about 12 MB. */
-const MOST_METADATA_BYTES = 64 * 1024 * 1024;
+const MAX_METADATA_BYTES = 64 * 1024 * 1024;
 /** Real models have some dozens. */
-const MOST_KEYS = 4_096;
+const MAX_KEYS = 4_096;
 /** By the format. */
-const MOST_KEY_BYTES = 65_535;
+const MAX_KEY_BYTES = 65_535;
 /** Of an array: token ids are below it by the protocol; the largest vocabularies have 600,000 merges. */
-const MOST_VALUES = 2 * 1024 * 1024;
+const MAX_VALUES = 2 * 1024 * 1024;
 /** Read at first; twice as much whenever it was too little, so that all is parsed at most twice over. */
 const FIRST_BYTES = 1024 * 1024;
 
@@ -38,12 +38,12 @@ export async function readMetadata(file: string): Promise<readonly MetadataEntry
     await using handle = await open(file, 'r');
     let bytes: Uint8Array = new Uint8Array();
     for (let size = FIRST_BYTES; ; size *= 2) {
-      const more = await readAt(handle, bytes.length, Math.min(size, MOST_METADATA_BYTES) - bytes.length);
+      const more = await readAt(handle, bytes.length, Math.min(size, MAX_METADATA_BYTES) - bytes.length);
       const isWhole = more.length === 0;
       bytes = Buffer.concat([bytes, more]);
       const entries = new MetadataReader(bytes).read();
       if (entries) return entries;
-      if (isWhole) throw unusable(bytes.length >= MOST_METADATA_BYTES ? 'is too large' : 'is cut short');
+      if (isWhole) throw unusable(bytes.length >= MAX_METADATA_BYTES ? 'is too large' : 'is cut short');
     }
   } catch (cause) {
     if (cause instanceof EngineError) throw cause;
@@ -85,7 +85,7 @@ class MetadataReader {
       // The first one counted in 32 bits; no loader reads it any more. One of the other byte order looks like a huge number.
       if (version !== 2 && version !== 3) throw unusable(`is of version ${version}, which is not known`);
       this.#length(Number.MAX_SAFE_INTEGER);
-      const count = this.#length(MOST_KEYS);
+      const count = this.#length(MAX_KEYS);
       const entries = Array.from({ length: count }, () => this.#entry());
       if (new Set(entries.map(({ key }) => key)).size < count) throw unusable('says something twice');
       return entries;
@@ -97,11 +97,11 @@ class MetadataReader {
 
   #entry(): MetadataEntry {
     const from = this.#at;
-    const key = this.#string(MOST_KEY_BYTES);
+    const key = this.#string(MAX_KEY_BYTES);
     const kind = this.#u32();
     let text: string | undefined;
     let array: { readonly length: number; readonly longest: number } | undefined;
-    if (kind === STRING) text = this.#string(MOST_METADATA_BYTES);
+    if (kind === STRING) text = this.#string(MAX_METADATA_BYTES);
     else if (kind === ARRAY) array = this.#array();
     else this.#take(sizeOf(kind));
     const bytes = this.#bytes.subarray(from, this.#at);
@@ -111,11 +111,11 @@ class MetadataReader {
   /** Arrays of arrays are in the format, and in no model: they would nest as deep as somebody likes. */
   #array(): { readonly length: number; readonly longest: number } {
     const kind = this.#u32();
-    const length = this.#length(MOST_VALUES);
+    const length = this.#length(MAX_VALUES);
     let longest = 0;
     if (kind === STRING)
       for (let i = 0; i < length; i += 1) {
-        const size = this.#length(MOST_METADATA_BYTES);
+        const size = this.#length(MAX_METADATA_BYTES);
         this.#take(size);
         longest = Math.max(longest, size);
       }
@@ -123,8 +123,8 @@ class MetadataReader {
     return { length, longest };
   }
 
-  #string(most: number): string {
-    const length = this.#length(most);
+  #string(max: number): string {
+    const length = this.#length(max);
     const from = this.#take(length);
     return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + from, length).toString('utf8');
   }
@@ -133,11 +133,11 @@ class MetadataReader {
     return this.#view.getUint32(this.#take(4), true);
   }
 
-  #length(most: number): number {
+  #length(max: number): number {
     const at = this.#take(8);
     // Exact where it matters: what has more than 53 bits is too large in any case. A BigInt for each token would be slow.
     const length = this.#view.getUint32(at, true) + this.#view.getUint32(at + 4, true) * 2 ** 32;
-    if (length > most) throw unusable('says that something is larger than anything in a model');
+    if (length > max) throw unusable('says that something is larger than anything in a model');
     return length;
   }
 

@@ -22,14 +22,14 @@ interface GrammarParts {
 }
 
 /** What one grammar may take of the engine's time, in which nobody else has an answer: at first, and more for each token. */
-const MOST_MS = 2_000;
-const MOST_MS_PER_TOKEN = 50;
+const MAX_MS = 2_000;
+const MAX_MS_PER_TOKEN = 50;
 
 export class GrammarState {
   readonly #parts: GrammarParts;
   readonly #sampler: SamplerBinding;
   readonly #state: object;
-  #leftMs = MOST_MS;
+  #leftMs = MAX_MS;
 
   private constructor(parts: GrammarParts, state: object) {
     const { _bindings } = parts.llama as unknown as { readonly _bindings: { readonly AddonSampler: SamplerBinding } };
@@ -65,7 +65,7 @@ export class GrammarState {
   accept(token: number): void {
     if (!this.allows(token)) throw new EngineError('grammar-unusable', `token ${token} is against the grammar`);
     this.#step(() => this.#sampler.acceptGrammarEvaluationStateToken(this.#state, token));
-    this.#leftMs += MOST_MS_PER_TOKEN;
+    this.#leftMs += MAX_MS_PER_TOKEN;
   }
 
   #step<T>(run: () => T): T {

@@ -27,7 +27,7 @@ export interface LlamaEngineParts {
 
 /** Between a death and the next start; doubled while it dies before it is ready. */
 const RESTART_MS = 100;
-const MOST_RESTART_MS = 30_000;
+const MAX_RESTART_MS = 30_000;
 /** Of those who ask while it starts again. */
 const WAIT_MS = 10_000;
 /** A process that says nothing for so long, asked though it was, is ended: native code that runs on hears nothing. */
@@ -228,7 +228,7 @@ class LlamaEngine implements Engine {
       () => this.#onRestart({ kind: 'ready', detail: `process ${this.#child.pid}` }),
       (error: unknown) => {
         if (this.#isStopped) return;
-        this.#restart(String(error), Math.min(afterMs * 2, MOST_RESTART_MS));
+        this.#restart(String(error), Math.min(afterMs * 2, MAX_RESTART_MS));
       },
     );
   }

@@ -126,10 +126,7 @@ export class LlamaHost {
           quantisation: quantisationOf(model),
           contextLength: context.contextSize,
           vocabularySize: tokenizer.ggml.tokens?.length ?? 0,
-          longestToken: (tokenizer.ggml.tokens ?? []).reduce(
-            (most, text) => Math.max(most, Buffer.byteLength(text)),
-            1,
-          ),
+          longestToken: (tokenizer.ggml.tokens ?? []).reduce((max, text) => Math.max(max, Buffer.byteLength(text)), 1),
           slots,
           hasChatTemplate: tokenizer.chat_template !== undefined,
           engine: `llama.cpp ${llama.llamaCppRelease.release}`,

@@ -4,11 +4,11 @@ import { hasTools, renderChat } from './chat-template.ts';
 import { type ChatPrompt, EngineError } from './engine.ts';
 import { controlTexts, tokenBytes } from './token-bytes.ts';
 
-const DEFAULT_MOST_CONTEXT = 8_192;
+const DEFAULT_MAX_CONTEXT = 8_192;
 
 /** Tokens of a context where nothing else is asked for: as many as the model was trained on, up to a bound. */
 export function defaultContext(trained: number): number {
-  return Math.min(trained, DEFAULT_MOST_CONTEXT);
+  return Math.min(trained, DEFAULT_MAX_CONTEXT);
 }
 
 export class LlamaVocabulary {
@@ -43,11 +43,11 @@ export class LlamaVocabulary {
   render(prompt: ChatPrompt): number[] {
     if (!this.#template) throw new EngineError('template-failed', 'the model file has no chat template');
     const tokens = this.#rendered(prompt, this.#template);
-    const most = this.#contextLength / 2;
-    if (tokens.length <= most || prompt.tools.length === 0 || hasTools(this.#template.source)) return tokens;
+    const max = this.#contextLength / 2;
+    if (tokens.length <= max || prompt.tools.length === 0 || hasTools(this.#template.source)) return tokens;
     // Tools in words would leave no room for an answer; a call that is asked for is held to by its grammar all the same.
     const without = this.#rendered({ ...prompt, tools: [] }, this.#template);
-    return tokens.length - without.length > most ? without : tokens;
+    return tokens.length - without.length > max ? without : tokens;
   }
 
   #rendered(prompt: ChatPrompt, template: { readonly source: string; readonly controls: readonly string[] }): number[] {

@@ -1,7 +1,7 @@
 // How far an answer may be ahead of its reader: who does not read gets a bounded number of tokens, and no more are made.
 
 /** Enough that a reader who is away for a moment holds nothing up, and nothing to speak of in memory. */
-export const MOST_AHEAD_TOKENS = 256;
+export const MAX_AHEAD_TOKENS = 256;
 /** The reader tells each time it took so many: seldom enough to cost nothing. */
 export const TAKEN_TOKENS = 64;
 
@@ -38,6 +38,6 @@ export class ReaderRoom {
   }
 
   #isFull(): boolean {
-    return this.#told - this.#taken >= MOST_AHEAD_TOKENS && !this.#signal.aborted;
+    return this.#told - this.#taken >= MAX_AHEAD_TOKENS && !this.#signal.aborted;
   }
 }

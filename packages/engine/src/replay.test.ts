@@ -1,10 +1,10 @@
 // Answers of real llama.cpp that are cut and continued, and answers that it scores.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GREEDY, MOST_MARGIN_NATS, type Sampling } from '@strata/inference';
+import { GREEDY, MAX_MARGIN_NATS, type Sampling } from '@strata/inference';
 import { oneSlot, tinyEngine } from '../../../tests/support/tiny-engine.ts';
 import { type Job, type ScoreJob, startLlamaEngine } from './index.ts';
-import { MOST_AHEAD_TOKENS } from './reader-room.ts';
+import { MAX_AHEAD_TOKENS } from './reader-room.ts';
 import { ENDLESS, GRAMMAR, GRAMMAR_TEXT, jobFor, never, run } from './test/tiny-engine.ts';
 
 const WARM: Sampling = { ...GREEDY, temperature: 1.3, seed: 77 };
@@ -122,7 +122,7 @@ describe('a reader that stops reading', () => {
       tokens.push(value.token);
       if (!hasTurned) buffered += 1;
     }
-    assert.ok(buffered >= 100 && buffered <= MOST_AHEAD_TOKENS, `${buffered} tokens were made ahead`);
+    assert.ok(buffered >= 100 && buffered <= MAX_AHEAD_TOKENS, `${buffered} tokens were made ahead`);
     assert.deepEqual(tokens, full);
   });
 });
@@ -195,7 +195,7 @@ describe('the score of an answer', () => {
     const late = await score(job, { answer: [...job.answer, 300, 301] });
     assert.ok((late.at(-3) as number) > 1, late.join());
     const withEnd = await score(job, { answer: [...job.answer, END_OF_TURN], hasEnd: false });
-    assert.equal(withEnd.at(-1), MOST_MARGIN_NATS);
+    assert.equal(withEnd.at(-1), MAX_MARGIN_NATS);
     assert.deepEqual(await score(job, { answer: [] }), await score(job, { answer: [] }));
   });
 
@@ -204,7 +204,7 @@ describe('the score of an answer', () => {
     const at = job.answer.length - 2;
     const margins = await score(job, { answer: job.answer.with(at, 300) });
     assert.ok(worst(margins.slice(0, at)) <= ROUNDING_NATS);
-    assert.deepEqual(margins.slice(at), Array(3).fill(MOST_MARGIN_NATS));
+    assert.deepEqual(margins.slice(at), Array(3).fill(MAX_MARGIN_NATS));
   });
 
   it('keeps the slot that was used last', async () => {

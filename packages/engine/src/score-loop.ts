@@ -1,6 +1,6 @@
 // An answer that somebody says the model gave, checked: read in batches with the logits of every position, and each token
 // compared with the draw that its position would have had.
-import { type Candidate, chooseToken, endMarginOf, MOST_MARGIN_NATS, marginOf, type Sampling } from '@strata/inference';
+import { type Candidate, chooseToken, endMarginOf, MAX_MARGIN_NATS, marginOf, type Sampling } from '@strata/inference';
 import type { LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
 import { closersOf, closesAt } from './closing.ts';
 import type { ScoreJob } from './engine.ts';
@@ -9,7 +9,7 @@ import type { LogitsAsked, LogitsReader } from './logits.ts';
 import { eraseFrom, PREFILL_TOKENS } from './read-tokens.ts';
 
 /** Logits that llama.cpp holds for one batch: 64 MiB, so that positions times vocabulary stay bounded. */
-const MOST_LOGITS = 16 * 1024 * 1024;
+const MAX_LOGITS = 16 * 1024 * 1024;
 /** Positions after one whose every candidate the grammar forbids: others are likely to follow it, and are read again then. */
 const FEW_POSITIONS = 8;
 
@@ -34,14 +34,14 @@ export class ScoreLoop {
   readonly #model: LlamaModel;
   readonly #logits: LogitsReader;
   readonly #closers: ReadonlyMap<number, number>;
-  readonly #mostPositions: number;
+  readonly #maxPositions: number;
   #ends: readonly number[] | undefined;
 
   constructor(model: LlamaModel, logits: LogitsReader) {
     this.#model = model;
     this.#logits = logits;
     this.#closers = closersOf(model);
-    this.#mostPositions = Math.max(1, Math.min(PREFILL_TOKENS, Math.floor(MOST_LOGITS / logits.vocabularySize)));
+    this.#maxPositions = Math.max(1, Math.min(PREFILL_TOKENS, Math.floor(MAX_LOGITS / logits.vocabularySize)));
   }
 
   /** Margins in nats, of a job whose prompt was read up to, not including, its last token. */
@@ -49,27 +49,27 @@ export class ScoreLoop {
     const count = job.answer.length + (job.hasEnd ? 1 : 0);
     const first = sequence.nextTokenIndex;
     const margins: number[] = [];
-    let most = this.#mostPositions;
+    let max = this.#maxPositions;
     let wholeAt: number | undefined;
     while (margins.length < count) {
       signal.throwIfAborted();
       const from = margins.length;
       await eraseFrom(sequence, first + from);
-      const positions = this.#positions(job, { from, to: Math.min(from + most, count), wholeAt });
-      most = Math.min(most * 2, this.#mostPositions);
+      const positions = this.#positions(job, { from, to: Math.min(from + max, count), wholeAt });
+      max = Math.min(max * 2, this.#maxPositions);
       for (const { position, candidates } of await this.#read(positions, sequence)) {
         const margin = this.#margin(position, candidates, grammar);
         if (margin === undefined) {
           // What the grammar allows may be among the least likely: from here on again, with all tokens at first.
           wholeAt = position.index;
-          most = FEW_POSITIONS;
+          max = FEW_POSITIONS;
           break;
         }
         margins.push(margin);
         if (position.token === undefined || !grammar) continue;
         // No answer under this grammar goes on like that.
         if (!grammar.allows(position.token))
-          return Array.from({ length: count }, (_, i) => margins[i] ?? MOST_MARGIN_NATS);
+          return Array.from({ length: count }, (_, i) => margins[i] ?? MAX_MARGIN_NATS);
         grammar.accept(position.token);
       }
     }
@@ -123,7 +123,7 @@ export class ScoreLoop {
     if (!isOpen && !asked.isWhole) return undefined;
     if (token === undefined) return endMarginOf(this.#endTokens(), candidates, draw);
     // A token that ends an answer is never a part of it.
-    if (this.#model.isEogToken(token as Token)) return MOST_MARGIN_NATS;
+    if (this.#model.isEogToken(token as Token)) return MAX_MARGIN_NATS;
     return marginOf(token, candidates, draw);
   }
 

@@ -124,11 +124,11 @@ const slot = (id: string, tokens: readonly number[], usedAt: number, cacheKey?: 
 describe('the slot of a prompt', () => {
   const prompt = range(0, 100);
   const [a, b, c] = [slot('a', range(0, 40), 1, 'k'), slot('b', range(0, 40), 0, 'other'), slot('c', range(0, 60), 2)];
-  const most = slot('y', [...range(0, 60), 7], 9);
+  const max = slot('y', [...range(0, 60), 7], 9);
   const strangers = [slot('x', range(0, 10), 5), slot('y', range(50, 90), 2), slot('z', range(0, 5), 9)];
   const short = slot('d', range(0, 2), 0, 'l');
   for (const [name, slots, cacheKey, expected] of [
-    ['is the one that has read the most', [slot('x', range(0, 20), 1), most], undefined, 'y'],
+    ['is the one that has read the most', [slot('x', range(0, 20), 1), max], undefined, 'y'],
     ['is the one unused for the longest time where little is common', strangers, undefined, 'y'],
     ['is the one unused for longer of two that have read as much', [slot('x', range(0, 40), 8), a], undefined, 'a'],
     ['is the one of the same cache key where that decides between equals', [a, b], 'k', 'a'],

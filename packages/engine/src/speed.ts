@@ -24,20 +24,20 @@ const ANSWER_TOKENS = [4, 16, 64];
 /** Share of each new answer in what is told: some ten answers make the old forgotten. */
 const WEIGHT = 0.2;
 /** Shorter prompts and answers say little. */
-const LEAST_PROMPT = 32;
-const LEAST_ANSWER = 8;
+const MIN_PROMPT = 32;
+const MIN_ANSWER = 8;
 /** An answer whose reader took more of its time than this tells of him. */
-const MOST_READER_SHARE = 0.2;
+const MAX_READER_SHARE = 0.2;
 
 /** Measures in less than about a second, on an engine that does nothing else. Rejects as the engine does. */
 export async function measureSpeed(
   engine: Engine,
   { nowMs = () => performance.now() }: SpeedParts = {},
 ): Promise<Speed> {
-  const most = Math.floor(engine.info.contextLength / 2);
+  const max = Math.floor(engine.info.contextLength / 2);
   // Given tokens that are read one by one cost what answered ones do, and do not end before they should.
-  const decode = ANSWER_TOKENS.map((count) => ({ prompt: 1, given: Math.min(count, most) }));
-  const prefill = PROMPT_TOKENS.map((count) => ({ prompt: Math.min(count, most), given: 0 }));
+  const decode = ANSWER_TOKENS.map((count) => ({ prompt: 1, given: Math.min(count, max) }));
+  const prefill = PROMPT_TOKENS.map((count) => ({ prompt: Math.min(count, max), given: 0 }));
   return {
     decode: await fastest(decode, { engine, nowMs }),
     prefill: await fastest(prefill, { engine, nowMs }),
@@ -156,15 +156,14 @@ export class MeasuredEngine implements Engine {
     } finally {
       // Replayed tokens are neither a prompt read in batches nor told one by one.
       if (job.given.length === 0 && tokens > 0)
-        this.#take('prefill', unread, { ms: firstAt - begunAt, least: LEAST_PROMPT });
+        this.#take('prefill', unread, { ms: firstAt - begunAt, min: MIN_PROMPT });
       const answerMs = lastAt - firstAt;
-      if (readerMs <= answerMs * MOST_READER_SHARE)
-        this.#take('decode', tokens - 1, { ms: answerMs, least: LEAST_ANSWER });
+      if (readerMs <= answerMs * MAX_READER_SHARE) this.#take('decode', tokens - 1, { ms: answerMs, min: MIN_ANSWER });
     }
   }
 
-  #take(kind: keyof Speed, tokens: number, { ms, least }: { readonly ms: number; readonly least: number }): void {
-    if (tokens < least || ms <= 0) return;
+  #take(kind: keyof Speed, tokens: number, { ms, min }: { readonly ms: number; readonly min: number }): void {
+    if (tokens < min || ms <= 0) return;
     const seen = (tokens / ms) * 1_000;
     this.#speed = { ...this.#speed, [kind]: this.#speed[kind] * (1 - WEIGHT) + seen * WEIGHT };
   }

@@ -26,9 +26,9 @@ export interface AnswerOptions {
   readonly secret: string | undefined;
 }
 
-const MOST_TEXT = 16 * 1024 * 1024;
+const MAX_TEXT = 16 * 1024 * 1024;
 /** Of tokens whose text has not come yet: a stop string may be as long. */
-const MOST_HELD_LOGPROBS = 4_096;
+const MAX_HELD_LOGPROBS = 4_096;
 
 /** Throws EngineError `upstream-failed` for an answer that ends without saying so, or says what cannot be read. */
 export async function* answerDeltas(
@@ -62,10 +62,10 @@ export async function* answerDeltas(
     }
     count(usage, chunk);
     length += chunk.text.length + chunk.calls.reduce((sum, call) => sum + call.arguments.length, 0);
-    if (length > MOST_TEXT) throw broken(`gave more than ${MOST_TEXT} characters`);
+    if (length > MAX_TEXT) throw broken(`gave more than ${MAX_TEXT} characters`);
     // Tokens of calls are not told.
     if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) logprobs.push(...chunk.logprobs);
-    if (logprobs.length > MOST_HELD_LOGPROBS) throw broken('gave log-probabilities without text');
+    if (logprobs.length > MAX_HELD_LOGPROBS) throw broken('gave log-probabilities without text');
     const { text, stop } = scanner.push(isCallForced ? '' : chunk.text);
     if (text !== '') yield textDelta(text);
     if (stop !== undefined) {

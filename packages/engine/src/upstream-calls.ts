@@ -13,8 +13,8 @@ interface Call {
   length: number;
 }
 
-const MOST_CALLS = 128;
-const MOST_ARGUMENTS = 1024 * 1024;
+const MAX_CALLS = 128;
+const MAX_ARGUMENTS = 1024 * 1024;
 
 /**
  * Calls in the order in which they began. Each is told once its arguments begin, or when it is over: until then llama-server
@@ -44,7 +44,7 @@ export class CallReader {
     if (piece.arguments === '') return;
     yield* this.#tell(call);
     call.length += piece.arguments.length;
-    if (call.length > MOST_ARGUMENTS) throw broken(`gave more than ${MOST_ARGUMENTS} characters of arguments`);
+    if (call.length > MAX_ARGUMENTS) throw broken(`gave more than ${MAX_ARGUMENTS} characters of arguments`);
     yield { kind: 'arguments', at: call.at, text: piece.arguments };
   }
 
@@ -70,7 +70,7 @@ export class CallReader {
   }
 
   #begin({ index }: CallPiece): Call {
-    if (this.count >= MOST_CALLS) throw broken(`gave more than ${MOST_CALLS} calls`);
+    if (this.count >= MAX_CALLS) throw broken(`gave more than ${MAX_CALLS} calls`);
     const call = { at: this.count, id: '', name: '', isTold: false, length: 0 };
     this.count += 1;
     this.#last = call;

@@ -10,7 +10,7 @@ export interface Embedded {
 }
 
 /** A batch that servers take, and whose answer can be read at once. */
-const MOST_INPUTS = 64;
+const MAX_INPUTS = 64;
 
 const answer = z.object({
   data: z.array(z.object({ index: z.int().min(0).nullish(), embedding: z.array(z.number()).min(1) })),
@@ -26,8 +26,8 @@ export interface EmbedOptions {
 export async function embedAll(http: UpstreamHttp, { model, inputs, signal }: EmbedOptions): Promise<Embedded> {
   const vectors: Float32Array[] = [];
   let promptTokens = 0;
-  for (let from = 0; from < inputs.length; from += MOST_INPUTS) {
-    const input = inputs.slice(from, from + MOST_INPUTS);
+  for (let from = 0; from < inputs.length; from += MAX_INPUTS) {
+    const input = inputs.slice(from, from + MAX_INPUTS);
     // Numbers rather than base64: every server knows them.
     const body = { model, input, encoding_format: 'float' };
     const { data, usage } = read(await http.json({ path: '/embeddings', body, signal }));

@@ -13,7 +13,7 @@ export interface UpstreamRefusal {
 }
 
 /** What the caller hears of it at most. */
-const MOST_WORDS = 300;
+const MAX_WORDS = 300;
 /** Where an upstream is busy and does not say how long. */
 const BUSY_MS = 1_000;
 
@@ -117,5 +117,5 @@ function jsonOf(body: string): unknown {
 
 function shortened(message: string): string {
   const line = message.replaceAll(/\s+/g, ' ').trim();
-  return line.length > MOST_WORDS ? `${line.slice(0, MOST_WORDS - 1)}…` : line;
+  return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS - 1)}…` : line;
 }

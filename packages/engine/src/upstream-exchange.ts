@@ -116,10 +116,10 @@ export async function* streamEvents(
   }
 }
 
-/** A whole body as text; more than `mostBytes` are refused. */
+/** A whole body as text; more than `maxBytes` are refused. */
 export async function readText(
   response: IncomingMessage,
-  { mostBytes, idleMs, signal }: { readonly mostBytes: number; readonly idleMs: number; readonly signal: AbortSignal },
+  { maxBytes, idleMs, signal }: { readonly maxBytes: number; readonly idleMs: number; readonly signal: AbortSignal },
 ): Promise<string> {
   const parts: Uint8Array[] = [];
   let sizeBytes = 0;
@@ -130,7 +130,7 @@ export async function readText(
       if (done) return Buffer.concat(parts).toString('utf8');
       parts.push(value as Uint8Array);
       sizeBytes += (value as Uint8Array).length;
-      if (sizeBytes > mostBytes) throw failed(`sent more than ${mostBytes} bytes`);
+      if (sizeBytes > maxBytes) throw failed(`sent more than ${maxBytes} bytes`);
     }
   } catch (error) {
     throw asFailure(error, signal);

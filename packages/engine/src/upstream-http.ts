@@ -46,10 +46,10 @@ type Outcome = ({ readonly kind: 'opened' } & Opened) | Failed;
 
 const PASSING = new Set([429, 502, 503, 504]);
 const FIRST_PAUSE_MS = 250;
-const MOST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 /** Told to wait longer, we let the caller decide. */
-const MOST_WAIT_MS = 10_000;
-const MOST_REDIRECTS = 3;
+const MAX_WAIT_MS = 10_000;
+const MAX_REDIRECTS = 3;
 const REFUSAL_BYTES = 64 * 1024;
 const REFUSAL_MS = 5_000;
 /** Two thousand models, or 64 vectors of 16,384 numbers. */
@@ -96,7 +96,7 @@ export class UpstreamHttp implements AsyncDisposable {
 
   async json(ask: Ask): Promise<unknown> {
     const { response } = await this.open(ask);
-    const text = await readText(response, { mostBytes: JSON_BYTES, idleMs: this.#options.idleMs, signal: ask.signal });
+    const text = await readText(response, { maxBytes: JSON_BYTES, idleMs: this.#options.idleMs, signal: ask.signal });
     try {
       return JSON.parse(text);
     } catch {
@@ -112,7 +112,7 @@ export class UpstreamHttp implements AsyncDisposable {
       const outcome = await this.#try(url, { path, signal, isFresh: true });
       if (outcome.kind === 'failed') return undefined;
       return JSON.parse(
-        await readText(outcome.response, { mostBytes: JSON_BYTES, idleMs: this.#options.idleMs, signal }),
+        await readText(outcome.response, { maxBytes: JSON_BYTES, idleMs: this.#options.idleMs, signal }),
       );
     } catch {
       signal.throwIfAborted();
@@ -160,7 +160,7 @@ export class UpstreamHttp implements AsyncDisposable {
   }
 
   async #refused(response: IncomingMessage, signal: AbortSignal): Promise<Failed> {
-    const body = await readText(response, { mostBytes: REFUSAL_BYTES, idleMs: REFUSAL_MS, signal }).catch(() => '');
+    const body = await readText(response, { maxBytes: REFUSAL_BYTES, idleMs: REFUSAL_MS, signal }).catch(() => '');
     signal.throwIfAborted();
     const refusal = readRefusal({
       status: response.statusCode ?? 0,
@@ -175,8 +175,8 @@ export class UpstreamHttp implements AsyncDisposable {
   /** Doubled with every try, and never the same for all who wait; undefined: not worth it. */
   #pauseMs(tries: number, { retryAfterMs: told }: Failed): number | undefined {
     const random = this.#parts.random();
-    if (told === undefined) return Math.min(FIRST_PAUSE_MS * 2 ** tries, MOST_PAUSE_MS) * (0.5 + random / 2);
-    return told > MOST_WAIT_MS ? undefined : told * (1 + random / 10);
+    if (told === undefined) return Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS) * (0.5 + random / 2);
+    return told > MAX_WAIT_MS ? undefined : told * (1 + random / 10);
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -205,7 +205,7 @@ function redirected(
   if (!to) throw refuse('to what is no address');
   if (to.origin !== from.origin) throw refuse(`to another origin (${to.origin})`);
   if (isPost && status !== 307 && status !== 308) throw refuse('a request without its body');
-  if (redirects >= MOST_REDIRECTS) throw refuse('again and again');
+  if (redirects >= MAX_REDIRECTS) throw refuse('again and again');
   return to;
 }
 

@@ -24,10 +24,10 @@ export interface OpenedVocabulary extends Vocabulary, AsyncDisposable {
 /** Far longer than the largest request takes. */
 const CALL_MS = 5_000;
 /** So often in a row the process may die of one kind of call; then such calls fail at once, for a while. */
-const MOST_DEATHS = 3;
+const MAX_DEATHS = 3;
 const REST_MS = 60_000;
 /** Calls that wait for their turn: a third of a second, where nothing is wrong. */
-const MOST_WAITING = 1_024;
+const MAX_WAITING = 1_024;
 
 /** Opens a vocabulary file, or a model file whose weights are not loaded. Rejects with EngineError `model-unusable`. */
 export async function openVocabulary(file: string, options: VocabularyOptions = {}): Promise<OpenedVocabulary> {
@@ -92,7 +92,7 @@ class VocabularyEngine implements OpenedVocabulary {
   }
 
   async #ask(call: VocabularyCall): Promise<unknown> {
-    if (this.#waiting >= MOST_WAITING)
+    if (this.#waiting >= MAX_WAITING)
       throw new EngineError('crashed', "too much waits for the model's vocabulary already");
     this.#waiting += 1;
     const turn = this.#line.then(() => this.#serve(call));
@@ -105,7 +105,7 @@ class VocabularyEngine implements OpenedVocabulary {
   async #serve(call: VocabularyCall): Promise<unknown> {
     for (;;) {
       const { deaths = 0, lastAt = 0 } = this.#failures.get(call.kind) ?? {};
-      if (deaths >= MOST_DEATHS && performance.now() - lastAt < (this.#options.restMs ?? REST_MS))
+      if (deaths >= MAX_DEATHS && performance.now() - lastAt < (this.#options.restMs ?? REST_MS))
         throw failed(call, 'has failed again and again');
       const child = await this.start();
       const { isLate, end } = this.#deadline(child);

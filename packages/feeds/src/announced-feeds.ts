@@ -3,8 +3,8 @@
 import { Parser } from 'htmlparser2';
 
 /** What is looked at of a page: its head is near its beginning. */
-const MOST_CHARACTERS = 512 * 1_024;
-const MOST_FEEDS = 10;
+const MAX_CHARACTERS = 512 * 1_024;
+const MAX_FEEDS = 10;
 const TYPES: ReadonlySet<string> = new Set([
   'application/rss+xml',
   'application/atom+xml',
@@ -19,14 +19,14 @@ export function announcedFeeds(html: string, pageUrl: string): readonly string[]
   const parser = new Parser({
     onopentag(name, attributes) {
       if (name === 'base' && attributes.href !== undefined) base = URL.parse(attributes.href, pageUrl)?.href ?? base;
-      if (name !== 'link' || feeds.size === MOST_FEEDS) return;
+      if (name !== 'link' || feeds.size === MAX_FEEDS) return;
       const { rel = '', type = '', href } = attributes;
       const isFeed = rel.toLowerCase().split(/\s/).includes('alternate') && TYPES.has(typeOf(type));
       const url = isFeed && href !== undefined ? URL.parse(href, base) : null;
       if (url?.protocol === 'https:' || url?.protocol === 'http:') feeds.add(url.href);
     },
   });
-  parser.end(html.slice(0, MOST_CHARACTERS));
+  parser.end(html.slice(0, MAX_CHARACTERS));
   return [...feeds];
 }
 

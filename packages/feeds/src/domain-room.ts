@@ -2,9 +2,9 @@
 import { NameNumbers } from './name-numbers.ts';
 
 export interface DomainRoomOptions {
-  readonly most: number;
+  readonly max: number;
   /** Domains that nobody named before this feed did: a feed of junk must not leave the others without room. */
-  readonly mostOfFeed: number;
+  readonly maxOfFeed: number;
 }
 
 export class DomainRoom {
@@ -32,7 +32,7 @@ export class DomainRoom {
   /** What columns by number need soon: they grow by halves, up to the most there may be. */
   get length(): number {
     const used = this.#numbers.names.length;
-    return Math.max(used, Math.min(this.#options.most, used + (used >>> 1) + 1_024));
+    return Math.max(used, Math.min(this.#options.max, used + (used >>> 1) + 1_024));
   }
 
   find(domain: string): number | undefined {
@@ -48,7 +48,7 @@ export class DomainRoom {
 
   #add(domain: string, feedId: number): number | undefined {
     const brought = this.#brought.get(feedId) ?? 0;
-    if (this.#numbers.size >= this.#options.most || brought >= this.#options.mostOfFeed) return undefined;
+    if (this.#numbers.size >= this.#options.max || brought >= this.#options.maxOfFeed) return undefined;
     const number = this.#numbers.add(domain);
     if (number >= this.#days.length) {
       const [days, bringers] = [new Uint16Array(this.length), new Uint32Array(this.length)];

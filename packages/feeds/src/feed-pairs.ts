@@ -1,8 +1,8 @@
 // Which feed named which domain, and on which day last: one growing table of numbers, since there are millions of pairs.
 
 /** Slots in use, at most, of all: beyond it looking for one takes too many steps. */
-const MOST_FULL = 0.7;
-const LEAST_SLOTS = 1 << 12;
+const MAX_FULL = 0.7;
+const MIN_SLOTS = 1 << 12;
 /** No domain has this number. */
 const FREE = 0xffff_ffff;
 
@@ -11,9 +11,9 @@ export const NEVER = Number.NEGATIVE_INFINITY;
 export const NO_ROOM = Number.POSITIVE_INFINITY;
 
 export interface FeedPairsOptions {
-  readonly most: number;
+  readonly max: number;
   /** Of one feed: the others must have room too. */
-  readonly mostOfFeed: number;
+  readonly maxOfFeed: number;
 }
 
 export interface Naming {
@@ -26,10 +26,10 @@ export interface Naming {
 
 export class FeedPairs {
   readonly #options: FeedPairsOptions;
-  #domains: Uint32Array = new Uint32Array(LEAST_SLOTS).fill(FREE);
-  #feeds: Uint32Array = new Uint32Array(LEAST_SLOTS);
+  #domains: Uint32Array = new Uint32Array(MIN_SLOTS).fill(FREE);
+  #feeds: Uint32Array = new Uint32Array(MIN_SLOTS);
   /** Since 1970: two bytes reach to the year 2149. */
-  #days: Uint16Array = new Uint16Array(LEAST_SLOTS);
+  #days: Uint16Array = new Uint16Array(MIN_SLOTS);
   #size = 0;
   /** Pairs of each feed. */
   #ofFeed = new Map<number, number>();
@@ -67,12 +67,12 @@ export class FeedPairs {
   }
 
   #makeRoom(feed: number, oldest: number): boolean {
-    const { most, mostOfFeed } = this.#options;
-    const isFull = () => this.#size >= most || (this.#ofFeed.get(feed) ?? 0) >= mostOfFeed;
+    const { max, maxOfFeed } = this.#options;
+    const isFull = () => this.#size >= max || (this.#ofFeed.get(feed) ?? 0) >= maxOfFeed;
     // A walk over all of them, so that it is done once for each day that passed.
     if (isFull() && this.#keptFrom < oldest) this.#makeAnew(oldest);
     if (isFull()) return false;
-    if (this.#size >= this.#domains.length * MOST_FULL) this.#makeAnew(oldest);
+    if (this.#size >= this.#domains.length * MAX_FULL) this.#makeAnew(oldest);
     return true;
   }
 
@@ -82,8 +82,8 @@ export class FeedPairs {
     let kept = 0;
     for (let slot = 0; slot < domains.length; slot += 1)
       if (domains[slot] !== FREE && (days[slot] as number) >= oldest) kept += 1;
-    let length = LEAST_SLOTS;
-    while (length * MOST_FULL < 1.5 * kept) length *= 2;
+    let length = MIN_SLOTS;
+    while (length * MAX_FULL < 1.5 * kept) length *= 2;
     this.#domains = new Uint32Array(length).fill(FREE);
     this.#feeds = new Uint32Array(length);
     this.#days = new Uint16Array(length);

@@ -20,7 +20,7 @@ const BY_HOST: ReadonlyMap<string, readonly Redirector[]> = Map.groupBy(
   [...REDIRECTORS, ...ASSETS],
   ({ host }) => host,
 );
-const MOST_LABELS = Math.max(...[...BY_HOST.keys()].map((host) => host.split('.').length));
+const MAX_LABELS = Math.max(...[...BY_HOST.keys()].map((host) => host.split('.').length));
 /** Google has a host in every country, which all redirect alike. */
 const GOOGLE = /(?<=^|\.)google\.(?:[a-z]{2}|com?\.[a-z]{2})$/;
 
@@ -156,7 +156,7 @@ function lookUp(url: URL, known: Map<string, Host>): Host {
 }
 
 function redirectorsOf(host: string): Redirector[] {
-  const labels = host.split('.').slice(-MOST_LABELS);
+  const labels = host.split('.').slice(-MAX_LABELS);
   return labels.flatMap((_, at) => BY_HOST.get(labels.slice(at).join('.')) ?? []);
 }
 

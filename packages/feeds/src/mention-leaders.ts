@@ -28,13 +28,13 @@ export function leadersOf(
   { names, limit }: { readonly names: readonly string[]; readonly limit: number },
 ): Leaders {
   const current = new Places(now, names.length);
-  const least = current.valueAt(limit);
+  const min = current.valueAt(limit);
   const above: number[] = [];
   const level: number[] = [];
   for (let number = 0; number < names.length; number += 1) {
     const sum = now[number] as number;
-    if (sum > least) above.push(number);
-    else if (sum === least && sum > 0) level.push(number);
+    if (sum > min) above.push(number);
+    else if (sum === min && sum > 0) level.push(number);
   }
   const byName = (a: number, b: number) => ((names[a] as string) < (names[b] as string) ? -1 : 1);
   above.sort((a, b) => (now[b] as number) - (now[a] as number) || byName(a, b));

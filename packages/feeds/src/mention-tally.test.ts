@@ -39,7 +39,7 @@ const mention = fc.record({
 const sleep = fc.record({ kind: fc.constant('sleep' as const), hours: fc.integer({ min: 1, max: 24 * 80 }) });
 const step = fc.oneof({ weight: 12, arbitrary: mention }, { weight: 1, arbitrary: sleep });
 
-const tallyOf = (options: { mostDomains?: number } = {}) => new MentionTally({ now: BEGIN, ...options });
+const tallyOf = (options: { maxDomains?: number } = {}) => new MentionTally({ now: BEGIN, ...options });
 
 describe('the tally of mentions', () => {
   it('says of every window, domain and day what a plain count says', () =>
@@ -90,7 +90,7 @@ describe('the tally of mentions', () => {
     assert.deepEqual(tally.leaderboard('1d', 5), { total: 0, mentions: 0, leaders: [] });
   });
   it('is bounded in its domains, says what it left out, and has room again when some fall silent', () => {
-    const tally = tallyOf({ mostDomains: 3 });
+    const tally = tallyOf({ maxDomains: 3 });
     for (const [feedId, domain] of ['a.com', 'b.com', 'c.com', 'd.com', 'a.com'].entries())
       tally.add({ domain, feedId, at: BEGIN });
     assert.deepEqual([tally.size, tally.leftOut, tally.domain('d.com', 1).days], [3, 1, [0]]);
@@ -113,7 +113,7 @@ describe('the tally of mentions', () => {
     assert.equal(tally.domain('a.com', 1).days[0], 1);
   });
   it('leaves room to the others when one feed names domains without end', () => {
-    const tally = tallyOf({ mostDomains: 160 });
+    const tally = tallyOf({ maxDomains: 160 });
     for (let i = 0; i < 500; i += 1) tally.add({ domain: `junk${i}.com`, feedId: 1, at: BEGIN - 2 * DAY_MS });
     assert.deepEqual([tally.size, tally.leftOut], [10, 490]);
     tally.add({ domain: 'real.com', feedId: 2, at: BEGIN });
@@ -143,7 +143,7 @@ describe('the tally of mentions', () => {
 });
 
 describe('pairs of feed and domain', () => {
-  const UNBOUNDED = { most: Number.POSITIVE_INFINITY, mostOfFeed: Number.POSITIVE_INFINITY };
+  const UNBOUNDED = { max: Number.POSITIVE_INFINITY, maxOfFeed: Number.POSITIVE_INFINITY };
 
   it('know the latest day of each, however many there are', () => {
     const pairs = new FeedPairs(UNBOUNDED);
@@ -158,7 +158,7 @@ describe('pairs of feed and domain', () => {
     assert.equal(pairs.size, plain.size);
   });
   it('are bounded in all and for each feed, and have room again when some grew old', () => {
-    const pairs = new FeedPairs({ most: 30, mostOfFeed: 20 });
+    const pairs = new FeedPairs({ max: 30, maxOfFeed: 20 });
     const add = (domain: number, feed: number, day: number, oldest = 0) => pairs.add({ domain, feed, day, oldest });
     const refused = (feed: number, day: number) =>
       Array.from({ length: 25 }, (_, domain) => add(domain, feed, day)).filter((each) => each === NO_ROOM).length;

@@ -68,12 +68,12 @@ export class MentionTally {
   #leftOut = 0;
   #hasEarly = false;
 
-  constructor(options: { readonly now: number; readonly mostDomains?: number }) {
+  constructor(options: { readonly now: number; readonly maxDomains?: number }) {
     this.#today = dayOf(options.now);
-    const most = options.mostDomains ?? 1_000_000;
-    const pairs = most * PAIRS_PER_DOMAIN;
-    this.#domains = new DomainRoom({ most, mostOfFeed: Math.ceil(most / FEED_SHARE) });
-    this.#pairs = new FeedPairs({ most: pairs, mostOfFeed: Math.ceil(pairs / FEED_SHARE) });
+    const max = options.maxDomains ?? 1_000_000;
+    const pairs = max * PAIRS_PER_DOMAIN;
+    this.#domains = new DomainRoom({ max, maxOfFeed: Math.ceil(max / FEED_SHARE) });
+    this.#pairs = new FeedPairs({ max: pairs, maxOfFeed: Math.ceil(pairs / FEED_SHARE) });
     const sums = (length: number) => ({ length, now: empty(), before: empty(), feeds: empty() });
     this.#sums = { '1d': sums(1), '7d': sums(7), '30d': sums(30) };
   }
@@ -176,8 +176,8 @@ export class MentionTally {
   }
 
   #lastDays(days: number): number[] {
-    const most = Math.min(days, TALLY_DAYS);
-    return Array.from({ length: most }, (_, at) => this.#today - most + 1 + at);
+    const max = Math.min(days, TALLY_DAYS);
+    return Array.from({ length: max }, (_, at) => this.#today - max + 1 + at);
   }
 
   #widen(number: number): void {

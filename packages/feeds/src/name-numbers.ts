@@ -1,7 +1,7 @@
 // Names and the numbers that stand for them. A Map would take as much room again as the names themselves.
 
 /** Slots in use, at most, of all. */
-const MOST_FULL = 0.6;
+const MAX_FULL = 0.6;
 const FREE = -1;
 
 export class NameNumbers {
@@ -31,7 +31,7 @@ export class NameNumbers {
     const number = this.#dropped.pop() ?? this.#names.length;
     this.#names[number] = name;
     this.#size += 1;
-    if (this.#size > this.#slots.length * MOST_FULL) this.#file(this.#slots.length * 2);
+    if (this.#size > this.#slots.length * MAX_FULL) this.#file(this.#slots.length * 2);
     else this.#slots[this.#slotOf(name)] = number;
     return number;
   }

@@ -220,8 +220,8 @@ class Tidier {
   }
 
   #openLeaf(name: string, { endName, end, isEmpty }: { endName: string; end: number; isEmpty: boolean }): void {
-    const most = this.#itemStart === null ? MAX_LEAVES_OUTSIDE : MAX_LEAVES_PER_ITEM;
-    if (++this.#written > most) this.#push(endName, null, isEmpty);
+    const max = this.#itemStart === null ? MAX_LEAVES_OUTSIDE : MAX_LEAVES_PER_ITEM;
+    if (++this.#written > max) this.#push(endName, null, isEmpty);
     else {
       this.#leaves++;
       this.#leaf = {

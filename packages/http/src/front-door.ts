@@ -23,7 +23,7 @@ export interface TurnedAway {
   readonly detail: string;
 }
 
-const MOST_KNOWN = 100;
+const MAX_KNOWN = 100;
 
 /** `host` is what the request is addressed to as a trusted proxy says it, else the same as its `Host`. */
 interface Arriving {
@@ -76,7 +76,7 @@ export function createFrontDoor({ host, allowedHosts, keyedPath }: FrontDoorOpti
     const name = nameOf(addressed);
     if (name === undefined) return { status: 421, detail: 'The Host header names no host.' };
     if (areNamesChecked && !isOurs(name)) return { status: 421, detail: MISDIRECTED };
-    if (known.size < MOST_KNOWN) known.add(addressed);
+    if (known.size < MAX_KNOWN) known.add(addressed);
     if (origin === undefined || isAnyNamed || !isAddressOrLocal(name)) return undefined;
     if (keyedPath !== undefined && request.raw.url?.startsWith(keyedPath)) return undefined;
     const from = siteOf(origin);

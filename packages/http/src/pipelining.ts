@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Browsers send one at a time, and so do nearly all programs. */
-const MOST_WAITING = 16;
+const MAX_WAITING = 16;
 
 /** Says whether a request may be answered; a connection on which too many wait is cut. */
 export function createPipelineLimit(): (request: IncomingMessage, response: ServerResponse) => boolean {
@@ -14,7 +14,7 @@ export function createPipelineLimit(): (request: IncomingMessage, response: Serv
     // It has the connection: nobody is before it.
     if (response.socket === socket) return true;
     const count = (waiting.get(socket) ?? 0) + 1;
-    if (count > MOST_WAITING) {
+    if (count > MAX_WAITING) {
       socket.destroy();
       return false;
     }

@@ -28,8 +28,8 @@ export class RateWindow {
   take(of: string | readonly CountedNetwork[]): number {
     const { limit, windowMs, now } = this.#options;
     const at = now().getTime();
-    const windows = countedIn(of).map(({ name, times }) => ({ window: this.#windowAt(name, at), most: limit * times }));
-    const full = windows.filter(({ window, most }) => window.count >= most);
+    const windows = countedIn(of).map(({ name, times }) => ({ window: this.#windowAt(name, at), max: limit * times }));
+    const full = windows.filter(({ window, max }) => window.count >= max);
     if (full.length > 0) {
       const startedAt = Math.max(...full.map(({ window }) => window.startedAt));
       return Math.max(1, Math.ceil((startedAt + windowMs - at) / 1_000));

@@ -4,11 +4,11 @@ import { LRUCache } from 'lru-cache';
 /** Thousands of requests a second would else be thousands of stacks. */
 const EVERY_MS = 10_000;
 /** Kinds of trouble at once; an error that names what it is about may be many. */
-const MOST_KINDS = 100;
+const MAX_KINDS = 100;
 
 export class ThrottledReport {
   readonly #now: () => number;
-  readonly #told = new LRUCache<string, { at: number; since: number }>({ max: MOST_KINDS });
+  readonly #told = new LRUCache<string, { at: number; since: number }>({ max: MAX_KINDS });
 
   constructor(monotonicNow: () => number = () => performance.now()) {
     this.#now = monotonicNow;

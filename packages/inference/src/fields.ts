@@ -2,17 +2,17 @@
 import { z } from 'zod';
 
 /** Longest text of a request, in characters: far beyond any context, and short enough to refuse at once. */
-const MOST_TEXT = 4_000_000;
-const MOST_MESSAGES = 4_096;
-export const MOST_CHOICES = 8;
+const MAX_TEXT = 4_000_000;
+const MAX_MESSAGES = 4_096;
+export const MAX_CHOICES = 8;
 /** Of one request for plain completions: its prompts times its choices. */
-export const MOST_COMPLETIONS = 128;
-export const MOST_TOP_LOGPROBS = 20;
+export const MAX_COMPLETIONS = 128;
+export const MAX_TOP_LOGPROBS = 20;
 
 export const optional = <S extends z.ZodType>(schema: S) =>
   schema.nullish().transform((value): z.output<S> | undefined => value ?? undefined);
 
-const text = z.string().max(MOST_TEXT, 'is too long');
+const text = z.string().max(MAX_TEXT, 'is too long');
 
 const textPart = z.object({ type: z.literal('text'), text });
 const refusalPart = z.object({ type: z.literal('refusal'), refusal: text });
@@ -46,7 +46,7 @@ export const message = z.discriminatedUnion(
   { error: 'must have a role: system, developer, user, assistant or tool' },
 );
 
-export const messages = z.array(message).min(1, 'must hold a message').max(MOST_MESSAGES, 'has too many messages');
+export const messages = z.array(message).min(1, 'must hold a message').max(MAX_MESSAGES, 'has too many messages');
 
 const schemaOfObject = z.record(z.string(), z.unknown());
 const functionName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ and -');
@@ -102,7 +102,7 @@ export const generation = {
   max_tokens: optional(whole(1, 10_000_000)),
   temperature: optional(number(0, 2)),
   top_p: optional(number(0, 1)),
-  n: optional(whole(1, MOST_CHOICES)),
+  n: optional(whole(1, MAX_CHOICES)),
   stop: optional(stops),
   // Beyond 2^53 it is what the JSON parser makes of it: still the same seed each time.
   seed: optional(
@@ -127,7 +127,7 @@ export const chatFields = z.object({
   messages,
   max_completion_tokens: optional(whole(1, 10_000_000)),
   logprobs: optional(z.boolean()),
-  top_logprobs: optional(whole(0, MOST_TOP_LOGPROBS)),
+  top_logprobs: optional(whole(0, MAX_TOP_LOGPROBS)),
   response_format: optional(responseFormat),
   tools: optional(tools),
   tool_choice: optional(toolChoice),
@@ -147,7 +147,7 @@ export const completionFields = z.object({
   ),
   echo: optional(z.boolean()),
   suffix: optional(z.string()),
-  best_of: optional(whole(1, MOST_CHOICES)),
+  best_of: optional(whole(1, MAX_CHOICES)),
   logprobs: optional(whole(0, 5)),
 });
 
@@ -155,8 +155,8 @@ export const embeddingFields = z.object({
   model: generation.model,
   input: z.union(
     [
-      z.string().min(1, 'must not be empty').max(MOST_TEXT),
-      z.array(z.string().min(1).max(MOST_TEXT)).min(1).max(2_048),
+      z.string().min(1, 'must not be empty').max(MAX_TEXT),
+      z.array(z.string().min(1).max(MAX_TEXT)).min(1).max(2_048),
       tokens,
       z.array(tokens).min(1).max(2_048),
     ],

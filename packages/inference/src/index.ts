@@ -23,7 +23,7 @@ export {
 } from './answer-content.ts';
 export { CompletionError, ERROR_KINDS, type ErrorName, errorBody } from './errors.ts';
 export { grammarProblem } from './grammar-bounds.ts';
-export { endMarginOf, MOST_MARGIN_NATS, marginOf } from './margin.ts';
+export { endMarginOf, MAX_MARGIN_NATS, marginOf } from './margin.ts';
 export { AuditRun } from './network/audit-run.ts';
 export {
   afterAsked,
@@ -41,8 +41,8 @@ export {
   type FailureCode,
   type Frame,
   type FrameOf,
-  MOST_PART_BYTES,
-  MOST_TOKENS,
+  MAX_PART_BYTES,
+  MAX_TOKENS,
   type Offer,
   type OfferedModel,
   PROTOCOL,

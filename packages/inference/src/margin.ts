@@ -3,7 +3,7 @@
 import { type Candidate, cut, draw, gumbel, hasCut, rank, type Sampling, type Step } from './sampling.ts';
 
 /** What no rounding can bring about is told as this: a token that the grammar forbids, one that is no candidate. */
-export const MOST_MARGIN_NATS = 100;
+export const MAX_MARGIN_NATS = 100;
 
 /**
  * The margin of a token, in nats of logits: by so much the differences between the model's logits would have to be others for it
@@ -19,11 +19,11 @@ export function marginOf(
   const { position, given, isAllowed = () => true } = step;
   const ranked = rank(candidates, sampling, given);
   const wanted = ranked.find((each) => each.token === token);
-  if (!wanted || !isAllowed(token)) return MOST_MARGIN_NATS;
+  if (!wanted || !isAllowed(token)) return MAX_MARGIN_NATS;
   const { temperature, seed } = sampling;
   if (temperature === 0) {
     const first = ranked.find((each) => isAllowed(each.token)) as Candidate;
-    return Math.min(first.logit - wanted.logit, MOST_MARGIN_NATS);
+    return Math.min(first.logit - wanted.logit, MAX_MARGIN_NATS);
   }
   const wantedNoise = gumbel(seed, position, token);
   /** Those that are drawn before it, by how much; in nats of logits, where noise counts for more the warmer it is. */
@@ -37,7 +37,7 @@ export function marginOf(
   };
   if (!hasCut(sampling)) {
     const first = ahead(ranked).find((rival) => isAllowed(rival.token));
-    return Math.min(first?.lead ?? 0, MOST_MARGIN_NATS);
+    return Math.min(first?.lead ?? 0, MAX_MARGIN_NATS);
   }
   const allowed = ranked.filter((each) => isAllowed(each.token));
   const pool = cut(allowed, sampling);
@@ -52,7 +52,7 @@ export function marginOf(
     likeliest = rival.logit;
     margin = Math.max(margin, Math.min(rival.lead, edge.inside(places.get(rival.token) as number)));
   }
-  return Math.min(margin, MOST_MARGIN_NATS);
+  return Math.min(margin, MAX_MARGIN_NATS);
 }
 
 /** The margin of an end: of the nearest of the tokens that end an answer, and 0 where nothing more is allowed. */
@@ -63,7 +63,7 @@ export function endMarginOf(
 ): number {
   const { isAllowed = () => true } = asked.step;
   if (!candidates.some(({ token }) => isAllowed(token))) return 0;
-  return Math.min(MOST_MARGIN_NATS, ...ends.map((token) => marginOf(token, candidates, asked)));
+  return Math.min(MAX_MARGIN_NATS, ...ends.map((token) => marginOf(token, candidates, asked)));
 }
 
 /** Where top k, top p and min p cut a ranked list: how far, in nats of logits, each place is from the other side. */

@@ -1,7 +1,7 @@
 // A request as the service understands it: every default filled in, everything that cannot be served refused by name.
 import type { z } from 'zod';
 import { CompletionError } from './errors.ts';
-import { chatFields, completionFields, embeddingFields, MOST_COMPLETIONS, type message, type tools } from './fields.ts';
+import { chatFields, completionFields, embeddingFields, MAX_COMPLETIONS, type message, type tools } from './fields.ts';
 import { parse } from './parse-fields.ts';
 import type { Sampling } from './sampling.ts';
 
@@ -105,8 +105,8 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
       param: 'logprobs',
     });
   const prompts = inputsOf(fields.prompt);
-  if (prompts.length * (fields.n ?? 1) > MOST_COMPLETIONS)
-    throw new CompletionError('invalid_value', `A request makes at most ${MOST_COMPLETIONS} completions.`, {
+  if (prompts.length * (fields.n ?? 1) > MAX_COMPLETIONS)
+    throw new CompletionError('invalid_value', `A request makes at most ${MAX_COMPLETIONS} completions.`, {
       param: 'prompt',
     });
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
-import { endMarginOf, MOST_MARGIN_NATS, marginOf } from './margin.ts';
+import { endMarginOf, MAX_MARGIN_NATS, marginOf } from './margin.ts';
 import { type Candidate, chooseToken, GREEDY, gumbel, type Sampling, type Step, uniform } from './sampling.ts';
 
 const start: Step = { position: 0, given: new Map() };
@@ -128,34 +128,34 @@ describe('the margin of a token', () => {
       for (const { token } of list) {
         const margin = marginOf(token, list, context);
         if (token === drawn) assert.equal(margin, 0);
-        else assert.ok(margin >= 0 && margin <= MOST_MARGIN_NATS && !(isUncut && margin === 0), `${token}: ${margin}`);
+        else assert.ok(margin >= 0 && margin <= MAX_MARGIN_NATS && !(isUncut && margin === 0), `${token}: ${margin}`);
       }
     }));
   it('is small for the token drawn from logits that were a little others: at most twice their error, cuts or not', () => {
     const error = fc.constantFrom(1e-6, 1e-3, 0.05, 0.5);
     const signs = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 });
-    holds(1_500, [anyDraw, error, signs], (asked, most, wobble) => {
+    holds(1_500, [anyDraw, error, signs], (asked, max, wobble) => {
       const { list, context } = drawOf(asked);
-      const theirs = list.map(({ token, logit }) => ({ token, logit: logit + most * (wobble[token] as number) }));
+      const theirs = list.map(({ token, logit }) => ({ token, logit: logit + max * (wobble[token] as number) }));
       const { token } = drawOf(asked, theirs);
       fc.pre(token !== undefined);
       const margin = marginOf(token, list, context);
-      assert.ok(margin <= 2 * most + 1e-9, `${margin} nats for errors of ${most}`);
+      assert.ok(margin <= 2 * max + 1e-9, `${margin} nats for errors of ${max}`);
     });
   });
   it('is the lead of the likeliest at temperature 0', () => {
     const list = candidates(1, 3.5, 3, -200);
     const margins = list.map(({ token }) => marginOf(token, list, { sampling: GREEDY, step: start }));
-    assert.deepEqual(margins, [2.5, 0, 0.5, MOST_MARGIN_NATS]);
+    assert.deepEqual(margins, [2.5, 0, 0.5, MAX_MARGIN_NATS]);
     const step = { ...start, isAllowed: (token: number) => token !== 1 };
     assert.equal(marginOf(2, list, { sampling: GREEDY, step }), 0);
   });
   it('is the most where a token is forbidden, or is no candidate', () => {
     const list = candidates(3, 2);
     for (const sampling of [GREEDY, { ...GREEDY, temperature: 1 }, { ...GREEDY, temperature: 1, topP: 0.9 }]) {
-      assert.equal(marginOf(7, list, { sampling, step: start }), MOST_MARGIN_NATS);
+      assert.equal(marginOf(7, list, { sampling, step: start }), MAX_MARGIN_NATS);
       const step = { ...start, isAllowed: (token: number) => token !== 0 };
-      assert.equal(marginOf(0, list, { sampling, step }), MOST_MARGIN_NATS);
+      assert.equal(marginOf(0, list, { sampling, step }), MAX_MARGIN_NATS);
     }
   });
   it('tells how far beyond an edge a token was cut away', () => {
@@ -177,7 +177,7 @@ describe('the margin of a token', () => {
   it('of an end is that of the nearest token that ends, and 0 where nothing may come', () => {
     const list = candidates(1, 3.5, 3);
     assert.equal(endMarginOf([0, 2], list, { sampling: GREEDY, step: start }), 0.5);
-    assert.equal(endMarginOf([], list, { sampling: GREEDY, step: start }), MOST_MARGIN_NATS);
+    assert.equal(endMarginOf([], list, { sampling: GREEDY, step: start }), MAX_MARGIN_NATS);
     const step = { ...start, isAllowed: () => false };
     assert.equal(endMarginOf([0], list, { sampling: GREEDY, step }), 0);
   });

@@ -3,13 +3,13 @@ import { alternatives, FORMATS, grammarText, literal, oneOfTexts, type Primitive
 import { type Place, ROOT, SchemaReader } from './schema-reader.ts';
 import { impliedType, NUMBER_WORDS, narrowingWords, type Schema, typesOf, without } from './schema-words.ts';
 
-const MOST_RULES = 2_000;
+const MAX_RULES = 2_000;
 /** A range of whole numbers is written out up to so many. */
-const MOST_RANGE = 1_000;
-const MOST_VALUES = 1_000;
-const MOST_REPEATS = 1_000;
+const MAX_RANGE = 1_000;
+const MAX_VALUES = 1_000;
+const MAX_REPEATS = 1_000;
 /** Of one schema in all: each is written out by the engine. */
-const MOST_REPEATS_IN_ALL = 20_000;
+const MAX_REPEATS_IN_ALL = 20_000;
 
 /** GBNF of a schema. Throws CompletionError `unsupported_value` or `invalid_value` naming `param` and the place in the schema. */
 export function schemaGrammar(schema: Schema, param: string): string {
@@ -150,8 +150,8 @@ class SchemaWriter {
     if (schema.const !== undefined && schema.enum !== undefined)
       throw this.#reader.refusal('unsupported_value', path, 'has both `const` and `enum`');
     if (values.length === 0) throw this.#reader.refusal('invalid_value', path, 'has an empty enum');
-    if (values.length > MOST_VALUES)
-      throw this.#reader.refusal('unsupported_value', path, `has more than ${MOST_VALUES} values`);
+    if (values.length > MAX_VALUES)
+      throw this.#reader.refusal('unsupported_value', path, `has more than ${MAX_VALUES} values`);
     const types = schema.type === undefined ? undefined : Array.isArray(schema.type) ? schema.type : [schema.type];
     const allowed = values.filter(
       (value) => types === undefined || typesOf(value).some((type) => types.includes(type)),
@@ -198,12 +198,12 @@ class SchemaWriter {
 
   #array(schema: Schema, path: string, inside: (inner: unknown, step: string) => string): string {
     const item = this.#named(schema.items === undefined ? 'value' : inside(schema.items, 'items'));
-    const least = this.#count(schema.minItems, path) ?? 0;
-    const most = this.#count(schema.maxItems, path);
-    this.#repeat(least, most, path);
-    if (most === 0) return '"[" ws "]"';
-    const more = most === undefined ? `{${Math.max(0, least - 1)},}` : `{${Math.max(0, least - 1)},${most - 1}}`;
-    return `"[" ws (${item} ("," ws ${item})${more})${least === 0 ? '?' : ''} ws "]"`;
+    const min = this.#count(schema.minItems, path) ?? 0;
+    const max = this.#count(schema.maxItems, path);
+    this.#repeat(min, max, path);
+    if (max === 0) return '"[" ws "]"';
+    const more = max === undefined ? `{${Math.max(0, min - 1)},}` : `{${Math.max(0, min - 1)},${max - 1}}`;
+    return `"[" ws (${item} ("," ws ${item})${more})${min === 0 ? '?' : ''} ws "]"`;
   }
 
   #string(schema: Schema, path: string): string {
@@ -211,11 +211,11 @@ class SchemaWriter {
     if (format && (schema.minLength !== undefined || schema.maxLength !== undefined))
       throw this.#reader.refusal('unsupported_value', path, 'has both a format and a length');
     if (format) return this.#named(format);
-    const least = this.#count(schema.minLength, path) ?? 0;
-    const most = this.#count(schema.maxLength, path);
-    this.#repeat(least, most, path);
-    if (least === 0 && most === undefined) return 'string';
-    return `"\\"" char{${least},${most ?? ''}} "\\""`;
+    const min = this.#count(schema.minLength, path) ?? 0;
+    const max = this.#count(schema.maxLength, path);
+    this.#repeat(min, max, path);
+    if (min === 0 && max === undefined) return 'string';
+    return `"\\"" char{${min},${max ?? ''}} "\\""`;
   }
 
   #whole({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema, path: string): string {
@@ -230,11 +230,11 @@ class SchemaWriter {
     if (from === undefined && to === undefined) return 'integer';
     if (from === 0 && to === undefined) return this.#named(`"0" | [1-9] [0-9]{0,14}`);
     if (from === 1 && to === undefined) return this.#named('[1-9] [0-9]{0,14}');
-    if (from === undefined || to === undefined || to - from >= MOST_RANGE)
+    if (from === undefined || to === undefined || to - from >= MAX_RANGE)
       throw this.#reader.refusal(
         'unsupported_value',
         path,
-        `has a range that is open or holds more than ${MOST_RANGE} numbers`,
+        `has a range that is open or holds more than ${MAX_RANGE} numbers`,
       );
     if (to < from) throw this.#reader.refusal('invalid_value', path, 'has an empty range');
     return this.#named(Array.from({ length: to - from + 1 }, (_, i) => literal(String(from + i))).join(' | '));
@@ -244,20 +244,16 @@ class SchemaWriter {
     if (value === undefined) return undefined;
     if (!Number.isInteger(value) || (value as number) < 0)
       throw this.#reader.refusal('invalid_value', path, 'has a length that is no whole number');
-    if ((value as number) > MOST_REPEATS)
-      throw this.#reader.refusal('unsupported_value', path, `has a length beyond ${MOST_REPEATS}`);
+    if ((value as number) > MAX_REPEATS)
+      throw this.#reader.refusal('unsupported_value', path, `has a length beyond ${MAX_REPEATS}`);
     return value as number;
   }
 
-  #repeat(least: number, most: number | undefined, path: string): void {
-    if (most !== undefined && most < least) throw this.#reader.refusal('invalid_value', path, 'has an empty range');
-    this.#repeats += most ?? least;
-    if (this.#repeats > MOST_REPEATS_IN_ALL)
-      throw this.#reader.refusal(
-        'unsupported_value',
-        path,
-        `makes the lengths of all more than ${MOST_REPEATS_IN_ALL}`,
-      );
+  #repeat(min: number, max: number | undefined, path: string): void {
+    if (max !== undefined && max < min) throw this.#reader.refusal('invalid_value', path, 'has an empty range');
+    this.#repeats += max ?? min;
+    if (this.#repeats > MAX_REPEATS_IN_ALL)
+      throw this.#reader.refusal('unsupported_value', path, `makes the lengths of all more than ${MAX_REPEATS_IN_ALL}`);
   }
 
   #named(text: string): string {
@@ -267,7 +263,7 @@ class SchemaWriter {
   }
 
   #name(name: string, text: string): void {
-    if (this.rules.size >= MOST_RULES) throw this.#reader.refusal('unsupported_value', '#', 'is too large');
+    if (this.rules.size >= MAX_RULES) throw this.#reader.refusal('unsupported_value', '#', 'is too large');
     this.rules.set(name, text);
   }
 }

@@ -9,9 +9,9 @@ const UNSUPPORTED = [
   ...['dependencies', 'unevaluatedProperties', 'unevaluatedItems', '$dynamicRef', '$recursiveRef'],
   ...['dependentSchemas', 'multipleOf', 'uniqueItems', 'contains', 'prefixItems', 'minProperties', 'maxProperties'],
 ];
-const MOST_DEPTH = 64;
+const MAX_DEPTH = 64;
 /** Schemas looked at, each as often as it is joined with others. */
-const MOST_SEEN = 20_000;
+const MAX_SEEN = 20_000;
 
 /** A place in a schema. */
 export interface Place {
@@ -37,9 +37,9 @@ export class SchemaReader {
   checked(schema: unknown, { path, depth }: Place): Schema {
     if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
       throw this.refusal('invalid_value', path, 'is not a schema');
-    if (depth > MOST_DEPTH) throw this.refusal('unsupported_value', path, `nests deeper than ${MOST_DEPTH}`);
+    if (depth > MAX_DEPTH) throw this.refusal('unsupported_value', path, `nests deeper than ${MAX_DEPTH}`);
     this.#seen += 1;
-    if (this.#seen > MOST_SEEN) throw this.refusal('unsupported_value', path, 'is too large');
+    if (this.#seen > MAX_SEEN) throw this.refusal('unsupported_value', path, 'is too large');
     const given = schema as Schema;
     const broken = malformedWord(given);
     if (broken) throw this.refusal('invalid_value', path, `has a \`${broken}\` of the wrong kind`);

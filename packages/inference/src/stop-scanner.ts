@@ -47,13 +47,13 @@ export class StopScanner {
 
   /** How many units at the end may be the beginning of a stop string. */
   #undecided(): number {
-    let most = 0;
+    let max = 0;
     for (const stop of this.#stops) {
-      for (let length = Math.min(stop.length - 1, this.#held.length); length > most; length -= 1) {
-        if (this.#held.endsWith(stop.slice(0, length))) most = length;
+      for (let length = Math.min(stop.length - 1, this.#held.length); length > max; length -= 1) {
+        if (this.#held.endsWith(stop.slice(0, length))) max = length;
       }
     }
-    return most;
+    return max;
   }
 
   #take(count: number): string {

@@ -65,8 +65,8 @@ function gathered(deltas: readonly ToolDelta[]): { text: string; calls: Found[] 
   return { text, calls: calls.map(({ name, given }) => ({ name, input: JSON.parse(given) })) };
 }
 
-function read(pieces: readonly string[], most?: number) {
-  const reader = new ToolCallReader(tools, most === undefined ? {} : { most });
+function read(pieces: readonly string[], max?: number) {
+  const reader = new ToolCallReader(tools, max === undefined ? {} : { max });
   return gathered([...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()]);
 }
 const cut = (text: string) =>

@@ -12,7 +12,7 @@ export type ToolDelta =
 const OPEN = '<tool_call>';
 const CLOSE = '</tool_call>';
 /** Longest text that is held back because it may be the beginning of a call. */
-const MOST_HELD = 256 * 1024;
+const MAX_HELD = 256 * 1024;
 /** A call up to its arguments, where these come last. */
 const HEADER = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)/;
 
@@ -61,16 +61,16 @@ const header = (isMarked: boolean): State => ({ name: 'header', isMarked, scanne
 /** Reads an answer as it comes. Text that cannot be part of a call passes at once, and so do the arguments of one. */
 export class ToolCallReader {
   readonly #names: ReadonlySet<string>;
-  readonly #most: number;
+  readonly #max: number;
   #state: State = { name: 'undecided' };
   #held = '';
   #calls = 0;
   #told: ToolDelta[] = [];
 
   /** Calls beyond `most` are left out. */
-  constructor(tools: readonly Pick<Tool, 'name'>[], { most = Number.POSITIVE_INFINITY } = {}) {
+  constructor(tools: readonly Pick<Tool, 'name'>[], { max = Number.POSITIVE_INFINITY } = {}) {
     this.#names = new Set(tools.map(({ name }) => name));
-    this.#most = most;
+    this.#max = max;
   }
 
   push(text: string): readonly ToolDelta[] {
@@ -146,7 +146,7 @@ export class ToolCallReader {
     const begun = this.#held.trimStart();
     if (begun === '') return false;
     const key = FIRST_KEY.exec(begun)?.[1];
-    const isNone = !begun.startsWith('{') || (key !== undefined && !KEYS.has(key)) || this.#held.length > MOST_HELD;
+    const isNone = !begun.startsWith('{') || (key !== undefined && !KEYS.has(key)) || this.#held.length > MAX_HELD;
     if (isNone) return this.#noCall(state.isMarked);
     const end = state.scanner.endIn(this.#held.slice(state.scanned));
     if (end < 0) {
@@ -196,11 +196,11 @@ export class ToolCallReader {
 
   #begin(name: string): void {
     this.#calls += 1;
-    if (this.#calls <= this.#most) this.#told.push({ kind: 'call', at: this.#calls - 1, name });
+    if (this.#calls <= this.#max) this.#told.push({ kind: 'call', at: this.#calls - 1, name });
   }
 
   #tellArguments(text: string): void {
-    if (this.#calls <= this.#most && text !== '') this.#told.push({ kind: 'arguments', at: this.#calls - 1, text });
+    if (this.#calls <= this.#max && text !== '') this.#told.push({ kind: 'arguments', at: this.#calls - 1, text });
   }
 
   #tell(text: string): void {

@@ -65,12 +65,12 @@ export class GroupCommit {
   }
 
   #nextLength(): number {
-    const most = Math.min(this.#options.maxLeaves(), this.#waiting.length);
+    const max = Math.min(this.#options.maxLeaves(), this.#waiting.length);
     let bytes = 0;
-    for (let length = 0; length < most; length++) {
+    for (let length = 0; length < max; length++) {
       bytes += this.#waiting[length]?.leaf.length ?? 0;
       if (bytes > MAX_BATCH_BYTES) return Math.max(length, 1);
     }
-    return most;
+    return max;
   }
 }

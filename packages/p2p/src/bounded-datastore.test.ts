@@ -3,8 +3,8 @@ import { it } from 'node:test';
 import { BoundedDatastore, type RecordBounds } from './bounded-datastore.ts';
 
 /** A store of so many records, with room for whatever one key or one peer has. */
-const storeOf = (most: number, more: Partial<RecordBounds> = {}) =>
-  new BoundedDatastore({ most, mostValueBytes: 8, mostProvidersPerKey: 100, mostKeysPerProvider: 100, ...more });
+const storeOf = (max: number, more: Partial<RecordBounds> = {}) =>
+  new BoundedDatastore({ max, maxValueBytes: 8, maxProvidersPerKey: 100, maxKeysPerProvider: 100, ...more });
 
 type Key = Parameters<BoundedDatastore['get']>[0];
 
@@ -24,7 +24,7 @@ it('a bounded datastore forgets what was used least recently, of the same kind',
 });
 
 it('a bounded datastore refuses a value that is too long', () => {
-  const store = storeOf(2, { mostValueBytes: 2 });
+  const store = storeOf(2, { maxValueBytes: 2 });
   assert.throws(() => store.put(key('/a'), new Uint8Array(3)));
   assert.deepEqual(names(store), []);
 });
@@ -55,7 +55,7 @@ it('a bounded datastore does a batch all at once, and many one after the other',
 });
 
 it('a bounded datastore keeps a bounded number of providers of a key, and of keys of a provider, the last ones announced', () => {
-  const store = storeOf(100, { mostProvidersPerKey: 2, mostKeysPerProvider: 3 });
+  const store = storeOf(100, { maxProvidersPerKey: 2, maxKeysPerProvider: 3 });
   const namesIn = (prefix = '') => names(store, `/dht/provider/${prefix}`).map((name) => name.slice(14));
   for (const record of ['model/a', 'model/b', 'model/c', '1/greedy', '2/greedy', '3/greedy', '4/greedy', '1/modest'])
     store.put(key(`/dht/provider/${record}`), Uint8Array.of(1));

@@ -17,11 +17,11 @@ export class RecordError extends Error {
 
 export interface RecordBounds {
   /** Records of one kind. */
-  readonly most: number;
-  readonly mostValueBytes: number;
+  readonly max: number;
+  readonly maxValueBytes: number;
   /** Providers of one key, which are all read for each answer. */
-  readonly mostProvidersPerKey: number;
-  readonly mostKeysPerProvider: number;
+  readonly maxProvidersPerKey: number;
+  readonly maxKeysPerProvider: number;
 }
 
 type Pairs = Map<string, Pair>;
@@ -57,13 +57,13 @@ export class BoundedDatastore implements Datastore {
   }
 
   put(key: Key, value: Uint8Array): Key {
-    const { most, mostValueBytes, mostProvidersPerKey, mostKeysPerProvider } = this.#bounds;
-    if (value.byteLength > mostValueBytes) throw new RecordError('RecordError', 'the record is too long');
+    const { max, maxValueBytes, maxProvidersPerKey, maxKeysPerProvider } = this.#bounds;
+    if (value.byteLength > maxValueBytes) throw new RecordError('RecordError', 'the record is too long');
     this.#touch({ key, value });
-    this.#trim(this.#pairsLike(key), most);
+    this.#trim(this.#pairsLike(key), max);
     const [, provided = '', provider = ''] = PROVIDER.exec(key.toString()) ?? [];
-    this.#trim(this.#providersOf.get(provided), mostProvidersPerKey);
-    this.#trim(this.#keysOf.get(provider), mostKeysPerProvider);
+    this.#trim(this.#providersOf.get(provided), maxProvidersPerKey);
+    this.#trim(this.#keysOf.get(provider), maxKeysPerProvider);
     return key;
   }
 
@@ -142,10 +142,10 @@ export class BoundedDatastore implements Datastore {
     }
   }
 
-  #trim(pairs: Pairs | undefined, most: number): void {
+  #trim(pairs: Pairs | undefined, max: number): void {
     if (!pairs) return;
     for (const { key } of pairs.values()) {
-      if (pairs.size <= most) break;
+      if (pairs.size <= max) break;
       this.delete(key);
     }
   }

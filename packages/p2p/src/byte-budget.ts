@@ -2,8 +2,8 @@
 // most is cut, not who comes last: a stranger fills its own share and nobody else's.
 
 export interface ByteBounds {
-  readonly mostBytes: number;
-  readonly mostBytesPerPeer: number;
+  readonly maxBytes: number;
+  readonly maxBytesPerPeer: number;
 }
 
 interface Holding {
@@ -37,8 +37,8 @@ export class ByteBudget {
       this.#set(peer, holding, bytes);
       if (!isMore) return;
       const share = this.#shares.get(peer);
-      while (share && share.bytes > this.#bounds.mostBytesPerPeer) this.#cutLargest(peer, share);
-      while (this.#bytes > this.#bounds.mostBytes) {
+      while (share && share.bytes > this.#bounds.maxBytesPerPeer) this.#cutLargest(peer, share);
+      while (this.#bytes > this.#bounds.maxBytes) {
         const [first, share] = [...this.#shares].reduce((a, b) => (b[1].bytes > a[1].bytes ? b : a));
         this.#cutLargest(first, share);
       }

@@ -6,7 +6,7 @@ import { until } from '../../../tests/support/until.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
-import { MessageReader, MOST_MESSAGE_BYTES } from './message-reader.ts';
+import { MAX_MESSAGE_BYTES, MessageReader } from './message-reader.ts';
 import { LOOPBACK, startStranger } from './test/hosts.ts';
 
 const MIB = 1024 * 1024;
@@ -42,7 +42,7 @@ describe('what others make a host hold', () => {
   before(async () => {
     [host, stranger] = await Promise.all([start(), start()]);
     await host.handle('/test/1', (stream) => {
-      const unsent = new ByteBudget({ mostBytes: 6 * MIB, mostBytesPerPeer: 6 * MIB });
+      const unsent = new ByteBudget({ maxBytes: 6 * MIB, maxBytesPerPeer: 6 * MIB });
       arrived.resolve(openChannel(stream, name, { unread, unsent, messageTimeoutMs }));
     });
   });
@@ -51,7 +51,7 @@ describe('what others make a host hold', () => {
     messageTimeoutMs = 60_000;
   });
   it('is cut at who holds most, and the channel of who comes after it is whole', async () => {
-    unread = new ByteBudget({ mostBytes: 6 * MIB, mostBytesPerPeer: 5 * MIB });
+    unread = new ByteBudget({ maxBytes: 6 * MIB, maxBytesPerPeer: 5 * MIB });
     const greedy = await open('greedy');
     const lost = assert.rejects(next(greedy.channel), ChannelError);
     greedy.stream.send(LONGEST);
@@ -66,7 +66,7 @@ describe('what others make a host hold', () => {
     assert.equal((await next(honest.channel))?.byteLength, 900_000);
   });
   it('is not a message that was begun and never ends, while a channel without one may be silent', async () => {
-    unread = new ByteBudget({ mostBytes: 100 * MIB, mostBytesPerPeer: 100 * MIB });
+    unread = new ByteBudget({ maxBytes: 100 * MIB, maxBytesPerPeer: 100 * MIB });
     messageTimeoutMs = 300;
     const silent = await open('silent');
     const slow = await open('slow');
@@ -77,7 +77,7 @@ describe('what others make a host hold', () => {
     assert.equal((await next(silent.channel))?.byteLength, 2);
   });
   it('is cut where nobody takes what this host sends', async () => {
-    unread = new ByteBudget({ mostBytes: 100 * MIB, mostBytesPerPeer: 100 * MIB });
+    unread = new ByteBudget({ maxBytes: 100 * MIB, maxBytesPerPeer: 100 * MIB });
     const { channel, stream } = await open('deaf');
     stream.pause();
     const sending = Array.from({ length: 4 }, () => channel.send(new Uint8Array(3 * MIB)));
@@ -85,13 +85,13 @@ describe('what others make a host hold', () => {
   });
 });
 
-for (const [mostBytes, mostBytesPerPeer, what, steps] of [
+for (const [maxBytes, maxBytesPerPeer, what, steps] of [
   [100, 90, 'cuts who holds most, not who comes last', 'x/big 60 -, x/small 20 -, y/a 15 -, y/a 30 big, y/a 70 big'],
   [1_000, 50, 'cuts the largest of a peer that has more than its share', 'x/a 20 -, x/b 30 -, x/c 10 b, x/c 60 b+c'],
   [100, 100, 'forgets what is held no more', 'x/a 90 -, x/a 0 -, y/b 90 -'],
 ] as const)
   it(`a byte budget ${what}`, () => {
-    const budget = new ByteBudget({ mostBytes, mostBytesPerPeer });
+    const budget = new ByteBudget({ maxBytes, maxBytesPerPeer });
     const cut: string[] = [];
     const held: Record<string, (bytes: number) => void> = {};
     for (const step of steps.split(', ')) {
@@ -137,8 +137,8 @@ it('a message reader holds no more than twice what came of a message, in whateve
 });
 
 it('a message reader refuses a length that is too long or does not end', () => {
-  const longest = framed(Buffer.alloc(MOST_MESSAGE_BYTES));
-  assert.equal([...new MessageReader().read(longest)][0]?.byteLength, MOST_MESSAGE_BYTES);
+  const longest = framed(Buffer.alloc(MAX_MESSAGE_BYTES));
+  assert.equal([...new MessageReader().read(longest)][0]?.byteLength, MAX_MESSAGE_BYTES);
   for (const head of ['81808002', '8080808001', 'ffffffff'])
     assert.throws(() => [...new MessageReader().read(Buffer.from(head, 'hex'))], RangeError);
 });

@@ -6,7 +6,7 @@ import { until } from '../../../tests/support/until.ts';
 import type { Channel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
 import { STREAMS } from './limits.ts';
-import { MOST_MESSAGE_BYTES } from './message-reader.ts';
+import { MAX_MESSAGE_BYTES } from './message-reader.ts';
 import type { PeerNode } from './peer-node.ts';
 import { addressOf, startStranger, useHosts, within } from './test/hosts.ts';
 
@@ -36,7 +36,7 @@ describe('channel', () => {
     await a.peers.join(addressOf(b), within());
   });
   it('gives each message once, whole and in order, and ends after the last one', async () => {
-    const sizes = [1, 127, 128, 16_383, 16_384, 300_000, MOST_MESSAGE_BYTES, 2];
+    const sizes = [1, 127, 128, 16_383, 16_384, 300_000, MAX_MESSAGE_BYTES, 2];
     // The small pieces of a long answer go on past the first time that the channel is full.
     const pieces = Array.from({ length: 20_000 }, (_, at) => Buffer.from(`token ${at}`));
     for (const sent of [sizes.map((size) => randomBytes(size)), pieces]) {
@@ -101,7 +101,7 @@ describe('channel', () => {
   });
   it('refuses messages that are empty or too long, and says so before anything is sent', async () => {
     const { near, far } = await pair(a, b);
-    for (const size of [0, MOST_MESSAGE_BYTES + 1]) await assert.rejects(near.send(new Uint8Array(size)), ChannelError);
+    for (const size of [0, MAX_MESSAGE_BYTES + 1]) await assert.rejects(near.send(new Uint8Array(size)), ChannelError);
     await near.close();
     assert.deepEqual(await all(far), []);
   });
@@ -116,9 +116,9 @@ describe('channel', () => {
     await b.channels.handle('/test/many', (channel) => seen.push(channel));
     const opened: Channel[] = [];
     const open = async () => opened.push(await a.channels.open(b.id, '/test/many', within()));
-    await Promise.allSettled(Array.from({ length: STREAMS.mostChannelsPerPeer + 8 }, open));
+    await Promise.allSettled(Array.from({ length: STREAMS.maxChannelsPerPeer + 8 }, open));
     await until(() => seen.length >= 32);
-    assert.ok(seen.length <= STREAMS.mostChannelsPerPeer);
+    assert.ok(seen.length <= STREAMS.maxChannelsPerPeer);
     assert.equal(a.peers.connected().filter(({ id }) => id === b.id).length, 1);
     for (const channel of opened) channel.abort(new Error('done'));
     // What one peer had taken is free again.

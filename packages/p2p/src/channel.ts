@@ -3,7 +3,7 @@
 import type { Stream } from '@libp2p/interface';
 import type { ByteBudget } from './byte-budget.ts';
 import { ChannelError, Inbox } from './inbox.ts';
-import { MOST_MESSAGE_BYTES } from './message-reader.ts';
+import { MAX_MESSAGE_BYTES } from './message-reader.ts';
 
 /**
  * Messages between two peers, each of 1 byte to 4 MiB. `send` resolves when there is room for the next one, and rejects with
@@ -48,7 +48,7 @@ export function openChannel(stream: Stream, peer: string, bounds: ChannelBounds)
     messages: inbox,
     async send(message) {
       const { byteLength } = message;
-      if (byteLength === 0 || byteLength > MOST_MESSAGE_BYTES)
+      if (byteLength === 0 || byteLength > MAX_MESSAGE_BYTES)
         throw new ChannelError(`a message of ${byteLength} bytes cannot be sent`);
       try {
         stream.send(prefixed(message));

@@ -16,8 +16,8 @@ export interface HostChannels extends Channels {
 
 export function createChannels(node: Libp2p): HostChannels {
   const bounds = {
-    unread: new ByteBudget({ mostBytes: STREAMS.mostInboxBytes, mostBytesPerPeer: STREAMS.mostInboxBytesPerPeer }),
-    unsent: new ByteBudget({ mostBytes: STREAMS.mostOutboxBytes, mostBytesPerPeer: STREAMS.mostUnsentBytes }),
+    unread: new ByteBudget({ maxBytes: STREAMS.maxInboxBytes, maxBytesPerPeer: STREAMS.maxInboxBytesPerPeer }),
+    unsent: new ByteBudget({ maxBytes: STREAMS.maxOutboxBytes, maxBytesPerPeer: STREAMS.maxUnsentBytes }),
     messageTimeoutMs: STREAMS.messageTimeoutMs,
   };
   const streams = new Set<Stream>();
@@ -50,7 +50,7 @@ export function createChannels(node: Libp2p): HostChannels {
           const peer = connection.remotePeer.toString();
           // libp2p bounds the streams of a connection; a peer may have several.
           const count = (inboundByPeer.get(peer) ?? 0) + 1;
-          if (count > STREAMS.mostChannelsPerPeer) {
+          if (count > STREAMS.maxChannelsPerPeer) {
             stream.abort(new ChannelError('too many channels'));
             return;
           }
@@ -64,8 +64,8 @@ export function createChannels(node: Libp2p): HostChannels {
           listener(openChannel(stream, peer, bounds));
         },
         {
-          maxInboundStreams: STREAMS.mostChannelsPerPeer,
-          maxOutboundStreams: STREAMS.mostChannelsPerPeer,
+          maxInboundStreams: STREAMS.maxChannelsPerPeer,
+          maxOutboundStreams: STREAMS.maxChannelsPerPeer,
           runOnLimitedConnection: true,
         },
       );

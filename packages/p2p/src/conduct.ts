@@ -8,17 +8,17 @@ interface Count {
 
 const HALF_LIFE_MS = 30_000;
 /** More is not needed to be unread for minutes. */
-const MOST_POINTS = 1_000;
-const MOST_PEERS = 10_000;
+const MAX_POINTS = 1_000;
+const MAX_PEERS = 10_000;
 
 export class Conduct {
   readonly #counts = new Map<string, Count>();
 
   add(peer: string, points: number, nowMs: number): void {
-    const sum = Math.min(MOST_POINTS, this.points(peer, nowMs) + points);
+    const sum = Math.min(MAX_POINTS, this.points(peer, nowMs) + points);
     this.#counts.delete(peer);
     this.#counts.set(peer, { points: sum, atMs: nowMs });
-    forgetOldest(this.#counts, MOST_PEERS);
+    forgetOldest(this.#counts, MAX_PEERS);
   }
 
   /** 0 for a peer of whom nothing bad is remembered. */

@@ -57,7 +57,7 @@ describe('finding who has what', { concurrency: true }, () => {
   });
   it('provides a bounded number of keys', async () => {
     const greedy = await hosts.start('greedy');
-    for (let at = 0; at < RECORDS.mostProvided; at += 1) await greedy.peers.provide(Buffer.from(`${at}`));
+    for (let at = 0; at < RECORDS.maxProvided; at += 1) await greedy.peers.provide(Buffer.from(`${at}`));
     await assert.rejects(greedy.peers.provide(Buffer.from('one more')), /provided already/);
     await greedy.peers.provide(Buffer.from('0'));
   });
@@ -92,8 +92,8 @@ describe('what may be asked of the DHT', () => {
       return [...new MessageReader().read(Buffer.concat(chunks))].length;
     });
     const answered = (await Promise.all(asked)).reduce((sum, count) => sum + count);
-    const most = RECORDS.messageBurst + ((Date.now() - beganAt) / 1_000) * RECORDS.messagesPerSecond + 1;
-    assert.ok(answered > 0 && answered <= most, `${answered} answers of 800 questions, ${most} allowed`);
+    const max = RECORDS.messageBurst + ((Date.now() - beganAt) / 1_000) * RECORDS.messagesPerSecond + 1;
+    assert.ok(answered > 0 && answered <= max, `${answered} answers of 800 questions, ${max} allowed`);
 
     const [provider, asker] = await Promise.all([hosts.start('provider'), hosts.start('asker')]);
     for (const node of [provider, asker]) await node.peers.join(addressOf(host), within());
@@ -103,7 +103,7 @@ describe('what may be asked of the DHT', () => {
   it('is not a message that names a crowd', async () => {
     const stream = await stranger.dialProtocol(multiaddr(addressOf(host)), '/strata/kad/1.0.0');
     const closed = once(stream, 'close');
-    const crowd = Array.from({ length: RECORDS.mostPeersPerMessage + 1 }, () => field(0x4a, field(0x0a, cid)));
+    const crowd = Array.from({ length: RECORDS.maxPeersPerMessage + 1 }, () => field(0x4a, field(0x0a, cid)));
     stream.send(message(2, ...crowd));
     await closed;
     assert.notEqual(stream.status, 'closed');

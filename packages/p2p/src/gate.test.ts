@@ -89,7 +89,7 @@ it('the gate lets so many of one address come at once, and more when those are u
   const gater = gaterOf();
   const isLetIn = ({ connection }: { connection: MultiaddrConnection }) => !gater.denyInboundConnection?.(connection);
   const come = (port: number, host = '192.0.2.9') => isLetIn(connectionOf(host, port, peer));
-  const some = Array.from({ length: CONNECTIONS.mostPendingPerHost }, (_, at) => connectionOf('192.0.2.9', at, peer));
+  const some = Array.from({ length: CONNECTIONS.maxPendingPerHost }, (_, at) => connectionOf('192.0.2.9', at, peer));
   assert.ok(some.every(isLetIn));
   assert.deepEqual([come(100), come(1, '192.0.2.1')], [false, true]);
   for (const close of some[0]?.closed ?? []) close();
@@ -100,7 +100,7 @@ it('the gate lets so many of one address come at once, and more when those are u
 
 it('the gate admits a new peer when all slots are taken, in the slot of a machine that has many', async () => {
   const [crowd, honest] = await Promise.all([newPeer(), newPeer()]);
-  const taken = Array.from({ length: CONNECTIONS.most }, (_, port) => connectionOf('192.0.2.9', port, crowd));
+  const taken = Array.from({ length: CONNECTIONS.max }, (_, port) => connectionOf('192.0.2.9', port, crowd));
   const gater = gaterOf(taken.map(({ connection }) => connection));
   const { connection: newcomer } = connectionOf('192.0.2.1', 1, honest);
   const { connection: another } = connectionOf('192.0.2.9', 2, crowd);
@@ -155,7 +155,7 @@ it('evicts the youngest idle peer of the address that has the most', () => {
 it('never evicts a peer that this host dialled, was asked to join, or that works', () => {
   assert.equal(whoGivesWay(many('crowd', 9, { isKept: true }), 'newcomer', 0), undefined);
   assert.equal(whoGivesWay(many('crowd', 9, { isBusy: true }), 'newcomer', 0), undefined);
-  const beyond = many('crowd', CONNECTIONS.mostBusyPerHostWhenFull + 1, { isBusy: true });
+  const beyond = many('crowd', CONNECTIONS.maxBusyPerHostWhenFull + 1, { isBusy: true });
   assert.equal(whoGivesWay(beyond, 'newcomer', 0), beyond.at(-1));
 });
 

@@ -32,7 +32,7 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
   const allowed = allow && new Set(allow);
   const kept = new Set(named);
   const pending = new Map<string, Set<MultiaddrConnection>>();
-  const told = new RateLimit({ burst: 1, perSecond: 1 / 60, most: 1_000 });
+  const told = new RateLimit({ burst: 1, perSecond: 1 / 60, max: 1_000 });
   const isAllowed = (peer: string) => peer !== self && (allowed?.has(peer) ?? true);
   const isDenied = (peer: PeerId) => !isAllowed(peer.toString());
 
@@ -46,7 +46,7 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
     }));
     return whoGivesWay(places, host, Date.now())?.connection;
   };
-  const isFull = () => connections().length >= CONNECTIONS.most;
+  const isFull = () => connections().length >= CONNECTIONS.max;
   const settle = (connection: MultiaddrConnection) => {
     const host = remoteHost(connection.remoteAddr);
     const some = pending.get(host);
@@ -64,7 +64,7 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
         if (isRelayed(connection)) return false;
         const host = remoteHost(connection.remoteAddr);
         const some = pending.get(host) ?? new Set();
-        if (some.size >= CONNECTIONS.mostPendingPerHost) return true;
+        if (some.size >= CONNECTIONS.maxPendingPerHost) return true;
         // Nobody gives way yet to who has not even proved a key.
         if (isFull() && !giver(host)) return true;
         pending.set(host, some.add(connection));
@@ -81,7 +81,7 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
       denyOutboundEncryptedConnection: isDenied,
       denyInboundUpgradedConnection: (peer, connection) => {
         settle(connection);
-        if (connections(peer).length >= CONNECTIONS.mostPerPeer) return true;
+        if (connections(peer).length >= CONNECTIONS.maxPerPeer) return true;
         if (!isFull()) return false;
         const other = giver(remoteHost(connection.remoteAddr));
         other?.abort(new Error(GAVE_WAY));

@@ -25,7 +25,7 @@ export function whoGivesWay<T extends Place>(places: readonly T[], host: string,
     if (place.isKept) return false;
     const count = countOf(place.host);
     const isCrowded = count > own + 1;
-    if (place.isBusy) return isCrowded && count > CONNECTIONS.mostBusyPerHostWhenFull;
+    if (place.isBusy) return isCrowded && count > CONNECTIONS.maxBusyPerHostWhenFull;
     return isCrowded || (count >= own && nowMs - place.openedAtMs > CONNECTIONS.idleWhenFullMs);
   };
   const order = (a: T, b: T) =>

@@ -88,7 +88,7 @@ describe('gossip', { concurrency: true }, () => {
   it('is bounded in length and for each signer, has one listener, and needs no subscriber', async () => {
     const a = await hosts.start('busy');
     await a.gossip.publish(TOPIC, Buffer.from('no host is connected'));
-    await assert.rejects(a.gossip.publish(TOPIC, new Uint8Array(GOSSIP.mostMessageBytes + 1)), GossipError);
+    await assert.rejects(a.gossip.publish(TOPIC, new Uint8Array(GOSSIP.maxMessageBytes + 1)), GossipError);
     await listen(a);
     await assert.rejects(listen(a), GossipError);
     const b = await hosts.start('quiet', { join: [a.joinToken()] });
@@ -99,8 +99,8 @@ describe('gossip', { concurrency: true }, () => {
     for (let count = 0; count < 500; count += 1) await a.gossip.publish(TOPIC, Buffer.from(`flood ${count}`));
     // Real: what is dropped gives no sign. On a busy machine less is received, and more allowed.
     await new Promise((resolve) => setTimeout(resolve, 500));
-    const most = GOSSIP.signerBurst + ((Date.now() - beganAt) / 1_000) * GOSSIP.signerPerSecond + 2;
-    assert.ok(received.length <= most, `${received.length} received, ${most} allowed`);
+    const max = GOSSIP.signerBurst + ((Date.now() - beganAt) / 1_000) * GOSSIP.signerPerSecond + 2;
+    assert.ok(received.length <= max, `${received.length} received, ${max} allowed`);
   });
 });
 
@@ -140,7 +140,7 @@ it('a neighbour does not use up its bound with those who are not on the allow-li
 });
 
 it('a rate limit allows a burst, and then so many a second, for each alone', () => {
-  const limit = new RateLimit({ burst: 3, perSecond: 2, most: 10 });
+  const limit = new RateLimit({ burst: 3, perSecond: 2, max: 10 });
   for (const [name, nowMs, taken] of [
     ['a', 0, 3],
     ['b', 0, 3],
@@ -152,7 +152,7 @@ it('a rate limit allows a burst, and then so many a second, for each alone', () 
 });
 
 it('a rate limit remembers a bounded number of names', () => {
-  const limit = new RateLimit({ burst: 1, perSecond: 0.001, most: 2 });
+  const limit = new RateLimit({ burst: 1, perSecond: 0.001, max: 2 });
   assert.equal([...'abacab'].filter((name) => limit.take(name, 0)).join(''), 'abcb');
 });
 

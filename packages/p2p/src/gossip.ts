@@ -38,20 +38,20 @@ export function gossipsubOptions(conduct: Conduct): Partial<GossipsubOpts> {
     // A first node has nobody to tell yet.
     allowPublishToZeroTopicPeers: true,
     seenTTL: GOSSIP.seenMs,
-    maxInboundDataLength: GOSSIP.mostFrameBytes,
+    maxInboundDataLength: GOSSIP.maxFrameBytes,
     decodeRpcLimits: {
-      maxSubscriptions: GOSSIP.mostMessagesPerFrame,
-      maxMessages: GOSSIP.mostMessagesPerFrame,
-      maxControlMessages: GOSSIP.mostMessagesPerFrame,
-      maxIhaveMessageIDs: GOSSIP.mostIdsPerFrame,
-      maxIwantMessageIDs: GOSSIP.mostIdsPerFrame,
-      maxIdontwantMessageIDs: GOSSIP.mostIdsPerFrame,
+      maxSubscriptions: GOSSIP.maxMessagesPerFrame,
+      maxMessages: GOSSIP.maxMessagesPerFrame,
+      maxControlMessages: GOSSIP.maxMessagesPerFrame,
+      maxIhaveMessageIDs: GOSSIP.maxIdsPerFrame,
+      maxIwantMessageIDs: GOSSIP.maxIdsPerFrame,
+      maxIdontwantMessageIDs: GOSSIP.maxIdsPerFrame,
       maxPeerInfos: 16,
     },
-    maxOutboundBufferSize: GOSSIP.mostUnsentBytes,
-    maxTopicBytesPerPeer: GOSSIP.mostTopicBytesPerPeer,
-    maxInboundStreams: STREAMS.mostChannelsPerPeer,
-    maxOutboundStreams: STREAMS.mostChannelsPerPeer,
+    maxOutboundBufferSize: GOSSIP.maxUnsentBytes,
+    maxTopicBytesPerPeer: GOSSIP.maxTopicBytesPerPeer,
+    maxInboundStreams: STREAMS.maxChannelsPerPeer,
+    maxOutboundStreams: STREAMS.maxChannelsPerPeer,
     // A relay's bytes are for channels.
     runOnLimitedConnection: false,
     scoreThresholds: { graylistThreshold: GRAYLIST_SCORE },
@@ -69,12 +69,12 @@ export function createGossip(pubsub: GossipSub, gate: Gate, conduct: Conduct): G
   const signers = new RateLimit({
     burst: GOSSIP.signerBurst,
     perSecond: GOSSIP.signerPerSecond,
-    most: GOSSIP.mostSigners,
+    max: GOSSIP.maxSigners,
   });
   const neighbours = new RateLimit({
     burst: GOSSIP.neighbourBurst,
     perSecond: GOSSIP.neighbourPerSecond,
-    most: GOSSIP.mostSigners,
+    max: GOSSIP.maxSigners,
   });
   return {
     async subscribe(topic, hear) {
@@ -90,7 +90,7 @@ export function createGossip(pubsub: GossipSub, gate: Gate, conduct: Conduct): G
           if (from === neighbour.toString()) conduct.add(from, FLOOD_POINTS, nowMs);
           return TopicValidatorResult.Ignore;
         }
-        const isTooLong = message.data.byteLength > GOSSIP.mostMessageBytes;
+        const isTooLong = message.data.byteLength > GOSSIP.maxMessageBytes;
         const verdict = isTooLong ? 'reject' : hear(message.data, from);
         if (verdict === 'reject') conduct.add(neighbour.toString(), REJECT_POINTS, nowMs);
         return RESULTS[verdict];
@@ -98,7 +98,7 @@ export function createGossip(pubsub: GossipSub, gate: Gate, conduct: Conduct): G
       pubsub.subscribe(topic);
     },
     async publish(topic, message) {
-      if (message.byteLength > GOSSIP.mostMessageBytes)
+      if (message.byteLength > GOSSIP.maxMessageBytes)
         throw new GossipError(`a message of ${message.byteLength} bytes is too long for gossip`);
       await pubsub.publish(topic, message);
     },

@@ -6,7 +6,7 @@ export { JoinError } from './join-target.ts';
 export { createJoinToken, type JoinToken, JoinTokenError, readJoinToken } from './join-token.ts';
 export { KeyFileError } from './key-file.ts';
 export { ListenError } from './listen-error.ts';
-export { MOST_MESSAGE_BYTES } from './message-reader.ts';
+export { MAX_MESSAGE_BYTES } from './message-reader.ts';
 export type {
   Channels,
   ConnectedPeer,

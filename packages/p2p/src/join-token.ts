@@ -21,9 +21,9 @@ export class JoinTokenError extends Error {
 }
 
 const PREFIX = 'strata1';
-const MOST_ADDRESSES = 8;
+const MAX_ADDRESSES = 8;
 /** Base58 is read in time that grows with the square of its length. */
-const MOST_CHARACTERS = 2048;
+const MAX_CHARACTERS = 2048;
 const KEY_BYTES = 32;
 const CHECK_BYTES = 4;
 const HAS_NETWORK_KEY = 1;
@@ -39,7 +39,7 @@ export function createJoinToken({ peer, addresses, networkKey }: JoinToken): str
   const encoded = addresses
     .map((address) => multiaddr(address).decapsulateCode(CODE_P2P).bytes)
     .filter(({ byteLength }) => byteLength > 0 && byteLength < 128)
-    .slice(0, MOST_ADDRESSES);
+    .slice(0, MAX_ADDRESSES);
   if (encoded.length === 0) throw new JoinTokenError('a host without an address cannot be joined');
   const body = Buffer.concat([
     Uint8Array.of(networkKey ? HAS_NETWORK_KEY : 0),
@@ -53,7 +53,7 @@ export function createJoinToken({ peer, addresses, networkKey }: JoinToken): str
 /** Throws JoinTokenError, in words for whoever pasted it. */
 export function readJoinToken(text: string): JoinToken {
   if (!isJoinToken(text)) throw new JoinTokenError(`a join token begins with ${PREFIX}`);
-  if (text.length > MOST_CHARACTERS) throw new JoinTokenError('this join token is too long');
+  if (text.length > MAX_CHARACTERS) throw new JoinTokenError('this join token is too long');
   let bytes: Uint8Array;
   try {
     bytes = base58btc.baseDecode(text.slice(PREFIX.length));
@@ -87,8 +87,7 @@ function parse(body: Uint8Array): JoinToken {
     if (length === 0) throw new RangeError('an empty address');
     addresses.push(`${multiaddr(take(length))}/p2p/${peer}`);
   }
-  if (addresses.length === 0 || addresses.length > MOST_ADDRESSES)
-    throw new RangeError(`${addresses.length} addresses`);
+  if (addresses.length === 0 || addresses.length > MAX_ADDRESSES) throw new RangeError(`${addresses.length} addresses`);
   return { peer, addresses, ...(networkKey && { networkKey }) };
 }
 

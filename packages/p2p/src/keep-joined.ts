@@ -58,7 +58,7 @@ function happened(
   node: Libp2p,
   event: 'peer:connect' | 'peer:disconnect',
   signal: AbortSignal,
-  mostMs?: number,
+  maxMs?: number,
 ): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
@@ -67,7 +67,7 @@ function happened(
       signal.removeEventListener('abort', settle);
       resolve();
     };
-    const timer = mostMs === undefined ? undefined : setTimeout(settle, mostMs);
+    const timer = maxMs === undefined ? undefined : setTimeout(settle, maxMs);
     node.addEventListener(event, settle);
     signal.addEventListener('abort', settle);
     if (signal.aborted) settle();

@@ -63,13 +63,13 @@ describe('known peers', { concurrency: true }, () => {
   const isKnown = (known: KnownPeers, peer: string) => known.list().some(({ id }) => id === peer);
   it('are bounded, and the last one observed comes first', async () => {
     const known = await KnownPeers.load(undefined);
-    for (let at = 0; at < KNOWN_PEERS.most + 5; at += 1)
+    for (let at = 0; at < KNOWN_PEERS.max + 5; at += 1)
       known.add(`peer-${at}`, { reached: atPort('192.0.2.1', at + 1), told: [] }, new Date(at));
-    assert.deepEqual([known.list().length, known.list()[0]?.id], [KNOWN_PEERS.most, `peer-${KNOWN_PEERS.most + 4}`]);
+    assert.deepEqual([known.list().length, known.list()[0]?.id], [KNOWN_PEERS.max, `peer-${KNOWN_PEERS.max + 4}`]);
     for (let at = 0; at < 10; at += 1)
       known.add('peer-100', { told: [atPort('192.0.2.2', at + 1), 'x'.repeat(999)] }, new Date());
     const { id, addresses } = known.list()[0] ?? assert.fail('no peer is known');
-    const expected = ['peer-100', atPort('192.0.2.2', 10), KNOWN_PEERS.mostAddresses];
+    const expected = ['peer-100', atPort('192.0.2.2', 10), KNOWN_PEERS.maxAddresses];
     assert.deepEqual([id, addresses[0], addresses.length], expected);
     known.add('silent', { told: [] }, new Date());
     assert.ok(!isKnown(known, 'silent'));
@@ -85,11 +85,11 @@ describe('known peers', { concurrency: true }, () => {
     const known = await KnownPeers.load(undefined);
     known.add('gateway', { reached: atPort('192.0.2.1', 4001), told: [] }, new Date());
     const announce = (id: string) => known.add(id, { told: [atPort('203.0.113.7', 80)] }, new Date());
-    for (let at = 0; at < 2 * KNOWN_PEERS.most; at += 1) announce(`stranger-${at}`);
-    assert.deepEqual([known.list()[0]?.id, known.list().length], ['gateway', 1 + KNOWN_PEERS.mostTold]);
-    for (let at = 0; at < KNOWN_PEERS.most; at += 1)
+    for (let at = 0; at < 2 * KNOWN_PEERS.max; at += 1) announce(`stranger-${at}`);
+    assert.deepEqual([known.list()[0]?.id, known.list().length], ['gateway', 1 + KNOWN_PEERS.maxTold]);
+    for (let at = 0; at < KNOWN_PEERS.max; at += 1)
       known.add(`friend-${at}`, { reached: atPort('192.0.2.2', at + 1), told: [] }, new Date());
     announce('newcomer');
-    assert.deepEqual([known.list().length, isKnown(known, 'newcomer')], [KNOWN_PEERS.most, false]);
+    assert.deepEqual([known.list().length, isKnown(known, 'newcomer')], [KNOWN_PEERS.max, false]);
   });
 });

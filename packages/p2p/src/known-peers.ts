@@ -8,12 +8,12 @@ import { KNOWN_PEERS } from './limits.ts';
 
 const KnownPeer = z.object({
   id: z.string().max(128),
-  addresses: z.array(z.string().max(512)).min(1).max(KNOWN_PEERS.mostAddresses),
+  addresses: z.array(z.string().max(512)).min(1).max(KNOWN_PEERS.maxAddresses),
   seenAt: z.iso.datetime(),
   /** Whether this host dialled it once, and it answered. */
   isReached: z.boolean().default(false),
 });
-const KnownPeersFile = z.object({ version: z.literal(1), peers: z.array(KnownPeer).max(KNOWN_PEERS.most) });
+const KnownPeersFile = z.object({ version: z.literal(1), peers: z.array(KnownPeer).max(KNOWN_PEERS.max) });
 
 export type KnownPeer = Readonly<z.infer<typeof KnownPeer>>;
 
@@ -56,13 +56,13 @@ export class KnownPeers implements AsyncDisposable {
     const old = this.#peers.get(id);
     const merged = [...new Set([...(reached === undefined ? [] : [reached]), ...told, ...(old?.addresses ?? [])])]
       .filter((address) => address.length <= 512)
-      .slice(0, KNOWN_PEERS.mostAddresses);
+      .slice(0, KNOWN_PEERS.maxAddresses);
     if (merged.length === 0) return;
     const isReached = reached !== undefined || old?.isReached === true;
     const others = [...this.#peers.values()].filter((peer) => peer.id !== id);
     const peers = [...others, { id, addresses: merged, seenAt: seenAt.toISOString(), isReached }];
-    const reachedOnes = peers.filter((peer) => peer.isReached).slice(-KNOWN_PEERS.most);
-    const room = Math.min(KNOWN_PEERS.mostTold, KNOWN_PEERS.most - reachedOnes.length);
+    const reachedOnes = peers.filter((peer) => peer.isReached).slice(-KNOWN_PEERS.max);
+    const room = Math.min(KNOWN_PEERS.maxTold, KNOWN_PEERS.max - reachedOnes.length);
     const toldOnes = room > 0 ? peers.filter((peer) => !peer.isReached).slice(-room) : [];
     const kept = new Set([...reachedOnes, ...toldOnes]);
     this.#peers = new Map(peers.filter((peer) => kept.has(peer)).map((peer) => [peer.id, peer]));

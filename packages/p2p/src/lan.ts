@@ -10,7 +10,7 @@ import { lanServiceName } from './private-network.ts';
 type Discovery = NonNullable<Libp2pOptions['peerDiscovery']>[number];
 
 /** Beyond it the DHT and gossip do the rest: a LAN of thousands does not need everyone connected to everyone. */
-const MOST_LAN_PEERS = 32;
+const MAX_LAN_PEERS = 32;
 const QUERY_INTERVAL_MS = 5_000;
 
 export interface Lan {
@@ -30,7 +30,7 @@ export function createLan(networkKey: Uint8Array | undefined): Lan {
     },
     meet(node, gate) {
       onPeer = ({ id, multiaddrs }) => {
-        const isWanted = gate.isAllowed(id.toString()) && node.getPeers().length < MOST_LAN_PEERS;
+        const isWanted = gate.isAllowed(id.toString()) && node.getPeers().length < MAX_LAN_PEERS;
         if (!isWanted || node.getConnections(id).length > 0) return;
         const addresses = multiaddrs.map((address) => multiaddr(`${address}/p2p/${id}`));
         // It is told again with the next query.

@@ -19,17 +19,17 @@ export class DhtLimitError extends Error {
   override readonly name = 'DhtLimitError';
 }
 
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** What is too much or comes too often is not answered: libp2p aborts the stream that brought it. */
 export function limitDht(dht: KadDHT, connectionsTo: (peer: PeerId) => readonly Connection[]): KadDHT {
   const { messageBurst, messagesPerSecond, hostMessageBurst, hostMessagesPerSecond } = RECORDS;
-  const peers = new RateLimit({ burst: messageBurst, perSecond: messagesPerSecond, most: MOST_REMEMBERED });
-  const hosts = new RateLimit({ burst: hostMessageBurst, perSecond: hostMessagesPerSecond, most: MOST_REMEMBERED });
+  const peers = new RateLimit({ burst: messageBurst, perSecond: messagesPerSecond, max: MAX_REMEMBERED });
+  const hosts = new RateLimit({ burst: hostMessageBurst, perSecond: hostMessagesPerSecond, max: MAX_REMEMBERED });
   const { rpc } = dht as unknown as Answering;
   const answer = rpc.handleMessage.bind(rpc);
   rpc.handleMessage = async (peer, message) => {
-    if (message.closer.length + message.providers.length > RECORDS.mostPeersPerMessage)
+    if (message.closer.length + message.providers.length > RECORDS.maxPeersPerMessage)
       throw new DhtLimitError('a message names too many peers');
     const nowMs = Date.now();
     const [connection] = connectionsTo(peer);

@@ -10,30 +10,30 @@ export const CONNECTIONS = {
    * Default 300. A gateway holds one for each worker; an idle one costs 30 KiB of heap and up to
    * 400 KiB of memory in all (TLS). Beyond it idle ones of crowded addresses give way (give-way.ts), or the newcomer is refused.
    */
-  most: 1024,
+  max: 1024,
   /** Default: none. A peer needs one, and two for a moment when both dial or a relayed one becomes direct. */
-  mostPerPeer: 4,
+  maxPerPeer: 4,
   /**
    * Default 5. Workers behind one NAT, or on one machine, come back together when a gateway restarts. A handshake costs about
    * 10 ms of processor, so one host cannot take much more than half a core.
    */
-  mostInboundPerHostPerSecond: 64,
+  maxInboundPerHostPerSecond: 64,
   /** Default 10, over all hosts: strangers who open sockets and say nothing would lock everyone out. */
-  mostPending: 512,
+  maxPending: 512,
   /** Default: none. One machine does not fill those of all: it takes 32 of them. */
-  mostPendingPerHost: 16,
+  maxPendingPerHost: 16,
   /** When all places are taken: so many connections of one address keep theirs while they have a channel, the rest may lose it. */
-  mostBusyPerHostWhenFull: 128,
+  maxBusyPerHostWhenFull: 128,
   /** When all places are taken: after it a connection without a channel is idle. */
   idleWhenFullMs: MINUTE_MS,
   /** Default 10,000, kept: a worker whose cores all compute takes seconds for a handshake. Then it gives its place back. */
   inboundUpgradeTimeoutMs: 10_000,
   /** Default 100: dials cost processor, and find() and known peers ask for many at once. */
-  mostParallelDials: 32,
+  maxParallelDials: 32,
   /** Default 500. */
-  mostQueuedDials: 256,
+  maxQueuedDials: 256,
   /** Default 25. A stranger's list of addresses must not make this host dial a victim again and again. */
-  mostAddressesPerDial: 12,
+  maxAddressesPerDial: 12,
   /** Default 10,000 for all addresses of a peer: two that never answer, as those of another LAN, must leave time for a third. */
   dialTimeoutMs: 15_000,
   /** Default 6,000, kept, for the same reason as that of the handshake. */
@@ -51,55 +51,55 @@ export const LIVENESS = {
   /** Default 5,000: longer than any pause of a busy event loop should be. */
   pingTimeoutMs: 5_000,
   /** Defaults 2 in and 1 out, too few where the monitor and a measurement of distance meet. */
-  mostPings: 8,
+  maxPings: 8,
 } as const;
 
 export const IDENTIFY = {
   /** Default 1: two may cross when addresses change. */
-  mostStreams: 2,
+  maxStreams: 2,
   /** Default 5,000, and of a busy worker as with the handshake. */
   timeoutMs: 10_000,
   /** Default 10: what strangers say of this host's address is not believed anyway. */
-  mostObservedAddresses: 4,
+  maxObservedAddresses: 4,
 } as const;
 
 export const STREAMS = {
   /** Defaults 32 in and 64 out for each protocol: a channel carries many requests, so this is room for mistakes. */
-  mostChannelsPerPeer: 64,
+  maxChannelsPerPeer: 64,
   /** Default 1,000 of all protocols on one connection. */
-  mostPerConnection: 256,
+  maxPerConnection: 256,
   /** Default 256 KiB, as the yamux specification has it. */
   windowBytes: 256 * KIB,
   /**
    * Default 16 MiB, more than the 4 MiB that may lie unread before the stream is aborted, so that a slow reader would lose
    * its stream. 1 MiB still gives 10 MiB/s at a round trip of 100 ms.
    */
-  mostWindowBytes: MIB,
+  maxWindowBytes: MIB,
   /** Default 4 MiB, kept: a window fits. */
-  mostUnreadBytes: 4 * MIB,
+  maxUnreadBytes: 4 * MIB,
   /** Default: none. A sender that does not wait for `send` loses its channel in place of the process its memory. */
-  mostUnsentBytes: 32 * MIB,
+  maxUnsentBytes: 32 * MIB,
   /** Default 120,000. A channel may be silent while a worker waits for its first request. */
   idleTimeoutMs: 60 * MINUTE_MS,
   /** Default 120,000, of the socket. Pings keep it busy; without them the other side is gone. */
   socketIdleTimeoutMs: 2 * MINUTE_MS,
   /** Unread bytes of all channels together: what strangers can make this host hold. Beyond it who holds most loses a channel. */
-  mostInboxBytes: 256 * MIB,
+  maxInboxBytes: 256 * MIB,
   /** Of one peer: a message of the longest, twice. */
-  mostInboxBytesPerPeer: 8 * MIB,
+  maxInboxBytesPerPeer: 8 * MIB,
   /** Unsent bytes of all channels together; of one peer no more than of one channel. */
-  mostOutboxBytes: 256 * MIB,
+  maxOutboxBytes: 256 * MIB,
   /** From the first byte of a message to its last: 4 MiB at 70 KiB/s. */
   messageTimeoutMs: MINUTE_MS,
 } as const;
 
 export const GOSSIP = {
   /** Default: none but that of a frame. Gossip goes to everyone; an offer has a few KiB. */
-  mostMessageBytes: 128 * KIB,
+  maxMessageBytes: 128 * KIB,
   /** Default 4 MiB, kept: a frame answers for all that was missed in some seconds. */
-  mostFrameBytes: 4 * MIB,
+  maxFrameBytes: 4 * MIB,
   /** Default: none. What a slow peer has not taken is dropped, not kept. */
-  mostUnsentBytes: 8 * MIB,
+  maxUnsentBytes: 8 * MIB,
   /** Default 2 minutes, kept: older messages are stale offers. */
   seenMs: 2 * MINUTE_MS,
   /** A signer may say so many at once, and so many a second: an offer each 30 s, and again when something changed. */
@@ -109,27 +109,27 @@ export const GOSSIP = {
   neighbourBurst: 2_000,
   neighbourPerSecond: 1_000,
   /** Default 1 MiB, about 1,000 topics: this network has a handful. */
-  mostTopicBytesPerPeer: 64 * KIB,
+  maxTopicBytesPerPeer: 64 * KIB,
   /** Defaults 5,000 of each in one frame. */
-  mostMessagesPerFrame: 512,
-  mostIdsPerFrame: 1_024,
+  maxMessagesPerFrame: 512,
+  maxIdsPerFrame: 1_024,
   /** Signers whose rate is remembered. */
-  mostSigners: 10_000,
+  maxSigners: 10_000,
 } as const;
 
 export const RECORDS = {
   /** Records in memory, of peers and of providers each; the least recently used go first. Default: unbounded, for anyone to fill. */
-  most: 32_768,
-  mostValueBytes: 64 * KIB,
+  max: 32_768,
+  maxValueBytes: 64 * KIB,
   /** Default: unbounded. Whoever asks is answered with all of them, each read from memory; a look-up uses no more either. */
-  mostProvidersPerKey: 64,
+  maxProvidersPerKey: 64,
   /** Default: unbounded. A worker provides one key for each model: one peer cannot push the records of others out. */
-  mostKeysPerProvider: 64,
+  maxKeysPerProvider: 64,
   /** Default 48 h. Workers come and go: who is gone is believed for half an hour, and records are told again each 10 minutes. */
   providerValidityMs: 30 * MINUTE_MS,
   provideEveryMs: 10 * MINUTE_MS,
   /** Default 32 in: a query opens one stream to a peer. Each may hold one message of at most 4 MiB. */
-  mostStreams: 16,
+  maxStreams: 16,
   /** Defaults 10 and 10, with which a query asks nearly everyone of a small network. 3 is Kademlia's own number. */
   parallelQueries: 3,
   disjointPaths: 3,
@@ -140,19 +140,19 @@ export const RECORDS = {
   hostMessageBurst: 512,
   hostMessagesPerSecond: 64,
   /** A message names its sender as provider, and some 20 peers that are closer. Each peer costs a look into memory. */
-  mostPeersPerMessage: 64,
+  maxPeersPerMessage: 64,
   /** Keys that this host provides: others keep no more of it. */
-  mostProvided: 64,
+  maxProvided: 64,
   /** Providers of one key that are dialled at a time. */
   parallelFinds: 8,
   /** New ones of one look-up, and those of them that one peer named. A later look-up goes on with those not connected yet. */
-  mostFound: 64,
-  mostDialledPerAnswerer: 32,
+  maxFound: 64,
+  maxDialledPerAnswerer: 32,
 } as const;
 
 export const RELAY = {
   /** Default 15: a relay is run on purpose, for a group of workers behind NAT. */
-  mostReservations: 256,
+  maxReservations: 256,
   /** Default 2 h: a worker that is gone gives its place back sooner. */
   reservationMs: 60 * MINUTE_MS,
   /** Default 2 minutes, less than a long answer takes. An answer that is cut goes on over a new connection. */
@@ -160,14 +160,14 @@ export const RELAY = {
   /** Default 128 KiB, less than one long prompt. Tokens cost about 50 bytes each, a vocabulary some MiB, once. */
   connectionBytes: 256 * MIB,
   /** Relays at which a host that cannot be dialled makes itself reachable: one may go. */
-  mostUsed: 2,
+  maxUsed: 2,
 } as const;
 
 export const KNOWN_PEERS = {
-  most: 256,
+  max: 256,
   /** Of those, peers that came from elsewhere and said where they are: anyone can, with as many keys as it likes. */
-  mostTold: 128,
-  mostAddresses: 4,
+  maxTold: 128,
+  maxAddresses: 4,
   dialledAtOnce: 8,
 } as const;
 

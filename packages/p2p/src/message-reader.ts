@@ -2,9 +2,9 @@
 // one buffer: in how many pieces it comes costs nothing.
 
 /** A longer message is no message: the channel is aborted before it is read. */
-export const MOST_MESSAGE_BYTES = 4 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** No length of a message that may be sent needs more. */
-const MOST_HEAD_BYTES = 4;
+const MAX_HEAD_BYTES = 4;
 /** A length alone must not make a host give the memory: the buffer doubles as bytes come. */
 const FIRST_BUFFER_BYTES = 4 * 1024;
 
@@ -44,7 +44,7 @@ export class MessageReader {
     this.#length += (byte & 0x7f) * 2 ** (7 * this.#lengthBytes);
     this.#lengthBytes += 1;
     const isLast = byte < 0x80;
-    if (this.#length > MOST_MESSAGE_BYTES || (!isLast && this.#lengthBytes === MOST_HEAD_BYTES))
+    if (this.#length > MAX_MESSAGE_BYTES || (!isLast && this.#lengthBytes === MAX_HEAD_BYTES))
       throw new RangeError(`a message of ${isLast ? this.#length : 'too many'} bytes`);
     return isLast;
   }

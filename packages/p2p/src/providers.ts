@@ -33,7 +33,7 @@ export function dhtService({ arePrivateAddressesTold, isDialable }: DhtOptions):
     initialQuerySelfInterval: 100,
     alpha: RECORDS.parallelQueries,
     disjointPaths: RECORDS.disjointPaths,
-    maxInboundStreams: RECORDS.mostStreams,
+    maxInboundStreams: RECORDS.maxStreams,
     // Records of others end here; one's own are told again below, whether or not they are still in the bounded store.
     reprovide: { validity: RECORDS.providerValidityMs, threshold: 0, interval: RECORDS.provideEveryMs },
     // The DHT holds provider records and nothing else: keys of peers are in their ids.
@@ -97,7 +97,7 @@ export function createProviders(node: Libp2p<{ dht: KadDHT }>, gate: Gate): Prov
       const cid = await cidOf(key);
       const name = cid.toString();
       if (keys.has(name)) return;
-      if (keys.size >= RECORDS.mostProvided) throw new ProviderError(`${keys.size} keys are provided already`);
+      if (keys.size >= RECORDS.maxProvided) throw new ProviderError(`${keys.size} keys are provided already`);
       const entry = { cid, holders: 0 };
       keys.set(name, entry);
       // With nobody around a query would wait for the first peer.
@@ -148,7 +148,7 @@ async function* findProviders(
         // Whoever answers can name anyone at any address: it does not make this host dial the world.
         const answerer = event.from.toString();
         const count = dialledFor.get(answerer) ?? 0;
-        if (count >= RECORDS.mostDialledPerAnswerer || seen.size >= RECORDS.mostFound) break;
+        if (count >= RECORDS.maxDialledPerAnswerer || seen.size >= RECORDS.maxFound) break;
         dialledFor.set(answerer, count + 1);
         seen.add(id);
         while (dials.size >= RECORDS.parallelFinds) await Promise.race(dials);
@@ -180,7 +180,7 @@ export function worthDialling(provider: PeerInfo, isToldFromAfar: boolean): read
   const { id, multiaddrs } = isToldFromAfar ? removePrivateAddressesMapper(provider) : provider;
   const suffix = `/p2p/${id}`;
   return multiaddrs
-    .slice(0, KNOWN_PEERS.mostAddresses)
+    .slice(0, KNOWN_PEERS.maxAddresses)
     .map((address) => (address.toString().endsWith(suffix) ? address : multiaddr(`${address}${suffix}`)));
 }
 

@@ -9,14 +9,14 @@ interface Bucket {
 export class RateLimit {
   readonly #burst: number;
   readonly #perSecond: number;
-  readonly #most: number;
+  readonly #max: number;
   readonly #buckets = new Map<string, Bucket>();
 
   /** Remembers so many names; who was silent longest is forgotten first, and has a full bucket again. */
-  constructor(bounds: { readonly burst: number; readonly perSecond: number; readonly most: number }) {
+  constructor(bounds: { readonly burst: number; readonly perSecond: number; readonly max: number }) {
     this.#burst = bounds.burst;
     this.#perSecond = bounds.perSecond;
-    this.#most = bounds.most;
+    this.#max = bounds.max;
   }
 
   /** False where it was too often; that attempt is not counted. */
@@ -27,7 +27,7 @@ export class RateLimit {
     const isTaken = tokens >= 1;
     this.#buckets.delete(name);
     this.#buckets.set(name, { tokens: isTaken ? tokens - 1 : tokens, atMs: nowMs });
-    forgetOldest(this.#buckets, this.#most);
+    forgetOldest(this.#buckets, this.#max);
     return isTaken;
   }
 }

@@ -9,10 +9,10 @@ type Components = Parameters<NonNullable<Libp2pOptions['transports']>[number]>[0
 
 export function relayServer(): ReturnType<typeof circuitRelayServer> {
   return circuitRelayServer({
-    maxInboundHopStreams: RELAY.mostReservations,
-    maxOutboundStopStreams: RELAY.mostReservations,
+    maxInboundHopStreams: RELAY.maxReservations,
+    maxOutboundStopStreams: RELAY.maxReservations,
     reservations: {
-      maxReservations: RELAY.mostReservations,
+      maxReservations: RELAY.maxReservations,
       reservationTtl: RELAY.reservationMs,
       defaultDurationLimit: RELAY.connectionMs,
       defaultDataLimit: BigInt(RELAY.connectionBytes),
@@ -41,7 +41,7 @@ export function reserveAtRelays(node: Libp2p<{ listening: Listening }>, signal: 
       const relay = peerId.toString();
       const isUsable =
         protocols.includes(RELAY_V2_HOP_CODEC) && connection.direct && connection.direction === 'outbound';
-      if (!isUsable || used.has(relay) || used.size >= RELAY.mostUsed) return;
+      if (!isUsable || used.has(relay) || used.size >= RELAY.maxUsed) return;
       used.add(relay);
       // A relay that is full, or refuses, is asked again when it is met again.
       node.services.listening.listen(`${connection.remoteAddr}/p2p-circuit`).catch(() => used.delete(relay));

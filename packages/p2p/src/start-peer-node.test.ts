@@ -69,15 +69,15 @@ describe('host', { concurrency: true }, () => {
     const node = await hosts.start('bounded');
     const other = await startStranger();
     const address = multiaddr(addressOf(node));
-    const dials = Array.from({ length: CONNECTIONS.mostPerPeer + 4 }, () => other.dial(address, { force: true }));
+    const dials = Array.from({ length: CONNECTIONS.maxPerPeer + 4 }, () => other.dial(address, { force: true }));
     await Promise.allSettled(dials);
-    await until(() => node.peers.connected().length <= CONNECTIONS.mostPerPeer);
+    await until(() => node.peers.connected().length <= CONNECTIONS.maxPerPeer);
     await other.stop();
 
     const dial = () => connect(portOf(node), '127.0.0.1').on('error', () => {});
-    const sockets = Array.from({ length: 2 * CONNECTIONS.mostInboundPerHostPerSecond }, dial);
+    const sockets = Array.from({ length: 2 * CONNECTIONS.maxInboundPerHostPerSecond }, dial);
     const isRefused = ({ closed }: Socket) => closed;
-    await until(() => sockets.filter(isRefused).length >= CONNECTIONS.mostInboundPerHostPerSecond);
+    await until(() => sockets.filter(isRefused).length >= CONNECTIONS.maxInboundPerHostPerSecond);
     for (const socket of sockets) socket.destroy();
   });
 

@@ -69,7 +69,7 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
     services: {
       identify: identify(identifyOptions),
       identifyPush: identifyPush(identifyOptions),
-      ping: ping({ maxInboundStreams: LIVENESS.mostPings, maxOutboundStreams: LIVENESS.mostPings }),
+      ping: ping({ maxInboundStreams: LIVENESS.maxPings, maxOutboundStreams: LIVENESS.maxPings }),
       dht: dhtService({ arePrivateAddressesTold, isDialable }),
       pubsub: gossipsub(gossipsubOptions(conduct)),
       dcutr: dcutr(),
@@ -139,8 +139,8 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
 }
 
 const identifyOptions = {
-  maxInboundStreams: IDENTIFY.mostStreams,
-  maxOutboundStreams: IDENTIFY.mostStreams,
-  maxObservedAddresses: IDENTIFY.mostObservedAddresses,
+  maxInboundStreams: IDENTIFY.maxStreams,
+  maxOutboundStreams: IDENTIFY.maxStreams,
+  maxObservedAddresses: IDENTIFY.maxObservedAddresses,
   timeout: IDENTIFY.timeoutMs,
 };

@@ -1,7 +1,7 @@
 // Subscriptions taken in, many with a few statements.
 import { type Kysely, sql } from 'kysely';
 import { bumping } from './counters.ts';
-import { cutText, keptWhole, MOST_TITLE, MOST_URL, type NewFeed } from './feed-records.ts';
+import { cutText, keptWhole, MAX_TITLE, MAX_URL, type NewFeed } from './feed-records.ts';
 import { writeTogether } from './in-turn.ts';
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
@@ -18,8 +18,8 @@ export async function addFeeds(
   const rows = feeds.map(({ url, title = null, siteUrl = null }, place) => [
     place,
     url,
-    cutText(title, MOST_TITLE),
-    keptWhole(siteUrl, MOST_URL),
+    cutText(title, MAX_TITLE),
+    keptWhole(siteUrl, MAX_URL),
   ]);
   const [revived, , added] = await writeTogether(db, [
     sql<never>`update feeds set status = 'active', next_poll_at = 0, failures = 0, error = null

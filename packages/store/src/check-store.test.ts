@@ -55,7 +55,7 @@ onEach([postgres], 'an inspected server', (_place, _test, _onFresh, onEmpty) => 
     const state = await inspectStore(url);
     const setting = (name: string) => `current_setting('${name}connections')::int`;
     const open = `${setting('max_')} - ${setting('superuser_reserved_')} - ${setting('reserved_')}`;
-    const [limits] = await rows(url, `select ${open} as most`);
+    const [limits] = await rows(url, `select ${open} as max`);
     assert.partialDeepStrictEqual(state, {
       ...{ kind: 'postgres', schema: 'current', domains: 1, isWritable: true, hasSessions: true },
       connections: { ...limits, limitOf: 'server' },
@@ -69,9 +69,9 @@ onEach([postgres], 'an inspected server', (_place, _test, _onFresh, onEmpty) => 
     await exec(url, `create role ${few} login connection limit 5`);
     await exec(url, `grant select on all tables in schema public to ${few}`);
     const { connections: own } = await inspectStore(url.replace('strata@', `${few}@`));
-    assert.deepEqual(own, { used: 0, most: 5, limitOf: 'user' });
+    assert.deepEqual(own, { used: 0, max: 5, limitOf: 'user' });
     await exec(url, `alter database ${name} connection limit 3`);
-    assert.partialDeepStrictEqual(await inspectStore(url), { connections: { most: 3, limitOf: 'database' } });
+    assert.partialDeepStrictEqual(await inspectStore(url), { connections: { max: 3, limitOf: 'database' } });
     await exec(url, `alter database ${name} connection limit -1`);
     await exec(url, `alter database ${name} set default_transaction_read_only = on`);
     assert.equal((await inspectStore(url)).isWritable, false);

@@ -61,32 +61,32 @@ export interface RecordedPoll {
 }
 
 /** Longest address that is kept: what servers and browsers take. */
-export const MOST_URL = 2_048;
-export const MOST_TITLE = 300;
-const MOST_ERROR = 500;
+export const MAX_URL = 2_048;
+export const MAX_TITLE = 300;
+const MAX_ERROR = 500;
 /** A validator cut short would be another one: a longer one is not kept at all. */
-const MOST_VALIDATOR = 1_024;
+const MAX_VALIDATOR = 1_024;
 
 /** At most so many characters, never half of one. */
-export function cutText(text: string | null, most: number): string | null {
-  return text === null ? null : text.slice(0, most).toWellFormed();
+export function cutText(text: string | null, max: number): string | null {
+  return text === null ? null : text.slice(0, max).toWellFormed();
 }
 
 /** The text when it is short enough, else nothing. */
-export function keptWhole(text: string | null, most: number): string | null {
-  return text !== null && text.length <= most ? text.toWellFormed() : null;
+export function keptWhole(text: string | null, max: number): string | null {
+  return text !== null && text.length <= max ? text.toWellFormed() : null;
 }
 
 export function stateRow(state: SubscribedState) {
   return {
     status: state.status,
-    etag: keptWhole(state.etag, MOST_VALIDATOR),
-    last_modified: keptWhole(state.lastModified, MOST_VALIDATOR),
+    etag: keptWhole(state.etag, MAX_VALIDATOR),
+    last_modified: keptWhole(state.lastModified, MAX_VALIDATOR),
     next_poll_at: Math.round(state.nextPollAt),
     failures: state.failures,
-    error: cutText(state.error, MOST_ERROR),
-    title: cutText(state.title, MOST_TITLE),
-    site_url: keptWhole(state.siteUrl, MOST_URL),
+    error: cutText(state.error, MAX_ERROR),
+    title: cutText(state.title, MAX_TITLE),
+    site_url: keptWhole(state.siteUrl, MAX_URL),
     last_new_at: state.lastNewAt,
     read_at: state.readAt,
     ttl_ms: state.ttlMs,
@@ -105,7 +105,7 @@ function numbersOf(bits: number): number[] {
 }
 
 export function itemRow({ key, url, title, publishedAt }: NewItem) {
-  return { key, url: keptWhole(url, MOST_URL), title: cutText(title, MOST_TITLE), published_at: publishedAt };
+  return { key, url: keptWhole(url, MAX_URL), title: cutText(title, MAX_TITLE), published_at: publishedAt };
 }
 
 export function storedFeed(row: Selectable<Database['feeds']>): StoredFeed {

@@ -13,7 +13,7 @@ import { together } from './together.ts';
 type FeedRow = Selectable<Database['feeds']>;
 
 /** Old addresses that are remembered of a feed: one that moves with each poll has only its last. */
-const MOST_MOVES = 20;
+const MAX_MOVES = 20;
 
 /** Drops a feed with all that came from it. What it said counts no more from the first moment on. */
 export async function removeFeed(db: Kysely<Database>, feedId: number): Promise<void> {
@@ -93,7 +93,7 @@ export const rememberMove = (tx: Transaction<Database>, url: string, feedId: num
     .compile(),
   sql<never>`
     delete from feed_moves where feed_id = ${feedId}
-      and id not in (select id from feed_moves where feed_id = ${feedId} order by id desc limit ${MOST_MOVES})`.compile(
+      and id not in (select id from feed_moves where feed_id = ${feedId} order by id desc limit ${MAX_MOVES})`.compile(
     tx,
   ),
 ];

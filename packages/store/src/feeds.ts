@@ -7,7 +7,7 @@ import { forgetItems } from './drop-items.ts';
 import { FeedMentions } from './feed-mentions.ts';
 import { FeedOffers } from './feed-offers.ts';
 import {
-  MOST_URL,
+  MAX_URL,
   type NewFeed,
   type PolledFeed,
   type RecordedPoll,
@@ -87,7 +87,7 @@ export class FeedTable {
     await this.finishLeaving();
     const counts = { added: 0, known: 0, revived: 0, refused: 0 };
     for (const batch of batches(feeds, ADDED_AT_ONCE)) {
-      const kept = batch.filter(({ url }) => url.length <= MOST_URL);
+      const kept = batch.filter(({ url }) => url.length <= MAX_URL);
       counts.refused += batch.length - kept.length;
       const { added, revived } = await addFeeds(this.#db, kept, { at, isReviving: options.isReviving ?? true });
       counts.added += added;

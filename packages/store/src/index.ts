@@ -19,7 +19,7 @@ export type {
 } from './events.ts';
 export type { FeedMentions, NamedDomainFacts, NamingFeed, StoredMention } from './feed-mentions.ts';
 export type { FeedOffers, OfferedDomain } from './feed-offers.ts';
-export { MOST_URL, type NewFeed, type PolledFeed, type RecordedPoll, type StoredFeed } from './feed-records.ts';
+export { MAX_URL, type NewFeed, type PolledFeed, type RecordedPoll, type StoredFeed } from './feed-records.ts';
 export type { AddedFeeds, AddOptions, DueFeed, DuePlace, FeedSummary, FeedTable } from './feeds.ts';
 export type { PoolFigures, StoreCounts, StoreFigures } from './figures.ts';
 export type {

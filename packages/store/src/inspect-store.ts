@@ -33,7 +33,7 @@ export interface StoreState {
 export interface StoreConnections {
   readonly used: number;
   /** Without those that are reserved for superusers and the like. */
-  readonly most: number;
+  readonly max: number;
   readonly limitOf: 'server' | 'database' | 'user';
 }
 
@@ -99,12 +99,12 @@ function mayWrite(place: string): boolean {
 interface ServerRow {
   readonly now: Date;
   readonly used: number;
-  readonly most: number;
+  readonly max: number;
   readonly database_used: number;
   /** -1: none. */
-  readonly database_most: number;
+  readonly database_max: number;
   readonly user_used: number;
-  readonly user_most: number;
+  readonly user_max: number;
   readonly may_create: boolean | null;
   readonly is_replica: boolean;
   readonly migrations: string | null;
@@ -116,11 +116,11 @@ const SERVER = `
   select clock_timestamp() as now,
     (select count(*) from pg_stat_activity where datid is not null) as used,
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-      - coalesce(nullif(current_setting('reserved_connections', true), '')::int, 0) as most,
+      - coalesce(nullif(current_setting('reserved_connections', true), '')::int, 0) as max,
     (select count(*) from pg_stat_activity where datname = current_database()) as database_used,
-    (select datconnlimit from pg_database where datname = current_database()) as database_most,
+    (select datconnlimit from pg_database where datname = current_database()) as database_max,
     (select count(*) from pg_stat_activity where usename = session_user and datid is not null) as user_used,
-    (select rolconnlimit from pg_roles where rolname = session_user) as user_most,
+    (select rolconnlimit from pg_roles where rolname = session_user) as user_max,
     has_schema_privilege(current_schema(), 'create') as may_create,
     pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as is_replica,
     to_regclass(quote_ident(current_schema()) || '.${TABLE}') as migrations,
@@ -159,11 +159,11 @@ async function hasSessions(client: pg.PoolClient, pool: pg.Pool): Promise<boolea
 /** The look's own connection is none that is used. */
 function connectionsOf(row: ServerRow): StoreConnections {
   const limits = [
-    { used: row.used - 1, most: row.most, limitOf: 'server' },
-    { used: row.database_used - 1, most: row.database_most, limitOf: 'database' },
-    { used: row.user_used - 1, most: row.user_most, limitOf: 'user' },
+    { used: row.used - 1, max: row.max, limitOf: 'server' },
+    { used: row.database_used - 1, max: row.database_max, limitOf: 'database' },
+    { used: row.user_used - 1, max: row.user_max, limitOf: 'user' },
   ] as const;
-  return limits.filter(({ most }) => most >= 0).reduce((a, b) => (b.most - b.used < a.most - a.used ? b : a));
+  return limits.filter(({ max }) => max >= 0).reduce((a, b) => (b.max - b.used < a.max - a.used ? b : a));
 }
 
 async function inspectServer(client: pg.PoolClient): Promise<Omit<StoreState, 'hasSessions'>> {

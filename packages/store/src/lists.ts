@@ -69,9 +69,9 @@ export class ListTable {
     };
     if (direction !== undefined) return this.#read(newest(side(direction), order, page));
     // One index for each side: together in one condition they would be sorted whole. Rows are read of those that are told alone.
-    const most = { limit: page.offset + page.limit, offset: 0 };
+    const max = { limit: page.offset + page.limit, offset: 0 };
     const keys = (way: 'in' | 'out', name: string) =>
-      newest(side(way), order, most)
+      newest(side(way), order, max)
         .select(['changes.id', `changes.${order} as time`])
         .as(name);
     const told = this.#db

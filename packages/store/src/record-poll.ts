@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CompiledQuery, Kysely, Selectable, Transaction } from 'kysely';
 import { type AddedItems, addItems, type DatedItem, knownKeys, slicesOf } from './add-items.ts';
 import { bumping } from './counters.ts';
-import { MOST_URL, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
+import { MAX_URL, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
 import { finishLeaving, markLeaving, rememberMove } from './feed-removal.ts';
 import { inTurn } from './in-turn.ts';
 import { listed } from './json-rows.ts';
@@ -148,7 +148,7 @@ function stateQueries(
       .set({ ...row, url })
       .where('id', '=', id)
       .compile();
-  if (state.url === feed.url || state.url.length > MOST_URL) return recorded(update(feed.url));
+  if (state.url === feed.url || state.url.length > MAX_URL) return recorded(update(feed.url));
   if (!other) {
     const freed = tx.deleteFrom('feed_moves').where('url', '=', state.url).compile();
     return recorded(update(state.url), freed, ...rememberMove(tx, feed.url, id));

@@ -21,7 +21,7 @@ const PRIOR_MS = 30 * DAY_MS;
 /** A look of so long ago counts half. */
 const HALF_LIFE_MS = 90 * DAY_MS;
 /** Steps of the interval, two to an octave: from a quarter of the usual one to twice. A domain changes its step seldom. */
-const LEAST_STEP = -4;
+const MIN_STEP = -4;
 const GREATEST_STEP = 2;
 /** The step of half the usual interval: watched domains have no greater one. */
 const WATCHED_STEP = -2;
@@ -44,7 +44,7 @@ export function withLook(
 export function intervalOf(history: ChangeHistory, { usualMs, isWatched }: ScheduleOptions): number {
   const meanMs = (history.trackedMs + PRIOR_MS) / (history.changes + 1);
   // √(mean / prior) as a power of √2.
-  const step = Math.min(Math.max(Math.round(Math.log2(meanMs / PRIOR_MS)), LEAST_STEP), GREATEST_STEP);
+  const step = Math.min(Math.max(Math.round(Math.log2(meanMs / PRIOR_MS)), MIN_STEP), GREATEST_STEP);
   return usualMs * 2 ** ((isWatched ? Math.min(step, WATCHED_STEP) : step) / 2);
 }
 

@@ -133,7 +133,7 @@ function blocks(values: Float32Array): Uint8Array {
   const view = new DataView(bytes.buffer);
   for (let block = 0; block * BLOCK < values.length; block += 1) {
     const part = values.subarray(block * BLOCK, (block + 1) * BLOCK);
-    const scale = part.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / 127;
+    const scale = part.reduce((max, value) => Math.max(max, Math.abs(value)), 0) / 127;
     const at = block * (2 + BLOCK);
     view.setFloat16(at, scale, true);
     for (const [i, value] of part.entries()) view.setInt8(at + 2 + i, scale === 0 ? 0 : Math.round(value / scale));
@@ -149,7 +149,7 @@ function smallBlocks(values: Float32Array): Uint8Array {
   for (let block = 0; block * BLOCK < values.length; block += 1) {
     const part = values.subarray(block * BLOCK, (block + 1) * BLOCK);
     // The value farthest from 0 is -8 of the scale, which may be negative.
-    const scale = part.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0) / -8;
+    const scale = part.reduce((max, value) => (Math.abs(value) > Math.abs(max) ? value : max), 0) / -8;
     const level = (i: number) => Math.min(15, Math.floor(scale === 0 ? 8 : (part[i] as number) / scale + 8.5));
     view.setFloat16(block * size, scale, true);
     for (let i = 0; i < BLOCK / 2; i += 1) bytes[block * size + 2 + i] = level(i) | (level(i + BLOCK / 2) << 4);

@@ -29,7 +29,7 @@ describe('the situations of companies', () => {
   const policies = async (domain: string) => (await texts(domain)).filter((text) => text.startsWith('v=spf1'));
   it('come at the rates that they have in the wild', () => {
     const share = (name: string) => withSituation(name).length / internet.domains().length;
-    for (const [name, least, most] of [
+    for (const [name, min, max] of [
       ['gateway', 0.08, 0.16],
       ['policy nested', 0.015, 0.05],
       ['policy hosted', 0.01, 0.03],
@@ -44,7 +44,7 @@ describe('the situations of companies', () => {
       ['parked by page', 0.004, 0.03],
       ['parked by redirect', 0.002, 0.02],
     ] as const)
-      assert.ok(share(name) >= least && share(name) <= most, `${name}: ${(share(name) * 100).toFixed(2)} %`);
+      assert.ok(share(name) >= min && share(name) <= max, `${name}: ${(share(name) * 100).toFixed(2)} %`);
   });
   it('leave a company the same when there are more of them', async () => {
     await using few = await createInternet({ domains: 50, hasFaults: false, feeds: 0 });

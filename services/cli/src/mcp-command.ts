@@ -4,10 +4,10 @@ import type { McpCommandOptions } from './commands/mcp.ts';
 import type { CommandContext } from './context.ts';
 import { mcpHelp } from './help.ts';
 
-const wholeNumber = (least: number, most: number) => (text: string) => {
+const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < least || value > most)
-    throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+  if (!/^\d+$/.test(text) || value < min || value > max)
+    throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
   return value;
 };
 

@@ -19,7 +19,7 @@ export interface ChoiceOptions extends ChoiceParts {
   readonly tools: readonly Tool[];
   readonly isCallForced: boolean;
   /** Calls beyond so many are left out. */
-  readonly mostCalls: number;
+  readonly maxCalls: number;
 }
 
 /** Deltas of a choice, from `begin` to `end`. Whoever stops reading stops the engine. */
@@ -27,7 +27,7 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   const { stops, tools, isCallForced, signal, usage, context } = options;
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const scanner = new StopScanner(stops);
-  const reader = tools.length > 0 ? new ToolCallReader(tools, { most: options.mostCalls }) : undefined;
+  const reader = tools.length > 0 ? new ToolCallReader(tools, { max: options.maxCalls }) : undefined;
   let logprobs: ChosenLogprob[] = [];
   let reason: FinishReason = 'stop';
   let hasCalls = false;

@@ -47,8 +47,8 @@ export class EngineBackend implements Backend {
       throw error;
     });
     const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
-    const mostCalls = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
-    const options = { stops: request.stops, tools, isCallForced, mostCalls };
+    const maxCalls = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
+    const options = { stops: request.stops, tools, isCallForced, maxCalls };
     const grammarParam = isCallForced ? 'tools' : 'response_format';
     return { promptTokens: prompt.length, choices: jobs.map((job) => this.#choice(job, options, { grammarParam })) };
   }
@@ -63,7 +63,7 @@ export class EngineBackend implements Backend {
         throw new CompletionError('invalid_value', 'An empty prompt cannot be completed.', { param: what });
       promptTokens += prompt.length;
       const jobs = this.#jobs(request, { prompt, grammar: undefined, what });
-      const options = { stops: request.stops, tools: [], isCallForced: false, mostCalls: 0 };
+      const options = { stops: request.stops, tools: [], isCallForced: false, maxCalls: 0 };
       const echo = request.isEchoed ? await this.#textOf(given) : undefined;
       for (const job of jobs) choices.push(this.#choice(job, options, { prompt: at, echo }));
     }
@@ -126,8 +126,8 @@ export class EngineBackend implements Backend {
   /** What cannot fit whatever its tokens are is not read: that would take long, and hold up answers. */
   #assertMayFit(length: number, what: string): void {
     const { contextLength, longestToken } = this.engine.info;
-    const least = Math.ceil(length / longestToken);
-    if (least >= contextLength) throw tooLong(what, contextLength, `at least ${least}`);
+    const min = Math.ceil(length / longestToken);
+    if (min >= contextLength) throw tooLong(what, contextLength, `at least ${min}`);
   }
 
   async #textOf(input: string | readonly number[]): Promise<string> {

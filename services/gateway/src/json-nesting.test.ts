@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { nestsDeeper } from './json-nesting.ts';
 
 describe('the nesting of a JSON text', () => {
-  for (const [text, most, isDeeper] of [
+  for (const [text, max, isDeeper] of [
     ['[[1],{"a":[2]}]', 3, false],
     ['[[1],{"a":[2]}]', 2, true],
     ['[]'.repeat(1_000), 1, false],
@@ -12,6 +12,6 @@ describe('the nesting of a JSON text', () => {
     [String.raw`["\\",[1]]`, 1, true],
     [String.raw`["é[[\\\"[[",1]`, 1, false],
   ] as const)
-    it(`is ${isDeeper ? '' : 'not '}deeper than ${most}, outside of strings: ${text.slice(0, 20)}`, () =>
-      assert.equal(nestsDeeper(new TextEncoder().encode(text), most), isDeeper));
+    it(`is ${isDeeper ? '' : 'not '}deeper than ${max}, outside of strings: ${text.slice(0, 20)}`, () =>
+      assert.equal(nestsDeeper(new TextEncoder().encode(text), max), isDeeper));
 });

@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../../../tests/support/temporary-directory.t
 import { until } from '../../../tests/support/until.ts';
 import { type Harness, type Json, MODEL, startHarness } from './test/harness.ts';
 import { ENDLESS, get, MESSAGES as messages, post, sharedGateway } from './test/shared.ts';
-import { MOST_SEGMENTS, WorkersHeard } from './workers-heard.ts';
+import { MAX_SEGMENTS, WorkersHeard } from './workers-heard.ts';
 
 const CHAT = '/v1/chat/completions';
 const short = { model: MODEL, messages, max_tokens: 1 };
@@ -224,9 +224,9 @@ describe('the receipt of an answer that workers made', () => {
   it('has a bounded number of segments', () => {
     const workers = new WorkersHeard();
     const onSegment = workers.ofChoice(0);
-    for (let from = 0; from <= MOST_SEGMENTS; from += 1)
+    for (let from = 0; from <= MAX_SEGMENTS; from += 1)
       onSegment({ worker: 'w', nonce: nonceOf(from), from, to: from + 1, chainHead: HEAD });
     const segments = workers.segments();
-    assert.deepEqual([segments.length, segments.at(-1)?.from], [MOST_SEGMENTS, MOST_SEGMENTS - 1]);
+    assert.deepEqual([segments.length, segments.at(-1)?.from], [MAX_SEGMENTS, MAX_SEGMENTS - 1]);
   });
 });

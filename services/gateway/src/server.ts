@@ -51,7 +51,7 @@ const BODY_BYTES = 16 * 1024 * 1024;
 /** All headers together. */
 const HEADER_BYTES = 16_384;
 /** Arrays and objects within each other. */
-const MOST_NESTED = 200;
+const MAX_NESTED = 200;
 /** Connections that may come at once; one that finds no room tries again after a second. */
 const BACKLOG = 4_096;
 const SHUTDOWN_MS = 10_000;
@@ -123,8 +123,8 @@ export function createServer({
     const salt = randomBytes(SALT_BYTES);
     request.receiptSalt = salt.toString('hex');
     request.bodyDigest = createHmac('sha256', salt).update(body).digest('hex');
-    if (nestsDeeper(body, MOST_NESTED)) {
-      done(new CompletionError('invalid_request', `The body nests deeper than ${MOST_NESTED} levels.`));
+    if (nestsDeeper(body, MAX_NESTED)) {
+      done(new CompletionError('invalid_request', `The body nests deeper than ${MAX_NESTED} levels.`));
       return;
     }
     parseJson(request, body.toString('utf8'), done);
@@ -342,11 +342,11 @@ export function asRefusal(error: unknown): CompletionError {
 }
 
 /** Later than this, waiting is for the caller's caller to decide. */
-const MOST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /** `x-should-retry` and `retry-after-ms` are what the official clients read; `retry-after` is what everybody does. */
 function retryHeaders({ retryAfterMs, status, headers }: CompletionError): Record<string, string> {
-  const isWorthRetrying = retryAfterMs !== undefined && retryAfterMs <= MOST_WAIT_MS;
+  const isWorthRetrying = retryAfterMs !== undefined && retryAfterMs <= MAX_WAIT_MS;
   return {
     ...headers,
     ...(status >= 500 || status === 429 ? { 'x-should-retry': String(isWorthRetrying) } : {}),

@@ -88,13 +88,13 @@ export class WaitingLines {
   /** The longest line that may lose its last: never the only one of its priority. */
   longest(): { readonly length: number; readonly last: Waiter } | undefined {
     let longest: { length: number; last: Waiter } | undefined;
-    let most = 0;
+    let max = 0;
     for (const { priority, byKey, waiting } of this.#all()) {
       if (waiting < 2) continue;
       for (const line of byKey.values()) {
         const last = line.at(-1);
-        if (!last || line.length / SHARES[priority] <= most) continue;
-        most = line.length / SHARES[priority];
+        if (!last || line.length / SHARES[priority] <= max) continue;
+        max = line.length / SHARES[priority];
         longest = { length: line.length, last };
       }
     }

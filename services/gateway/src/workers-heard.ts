@@ -15,14 +15,14 @@ export interface AnswerSegment {
 }
 
 /** A receipt tells of so many at most: a choice has one worker, unless workers died. */
-export const MOST_SEGMENTS = 1_000;
+export const MAX_SEGMENTS = 1_000;
 
 export class WorkersHeard {
   readonly #segments: AnswerSegment[] = [];
 
   ofChoice(choice: number): NonNullable<JobContext['onSegment']> {
     return ({ worker, nonce, from, to, chainHead }) => {
-      if (this.#segments.length >= MOST_SEGMENTS) return;
+      if (this.#segments.length >= MAX_SEGMENTS) return;
       this.#segments.push({ choice, worker, nonce, from, to, chainHead });
     };
   }

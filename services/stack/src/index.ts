@@ -15,7 +15,7 @@ export { openPoller } from './feeds/open-poller.ts';
 export type { FeedPoller, PollResult } from './feeds/poller.ts';
 export {
   feedAddress,
-  MOST_LIST_BYTES,
+  MAX_LIST_BYTES,
   readListFile,
   readSubscriptions,
   type Subscriptions,

@@ -223,7 +223,7 @@ const touching = (stale: readonly string[]): TakenEvent => ({
  * An aggregate is computed anew no sooner than this. With the quarter of a second after which a follower looks, and the time that it
  * takes to answer, what any process has committed is in every answer within a second.
  */
-export const MOST_STALE_MS = 600;
+export const MAX_STALE_MS = 600;
 
 /** What an answer rests on, told to the answers in memory. */
 export const tags = {

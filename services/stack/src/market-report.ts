@@ -41,7 +41,7 @@ export const MarketSchema = z
 
 export function marketReport(
   market: Market,
-  { names, most }: { readonly names: KnownNames; readonly most: number },
+  { names, max }: { readonly names: KnownNames; readonly max: number },
 ): z.input<typeof MarketSchema> {
   const of = (part: number) => (market.domains === 0 ? null : part / market.domains);
   return {
@@ -58,7 +58,7 @@ export function marketReport(
     cr4: market.cr4,
     effective_providers: market.effectiveProviders,
     total: market.providers.length,
-    providers: market.providers.slice(0, most).map(({ provider, domains, share }) => ({
+    providers: market.providers.slice(0, max).map(({ provider, domains, share }) => ({
       provider: names.nameOf(provider),
       provider_id: provider,
       owner: names.ownerOf(provider),

@@ -18,7 +18,7 @@ import { loadFingerprints } from './load-fingerprints.ts';
 import { StartError, startErrorOf } from './start-error.ts';
 
 /** A million domains are 30 MB. */
-const MOST_LIST_BYTES = 64 * 1024 * 1024;
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /** Made once in a process, however many services it starts. */
 const bundled: { catalog?: readonly Provider[]; rulebook?: Rulebook } = {};
@@ -75,6 +75,6 @@ async function readSectors(file: string): Promise<NonNullable<CompileOptions['se
 async function readBounded(file: string): Promise<string> {
   await using handle = await open(file);
   const { size } = await handle.stat();
-  if (size > MOST_LIST_BYTES) throw new StartError(`${file} has ${size} bytes, more than ${MOST_LIST_BYTES}`);
+  if (size > MAX_LIST_BYTES) throw new StartError(`${file} has ${size} bytes, more than ${MAX_LIST_BYTES}`);
   return handle.readFile('utf8');
 }

@@ -28,25 +28,25 @@ export async function rehearseQuestions(app: StackApp, logger: Logger): Promise<
 }
 
 function questions({ index, exposures }: StackApp): readonly Rehearsal<StackApp>[] {
-  const most = { limit: '1000' };
+  const max = { limit: '1000' };
   const [leader] = leaders(index, { today: 0, limit: 1 });
   const provider = leader?.provider ?? '';
   return [
-    { route: getSearch, query: most },
+    { route: getSearch, query: max },
     // Most names hold it: what is looked through for it is the longest way that a search can take.
     { route: getSearch, query: { q: '.com' } },
     { route: getStats },
     { route: getLeaders },
-    { route: getMigrations, query: most },
-    { route: getAlerts, query: most },
-    { route: getAnomalies, query: most },
+    { route: getMigrations, query: max },
+    { route: getAlerts, query: max },
+    { route: getAnomalies, query: max },
     { route: getScorecard },
     { route: getMarketShare },
-    { route: getFeedLeaders, query: most },
+    { route: getFeedLeaders, query: max },
     ...(exposures.isLoaded
       ? [
-          { route: getAdvisories, query: most },
-          { route: getAffected, query: most },
+          { route: getAdvisories, query: max },
+          { route: getAffected, query: max },
         ]
       : []),
     { route: getSecurityCsv },

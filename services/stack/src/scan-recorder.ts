@@ -2,7 +2,7 @@
 import type { RecordedScan, RecordOptions, ScanRecord, Store } from '@strata/store';
 
 /** So that whoever waits for an answer waits behind one batch for tens of milliseconds at most, on a database of one's own as well. */
-const MOST_AT_ONCE = 64;
+const MAX_AT_ONCE = 64;
 /** A scan takes seconds: waiting so long for others costs nothing. */
 const LINGER_MS = 20;
 
@@ -34,7 +34,7 @@ export class ScanRecorder {
       const waiting = { scan, resolve, reject };
       if (isAwaited) this.#waiting.unshift(waiting);
       else this.#waiting.push(waiting);
-      if (isAwaited || this.#waiting.length >= MOST_AT_ONCE) void this.#writeAll();
+      if (isAwaited || this.#waiting.length >= MAX_AT_ONCE) void this.#writeAll();
       else this.#timer ??= setTimeout(() => void this.#writeAll(), LINGER_MS);
     });
   }
@@ -45,7 +45,7 @@ export class ScanRecorder {
     if (this.#isWriting) return;
     this.#isWriting = true;
     // What has gathered while a batch was written has waited enough.
-    while (this.#waiting.length > 0) await this.#write(this.#waiting.splice(0, MOST_AT_ONCE));
+    while (this.#waiting.length > 0) await this.#write(this.#waiting.splice(0, MAX_AT_ONCE));
     this.#isWriting = false;
   }
 

@@ -8,7 +8,7 @@ import { StreamHub } from './stream-hub.ts';
 function slowClient(lastEventId?: string) {
   let waiting = 0;
   const client = {
-    ...{ lastEventId, received: [] as number[], isClosed: false, mostWaiting: 0 },
+    ...{ lastEventId, received: [] as number[], isClosed: false, maxWaiting: 0 },
     get bufferedBytes() {
       return waiting;
     },
@@ -16,7 +16,7 @@ function slowClient(lastEventId?: string) {
       const id = /^id: (\d+)$/m.exec(chunk.toString())?.[1];
       if (id) client.received.push(Number(id));
       waiting += chunk.length;
-      client.mostWaiting = Math.max(client.mostWaiting, waiting);
+      client.maxWaiting = Math.max(client.maxWaiting, waiting);
       return waiting < 16_384;
     },
     async drained() {
@@ -65,7 +65,7 @@ describe('the hub of the stream', () => {
     await publish(stream, hub, 1);
     const expected = Array.from({ length: hub.latestSeq - 1 }, (_, i) => i + 2);
     assert.deepEqual(client.received, expected);
-    assert.ok(client.mostWaiting < 32_768, `${client.mostWaiting} bytes were waiting at once`);
+    assert.ok(client.maxWaiting < 32_768, `${client.maxWaiting} bytes were waiting at once`);
     assert.equal(hub.subscribers, 1);
   });
 

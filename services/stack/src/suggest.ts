@@ -5,8 +5,8 @@ import { type DomainIndex, searchDomains } from '@strata/analytics';
 import { countedNetworks, type HttpServer, RateWindow, Refusal } from '@strata/http';
 import { asciiPart } from './routes/parameters.ts';
 
-const MOST_DOMAINS = 8;
-const MOST_PROVIDERS = 5;
+const MAX_DOMAINS = 8;
+const MAX_PROVIDERS = 5;
 /** A domain name has no more (RFC 1035, 2.3.4). */
 const LONGEST = 253;
 /** What is shorter is in nearly every name: then only names that begin with it are told, and no aliases. */
@@ -73,7 +73,7 @@ export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: strin
       .toSorted((a, b) => a.rank - b.rank || b.domains - a.domains || (a.id < b.id ? -1 : 1));
     return {
       domains: domainsLike(index, asciiPart(wanted)),
-      providers: ranked.slice(0, MOST_PROVIDERS).map(({ id, name }) => ({ id, name })),
+      providers: ranked.slice(0, MAX_PROVIDERS).map(({ id, name }) => ({ id, name })),
     };
   };
 }
@@ -82,11 +82,11 @@ export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: strin
 function domainsLike(index: DomainIndex, part: string): string[] {
   const { names } = index;
   const [from, to] = names.prefixRange(part);
-  const begun = names.order().subarray(from, Math.min(to, from + MOST_DOMAINS));
+  const begun = names.order().subarray(from, Math.min(to, from + MAX_DOMAINS));
   const found =
-    begun.length === MOST_DOMAINS || part.length < ANYWHERE_FROM
+    begun.length === MAX_DOMAINS || part.length < ANYWHERE_FROM
       ? [...begun]
-      : searchDomains(index, { part }, { limit: MOST_DOMAINS, offset: 0 }).domains;
+      : searchDomains(index, { part }, { limit: MAX_DOMAINS, offset: 0 }).domains;
   return found.map((domain) => names.name(domain));
 }
 

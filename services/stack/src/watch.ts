@@ -32,7 +32,7 @@ const EVENTS_AT_ONCE = 500;
 /** An alert on the same subject sooner than this is the same alert. */
 const QUIET_MS = 7 * DAY_MS;
 /** After a long stop only the latest days are judged: an older one is no news. */
-const MOST_DAYS = 7;
+const MAX_DAYS = 7;
 /** Series judged before others get a turn. */
 const SERIES_AT_ONCE = 60;
 
@@ -67,7 +67,7 @@ export class Watch {
     const before = { seq: this.#seq, day: this.#day };
     for (let isMore = true; isMore; ) isMore = await this.#lookAtEvents();
     const yesterday = dayOf(this.#parts.now().getTime()) - 1;
-    for (let day = Math.max(this.#day + 1, yesterday - MOST_DAYS + 1); day <= yesterday; day += 1) {
+    for (let day = Math.max(this.#day + 1, yesterday - MAX_DAYS + 1); day <= yesterday; day += 1) {
       await this.#judgeDay(day);
       this.#day = day;
     }

@@ -5,14 +5,14 @@ import type { StackApp } from './context.ts';
 import { WholeNumber } from './routes/parameters.ts';
 
 /** As many days as the index keeps migrations in memory. */
-const MOST_DAYS = 60;
+const MAX_DAYS = 60;
 
 /** Query parameters of a window. */
 export const windowParameters = {
-  days: WholeNumber({ min: 1, max: MOST_DAYS })
+  days: WholeNumber({ min: 1, max: MAX_DAYS })
     .describe('Only those confirmed on the last so many UTC days, today among them.')
     .optional(),
-  hours: WholeNumber({ min: 1, max: MOST_DAYS * 24 })
+  hours: WholeNumber({ min: 1, max: MAX_DAYS * 24 })
     .describe('Only those confirmed within so many hours, as `/stack/v1/stats` counts them; goes before `days`.')
     .optional(),
 };

@@ -16,29 +16,29 @@ export interface FindParts {
 }
 
 /** Each costs a pulse a second; a worker has few places to share. */
-const MOST_GATEWAYS = 64;
+const MAX_GATEWAYS = 64;
 /** Of these, kept for those whom its operator has named. */
 const NAMED_GATEWAYS = 8;
 /** Whoever has asked for nothing for so long gives way to another. */
 const IDLE_MS = 60_000;
 /** Apart from those: most peers that are met are no gateways. */
-const MOST_OPENING = 32;
+const MAX_OPENING = 32;
 const OPENING_PAUSE_MS = 1_000;
 /** Peers that are remembered: those asked in vain, and gateways that are away. */
-const MOST_PEERS = 1_024;
+const MAX_PEERS = 1_024;
 const LOOK_MS = 60_000;
 const LOOK_FOR_MS = 30_000;
 const OPEN_MS = 10_000;
 /** After the first failure; doubled with each that follows. */
 const FIRST_PAUSE_MS = 500;
 /** A gateway that restarts has its workers back within this; others are asked seldom, as they may become gateways. */
-const MOST_PAUSE_MS = { gateway: 30_000, other: 600_000 };
+const MAX_PAUSE_MS = { gateway: 30_000, other: 600_000 };
 /** The first one of who spoke, and no protocol of ours. */
 const UNFIT_PAUSE_MS = 60_000;
 /** A channel that lasted so long was no failure. */
 const GOOD_MS = 10_000;
 /** Whoever failed so often in a row is forgotten, until it is met again: half an hour, for a gateway. */
-const MOST_FAILURES = 60;
+const MAX_FAILURES = 60;
 
 interface Peer {
   /** Known to be one: found as one, or served before. */
@@ -110,7 +110,7 @@ export class Gateways implements AsyncDisposable {
   /** A connection to it is there, or a way to make one. */
   #met(name: string, isGateway: boolean): void {
     const known = this.#peers.get(name);
-    if (known === undefined && this.#peers.size >= MOST_PEERS && !this.#madeRoom()) return;
+    if (known === undefined && this.#peers.size >= MAX_PEERS && !this.#madeRoom()) return;
     const peer = known ?? newPeer();
     this.#peers.set(name, peer);
     if (peer.state !== 'idle') return;
@@ -142,8 +142,8 @@ export class Gateways implements AsyncDisposable {
     const strangers = open.filter(([other]) => !this.#named.has(other)).map(([, peer]) => peer);
     const named = open.length - strangers.length;
     const free = this.#named.has(name)
-      ? MOST_GATEWAYS - open.length
-      : MOST_GATEWAYS - Math.max(NAMED_GATEWAYS, named) - strangers.length;
+      ? MAX_GATEWAYS - open.length
+      : MAX_GATEWAYS - Math.max(NAMED_GATEWAYS, named) - strangers.length;
     if (free > 0) return {};
     const sinceMs = this.#parts.nowMs() - IDLE_MS;
     // Who has never asked for anything goes first.
@@ -158,8 +158,8 @@ export class Gateways implements AsyncDisposable {
     peer.timer = undefined;
     if (this.#stopping.signal.aborted) return;
     const opening = [...this.#peers.values()].filter(({ state }) => state === 'opening').length;
-    const pauseMs = opening >= MOST_OPENING ? OPENING_PAUSE_MS : MOST_PAUSE_MS.gateway;
-    if (opening >= MOST_OPENING || this.#place(name) === undefined) {
+    const pauseMs = opening >= MAX_OPENING ? OPENING_PAUSE_MS : MAX_PAUSE_MS.gateway;
+    if (opening >= MAX_OPENING || this.#place(name) === undefined) {
       peer.timer = setTimeout(() => this.#begin(name, peer), pauseMs);
       return;
     }
@@ -211,13 +211,13 @@ export class Gateways implements AsyncDisposable {
     peer.state = 'idle';
     peer.failures = isGood ? 1 : peer.failures + 1;
     if (this.#stopping.signal.aborted) return;
-    if (peer.failures > MOST_FAILURES) {
+    if (peer.failures > MAX_FAILURES) {
       this.#peers.delete(name);
       return;
     }
-    const mostMs = peer.isGateway ? MOST_PAUSE_MS.gateway : MOST_PAUSE_MS.other;
+    const maxMs = peer.isGateway ? MAX_PAUSE_MS.gateway : MAX_PAUSE_MS.other;
     const firstMs = peer.isUnfit ? UNFIT_PAUSE_MS : FIRST_PAUSE_MS;
-    const pauseMs = Math.min(firstMs * 2 ** (peer.failures - 1), mostMs);
+    const pauseMs = Math.min(firstMs * 2 ** (peer.failures - 1), maxMs);
     // Spread out: the workers of a gateway that restarts do not come back in one moment.
     peer.timer = setTimeout(() => this.#begin(name, peer), pauseMs * (0.5 + random()));
   }

@@ -5,8 +5,8 @@ import { RequestFailure } from './failure.ts';
 
 /** So long no grammar is taken from who sent such a one. */
 const REFUSED_MS = 600_000;
-const MOST_GATEWAYS = 1_024;
-const MOST_GRAMMARS = 1_024;
+const MAX_GATEWAYS = 1_024;
+const MAX_GRAMMARS = 1_024;
 
 const utf8 = new TextEncoder();
 
@@ -45,7 +45,7 @@ export class Grammars {
     // Sets and maps keep the order in which things came.
     for (const kept of [this.#endless, this.#refused])
       for (const oldest of kept.keys()) {
-        if (kept.size <= (kept === this.#endless ? MOST_GRAMMARS : MOST_GATEWAYS)) break;
+        if (kept.size <= (kept === this.#endless ? MAX_GRAMMARS : MAX_GATEWAYS)) break;
         kept.delete(oldest);
       }
   }

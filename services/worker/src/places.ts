@@ -95,9 +95,9 @@ export class Places {
   /** Sends away the last one of the gateway that has most waiting, if that is more than this one would have. */
   #madeRoom(gateway: string): boolean {
     const waitingOf = (name: string) => this.#line.filter((waiting) => waiting.gateway === name).length;
-    const most = this.#line.toSorted((a, b) => waitingOf(b.gateway) - waitingOf(a.gateway))[0]?.gateway;
-    if (most === undefined || waitingOf(most) <= waitingOf(gateway) + 1) return false;
-    const last = this.#line.findLast((waiting) => waiting.gateway === most);
+    const max = this.#line.toSorted((a, b) => waitingOf(b.gateway) - waitingOf(a.gateway))[0]?.gateway;
+    if (max === undefined || waitingOf(max) <= waitingOf(gateway) + 1) return false;
+    const last = this.#line.findLast((waiting) => waiting.gateway === max);
     this.#line = this.#line.filter((waiting) => waiting !== last);
     last?.refuse(new BusyError('the line is full, and others ask too'));
     return true;

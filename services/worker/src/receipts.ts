@@ -11,7 +11,7 @@ export interface SignedReceipt {
 }
 
 /** Requests known again when they come twice; older ones are found in the store when they end. */
-const MOST_NONCES = 100_000;
+const MAX_NONCES = 100_000;
 
 export class Receipts {
   readonly #segments: Segments;
@@ -50,7 +50,7 @@ export class Receipts {
     const name = nameOf(nonce);
     if (this.#nonces.has(name)) return false;
     this.#nonces.add(name);
-    dropOldest(this.#nonces, MOST_NONCES);
+    dropOldest(this.#nonces, MAX_NONCES);
     return true;
   }
 
@@ -96,9 +96,9 @@ export class Receipts {
 const nameOf = (nonce: Uint8Array): string => Buffer.from(nonce).toString('base64');
 
 /** Sets keep the order in which things came. */
-function dropOldest(kept: Set<string>, most: number): void {
+function dropOldest(kept: Set<string>, max: number): void {
   for (const name of kept.keys()) {
-    if (kept.size <= most) return;
+    if (kept.size <= max) return;
     kept.delete(name);
   }
 }

@@ -29,12 +29,12 @@ const HELLO_MS = 10_000;
 const BUSY_PULSE_MS = 250;
 const IDLE_PULSES = 4;
 /** A gateway that takes nothing from the connection for so long holds places for nobody. */
-const MOST_UNREAD_MS = 30_000;
+const MAX_UNREAD_MS = 30_000;
 /** Of one gateway; places and their line are fewer, so these are requests whose ends it does not read. */
-const MOST_REQUESTS = 1_024;
-const MOST_ASKS = 256;
+const MAX_REQUESTS = 1_024;
+const MAX_ASKS = 256;
 /** Agreements to nothing: one may be lost in a restart, so many are no accident. */
-const MOST_WRONG_SETTLES = 64;
+const MAX_WRONG_SETTLES = 64;
 /** What was said last is given so long to arrive. */
 const LINGER_MS = 1_000;
 
@@ -131,7 +131,7 @@ class ChannelServer {
       case 'request':
         this.#checkId(frame.id);
         if (this.#parts.leaving.aborted) this.#say({ kind: 'failed', id: frame.id, ...LEAVING });
-        else if (this.#runs.size >= MOST_REQUESTS) this.#say({ kind: 'failed', id: frame.id, ...BUSY });
+        else if (this.#runs.size >= MAX_REQUESTS) this.#say({ kind: 'failed', id: frame.id, ...BUSY });
         else this.#run({ request: frame, bytes, gateway: this.#channel.peer, send: this.#sends.send });
         return;
       case 'cancel':
@@ -146,7 +146,7 @@ class ChannelServer {
       case 'vocabularyAsk':
         this.#checkId(frame.id);
         if (this.#parts.leaving.aborted) this.#say({ kind: 'failed', id: frame.id, ...LEAVING });
-        else if (this.#pendingAsks >= MOST_ASKS) this.#say({ kind: 'failed', id: frame.id, ...BUSY });
+        else if (this.#pendingAsks >= MAX_ASKS) this.#say({ kind: 'failed', id: frame.id, ...BUSY });
         else this.#ask(frame);
         return;
       case 'settle':
@@ -213,11 +213,11 @@ class ChannelServer {
     } catch (error) {
       logger.error({ err: error, gateway }, 'keeping an agreement failed');
     }
-    if (this.#wrongSettles > MOST_WRONG_SETTLES) throw new Unfit('it settles what is not its own');
+    if (this.#wrongSettles > MAX_WRONG_SETTLES) throw new Unfit('it settles what is not its own');
   }
 
   #pulse(): void {
-    if (this.#sends.waitingMs > MOST_UNREAD_MS) this.#channel.abort(new Error('nothing is read'));
+    if (this.#sends.waitingMs > MAX_UNREAD_MS) this.#channel.abort(new Error('nothing is read'));
     this.#silentPulses += 1;
     if (this.#runs.size === 0 && this.#silentPulses < IDLE_PULSES) return;
     // The next one says more; those that nobody reads are not piled up.

@@ -46,7 +46,7 @@ export interface GivenRequest {
 export type StopCause = 'cancelled' | 'gone' | 'leaving';
 
 /** A place is not kept for a reader who takes nothing for so long. */
-const MOST_WAIT_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 
 const tracer = trace.getTracer('strata-worker');
 
@@ -158,9 +158,9 @@ export class RequestRun {
   async #moreCredit(): Promise<void> {
     await this.#batch.flush();
     const { signal } = this.#stopping;
-    const late = new RequestFailure('busy', `nothing was read for ${MOST_WAIT_MS / 1_000} s`);
+    const late = new RequestFailure('busy', `nothing was read for ${MAX_WAIT_MS / 1_000} s`);
     const waiting = new AbortController();
-    const timer = setTimeout(() => waiting.abort(late), MOST_WAIT_MS);
+    const timer = setTimeout(() => waiting.abort(late), MAX_WAIT_MS);
     await this.#credit.some(AbortSignal.any([signal, waiting.signal])).finally(() => clearTimeout(timer));
   }
 

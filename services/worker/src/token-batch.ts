@@ -5,7 +5,7 @@ export type SentToken = FrameOf<'tokens'>['tokens'][number];
 
 /** Nobody sees so short a wait; at 1,000 tokens a second it makes 4 tokens one frame. */
 const COALESCE_MS = 4;
-const MOST_TOKENS = 64;
+const MAX_TOKENS = 64;
 
 export class TokenBatch {
   readonly #send: (tokens: readonly SentToken[], position: number) => Promise<void>;
@@ -30,7 +30,7 @@ export class TokenBatch {
   async push(token: SentToken): Promise<void> {
     this.#tokens.push(token);
     const waitMs = this.#sentAtMs + COALESCE_MS - performance.now();
-    if (waitMs <= 0 || this.#tokens.length >= MOST_TOKENS) await this.flush();
+    if (waitMs <= 0 || this.#tokens.length >= MAX_TOKENS) await this.flush();
     // A channel that is over ends the job; there is nobody to tell here.
     else this.#timer ??= setTimeout(() => this.flush().catch(() => {}), waitMs);
   }

@@ -1,10 +1,10 @@
 // Receipts that a gateway was given and has not agreed to: each lies on the disk here, so nobody gets them without end.
 
 /** Agreements come within a round trip; some get lost. */
-const MOST_UNSETTLED = 1_024;
+const MAX_UNSETTLED = 1_024;
 /** So long one counts. */
 const FORGET_MS = 10_000;
-const MOST_GATEWAYS = 1_024;
+const MAX_GATEWAYS = 1_024;
 
 export class Unsettled {
   readonly #nowMs: () => number;
@@ -17,7 +17,7 @@ export class Unsettled {
 
   /** Whether a gateway has so many that it is given no more for now. */
   isFull(gateway: string): boolean {
-    return this.#countOf(gateway) >= MOST_UNSETTLED;
+    return this.#countOf(gateway) >= MAX_UNSETTLED;
   }
 
   given(gateway: string): void {
@@ -37,6 +37,6 @@ export class Unsettled {
     this.#gateways.delete(gateway);
     this.#gateways.set(gateway, { count, atMs: this.#nowMs() });
     const [oldest] = this.#gateways.keys();
-    if (oldest !== undefined && this.#gateways.size > MOST_GATEWAYS) this.#gateways.delete(oldest);
+    if (oldest !== undefined && this.#gateways.size > MAX_GATEWAYS) this.#gateways.delete(oldest);
   }
 }

@@ -104,10 +104,10 @@ describe('a worker', { timeout: 120_000 }, () => {
 });
 
 /** Sends the same again and again until the other side hangs up; gives the bytes sent. */
-async function flood(channel: Channel, message: Uint8Array, most: number): Promise<number> {
+async function flood(channel: Channel, message: Uint8Array, max: number): Promise<number> {
   let sent = 0;
   try {
-    while (sent < most) {
+    while (sent < max) {
       await channel.send(message);
       sent += message.byteLength;
     }

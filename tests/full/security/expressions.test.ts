@@ -30,7 +30,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
   [
     ...([
       'services/stack/src/feeds/subscriptions.ts',
-      'a line has at most MOST_LINE characters, or is not shown',
+      'a line has at most MAX_LINE characters, or is not shown',
     ] as const),
     ...['^(\\s*(?:feed:)?(?:[a-z][a-z0-9+.-]*:)?)([/\\\\]*)[^/\\\\?#]*@', '\\s+#'],
   ],

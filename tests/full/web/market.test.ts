@@ -19,9 +19,9 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     const { providers } = categories.find(({ category }) => category === 'dns') ?? assert.fail();
     const ids = providers.slice(0, 12).map(({ provider_id: id }) => id);
     const asked = await Promise.all(ids.map((id) => answer<Leaving>(`/stack/v1/providers/${id}?limit=1`)));
-    const [most] = asked.toSorted((a, b) => b.lost_30d - a.lost_30d);
-    assert.ok(most && most.lost_30d > 0);
-    loser = { id: most.provider_id, name: most.provider };
+    const [max] = asked.toSorted((a, b) => b.lost_30d - a.lost_30d);
+    assert.ok(max && max.lost_30d > 0);
+    loser = { id: max.provider_id, name: max.provider };
     named.LOSER = loser.id;
   });
   inPage("leads by clicks from a market to a provider's lost customers", '/market?category=dns', async (page) => {

@@ -39,7 +39,7 @@ function* compared(what: string, expected: readonly unknown[], actual: readonly 
 }
 
 const numberIn = (id: unknown) => Number(/\d+$/.exec(String(id))?.[0]);
-const atLeast = (first: number) => (number: number) => number >= first;
+const min = (first: number) => (number: number) => number >= first;
 
 /** Scans, keys and quotas. */
 export async function* checkState(sql: Sql, { scans, counted }: Acknowledged): AsyncGenerator<Finding> {
@@ -93,7 +93,7 @@ export async function* checkEvents(sql: Sql, { events }: Acknowledged): AsyncGen
   yield* compared(
     'events of the stream',
     seqs,
-    ids.filter(atLeast(streamed)).filter((id) => isChange.has(id)),
+    ids.filter(min(streamed)).filter((id) => isChange.has(id)),
   );
 
   const [from, to] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? -1];

@@ -30,11 +30,11 @@ const RECEIPT_MS = 10_000;
  */
 const STOP_AHEAD_MS = 60_000;
 /** Characters of an answer: a browser keeps some five million of a site, and shows far fewer with ease. */
-const MOST_TEXT = 2_000_000;
+const MAX_TEXT = 2_000_000;
 /** Pieces come faster than anybody reads; the page is drawn so often. */
 const SHOW_MS = 40;
 /** Of a service's words on what went wrong; they are kept. */
-const MOST_MESSAGE = 1_000;
+const MAX_MESSAGE = 1_000;
 
 export class Answering {
   readonly #parts: AnsweringParts;
@@ -61,7 +61,7 @@ export class Answering {
       for await (const event of client.answer(request, { signal: draft.signal })) {
         pace.see(event, performance.now());
         draft.change((answer) => ({ ...withEvent(answer, event), ...pace.figures() }));
-        if (draft.answer.text.length > MOST_TEXT) throw tooLong();
+        if (draft.answer.text.length > MAX_TEXT) throw tooLong();
       }
       draft.end((answer) => ({ ...answer, state: 'whole' }));
     } catch (error) {
@@ -243,7 +243,7 @@ function problemOf(error: unknown, now: number): AnswerProblem {
     return { code: 'failed', message: 'The answer cannot be read.', requestId: null, retryAt: null };
   const { code, message, requestId, retryAfterSeconds } = error;
   const retryAt = retryAfterSeconds === null ? null : now + retryAfterSeconds * 1_000;
-  return { code: code ?? 'failed', message: message.slice(0, MOST_MESSAGE), requestId, retryAt };
+  return { code: code ?? 'failed', message: message.slice(0, MAX_MESSAGE), requestId, retryAt };
 }
 
 /** The conversation with its path ending before an answer, so that it is answered anew; the answer stays as a version. */

@@ -18,7 +18,7 @@ interface ComposerProps {
   readonly contextLength: number | null;
 }
 
-const MOST_HEIGHT = 240;
+const MAX_HEIGHT = 240;
 /** From this share of the context on the reader is told. */
 const NEARLY_FULL = 0.8;
 
@@ -30,7 +30,7 @@ export function Composer(props: ComposerProps) {
     const { current } = field;
     if (!current) return;
     current.style.height = 'auto';
-    current.style.height = `${Math.min(MOST_HEIGHT, current.scrollHeight + 2)}px`;
+    current.style.height = `${Math.min(MAX_HEIGHT, current.scrollHeight + 2)}px`;
   }, [text, field]);
   const isNearlyFull = contextLength !== null && tokens > contextLength * NEARLY_FULL;
   return (

@@ -71,8 +71,8 @@ export interface Conversation {
 }
 
 /** The oldest conversations give way; a browser keeps some five million characters for a site. */
-const MOST_CONVERSATIONS = 60;
-const MOST_CHARACTERS = 3_000_000;
+const MAX_CONVERSATIONS = 60;
+const MAX_CHARACTERS = 3_000_000;
 /** What a turn takes beside its text, about. */
 const TURN_CHARACTERS = 600;
 const TITLE_CHARACTERS = 60;
@@ -193,7 +193,7 @@ export function withinBounds(list: readonly Conversation[]): readonly Conversati
   let characters = 0;
   const end = list.findIndex(({ turns }, i) => {
     characters += turns.reduce((sum, { text }) => sum + text.length + TURN_CHARACTERS, 0);
-    return i > 0 && (i >= MOST_CONVERSATIONS || characters > MOST_CHARACTERS);
+    return i > 0 && (i >= MAX_CONVERSATIONS || characters > MAX_CHARACTERS);
   });
   return end === -1 ? list : list.slice(0, end);
 }

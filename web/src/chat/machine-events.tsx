@@ -11,7 +11,7 @@ import { onLink } from './place.ts';
 import type { Fleet } from './seen-fleet.ts';
 
 /** Hand-overs told, newest first. */
-const MOST_TOLD = 12;
+const MAX_TOLD = 12;
 
 interface Told {
   readonly key: string;
@@ -38,7 +38,7 @@ export function Events({ fleet }: { readonly fleet: Fleet }) {
     ...handOvers,
   ]
     .toSorted((a, b) => b.at - a.at)
-    .slice(0, MOST_TOLD);
+    .slice(0, MAX_TOLD);
   return (
     <Card title="What happened">
       {told.length === 0 ? (

@@ -2,25 +2,25 @@
 import type { Answer } from './conversation.ts';
 
 /** Some fifteen thousand tokens. */
-const MOST_CHARACTERS = 60_000;
+const MAX_CHARACTERS = 60_000;
 /** Quotes and lists that a line opens; each level is a few calls deeper. */
-const MOST_LEVELS = 24;
+const MAX_LEVELS = 24;
 /** Stars and underscores of a paragraph: pairing them takes time that grows with their square. */
-const MOST_MARKS = 1_500;
+const MAX_MARKS = 1_500;
 /** Lines, cells, links, words in bold, of the whole text. */
-const MOST_PARTS = 8_000;
+const MAX_PARTS = 8_000;
 
 /** Why a text is shown as it was sent, in words; null where it is laid out. */
 export function plainReason(text: string): string | null {
-  if (text.length > MOST_CHARACTERS) return 'Shown as it was sent: it is very long.';
+  if (text.length > MAX_CHARACTERS) return 'Shown as it was sent: it is very long.';
   let marks = 0;
   let parts = 0;
   for (const line of text.split('\n')) {
-    if (levelsOf(line) > MOST_LEVELS) return 'Shown as it was sent: it is nested too deeply.';
+    if (levelsOf(line) > MAX_LEVELS) return 'Shown as it was sent: it is nested too deeply.';
     const pairs = line.match(/[*_~]/g)?.length ?? 0;
     marks = line.trim() === '' ? 0 : marks + pairs;
     parts += 1 + pairs + (line.match(/[|[\]]/g)?.length ?? 0);
-    if (marks > MOST_MARKS || parts > MOST_PARTS) return 'Shown as it was sent: it has too many parts.';
+    if (marks > MAX_MARKS || parts > MAX_PARTS) return 'Shown as it was sent: it has too many parts.';
   }
   return null;
 }

@@ -3,7 +3,7 @@ import type { Network, Peer } from './inference.ts';
 
 /** Those who went are shown so long. */
 const REMEMBERED_MS = 15 * 60_000;
-const MOST_EVENTS = 30;
+const MAX_EVENTS = 30;
 
 export interface Gone {
   readonly peer: Peer;
@@ -43,6 +43,6 @@ export function seenFleet(before: Fleet | undefined, { peers }: Pick<Network, 'p
   return {
     peers: workers,
     gone: gone.filter((one) => !ids.has(one.peer.peer) && at - one.at < REMEMBERED_MS),
-    events: [...events, ...(before?.events ?? [])].slice(0, MOST_EVENTS),
+    events: [...events, ...(before?.events ?? [])].slice(0, MAX_EVENTS),
   };
 }

@@ -25,7 +25,7 @@ const VIRTUAL_FROM = 100;
 /** Before it is measured, in pixels. */
 const ROW_HEIGHT = 41;
 /** More rows than these are nothing to be read on paper: some forty pages. */
-const MOST_PRINTED = 2_000;
+const MAX_PRINTED = 2_000;
 
 interface Order {
   readonly column: number;
@@ -48,7 +48,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
   const items = virtual.getVirtualItems();
   const before = items[0]?.start ?? 0;
   const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
-  const shown = isVirtual ? items.map(({ index }) => index) : sorted.slice(0, MOST_PRINTED).map((_, i) => i);
+  const shown = isVirtual ? items.map(({ index }) => index) : sorted.slice(0, MAX_PRINTED).map((_, i) => i);
   return (
     <section
       className={isLong ? 'table-scroll tall' : 'table-scroll'}
@@ -93,9 +93,9 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
           {isVirtual && after > 0 && <Spacer height={after} span={columns.length} />}
         </tbody>
       </table>
-      {sorted.length > MOST_PRINTED && (
+      {sorted.length > MAX_PRINTED && (
         <p className="table-cut">
-          The first {formatNumber(MOST_PRINTED)} of {formatNumber(sorted.length)} rows.
+          The first {formatNumber(MAX_PRINTED)} of {formatNumber(sorted.length)} rows.
         </p>
       )}
     </section>

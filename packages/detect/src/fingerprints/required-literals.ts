@@ -136,11 +136,11 @@ function better(a: readonly string[] | null, b: readonly string[] | null): reado
 
 /** Of the least telling text: a page without the others still has that one. */
 function weightOf(texts: readonly string[]): number {
-  let least = Number.POSITIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
   for (const text of texts) {
     // A commonplace is better than nothing, but not than a word.
     const own = Math.max(text.replace(COMMONPLACE, '').length, MIN_LENGTH);
-    least = Math.min(least, text.length < MIN_LENGTH ? 0 : own);
+    min = Math.min(min, text.length < MIN_LENGTH ? 0 : own);
   }
-  return texts.length === 0 ? 0 : least;
+  return texts.length === 0 ? 0 : min;
 }

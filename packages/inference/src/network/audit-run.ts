@@ -2,7 +2,7 @@
 // for, fifty at 2 %, and only then is its audit told: who sees an audit learns of answers that are all given already.
 
 /** Audits owed beyond are forgiven: a worker that nobody could check for long would else be checked all day. */
-const MOST_OWED = 10;
+const MAX_OWED = 10;
 
 /** The run that a worker is in. `Answer` is kept as it is, one at a time. */
 export class AuditRun<Answer> {
@@ -44,6 +44,6 @@ export class AuditRun<Answer> {
 
   /** An audit came to nothing: runs are shorter until it is made up for. */
   owe(): void {
-    this.#owed = Math.min(this.#owed + 1, MOST_OWED);
+    this.#owed = Math.min(this.#owed + 1, MAX_OWED);
   }
 }

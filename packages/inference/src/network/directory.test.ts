@@ -76,7 +76,7 @@ describe('directory', () => {
     assert.equal(directory.take(offerOf('w', { sequence: 6 }, NOW), later), 'taken');
   });
   it('lets strangers that were not heard of lately give way, and no others', () => {
-    const directory = new Directory({ mostWorkers: 3 });
+    const directory = new Directory({ maxWorkers: 3 });
     for (const peer of ['a', 'b', 'c']) directory.take(offerOf(peer, {}, NOW), asStranger);
     assert.equal(directory.take(offerOf('d', {}, NOW), asStranger), 'full');
     directory.take(offerOf('a', { sequence: 2 }, NOW), strangerAt(NOW + 50_000));
@@ -87,7 +87,7 @@ describe('directory', () => {
     assert.equal(directory.take(offerOf('x', { sequence: 2 }, NOW), asConnected), 'taken');
   });
   it('bounds the models of all workers together', () => {
-    const directory = new Directory({ mostModels: 100 });
+    const directory = new Directory({ maxModels: 100 });
     const models = modelsOf(64);
     assert.equal(directory.take(offerOf('a', { models }, NOW), asStranger), 'taken');
     assert.equal(directory.take(offerOf('b', { models }, NOW), asStranger), 'full');
@@ -97,7 +97,7 @@ describe('directory', () => {
     assert.deepEqual([directory.worker('a'), directory.worker('c')?.offer.models.length], [undefined, 36]);
   });
   it('has room for what a connected worker offers, however much others do', () => {
-    const directory = new Directory({ mostWorkers: 100, mostModels: 1_000 });
+    const directory = new Directory({ maxWorkers: 100, maxModels: 1_000 });
     const models = modelsOf(64);
     const say = (peer: string, count: number) =>
       directory.take(offerOf(peer, { models: models.slice(0, count) }, NOW), asConnected);
@@ -105,7 +105,7 @@ describe('directory', () => {
     assert.deepEqual([outcomes.at(-1), say('honest', 1), say('moderate', 11)], ['full', 'taken', 'full']);
   });
   it('lets others give way to a stranger that offers more than before, not itself', () => {
-    const directory = new Directory({ mostModels: 100 });
+    const directory = new Directory({ maxModels: 100 });
     const models = modelsOf(64);
     for (const peer of ['a', 'b']) directory.take(offerOf(peer, { models: models.slice(0, 40) }, NOW), asStranger);
     const later = strangerAt(NOW + 61_000);

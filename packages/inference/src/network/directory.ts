@@ -3,14 +3,14 @@ import type { Offer } from './frame.ts';
 
 export interface DirectoryOptions {
   /** Workers kept at most; beyond, those that are neither connected nor heard of lately give way. 2,000 by default. */
-  readonly mostWorkers?: number;
+  readonly maxWorkers?: number;
   /** Models of all workers together, bounded in the same way, besides an equal share for each that is connected: 20,000 by default, some 20 MB where each name is as long as it may be. */
-  readonly mostModels?: number;
+  readonly maxModels?: number;
   /** Offers of one peer taken in a minute; more are refused. 30 by default. */
   readonly offersPerMinute?: number;
   /** An offer may be issued so far in our future, or live so long, by its own words. 120,000 and 600,000 ms by default. */
-  readonly mostSkewMs?: number;
-  readonly mostLifeMs?: number;
+  readonly maxSkewMs?: number;
+  readonly maxLifeMs?: number;
 }
 
 /** What became of an offer. Only of one that was `taken` anything is kept. */
@@ -51,11 +51,11 @@ export class Directory {
 
   constructor(options: DirectoryOptions = {}) {
     this.#options = {
-      mostWorkers: 2_000,
-      mostModels: 20_000,
+      maxWorkers: 2_000,
+      maxModels: 20_000,
       offersPerMinute: 30,
-      mostSkewMs: 120_000,
-      mostLifeMs: 600_000,
+      maxSkewMs: 120_000,
+      maxLifeMs: 600_000,
       ...options,
     };
   }
@@ -65,11 +65,11 @@ export class Directory {
    * of two offers is the newer one; it is made of milliseconds, so that it grows over a restart of the worker.
    */
   take(offer: Offer, { nowMs, isConnected }: TakeOptions): OfferOutcome {
-    const { mostSkewMs, mostLifeMs, offersPerMinute } = this.#options;
-    if (offer.issuedAtMs > nowMs + mostSkewMs) return 'from-the-future';
-    const lifeMs = Math.min(offer.expiresAtMs - offer.issuedAtMs, mostLifeMs);
+    const { maxSkewMs, maxLifeMs, offersPerMinute } = this.#options;
+    if (offer.issuedAtMs > nowMs + maxSkewMs) return 'from-the-future';
+    const lifeMs = Math.min(offer.expiresAtMs - offer.issuedAtMs, maxLifeMs);
     // By its own clock too, which may be slow: else an old offer, heard again, would live once more.
-    const expiresAtMs = Math.min(nowMs + lifeMs, offer.expiresAtMs + mostSkewMs);
+    const expiresAtMs = Math.min(nowMs + lifeMs, offer.expiresAtMs + maxSkewMs);
     if (lifeMs <= 0 || expiresAtMs <= nowMs) return 'expired';
     const known = this.#entry(offer.peer);
     if (known && offer.sequence <= known.offer.sequence) {
@@ -125,15 +125,15 @@ export class Directory {
 
   /** Whether there is room, after strangers gave way where they must: to a stranger, only those not heard of lately. */
   #makeRoom(offer: Offer, { nowMs, isConnected }: TakeOptions): boolean {
-    const { mostWorkers, mostModels } = this.#options;
+    const { maxWorkers, maxModels } = this.#options;
     const known = this.#entry(offer.peer);
     const moreWorkers = known ? 0 : 1;
     const moreModels = offer.models.length - (known?.offer.models.length ?? 0);
     // Its share is left to each that is connected, however many models others bring.
-    const hasShare = isConnected && offer.models.length <= mostModels / mostWorkers;
+    const hasShare = isConnected && offer.models.length <= maxModels / maxWorkers;
     const isOver = () =>
-      this.#connected.size + this.#strangers.size + moreWorkers > mostWorkers ||
-      (!hasShare && this.#models + moreModels > mostModels);
+      this.#connected.size + this.#strangers.size + moreWorkers > maxWorkers ||
+      (!hasShare && this.#models + moreModels > maxModels);
     for (const oldest of this.#strangers.values()) {
       if (!isOver()) return true;
       if (!isConnected && nowMs - oldest.heardAtMs < LATELY_MS) return false;

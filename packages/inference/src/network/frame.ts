@@ -6,41 +6,41 @@ export const PROTOCOL_VERSION = 1;
 export const PROTOCOL = '/strata/inference/1.0.0';
 
 /** Tokens of a prompt and its answer together. With ids of three bytes they fit into one message, beside the largest grammar. */
-export const MOST_TOKENS = 1_000_000;
+export const MAX_TOKENS = 1_000_000;
 /** Ids are below it: the largest vocabularies in use have a quarter million. */
-const MOST_VOCABULARY = 2 ** 21;
+const MAX_VOCABULARY = 2 ** 21;
 /** Of one token's text. */
-const MOST_TEXT_BYTES = 16_384;
-const MOST_GRAMMAR_BYTES = 1_000_000;
+const MAX_TEXT_BYTES = 16_384;
+const MAX_GRAMMAR_BYTES = 1_000_000;
 /** Of a vocabulary in one frame, so that answers are not held up behind it. */
-export const MOST_PART_BYTES = 1024 * 1024;
-const MOST_ID = 2 ** 32 - 1;
+export const MAX_PART_BYTES = 1024 * 1024;
+const MAX_ID = 2 ** 32 - 1;
 
-const Id = z.number().int().min(1).max(MOST_ID);
-const Whole = z.number().int().min(0).max(MOST_ID);
+const Id = z.number().int().min(1).max(MAX_ID);
+const Whole = z.number().int().min(0).max(MAX_ID);
 const isTokenId = (value: unknown): boolean =>
-  Number.isInteger(value) && Number(value) >= 0 && Number(value) < MOST_VOCABULARY;
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) < MAX_VOCABULARY;
 const TokenId = z.number().refine(isTokenId, 'must be a token id');
 /** One look at each: a schema for every element takes longer than reading them, and prompts are long. */
 const Tokens = z.custom<readonly number[]>(
-  (value) => Array.isArray(value) && value.length <= MOST_TOKENS && value.every(isTokenId),
+  (value) => Array.isArray(value) && value.length <= MAX_TOKENS && value.every(isTokenId),
   'must be token ids',
 );
 const Finite = z.number();
 /** What could not be drawn at all is 100 nats off. */
 const isMargin = (value: unknown): boolean => Number(value) >= 0 && Number(value) <= 100;
 const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
-const bytesUpTo = (most: number) => Bytes.refine(({ byteLength }) => byteLength <= most, 'too long');
+const bytesUpTo = (max: number) => Bytes.refine(({ byteLength }) => byteLength <= max, 'too long');
 const bytesOf = (length: number) => Bytes.refine((bytes) => bytes.byteLength === length, `must be ${length} bytes`);
 /** SHA-256 as lower-case hex; 32 bytes on the wire. */
 const Digest = z.string().regex(/^[0-9a-f]{64}$/);
 const Nonce = bytesOf(16);
 const Signature = bytesOf(64);
-const Text = (most: number) => z.string().max(most);
+const Text = (max: number) => z.string().max(max);
 const utf8 = new TextEncoder();
 const Grammar = z.string().refine(
   // A UTF-16 unit is at most three bytes.
-  (text) => text.length * 3 <= MOST_GRAMMAR_BYTES || utf8.encode(text).byteLength <= MOST_GRAMMAR_BYTES,
+  (text) => text.length * 3 <= MAX_GRAMMAR_BYTES || utf8.encode(text).byteLength <= MAX_GRAMMAR_BYTES,
   'too long',
 );
 
@@ -58,7 +58,7 @@ const SamplingFrame = z.object({
   seed: Whole,
 });
 
-const Choice = z.object({ token: TokenId, text: bytesUpTo(MOST_TEXT_BYTES), logprob: Finite });
+const Choice = z.object({ token: TokenId, text: bytesUpTo(MAX_TEXT_BYTES), logprob: Finite });
 
 /** Gateway to worker, or worker to gateway, first of all: who speaks, and which version. */
 const Hello = z.object({
@@ -75,11 +75,11 @@ const Request = z.object({
   nonce: Nonce,
   modelSha256: Digest,
   prompt: Tokens,
-  /** Tokens of the answer that there are already; with the prompt, no more than MOST_TOKENS. */
+  /** Tokens of the answer that there are already; with the prompt, no more than MAX_TOKENS. */
   given: Tokens,
   replay: z.enum(['exact', 'fast']),
   /** Of the answer in all, given ones included. */
-  maxTokens: z.number().int().min(1).max(MOST_TOKENS),
+  maxTokens: z.number().int().min(1).max(MAX_TOKENS),
   sampling: SamplingFrame,
   grammar: Grammar.optional(),
   cacheKey: Text(500).optional(),
@@ -165,7 +165,7 @@ const Score = z.object({
   sampling: SamplingFrame,
   grammar: Grammar.optional(),
   /** As the request had it: answers with a grammar are brought to a close before it. */
-  maxTokens: z.number().int().min(1).max(MOST_TOKENS).optional(),
+  maxTokens: z.number().int().min(1).max(MAX_TOKENS).optional(),
 });
 
 /** Worker: for each token (and the end), by how much another one would have been drawn before it; 0: it is the one. Nats, in 32 bits. */
@@ -173,7 +173,7 @@ const Scored = z.object({
   kind: z.literal('scored'),
   id: Id,
   margins: z.custom<readonly number[]>(
-    (value) => Array.isArray(value) && value.length <= MOST_TOKENS + 1 && value.every(isMargin),
+    (value) => Array.isArray(value) && value.length <= MAX_TOKENS + 1 && value.every(isMargin),
     'must be margins',
   ),
 });
@@ -189,7 +189,7 @@ const VocabularyPart = z.object({
   id: Id,
   from: Whole,
   sizeBytes: Whole,
-  part: bytesUpTo(MOST_PART_BYTES),
+  part: bytesUpTo(MAX_PART_BYTES),
 });
 
 /** Gateway: it agrees with the receipt of the request with this nonce; its signature of the same bytes. */
@@ -237,8 +237,8 @@ export const OfferedModel = z.object({
   sizeBytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   parameters: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   contextLength: z.number().int().min(1).max(100_000_000),
-  vocabularySize: z.number().int().min(1).max(MOST_VOCABULARY),
-  longestToken: z.number().int().min(1).max(MOST_TEXT_BYTES),
+  vocabularySize: z.number().int().min(1).max(MAX_VOCABULARY),
+  longestToken: z.number().int().min(1).max(MAX_TEXT_BYTES),
   /** Answers side by side; a larger claim is not believed. */
   slots: z.number().int().min(1).max(10_000),
   prefillTokensPerSecond: z.number().min(0).max(1e9),

@@ -42,7 +42,7 @@ export function modelGroups(
 }
 
 function groupOf(offerings: readonly Offering[], nameOf: Required<ModelGroupsOptions>['nameOf']): ModelGroup {
-  const heaviest = offerings.reduce((most, { weight }) => Math.max(most, weight), 0);
+  const heaviest = offerings.reduce((max, { weight }) => Math.max(max, weight), 0);
   const models = offerings.filter(({ weight }) => weight >= BELIEVED * heaviest).map(({ model }) => model);
   const [first] = models as [OfferedModel];
   const { sha256, vocabularySha256 } = first;
@@ -61,7 +61,7 @@ function groupOf(offerings: readonly Offering[], nameOf: Required<ModelGroupsOpt
       parameters: said('parameters'),
       engine: said('engine'),
       // Each worker has its own: no request is refused that one of them may have room for.
-      contextLength: models.reduce((most, { contextLength }) => Math.max(most, contextLength), 0),
+      contextLength: models.reduce((max, { contextLength }) => Math.max(max, contextLength), 0),
     },
     peers: offerings.map(({ peer }) => peer),
     weight: offerings.reduce((sum, { weight }) => sum + weight, 0),
@@ -72,10 +72,10 @@ function groupOf(offerings: readonly Offering[], nameOf: Required<ModelGroupsOpt
 function mostSaid<Value extends string | number>(values: readonly Value[]): Value | undefined {
   const counts = new Map<Value, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  let most: Value | undefined;
+  let max: Value | undefined;
   for (const [value, count] of counts) {
-    const before = most === undefined ? 0 : (counts.get(most) ?? 0);
-    if (most === undefined || count > before || (count === before && value < most)) most = value;
+    const before = max === undefined ? 0 : (counts.get(max) ?? 0);
+    if (max === undefined || count > before || (count === before && value < max)) max = value;
   }
-  return most;
+  return max;
 }

@@ -18,11 +18,11 @@ export interface ModelGroup {
 
 /** Letters, digits and what names of models are written with; `@` stands before the digest of a file. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]*([/:][A-Za-z0-9][A-Za-z0-9._+-]*)*$/;
-const MOST_NAME = 128;
+const MAX_NAME = 128;
 
 /** Whether it can stand in a URL, a log and a shell without harm. Names come from strangers. */
 export function isModelName(name: string): boolean {
-  return name.length <= MOST_NAME && NAME.test(name) && !name.includes('..');
+  return name.length <= MAX_NAME && NAME.test(name) && !name.includes('..');
 }
 
 /** The file that a name means, and what its workers counted for when that was last as much. */
@@ -53,7 +53,7 @@ const TAKEOVER = 2;
 /** A name is kept for workers that are away for so long, as many as they were: as long as their offers live. */
 const AWAY_MS = 120_000;
 /** Names kept for those who are away. */
-const MOST_AWAY = 10_000;
+const MAX_AWAY = 10_000;
 
 /** Which file each name means; others of the same name are served as `name@` and the first 12 digits of their SHA-256. */
 export function bindNames(groups: readonly ModelGroup[], { pinned, bound, nowMs }: BindingOptions): Bindings {
@@ -74,7 +74,7 @@ export function bindNames(groups: readonly ModelGroup[], { pinned, bound, nowMs 
     if (winner) {
       models.set(name, winner);
       next.set(name, held && isOf(held, winner) ? stillHeld(held, winner, nowMs) : bindingOf(winner, nowMs));
-    } else if (held && isLately(held, nowMs) && away++ < MOST_AWAY) next.set(name, held);
+    } else if (held && isLately(held, nowMs) && away++ < MAX_AWAY) next.set(name, held);
     for (const group of claimants)
       if (group !== winner && !pinnedFiles.has(group.sha256)) models.set(`${name}@${group.sha256.slice(0, 12)}`, group);
   }

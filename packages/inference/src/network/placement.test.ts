@@ -131,7 +131,7 @@ describe('prefix map', () => {
     assert.equal(map.cachedTokens(MODEL, [...counting(128), ...counting(128, 9_000)]).get('w'), 128);
   });
   it('keeps so many blocks and no more, and lets the oldest go, their ends first', () => {
-    const map = new PrefixMap({ mostBlocks: 10 });
+    const map = new PrefixMap({ maxBlocks: 10 });
     map.note('w', MODEL, counting(64 * 8));
     map.note('w', MODEL, counting(64 * 6, 100_000));
     assert.equal(map.size, 10);
@@ -157,7 +157,7 @@ describe('prefix map', () => {
     assert.ok(found.has('w999'));
   });
   it('tells 50,000 beginnings that differ in one token apart', () => {
-    const map = new PrefixMap({ mostBlocks: 50_000 });
+    const map = new PrefixMap({ maxBlocks: 50_000 });
     for (let i = 0; i < 50_000; i++) map.note('w', MODEL, [...counting(63), i]);
     assert.equal(map.size, 50_000);
   });

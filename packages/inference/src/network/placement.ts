@@ -1,7 +1,7 @@
 // Who gets a request: the worker from which its first token is expected soonest, of two drawn by chance and those that have read its
 // beginning before. Pure: what is known of the workers in, a choice out; it looks at a few of them, however many there are.
 import { replayOf } from './replay.ts';
-import { mostReadingMs } from './stall-watch.ts';
+import { maxReadingMs } from './stall-watch.ts';
 import type { WeightedDraw } from './weighted-draw.ts';
 
 export interface Candidate {
@@ -55,11 +55,11 @@ const REPLAY_BUDGET_MS = 1_000;
 /** Below it a worker gets work only where nobody else is. */
 const DOUBTED = 0.25;
 /** Of a request's holders, those looked at. */
-const MOST_HOLDERS = 2;
+const MAX_HOLDERS = 2;
 /** Free ones among which it chooses. More find the same workers again and again: with 10 the slowest hundredth waits half as long again. */
 const DRAWN = 2;
 /** Draws before all are looked at. With half of the places taken, all of these miss once in 4,096. */
-const MOST_DRAWS = 12;
+const MAX_DRAWS = 12;
 
 /** Expected milliseconds from now to the first token, were the request sent there. */
 export function expectedFirstTokenMs(candidate: Candidate, { promptTokens, replayTokens }: PlacementRequest): number {
@@ -86,10 +86,10 @@ export function choosePlacement(
   random: () => number,
 ): Placement | undefined {
   const best = new Best(field, request);
-  const seen = field.holders.slice(0, MOST_HOLDERS);
+  const seen = field.holders.slice(0, MAX_HOLDERS);
   for (const index of seen) best.look(index);
   let free = 0;
-  for (let i = 0; i < MOST_DRAWS && free < DRAWN; i++) {
+  for (let i = 0; i < MAX_DRAWS && free < DRAWN; i++) {
     const index = field.draw.draw(random());
     if (index < 0 || seen.includes(index)) continue;
     seen.push(index);
@@ -148,6 +148,6 @@ function rankOf(candidate: Candidate, expectedMs: number, { promptTokens, replay
   if (candidate.isOpen || candidate.standing <= 0) return NEVER;
   if (candidate.standing < DOUBTED) return LAST_RESORT;
   // A free place of one that would be given up before its first token is none: it competes with those that are full.
-  const isSoon = expectedMs <= mostReadingMs(promptTokens + replayTokens);
+  const isSoon = expectedMs <= maxReadingMs(promptTokens + replayTokens);
   return isSoon && candidate.jobs < candidate.slots ? FREE : FULL;
 }

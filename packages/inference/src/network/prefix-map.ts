@@ -3,9 +3,9 @@
 /** Tokens of a block: short enough to tell conversations apart, long enough that 8,000 tokens are 125 of them. */
 const BLOCK = 64;
 /** About 13 million tokens, and some 50 MB. */
-const MOST_BLOCKS = 200_000;
+const MAX_BLOCKS = 200_000;
 /** Who read a block last; a system prompt that all have read is found at enough of them. */
-const MOST_HOLDERS = 8;
+const MAX_HOLDERS = 8;
 
 interface Holder {
   readonly peer: string;
@@ -13,13 +13,13 @@ interface Holder {
 }
 
 export class PrefixMap {
-  readonly #mostBlocks: number;
+  readonly #maxBlocks: number;
   /** By hash, the one used longest ago first; in each, those who have it, the latest last. */
   readonly #blocks = new Map<number, Holder[]>();
   readonly #holders = new Map<string, Holder>();
 
-  constructor({ mostBlocks = MOST_BLOCKS }: { readonly mostBlocks?: number } = {}) {
-    this.#mostBlocks = mostBlocks;
+  constructor({ maxBlocks = MAX_BLOCKS }: { readonly maxBlocks?: number } = {}) {
+    this.#maxBlocks = maxBlocks;
   }
 
   /** Blocks kept. */
@@ -41,7 +41,7 @@ export class PrefixMap {
       this.#blocks.set(key, withLatest(holders, holder));
     }
     for (const key of this.#blocks.keys()) {
-      if (this.#blocks.size <= this.#mostBlocks) break;
+      if (this.#blocks.size <= this.#maxBlocks) break;
       this.#blocks.delete(key);
     }
   }
@@ -68,7 +68,7 @@ export class PrefixMap {
 
 function withLatest(holders: readonly Holder[], latest: Holder): Holder[] {
   const others = holders.filter((holder) => holder !== latest && !holder.isForgotten);
-  return [...others.slice(-(MOST_HOLDERS - 1)), latest];
+  return [...others.slice(-(MAX_HOLDERS - 1)), latest];
 }
 
 /**

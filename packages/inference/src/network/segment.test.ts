@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { FAILURE_CODES, Frame, MOST_PART_BYTES, PROTOCOL, PROTOCOL_VERSION, type SegmentReceipt } from './frame.ts';
+import { FAILURE_CODES, Frame, MAX_PART_BYTES, PROTOCOL, PROTOCOL_VERSION, type SegmentReceipt } from './frame.ts';
 import { decodeFrame, decodeOffer, decodeSegmentReceipt } from './frame-codec.ts';
 import { FRAME_PROTO } from './frame-proto.ts';
 import {
@@ -19,7 +19,7 @@ import {
   tokensSha256,
 } from './segment.ts';
 import { networkVectors, plain } from './test/vectors.ts';
-import { MOST_FRAME_BYTES, MOST_MESSAGES, MOST_NUMBERS } from './wire-types.ts';
+import { MAX_FRAME_BYTES, MAX_MESSAGES, MAX_NUMBERS } from './wire-types.ts';
 
 const directory = new URL('../../../../vectors/network/', import.meta.url);
 // biome-ignore lint/suspicious/noExplicitAny: files of many shapes, which are what is tested
@@ -88,9 +88,8 @@ describe('docs/network-protocol.md', () => {
   });
   it('tells the bounds as they are', () => {
     assert.ok(doc.includes(`\`${PROTOCOL}\``) && doc.includes(`\`version\` ${PROTOCOL_VERSION};`));
-    for (const bound of [MOST_FRAME_BYTES, MOST_NUMBERS, MOST_MESSAGES])
-      assert.ok(doc.includes(count(bound)), `${bound}`);
-    assert.ok(doc.includes(`at most ${MOST_PART_BYTES / 1024 ** 2} MiB of it`));
+    for (const bound of [MAX_FRAME_BYTES, MAX_NUMBERS, MAX_MESSAGES]) assert.ok(doc.includes(count(bound)), `${bound}`);
+    assert.ok(doc.includes(`at most ${MAX_PART_BYTES / 1024 ** 2} MiB of it`));
   });
   it('tells what each signature begins with', () => {
     for (const signed of [offerSignedBytes, segmentSignedBytes, settleSignedBytes]) {

@@ -3,27 +3,27 @@
 import type { FrameOf } from './frame.ts';
 
 /** Silent ticks with jobs under way, and without: a worker tells of itself every tick while it works for us, else every fourth. */
-const MOST_SILENT_TICKS = 4;
-const MOST_IDLE_TICKS = 20;
+const MAX_SILENT_TICKS = 4;
+const MAX_IDLE_TICKS = 20;
 /** Of a tick: whatever is later is late. */
 const LATE_SHARE = 1.5;
 
 /** A worker that says that a job waits for a place is given so long to find one. */
-const MOST_WAITING_MS = 10_000;
+const MAX_WAITING_MS = 10_000;
 /** Before the first token, and for jobs of which the worker has said nothing: so many times what was expected, and so much more. */
 const READING_FACTOR = 4;
 const READING_SPARE_MS = 2_000;
 /** What is expected comes from a claim: whatever it is, so long, and so much more for each token to be read. Ten a second are too few. */
-const MOST_READING_MS = 10_000;
-const MOST_READING_MS_PER_TOKEN = 100;
+const MAX_READING_MS = 10_000;
+const MAX_READING_MS_PER_TOKEN = 100;
 /** Between tokens: at least so long, so many times the mean gap, and no longer than a reader waits for anything. */
-const LEAST_WRITING_MS = 1_000;
-const MOST_GAPS = 20;
-const MOST_WRITING_MS = 10_000;
+const MIN_WRITING_MS = 1_000;
+const MAX_GAPS = 20;
+const MAX_WRITING_MS = 10_000;
 /** The mean of fewer says little. */
 const ENOUGH_GAPS = 4;
 /** A mean that is so many times what was expected is believed; a longer one would let a worker that grows ever slower go on for ever. */
-const MOST_STRETCH = 4;
+const MAX_STRETCH = 4;
 /** Taken where nobody knows better. */
 const UNKNOWN_GAP_MS = 250;
 
@@ -120,7 +120,7 @@ export class StallWatch {
   tick(nowMs: number): StallReport {
     if (!this.#isCounted(nowMs)) return { isSilent: false, jobs: [] };
     this.#silentTicks += 1;
-    const isSilent = this.#silentTicks >= (this.#jobs.size > 0 ? MOST_SILENT_TICKS : MOST_IDLE_TICKS);
+    const isSilent = this.#silentTicks >= (this.#jobs.size > 0 ? MAX_SILENT_TICKS : MAX_IDLE_TICKS);
     const stalled: number[] = [];
     for (const [id, job] of this.#jobs) {
       if (job.isHeld) continue;
@@ -143,18 +143,18 @@ export class StallWatch {
 }
 
 /** Longer than this no worker is given to read so many tokens. */
-export const mostReadingMs = (tokens: number): number => MOST_READING_MS + MOST_READING_MS_PER_TOKEN * tokens;
+export const maxReadingMs = (tokens: number): number => MAX_READING_MS + MAX_READING_MS_PER_TOKEN * tokens;
 
 function deadlineMs({ phase, isListed, readTokens, expectedMs, gapMs, writingMs, gaps }: WatchedJob): number {
-  const readingMs = Math.min(READING_FACTOR * expectedMs + READING_SPARE_MS, mostReadingMs(readTokens));
+  const readingMs = Math.min(READING_FACTOR * expectedMs + READING_SPARE_MS, maxReadingMs(readTokens));
   switch (phase) {
     case 'waiting':
-      return isListed ? MOST_WAITING_MS : Math.min(MOST_WAITING_MS, readingMs);
+      return isListed ? MAX_WAITING_MS : Math.min(MAX_WAITING_MS, readingMs);
     case 'reading':
       return readingMs;
     case 'writing': {
-      const meanMs = gaps >= ENOUGH_GAPS ? Math.min(writingMs / gaps, MOST_STRETCH * gapMs) : gapMs;
-      return Math.min(MOST_WRITING_MS, Math.max(LEAST_WRITING_MS, MOST_GAPS * meanMs));
+      const meanMs = gaps >= ENOUGH_GAPS ? Math.min(writingMs / gaps, MAX_STRETCH * gapMs) : gapMs;
+      return Math.min(MAX_WRITING_MS, Math.max(MIN_WRITING_MS, MAX_GAPS * meanMs));
     }
     default:
       throw phase satisfies never;

@@ -81,7 +81,7 @@ const WATCHED_STAKE = STAKE / SUSPECT_FACTOR;
 /** Less than anyone known, and enough to become known. */
 const NEWCOMER_TRUST = 0.5;
 /** Before quarantine; some work is needed to be cleared by it. */
-const LEAST_TRUST = 0.02;
+const MIN_TRUST = 0.02;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -90,7 +90,7 @@ const STRIKES_HALF_LIFE_MS = 30 * DAY_MS;
 /** The first time; each further one lasts twice as long as the one before. */
 const QUARANTINE_MS = HOUR_MS;
 const PROOF_QUARANTINE_MS = DAY_MS;
-const MOST_QUARANTINE_MS = 30 * DAY_MS;
+const MAX_QUARANTINE_MS = 30 * DAY_MS;
 
 /**
  * How far an answer is from what the model would have given, 0 to 1: the mean of its margins, each at most a nat, and with an
@@ -166,7 +166,7 @@ export function auditShare({ state, lasting }: Standing, configured: number): nu
 export function trust({ state, evidence, recentAudits }: Standing): number {
   if (state === 'quarantined') return 0;
   const known = recentAudits < ACQUAINTED_AUDITS ? NEWCOMER_TRUST : 1;
-  return known * Math.max(LEAST_TRUST, (1 - evidence / CONVICTION) ** 2);
+  return known * Math.max(MIN_TRUST, (1 - evidence / CONVICTION) ** 2);
 }
 
 /**
@@ -197,7 +197,7 @@ function quarantined(
 ): Standing {
   // Many proofs of one time are one strike.
   const strikes = standing.state === 'quarantined' ? standing.strikes : standing.strikes + 1;
-  const lastsMs = Math.round(Math.min(forMs * 2 ** Math.max(0, strikes - 1), MOST_QUARANTINE_MS));
+  const lastsMs = Math.round(Math.min(forMs * 2 ** Math.max(0, strikes - 1), MAX_QUARANTINE_MS));
   const untilMs = Math.max(nowMs + lastsMs, standing.untilMs ?? 0);
   return { ...standing, strikes, state: 'quarantined', changedAtMs: nowMs, untilMs, reason };
 }

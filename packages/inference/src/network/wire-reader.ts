@@ -6,9 +6,9 @@ import {
   FIXED64,
   FrameError,
   LENGTH,
-  MOST_FRAME_BYTES,
-  MOST_MESSAGES,
-  MOST_NUMBERS,
+  MAX_FRAME_BYTES,
+  MAX_MESSAGES,
+  MAX_NUMBERS,
   type Scalar,
   VARINT,
   WIRE_OF,
@@ -22,11 +22,11 @@ const ZERO: Readonly<Record<Scalar, () => unknown>> = {
   ...{ uint32: () => 0, uint64: () => 0, double: () => 0, float: () => 0, bool: () => false },
   ...{ string: () => '', bytes: () => new Uint8Array(), digest: () => '' },
 };
-const MOST_UINT32 = 2 ** 32 - 1;
+const MAX_UINT32 = 2 ** 32 - 1;
 
 /** Throws FrameError. Fields that the schema does not know are passed over; absent ones are zero or empty, unless absence says something. */
 export function readMessage(type: WireType, bytes: Uint8Array): Loose {
-  if (bytes.byteLength > MOST_FRAME_BYTES) throw new FrameError('too-large', `${bytes.byteLength} bytes`);
+  if (bytes.byteLength > MAX_FRAME_BYTES) throw new FrameError('too-large', `${bytes.byteLength} bytes`);
   return new Reader(bytes).message(type, bytes.byteLength);
 }
 
@@ -47,7 +47,7 @@ class Reader {
   message(type: WireType, end: number): Loose {
     const result: Loose = {};
     while (this.#at < end) {
-      const tag = this.#varint(end, MOST_UINT32);
+      const tag = this.#varint(end, MAX_UINT32);
       const field = type.byNumber.get(tag >>> 3);
       if (!field) this.#skip(tag, end);
       else if (field.isRepeated) this.#element(field, tag & 7, end, result);
@@ -70,7 +70,7 @@ class Reader {
       throw new FrameError('malformed', `${name} is written otherwise`);
     if (!isMessage) return this.#scalar(type, end);
     this.#messages += 1;
-    if (this.#messages > MOST_MESSAGES) throw new FrameError('too-large', 'too many messages');
+    if (this.#messages > MAX_MESSAGES) throw new FrameError('too-large', 'too many messages');
     const within = this.#length(end);
     return this.message(type, within);
   }
@@ -87,7 +87,7 @@ class Reader {
     const isPacked = wire === LENGTH && WIRE_OF[type] !== LENGTH;
     const until = isPacked ? this.#length(end) : end;
     this.#numbers += isPacked ? this.#packed(type, until) : 1;
-    if (this.#numbers > MOST_NUMBERS) throw new FrameError('too-large', 'too many numbers');
+    if (this.#numbers > MAX_NUMBERS) throw new FrameError('too-large', 'too many numbers');
     if (!isPacked) list.push(this.#value(field, wire, end));
     else while (this.#at < until) list.push(this.#scalar(type, until));
   }
@@ -103,7 +103,7 @@ class Reader {
   #scalar(type: Scalar, end: number): unknown {
     switch (type) {
       case 'uint32':
-        return this.#varint(end, MOST_UINT32);
+        return this.#varint(end, MAX_UINT32);
       case 'uint64':
         return this.#varint(end, Number.MAX_SAFE_INTEGER);
       case 'bool':
@@ -133,7 +133,7 @@ class Reader {
   }
 
   /** A number that does not fit is refused, not cut: what is left of it would be another number. */
-  #varint(end: number, most: number): number {
+  #varint(end: number, max: number): number {
     let value = 0;
     let scale = 1;
     for (let i = 0; i < 10; i += 1) {
@@ -142,7 +142,7 @@ class Reader {
       this.#at += 1;
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) {
-        if (value > most) throw new FrameError('malformed', 'a number too large for its field');
+        if (value > max) throw new FrameError('malformed', 'a number too large for its field');
         return value;
       }
       scale *= 128;
@@ -162,7 +162,7 @@ class Reader {
 
   /** Where the length that comes now ends. */
   #length(end: number): number {
-    const length = this.#varint(end, MOST_FRAME_BYTES);
+    const length = this.#varint(end, MAX_FRAME_BYTES);
     if (length > end - this.#at) throw new FrameError('malformed', 'cut off');
     return this.#at + length;
   }

@@ -25,11 +25,11 @@ export class FrameError extends Error {
 }
 
 /** Of an encoded frame, offer or receipt; the channel takes no longer message. */
-export const MOST_FRAME_BYTES = 4 * 1024 * 1024;
+export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 /** Elements of all repeated numbers of a frame: a prompt with its answer, and one for the end. Known before anything is kept of them. */
-export const MOST_NUMBERS = 1_000_001;
+export const MAX_NUMBERS = 1_000_001;
 /** Messages within a frame, at any depth. */
-export const MOST_MESSAGES = 16_384;
+export const MAX_MESSAGES = 16_384;
 
 export type Scalar = 'uint32' | 'uint64' | 'double' | 'float' | 'bool' | 'string' | 'bytes' | 'digest';
 

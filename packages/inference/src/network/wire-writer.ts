@@ -5,9 +5,9 @@ import { fromHex } from './segment.ts';
 import {
   FrameError,
   LENGTH,
-  MOST_FRAME_BYTES,
-  MOST_MESSAGES,
-  MOST_NUMBERS,
+  MAX_FRAME_BYTES,
+  MAX_MESSAGES,
+  MAX_NUMBERS,
   type Scalar,
   WIRE_OF,
   type WireField,
@@ -28,7 +28,7 @@ class Writer {
 
   written(type: WireType, value: object): Uint8Array {
     this.#fields(type, value);
-    if (this.#to.len > MOST_FRAME_BYTES) throw new FrameError('too-large', `${this.#to.len} bytes`);
+    if (this.#to.len > MAX_FRAME_BYTES) throw new FrameError('too-large', `${this.#to.len} bytes`);
     return this.#to.finish();
   }
 
@@ -45,7 +45,7 @@ class Writer {
 
   #message(number: number, type: WireType, value: object): void {
     this.#messages += 1;
-    if (this.#messages > MOST_MESSAGES) throw new FrameError('too-large', 'too many messages');
+    if (this.#messages > MAX_MESSAGES) throw new FrameError('too-large', 'too many messages');
     this.#to.uint32((number << 3) | LENGTH).fork();
     this.#fields(type, value);
     this.#to.ldelim();
@@ -53,7 +53,7 @@ class Writer {
 
   #packed(number: number, type: Scalar, values: readonly number[]): void {
     this.#numbers += values.length;
-    if (this.#numbers > MOST_NUMBERS) throw new FrameError('too-large', 'too many numbers');
+    if (this.#numbers > MAX_NUMBERS) throw new FrameError('too-large', 'too many numbers');
     if (values.length === 0) return;
     this.#to.uint32((number << 3) | LENGTH).fork();
     for (const value of values) this.#scalar(type, value);

@@ -55,7 +55,7 @@ export function versionOf(plan: FeedPlan, { seed, calendar }: FeedWorld): { vers
 
 function countOn({ pace, url }: FeedPlan, day: number, seed: string): number {
   const r = randomFor(seed, url, 'count', day);
-  return 'chance' in pace ? Number(r.chance(pace.chance)) : r.between(pace.least, pace.most);
+  return 'chance' in pace ? Number(r.chance(pace.chance)) : r.between(pace.min, pace.max);
 }
 
 /** Items of a day follow one another in equal parts of it, each somewhere in its part. */

@@ -29,7 +29,7 @@ export interface FeedPlan {
   /** Items lead elsewhere. */
   readonly isLinkBlog: boolean;
   /** Items a day; below 1, the chance of one. */
-  readonly pace: { readonly least: number; readonly most: number } | { readonly chance: number };
+  readonly pace: { readonly min: number; readonly max: number } | { readonly chance: number };
   /** How many of the newest items it shows. */
   readonly shown: number;
 }
@@ -83,7 +83,7 @@ export function feedPlanOf(seed: string, { index, publisher, nth }: FeedPlace): 
     zone: r.chance(0.25) ? 'east' : 'utc',
     text: drawText(r, format),
     isLinkBlog: r.chance(0.3),
-    pace: r.chance(0.2) ? { least: 3, most: 5 } : { chance: 1 / r.between(2, 6) },
+    pace: r.chance(0.2) ? { min: 3, max: 5 } : { chance: 1 / r.between(2, 6) },
     shown: r.between(15, 30),
   };
 }

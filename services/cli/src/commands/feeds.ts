@@ -4,7 +4,7 @@ import {
   type Config,
   feedAddress,
   feedsOfPage,
-  MOST_LIST_BYTES,
+  MAX_LIST_BYTES,
   openConfiguredStore,
   openFetcher,
   readListFile,
@@ -23,7 +23,7 @@ const PAGE = 1_000;
 const SHOWN_REJECTS = 5;
 const WIDEST_ERROR = 60;
 /** Who adds more than these has a list, and does not wait for each. */
-const MOST_CHECKED = 20;
+const MAX_CHECKED = 20;
 
 export async function addFeedsCommand(
   context: CommandContext,
@@ -32,7 +32,7 @@ export async function addFeedsCommand(
   config: Config,
 ): Promise<void> {
   const feeds = urls.map((url) => ({ url: addressOf(url) }));
-  if (options.check && feeds.length <= MOST_CHECKED)
+  if (options.check && feeds.length <= MAX_CHECKED)
     await refusePages(
       feeds.map(({ url }) => url),
       config,
@@ -159,7 +159,7 @@ async function readList(file: string, stdin: CommandContext['stdin']): Promise<s
   let sizeBytes = 0;
   for await (const chunk of stdin as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
-    if (sizeBytes > MOST_LIST_BYTES) throw new CommandError('the list is too long', { exitCode: 2 });
+    if (sizeBytes > MAX_LIST_BYTES) throw new CommandError('the list is too long', { exitCode: 2 });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -110,10 +110,10 @@ function judge(
         todo: 'Connect to PostgreSQL directly, or let the pooler give each client a session of its own (pool_mode = session).',
       }),
     );
-  if (connections && connections.most - connections.used < needs.connections)
+  if (connections && connections.max - connections.used < needs.connections)
     findings.push(
       warning(check, {
-        found: `${connections.used} of ${connections.most} connections ${OF_LIMIT[connections.limitOf].of} are used; this process may open ${needs.connections}`,
+        found: `${connections.used} of ${connections.max} connections ${OF_LIMIT[connections.limitOf].of} are used; this process may open ${needs.connections}`,
         means:
           'Unless it runs already and is among those that are used, requests would fail under load for want of a connection.',
         todo: `${OF_LIMIT[connections.limitOf].todo}, or lower the settings for connections of each process.`,
@@ -138,7 +138,7 @@ function judge(
   if (sizes.length > 0) findings.push(ok('tables', sizes.slice(0, SHOWN_TABLES).map(sizeInWords).join('; ')));
   if (findings.some(({ status }) => status !== 'ok')) return findings;
   const held = schema === 'empty' ? 'empty, the first start fills it' : `schema ${schema}, ${domains} domains`;
-  const left = connections ? `, ${connections.used} of ${connections.most} connections used` : '';
+  const left = connections ? `, ${connections.used} of ${connections.max} connections used` : '';
   const speed = kind === 'postgres' ? `, ${latencyMs.toFixed(1)} ms a question` : ', the file is sound';
   return [ok(check, `${kind}: ${held}${schema === 'empty' && kind === 'sqlite' ? '' : speed}${left}`), ...findings];
 }

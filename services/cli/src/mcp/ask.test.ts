@@ -10,7 +10,7 @@ import type { Question } from './question.ts';
 import { search } from './questions/domains.ts';
 import { QUESTIONS } from './questions/index.ts';
 import { migrations } from './questions/markets.ts';
-import { MOST_CHARACTERS, shorten } from './shorten.ts';
+import { MAX_CHARACTERS, shorten } from './shorten.ts';
 import { receiptOf } from './tool-result.ts';
 
 type Bounds = { readonly maximum?: number; readonly minimum?: number; readonly maxLength?: number };
@@ -81,9 +81,9 @@ describe('the tools', () => {
   it('ask for no more of a list without an offset than the service gives', () => {
     for (const question of QUESTIONS.filter(({ list }) => list?.paging === 'limit')) {
       const { properties = {} } = inputOf(question);
-      const most = (properties.limit?.maximum ?? Infinity) + (properties.offset?.maximum ?? Infinity);
+      const max = (properties.limit?.maximum ?? Infinity) + (properties.offset?.maximum ?? Infinity);
       const limit = parametersOf(question).find(({ name }) => name === 'limit');
-      assert.ok(most <= (limit?.schema.maximum ?? 0), question.name);
+      assert.ok(max <= (limit?.schema.maximum ?? 0), question.name);
       const { query } = requestOf(question, { limit: 10, offset: 20 });
       assert.deepEqual(query, { limit: 30 });
     }
@@ -109,10 +109,10 @@ const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 describe('a shortened answer', () => {
   it('cuts lists by their name, and adds up what it left out of each place', () => {
     const services = [{ evidence: numbers(5) }, { evidence: numbers(3) }, { evidence: numbers(1) }];
-    const { answer, leftOut } = shorten({ services }, { most: { evidence: 2 } });
+    const { answer, leftOut } = shorten({ services }, { max: { evidence: 2 } });
     assert.deepEqual(answer, { services: [{ evidence: [0, 1] }, { evidence: [0, 1] }, { evidence: [0] }] });
     assert.deepEqual(leftOut, [{ at: 'services[].evidence', items: 4 }]);
-    const curve = shorten({ curve: numbers(100) }, { most: { curve: 2 } });
+    const curve = shorten({ curve: numbers(100) }, { max: { curve: 2 } });
     assert.deepEqual(curve.answer, { curve: [98, 99] }, 'the newest days');
     assert.deepEqual(curve.leftOut, [{ at: 'curve', items: 98 }]);
   });
@@ -144,7 +144,7 @@ describe('a shortened answer', () => {
     const page = { lists: ['list0'], limit: 100, offset: 0 };
     for (const options of [{}, { page }]) {
       const { answer, leftOut } = shorten(deep, options);
-      assert.ok(JSON.stringify(answer).length <= MOST_CHARACTERS);
+      assert.ok(JSON.stringify(answer).length <= MAX_CHARACTERS);
       assert.ok(leftOut.length >= 5);
     }
     const wide = Object.fromEntries(numbers(50_000).map((name) => [`field${name}`, { list: numbers(50) }]));
@@ -153,7 +153,7 @@ describe('a shortened answer', () => {
     const nested = (open: string, close: string) => JSON.parse(`${open.repeat(3_000)}null${close.repeat(3_000)}`);
     for (const given of [wide, rows, { a: nested('[', ']') }, nested('{"":', '}')]) {
       const { answer, leftOut } = shorten(given);
-      assert.ok(JSON.stringify(answer).length <= MOST_CHARACTERS);
+      assert.ok(JSON.stringify(answer).length <= MAX_CHARACTERS);
       assert.ok(JSON.stringify(leftOut).length <= 4_000);
     }
     assert.deepEqual(shorten(rows).leftOut, [{ at: 'the whole answer', items: 1 }]);

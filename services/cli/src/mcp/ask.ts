@@ -25,7 +25,7 @@ export async function ask(question: Question, input: Input, options: AskOptions)
   const shortened = shorten(answer.body, {
     ...pageOf(question, input),
     hidden: input.details === true ? [] : (question.details ?? []),
-    most: Object.fromEntries(Object.entries(question.cuts ?? {}).map(([name, list]) => [list, Number(input[name])])),
+    max: Object.fromEntries(Object.entries(question.cuts ?? {}).map(([name, list]) => [list, Number(input[name])])),
   });
   const body = bodyOf(answer, withUnpaged(question, shortened), nextOffset(question, input, shortened));
   if (body.receipt) kept.keep(body.receipt.receipt_id, answer.text);

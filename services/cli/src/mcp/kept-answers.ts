@@ -1,7 +1,7 @@
 // Answers as they came, so that a receipt can be checked that an agent knows by its id alone.
 
-const MOST_ANSWERS = 200;
-const MOST_CHARACTERS = 16 * 1024 * 1024;
+const MAX_ANSWERS = 200;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** The newest answers, by the id of their receipt; older ones are forgotten. */
 export class KeptAnswers {
@@ -13,7 +13,7 @@ export class KeptAnswers {
     this.#texts.set(receiptId, text);
     this.#characters += text.length;
     for (const oldest of this.#texts.keys()) {
-      if (this.#texts.size <= MOST_ANSWERS && this.#characters <= MOST_CHARACTERS) break;
+      if (this.#texts.size <= MAX_ANSWERS && this.#characters <= MAX_CHARACTERS) break;
       this.#forget(oldest);
     }
   }

@@ -41,12 +41,12 @@ export const details = {
 };
 
 /** Of any list; the service would give 1,000. */
-export const MOST_AT_ONCE = 100;
+export const MAX_AT_ONCE = 100;
 /** The service gives no more of a list that has no offset. */
-const MOST_OF_ROUTE = 1_000;
+const MAX_OF_ROUTE = 1_000;
 
 const limit = (byDefault: number) =>
-  z.int().min(1).max(MOST_AT_ONCE).default(byDefault).describe('How many items at most; keep it small.');
+  z.int().min(1).max(MAX_AT_ONCE).default(byDefault).describe('How many items at most; keep it small.');
 
 /** `limit` and `offset` of a list that the service pages. */
 export const pages = (byDefault = 10) => ({
@@ -60,7 +60,7 @@ export const firstPages = (byDefault = 10) => ({
   offset: z
     .int()
     .min(0)
-    .max(MOST_OF_ROUTE - MOST_AT_ONCE)
+    .max(MAX_OF_ROUTE - MAX_AT_ONCE)
     .default(0)
     .describe('Items to skip: next_offset of the answer before.'),
 });

@@ -5,7 +5,7 @@ import type { KeptAnswers } from './kept-answers.ts';
 import { shortText } from './shorten.ts';
 import { lastLines, quotaOf, receiptOf, toolResult } from './tool-result.ts';
 
-const MOST_DETAIL = 600;
+const MAX_DETAIL = 600;
 
 /** The result of a question that was not asked for want of a key. */
 export function withoutKey(baseUrl: string): CallToolResult {
@@ -28,7 +28,7 @@ export function refused(
   const { status, code, retryAfterSeconds, requestId, text } = error;
   const attached = { ...receiptOf(text === null ? undefined : JSON.parse(text)), ...quotaOf(error.quota) };
   if (attached.receipt && text !== null) kept.keep(attached.receipt.receipt_id, text);
-  const detail = shortText(error.detail || error.title, MOST_DETAIL);
+  const detail = shortText(error.detail || error.title, MAX_DETAIL);
   const fields = error.errors
     .slice(0, 10)
     .filter(({ message }) => message !== error.detail)

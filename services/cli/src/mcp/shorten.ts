@@ -26,25 +26,25 @@ export interface Page {
 export interface ShortenOptions {
   readonly page?: Page;
   /** Items of lists that have a word to say on it, by their last name: `{ evidence: 2 }`. */
-  readonly most?: Readonly<Record<string, number>>;
+  readonly max?: Readonly<Record<string, number>>;
   /** Fields that are left out, by their path: `services[].kinds`. */
   readonly hidden?: readonly string[];
 }
 
 /** Of lists that nobody has set a limit to; halved until the answer fits. */
-const MOST_ITEMS = 24;
-const LEAST_ITEMS = 3;
+const MAX_ITEMS = 24;
+const MIN_ITEMS = 3;
 /** About 6,000 tokens. */
-export const MOST_CHARACTERS = 24_000;
-const MOST_TEXT = 300;
+export const MAX_CHARACTERS = 24_000;
+const MAX_TEXT = 300;
 /** Of a text where lists alone could not be cut far enough. */
-const LEAST_TEXT = 80;
+const MIN_TEXT = 80;
 
 /** Of an object, and of what was left out; answers of the service have far fewer. */
-const MOST_FIELDS = 200;
-const MOST_LEFT_OUT = 20;
+const MAX_FIELDS = 200;
+const MAX_LEFT_OUT = 20;
 /** Characters of a path into the answer, so that what is nested without an end is cut off. */
-const MOST_PATH = 400;
+const MAX_PATH = 400;
 
 /** Lists of days, oldest first: their end says more than their beginning. */
 const DAYS = new Set(['curve', 'per_day']);
@@ -56,31 +56,31 @@ const TOLD_ELSEWHERE = new Set(['_alpha', '_notice', 'provenance']);
  * Cuts lists and texts until the answer fits, and makes each text one line without characters that cannot be seen. What cannot
  * be cut so far, as no answer of the service is, is left out whole.
  */
-export function shorten(answer: unknown, { page, most = {}, hidden = [] }: ShortenOptions = {}): Shortened {
-  let items = MOST_ITEMS;
-  let textLength = MOST_TEXT;
+export function shorten(answer: unknown, { page, max = {}, hidden = [] }: ShortenOptions = {}): Shortened {
+  let items = MAX_ITEMS;
+  let textLength = MAX_TEXT;
   for (;;) {
     const leftOut = new Map<string, number>();
-    const cut: Cut = { page, most, hidden, items, textLength, leftOut, shown: 0, behind: 0 };
+    const cut: Cut = { page, max, hidden, items, textLength, leftOut, shown: 0, behind: 0 };
     const shortened = shortenObject(Object(answer) as Readonly<Record<string, unknown>>, '', cut);
-    const isShort = JSON.stringify(shortened).length <= MOST_CHARACTERS;
+    const isShort = JSON.stringify(shortened).length <= MAX_CHARACTERS;
     if (isShort) {
       const { shown, behind } = cut;
       const told = [...leftOut]
-        .slice(0, MOST_LEFT_OUT)
-        .map(([at, count]) => ({ at: shortText(at, LEAST_TEXT), items: count }));
+        .slice(0, MAX_LEFT_OUT)
+        .map(([at, count]) => ({ at: shortText(at, MIN_TEXT), items: count }));
       return { answer: shortened, leftOut: told, shown, behind };
     }
-    if (items === LEAST_ITEMS && textLength === LEAST_TEXT)
+    if (items === MIN_ITEMS && textLength === MIN_TEXT)
       return { answer: {}, leftOut: [{ at: 'the whole answer', items: 1 }], shown: 0, behind: 0 };
-    if (items === LEAST_ITEMS) textLength = LEAST_TEXT;
-    items = Math.max(LEAST_ITEMS, Math.floor(items / 2));
+    if (items === MIN_ITEMS) textLength = MIN_TEXT;
+    items = Math.max(MIN_ITEMS, Math.floor(items / 2));
   }
 }
 
 interface Cut {
   readonly page: Page | undefined;
-  readonly most: Readonly<Record<string, number>>;
+  readonly max: Readonly<Record<string, number>>;
   readonly hidden: readonly string[];
   readonly items: number;
   readonly textLength: number;
@@ -91,7 +91,7 @@ interface Cut {
 
 function shortenValue(value: unknown, at: string, cut: Cut): unknown {
   if (typeof value === 'string') return shortText(value, cut.textLength);
-  if (at.length > MOST_PATH) return null;
+  if (at.length > MAX_PATH) return null;
   if (Array.isArray(value)) return shortenList(value, at, cut);
   return typeof value === 'object' && value !== null
     ? shortenObject(value as Readonly<Record<string, unknown>>, at, cut)
@@ -100,24 +100,24 @@ function shortenValue(value: unknown, at: string, cut: Cut): unknown {
 
 function shortenObject(value: Readonly<Record<string, unknown>>, at: string, cut: Cut): Record<string, unknown> {
   const fields: [string, unknown][] = [];
-  for (const [name, field] of Object.entries(value).slice(0, MOST_FIELDS)) {
+  for (const [name, field] of Object.entries(value).slice(0, MAX_FIELDS)) {
     const path = at === '' ? name || '.' : `${at}.${name}`;
     if (TOLD_ELSEWHERE.has(name) || cut.hidden.includes(path)) continue;
-    fields.push([shortText(name, LEAST_TEXT), shortenValue(field, path, cut)]);
+    fields.push([shortText(name, MIN_TEXT), shortenValue(field, path, cut)]);
   }
   const shortened = Object.fromEntries(fields);
   // Events in a list are signed one by one.
   const { receipt_id } = Object(value.provenance) as { readonly receipt_id?: unknown };
   return at !== '' && typeof receipt_id === 'string'
-    ? { ...shortened, receipt_id: shortText(receipt_id, LEAST_TEXT) }
+    ? { ...shortened, receipt_id: shortText(receipt_id, MIN_TEXT) }
     : shortened;
 }
 
 function shortenList(list: readonly unknown[], at: string, cut: Cut): unknown[] {
-  const { page, most, items, leftOut } = cut;
+  const { page, max, items, leftOut } = cut;
   const name = at.slice(at.lastIndexOf('.') + 1);
   const isPage = page?.lists.includes(at) ?? false;
-  const set = Object.hasOwn(most, name) ? most[name] : undefined;
+  const set = Object.hasOwn(max, name) ? max[name] : undefined;
   // What was asked for comes whole unless it is too much.
   const length = isPage ? Math.min(page?.limit ?? items, items * 4) : (set ?? items);
   const start = isPage ? (page?.offset ?? 0) : DAYS.has(name) ? Math.max(0, list.length - length) : 0;
@@ -131,7 +131,7 @@ function shortenList(list: readonly unknown[], at: string, cut: Cut): unknown[] 
 }
 
 /** One line of at most so many characters; what is cut is counted. */
-export function shortText(text: string, most: number): string {
+export function shortText(text: string, max: number): string {
   const plain = plainText(text);
-  return plain.length <= most ? plain : `${plain.slice(0, most).toWellFormed()}… (+${plain.length - most} characters)`;
+  return plain.length <= max ? plain : `${plain.slice(0, max).toWellFormed()}… (+${plain.length - max} characters)`;
 }

@@ -20,11 +20,11 @@ export const ResultSchema = z.object({
 
 export type ResultBody = z.input<typeof ResultSchema>;
 
-const MOST_TEXT = 8_000;
+const MAX_TEXT = 8_000;
 
 /** The lines as one text, which never grows beyond what an agent can afford; the last lines always stand. */
 export function toolResult(lines: readonly string[], last: readonly string[], body: ResultBody): CallToolResult {
-  const room = MOST_TEXT - last.join('\n').length;
+  const room = MAX_TEXT - last.join('\n').length;
   let length = 0;
   let kept = lines.findIndex((line) => {
     length += line.length + 1;

@@ -4,10 +4,10 @@
 export function nearest(given: string, names: Iterable<string>): string | undefined {
   let best: string | undefined;
   // A third of the letters may be wrong.
-  let least = Math.floor(given.length / 3) + 1;
+  let min = Math.floor(given.length / 3) + 1;
   for (const name of names) {
     const distance = editsBetween(given, name);
-    if (distance < least) [best, least] = [name, distance];
+    if (distance < min) [best, min] = [name, distance];
   }
   return best;
 }

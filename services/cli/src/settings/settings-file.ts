@@ -15,21 +15,21 @@ export interface FileContent {
   readonly problems: readonly string[];
 }
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** Reads at most 1 MiB of text, a secret or settings. Rejects with what the system says, or with an Error that says why not. */
-export async function readSmallFile(file: string, mostBytes = MOST_BYTES): Promise<string> {
+export async function readSmallFile(file: string, maxBytes = MAX_BYTES): Promise<string> {
   await using handle = await open(file, 'r');
   const stats = await handle.stat();
   if (stats.isDirectory()) throw new Error('it is a folder');
-  const bytes = Buffer.alloc(mostBytes + 1);
+  const bytes = Buffer.alloc(maxBytes + 1);
   let length = 0;
   while (length < bytes.length) {
     const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
     if (bytesRead === 0) break;
     length += bytesRead;
   }
-  if (length > mostBytes) throw new Error(`it is larger than ${mostBytes} bytes`);
+  if (length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
   const text = bytes.toString('utf8', 0, length);
   if (text.includes('\0')) throw new Error('it is no text');
   return text;

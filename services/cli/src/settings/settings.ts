@@ -32,7 +32,7 @@ export type GivenSettings = ReadonlyMap<string, Given>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const MOST_SECRET_BYTES = 65_536;
+const MAX_SECRET_BYTES = 65_536;
 
 /**
  * The settings that `env` gives, and the file that its STRATA_CONFIG names; `service` is the one whose names are known
@@ -100,7 +100,7 @@ export async function takeCommandSecrets(env: NodeJS.ProcessEnv): Promise<void> 
   for (const secret of COMMAND_SECRETS) {
     const file = env[fileVariableOf(secret)]?.trim();
     if (!file || env[secret]) continue;
-    const value = await readSmallFile(file, MOST_SECRET_BYTES).catch((error: Error) => {
+    const value = await readSmallFile(file, MAX_SECRET_BYTES).catch((error: Error) => {
       throw new SettingsError(`${fileVariableOf(secret)}: ${file} cannot be read: ${error.message}`);
     });
     env[secret] = value.trim();
@@ -155,7 +155,7 @@ async function withSecretFiles(
     }
     const file = path.resolve(base, named.value.trim());
     try {
-      const value = (await readSmallFile(file, MOST_SECRET_BYTES)).trim();
+      const value = (await readSmallFile(file, MAX_SECRET_BYTES)).trim();
       if (value === '') problems.push(`${variable}: ${file} is empty`);
       else settled.set(secret, { value, source: `file ${file}` });
     } catch (error) {

@@ -1,7 +1,7 @@
 // One answer from one worker after another, as if it were one: tokens are in the answer before anybody sees them, and whoever
 // goes on is given all of them.
 import { EngineError, type Job, type JobContext, type JobEvent, type ModelInfo } from '@strata/engine';
-import { MOST_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
+import { MAX_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
 import { AnswerPart, type AnswerPartParts } from './answer-part.ts';
 import { isCutShort } from './audit-facts.ts';
 import type { Chosen } from './fleet.ts';
@@ -11,9 +11,9 @@ import { WorkerSearch } from './worker-search.ts';
 import { WorkerLostError } from './worker-session.ts';
 
 /** A worker is not doubled before that: ordinary delays are as long. */
-const LEAST_HEDGE_MS = 200;
+const MIN_HEDGE_MS = 200;
 /** Expected times are doubled with each loss, so often at most. */
-const MOST_DOUBLINGS = 6;
+const MAX_DOUBLINGS = 6;
 
 export interface RelayParts extends AnswerPartParts {
   readonly info: () => ModelInfo;
@@ -111,7 +111,7 @@ export class AnswerRelay {
     const { hedgeAfter } = this.#options;
     const isHedged = hedgeAfter !== undefined && !this.#hasTokens;
     return hedged(this.#part(chosen), {
-      afterMs: isHedged ? Math.max(LEAST_HEDGE_MS, hedgeAfter * chosen.expectedFirstTokenMs) : undefined,
+      afterMs: isHedged ? Math.max(MIN_HEDGE_MS, hedgeAfter * chosen.expectedFirstTokenMs) : undefined,
       second: () => {
         const other = this.#search.other(this.#wanted, [chosen.session.peer]);
         return other && this.#part(other);
@@ -121,7 +121,7 @@ export class AnswerRelay {
   }
 
   #part(chosen: Chosen): AnswerPart {
-    const slowness = 2 ** Math.min(this.#search.losses, MOST_DOUBLINGS);
+    const slowness = 2 ** Math.min(this.#search.losses, MAX_DOUBLINGS);
     return new AnswerPart(this.#parts, {
       ...{ ...this.#task, chosen, answer: this.#answer, promptSha256: this.#promptSha256 },
       ...{ modelSha256: this.#model.sha256, vocabularySize: this.#model.vocabularySize },
@@ -142,7 +142,7 @@ export class AnswerRelay {
 /** The job as it can be put to workers, those that check an answer included. */
 function askable(job: Job, { vocabularySize }: ModelInfo): Job {
   const sampling = knownBiases(job.sampling, vocabularySize);
-  return { ...job, maxTokens: Math.min(job.maxTokens, MOST_TOKENS), sampling };
+  return { ...job, maxTokens: Math.min(job.maxTokens, MAX_TOKENS), sampling };
 }
 
 export function assertPrompt(prompt: readonly number[]): void {

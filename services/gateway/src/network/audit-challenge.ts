@@ -16,11 +16,11 @@ export interface Challenge {
   readonly changed: readonly number[];
 }
 
-const MOST_KNOWN = 16;
+const MAX_KNOWN = 16;
 /** Long ones are not kept: sixteen stay in memory all the time. */
-const MOST_TOKENS = 8_192;
+const MAX_TOKENS = 8_192;
 /** Shorter ones have no room for tokens to be changed. */
-const LEAST_ANSWER = 8;
+const MIN_ANSWER = 8;
 const CHANGED_TOKENS = 3;
 /** A changed token may by chance be nearly as good; that each of three is, one in ten thousand times. */
 const SEEN_NATS = 0.2;
@@ -33,9 +33,9 @@ export class KnownAnswers {
 
   keep(answer: KnownAnswer): void {
     const { prompt, answer: tokens } = answer.job;
-    if (tokens.length < LEAST_ANSWER || prompt.length + tokens.length > MOST_TOKENS) return;
+    if (tokens.length < MIN_ANSWER || prompt.length + tokens.length > MAX_TOKENS) return;
     this.#answers.push(answer);
-    if (this.#answers.length > MOST_KNOWN) this.#answers.shift();
+    if (this.#answers.length > MAX_KNOWN) this.#answers.shift();
   }
 
   /** One that this verifier has not seen, if there is; each is used once. Half of them are tampered with. */

@@ -18,7 +18,7 @@ export interface AuditRecord {
   readonly deviation: number | undefined;
 }
 
-const MOST_RECORDS = 50;
+const MAX_RECORDS = 50;
 
 export class AuditLog {
   readonly #records: AuditRecord[] = [];
@@ -30,6 +30,6 @@ export class AuditLog {
 
   add(record: AuditRecord): void {
     this.#records.push(record);
-    if (this.#records.length > MOST_RECORDS) this.#records.shift();
+    if (this.#records.length > MAX_RECORDS) this.#records.shift();
   }
 }

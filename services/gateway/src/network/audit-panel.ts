@@ -45,7 +45,7 @@ interface Opinion {
 }
 
 /** Deviations further apart than this, and than a fifth of the larger, are not two honest views of one answer. */
-const LEAST_DISPUTE = 0.005;
+const MIN_DISPUTE = 0.005;
 const DISPUTED_SHARE = 0.2;
 
 /** Asks verifiers in their order. Never rejects for what a verifier does. */
@@ -101,7 +101,7 @@ export function scoreOf(
 /** Whether two deviations can be those of the same answer, as two honest verifiers see it. */
 function areOfOneMind(a: { readonly deviation: number }, b: { readonly deviation: number }): boolean {
   const larger = Math.max(a.deviation, b.deviation);
-  return Math.abs(a.deviation - b.deviation) <= Math.max(LEAST_DISPUTE, DISPUTED_SHARE * larger);
+  return Math.abs(a.deviation - b.deviation) <= Math.max(MIN_DISPUTE, DISPUTED_SHARE * larger);
 }
 
 /** Of the margins of a whole answer, those of the part from there on. */

@@ -50,7 +50,7 @@ describe('a challenge', () => {
 
 describe('the runs of many workers', () => {
   const runsOf = (answers: number, seed: number) =>
-    new AuditRuns({ mostTokens: answers * sizeOf(trueAnswer('ann', 1)), random: randomFrom(seed) });
+    new AuditRuns({ maxTokens: answers * sizeOf(trueAnswer('ann', 1)), random: randomFrom(seed) });
 
   it('are no more than fit, and what was drawn of the others is audited at once', () => {
     const runs = runsOf(10, 1);
@@ -110,7 +110,7 @@ const ends: readonly (readonly [string, SeenAnswer, isShort: boolean, isDrawn: b
 
 it('an answer of as many tokens as may wait is queued, a larger one is not', () => {
   const answer = trueAnswer('ann', 1);
-  const droppedAt = (mostTokens: number) => new AuditQueue({ mostAnswers: 1, mostTokens }).push(answer);
+  const droppedAt = (maxTokens: number) => new AuditQueue({ maxAnswers: 1, maxTokens }).push(answer);
   assert.deepEqual([sizeOf(answer), sizeOf(answer) - 1].map(droppedAt), [[], [answer]]);
 });
 

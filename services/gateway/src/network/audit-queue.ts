@@ -2,9 +2,9 @@
 import { type SeenAnswer, sizeOf } from './trust.ts';
 
 export interface AuditQueueOptions {
-  readonly mostAnswers: number;
+  readonly maxAnswers: number;
   /** Of prompts and answers together; one answer that is larger alone does not get in. */
-  readonly mostTokens: number;
+  readonly maxTokens: number;
 }
 
 export class AuditQueue {
@@ -18,12 +18,12 @@ export class AuditQueue {
 
   /** Those that were given up for it, itself included. */
   push(answer: SeenAnswer): readonly SeenAnswer[] {
-    const { mostAnswers, mostTokens } = this.#options;
-    if (sizeOf(answer) > mostTokens) return [answer];
+    const { maxAnswers, maxTokens } = this.#options;
+    if (sizeOf(answer) > maxTokens) return [answer];
     this.#answers.push(answer);
     this.#tokens += sizeOf(answer);
     const dropped: SeenAnswer[] = [];
-    while (this.#answers.length > mostAnswers || this.#tokens > mostTokens) {
+    while (this.#answers.length > maxAnswers || this.#tokens > maxTokens) {
       const oldest = this.shift();
       if (oldest) dropped.push(oldest);
     }

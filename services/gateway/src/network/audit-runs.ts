@@ -4,16 +4,16 @@ import { type SeenAnswer, sizeOf } from './trust.ts';
 
 export interface AuditRunsOptions {
   /** Of answers that wait for the end of their run, prompts included. */
-  readonly mostTokens: number;
+  readonly maxTokens: number;
   /** From 0 to below 1, and nothing that a worker could foresee. */
   readonly random: () => number;
 }
 
 /** Runs without any answer drawn are small, but not nothing. */
-const MOST_RUNS = 10_000;
+const MAX_RUNS = 10_000;
 /** A longer answer says more and is drawn more often, up to four times: none is too short to be looked at. */
-const LEAST_WEIGHT = 64;
-const MOST_WEIGHT = 256;
+const MIN_WEIGHT = 64;
+const MAX_WEIGHT = 256;
 
 export class AuditRuns {
   readonly #options: AuditRunsOptions;
@@ -33,7 +33,7 @@ export class AuditRuns {
     this.#runs.set(worker, run);
     this.#tokens -= drawnSize(run);
     const made = answer.answer.length - answer.from;
-    const due = run.add(answer, { share, weight: Math.min(Math.max(made, LEAST_WEIGHT), MOST_WEIGHT) });
+    const due = run.add(answer, { share, weight: Math.min(Math.max(made, MIN_WEIGHT), MAX_WEIGHT) });
     this.#tokens += drawnSize(run);
     return due === undefined ? this.#crowdedOut() : [due, ...this.#crowdedOut()];
   }
@@ -54,7 +54,7 @@ export class AuditRuns {
   #crowdedOut(): readonly SeenAnswer[] {
     const due: SeenAnswer[] = [];
     for (const [worker, { drawn }] of this.#runs) {
-      if (this.#tokens <= this.#options.mostTokens && this.#runs.size <= MOST_RUNS) break;
+      if (this.#tokens <= this.#options.maxTokens && this.#runs.size <= MAX_RUNS) break;
       this.forget(worker);
       if (drawn) due.push(drawn);
     }

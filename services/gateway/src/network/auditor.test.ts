@@ -42,14 +42,14 @@ describe('verifiers', () => {
   const alone = (eve: Score) => ({ ann: honest, eve });
   const odd = { workers: alone(async () => [0, 0, 0]) };
   const late = { workers: alone(silent), timeoutMs: 20 };
-  const most = { workers: { ...alone(lying), fay: lying } };
+  const max = { workers: { ...alone(lying), fay: lying } };
   /** Who verifies, who answers how often, and the states of all after that. */
   const cases: readonly (readonly [string, NetworkOptions, readonly string[], count: number, states: string])[] = [
     ['that speak against honest workers are found out', { workers: workers(lying), share: 0.2 }, all, 300, LIAR],
     ['that find everything clean are found out', { workers: workers(always(0)), share: 0.2 }, all, 600, LIAR],
     ['whose scores are of another length are found out', odd, ['ben'], 40, 'new good new quarantined'],
     ['that do not answer are passed over', late, ['ben'], 10, 'new good new new'],
-    ['convict where most lie together', most, ['ann'], 10, 'quarantined new new new'],
+    ['convict where most lie together', max, ['ann'], 10, 'quarantined new new new'],
   ];
   for (const [what, options, peers, count, states] of cases)
     it(what, async () => {
@@ -70,7 +70,7 @@ describe('the auditor', () => {
   it('drops the oldest when too many answers wait', async () => {
     const opened = Promise.withResolvers<void>();
     const ann: Score = (request, signal) => opened.promise.then(() => honest(request, signal));
-    const bounds = { share: 1, concurrency: 1, mostQueuedTokens: 2_000 };
+    const bounds = { share: 1, concurrency: 1, maxQueuedTokens: 2_000 };
     await using network = await auditedNetwork({ workers: { ann }, ...bounds });
     const tooLarge = { ...trueAnswer('ben', 60), prompt: Array.from({ length: 3_000 }, () => 1) };
     const taken = network.take(...trueAnswers('ben', 50), tooLarge);

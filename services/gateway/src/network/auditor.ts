@@ -33,7 +33,7 @@ export interface AuditorOptions {
   /** Audits side by side. 2 by default. */
   readonly concurrency?: number;
   /** Tokens that wait to be audited, prompts included, and as many that wait for the end of their run. 2,000,000 by default. */
-  readonly mostQueuedTokens?: number;
+  readonly maxQueuedTokens?: number;
   /** For one verifier to score one answer. 60,000 by default. */
   readonly timeoutMs?: number;
   /** From 0 to below 1, and nothing that a worker could foresee. */
@@ -47,7 +47,7 @@ export interface Auditor extends Trust, AsyncDisposable {
   settled(): Promise<void>;
 }
 
-const MOST_QUEUED_ANSWERS = 500;
+const MAX_QUEUED_ANSWERS = 500;
 /** Of clean scores, so many are held against a second verifier. */
 const DOUBLE_CHECK_SHARE = 0.1;
 /** After so many audits each verifier of it is given a challenge. */
@@ -55,7 +55,7 @@ const CHALLENGE_SHARE = 0.1;
 /** The same two where a worker is under suspicion, or verifies as a newcomer. */
 const ALERT_SHARE = 0.5;
 /** Verifiers tried for one answer: three opinions, and a few that fail. */
-const MOST_VERIFIERS = 6;
+const MAX_VERIFIERS = 6;
 
 /** Rejects when the standings cannot be read. */
 export async function openAuditor(parts: AuditorParts, options: AuditorOptions = {}): Promise<Auditor> {
@@ -79,14 +79,14 @@ class WorkersAuditor implements Auditor {
   readonly #timeoutMs: number;
 
   constructor(parts: AuditorParts, options: AuditorOptions, book: StandingsBook) {
-    const { share = 0.02, concurrency = 2, mostQueuedTokens = 2_000_000, timeoutMs = 60_000 } = options;
+    const { share = 0.02, concurrency = 2, maxQueuedTokens = 2_000_000, timeoutMs = 60_000 } = options;
     this.#parts = parts;
     this.#book = book;
-    this.#queue = new AuditQueue({ mostAnswers: MOST_QUEUED_ANSWERS, mostTokens: mostQueuedTokens });
+    this.#queue = new AuditQueue({ maxAnswers: MAX_QUEUED_ANSWERS, maxTokens: maxQueuedTokens });
     this.#share = share;
     this.#concurrency = concurrency;
     this.#random = options.random ?? (() => randomInt(2 ** 47) / 2 ** 47);
-    this.#runs = new AuditRuns({ mostTokens: mostQueuedTokens, random: this.#random });
+    this.#runs = new AuditRuns({ maxTokens: maxQueuedTokens, random: this.#random });
     this.#timeoutMs = timeoutMs;
   }
 
@@ -232,7 +232,7 @@ class WorkersAuditor implements Auditor {
       .filter(({ state }) => state === 'good' || state === 'new')
       .map(({ session, state }) => ({ session, isKnown: state === 'good', isBusy: session.load.waiting > 0 }));
     return ranked(candidates, this.#random)
-      .slice(0, MOST_VERIFIERS)
+      .slice(0, MAX_VERIFIERS)
       .map(({ session }) => workerVerifier(session, answer.modelSha256));
   }
 

@@ -17,7 +17,7 @@ export interface FetchVocabularyOptions {
 /** Of each worker: 15 MB over a line of 6 Mbit/s. Then the next one is asked in its place. */
 const EACH_MS = 20_000;
 /** Asked at the same time: a large file would fill a line that is shared by more. */
-const MOST_AT_ONCE = 4;
+const MAX_AT_ONCE = 4;
 
 /** Rejects with VocabularyError when no worker gives it, or with the signal's reason. */
 export async function fetchVocabulary(options: FetchVocabularyOptions): Promise<Uint8Array> {
@@ -39,7 +39,7 @@ export async function fetchVocabulary(options: FetchVocabularyOptions): Promise<
     throw cause;
   };
   try {
-    const lanes = Array.from({ length: Math.min(MOST_AT_ONCE, sessions.length) }, (_, lane) => asking(lane * besideMs));
+    const lanes = Array.from({ length: Math.min(MAX_AT_ONCE, sessions.length) }, (_, lane) => asking(lane * besideMs));
     return await Promise.any(lanes);
   } catch (cause) {
     options.signal.throwIfAborted();

@@ -4,10 +4,10 @@ import type { Served } from './fleet.ts';
 
 /** Answers side by side that are believed at once, whatever a worker claims. More must be seen. */
 const BELIEVED_SLOTS = 4;
-const MOST_SLOTS = 256;
+const MAX_SLOTS = 256;
 /** Faster claims than these are taken for these until measured: a fast accelerator with a small model. */
-const MOST_PREFILL_PER_SECOND = 20_000;
-const MOST_DECODE_PER_SECOND = 300;
+const MAX_PREFILL_PER_SECOND = 20_000;
+const MAX_DECODE_PER_SECOND = 300;
 /** Fewer tokens say little of a speed: the time that they take is mostly something else's. */
 const TOKENS_TO_MEASURE = 16;
 /**
@@ -34,16 +34,16 @@ export function newMember(peer: string, claim: OfferedModel): FleetMember {
 
 /** What it claims, up to a bound, and one more than it has been seen to do: so it grows while it is used. */
 export function believedSlots({ claim, sideBySide }: FleetMember): number {
-  return Math.min(claim.slots, MOST_SLOTS, Math.max(BELIEVED_SLOTS, sideBySide + 1));
+  return Math.min(claim.slots, MAX_SLOTS, Math.max(BELIEVED_SLOTS, sideBySide + 1));
 }
 
 /** Tokens per second; 0: unknown. */
 export function believedSpeed({ claim, measured }: FleetMember): FleetMember['measured'] {
   return {
     prefillTokensPerSecond:
-      measured.prefillTokensPerSecond || Math.min(claim.prefillTokensPerSecond, MOST_PREFILL_PER_SECOND),
+      measured.prefillTokensPerSecond || Math.min(claim.prefillTokensPerSecond, MAX_PREFILL_PER_SECOND),
     decodeTokensPerSecond:
-      measured.decodeTokensPerSecond || Math.min(claim.decodeTokensPerSecond, MOST_DECODE_PER_SECOND),
+      measured.decodeTokensPerSecond || Math.min(claim.decodeTokensPerSecond, MAX_DECODE_PER_SECOND),
   };
 }
 
@@ -59,10 +59,10 @@ export function afterServed(member: FleetMember, served: Served, { rttMs }: { re
     sideBySide: hadSlot ? Math.max(member.sideBySide, served.sideBySide) : member.sideBySide,
     measured: {
       prefillTokensPerSecond: smoothed(measured.prefillTokensPerSecond, prefill, {
-        ...{ tokens: read, ms: readMs, most: MOST_PREFILL_PER_SECOND },
+        ...{ tokens: read, ms: readMs, max: MAX_PREFILL_PER_SECOND },
       }),
       decodeTokensPerSecond: smoothed(measured.decodeTokensPerSecond, decode, {
-        ...{ tokens: served.made - 1, ms: served.decodeMs, most: MOST_DECODE_PER_SECOND },
+        ...{ tokens: served.made - 1, ms: served.decodeMs, max: MAX_DECODE_PER_SECOND },
       }),
     },
   };
@@ -72,10 +72,10 @@ export function afterServed(member: FleetMember, served: Served, { rttMs }: { re
 function smoothed(
   measured: number,
   believed: number,
-  { tokens, ms, most }: { readonly tokens: number; readonly ms: number; readonly most: number },
+  { tokens, ms, max }: { readonly tokens: number; readonly ms: number; readonly max: number },
 ): number {
   if (tokens < TOKENS_TO_MEASURE || !(ms > 0 && ms < Number.POSITIVE_INFINITY)) return measured;
-  const now = Math.min(most, (tokens * 1_000) / ms);
+  const now = Math.min(max, (tokens * 1_000) / ms);
   if (believed === 0 || (measured === 0 && now < believed)) return now;
   return believed + (now - believed) * SHARE;
 }

@@ -82,7 +82,7 @@ export async function openGatewayNetwork(
   const sessions: Sessions = stack.use(
     new Sessions({
       software: SOFTWARE,
-      most: options.mostWorkers,
+      max: options.maxWorkers,
       trustOf: (peer) => trust.of(peer),
       offersAnything: (peer) => (directory.worker(peer)?.offer.models.length ?? 0) > 0,
       roundTripMs: (peer) => node.peers.roundTripMs(peer),
@@ -130,7 +130,7 @@ export async function openGatewayNetwork(
     );
   models = stack.use(
     new NetworkModels(
-      { most: options.mostModels, pins: options.pins, queue: options.queue },
+      { max: options.maxModels, pins: options.pins, queue: options.queue },
       {
         models: parts.models,
         onOpened: stirred,

@@ -50,9 +50,9 @@ const FAULTLESS_PAUSE_MS: ReadonlyMap<string, number> = new Map([
 /** After these it has nothing left of what it read. */
 const FORGETFUL: ReadonlySet<string> = new Set(['gone', 'engine-failed']);
 /** Whoever hedges at a multiple of what is expected must not do so because of a timer's tick. */
-const LEAST_EXPECTED_MS = 50;
+const MIN_EXPECTED_MS = 50;
 /** Workers that are remembered: one that fails or is slow is no better for having left and come back. */
-const MOST_REMEMBERED = 4_096;
+const MAX_REMEMBERED = 4_096;
 
 export class LiveFleet implements Fleet {
   readonly #options: LiveFleetOptions;
@@ -61,8 +61,8 @@ export class LiveFleet implements Fleet {
   #indexes: ReadonlyMap<string, number> = new Map();
   #draw: WeightedDraw = weightedDraw([]);
   #slots = 0;
-  readonly #breakers = new LRUCache<string, Breaker>({ max: MOST_REMEMBERED });
-  readonly #remembered = new LRUCache<string, FleetMember>({ max: MOST_REMEMBERED });
+  readonly #breakers = new LRUCache<string, Breaker>({ max: MAX_REMEMBERED });
+  readonly #remembered = new LRUCache<string, FleetMember>({ max: MAX_REMEMBERED });
   /** By peer: jobs of ours that it will have when those have reached it that were given to it in this turn of the event loop. */
   readonly #justGiven = new Map<string, number>();
 
@@ -124,7 +124,7 @@ export class LiveFleet implements Fleet {
     if (breaker) this.#breakers.set(placement.peer, afterAsked(breaker, nowMs()));
     this.#giveTo(placement.peer);
     const { decodeTokensPerSecond } = believedSpeed(member);
-    const expectedFirstTokenMs = Math.max(LEAST_EXPECTED_MS, placement.expectedFirstTokenMs);
+    const expectedFirstTokenMs = Math.max(MIN_EXPECTED_MS, placement.expectedFirstTokenMs);
     return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: member.claim.contextLength };
   }
 

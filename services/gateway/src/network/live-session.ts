@@ -11,7 +11,7 @@ import {
   type Offer,
   offerSignedBytes,
 } from '@strata/inference';
-import { type Channel, MOST_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
+import { type Channel, MAX_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
 import { FloodGuard } from './flood-guard.ts';
 import { Outbox } from './outbox.ts';
 import { embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
@@ -138,7 +138,7 @@ export class LiveSession implements WorkerSession {
   #encoded(frame: Frame): Uint8Array {
     try {
       const bytes = encodeFrame(frame);
-      if (bytes.byteLength <= MOST_MESSAGE_BYTES) return bytes;
+      if (bytes.byteLength <= MAX_MESSAGE_BYTES) return bytes;
       throw new FrameError('not-allowed', 'a frame that is longer than a message');
     } catch (cause) {
       if (cause instanceof FrameError)

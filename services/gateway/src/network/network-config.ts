@@ -38,8 +38,8 @@ export interface NetworkConfig {
   /** A second worker is asked after so many times the expected time to a first token. */
   readonly hedgeAfter: number | undefined;
   /** Workers connected, and models served, at most. */
-  readonly mostWorkers: number;
-  readonly mostModels: number;
+  readonly maxWorkers: number;
+  readonly maxModels: number;
 }
 
 /** Workers dial gateways: a gateway listens where a firewall is easily opened, beside its API. WebSockets are for hosts whose way out is a web proxy. */
@@ -58,7 +58,7 @@ export function networkConfigOf(
     auditShare: settings.STRATA_AUDIT_SHARE,
     replayBudgetMs: settings.STRATA_REPLAY_BUDGET_MS,
     hedgeAfter: settings.STRATA_HEDGE_AFTER,
-    mostWorkers: settings.STRATA_NETWORK_WORKERS,
-    mostModels: settings.STRATA_NETWORK_MODELS,
+    maxWorkers: settings.STRATA_NETWORK_WORKERS,
+    maxModels: settings.STRATA_NETWORK_MODELS,
   };
 }

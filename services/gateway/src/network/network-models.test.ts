@@ -36,7 +36,7 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
   const opened: string[] = [];
   const ended: string[] = [];
   const network: NetworkModels = new NetworkModels(
-    { most: 3, pins: new Map(), queue: 1, graceMs: 0, ...options },
+    { max: 3, pins: new Map(), queue: 1, graceMs: 0, ...options },
     {
       ...{ models, logger: pino({ level: 'silent' }), now: () => new Date(0) },
       groups: () => groups,

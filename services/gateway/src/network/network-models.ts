@@ -12,7 +12,7 @@ import type { LazyVocabulary } from './vocabularies.ts';
 
 export interface NetworkModelsOptions {
   /** Models served at most; pinned ones besides. */
-  readonly most: number;
+  readonly max: number;
   /** SHA-256 by name. */
   readonly pins: ReadonlyMap<string, string>;
   /** Answers of each model that may wait. */
@@ -61,7 +61,7 @@ const GRACE_MS = 30_000;
 const RETRY_MS = 5_000;
 const UNUSABLE_MS = 60_000;
 /** Vocabularies fetched and tried at the same time. */
-const MOST_OPENING = 8;
+const MAX_OPENING = 8;
 
 /** A file with another vocabulary is another model. */
 const keyOf = ({ sha256, vocabularySha256 }: Pick<ModelGroup, 'sha256' | 'vocabularySha256'>) =>
@@ -154,15 +154,15 @@ export class NetworkModels implements AsyncDisposable {
   #isWanted(name: string, group: ModelGroup): boolean {
     const key = keyOf(group);
     if (this.#served.has(key) || this.#opening.has(key) || this.#refused.has(key)) return false;
-    if (this.#opening.size >= MOST_OPENING) return false;
+    if (this.#opening.size >= MAX_OPENING) return false;
     // Strangers' models do not keep out those that the operator named.
-    const { pins, most } = this.#options;
+    const { pins, max } = this.#options;
     if (pins.has(name)) return true;
     const pinned = new Set(pins.values());
     const strangers = [...this.#served.keys(), ...this.#opening.keys()].filter(
       (each) => !pinned.has(each.slice(0, each.indexOf('/'))),
     );
-    return strangers.length < most;
+    return strangers.length < max;
   }
 
   #open(name: string, group: ModelGroup): void {

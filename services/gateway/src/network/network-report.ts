@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { AuditRecord } from './audit-log.ts';
 
 /** Peers told; more are counted. */
-const MOST_PEERS = 500;
+const MAX_PEERS = 500;
 /** Models told of one peer. */
-const MOST_PEER_MODELS = 8;
+const MAX_PEER_MODELS = 8;
 
 const Count = z.int().min(0);
 const PeerModel = z.object({
@@ -94,7 +94,7 @@ export function networkReport({ self, peers, models, audits }: NetworkFacts): Ne
   return {
     object: 'network',
     self,
-    peers: told.sort((a, b) => rankOf(a) - rankOf(b)).slice(0, MOST_PEERS),
+    peers: told.sort((a, b) => rankOf(a) - rankOf(b)).slice(0, MAX_PEERS),
     models: [...models],
     audits: audits.map(({ atMs, kind, peer, outcome }) => ({
       at: new Date(atMs).toISOString(),
@@ -125,7 +125,7 @@ function peerReport({ peer, connectedSince, roundTripMs, load, offer, standing, 
     connected_since: connectedSince?.toISOString() ?? null,
     round_trip_ms: roundTripMs === undefined ? null : Math.round(roundTripMs * 100) / 100,
     software: offer?.software ?? null,
-    models: (offer?.models ?? []).slice(0, MOST_PEER_MODELS).map((model) => ({
+    models: (offer?.models ?? []).slice(0, MAX_PEER_MODELS).map((model) => ({
       name: model.name.slice(0, 100),
       sha256: model.sha256,
       quantisation: model.quantisation,

@@ -11,7 +11,7 @@ import {
 import { type Verdict, verifyPeerSignature } from '@strata/p2p';
 
 /** Signatures of gossiped offers that are checked at the same time; more offers are dropped: they come again. */
-const MOST_CHECKS = 64;
+const MAX_CHECKS = 64;
 
 export interface OffersParts {
   readonly directory: Directory;
@@ -51,7 +51,7 @@ export class Offers {
       throw error;
     }
     if (offer.peer !== from) return 'reject';
-    if (this.#checks >= MOST_CHECKS) return 'ignore';
+    if (this.#checks >= MAX_CHECKS) return 'ignore';
     this.#checks += 1;
     void this.#takeIfSigned(offer, signed).finally(() => {
       this.#checks -= 1;

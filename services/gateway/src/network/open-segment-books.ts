@@ -12,9 +12,9 @@ export interface SegmentBooksParts {
 }
 
 /** Of one worker, which takes no more than 64 that it does not know from one session. */
-const MOST_AGAIN = 32;
+const MAX_AGAIN = 32;
 /** Of all workers, newest last. */
-const MOST_RECENT = 2_000;
+const MAX_RECENT = 2_000;
 
 /** `agree` rejects for a receipt that was agreed to before, and where it cannot be kept. */
 export function openSegmentBooks({ segments, sign, now }: SegmentBooksParts): SegmentBooks {
@@ -22,13 +22,13 @@ export function openSegmentBooks({ segments, sign, now }: SegmentBooksParts): Se
   return {
     async recent(worker) {
       // Of before a restart: from the database.
-      known ??= (await segments.list({ limit: MOST_RECENT }))
+      known ??= (await segments.list({ limit: MAX_RECENT }))
         .toReversed()
         .flatMap(({ worker: name, nonce, gatewaySignature: signature }) =>
           // Empty: its proof was forgotten.
           signature?.byteLength ? [{ worker: name, nonce, signature }] : [],
         );
-      return known.filter((agreement) => agreement.worker === worker).slice(-MOST_AGAIN);
+      return known.filter((agreement) => agreement.worker === worker).slice(-MAX_AGAIN);
     },
     async agree({ receipt, bytes, signature }, caller) {
       const gatewaySignature = await sign(settleSignedBytes(bytes));
@@ -49,7 +49,7 @@ export function openSegmentBooks({ segments, sign, now }: SegmentBooksParts): Se
       if (!isNew) throw new Error('a receipt with this nonce was agreed to before');
       // What was not asked for yet is read from the database when it is.
       known?.push({ worker: receipt.worker, nonce: receipt.nonce, signature: gatewaySignature });
-      if (known && known.length > MOST_RECENT * 2) known.splice(0, known.length - MOST_RECENT);
+      if (known && known.length > MAX_RECENT * 2) known.splice(0, known.length - MAX_RECENT);
       return gatewaySignature;
     },
   };

@@ -2,7 +2,7 @@
 import type { Channel } from '@strata/p2p';
 
 /** More than the largest request; a worker that does not read this much does not read. */
-const MOST_WAITING_BYTES = 32 * 1024 * 1024;
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
 export class Outbox {
   readonly #channel: Channel;
@@ -22,7 +22,7 @@ export class Outbox {
 
   /** False when too much waits already; then nothing was taken. What cannot be sent because the channel is over is dropped. */
   push(message: Uint8Array): boolean {
-    if (this.#waitingBytes + message.byteLength > MOST_WAITING_BYTES) return false;
+    if (this.#waitingBytes + message.byteLength > MAX_WAITING_BYTES) return false;
     this.#waiting.push(message);
     this.#waitingBytes += message.byteLength;
     if (!this.#isSending) void this.#send();

@@ -8,7 +8,7 @@ const EMBED_LIMIT_MS = 60_000;
 /** Of the whole file, over a slow line. */
 const VOCABULARY_LIMIT_MS = 120_000;
 /** The largest vocabularies are a fifth of this. */
-const MOST_VOCABULARY_BYTES = 64 * 1024 * 1024;
+const MAX_VOCABULARY_BYTES = 64 * 1024 * 1024;
 
 type Question = FrameOf<'score' | 'embed' | 'vocabularyAsk'>;
 type Reply = FrameOf<'scored' | 'embedded' | 'vocabularyPart'>;
@@ -155,7 +155,7 @@ export function vocabularyCall(question: FrameOf<'vocabularyAsk'>): Call<Uint8Ar
       const breach = (what: string) => ({ kind: 'breach', breach: what }) as const;
       if (reply.kind !== 'vocabularyPart') return WRONG_REPLY;
       size ??= reply.sizeBytes;
-      if (size > MOST_VOCABULARY_BYTES) return breach('a vocabulary that is too large');
+      if (size > MAX_VOCABULARY_BYTES) return breach('a vocabulary that is too large');
       if (reply.from !== received || reply.sizeBytes !== size) return breach('a part of a vocabulary out of order');
       received += reply.part.byteLength;
       if (reply.part.byteLength === 0 || received > size) return breach('a part of a vocabulary of a wrong length');

@@ -7,8 +7,8 @@ import type { SeenPart, SessionEvent, SessionRunOptions, SignedSegment, WorkerLo
 export const FIRST_CREDIT = 256;
 const CREDIT_STEP = 64;
 /** Bytes of a token or an alternative beside it: of many on average, and of one alone with all that is around it. */
-const MOST_MEAN_BYTES = 4 * 1_024;
-const MOST_CHOICE_BYTES = 20 * 1_024;
+const MAX_MEAN_BYTES = 4 * 1_024;
+const MAX_CHOICE_BYTES = 20 * 1_024;
 
 export type JobFrame = FrameOf<'begin' | 'tokens' | 'done'>;
 
@@ -127,7 +127,7 @@ export class SessionJob {
     if (position !== due) return `tokens at ${position} where ${due} was due`;
     if (tokens.length > this.#credit) return 'more tokens than it had credit for';
     if (due + tokens.length > maxTokens) return 'more tokens than were asked for';
-    if (sizeBytes > MOST_CHOICE_BYTES + MOST_MEAN_BYTES * tokens.length * (1 + topLogprobs))
+    if (sizeBytes > MAX_CHOICE_BYTES + MAX_MEAN_BYTES * tokens.length * (1 + topLogprobs))
       return 'tokens that are too long';
     if (tokens.some(({ top }) => top.length > topLogprobs)) return 'alternatives that were not asked for';
     this.#credit -= tokens.length;

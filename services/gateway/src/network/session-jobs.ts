@@ -7,9 +7,9 @@ import { WorkerLostError } from './worker-session.ts';
 const FIRST_TOKEN_MS = 10_000;
 /** How long the receipt of a cancelled job is waited for, in ticks, and of how many jobs at most. */
 const RECEIPT_TICKS = 20;
-const MOST_LEAVING = 1_000;
+const MAX_LEAVING = 1_000;
 /** Numbers of which something may come although nobody waits for it. */
-const MOST_LATE = 4_000;
+const MAX_LATE = 4_000;
 
 export interface SessionJobsParts {
   readonly peer: string;
@@ -51,7 +51,7 @@ export class SessionJobs {
   /** Something of this number may come, and means nothing. */
   expectLate(id: number): void {
     this.#late.add(id);
-    if (this.#late.size > MOST_LATE) this.#late.delete(oldestOf(this.#late));
+    if (this.#late.size > MAX_LATE) this.#late.delete(oldestOf(this.#late));
   }
 
   start(job: Pick<SessionJobParts, 'request' | 'requestSha256' | 'options'>): SessionJob {
@@ -122,7 +122,7 @@ export class SessionJobs {
     this.#watch.ended(id);
     this.#writing.delete(id);
     this.#leaving.set(id, 0);
-    if (this.#leaving.size > MOST_LEAVING) this.#abandon(oldestOf(this.#leaving));
+    if (this.#leaving.size > MAX_LEAVING) this.#abandon(oldestOf(this.#leaving));
   }
 
   #abandon(id: number): void {

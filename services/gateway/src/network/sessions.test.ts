@@ -11,7 +11,7 @@ const hello = encodeFrame({ kind: 'hello', version: PROTOCOL_VERSION, software: 
 function scene(parts: Partial<SessionsParts>) {
   const left: string[] = [];
   const sessions: Sessions = new Sessions({
-    ...{ software: 'g', most: 1, roundTripMs: () => 1, trustOf: () => 0.5, offersAnything: () => true },
+    ...{ software: 'g', max: 1, roundTripMs: () => 1, trustOf: () => 0.5, offersAnything: () => true },
     ...{ onOffer: () => {}, onBreach: () => {}, logger: pino({ level: 'silent' }) },
     onChange: (peer) => sessions.all.has(peer) || left.push(peer),
     ...parts,

@@ -10,7 +10,7 @@ export interface SessionsParts {
   readonly software: string;
   /** Of a connection, as it is measured beside the sessions. */
   readonly roundTripMs: (peer: string) => number | undefined;
-  readonly most: number;
+  readonly max: number;
   /** How far a peer is trusted, 0 to 1; 0: it gets no work. */
   readonly trustOf: (peer: string) => number;
   /** Whether there is anything that it could be asked for. */
@@ -48,8 +48,8 @@ export class Sessions implements AsyncDisposable {
   /** Takes a channel that a peer opened. Never rejects: whoever is no worker is left. */
   async take(channel: Channel): Promise<void> {
     const { peer } = channel;
-    const { most, software, roundTripMs, onOffer, onBreach, logger } = this.#parts;
-    const isFull = () => this.#connected.size + this.#greeting.size >= most && !this.#connected.has(peer);
+    const { max, software, roundTripMs, onOffer, onBreach, logger } = this.#parts;
+    const isFull = () => this.#connected.size + this.#greeting.size >= max && !this.#connected.has(peer);
     const isOther = this.#isClosed || this.#greeting.has(peer);
     if (!isOther && isFull()) this.#makeRoom(peer);
     if (isOther || isFull()) {
@@ -99,20 +99,20 @@ export class Sessions implements AsyncDisposable {
   /** Ends the session that is worth least, if it is worth less than that of who comes. */
   #makeRoom(comer: string): void {
     const { trustOf, offersAnything } = this.#parts;
-    const most = trustOf(comer);
-    if (most === 0) return;
-    let least: { readonly peer: string; readonly session: WorkerSession; readonly worth: number } | undefined;
+    const max = trustOf(comer);
+    if (max === 0) return;
+    let min: { readonly peer: string; readonly session: WorkerSession; readonly worth: number } | undefined;
     for (const [peer, session] of this.#connected) {
       const ageMs = performance.now() - (this.#sinceMs.get(peer) ?? 0);
       const trust = trustOf(peer);
       const isOfUse = trust > 0 && (offersAnything(peer) || ageMs < OFFER_WITHIN_MS);
-      if (isOfUse && (hasWork(session) || ageMs < FAIR_TRY_MS || trust > most)) continue;
+      if (isOfUse && (hasWork(session) || ageMs < FAIR_TRY_MS || trust > max)) continue;
       const worth = isOfUse ? trust : 0;
-      if (!least || worth < least.worth) least = { peer, session, worth };
+      if (!min || worth < min.worth) min = { peer, session, worth };
     }
-    if (!least) return;
-    this.#leave(least.peer, least.session, 'gave way');
-    void least.session[Symbol.asyncDispose]();
+    if (!min) return;
+    this.#leave(min.peer, min.session, 'gave way');
+    void min.session[Symbol.asyncDispose]();
   }
 
   #leave(peer: string, session: WorkerSession, loss: string): void {

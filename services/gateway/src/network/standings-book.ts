@@ -12,7 +12,7 @@ export interface StandingsBookParts {
 
 const WRITE_AFTER_MS = 1_000;
 /** Peer ids are free: beyond, those give way that nothing is known against, the longest unchanged first. */
-const MOST_PEERS = 10_000;
+const MAX_PEERS = 10_000;
 
 export class StandingsBook implements AsyncDisposable {
   readonly #parts: StandingsBookParts;
@@ -87,12 +87,12 @@ export class StandingsBook implements AsyncDisposable {
 
   #forget(): void {
     for (const [peer, { state, strikes }] of this.#standings) {
-      if (this.#standings.size <= MOST_PEERS) return;
+      if (this.#standings.size <= MAX_PEERS) return;
       if (state !== 'quarantined' && strikes < 1) this.#standings.delete(peer);
     }
     // A flood of proven liars: then the oldest of them.
     for (const peer of this.#standings.keys()) {
-      if (this.#standings.size <= MOST_PEERS) return;
+      if (this.#standings.size <= MAX_PEERS) return;
       this.#standings.delete(peer);
     }
   }

@@ -48,7 +48,7 @@ describe('vocabularies', () => {
   });
 
   it('give way to others beyond the bound, the one unused for the longest time first', async () => {
-    const { events, of, vocabularies } = scene({ most: 2 });
+    const { events, of, vocabularies } = scene({ max: 2 });
     await using _all = vocabularies;
     for (const name of ['a', 'b', 'a', 'c']) await of(name).tokenize('');
     assert.deepEqual([vocabularies.size, ...events], [2, 'open a', 'open b', 'open c', 'close b']);
@@ -57,7 +57,7 @@ describe('vocabularies', () => {
   });
 
   it('that are at work are not closed for others; what is too many ends with its work', async () => {
-    const { events, of, next, vocabularies } = scene({ most: 1 });
+    const { events, of, next, vocabularies } = scene({ max: 1 });
     await using _all = vocabularies;
     const { promise, resolve } = Promise.withResolvers<void>();
     next.held = promise;
@@ -140,7 +140,7 @@ describe('vocabulary files', () => {
 
   it('with another digest, or too large, leave nothing behind', async () => {
     await using directory = await temporaryDirectory();
-    const cache = new VocabularyCache({ directory: directory.path, mostBytes: 10 });
+    const cache = new VocabularyCache({ directory: directory.path, maxBytes: 10 });
     const [asked, large] = [file('asked for'), file('eleven bytes')];
     const wrong = [{ ...asked, bytes: Buffer.from('something') }, { ...asked, bytes: Buffer.alloc(0) }, large];
     for (const { sha256, bytes } of wrong) await assert.rejects(cache.file(sha256, giving(bytes)), VocabularyError);
@@ -150,7 +150,7 @@ describe('vocabulary files', () => {
 
   it('beyond the bound give way, those used longest ago first, and so does what a kill left half written', async () => {
     await using directory = await temporaryDirectory();
-    const cache = new VocabularyCache({ directory: directory.path, mostFiles: 2 });
+    const cache = new VocabularyCache({ directory: directory.path, maxFiles: 2 });
     const half = path.join(directory.path, 'left.part');
     const files = ['a', 'b', 'c'].map(file);
     for (const [i, { bytes, sha256 }] of files.entries()) {

@@ -10,7 +10,7 @@ export type OpenVocabulary = (file: string) => Promise<OpenedVocabulary>;
 
 export interface VocabulariesOptions {
   /** Opened at the same time; one more only while all of them are at work. 16 by default. */
-  readonly most?: number;
+  readonly max?: number;
   /** Ended after so long without work. 300,000 by default. */
   readonly idleMs?: number;
 }
@@ -25,7 +25,7 @@ interface Opened {
 
 export class Vocabularies implements AsyncDisposable {
   readonly #open: OpenVocabulary;
-  readonly #most: number;
+  readonly #max: number;
   readonly #idleMs: number;
   /** By digest; whoever was used last stands at the end. */
   readonly #opened = new Map<string, Opened>();
@@ -33,9 +33,9 @@ export class Vocabularies implements AsyncDisposable {
   readonly #sweep: NodeJS.Timeout;
   #isClosed = false;
 
-  constructor(open: OpenVocabulary, { most = 16, idleMs = 300_000 }: VocabulariesOptions = {}) {
+  constructor(open: OpenVocabulary, { max = 16, idleMs = 300_000 }: VocabulariesOptions = {}) {
     this.#open = open;
-    this.#most = most;
+    this.#max = max;
     this.#idleMs = idleMs;
     this.#sweep = setInterval(
       () => this.#closeIdle(performance.now() - this.#idleMs),
@@ -103,7 +103,7 @@ export class Vocabularies implements AsyncDisposable {
 
   #makeRoom(): void {
     for (const [sha256, { inUse }] of this.#opened) {
-      if (this.#opened.size <= this.#most) return;
+      if (this.#opened.size <= this.#max) return;
       if (inUse === 0) this.#close(sha256);
     }
   }

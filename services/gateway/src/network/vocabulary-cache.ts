@@ -6,9 +6,9 @@ import path from 'node:path';
 export interface VocabularyCacheOptions {
   readonly directory: string;
   /** Files kept; beyond, those that were used longest ago are removed. 64 by default. */
-  readonly mostFiles?: number;
+  readonly maxFiles?: number;
   /** A larger file is refused. 64 MiB by default: vocabularies of 260,000 tokens have some 15. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 /** What came is not the file with this digest, or is too large. */
@@ -20,15 +20,15 @@ const NAME = /^[0-9a-f]{64}\.gguf$/;
 
 export class VocabularyCache {
   readonly #directory: string;
-  readonly #mostFiles: number;
-  readonly #mostBytes: number;
+  readonly #maxFiles: number;
+  readonly #maxBytes: number;
   /** Two who want the same file fetch it once. */
   readonly #under = new Map<string, Promise<string>>();
 
-  constructor({ directory, mostFiles = 64, mostBytes = 64 * 1024 * 1024 }: VocabularyCacheOptions) {
+  constructor({ directory, maxFiles = 64, maxBytes = 64 * 1024 * 1024 }: VocabularyCacheOptions) {
     this.#directory = directory;
-    this.#mostFiles = mostFiles;
-    this.#mostBytes = mostBytes;
+    this.#maxFiles = maxFiles;
+    this.#maxBytes = maxBytes;
   }
 
   /** Path of the file with this hex SHA-256, checked just now. Rejects with VocabularyError, or as `fetch` does. */
@@ -48,7 +48,7 @@ export class VocabularyCache {
     );
     if (!isHere) {
       const bytes = await fetch();
-      if (bytes.byteLength > this.#mostBytes)
+      if (bytes.byteLength > this.#maxBytes)
         throw new VocabularyError(`a vocabulary of ${bytes.byteLength} bytes is too large`);
       if (hash('sha256', bytes) !== sha256) throw new VocabularyError('the vocabulary has another digest');
       await this.#write(file, bytes);
@@ -75,7 +75,7 @@ export class VocabularyCache {
 
   async #makeRoom(newest: string): Promise<void> {
     const names = (await readdir(this.#directory)).filter((name) => NAME.test(name) || name.endsWith('.part'));
-    if (names.length <= this.#mostFiles) return;
+    if (names.length <= this.#maxFiles) return;
     const files = await Promise.all(
       names.map(async (name) => {
         const file = path.join(this.#directory, name);
@@ -88,6 +88,6 @@ export class VocabularyCache {
       }),
     );
     const oldest = files.filter(({ file }) => file !== newest).sort((a, b) => a.usedAt - b.usedAt);
-    for (const { file } of oldest.slice(0, files.length - this.#mostFiles)) await rm(file, { force: true });
+    for (const { file } of oldest.slice(0, files.length - this.#maxFiles)) await rm(file, { force: true });
   }
 }

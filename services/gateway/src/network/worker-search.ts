@@ -6,13 +6,13 @@ import type { LossCause, WorkerLostError } from './worker-session.ts';
 
 /** How often it is looked for a worker while there is none: less often the longer it takes, since many wait then, and each look costs. */
 const FIRST_POLL_MS = 20;
-const MOST_POLL_MS = 250;
+const MAX_POLL_MS = 250;
 const POLL_SHARE = 0.2;
 /** Before a worker that lost the job is asked again: doubled each time, up to the second figure. */
 const FIRST_PAUSE_MS = 100;
-const MOST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 /** Without a token in between; then it is the job's fault, or everybody's. */
-const MOST_LOSSES = 32;
+const MAX_LOSSES = 32;
 /** They say that nothing went wrong, however many of them there are. */
 const FAULTLESS: ReadonlySet<LossCause> = new Set(['busy', 'leaving', 'full']);
 /** A grammar is called unusable when so many workers say so, or all that there are: some may lie. */
@@ -65,7 +65,7 @@ export class WorkerSearch {
    * the signal's reason.
    */
   async next(wanted: Wanted, signal: AbortSignal): Promise<Chosen> {
-    if (this.#losses >= MOST_LOSSES)
+    if (this.#losses >= MAX_LOSSES)
       throw new EngineError('crashed', `${this.#losses} workers failed one after another`);
     const sinceMs = this.#nowMs();
     const refusals = this.#refused.size;
@@ -118,7 +118,7 @@ export class WorkerSearch {
     { patienceMs, signal }: { readonly patienceMs: number; readonly signal: AbortSignal },
   ): Promise<Chosen | undefined> {
     const sinceMs = this.#nowMs();
-    const pauseMs = Math.min(MOST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#again);
+    const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#again);
     for (;;) {
       signal.throwIfAborted();
       const fresh = this.other(wanted);
@@ -130,7 +130,7 @@ export class WorkerSearch {
         return again;
       }
       if (waitedMs >= patienceMs) return undefined;
-      const pollMs = Math.min(MOST_POLL_MS, Math.max(FIRST_POLL_MS, POLL_SHARE * waitedMs));
+      const pollMs = Math.min(MAX_POLL_MS, Math.max(FIRST_POLL_MS, POLL_SHARE * waitedMs));
       await this.#sleep(pollMs, signal).catch(() => signal.throwIfAborted());
     }
   }

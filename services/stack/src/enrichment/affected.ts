@@ -89,9 +89,9 @@ async function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offs
     }
     total += count;
   }
-  const most = parts.index.names.limit;
-  const version = unionOf(sets.version, most);
-  const product = unionOf(sets.product, most);
+  const max = parts.index.names.limit;
+  const version = unionOf(sets.version, max);
+  const product = unionOf(sets.product, max);
   return { total, domains: { version: version.size, product: product.andNot(version).size }, rows: found };
 }
 

@@ -28,7 +28,7 @@ const RECORDS_AT_ONCE = 50;
 /** Records are listed in batches, some after later ones, and many at one second: the last hours are looked at again. */
 const OVERLAP_MS = 6 * 3_600_000;
 /** Read again where there are more. */
-const MOST_RECENT = 5_000;
+const MAX_RECENT = 5_000;
 /** With more changes than this the archive is the smaller work. */
 const MANY_CHANGES = 2_000;
 
@@ -191,7 +191,7 @@ function readUpTo(
   { since, read }: { readonly since: string; readonly read: readonly Change[] },
 ): Cursor {
   const known = Object.entries(cursor.recent[ecosystem] ?? {}).map(([id, modified]) => ({ id, modified }));
-  const recent = [...known, ...read].filter(({ modified }) => modified > overlapping(since)).slice(-MOST_RECENT);
+  const recent = [...known, ...read].filter(({ modified }) => modified > overlapping(since)).slice(-MAX_RECENT);
   return {
     ...cursor,
     since: { ...cursor.since, [ecosystem]: since },

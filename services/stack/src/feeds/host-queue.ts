@@ -15,8 +15,8 @@ interface Host {
 }
 
 /** Feeds that wait or are under way: of all hosts, and of one for each that may be under way. */
-const MOST = 10_000;
-const MOST_OF_HOST = 50;
+const MAX = 10_000;
+const MAX_OF_HOST = 50;
 
 /** What the feeds of one server have in common; empty for what is no address. */
 export const hostOf = (url: string) => URL.parse(url)?.host ?? '';
@@ -47,7 +47,7 @@ export class HostQueue {
   put({ id, url }: Pick<DueFeed, 'id' | 'url'>): boolean {
     const name = hostOf(url);
     const host = this.#hosts.get(name) ?? { name, waiting: [], underWay: 0 };
-    if (this.#feeds.size >= MOST || host.waiting.length >= MOST_OF_HOST * this.#options.perHost) return false;
+    if (this.#feeds.size >= MAX || host.waiting.length >= MAX_OF_HOST * this.#options.perHost) return false;
     this.#hosts.set(name, host);
     this.#feeds.set(id, host);
     host.waiting.push(id);

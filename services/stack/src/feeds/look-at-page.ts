@@ -2,7 +2,7 @@
 import { announcedFeeds } from '@strata/feeds';
 import type { Fetcher } from '@strata/scan';
 
-const MOST_BYTES = 512 * 1_024;
+const MAX_BYTES = 512 * 1_024;
 const TIMEOUT_MS = 8_000;
 
 /** The feeds that a page announces; undefined when it is none, or could not be asked. */
@@ -10,7 +10,7 @@ export async function feedsOfPage(
   fetcher: Pick<Fetcher, 'fetch'>,
   url: string,
 ): Promise<readonly string[] | undefined> {
-  const answer = await fetcher.fetch(url, { maxBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS });
+  const answer = await fetcher.fetch(url, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
   if (answer.kind !== 'answered' || answer.status !== 200) return undefined;
   const isHtml = /^(?:text\/html|application\/xhtml\+xml)/i.test(answer.headers['content-type'] ?? '');
   const text = answer.body.toString('utf8');

@@ -17,11 +17,10 @@ it('the poller goes on after its process was killed: nothing is lost, nothing is
   const main = path.join(import.meta.dirname, '../test/poller-process.ts');
   const start = (aheadMs = 0) =>
     spawn(process.execPath, [main, url, String(aheadMs)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  for (const atLeast of [300, 500]) {
+  for (const min of [300, 500]) {
     const child = start();
     const exited = once(child, 'exit');
-    for await (const line of createInterface({ input: child.stdout }))
-      if (Number(line) >= atLeast) child.kill('SIGKILL');
+    for await (const line of createInterface({ input: child.stdout })) if (Number(line) >= min) child.kill('SIGKILL');
     await exited;
   }
   const { items, mentions, polled } = await store.feeds.summary();

@@ -46,19 +46,19 @@ describe('the poller', () => {
     await subscribeTo(store, 60, (i) => `https://small-${i}.test/`);
     const underWay: string[] = [];
     const order: string[] = [];
-    let [mostInAll, mostOfOne] = [0, 0];
+    let [maxTotal, maxOfOne] = [0, 0];
     const ask: Ask = async (url) => {
       const { host } = new URL(url);
       underWay.push(host);
-      mostInAll = Math.max(mostInAll, underWay.length);
-      mostOfOne = Math.max(mostOfOne, underWay.filter((each) => each === host).length);
+      maxTotal = Math.max(maxTotal, underWay.length);
+      maxOfOne = Math.max(maxOfOne, underWay.filter((each) => each === host).length);
       await delay(2);
       underWay.splice(underWay.indexOf(host), 1);
       order.push(host);
       return NOTHING;
     };
     await runDue(setUp(store, { ask, concurrency: 8 }).poller);
-    assert.deepEqual([mostInAll, mostOfOne, order.length], [8, 2, 180]);
+    assert.deepEqual([maxTotal, maxOfOne, order.length], [8, 2, 180]);
     assert.ok(order.lastIndexOf('small-59.test') < 110, 'the small ones did not wait for the large one');
   });
 
@@ -248,7 +248,7 @@ describe('the parts of the poller', () => {
 
   it('rest no longer than they may, whatever the clock does', () => {
     let now = T0;
-    const rests = new Rests<string>(() => new Date(now), { mostMs: 1_000 });
+    const rests = new Rests<string>(() => new Date(now), { maxMs: 1_000 });
     rests.begin('a', 10_000);
     rests.begin('a', 10);
     assert.equal(rests.has('a'), true);

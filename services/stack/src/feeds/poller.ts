@@ -59,15 +59,15 @@ export interface FeedPoller {
 /** A feed that could not be recorded, or is due again at once, rests for so long: no mistake makes us ask without end. */
 const REST_MS = 60_000;
 /** A host that is asked too often rests as long as it says, up to a day: it may mean one of its feeds alone. */
-const MOST_HOST_REST_MS = 86_400_000;
+const MAX_HOST_REST_MS = 86_400_000;
 /** No poll takes so long. A feed whose process was killed is due again after this time. */
 const CLAIM_MS = 120_000;
 
 export function createPoller(parts: PollerParts, options: PollerOptions): FeedPoller {
   const { store, logger, now } = parts;
   const counts = { polls: 0, failed: 0, unchanged: 0, items: 0, mentions: 0 };
-  const restingFeeds = new Rests<number>(now, { mostMs: REST_MS });
-  const restingHosts = new Rests<string>(now, { mostMs: MOST_HOST_REST_MS });
+  const restingFeeds = new Rests<number>(now, { maxMs: REST_MS });
+  const restingHosts = new Rests<string>(now, { maxMs: MAX_HOST_REST_MS });
 
   /** Undefined when the feed is due no more: another process has it, or nobody subscribes to it. */
   async function pollClaimed(

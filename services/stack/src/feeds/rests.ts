@@ -3,16 +3,16 @@
 export class Rests<Key> {
   readonly #until = new Map<Key, number>();
   readonly #now: () => Date;
-  readonly #mostMs: number;
+  readonly #maxMs: number;
 
-  constructor(now: () => Date, { mostMs }: { readonly mostMs: number }) {
+  constructor(now: () => Date, { maxMs }: { readonly maxMs: number }) {
     this.#now = now;
-    this.#mostMs = mostMs;
+    this.#maxMs = maxMs;
   }
 
   /** Leaves it alone for so long, or for the most that is allowed; never for less than before. */
   begin(key: Key, ms: number): void {
-    const until = this.#now().getTime() + Math.min(ms, this.#mostMs);
+    const until = this.#now().getTime() + Math.min(ms, this.#maxMs);
     if (!this.has(key) || until > (this.#until.get(key) ?? 0)) this.#until.set(key, until);
   }
 
@@ -21,7 +21,7 @@ export class Rests<Key> {
     const until = this.#until.get(key);
     if (until === undefined) return false;
     const leftMs = until - this.#now().getTime();
-    if (leftMs > 0 && leftMs <= this.#mostMs) return true;
+    if (leftMs > 0 && leftMs <= this.#maxMs) return true;
     this.#until.delete(key);
     return false;
   }

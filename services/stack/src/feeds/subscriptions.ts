@@ -1,7 +1,7 @@
 // Subscriptions as people keep them: OPML, or one address a line.
 import { open } from 'node:fs/promises';
 import { readOpml } from '@strata/feeds';
-import { MOST_URL, type NewFeed, type Store } from '@strata/store';
+import { MAX_URL, type NewFeed, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { StartError, startErrorOf } from '../start-error.ts';
 
@@ -17,30 +17,30 @@ export interface Subscriptions {
 }
 
 /** A list of this many bytes has some hundred thousand feeds. */
-export const MOST_LIST_BYTES = 16 * 1024 * 1024;
+export const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 /** Longest line that may have an address and a comment. */
-const MOST_LINE = 2 * MOST_URL;
+const MAX_LINE = 2 * MAX_URL;
 
 /** The address of a feed as it is kept: http or https, without a fragment. `feed:` addresses are those of the web. */
 export function feedAddress(text: string): ReadAddress {
   const refuse = (message: string): ReadAddress => ({ ok: false, message });
   const trimmed = text.trim();
-  if (trimmed.length > MOST_URL) return refuse(`an address has at most ${MOST_URL} characters`);
+  if (trimmed.length > MAX_URL) return refuse(`an address has at most ${MAX_URL} characters`);
   const url = URL.parse(trimmed.replace(/^feed:(?:\/\/)?(?=https?:\/\/)/i, '').replace(/^feed:\/\//i, 'https://'));
   if (!url) return refuse('this is no address; give one such as https://example.com/feed.xml');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('only http and https addresses are polled');
   if (url.username !== '' || url.password !== '') return refuse('an address with a name or password is not kept');
   if (!['', '80', '443'].includes(url.port)) return refuse('only ports 80 and 443 are asked');
   url.hash = '';
-  if (url.href.length > MOST_URL) return refuse(`an address has at most ${MOST_URL} characters`);
+  if (url.href.length > MAX_URL) return refuse(`an address has at most ${MAX_URL} characters`);
   return { ok: true, url: url.href };
 }
 
 /** What was given as an address, to be shown: the name and password of one that has them are nobody's business. */
 export function withoutCredentials(text: string): string {
   // Blanks and colons are tried one by one, and where a password ends in such a text nobody knows.
-  if (text.length > MOST_LINE) return '(too long to be shown)';
+  if (text.length > MAX_LINE) return '(too long to be shown)';
   return text.replace(/^(\s*(?:feed:)?(?:[a-z][a-z0-9+.-]*:)?)([/\\]*)[^/\\?#]*@/i, '$1$2***@');
 }
 
@@ -66,7 +66,7 @@ function readLines(text: string): Subscriptions {
     const text = line.replace(/^\uFEFF/, '').trim();
     if (text === '' || text.startsWith('#')) continue;
     // A `#` after a blank begins a comment. Looked for in short lines alone: blanks are tried one by one.
-    const [address = ''] = text.length > MOST_LINE ? [text] : text.split(/\s+#/, 1);
+    const [address = ''] = text.length > MAX_LINE ? [text] : text.split(/\s+#/, 1);
     collected.take(address, { line: at + 1 });
   }
   return collected;
@@ -111,6 +111,6 @@ export async function importSubscriptions(
 export async function readListFile(file: string): Promise<string> {
   await using handle = await open(file);
   const { size } = await handle.stat();
-  if (size > MOST_LIST_BYTES) throw new StartError(`${file} is larger than ${MOST_LIST_BYTES / 2 ** 20} MiB`);
+  if (size > MAX_LIST_BYTES) throw new StartError(`${file} is larger than ${MAX_LIST_BYTES / 2 ** 20} MiB`);
   return await handle.readFile('utf8');
 }

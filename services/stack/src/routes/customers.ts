@@ -6,12 +6,12 @@ import { z } from 'zod';
 import type { StackApp } from '../context.ts';
 import { changeReport } from '../domain-report.ts';
 import { type Customer, listedCustomers } from '../listed-changes.ts';
-import { dateOf, MOST_STALE_MS, tags } from '../live-index.ts';
+import { dateOf, MAX_STALE_MS, tags } from '../live-index.ts';
 import { MigrationSchema } from './migrations.ts';
 import { Limit, Offset, ProviderPath, providerOf, WholeNumber, Word } from './parameters.ts';
 
 const WINDOW_MS = 60_000;
-const MOST_ROWS = 1_000;
+const MAX_ROWS = 1_000;
 const count = z.int().min(0);
 
 const MEANING =
@@ -60,7 +60,7 @@ export const getCustomers = route(
       return {
         key: `customers ${id} ${direction} ${days} ${limit} ${offset}`,
         tags: [tags.provider(id), ...tags.changes],
-        maxStaleMs: MOST_STALE_MS,
+        maxStaleMs: MAX_STALE_MS,
         maxAgeMs: WINDOW_MS,
       };
     },
@@ -123,19 +123,19 @@ export const getCustomersCsv = route(
     cache: (app: StackApp, { provider, direction, days }, context) => {
       const { id } = providerOf(app, provider, context);
       const key = `customers.csv ${id} ${direction} ${days}`;
-      return { key, tags: [tags.provider(id), ...tags.changes], maxStaleMs: MOST_STALE_MS, maxAgeMs: WINDOW_MS };
+      return { key, tags: [tags.provider(id), ...tags.changes], maxStaleMs: MAX_STALE_MS, maxAgeMs: WINDOW_MS };
     },
   },
   async (app, { provider, direction, days }, context) => {
     const { id } = providerOf(app, provider, context);
     const since = new Date((dayOf(app.clock().getTime()) - days + 1) * DAY_MS);
-    const page = { limit: MOST_ROWS + 1, offset: 0 };
+    const page = { limit: MAX_ROWS + 1, offset: 0 };
     const found = await listedCustomers(app, { provider: id, direction, since }, page);
     return {
       filename: `${id}-${direction === 'in' ? 'gained' : 'lost'}.csv`,
-      isTruncated: found.length > MOST_ROWS,
+      isTruncated: found.length > MAX_ROWS,
       rows: found
-        .slice(0, MOST_ROWS)
+        .slice(0, MAX_ROWS)
         .map(({ domain, confirmedAt, at, moves, confidence }) => [
           domain,
           confirmedAt.toISOString(),

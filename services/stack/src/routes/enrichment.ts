@@ -7,7 +7,7 @@ import { AdvisorySchema, AffectedSchema, advisoryReport, exposureReport } from '
 import { listAdvisories, listAffected } from '../enrichment/affected.ts';
 import { enrichmentState } from '../enrichment/state.ts';
 import { Turns } from '../enrichment/turns.ts';
-import { MOST_STALE_MS, tags } from '../live-index.ts';
+import { MAX_STALE_MS, tags } from '../live-index.ts';
 import { domainOf } from './domains.ts';
 import { Limit, Offset, Text, Word } from './parameters.ts';
 
@@ -85,7 +85,7 @@ export const getEnrichmentStatus = route(
     },
     errors: [],
     access: 'key',
-    cache: () => ({ key: 'enrichment.status', tags: [], maxAgeMs: MOST_STALE_MS }),
+    cache: () => ({ key: 'enrichment.status', tags: [], maxAgeMs: MAX_STALE_MS }),
   },
   async (app: StackApp) => {
     const { exposures, rulebook, index } = app;
@@ -153,7 +153,7 @@ export const getAdvisories = route(
     cache: (_app: StackApp, input) => ({
       key: `enrichment.advisories ${JSON.stringify([filterOf(input), input.limit, input.offset])}`,
       tags: [...tags.advisories, ...tags.domains],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
     }),
   },
   async (app: StackApp, input, context) => {
@@ -216,7 +216,7 @@ export const getAffected = route(
       return {
         key: `enrichment.affected ${JSON.stringify(asked)}`,
         tags: [...tags.advisories, ...tags.domains, ...tags.enrichment],
-        maxStaleMs: MOST_STALE_MS,
+        maxStaleMs: MAX_STALE_MS,
       };
     },
   },

@@ -6,14 +6,14 @@ import { z } from 'zod';
 import type { StackApp } from '../context.ts';
 import { changeReport } from '../domain-report.ts';
 import { listedChanges } from '../listed-changes.ts';
-import { MOST_STALE_MS, tags } from '../live-index.ts';
+import { MAX_STALE_MS, tags } from '../live-index.ts';
 import { flowsWithin } from '../window.ts';
 import { migrationFilter, migrationParameters } from './migrations.ts';
 import { ProviderPath, providerOf, SectorParameter, WholeNumber } from './parameters.ts';
 import { UNCHANGED_MS } from './search.ts';
 
 /** Rows of an export, as the interface says. */
-const MOST_ROWS = 1_000;
+const MAX_ROWS = 1_000;
 
 export const getSecurityCsv = route(
   {
@@ -57,13 +57,13 @@ export const getSecurityCsv = route(
     cache: (_app: StackApp, { sector, score_lte }) => ({
       key: `security.csv ${sector ?? ''} ${score_lte}`,
       tags: [...tags.domains],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
       maxAgeMs: UNCHANGED_MS,
     }),
   },
   ({ index }, { sector, score_lte }) => {
     const filter = { scoreAtMost: score_lte, ...(sector === undefined ? {} : { sector }) };
-    const { total, domains } = worstScores(index, filter, MOST_ROWS);
+    const { total, domains } = worstScores(index, filter, MAX_ROWS);
     return {
       filename: sector === undefined ? 'security.csv' : `security-${sector}.csv`,
       isTruncated: total > domains.length,
@@ -164,7 +164,7 @@ export const getMigrationsCsv = route(
     cache: (app: StackApp, input, context) => ({
       key: `migrations.csv ${JSON.stringify([migrationFilter(app, input, context), input.days, input.hours])}`,
       tags: [...tags.changes],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
       maxAgeMs: UNCHANGED_MS,
     }),
   },
@@ -173,14 +173,14 @@ export const getMigrationsCsv = route(
     const { since } = flowsWithin(app, input, { ...chosen, limit: 1 });
     const filter = { type: 'migrated', ...chosen, ...(since && { since }) } as const;
     // One more than is told, to know whether there is more.
-    const found = await listedChanges(app, filter, { limit: MOST_ROWS + 1, offset: 0 });
+    const found = await listedChanges(app, filter, { limit: MAX_ROWS + 1, offset: 0 });
     return {
       filename: ['migrations', chosen.provider, chosen.direction]
         .filter((part) => part !== undefined)
         .join('-')
         .concat('.csv'),
-      isTruncated: found.length > MOST_ROWS,
-      rows: found.slice(0, MOST_ROWS).map((change) => {
+      isTruncated: found.length > MAX_ROWS,
+      rows: found.slice(0, MAX_ROWS).map((change) => {
         const { domain } = change;
         const told = changeReport(change, app.names);
         return [
@@ -226,7 +226,7 @@ export const getProviderDomainsCsv = route(
     access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
-      return { key: `domains.csv ${id}`, tags: [tags.provider(id)], maxStaleMs: MOST_STALE_MS, maxAgeMs: UNCHANGED_MS };
+      return { key: `domains.csv ${id}`, tags: [tags.provider(id)], maxStaleMs: MAX_STALE_MS, maxAgeMs: UNCHANGED_MS };
     },
   },
   (app, input, context) => {
@@ -234,7 +234,7 @@ export const getProviderDomainsCsv = route(
     const { index } = app;
     const number = index.vocabulary.providers.find(id);
     const set = number === undefined ? undefined : index.sets.provider(number);
-    const domains = set ? inNameOrder(index, set, { limit: MOST_ROWS, offset: 0 }) : [];
+    const domains = set ? inNameOrder(index, set, { limit: MAX_ROWS, offset: 0 }) : [];
     return {
       filename: `${id}-domains.csv`,
       isTruncated: (set?.size ?? 0) > domains.length,

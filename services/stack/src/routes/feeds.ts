@@ -16,7 +16,7 @@ import {
   WindowName,
   windowsReport,
 } from '../feeds/feed-report.ts';
-import { MOST_STALE_MS, tags } from '../live-index.ts';
+import { MAX_STALE_MS, tags } from '../live-index.ts';
 import { domainOf, domainParams, domainTag } from './domains.ts';
 import { Limit, Word } from './parameters.ts';
 
@@ -24,7 +24,7 @@ import { Limit, Word } from './parameters.ts';
 const MAX_AGE_MS = 60_000;
 const DAYS = 30;
 const TOP = 10;
-const MOST_FEEDS = 50;
+const MAX_FEEDS = 50;
 const count = z.int().min(0);
 
 export const getFeedStats = route(
@@ -55,7 +55,7 @@ export const getFeedStats = route(
     cache: () => ({
       key: 'feed stats',
       tags: [...tags.mentions, ...tags.polls, ...tags.domains],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
       maxAgeMs: MAX_AGE_MS,
     }),
   },
@@ -102,7 +102,7 @@ export const getFeedLeaders = route(
     cache: (_app: StackApp, { limit, window }) => ({
       key: `feed leaders ${window} ${limit}`,
       tags: [...tags.mentions, ...tags.domains],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
       maxAgeMs: MAX_AGE_MS,
     }),
   },
@@ -129,7 +129,7 @@ export const getFeedDomain = route(
       return {
         key: `feed domain ${domain}`,
         tags: [tags.mentionsOf(domain), ...tags.mentionsOfAny, domainTag(domain)],
-        maxStaleMs: MOST_STALE_MS,
+        maxStaleMs: MAX_STALE_MS,
         maxAgeMs: MAX_AGE_MS,
       };
     },
@@ -138,7 +138,7 @@ export const getFeedDomain = route(
     const domain = domainOf(input.domain, context);
     const { mentions } = app.store.feeds;
     const facts = await mentions.domain(domain);
-    const feeds = facts ? await mentions.feedsNaming(domain, MOST_FEEDS) : [];
+    const feeds = facts ? await mentions.feedsNaming(domain, MAX_FEEDS) : [];
     const profile = await app.store.domain(domain);
     const tally = app.mentions.tally();
     const counted = tally.domain(domain, DAYS);
@@ -151,7 +151,7 @@ export const getFeedDomain = route(
       windows: windowsReport(counted),
       per_day: daysReport(days),
       total: facts?.feeds ?? 0,
-      limit: MOST_FEEDS,
+      limit: MAX_FEEDS,
       feeds: feeds.map(namingFeedReport),
       scanned: profile ? scannedReport(profile, app.names) : null,
     };

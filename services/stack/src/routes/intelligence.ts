@@ -5,7 +5,7 @@ import {
   COUNTED_STANDARDS,
   coAdoption,
   dayOf,
-  LEAST_SUPPORT,
+  MIN_SUPPORT,
   market,
   markets,
   scorecard,
@@ -15,7 +15,7 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
 import { dependenceLevel } from '../dependence-level.ts';
-import { dateOf, MOST_STALE_MS, tags } from '../live-index.ts';
+import { dateOf, MAX_STALE_MS, tags } from '../live-index.ts';
 import { MarketSchema, marketReport } from '../market-report.ts';
 import { CategoryParameter, ProviderPath, providerOf, Text, Word } from './parameters.ts';
 
@@ -59,7 +59,7 @@ export const getScorecard = route(
     },
     errors: [],
     access: 'key',
-    cache: () => ({ key: 'scorecard', tags: [...tags.domains], maxStaleMs: MOST_STALE_MS }),
+    cache: () => ({ key: 'scorecard', tags: [...tags.domains], maxStaleMs: MAX_STALE_MS }),
   },
   ({ index }: StackApp) => {
     const card = scorecard(index);
@@ -107,7 +107,7 @@ export const getMarketShare = route(
     cache: (_app: StackApp, { category, include_parked }) => ({
       key: `market ${category ?? ''} ${include_parked}`,
       tags: category === undefined ? [...tags.domains] : [tags.category(category), tags.domains[0]],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
     }),
   },
   ({ index, names }, { category, include_parked }) => {
@@ -118,7 +118,7 @@ export const getMarketShare = route(
       include_parked: includeParked,
       method:
         'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a firm of its own; unknown and unmeasured ones are in no denominator. Bands: 1,800 from DOJ/FTC Merger Guidelines 2023, guideline 1; 1,000 from those of 1992',
-      categories: found.map((each) => marketReport(each, { names, most: category === undefined ? 25 : 1_000 })),
+      categories: found.map((each) => marketReport(each, { names, max: category === undefined ? 25 : 1_000 })),
     };
   },
 );
@@ -155,7 +155,7 @@ export const getSupplyChain = route(
     access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
-      return { key: `supply ${id}`, tags: [tags.provider(id), tags.domains[0]], maxStaleMs: MOST_STALE_MS };
+      return { key: `supply ${id}`, tags: [tags.provider(id), tags.domains[0]], maxStaleMs: MAX_STALE_MS };
     },
   },
   (app, input, context) => {
@@ -175,7 +175,7 @@ export const getSupplyChain = route(
       upstream: named(chain.upstream),
       downstream: named(chain.downstream),
       ...dependenceLevel(chain, { name, domains: index.size }),
-      definition: `Co-dependence needs ${LEAST_SUPPORT} common domains; other brands of ${owner} are left out.`,
+      definition: `Co-dependence needs ${MIN_SUPPORT} common domains; other brands of ${owner} are left out.`,
     };
   },
 );
@@ -225,7 +225,7 @@ export const getAdoption = route(
       return {
         key: `adoption ${id} ${today}`,
         tags: [tags.provider(id), tags.domains[0]],
-        maxStaleMs: MOST_STALE_MS,
+        maxStaleMs: MAX_STALE_MS,
         maxAgeMs: WINDOW_MS,
       };
     },
@@ -243,7 +243,7 @@ export const getAdoption = route(
       provider_id: id,
       domains,
       share: index.size === 0 ? 0 : domains / index.size,
-      method: `Curve on the panel of today: before a domain was first scanned it counts as it was found then, so that a longer list of domains is no adoption; a change counts on the day it was confirmed. Jaccard = common / either; lift = common x all / (own x other); at least ${LEAST_SUPPORT} common domains; brands of the same owner left out.`,
+      method: `Curve on the panel of today: before a domain was first scanned it counts as it was found then, so that a longer list of domains is no adoption; a change counts on the day it was confirmed. Jaccard = common / either; lift = common x all / (own x other); at least ${MIN_SUPPORT} common domains; brands of the same owner left out.`,
       curve: curve.map(({ day, ...point }) => ({ date: dateOf(day), ...point, measured: scanned.has(day) })),
       co_adoption: coAdoption(index, id, { ownerOf: names.ownerOf, limit: 50 }).map(({ provider, ...rest }) => ({
         provider: names.nameOf(provider),

@@ -7,15 +7,15 @@ import { z } from 'zod';
 import type { StackApp } from '../context.ts';
 import { ChangeSchema, changeReport } from '../domain-report.ts';
 import { listedChanges } from '../listed-changes.ts';
-import { MOST_STALE_MS, tags } from '../live-index.ts';
+import { MAX_STALE_MS, tags } from '../live-index.ts';
 import { flowsWithin, windowParameters } from '../window.ts';
 import { CategoryParameter, Limit, Offset, providerOf, Text, Word } from './parameters.ts';
 
 /** Windows move on without any event; within this time an answer is not computed anew for that alone. */
 const WINDOW_MS = 60_000;
 /** Flows that are told of all providers, and of one. */
-const MOST_FLOWS = 100;
-const MOST_FLOWS_OF_ONE = 1_000;
+const MAX_FLOWS = 100;
+const MAX_FLOWS_OF_ONE = 1_000;
 const count = z.int().min(0);
 
 export const FlowSchema = z
@@ -81,7 +81,7 @@ export const getMigrations = route(
         migrations: z.array(MigrationSchema),
         flows: z
           .array(FlowSchema)
-          .describe(`Who went where, most domains first; at most ${MOST_FLOWS}, ${MOST_FLOWS_OF_ONE} of one provider.`),
+          .describe(`Who went where, most domains first; at most ${MAX_FLOWS}, ${MAX_FLOWS_OF_ONE} of one provider.`),
         flows_total: count.describe('Flows that there are.'),
       }),
     },
@@ -90,15 +90,15 @@ export const getMigrations = route(
     cache: (app: StackApp, input, context) => ({
       key: `migrations ${JSON.stringify([migrationFilter(app, input, context), input.limit, input.offset, input.days, input.hours])}`,
       tags: [...tags.changes],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
       maxAgeMs: WINDOW_MS,
     }),
   },
   async (app, input, context) => {
     const { limit, offset, days, hours } = input;
     const filter = migrationFilter(app, input, context);
-    const most = filter.provider === undefined ? MOST_FLOWS : MOST_FLOWS_OF_ONE;
-    const { total, pairs, flows, since } = flowsWithin(app, input, { ...filter, limit: most });
+    const max = filter.provider === undefined ? MAX_FLOWS : MAX_FLOWS_OF_ONE;
+    const { total, pairs, flows, since } = flowsWithin(app, input, { ...filter, limit: max });
     // One more than is told, to know whether there is more.
     const page = { limit: limit + 1, offset };
     const newest = await listedChanges(app, { type: 'migrated', ...filter, ...(since && { since }) }, page);

@@ -3,7 +3,7 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import { AnomalySchema, anomalyReport, Severity } from '../anomaly-report.ts';
 import type { StackApp } from '../context.ts';
-import { MOST_STALE_MS, tags } from '../live-index.ts';
+import { MAX_STALE_MS, tags } from '../live-index.ts';
 import { domainOf } from './domains.ts';
 import { Limit, Text } from './parameters.ts';
 
@@ -40,7 +40,7 @@ export const getAlerts = route(
     cache: (_app: StackApp, { limit }) => ({
       key: `alerts ${limit}`,
       tags: [...tags.alerts],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
     }),
   },
   async ({ store, names }, { limit }) => {
@@ -90,7 +90,7 @@ export const getAnomalies = route(
     cache: (_app: StackApp, { domain, limit }, context) => ({
       key: `anomalies ${domain === undefined ? '' : domainOf(domain, context)} ${limit}`,
       tags: [...tags.anomalies],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
     }),
   },
   async ({ store, names }, input, context) => {

@@ -178,10 +178,10 @@ describe('exports', () => {
     const better = scored.filter(({ security }) => Number(security.score) > 1);
     const middle = Number(better[Math.floor(better.length / 2)]?.security.score);
     for (const sector of new Set(scored.map((profile) => profile.sector)))
-      for (const most of [0, middle - 1, middle]) {
-        const expected = scored.filter((each) => each.sector === sector && Number(each.security.score) <= most);
-        const rows = await timeline.rows(`security/export.csv?sector=${sector}&score_lte=${most}`);
-        assert.deepEqual(rows, expected.map(cellsOf), `${sector} up to ${most}`);
+      for (const max of [0, middle - 1, middle]) {
+        const expected = scored.filter((each) => each.sector === sector && Number(each.security.score) <= max);
+        const rows = await timeline.rows(`security/export.csv?sector=${sector}&score_lte=${max}`);
+        assert.deepEqual(rows, expected.map(cellsOf), `${sector} up to ${max}`);
       }
   });
 

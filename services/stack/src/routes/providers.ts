@@ -5,7 +5,7 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
 import { OpenAdvisoriesSchema, openAdvisories } from '../enrichment/advisory-report.ts';
-import { MOST_STALE_MS, tags } from '../live-index.ts';
+import { MAX_STALE_MS, tags } from '../live-index.ts';
 import { FlowSchema, flowReport } from './migrations.ts';
 import { Limit, Offset, ProviderPath, providerOf } from './parameters.ts';
 import { FoundDomainSchema, foundDomain } from './search.ts';
@@ -70,7 +70,7 @@ export const getProvider = route(
       return {
         key: `provider ${id} ${input.limit} ${input.offset}`,
         tags: [tags.provider(id), tags.domains[0], tags.advisoriesOf(id), ...tags.enrichment],
-        maxStaleMs: MOST_STALE_MS,
+        maxStaleMs: MAX_STALE_MS,
         maxAgeMs: 60_000,
       };
     },

@@ -4,7 +4,7 @@ import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag } from '@strata/de
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
-import { MOST_STALE_MS, tags } from '../live-index.ts';
+import { MAX_STALE_MS, tags } from '../live-index.ts';
 import { findProvider, nearestProviders } from '../provider-names.ts';
 import { asciiPart, CategoryParameter, Limit, Offset, SectorParameter, Text, WholeNumber, Word } from './parameters.ts';
 
@@ -124,7 +124,7 @@ export const getSearch = route(
       return {
         key: `search ${JSON.stringify([ids, rest, limit, offset])}`,
         tags: [tag],
-        maxStaleMs: MOST_STALE_MS,
+        maxStaleMs: MAX_STALE_MS,
         maxAgeMs: UNCHANGED_MS,
       };
     },
@@ -159,8 +159,8 @@ export const getSearch = route(
 const SCORES = Array.from({ length: 101 }, (_, score) => score);
 
 /** The range of scores that meets all that is asked of them; undefined where nothing is. */
-function scoresOf({ grade, score_gte: least, score_lte: most }: Pick<Asked, 'grade' | 'score_gte' | 'score_lte'>) {
-  if (grade === undefined && least === undefined && most === undefined) return undefined;
+function scoresOf({ grade, score_gte: min, score_lte: max }: Pick<Asked, 'grade' | 'score_gte' | 'score_lte'>) {
+  if (grade === undefined && min === undefined && max === undefined) return undefined;
   const graded = SCORES.filter((score) => grade === undefined || gradeOf(score).toLowerCase() === grade);
-  return { from: Math.max(least ?? 0, graded[0] ?? 0), to: Math.min(most ?? 100, graded.at(-1) ?? 100) };
+  return { from: Math.max(min ?? 0, graded[0] ?? 0), to: Math.min(max ?? 100, graded.at(-1) ?? 100) };
 }

@@ -4,7 +4,7 @@ import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
-import { MOST_STALE_MS, tags } from '../live-index.ts';
+import { MAX_STALE_MS, tags } from '../live-index.ts';
 
 /** Windows move on without any event; within this time an answer is not computed anew for that alone. */
 const WINDOW_MS = 60_000;
@@ -38,7 +38,7 @@ export const getStats = route(
     cache: () => ({
       key: 'stats',
       tags: [...tags.domains, ...tags.changes, ...tags.scans],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
       maxAgeMs: WINDOW_MS,
     }),
   },
@@ -91,7 +91,7 @@ export const getLeaders = route(
     cache: () => ({
       key: 'leaders',
       tags: [...tags.domains, ...tags.changes],
-      maxStaleMs: MOST_STALE_MS,
+      maxStaleMs: MAX_STALE_MS,
       maxAgeMs: WINDOW_MS,
     }),
   },

@@ -181,7 +181,7 @@ const HOUR_US = 3_600_000_000;
 const AHEAD_US = 300_000_000;
 const ROWS_AT_ONCE = 500;
 /** A filter that few events fit must not read the whole log in one request. */
-const MOST_ROWS = 20_000;
+const MAX_ROWS = 20_000;
 
 async function readPage(
   app: StackApp,
@@ -203,7 +203,7 @@ async function readPage(
     }
     read += rows.length;
     if (rows.length < ROWS_AT_ONCE) return { events, lastUs, hasMore: false };
-    if (read >= MOST_ROWS) return { events, lastUs, hasMore: true };
+    if (read >= MAX_ROWS) return { events, lastUs, hasMore: true };
   }
 }
 

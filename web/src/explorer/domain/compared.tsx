@@ -11,12 +11,12 @@ import { hostOf } from './host-of.ts';
 
 export type Compared = 'domains' | 'providers';
 /** More columns than these nobody can hold beside each other. */
-export const MOST = 5;
+export const MAX = 5;
 
 /** The names of an address, each once. */
 export function namesOf(text = ''): readonly string[] {
   const names = text.split(',').flatMap((name) => name.trim() || []);
-  return [...new Set(names)].slice(0, MOST);
+  return [...new Set(names)].slice(0, MAX);
 }
 
 const WORDS = {
@@ -42,7 +42,7 @@ export function AddName({ kind, names }: { readonly kind: Compared; readonly nam
   };
   return (
     <>
-      {names.length < MOST && (
+      {names.length < MAX && (
         <form
           className="compare-add"
           onSubmit={(event) => {

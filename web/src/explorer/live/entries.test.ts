@@ -1,7 +1,7 @@
 // What the live page keeps of the events that reach it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Action, type Entry, type Live, MOST_ENTRIES, type Past, reduce, START } from './entries.ts';
+import { type Action, type Entry, type Live, MAX_ENTRIES, type Past, reduce, START } from './entries.ts';
 
 type Event = Extract<Entry, { readonly kind: 'event' }>['event'];
 
@@ -41,10 +41,10 @@ test('while paused events are held and counted, and shown on resuming', () => {
 });
 
 test('what is kept has an end, and what was held beyond it is still counted', () => {
-  const many = Array.from({ length: MOST_ENTRIES + 50 }, (_, i) => i + 1);
-  assert.deepEqual(shown(after(come(...many))), many.toReversed().slice(0, MOST_ENTRIES).map(String));
+  const many = Array.from({ length: MAX_ENTRIES + 50 }, (_, i) => i + 1);
+  assert.deepEqual(shown(after(come(...many))), many.toReversed().slice(0, MAX_ENTRIES).map(String));
   const paused = after({ kind: 'pause' }, come(...many));
-  assert.deepEqual([paused.held.length, paused.heldEvents], [MOST_ENTRIES, MOST_ENTRIES + 50]);
+  assert.deepEqual([paused.held.length, paused.heldEvents], [MAX_ENTRIES, MAX_ENTRIES + 50]);
 });
 
 test('a gap stays where it was told, and is no event', () => {

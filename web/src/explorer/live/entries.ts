@@ -38,7 +38,7 @@ export type Action =
   | { readonly kind: 'resume' };
 
 /** Enough to read back for a while; what is older is a question for the lists. */
-export const MOST_ENTRIES = 200;
+export const MAX_ENTRIES = 200;
 
 export const START: Live = {
   past: null,
@@ -67,7 +67,7 @@ export function reduce(live: Live, action: Action): Live {
     case 'pause':
       return { ...live, isPaused: true };
     case 'resume': {
-      const entries = [...live.held, ...live.entries].slice(0, MOST_ENTRIES);
+      const entries = [...live.held, ...live.entries].slice(0, MAX_ENTRIES);
       return { ...live, isPaused: false, held: [], heldEvents: 0, entries };
     }
     default:
@@ -79,8 +79,8 @@ function come(live: Live, came: readonly Entry[]): Live {
   const entries = unknown(came, live).toReversed();
   const events = entries.filter(({ kind }) => kind === 'event').length;
   const arrived = live.arrived + events;
-  if (!live.isPaused) return { ...live, arrived, entries: [...entries, ...live.entries].slice(0, MOST_ENTRIES) };
-  const held = [...entries, ...live.held].slice(0, MOST_ENTRIES);
+  if (!live.isPaused) return { ...live, arrived, entries: [...entries, ...live.entries].slice(0, MAX_ENTRIES) };
+  const held = [...entries, ...live.held].slice(0, MAX_ENTRIES);
   return { ...live, arrived, heldEvents: live.heldEvents + events, held };
 }
 
@@ -93,5 +93,5 @@ function unknown(entries: readonly Entry[], live: Live): Entry[] {
 /** Newest first: no two events are told at the same microsecond. A gap is where the line broke last, before all of them. */
 function inOrder(entries: readonly Entry[]): readonly Entry[] {
   const at = (entry: Entry) => (entry.kind === 'event' ? entry.event.published_at : '~');
-  return entries.toSorted((a, b) => (at(a) < at(b) ? 1 : at(a) > at(b) ? -1 : 0)).slice(0, MOST_ENTRIES);
+  return entries.toSorted((a, b) => (at(a) < at(b) ? 1 : at(a) > at(b) ? -1 : 0)).slice(0, MAX_ENTRIES);
 }

@@ -10,7 +10,7 @@ type Word =
   | { readonly kind: 'alerts'; readonly text: string };
 
 /** Above this many advisories of one event the rest are counted. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 const ROLES: Readonly<Record<string, string>> = {
   dns: 'DNS',
@@ -115,9 +115,9 @@ function anomalyWords({ anomaly }: StackEvent & { readonly type: 'anomaly' }): W
 
 function advisoryWords({ domain, reason, advisories }: StackEvent & { readonly type: 'advisory' }): Word[] {
   const names = advisories
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_NAMED)
     .flatMap(({ id }, i): Word[] => [...(i === 0 ? [] : [', ']), { kind: 'advisory', id, text: id }]);
-  const more = advisories.length - MOST_NAMED;
+  const more = advisories.length - MAX_NAMED;
   if (more > 0) names.push(` and ${formatNumber(more)} more`);
   const products = new Map(advisories.flatMap((entry) => entry.products).map((one) => [one.product_id, one.product]));
   const of = [...products].flatMap(([id, text], i): Word[] => [

@@ -11,13 +11,13 @@ export const PAST_PATH = '/stack/v1/stream/json';
 
 /** A burst is drawn at once, not event by event. */
 const DRAW_MS = 150;
-const MOST_AT_ONCE = 400;
+const MAX_AT_ONCE = 400;
 /** Requests for the last hour; with more events than these hold the stream alone must do. */
-const MOST_PAGES = 5;
+const MAX_PAGES = 5;
 
 /** What the page begins with, as it is asked for. */
 export function pastInput(filter: EventFilter) {
-  return { query: { ...queryOf(filter), limit: MOST_AT_ONCE } };
+  return { query: { ...queryOf(filter), limit: MAX_AT_ONCE } };
 }
 
 /** The events of the last hour and all that come after them, none twice and none missing between. */
@@ -92,7 +92,7 @@ function pastReader(
   let since: string | undefined;
   let isNew = false;
   return async () => {
-    for (let page = 0; page < MOST_PAGES; page += 1) {
+    for (let page = 0; page < MAX_PAGES; page += 1) {
       const { query } = pastInput(filter);
       const past = await stack.get(PAST_PATH, { query: { ...query, since } }, { signal });
       setQuota(past.quota);

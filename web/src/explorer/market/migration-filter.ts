@@ -48,9 +48,9 @@ function periodOf({ days, hours }: Readonly<Record<string, string>>): Period {
   return inDays === undefined ? USUAL : { days: inDays };
 }
 
-const wholeOf = (text: string | undefined, most: number): number | undefined => {
+const wholeOf = (text: string | undefined, max: number): number | undefined => {
   const number = /^[1-9]\d{0,3}$/.test(text ?? '') ? Number(text) : undefined;
-  return number !== undefined && number <= most ? number : undefined;
+  return number !== undefined && number <= max ? number : undefined;
 };
 
 /** The words of an address for a period: undefined takes one out. */

@@ -18,13 +18,13 @@ import { useStack } from '../use-stack.ts';
 const STATS = '/stack/v1/feeds/stats';
 const LEADERS = '/stack/v1/feeds/leaderboard';
 const DOMAIN = '/stack/v1/feeds/domain/{domain}';
-const MOST_LEADERS = 50;
+const MAX_LEADERS = 50;
 
 export function Feeds() {
   const search: Readonly<Record<string, string>> = useSearch({ from: '/feeds' });
   // What is no window is the service's to refuse.
   const window = (search.window ?? '7d') as Window;
-  const input = { query: { window, limit: MOST_LEADERS } };
+  const input = { query: { window, limit: MAX_LEADERS } };
   const stats = useStack(STATS, {});
   const leaders = useStack(LEADERS, input, { keepsLast: 'any' });
   const words = WINDOWS.find(([name]) => name === window)?.[1] ?? window;

@@ -7,7 +7,7 @@ import { Command } from '../../ui/command.tsx';
 import { formatNumber, formatTime } from '../../ui/formats.ts';
 import { Empty, Loading, Notice } from '../../ui/states.tsx';
 import { Problem } from '../answer.tsx';
-import { type Live as LiveState, MOST_ENTRIES, type Past } from '../live/entries.ts';
+import { type Live as LiveState, MAX_ENTRIES, type Past } from '../live/entries.ts';
 import { filterOf, queryOf } from '../live/event-filter.ts';
 import { EventList } from '../live/event-list.tsx';
 import { FilterForm } from '../live/filter-form.tsx';
@@ -55,7 +55,7 @@ function Events({ live, past }: { readonly live: LiveState; readonly past: Past 
     <>
       <p className="small soft live-count">
         {formatNumber(arrived)} new since {formatTime(past.body.provenance.signed_at)}, below them those of the hour
-        before. The newest {formatNumber(MOST_ENTRIES)} are kept.
+        before. The newest {formatNumber(MAX_ENTRIES)} are kept.
       </p>
       <Announcement live={live} />
       {entries.length === 0 ? (

@@ -21,8 +21,8 @@ export function Filters({ filters, onApply }: FiltersProps) {
     const given = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value).trim()]);
     const asked: Record<string, string> = Object.fromEntries(given);
     // One confidence goes before the least one.
-    const least = asked.confidence ? { min_confidence: '' } : {};
-    onApply(withChanges({ ...conditionsOf(filters), ...least }, asked));
+    const min = asked.confidence ? { min_confidence: '' } : {};
+    onApply(withChanges({ ...conditionsOf(filters), ...min }, asked));
   };
   const clear = () => {
     form.current?.reset();

@@ -6,7 +6,7 @@ import { CsvDownload } from '../csv-download.tsx';
 import type { Sector } from './standards.ts';
 
 export function ExportCard({ sector }: { readonly sector: Sector | undefined }) {
-  const [most, setMost] = useState(100);
+  const [maxScore, setMaxScore] = useState(100);
   return (
     <Card
       title="Domain by domain"
@@ -18,20 +18,20 @@ export function ExportCard({ sector }: { readonly sector: Sector | undefined }) 
             type="number"
             min={0}
             max={100}
-            value={most}
-            onChange={({ target }) => setMost(Math.min(100, Math.max(0, Math.trunc(target.valueAsNumber) || 0)))}
+            value={maxScore}
+            onChange={({ target }) => setMaxScore(Math.min(100, Math.max(0, Math.trunc(target.valueAsNumber) || 0)))}
           />
         </label>
       }
     >
       <CsvDownload
-        key={`${sector} ${most}`}
+        key={`${sector} ${maxScore}`}
         path="/stack/v1/security/export.csv"
-        input={{ query: { sector, score_lte: most === 100 ? undefined : most } }}
+        input={{ query: { sector, score_lte: maxScore === 100 ? undefined : maxScore } }}
         name={sector === undefined ? 'security' : `security-${sector}`}
       >
         {sector === undefined ? 'All sectors' : formatName(sector)}: score, grade and each standard, worst score first,
-        at most 1,000 rows. Domains without a score are left out; an empty cell could not be measured.
+        at maxScore 1,000 rows. Domains without a score are left out; an empty cell could not be measured.
       </CsvDownload>
     </Card>
   );

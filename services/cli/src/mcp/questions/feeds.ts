@@ -1,6 +1,6 @@
 // Questions about the news: which domains feeds name, and what happened since the last time.
 import { z } from 'zod';
-import { Category, Domain, details, firstPages, MOST_AT_ONCE, Provider, pages, question } from '../question.ts';
+import { Category, Domain, details, firstPages, MAX_AT_ONCE, Provider, pages, question } from '../question.ts';
 import { joined, moment, percent, quoted, signed } from '../words.ts';
 import { changeLine } from './lines.ts';
 
@@ -77,7 +77,7 @@ export const recentEvents = question({
     domain: Domain.optional(),
     provider: Provider.optional(),
     category: Category.optional(),
-    limit: z.int().min(1).max(MOST_AT_ONCE).default(10).describe('How many events at most; keep it small.'),
+    limit: z.int().min(1).max(MAX_AT_ONCE).default(10).describe('How many events at most; keep it small.'),
   }),
   list: { at: ['events'], paging: 'service' },
   tell: ({ events, next_since, has_more, gap }) => [
