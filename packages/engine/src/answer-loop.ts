@@ -7,7 +7,7 @@ import type { GrammarState } from './grammar-state.ts';
 import type { Logits, LogitsAsked, LogitsReader } from './logits.ts';
 import { eraseFrom } from './read-tokens.ts';
 
-export interface AnswerLoopParts {
+export interface AnswerLoopDeps {
   readonly model: LlamaModel;
   /** Tokens of prompt and answer together; the last one is never read. */
   readonly contextSize: number;
@@ -16,12 +16,12 @@ export interface AnswerLoopParts {
 }
 
 export class AnswerLoop {
-  readonly #parts: AnswerLoopParts;
+  readonly #deps: AnswerLoopDeps;
   readonly #closers: ReadonlyMap<number, number>;
 
-  constructor(parts: AnswerLoopParts) {
-    this.#parts = parts;
-    this.#closers = closersOf(parts.model);
+  constructor(deps: AnswerLoopDeps) {
+    this.#deps = deps;
+    this.#closers = closersOf(deps.model);
   }
 
   /**
@@ -30,7 +30,7 @@ export class AnswerLoop {
    */
   async run(
     job: Job,
-    parts: {
+    deps: {
       sequence: LlamaContextSequence;
       read: number;
       grammar: GrammarState | undefined;
@@ -39,21 +39,21 @@ export class AnswerLoop {
       signal: AbortSignal;
     },
   ): Promise<void> {
-    const { sequence, grammar, tell, hasRoom, signal } = parts;
-    const { model, contextSize } = this.#parts;
+    const { sequence, grammar, tell, hasRoom, signal } = deps;
+    const { model, contextSize } = this.#deps;
     const { given, maxTokens, topLogprobs } = job;
     const times = new Map<number, number>();
     const closing: Sampling = { ...job.sampling, logitBias: this.#closers };
     const isAllowed = grammar ? (token: number) => grammar.allows(token) : () => true;
-    let last = (parts.read > 0 ? given[parts.read - 1] : job.prompt.at(-1)) as number;
+    let last = (deps.read > 0 ? given[deps.read - 1] : job.prompt.at(-1)) as number;
     let isBroughtToClose = false;
     const take = (token: number) => {
       times.set(token, (times.get(token) ?? 0) + 1);
       grammar?.accept(token);
       last = token;
     };
-    for (const token of given.slice(0, parts.read)) take(token);
-    for (let position = parts.read; ; position += 1) {
+    for (const token of given.slice(0, deps.read)) take(token);
+    for (let position = deps.read; ; position += 1) {
       signal.throwIfAborted();
       const replayed = given[position];
       const isClosing = grammar !== undefined && position >= closesAt(job);
@@ -101,7 +101,7 @@ export class AnswerLoop {
     const asked = { ...asking, given: step.given };
     const few = await this.#logits(sequence, last, asked);
     const drawn = chooseToken(few.candidates, asked.sampling, step);
-    if (drawn !== undefined || few.candidates.length >= this.#parts.logits.vocabularySize) return { ...few, drawn };
+    if (drawn !== undefined || few.candidates.length >= this.#deps.logits.vocabularySize) return { ...few, drawn };
     // What the grammar allows may be among the least likely: read the last token again, and look at all.
     await eraseFrom(sequence, sequence.nextTokenIndex - 1);
     const all = await this.#logits(sequence, last, { ...asked, isWhole: true });
@@ -109,11 +109,11 @@ export class AnswerLoop {
   }
 
   async #logits(sequence: LlamaContextSequence, last: number, asked: LogitsAsked): Promise<Logits> {
-    const [output] = await sequence.controlledEvaluate([this.#parts.logits.ask(last, asked)]);
-    return this.#parts.logits.read(output);
+    const [output] = await sequence.controlledEvaluate([this.#deps.logits.ask(last, asked)]);
+    return this.#deps.logits.read(output);
   }
 
   #choice({ token, logit }: Candidate, logTotal: number): TokenChoice {
-    return { token, bytes: this.#parts.bytesOf(token), logprob: logProbability(logit, logTotal) };
+    return { token, bytes: this.#deps.bytesOf(token), logprob: logProbability(logit, logTotal) };
   }
 }

@@ -13,7 +13,7 @@ interface SamplerBinding {
   acceptGrammarEvaluationStateToken(state: object, token: number): void;
 }
 
-interface GrammarParts {
+interface GrammarDeps {
   readonly llama: Llama;
   readonly model: LlamaModel;
   readonly watch: GrammarWatch;
@@ -26,21 +26,21 @@ const MAX_MS = 2_000;
 const MAX_MS_PER_TOKEN = 50;
 
 export class GrammarState {
-  readonly #parts: GrammarParts;
+  readonly #deps: GrammarDeps;
   readonly #sampler: SamplerBinding;
   readonly #state: object;
   #leftMs = MAX_MS;
 
-  private constructor(parts: GrammarParts, state: object) {
-    const { _bindings } = parts.llama as unknown as { readonly _bindings: { readonly AddonSampler: SamplerBinding } };
-    this.#parts = parts;
+  private constructor(deps: GrammarDeps, state: object) {
+    const { _bindings } = deps.llama as unknown as { readonly _bindings: { readonly AddonSampler: SamplerBinding } };
+    this.#deps = deps;
     this.#sampler = _bindings.AddonSampler;
     this.#state = state;
   }
 
   /** Throws EngineError `grammar-unusable`. */
-  static async open(gbnf: string, parts: GrammarParts): Promise<GrammarState> {
-    const { llama, model, watch, call } = parts;
+  static async open(gbnf: string, deps: GrammarDeps): Promise<GrammarState> {
+    const { llama, model, watch, call } = deps;
     const problem = grammarProblem(gbnf);
     if (problem !== undefined) throw new EngineError('grammar-unusable', `the grammar is not opened: ${problem}`);
     try {
@@ -50,7 +50,7 @@ export class GrammarState {
         call,
         () => new LlamaGrammarEvaluationState({ model, grammar }) as unknown as { readonly _state: object },
       );
-      return new GrammarState(parts, _state);
+      return new GrammarState(deps, _state);
     } catch (cause) {
       throw new EngineError('grammar-unusable', 'the engine cannot read the grammar of this answer', { cause });
     }
@@ -72,7 +72,7 @@ export class GrammarState {
     if (this.#leftMs < 0) throw new EngineError('grammar-unusable', 'the grammar of this answer takes too much time');
     const begunMs = performance.now();
     try {
-      return this.#parts.watch.step(this.#parts.call, run);
+      return this.#deps.watch.step(this.#deps.call, run);
     } finally {
       this.#leftMs -= performance.now() - begunMs;
     }

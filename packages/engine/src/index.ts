@@ -15,24 +15,29 @@ export {
   type TokenChoice,
   type Vocabulary,
 } from './engine.ts';
-export { type LlamaEngineOptions, type LlamaEngineParts, startLlamaEngine } from './llama-engine.ts';
+export { type LlamaEngineDeps, type LlamaEngineOptions, startLlamaEngine } from './llama-engine.ts';
 export { ModelEnvironment, type ModelSettings, readModelSettings } from './model-settings.ts';
 export { ModelStoreError, type ModelStoreErrorCode } from './model-store/error.ts';
 export { listModels, type StoredModel } from './model-store/list-models.ts';
 export type { DownloadProgress } from './model-store/progress.ts';
 export type { DownloadRetry } from './model-store/retry.ts';
-export { type ModelStoreOptions, type ModelStoreParts, type ResolvedModel, resolveModel } from './model-store.ts';
-export { type ModelLog, type OpenedModel, type OpenModelOptions, openModel } from './open-model.ts';
-export { MeasuredEngine, measureSpeed, type Speed, type SpeedParts } from './speed.ts';
 export {
-  type AskParts,
+  type ModelStoreDeps,
+  type ModelStoreOptions,
+  type ResolvedModel,
+  resolveModel,
+} from './model-store.ts';
+export { type ModelLog, type OpenedModel, type OpenModelOptions, openModel } from './open-model.ts';
+export { MeasuredEngine, measureSpeed, type Speed, type SpeedDeps } from './speed.ts';
+export {
+  type AskDeps,
   type Embedded,
   openUpstream,
   type Upstream,
+  type UpstreamDeps,
   type UpstreamInfo,
   type UpstreamKind,
   type UpstreamOptions,
-  type UpstreamParts,
   type UpstreamUsage,
 } from './upstream.ts';
 export { type OpenedVocabulary, openVocabulary, type VocabularyOptions } from './vocabulary-engine.ts';

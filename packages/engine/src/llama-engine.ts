@@ -16,7 +16,7 @@ import { TAKEN_TOKENS } from './reader-room.ts';
 
 export type { LlamaOptions } from './llama-model.ts';
 
-export interface LlamaEngineParts {
+export interface LlamaEngineDeps {
   /** Milliseconds after which a silent process is ended; 30,000 by default. */
   readonly silenceMs?: number;
   /** Hears that the process died, and that another one serves. */
@@ -41,20 +41,20 @@ export interface LlamaEngineOptions extends LlamaOptions {
 /** Starts the engine; rejects with EngineError `model-unusable` when the model cannot be loaded, or with the signal's reason. */
 export async function startLlamaEngine(
   { processes = 1, ...options }: LlamaEngineOptions,
-  parts: LlamaEngineParts = {},
+  deps: LlamaEngineDeps = {},
 ): Promise<Engine> {
   const slotsOf = (number: number) =>
     Math.floor(options.slots / processes) + (number < options.slots % processes ? 1 : 0);
-  parts.signal?.throwIfAborted();
+  deps.signal?.throwIfAborted();
   await using stack = new AsyncDisposableStack();
   const start = async (number: number, more: Partial<LlamaOptions> = {}) => {
-    const engine = stack.use(new LlamaEngine({ ...options, slots: slotsOf(number), ...more }, parts));
+    const engine = stack.use(new LlamaEngine({ ...options, slots: slotsOf(number), ...more }, deps));
     const stop = () => void engine[Symbol.asyncDispose]();
-    parts.signal?.addEventListener('abort', stop, { once: true });
+    deps.signal?.addEventListener('abort', stop, { once: true });
     // Its process is ended then, and whoever waits for it is told.
     await engine.started().finally(() => {
-      parts.signal?.removeEventListener('abort', stop);
-      parts.signal?.throwIfAborted();
+      deps.signal?.removeEventListener('abort', stop);
+      deps.signal?.throwIfAborted();
     });
     return engine;
   };
@@ -68,7 +68,7 @@ export async function startLlamaEngine(
 
 class LlamaEngine implements Engine {
   readonly #options: LlamaOptions;
-  readonly #onRestart: NonNullable<LlamaEngineParts['onRestart']>;
+  readonly #onRestart: NonNullable<LlamaEngineDeps['onRestart']>;
   readonly #silenceMs: number;
   #child: EngineChild<ModelInfo>;
   #ready: Promise<ModelInfo>;
@@ -78,7 +78,7 @@ class LlamaEngine implements Engine {
   #timer: NodeJS.Timeout | undefined;
   #giveUp: () => void = () => {};
 
-  constructor(options: LlamaOptions, { onRestart = () => {}, silenceMs = SILENCE_MS }: LlamaEngineParts) {
+  constructor(options: LlamaOptions, { onRestart = () => {}, silenceMs = SILENCE_MS }: LlamaEngineDeps) {
     this.#options = options;
     this.#silenceMs = silenceMs;
     this.#onRestart = onRestart;

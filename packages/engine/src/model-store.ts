@@ -36,7 +36,7 @@ export interface ModelStoreOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ModelStoreParts {
+export interface ModelStoreDeps {
   /** Hears of each file at most ten times a second, and at its end. */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
   /** Hears that something failed which is tried again. */
@@ -65,12 +65,12 @@ const DEFAULT_RETRY_MS = 500;
 export async function resolveModel(
   reference: string,
   options: ModelStoreOptions,
-  parts: ModelStoreParts = {},
+  deps: ModelStoreDeps = {},
 ): Promise<ResolvedModel> {
   const parsed = parseReference(reference);
   options.signal?.throwIfAborted();
   if (parsed.kind === 'local') return resolved(partsOf(path.resolve(parsed.path)), { isDownloaded: false });
-  const search = searchFor(parsed, options, parts);
+  const search = searchFor(parsed, options, deps);
   return (await findHere(search)) ?? (await fetchFiles(search));
 }
 
@@ -81,13 +81,13 @@ interface Search {
   readonly options: ModelStoreOptions;
   readonly hub: Hub;
   readonly patience: Patience;
-  readonly onProgress: ModelStoreParts['onProgress'];
+  readonly onProgress: ModelStoreDeps['onProgress'];
 }
 
 function searchFor(
   { repository, wanted }: HubReference,
   options: ModelStoreOptions,
-  { onProgress, onRetry }: ModelStoreParts,
+  { onProgress, onRetry }: ModelStoreDeps,
 ): Search {
   const { retries = DEFAULT_RETRIES, retryMs = DEFAULT_RETRY_MS, signal } = options;
   const settled = { ...options, dir: path.resolve(options.dir) };

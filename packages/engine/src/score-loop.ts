@@ -24,7 +24,7 @@ interface Position {
 
 const NONE_GIVEN: ReadonlyMap<number, number> = new Map();
 
-interface ScoreParts {
+interface ScoreDeps {
   readonly sequence: LlamaContextSequence;
   readonly grammar: GrammarState | undefined;
   readonly signal: AbortSignal;
@@ -45,7 +45,7 @@ export class ScoreLoop {
   }
 
   /** Margins in nats, of a job whose prompt was read up to, not including, its last token. */
-  async run(job: ScoreJob, { sequence, grammar, signal }: ScoreParts): Promise<readonly number[]> {
+  async run(job: ScoreJob, { sequence, grammar, signal }: ScoreDeps): Promise<readonly number[]> {
     const count = job.answer.length + (job.hasEnd ? 1 : 0);
     const first = sequence.nextTokenIndex;
     const margins: number[] = [];

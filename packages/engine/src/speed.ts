@@ -10,7 +10,7 @@ export interface Speed {
   readonly decode: number;
 }
 
-export interface SpeedParts {
+export interface SpeedDeps {
   /** A monotonic clock, in milliseconds. */
   readonly nowMs?: () => number;
 }
@@ -32,7 +32,7 @@ const MAX_READER_SHARE = 0.2;
 /** Measures in less than about a second, on an engine that does nothing else. Rejects as the engine does. */
 export async function measureSpeed(
   engine: Engine,
-  { nowMs = () => performance.now() }: SpeedParts = {},
+  { nowMs = () => performance.now() }: SpeedDeps = {},
 ): Promise<Speed> {
   const max = Math.floor(engine.info.contextLength / 2);
   // Given tokens that are read one by one cost what answered ones do, and do not end before they should.
@@ -52,7 +52,7 @@ interface Sizes {
 /** Tokens per second of the largest that there was time for. */
 async function fastest(
   sizes: readonly Sizes[],
-  { engine, nowMs }: Required<SpeedParts> & { engine: Engine },
+  { engine, nowMs }: Required<SpeedDeps> & { engine: Engine },
 ): Promise<number> {
   const limit = AbortSignal.timeout(MEASURE_MS / 2);
   const startedAt = nowMs();
@@ -94,7 +94,7 @@ export class MeasuredEngine implements Engine {
   #speed: Speed;
 
   /** The engine is this one's from now on. */
-  constructor(engine: Engine, speed: Speed, { nowMs = () => performance.now() }: SpeedParts = {}) {
+  constructor(engine: Engine, speed: Speed, { nowMs = () => performance.now() }: SpeedDeps = {}) {
     this.#engine = engine;
     this.#speed = speed;
     this.#nowMs = nowMs;

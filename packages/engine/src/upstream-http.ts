@@ -19,7 +19,7 @@ export interface HttpOptions {
   readonly retries: number;
 }
 
-export interface HttpParts {
+export interface HttpDeps {
   /** From 0 to 1. */
   readonly random: () => number;
   readonly onRetry: (event: { readonly detail: string; readonly waitMs: number }) => void;
@@ -57,15 +57,15 @@ const JSON_BYTES = 64 * 1024 * 1024;
 
 export class UpstreamHttp implements AsyncDisposable {
   readonly #options: HttpOptions;
-  readonly #parts: HttpParts;
+  readonly #deps: HttpDeps;
   readonly #kept: http.Agent;
   /** Its connections are used once. */
   readonly #fresh: http.Agent;
   readonly #closing = new AbortController();
 
-  constructor(options: HttpOptions, parts: HttpParts) {
+  constructor(options: HttpOptions, deps: HttpDeps) {
     this.#options = options;
-    this.#parts = parts;
+    this.#deps = deps;
     const { Agent } = options.base.startsWith('https:') ? https : http;
     this.#kept = new Agent({ keepAlive: true });
     this.#fresh = new Agent({ keepAlive: false });
@@ -89,7 +89,7 @@ export class UpstreamHttp implements AsyncDisposable {
       const waitMs = tries < this.#options.retries && outcome.isPassing ? this.#pauseMs(tries, outcome) : undefined;
       if (waitMs === undefined) throw outcome.error;
       tries += 1;
-      this.#parts.onRetry({ detail: outcome.error.message, waitMs });
+      this.#deps.onRetry({ detail: outcome.error.message, waitMs });
       await this.#pause(waitMs, ask.signal);
     }
   }
@@ -174,7 +174,7 @@ export class UpstreamHttp implements AsyncDisposable {
 
   /** Doubled with every try, and never the same for all who wait; undefined: not worth it. */
   #pauseMs(tries: number, { retryAfterMs: told }: Failed): number | undefined {
-    const random = this.#parts.random();
+    const random = this.#deps.random();
     if (told === undefined) return Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS) * (0.5 + random / 2);
     return told > MAX_WAIT_MS ? undefined : told * (1 + random / 10);
   }

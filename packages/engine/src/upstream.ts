@@ -11,7 +11,7 @@ import { EngineError } from './engine.ts';
 import { answerDeltas, type UpstreamUsage } from './upstream-answer.ts';
 import { type Embedded, embedAll } from './upstream-embeddings.ts';
 import { streamEvents } from './upstream-exchange.ts';
-import { type HttpParts, UpstreamHttp } from './upstream-http.ts';
+import { type HttpDeps, UpstreamHttp } from './upstream-http.ts';
 import { describeUpstream, type UpstreamInfo } from './upstream-models.ts';
 import { Places } from './upstream-places.ts';
 import { type ChatBodyOptions, chatBody, completionBody } from './upstream-request.ts';
@@ -39,9 +39,9 @@ export interface UpstreamOptions {
   readonly retries?: number;
 }
 
-export type UpstreamParts = Partial<HttpParts> & { readonly signal?: AbortSignal };
+export type UpstreamDeps = Partial<HttpDeps> & { readonly signal?: AbortSignal };
 
-export interface AskParts {
+export interface AskDeps {
   readonly seed: number;
   /** Filled while the deltas are read. */
   readonly usage: UpstreamUsage;
@@ -57,9 +57,9 @@ export interface AskParts {
 export interface Upstream extends AsyncDisposable {
   readonly info: UpstreamInfo;
   /** One choice of an answer, as deltas from `begin` to `end`. Whoever stops reading stops the server. */
-  chat(request: ChatRequest, parts: AskParts): AsyncIterable<ChatDelta>;
+  chat(request: ChatRequest, deps: AskDeps): AsyncIterable<ChatDelta>;
   /** The same for a prompt of plain text. */
-  complete(request: CompletionRequest, parts: AskParts & { readonly prompt: string }): AsyncIterable<ChatDelta>;
+  complete(request: CompletionRequest, deps: AskDeps & { readonly prompt: string }): AsyncIterable<ChatDelta>;
   /** Vectors of length 1, in the order of the inputs. */
   embed(inputs: readonly (string | readonly number[])[], signal: AbortSignal): Promise<Embedded>;
 }
@@ -70,7 +70,7 @@ const IDLE_MS = 30_000;
 const RETRIES = 2;
 
 /** Asks what there is; rejects with EngineError `model-unusable`, and a list, when the model is not there. */
-export async function openUpstream(options: UpstreamOptions, parts: UpstreamParts = {}): Promise<Upstream> {
+export async function openUpstream(options: UpstreamOptions, deps: UpstreamDeps = {}): Promise<Upstream> {
   const { apiKey, model, places, contextLength } = options;
   const http = new UpstreamHttp(
     {
@@ -81,10 +81,10 @@ export async function openUpstream(options: UpstreamOptions, parts: UpstreamPart
       idleMs: options.idleMs ?? IDLE_MS,
       retries: options.retries ?? RETRIES,
     },
-    { random: parts.random ?? Math.random, onRetry: parts.onRetry ?? (() => {}) },
+    { random: deps.random ?? Math.random, onRetry: deps.onRetry ?? (() => {}) },
   );
   try {
-    const signal = parts.signal ?? new AbortController().signal;
+    const signal = deps.signal ?? new AbortController().signal;
     const info = await describeUpstream(http, { model, places, contextLength, signal });
     return new OpenUpstream(http, info, options);
   } catch (error) {
@@ -109,11 +109,11 @@ class OpenUpstream implements Upstream {
     this.#waits = { firstMs: firstTokenMs ?? FIRST_TOKEN_MS, idleMs: idleMs ?? IDLE_MS };
   }
 
-  async *chat(request: ChatRequest, parts: AskParts): AsyncGenerator<ChatDelta> {
+  async *chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<ChatDelta> {
     const isCallForced = request.toolChoice !== 'none' && request.toolChoice !== 'auto';
     const ask = (lengthName: ChatBodyOptions['lengthName']) => {
-      const body = chatBody(request, { ...this.#common(parts), lengthName });
-      return this.#answer({ path: '/chat/completions', body, isCallForced }, request, parts);
+      const body = chatBody(request, { ...this.#common(deps), lengthName });
+      return this.#answer({ path: '/chat/completions', body, isCallForced }, request, deps);
     };
     const lengthName = this.#lengthName;
     try {
@@ -127,7 +127,7 @@ class OpenUpstream implements Upstream {
 
   async *complete(
     request: CompletionRequest,
-    { prompt, ...parts }: AskParts & { readonly prompt: string },
+    { prompt, ...parts }: AskDeps & { readonly prompt: string },
   ): AsyncGenerator<ChatDelta> {
     const body = completionBody(request, { ...this.#common(parts), prompt });
     yield* this.#answer({ path: '/completions', body, isCallForced: false }, request, parts);
@@ -141,7 +141,7 @@ class OpenUpstream implements Upstream {
   async *#answer(
     { path, body, isCallForced }: { path: string; body: Record<string, unknown>; isCallForced: boolean },
     { stops, topLogprobs }: Generation,
-    { usage, signal }: AskParts,
+    { usage, signal }: AskDeps,
   ): AsyncGenerator<ChatDelta> {
     using _place = await this.#places.enter(signal);
     const opened = await this.#http.open({ path, body, signal });
@@ -158,7 +158,7 @@ class OpenUpstream implements Upstream {
     }
   }
 
-  #common({ seed }: AskParts) {
+  #common({ seed }: AskDeps) {
     return { model: this.info.name, kind: this.info.kind, seed };
   }
 

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { DEFAULT_BOUNDS } from './bounds.ts';
 import { Connections } from './connections.ts';
-import { createLogger, type HttpServer, type HttpServerParts, Metrics, type Route, route } from './index.ts';
+import { createLogger, type HttpServer, type HttpServerDeps, Metrics, type Route, route } from './index.ts';
 import { StreamBounds } from './stream-bounds.ts';
 import { connectionsOf, nothing, plain, plainBytes, rawClient, serverOf, until } from './test/test-server.ts';
 
@@ -76,7 +76,7 @@ describe('bounds', { timeout: 120_000 }, () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  async function serve(bounds: HttpServerParts<object>['bounds'], ...trustedProxies: string[]): Promise<void> {
+  async function serve(bounds: HttpServerDeps<object>['bounds'], ...trustedProxies: string[]): Promise<void> {
     metrics = new Metrics();
     log.length = counted = 0;
     const logger = createLogger({ level: 'info' }, { write: (line: string) => void log.push(line) });

@@ -9,7 +9,7 @@ import { commonHeaders } from './respond.ts';
 import { type SseOptions, SseStreams, type SseSubscription, sseHeaders } from './sse.ts';
 import type { StreamBounds, StreamCaller } from './stream-bounds.ts';
 
-export interface EventStreamsParts {
+export interface EventStreamsDeps {
   readonly gate: Pick<KeyGate, 'revision' | 'stillValid'>;
   readonly callers: Callers;
   readonly bounds: StreamBounds;
@@ -23,14 +23,14 @@ interface Exchange {
 
 export class EventStreams {
   readonly #streams: SseStreams;
-  readonly #parts: EventStreamsParts;
+  readonly #deps: EventStreamsDeps;
   /** The gate's revision up to which streams of revoked keys were ended. */
   #endedAt: number | undefined;
 
-  constructor(parts: EventStreamsParts, options: SseOptions = {}) {
+  constructor(deps: EventStreamsDeps, options: SseOptions = {}) {
     this.#streams = new SseStreams(options);
-    this.#parts = parts;
-    this.#endedAt = parts.gate.revision?.();
+    this.#deps = deps;
+    this.#endedAt = deps.gate.revision?.();
   }
 
   get size(): number {
@@ -43,7 +43,7 @@ export class EventStreams {
 
   /** Refuses one too many: 429 where the caller can close another one, else 503. */
   refuseFull(caller: StreamCaller): void {
-    const met = this.#parts.bounds.met(caller);
+    const met = this.#deps.bounds.met(caller);
     if (!met) return;
     const code = met.bound === 'streams-per-tier' ? 'unavailable' : 'quota_exceeded';
     throw new Refusal(code, met.detail, { headers: { 'retry-after': '30' } });
@@ -51,7 +51,7 @@ export class EventStreams {
 
   /** Ends the streams of keys that were revoked since the last call. Rejects as the gate does, and then the next call does it. */
   async endRevoked(): Promise<void> {
-    const { gate } = this.#parts;
+    const { gate } = this.#deps;
     const revision = gate.revision?.();
     if (revision === this.#endedAt || !gate.stillValid) return;
     const asked = this.#streams.keyIds();
@@ -67,7 +67,7 @@ export class EventStreams {
    * checked again until the gate's revision stays the same, so that no revocation is missed: the next one ends the stream.
    */
   async serve(subscribe: SseSubscription, caller: StreamCaller, exchange: Exchange): Promise<FastifyReply> {
-    const { gate, callers } = this.#parts;
+    const { gate, callers } = this.#deps;
     for (let revision = gate.revision?.(); caller.key; revision = gate.revision?.()) {
       await callers.identify(exchange.request);
       if (revision === gate.revision?.()) break;
@@ -103,11 +103,11 @@ export class EventStreams {
     const asked = request.headers['last-event-id'];
     const lastEventId = typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined;
     const client = this.#streams.open(socket, { lastEventId, keyId: caller.key?.id });
-    client.onClose(this.#parts.bounds.take(caller));
+    client.onClose(this.#deps.bounds.take(caller));
     const { id } = request;
     // Whether it throws at once or rejects later, the headers are out: there is no problem to answer with any more.
     new Promise<void>((resolve) => resolve(subscribe(client))).catch((error: unknown) => {
-      this.#parts.logger.error({ err: error, requestId: id }, 'a stream failed');
+      this.#deps.logger.error({ err: error, requestId: id }, 'a stream failed');
       client.close('the stream failed; reconnect with Last-Event-ID');
     });
     return reply;

@@ -29,7 +29,7 @@ export { RefusalLog } from './refusal-log.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { addSecurityHeaders, answerSecurity } from './security-headers.ts';
-export { createHttpServer, type HttpServer, type HttpServerParts, type Patience } from './server.ts';
+export { createHttpServer, type HttpServer, type HttpServerDeps, type Patience } from './server.ts';
 export { openedAt, urlAt } from './service-url.ts';
 export { type Site, serveSite } from './site.ts';
 export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';

@@ -34,7 +34,7 @@ import { boundClients } from './stream-bounds.ts';
 import { traceRequests } from './trace-requests.ts';
 import { UnderWay } from './under-way.ts';
 
-export interface HttpServerParts<App> {
+export interface HttpServerDeps<App> {
   readonly app: App;
   readonly routes: readonly Route<App>[];
   readonly notary: Notary;
@@ -86,21 +86,21 @@ const PATIENCE: Patience = { headersMs: 10_000, requestMs: 15_000, stillMs: 60_0
 
 const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
 
-export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
-  const { app, logger, metrics, notary, answers, now = () => new Date() } = parts;
-  const keys = new KeyCheck(parts.keys, now);
+export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
+  const { app, logger, metrics, notary, answers, now = () => new Date() } = deps;
+  const keys = new KeyCheck(deps.keys, now);
   const callers = new Callers(keys);
   const sendProblem = createProblemSender({
-    ...{ notary, logger, now, isTrouble: parts.isTrouble },
+    ...{ notary, logger, now, isTrouble: deps.isTrouble },
     callerOf: (request) => callers.of(request),
   });
-  const patience = { ...PATIENCE, ...parts.patience };
+  const patience = { ...PATIENCE, ...deps.patience };
   const underWay = new UnderWay();
   const fastify = Fastify({
     // No logger here: with one, Fastify makes a child logger and two listeners for every request, which cost more than all
     // else that a ready answer needs. Its warnings reach ours by `reply.log`, off the hot path.
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: parts.trustedProxies?.length ? [...parts.trustedProxies] : false,
+    trustProxy: deps.trustedProxies?.length ? [...deps.trustedProxies] : false,
     bodyLimit: limits.bodyBytes,
     http: {
       maxHeaderSize: limits.headerBytes,
@@ -125,12 +125,12 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
 
   traceRequests(fastify);
   const { connections, streams: bounds } = boundClients(fastify.server, {
-    bounds: { ...DEFAULT_BOUNDS, ...parts.bounds },
-    trustedProxies: parts.trustedProxies,
+    bounds: { ...DEFAULT_BOUNDS, ...deps.bounds },
+    trustedProxies: deps.trustedProxies,
     logger,
     metrics,
   });
-  const streams = new EventStreams({ gate: parts.keys, callers, bounds, logger }, parts.sse);
+  const streams = new EventStreams({ gate: deps.keys, callers, bounds, logger }, deps.sse);
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
 
   // Bodies are JSON or absent; Fastify would take plain text too.
@@ -139,7 +139,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   // Where the answer of a URL is kept: a place follows from path and query alone, so a URL need be read only once.
   const placesByUrl = countedCache<string>(50_000);
   const methodsByPath = new Map<string, string[]>();
-  for (const each of parts.routes) addRoute(each);
+  for (const each of deps.routes) addRoute(each);
   for (const [url, methods] of methodsByPath) addOtherMethods(url, methods);
 
   const unmatched = metrics.routeMeter('*', 'unmatched');
@@ -156,7 +156,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!isInTurn(request.raw, reply.raw)) return void reply.hijack();
     if (connections.isExcess(request.raw)) return done(tooManyConnections());
-    const away = parts.frontDoor?.turnAway(request);
+    const away = deps.frontDoor?.turnAway(request);
     if (away) done(new Refusal(refusalCodeOf(away) ?? 'invalid_parameter', away.detail));
     else if (request.raw.url !== undefined && request.raw.url.length > limits.urlLength) {
       done(new Refusal('uri_too_long', `The URL is longer than ${limits.urlLength} bytes.`));
@@ -218,7 +218,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   async function answer(each: Route<App>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { contract } = each;
     // It would be done in the reader's name, and use up what the reader's address may have.
-    if (contract.method === 'POST' && contract.access === 'open' && parts.frontDoor?.isFromOtherSite(request))
+    if (contract.method === 'POST' && contract.access === 'open' && deps.frontDoor?.isFromOtherSite(request))
       throw new Refusal('foreign_page');
     const identified = contract.access === 'key' ? callers.identify(request) : undefined;
     const key = identified instanceof Promise ? await identified : identified;

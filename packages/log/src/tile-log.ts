@@ -58,7 +58,7 @@ export async function openLog({ directory, origin, signer, checkpointCopy }: Log
   return log;
 }
 
-interface Parts extends Recovered {
+interface Deps extends Recovered {
   readonly name: string;
   readonly signer: CheckpointSigner;
   readonly lock: Disposable;
@@ -87,7 +87,7 @@ export class TileLog implements Log, AsyncDisposable {
   #isClosed = false;
   #commits = 0;
 
-  constructor(checkpointFile: string, { ledger, tiles, journal, lock, name, signer, checkpointCopy }: Parts) {
+  constructor(checkpointFile: string, { ledger, tiles, journal, lock, name, signer, checkpointCopy }: Deps) {
     this.#ledger = ledger;
     this.#tiles = tiles;
     this.#journal = journal;

@@ -13,7 +13,7 @@ export interface Gate {
   readonly gater: ConnectionGater;
 }
 
-export interface GateParts {
+export interface GateDeps {
   /** Peer ids that may connect; undefined: all may. */
   readonly allow: readonly string[] | undefined;
   /** Those that the operator named: they do not give way. */
@@ -28,7 +28,7 @@ export interface GateParts {
 
 const GAVE_WAY = 'all places are taken: it gave way to another';
 
-export function createGate(self: string, { allow, named, connections, isBusy, onRefused }: GateParts): Gate {
+export function createGate(self: string, { allow, named, connections, isBusy, onRefused }: GateDeps): Gate {
   const allowed = allow && new Set(allow);
   const kept = new Set(named);
   const pending = new Map<string, Set<MultiaddrConnection>>();

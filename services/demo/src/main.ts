@@ -132,14 +132,14 @@ async function main(): Promise<void> {
   await scanning;
 }
 
-interface DemoParts {
+interface DemoDeps {
   readonly internet: Internet;
   readonly publishers: AdvisorySources;
   /** Of the inference service, for the explorer's link to it; undefined where it has no address that readers can open. */
   readonly chatUrl: string | undefined;
 }
 
-function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: DemoParts): Config {
+function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: DemoDeps): Config {
   return {
     ...readConfig({
       ...process.env,

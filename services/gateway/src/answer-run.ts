@@ -21,7 +21,7 @@ import type { ResponseEvents } from './response-events.ts';
 import { Said } from './said.ts';
 import { WorkersHeard } from './workers-heard.ts';
 
-export interface AnswerParts {
+export interface AnswerDeps {
   readonly admission: Admission;
   readonly books: Books;
   readonly limits: Limits;
@@ -47,7 +47,7 @@ export interface Asked {
 export class AnswerRun {
   /** Of the receipt that is signed when the answer is over. */
   readonly receiptId: string;
-  readonly #parts: AnswerParts;
+  readonly #deps: AnswerDeps;
   readonly #asked: Asked;
   readonly #said: Said;
   readonly #usages: readonly ChoiceUsage[];
@@ -55,10 +55,10 @@ export class AnswerRun {
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
 
-  constructor(parts: AnswerParts, asked: Asked) {
-    this.#parts = parts;
+  constructor(deps: AnswerDeps, asked: Asked) {
+    this.#deps = deps;
     this.#asked = asked;
-    this.receiptId = parts.books.newId();
+    this.receiptId = deps.books.newId();
     const { isStreamed, topLogprobs } = asked.request;
     this.#said = new Said(asked.plan.choices.length, { keepsLogprobs: !isStreamed && topLogprobs !== undefined });
     this.#usages = asked.plan.choices.map(() => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 }));
@@ -126,12 +126,12 @@ export class AnswerRun {
   async #eachChoice(hear: (delta: ChatDelta, index: number) => Promise<void>): Promise<void> {
     const { plan, signal, caller, revoked } = this.#asked;
     const failing = new AbortController();
-    const stop = AbortSignal.any([signal, revoked, this.#parts.stopping, failing.signal]);
+    const stop = AbortSignal.any([signal, revoked, this.#deps.stopping, failing.signal]);
     const numbers = plan.choices.keys();
-    const side = Math.min(plan.choices.length, this.#parts.admission.places);
+    const side = Math.min(plan.choices.length, this.#deps.admission.places);
     const runs = Array.from({ length: side }, async () => {
       // Whoever has a place keeps it for the rest: an answer that began is not sent away in its middle.
-      using _place = await this.#parts.admission.enter(caller.id, stop, caller.priority);
+      using _place = await this.#deps.admission.enter(caller.id, stop, caller.priority);
       for (const index of numbers) await this.#oneChoice(index, stop, hear);
     });
     try {
@@ -153,14 +153,14 @@ export class AnswerRun {
     for await (const delta of this.#asked.plan.choices[index]?.deltas({ usage, signal, context }) ?? []) {
       this.#said.take(index, delta);
       this.#hasBegun = true;
-      if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#parts.now();
+      if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#deps.now();
       await hear(delta, index);
     }
   }
 
   /** Does the work and keeps what came of it, whatever came of it. */
   #kept<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { running } = this.#parts;
+    const { running } = this.#deps;
     const run = this.#keepOutcome(work).finally(() => running.delete(run));
     running.add(run);
     return run;
@@ -183,7 +183,7 @@ export class AnswerRun {
 
   #keep(outcome: AnswerEnd['outcome']): Promise<void> {
     const { start, caller } = this.#asked;
-    return keep(this.#parts, caller, {
+    return keep(this.#deps, caller, {
       receiptId: this.receiptId,
       taken: this.#asked.plan.promptTokens,
       start,
@@ -201,7 +201,7 @@ export class AnswerRun {
 
 /** Signs and keeps the receipt of an answer, and counts what it used against its key. */
 export async function keep(
-  { books, limits }: Pick<AnswerParts, 'books' | 'limits'>,
+  { books, limits }: Pick<AnswerDeps, 'books' | 'limits'>,
   caller: StoredKey,
   {
     receiptId,

@@ -18,7 +18,7 @@ import { addKeyRoute } from './key-routes.ts';
 import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './ledger-routes.ts';
 import { Limits } from './limits.ts';
 import type { Models } from './models.ts';
-import { type GatewayNetwork, type GatewayNetworkParts, openGatewayNetwork } from './network/gateway-network.ts';
+import { type GatewayNetwork, type GatewayNetworkDeps, openGatewayNetwork } from './network/gateway-network.ts';
 import { addNetworkRoute } from './network/network-route.ts';
 import type { OpenVocabulary } from './network/vocabularies.ts';
 import { openModels } from './open-models.ts';
@@ -188,21 +188,19 @@ export async function createGateway(
 /** Rejects with GatewayStartError where the host cannot be opened: its key, its addresses, whom it should join. */
 async function openNetwork(
   config: GatewayConfig,
-  parts: Omit<GatewayNetworkParts, 'engines'>,
+  deps: Omit<GatewayNetworkDeps, 'engines'>,
 ): Promise<GatewayNetwork | undefined> {
   if (config.network === undefined) return undefined;
-  const engines = parts.models
-    .list()
-    .flatMap(({ backend }) => (backend instanceof EngineBackend ? backend.engine : []));
+  const engines = deps.models.list().flatMap(({ backend }) => (backend instanceof EngineBackend ? backend.engine : []));
   const directory = inferenceDirectory(config);
   try {
     const peer = {
       ...(await peerNodeOptions(config.network.peer)),
       // Else nobody learns the id that is to be allowed.
       onRefused: (refused: string) =>
-        parts.logger.warn({ peer: refused }, 'a peer was refused: STRATA_P2P_ALLOW does not name it'),
+        deps.logger.warn({ peer: refused }, 'a peer was refused: STRATA_P2P_ALLOW does not name it'),
     };
-    return await openGatewayNetwork({ ...config.network, peer, directory, queue: config.queue }, { ...parts, engines });
+    return await openGatewayNetwork({ ...config.network, peer, directory, queue: config.queue }, { ...deps, engines });
   } catch (cause) {
     throw networkStartError(cause as Error, config.network.peer.listen);
   }

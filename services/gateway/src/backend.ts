@@ -10,7 +10,7 @@ export interface ChoiceUsage {
   cachedTokens: number;
 }
 
-export interface ChoiceParts {
+export interface ChoiceDeps {
   readonly usage: ChoiceUsage;
   /** Who asks, and who hears which worker made what. */
   readonly context: JobContext;
@@ -21,7 +21,7 @@ export interface PlannedChoice {
   /** Number of its prompt; several choices may be made of one. */
   readonly prompt: number;
   /** Deltas from `begin` to `end`. Whoever stops reading stops the work. */
-  readonly deltas: (parts: ChoiceParts) => AsyncIterable<ChatDelta>;
+  readonly deltas: (deps: ChoiceDeps) => AsyncIterable<ChatDelta>;
 }
 
 /** A request that can be served: what is left is to make its choices. */

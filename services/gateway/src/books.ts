@@ -42,7 +42,7 @@ export interface AnswerEnd {
   readonly segments: readonly AnswerSegment[];
 }
 
-export interface BooksParts {
+export interface BooksDeps {
   readonly ledger: SignedLedger;
   readonly answers: Store['answers'];
   readonly segments: Pick<Store['segments'], 'forgetProofs'>;
@@ -78,7 +78,7 @@ const RETRY_MS = 5_000;
 const PAGE = 500;
 
 export class Books implements AsyncDisposable {
-  readonly #parts: BooksParts;
+  readonly #deps: BooksDeps;
   #waiting: Waiting[] = [];
   #keeping: Promise<void> | undefined;
   #pending: Pending[] = [];
@@ -88,29 +88,29 @@ export class Books implements AsyncDisposable {
   #isBehind = false;
   #enteredSeq = 0;
 
-  private constructor(parts: BooksParts) {
-    this.#parts = parts;
+  private constructor(deps: BooksDeps) {
+    this.#deps = deps;
   }
 
   /** Enters what a kill left between database and ledger. */
-  static async open(parts: BooksParts): Promise<Books> {
-    const books = new Books(parts);
+  static async open(deps: BooksDeps): Promise<Books> {
+    const books = new Books(deps);
     await books.#catchUp();
     return books;
   }
 
   /** The id of a receipt that will be signed when its answer is over. */
   newId(): string {
-    return newReceiptId(this.#parts.now(), randomPart(10));
+    return newReceiptId(this.#deps.now(), randomPart(10));
   }
 
   /** Signs the receipt and keeps it; resolves when a kill cannot lose it any more, nor what its answer used. */
   keep(receiptId: string, start: AnswerStart, end: AnswerEnd): Promise<void> {
-    const { ledger } = this.#parts;
+    const { ledger } = this.#deps;
     const { signer } = ledger;
     const options = ledger.issuing(receiptId);
     const document = receiptOf(start, end, options.now);
-    this.#parts.onAnswer?.(start, end, options.now);
+    this.#deps.onAnswer?.(start, end, options.now);
     const prepared = prepareReceipt(document, options);
     // Alone, signing here is quicker than handing it over; among many it would hold all of them up.
     const signature = this.#keeping ? signer.signLater(prepared.signedBytes) : signer.sign(prepared.signedBytes);
@@ -124,17 +124,17 @@ export class Books implements AsyncDisposable {
 
   /** The signed receipt of a key's answer, JSON; undefined where there is none, or its answer is not over. */
   async receipt(id: string, keyId: string): Promise<string | undefined> {
-    const entered = await this.#parts.answers.receipt(id, keyId);
+    const entered = await this.#deps.answers.receipt(id, keyId);
     if (entered !== undefined) return entered;
     await this.#settle();
-    return this.#parts.answers.receipt(id, keyId);
+    return this.#deps.answers.receipt(id, keyId);
   }
 
   /** Forgets receipts from before that time, and what workers signed for their parts; what they made is counted on. */
   async forget(before: Date): Promise<void> {
     const id = newReceiptId(before, new Uint8Array(16));
-    while ((await this.#parts.answers.forget(id, PAGE)) === PAGE);
-    while ((await this.#parts.segments.forgetProofs(before.getTime(), PAGE)) === PAGE);
+    while ((await this.#deps.answers.forget(id, PAGE)) === PAGE);
+    while ((await this.#deps.segments.forgetProofs(before.getTime(), PAGE)) === PAGE);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -172,7 +172,7 @@ export class Books implements AsyncDisposable {
             ...{ keyId, used, ...prepared.finish(signature instanceof Promise ? await signature : signature) },
           })),
         );
-        const seq = await this.#parts.answers.keep(
+        const seq = await this.#deps.answers.keep(
           signed.map(({ receiptId, keyId, body }) => ({ id: receiptId, keyId, body: JSON.stringify(body) })),
         );
         this.#pending.push({ seq, batch: signed });
@@ -190,7 +190,7 @@ export class Books implements AsyncDisposable {
     await undefined;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const { ledger, answers, logger } = this.#parts;
+    const { ledger, answers, logger } = this.#deps;
     try {
       if (this.#isBehind) await this.#catchUp();
       while (this.#pending.length > 0) {
@@ -219,7 +219,7 @@ export class Books implements AsyncDisposable {
   }
 
   async #catchUp(): Promise<void> {
-    const { ledger, answers } = this.#parts;
+    const { ledger, answers } = this.#deps;
     for (;;) {
       const kept = await answers.unentered(PAGE);
       const last = kept.at(-1);

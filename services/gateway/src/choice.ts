@@ -10,10 +10,10 @@ import {
   ToolCallReader,
   type ToolDelta,
 } from '@strata/inference';
-import type { ChoiceParts } from './backend.ts';
+import type { ChoiceDeps } from './backend.ts';
 import { randomText } from './random-ids.ts';
 
-export interface ChoiceOptions extends ChoiceParts {
+export interface ChoiceOptions extends ChoiceDeps {
   readonly stops: readonly string[];
   /** Tools that may be called; with `isCallForced` the answer is a call and nothing else. */
   readonly tools: readonly Tool[];

@@ -11,7 +11,7 @@ import {
   schemaOrCallGrammar,
   type Tool,
 } from '@strata/inference';
-import type { Backend, BackendFacts, ChoiceParts, EmbeddingPlan, Plan, PlannedChoice } from './backend.ts';
+import type { Backend, BackendFacts, ChoiceDeps, EmbeddingPlan, Plan, PlannedChoice } from './backend.ts';
 import { type ChoiceOptions, choiceDeltas } from './choice.ts';
 import { lengthOf } from './length-of.ts';
 import { randomPart } from './random-ids.ts';
@@ -96,7 +96,7 @@ export class EngineBackend implements Backend {
 
   #choice(
     job: Job,
-    options: Omit<ChoiceOptions, keyof ChoiceParts>,
+    options: Omit<ChoiceOptions, keyof ChoiceDeps>,
     {
       prompt = 0,
       echo,

@@ -7,7 +7,7 @@ import type { Callers } from './callers.ts';
 /** One small statement each time. With the query for the keys, a revocation takes effect in less than a second. */
 const POLL_MS = 250;
 
-export interface RevocationParts {
+export interface RevocationDeps {
   readonly store: Pick<Store, 'heads'>;
   readonly callers: Pick<Callers, 'endRevoked'>;
   readonly logger: Logger;
@@ -15,7 +15,7 @@ export interface RevocationParts {
 
 /** Until `signal` aborts. Failures are retried. */
 export async function followRevocations(
-  { store, callers, logger }: RevocationParts,
+  { store, callers, logger }: RevocationDeps,
   signal: AbortSignal,
 ): Promise<void> {
   let before = 0;

@@ -2,7 +2,7 @@
 import { addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
 import type { FastifyInstance } from 'fastify';
-import type { BooksParts } from './books.ts';
+import type { BooksDeps } from './books.ts';
 import type { Models } from './models.ts';
 import type { GatewayNetwork } from './network/gateway-network.ts';
 
@@ -24,7 +24,7 @@ export function meterRequests(fastify: FastifyInstance, metrics: Metrics): void 
 }
 
 /** Hears of answers that are over: how they ended, how long they took, what they used. */
-export function answerMeter(metrics: Metrics): NonNullable<BooksParts['onAnswer']> {
+export function answerMeter(metrics: Metrics): NonNullable<BooksDeps['onAnswer']> {
   const took = metrics.durations('strata_inference_answer_seconds', 'Answers by how they ended', {
     label: 'outcome',
     buckets: [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300],

@@ -5,7 +5,7 @@ import type { Store } from '@strata/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { restOfDay, TIER_LIMITS } from './limits.ts';
 
-export interface KeyRouteParts {
+export interface KeyRouteDeps {
   readonly keys: Pick<Store['keys'], 'issue'>;
   /** Keys that one address may get in a UTC day; 0: none is given away. */
   readonly freeKeysPerDay: number;
@@ -19,8 +19,8 @@ const ASKS = { limit: 10, windowMs: 60_000 } as const;
 const BODY_BYTES = 1_024;
 
 /** Adds the route; it takes no key, and neither a body nor the database before the address has been counted. */
-export function addKeyRoute(fastify: FastifyInstance, parts: KeyRouteParts): void {
-  const { keys, freeKeysPerDay, now, frontDoor } = parts;
+export function addKeyRoute(fastify: FastifyInstance, deps: KeyRouteDeps): void {
+  const { keys, freeKeysPerDay, now, frontDoor } = deps;
   const asked = new RateWindow({ ...ASKS, now });
   const count = async (request: FastifyRequest) => {
     if (freeKeysPerDay === 0)

@@ -17,7 +17,7 @@ export const TIER_LIMITS = {
   unlimited: null,
 } as const satisfies Record<Tier, TierLimits | null>;
 
-export interface LimitsParts extends Pick<Store, 'quota' | 'answers'> {
+export interface LimitsDeps extends Pick<Store, 'quota' | 'answers'> {
   readonly now: () => Date;
   readonly tiers?: Readonly<Record<Tier, TierLimits | null>>;
 }
@@ -42,14 +42,14 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 export class Limits {
-  readonly #parts: LimitsParts;
+  readonly #deps: LimitsDeps;
   readonly #tiers: Readonly<Record<Tier, TierLimits | null>>;
   /** A key that is evicted here starts a new minute; daily counts are in the database. */
   readonly #states = countedCache<KeyState>(50_000);
 
-  constructor(parts: LimitsParts) {
-    this.#parts = parts;
-    this.#tiers = parts.tiers ?? TIER_LIMITS;
+  constructor(deps: LimitsDeps) {
+    this.#deps = deps;
+    this.#tiers = deps.tiers ?? TIER_LIMITS;
   }
 
   /** Counts a request. Returns the headers to be sent; throws CompletionError `rate_limit` when a limit is reached. */
@@ -57,7 +57,7 @@ export class Limits {
     const state = this.#stateOf(key);
     if (!state) return {};
     const { limits, requests } = state;
-    const now = this.#parts.now();
+    const now = this.#deps.now();
     const waitMs = requests.take(now.getTime(), 1);
     const ofMinute = windowOf(requests, limits.requestsPerMinute, now);
     if (waitMs > 0)
@@ -66,7 +66,7 @@ export class Limits {
         waitMs,
       });
     if (key.dailyLimit === null) return told('requests', ofMinute);
-    const { isAllowed, used } = await this.#parts.quota.take(key.id, dayOf(now), key.dailyLimit);
+    const { isAllowed, used } = await this.#deps.quota.take(key.id, dayOf(now), key.dailyLimit);
     const ofDay = { limit: key.dailyLimit, remaining: Math.max(0, key.dailyLimit - used), resetMs: restOfDay(now) };
     if (!isAllowed)
       throw refusal(
@@ -85,7 +85,7 @@ export class Limits {
     const state = this.#stateOf(key);
     if (!state) return {};
     const { limits, tokens } = state;
-    const now = this.#parts.now();
+    const now = this.#deps.now();
     const used = await this.#usedOn(dayOf(now), key.id, state);
     const ofDay = {
       limit: limits.tokensPerDay,
@@ -117,7 +117,7 @@ export class Limits {
   ): void {
     const state = this.#stateOf(key);
     if (!state) return;
-    const now = this.#parts.now();
+    const now = this.#deps.now();
     state.tokens.spend(now.getTime(), completionTokens + Math.max(0, promptTokens - taken));
     const name = dayOf(now);
     // The first of a day: what the store knows of it may lack this one.
@@ -142,7 +142,7 @@ export class Limits {
 
   async #usedOn(name: string, keyId: string, state: KeyState): Promise<number> {
     if (!isReached(state.day, name)) {
-      const used = await this.#parts.answers.tokensOf(keyId, name);
+      const used = await this.#deps.answers.tokensOf(keyId, name);
       // Another request may have asked meanwhile, and something may have been spent since.
       if (!isReached(state.day, name)) state.day = { name, used };
     }

@@ -16,7 +16,7 @@ import {
 } from '@strata/inference';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { type AnswerParts, AnswerRun, embeddingEnd, keep } from './answer-run.ts';
+import { type AnswerDeps, AnswerRun, embeddingEnd, keep } from './answer-run.ts';
 import type { Plan } from './backend.ts';
 import type { AnswerStart } from './books.ts';
 import { EventWriter } from './event-writer.ts';
@@ -25,14 +25,14 @@ import { randomText } from './random-ids.ts';
 import { itemId, ResponseEvents } from './response-events.ts';
 import { asRefusal } from './server.ts';
 
-export interface GatewayParts extends Omit<AnswerParts, 'admission'> {
+export interface GatewayDeps extends Omit<AnswerDeps, 'admission'> {
   readonly models: Models;
   readonly logger: Logger;
 }
 
 /** Adds what stands below `/v1`. */
-export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
-  const { models } = parts;
+export function addRoutes(v1: FastifyInstance, deps: GatewayDeps): void {
+  const { models } = deps;
   v1.get('/models', () => ({ object: 'list', data: models.list().map(modelReport) }));
   // Names may hold slashes.
   v1.get('/models/*', (request) => modelReport(models.get((request.params as { '*': string })['*'])));
@@ -40,7 +40,7 @@ export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
   v1.post('/chat/completions', async (request, reply) => {
     const asked = readChatRequest(request.body);
     const model = models.get(asked.model);
-    const run = await begin(parts, { request, reply, model, asked, prefix: 'chatcmpl-' }, () =>
+    const run = await begin(deps, { request, reply, model, asked, prefix: 'chatcmpl-' }, () =>
       model.backend.planChat(asked),
     );
     if (asked.isStreamed) return run.streaming((writer) => run.answer.stream(writer, 'chat.completion.chunk'));
@@ -51,7 +51,7 @@ export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
   v1.post('/completions', async (request, reply) => {
     const asked = readCompletionRequest(request.body);
     const model = models.get(asked.model);
-    const run = await begin(parts, { request, reply, model, asked, prefix: 'cmpl-' }, () =>
+    const run = await begin(deps, { request, reply, model, asked, prefix: 'cmpl-' }, () =>
       model.backend.planText(asked),
     );
     if (asked.isStreamed) return run.streaming((writer) => run.answer.stream(writer, 'text_completion'));
@@ -63,7 +63,7 @@ export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
   v1.post('/responses', async (request, reply) => {
     const asked = readResponsesRequest(request.body);
     const model = models.get(asked.chat.model);
-    const run = await begin(parts, { request, reply, model, asked: asked.chat, prefix: 'resp_' }, () =>
+    const run = await begin(deps, { request, reply, model, asked: asked.chat, prefix: 'resp_' }, () =>
       model.backend.planChat(asked.chat).catch((error: unknown) => {
         throw error instanceof CompletionError ? asked.renamed(error) : error;
       }),
@@ -87,16 +87,16 @@ export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
         param: 'dimensions',
       });
     const { signal } = leaving(reply);
-    const head = headOf(model, 'embd-', parts.now());
-    const start = startOf(request, { model, head, now: parts.now() });
+    const head = headOf(model, 'embd-', deps.now());
+    const start = startOf(request, { model, head, now: deps.now() });
     const plan = await model.backend.planEmbeddings(inputs);
-    reply.headers(await parts.limits.takePrompt(request.caller, plan.promptTokens));
+    reply.headers(await deps.limits.takePrompt(request.caller, plan.promptTokens));
     using _place = await model.admission.enter(request.caller.id, signal, request.caller.priority).catch(gone(signal));
     const { vectors, promptTokens } = await plan.embed(signal).catch(gone(signal));
     const contents = vectors.map(contentOfVector);
-    const receiptId = parts.books.newId();
+    const receiptId = deps.books.newId();
     const end = embeddingEnd(contents, promptTokens);
-    await keep(parts, request.caller, { receiptId, start, end, taken: plan.promptTokens });
+    await keep(deps, request.caller, { receiptId, start, end, taken: plan.promptTokens });
     reply.headers(receiptHeaders(receiptId, start));
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
@@ -116,8 +116,8 @@ interface Asking {
 }
 
 /** Plans an answer, takes its prompt's tokens, and gives the two ways to make it. */
-async function begin(parts: GatewayParts, { request, reply, model, asked, prefix }: Asking, plan: () => Promise<Plan>) {
-  const { limits, logger, now } = parts;
+async function begin(deps: GatewayDeps, { request, reply, model, asked, prefix }: Asking, plan: () => Promise<Plan>) {
+  const { limits, logger, now } = deps;
   const { admission } = model;
   const receivedAt = now();
   const { id: key, priority } = request.caller;
@@ -128,7 +128,7 @@ async function begin(parts: GatewayParts, { request, reply, model, asked, prefix
   reply.headers(await limits.takePrompt(request.caller, planned.promptTokens));
   const start = startOf(request, { model, head, now: receivedAt });
   const answer = new AnswerRun(
-    { ...parts, admission },
+    { ...deps, admission },
     { plan: planned, request: asked, head, start, caller: request.caller, signal, revoked: request.revoked },
   );
   return {

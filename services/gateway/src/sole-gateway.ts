@@ -5,7 +5,7 @@ import type { GatewayTables, Store, TermHold } from '@strata/store';
 import type { Logger } from 'pino';
 import { GatewayStartError } from './start-error.ts';
 
-export interface SoleGatewayParts {
+export interface SoleGatewayDeps {
   readonly store: Pick<Store, 'gatewayLock' | 'inGatewayTerm'>;
   readonly logger: Logger;
   /** How long a lock that is held is asked for; one of a machine that was cut off is free after ten seconds. */
@@ -18,7 +18,7 @@ const PATIENCE_MS = 15_000;
 const TRY_MS = 500;
 
 export class SoleGateway implements AsyncDisposable {
-  readonly #parts: SoleGatewayParts;
+  readonly #deps: SoleGatewayDeps;
   readonly #superseded = new AbortController();
   readonly #closing = new AbortController();
   #hold: TermHold;
@@ -26,19 +26,19 @@ export class SoleGateway implements AsyncDisposable {
   /** Writes are refused (StoreError `superseded`) once another gateway has begun. */
   readonly tables: GatewayTables;
 
-  private constructor(parts: SoleGatewayParts, hold: TermHold) {
-    this.#parts = parts;
+  private constructor(deps: SoleGatewayDeps, hold: TermHold) {
+    this.#deps = deps;
     this.#hold = hold;
-    this.tables = parts.store.inGatewayTerm(() => this.#hold.term);
+    this.tables = deps.store.inGatewayTerm(() => this.#hold.term);
     this.#keeping = this.#keep();
   }
 
   /** Rejects with GatewayStartError while another gateway works on the database. */
-  static async take(parts: SoleGatewayParts): Promise<SoleGateway> {
-    const { store, logger, patienceMs = PATIENCE_MS, signal } = parts;
+  static async take(deps: SoleGatewayDeps): Promise<SoleGateway> {
+    const { store, logger, patienceMs = PATIENCE_MS, signal } = deps;
     for (const deadline = performance.now() + patienceMs; ; ) {
       const hold = await store.gatewayLock.tryTake();
-      if (hold) return new SoleGateway(parts, hold);
+      if (hold) return new SoleGateway(deps, hold);
       if (performance.now() >= deadline) throw new GatewayStartError(TAKEN);
       logger.warn('another gateway works on this database, or was cut off a moment ago: waiting for it to be gone');
       await sleep(TRY_MS, undefined, { signal }).catch(() => signal?.throwIfAborted());
@@ -61,7 +61,7 @@ export class SoleGateway implements AsyncDisposable {
    * process, and it works on; the lock that cannot be had may be our own session, which the server has not missed yet.
    */
   async #keep(): Promise<void> {
-    const { logger } = this.#parts;
+    const { logger } = this.#deps;
     const closing = this.#closing.signal;
     for (;;) {
       await aborted(AbortSignal.any([this.#hold.lost, closing]));
@@ -81,14 +81,14 @@ export class SoleGateway implements AsyncDisposable {
 
   /** Whether another gateway has begun since this one. */
   async #retake(): Promise<boolean> {
-    const { gatewayLock } = this.#parts.store;
+    const { gatewayLock } = this.#deps.store;
     const { term } = this.#hold;
     if ((await gatewayLock.lastTerm()) !== term) return true;
     const hold = await gatewayLock.tryTake();
     if (!hold) return (await gatewayLock.lastTerm()) !== term;
     if (hold.term === term + 1) {
       this.#hold = hold;
-      this.#parts.logger.info('the lock of the gateway is held again');
+      this.#deps.logger.info('the lock of the gateway is held again');
       return false;
     }
     await hold[Symbol.asyncDispose]();

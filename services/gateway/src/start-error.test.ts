@@ -6,7 +6,7 @@ import { startPeerNode } from '@strata/p2p';
 import { pino } from 'pino';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { tellJoined } from './network/tell-joined.ts';
-import { SoleGateway, type SoleGatewayParts } from './sole-gateway.ts';
+import { SoleGateway, type SoleGatewayDeps } from './sole-gateway.ts';
 import { networkStartError } from './start-error.ts';
 import { freshBed } from './test/network/shared-bed.ts';
 
@@ -38,7 +38,7 @@ describe('a network that cannot be joined', () => {
 it('a gateway that waits for another to end asks for its lock twice a second, not all the time', async () => {
   const asked: string[] = [];
   const gatewayLock = { tryTake: async () => void asked.push('lock') };
-  const store = { gatewayLock, inGatewayTerm: () => assert.fail() } as unknown as SoleGatewayParts['store'];
+  const store = { gatewayLock, inGatewayTerm: () => assert.fail() } as unknown as SoleGatewayDeps['store'];
   const parts = { store, logger: pino({ level: 'silent' }), signal: AbortSignal.timeout(100) };
   await assert.rejects(SoleGateway.take(parts), { name: 'TimeoutError' });
   assert.deepEqual(asked, ['lock']);

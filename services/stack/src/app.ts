@@ -34,7 +34,7 @@ import { Pulse } from './pulse.ts';
 import { domainTag } from './routes/domains.ts';
 import examples from './routes/examples.json' with { type: 'json' };
 import { routes } from './routes/index.ts';
-import type { ScannerParts } from './scanner.ts';
+import type { ScannerDeps } from './scanner.ts';
 import { addStackMetrics, countedGate, scanMeter, timedNotary } from './stack-metrics.ts';
 import { StreamHub } from './stream-hub.ts';
 import { TroubleLog } from './trouble-log.ts';
@@ -64,7 +64,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   const metrics = new Metrics();
   const ownScans = countedCache<number>(100_000);
   let pulse: Pulse | undefined;
-  const onRecorded: ScannerParts['onRecorded'] = ({ domain, observedAt }) => {
+  const onRecorded: ScannerDeps['onRecorded'] = ({ domain, observedAt }) => {
     ownScans.set(domain, Date.parse(observedAt));
     answers.invalidate(domainTag(domain));
     pulse?.soon();

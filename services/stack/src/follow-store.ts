@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { sleep } from './sleep.ts';
 import { TroubleLog } from './trouble-log.ts';
 
-export interface FollowParts {
+export interface FollowDeps {
   readonly store: Pick<Store, 'heads'>;
   readonly logger: Logger;
   /** Hears of what differs from the last look, and before the first of everything; then comes a beat. */
@@ -25,8 +25,8 @@ const LOOK_MS = 250;
 const BEAT_MS = 1_000;
 
 /** Until `signal` aborts. News do not wait for a beat that takes long. */
-export async function followStore(parts: FollowParts, signal: AbortSignal): Promise<void> {
-  const { store, logger, onNews, beat, sleep: pause = sleep } = parts;
+export async function followStore(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  const { store, logger, onNews, beat, sleep: pause = sleep } = deps;
   const trouble = new TroubleLog(logger, { what: 'looking for what other processes wrote' });
   let before: StoreHeads | undefined;
   let beatAt = Number.NEGATIVE_INFINITY;

@@ -7,16 +7,16 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { Exposures, type FollowedChange } from './enrichment/exposures.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
-import { LiveIndex, type LiveIndexParts } from './live-index.ts';
+import { LiveIndex, type LiveIndexDeps } from './live-index.ts';
 
-export interface KnowledgeParts {
+export interface KnowledgeDeps {
   readonly store: Store;
   readonly rulebook: Rulebook;
   readonly logger: Logger;
 }
 
 /** Who hears of what was taken in, after it is there and in its order. */
-export interface KnowledgeListener extends Pick<LiveIndexParts, 'onEvent' | 'onScans' | 'onRebuilt'> {
+export interface KnowledgeListener extends Pick<LiveIndexDeps, 'onEvent' | 'onScans' | 'onRebuilt'> {
   readonly onAdvisories: (change: FollowedChange) => void;
   /** It came to be known whom advisories concern at all: when all are read, and when the first source is whole. */
   readonly onLearned: () => void;
@@ -35,7 +35,7 @@ export interface Knowledge extends AsyncDisposable {
 /** Opens both, up to date with the store. */
 export async function openKnowledge(
   config: Config,
-  { store, rulebook, logger }: KnowledgeParts,
+  { store, rulebook, logger }: KnowledgeDeps,
   listener: KnowledgeListener,
 ): Promise<Knowledge> {
   await using stack = new AsyncDisposableStack();

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { type SeenService, servicesShown } from './enrichment/product-uses.ts';
 import { loadIndex, saveIndex } from './index-file.ts';
 
-export interface LiveIndexParts {
+export interface LiveIndexDeps {
   readonly store: Store;
   readonly file: string;
   readonly logger: Logger;
@@ -40,7 +40,7 @@ const SCANS_AT_ONCE = 5_000;
 const SAVE_AFTER_EVENTS = 50_000;
 
 export class LiveIndex implements AsyncDisposable {
-  readonly #parts: LiveIndexParts;
+  readonly #deps: LiveIndexDeps;
   readonly #storeId: string;
   readonly index: DomainIndex;
   #running: Promise<void> | undefined;
@@ -48,21 +48,21 @@ export class LiveIndex implements AsyncDisposable {
   #unsaved = 0;
   #saving: Promise<void> | undefined;
 
-  private constructor(parts: LiveIndexParts, storeId: string, index: DomainIndex) {
-    this.#parts = parts;
+  private constructor(deps: LiveIndexDeps, storeId: string, index: DomainIndex) {
+    this.#deps = deps;
     this.#storeId = storeId;
     this.index = index;
   }
 
   /** Opens the index and brings it up to date with the store. */
-  static async open(parts: LiveIndexParts): Promise<LiveIndex> {
-    const { store, file, logger } = parts;
+  static async open(deps: LiveIndexDeps): Promise<LiveIndex> {
+    const { store, file, logger } = deps;
     const storeId = await store.feed.storeId();
     const startedAt = performance.now();
     const loaded = await loadIndex(file, storeId).catch((error: unknown) => ({ why: String(error), index: undefined }));
     const isUsable = loaded.index !== undefined && (await store.feed.reaches(loaded.index.position));
     const index = isUsable && loaded.index ? loaded.index : await build(store);
-    const live = new LiveIndex(parts, storeId, index);
+    const live = new LiveIndex(deps, storeId, index);
     if (!isUsable) live.#unsaved = SAVE_AFTER_EVENTS;
     await live.catchUp();
     logger.info(
@@ -104,12 +104,12 @@ export class LiveIndex implements AsyncDisposable {
   /** Returns whether there may be more. */
   async #takeEvents(): Promise<boolean> {
     const { index } = this;
-    const events = await this.#parts.store.eventsSince(index.position.seq, EVENTS_AT_ONCE);
+    const events = await this.#deps.store.eventsSince(index.position.seq, EVENTS_AT_ONCE);
     if (events.length > 0 && (await this.#isRebuilt())) return true;
     for (const event of events) {
       const taken = apply(index, event);
       index.position = { ...index.position, seq: event.seq };
-      this.#parts.onEvent(event, taken);
+      this.#deps.onEvent(event, taken);
     }
     this.#unsaved += events.length;
     return events.length === EVENTS_AT_ONCE;
@@ -117,7 +117,7 @@ export class LiveIndex implements AsyncDisposable {
 
   async #takeScans(): Promise<boolean> {
     const { index } = this;
-    const scans = await this.#parts.store.feed.scansSince(index.position.scanId, SCANS_AT_ONCE);
+    const scans = await this.#deps.store.feed.scansSince(index.position.scanId, SCANS_AT_ONCE);
     if (scans.length > 0 && (await this.#isRebuilt())) return true;
     for (const { id, domainId, at, state, rulebook } of scans) {
       // A scan that resolved nothing did not look at the domain.
@@ -127,13 +127,13 @@ export class LiveIndex implements AsyncDisposable {
       index.position = { ...index.position, scanId: id };
     }
     const { names } = index;
-    if (scans.length > 0) this.#parts.onScans(scans.map(({ domainId, at }) => ({ domain: names.name(domainId), at })));
+    if (scans.length > 0) this.#deps.onScans(scans.map(({ domainId, at }) => ({ domain: names.name(domainId), at })));
     return scans.length === SCANS_AT_ONCE;
   }
 
   /** Builds the index anew where rows that follow its position are deleted, as when this process was stopped for longer than they are kept. */
   async #isRebuilt(): Promise<boolean> {
-    const { store, logger, onRebuilt } = this.#parts;
+    const { store, logger, onRebuilt } = this.#deps;
     if (await store.feed.reaches(this.index.position)) return false;
     logger.warn({ position: this.index.position }, 'events that follow the index are deleted: it is built anew');
     this.index.replaceWith(await build(store));
@@ -144,7 +144,7 @@ export class LiveIndex implements AsyncDisposable {
 
   /** A failure is logged, no more: the index can always be built again. */
   async save(): Promise<void> {
-    const { file, logger } = this.#parts;
+    const { file, logger } = this.#deps;
     try {
       this.#unsaved = 0;
       await saveIndex(file, this.index, this.#storeId);

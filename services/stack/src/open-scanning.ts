@@ -11,7 +11,7 @@ import type { Config } from './config.ts';
 import type { Scanning, World } from './context.ts';
 import { userAgentOf } from './open-fetcher.ts';
 import { openRulebook } from './open-rulebook.ts';
-import { createScanner, type ScannerParts } from './scanner.ts';
+import { createScanner, type ScannerDeps } from './scanner.ts';
 import { StartError, startErrorOf } from './start-error.ts';
 
 /** A name that exists for as long as DNS does. */
@@ -48,12 +48,12 @@ export async function findSureName({
 /** Opens what a scan needs; `onRecorded` hears of each recorded scan before its outcome is given out. */
 export async function openScanning(
   config: Config,
-  parts: { readonly logger: Logger } & Partial<Pick<ScannerParts, 'onRecorded' | 'onScanned'>>,
+  deps: { readonly logger: Logger } & Partial<Pick<ScannerDeps, 'onRecorded' | 'onScanned'>>,
   world: World = {},
 ): Promise<Scanning> {
   await using stack = new AsyncDisposableStack();
-  const rulebook = await openRulebook(config, world.catalogEntries, parts.logger);
-  if (rulebook.ranges) parts.logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
+  const rulebook = await openRulebook(config, world.catalogEntries, deps.logger);
+  if (rulebook.ranges) deps.logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, world));
   const now = world.now ?? store.clock;
@@ -79,7 +79,7 @@ export async function openScanning(
   const scanner = createScanner(
     {
       ...{ store, prober, rulebook, now, isDnsWorking },
-      ...{ logger: parts.logger, onRecorded: parts.onRecorded ?? (() => {}), onScanned: parts.onScanned },
+      ...{ logger: deps.logger, onRecorded: deps.onRecorded ?? (() => {}), onScanned: deps.onScanned },
     },
     {
       confirmAfterMs: config.confirmAfterMs,

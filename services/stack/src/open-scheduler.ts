@@ -15,7 +15,7 @@ import { importSubscriptions } from './feeds/subscriptions.ts';
 import type { Knowledge } from './knowledge.ts';
 import { openFetcher } from './open-fetcher.ts';
 import { dropOldHistory } from './retention.ts';
-import { Scheduler, type SchedulerParts } from './scheduler.ts';
+import { Scheduler, type SchedulerDeps } from './scheduler.ts';
 
 export interface SchedulerNeeds {
   readonly scanning: Pick<Scanning, 'store' | 'rulebook' | 'isOptedOut'>;
@@ -59,7 +59,7 @@ export async function openScheduler(config: Config, needs: SchedulerNeeds, world
   });
   addPollMetrics(needs.metrics, poller);
   const { retention } = config;
-  const tasks: SchedulerParts['tasks'][number][] = [
+  const tasks: SchedulerDeps['tasks'][number][] = [
     (own, signal) => dropOldHistory({ store: own, retention, logger, now, clock }, signal),
   ];
   if (sources.length > 0) {

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { TroubleLog } from './trouble-log.ts';
 
-export interface PulseParts {
+export interface PulseDeps {
   /** In order: each sees what the one before it did. */
   readonly steps: readonly (() => Promise<void>)[];
   readonly logger: Logger;
@@ -19,10 +19,10 @@ export class Pulse implements AsyncDisposable {
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(parts: PulseParts) {
-    this.#steps = parts.steps.map((step) => ({
+  constructor(deps: PulseDeps) {
+    this.#steps = deps.steps.map((step) => ({
       step,
-      trouble: new TroubleLog(parts.logger, { what: 'following the event log' }),
+      trouble: new TroubleLog(deps.logger, { what: 'following the event log' }),
     }));
   }
 

@@ -12,7 +12,7 @@ export type Retention = Readonly<Record<HistoryTable | 'stream', number | undefi
   readonly feedItems: number | undefined;
 };
 
-export interface RetentionParts {
+export interface RetentionDeps {
   readonly store: Pick<Store, 'retention' | 'stream' | 'feeds'>;
   readonly retention: Retention;
   readonly logger: Logger;
@@ -39,20 +39,20 @@ const PAUSE_PER_BATCH = 4;
 const ORDER = ['events', 'changes', 'scans', 'alerts', 'anomalies'] as const satisfies readonly HistoryTable[];
 
 /** Until `signal` aborts. */
-export async function dropOldHistory(parts: RetentionParts, signal: AbortSignal): Promise<void> {
-  const { store, logger, clock } = parts;
+export async function dropOldHistory(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
+  const { store, logger, clock } = deps;
   const plausible = new PlausibleClock(store.retention);
   while (!signal.aborted) {
     try {
       await store.feeds.finishLeaving();
-      const times = { at: clock(), publishedAt: parts.now() };
+      const times = { at: clock(), publishedAt: deps.now() };
       const accepted = await plausible.refusedBy(times.at);
       if (accepted)
         logger.warn(
           { clock: times.at, accepted },
           'no history is deleted: the clock is more than a day past the last time',
         );
-      else await dropOnce(parts, times, signal);
+      else await dropOnce(deps, times, signal);
       await store.retention.recordSizes(times.at);
     } catch (error) {
       if (!signal.aborted) logger.error({ err: error }, 'old history could not be dropped');
@@ -72,7 +72,7 @@ export function paceAfter(tookMs: number, { limit, maxLimit }: { readonly limit:
 
 /** The times are read once: a clock that is set during a pass does not change what the pass deletes. */
 async function dropOnce(
-  { store, retention }: RetentionParts,
+  { store, retention }: RetentionDeps,
   { at, publishedAt }: { readonly at: Date; readonly publishedAt: Date },
   signal: AbortSignal,
 ): Promise<void> {

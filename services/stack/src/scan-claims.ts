@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { sleep } from './sleep.ts';
 import { TroubleLog } from './trouble-log.ts';
 
-export interface ScanClaimsParts {
+export interface ScanClaimsDeps {
   readonly store: Pick<Store, 'work'>;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -24,7 +24,7 @@ const IDLE_MS = 1_000;
 
 export class ScanClaims implements AsyncDisposable {
   readonly #holder = randomUUID();
-  readonly #parts: ScanClaimsParts;
+  readonly #deps: ScanClaimsDeps;
   readonly #options: ScanClaimsOptions;
   /** Leased, and nobody scans them yet; the next one last. */
   #queue: string[] = [];
@@ -38,11 +38,11 @@ export class ScanClaims implements AsyncDisposable {
   readonly #reading: TroubleLog;
   readonly #renewal: TroubleLog;
 
-  constructor(parts: ScanClaimsParts, options: ScanClaimsOptions) {
-    this.#parts = parts;
+  constructor(deps: ScanClaimsDeps, options: ScanClaimsOptions) {
+    this.#deps = deps;
     this.#options = options;
-    this.#reading = new TroubleLog(parts.logger, { what: 'reading the schedule' });
-    this.#renewal = new TroubleLog(parts.logger, { what: 'renewing the leases of domains' });
+    this.#reading = new TroubleLog(deps.logger, { what: 'reading the schedule' });
+    this.#renewal = new TroubleLog(deps.logger, { what: 'renewing the leases of domains' });
     // Twice within a lease, so that one failure loses none.
     this.#renewing = setInterval(() => {
       this.#asking = this.#asking.then(() => this.#renew());
@@ -70,7 +70,7 @@ export class ScanClaims implements AsyncDisposable {
 
   /** One that is never to be scanned is asked about again as late as if it had been. */
   putOff(domain: string): void {
-    const { store, now, logger } = this.#parts;
+    const { store, now, logger } = this.#deps;
     const putOff = async () => {
       await store.work.putOff(domain, now());
       this.#begun.delete(domain);
@@ -101,7 +101,7 @@ export class ScanClaims implements AsyncDisposable {
   }
 
   async #fill(signal: AbortSignal): Promise<void> {
-    const { store, now } = this.#parts;
+    const { store, now } = this.#deps;
     const claim = { holder: this.#holder, ...this.#options };
     const claimed = await store.work.claimDue(claim, now()).then(
       (domains) => {
@@ -119,7 +119,7 @@ export class ScanClaims implements AsyncDisposable {
 
   /** By name: what the store leased to us in an answer that never came must end. */
   async #renew(): Promise<void> {
-    const { store, now, logger } = this.#parts;
+    const { store, now, logger } = this.#deps;
     const held = [...this.#begun, ...this.#queue];
     if (held.length === 0) return;
     const claim = { holder: this.#holder, leaseMs: this.#options.leaseMs };
@@ -138,7 +138,7 @@ export class ScanClaims implements AsyncDisposable {
   }
 
   async #release(domains?: readonly string[]): Promise<void> {
-    const { store, logger } = this.#parts;
+    const { store, logger } = this.#deps;
     await store.work.release(this.#holder, domains).catch((error: unknown) => {
       logger.warn({ err: error }, 'leases of domains could not be given back: they end by themselves');
     });

@@ -18,7 +18,7 @@ export type ScanOutcome =
 
 type OnDone = (domain: string, outcome: ScanOutcome) => void;
 
-export interface ScannerParts {
+export interface ScannerDeps {
   readonly store: Store;
   readonly prober: Pick<Prober, 'probe'>;
   readonly rulebook: Rulebook;
@@ -61,8 +61,8 @@ const tracer = trace.getTracer('strata-stack');
 /** A probe takes seconds, most of a minute at the worst. */
 const LEASE_MS = 120_000;
 
-export function createScanner(parts: ScannerParts, options: ScannerOptions): Scanner {
-  const { store, prober, rulebook, logger, now } = parts;
+export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scanner {
+  const { store, prober, rulebook, logger, now } = deps;
   const underWay = new Map<string, Promise<ScanOutcome>>();
   /** Domains for which a request waits. */
   const awaited = new Set<string>();
@@ -75,7 +75,7 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
 
   /** A resolver that knows no name at all says of every domain that it does not exist; that is our trouble, not theirs. */
   async function believed(profile: Profile): Promise<Profile> {
-    if (profile.state !== 'nonexistent' || (await parts.isDnsWorking())) return profile;
+    if (profile.state !== 'nonexistent' || (await deps.isDnsWorking())) return profile;
     return { ...profile, state: 'unmeasured', services: [] };
   }
 
@@ -91,7 +91,7 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
       }
       const scan = { profile, evidence, startedAt, finishedAt: now() };
       const recorded = await recorder.record(scan, { isAwaited: awaited.has(domain) });
-      parts.onRecorded(profile, recorded);
+      deps.onRecorded(profile, recorded);
       return { kind: 'recorded', profile, recorded };
     } catch (error) {
       if (!stopping.signal.aborted) logger.error({ err: error, domain }, 'scan failed');
@@ -108,7 +108,7 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
       .with(trace.setSpan(context.active(), span), () => scanOnce(domain))
       .then((outcome) => {
         const ended = endOf(outcome);
-        parts.onScanned?.(ended, performance.now() - startedAt);
+        deps.onScanned?.(ended, performance.now() - startedAt);
         span.setAttribute('strata.outcome', ended).end();
         return outcome;
       })

@@ -10,7 +10,7 @@ import { sleep } from './sleep.ts';
 import { StreamPublisher } from './stream-publisher.ts';
 import { Watch } from './watch.ts';
 
-export interface SchedulerParts {
+export interface SchedulerDeps {
   readonly store: Store;
   readonly knowledge: Pick<Knowledge, 'index' | 'names' | 'exposures' | 'catchUp'>;
   readonly notary: Notary;
@@ -44,18 +44,18 @@ interface Work {
 }
 
 export class Scheduler implements AsyncDisposable {
-  readonly #parts: SchedulerParts;
+  readonly #deps: SchedulerDeps;
   #work: Work | undefined;
   /** What a beat does while this process is the one, in order: each sees what the one before it did. */
   readonly steps: readonly (() => Promise<void>)[];
 
-  constructor(parts: SchedulerParts) {
-    this.#parts = parts;
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps;
     this.steps = [
       () => this.#inTerm((work) => this.#tell(work)),
       () => this.#inTerm(({ watch }) => watch.look()),
       // What the watch has found stands in the index before the stream tells it.
-      () => this.#inTerm(() => parts.knowledge.catchUp()),
+      () => this.#inTerm(() => deps.knowledge.catchUp()),
       () => this.#inTerm(({ publisher }) => publisher.publish()),
     ];
   }
@@ -72,7 +72,7 @@ export class Scheduler implements AsyncDisposable {
 
   /** Begins to work unless another process does. Failures are logged. */
   async tryBegin(): Promise<boolean> {
-    const { store, logger } = this.#parts;
+    const { store, logger } = this.#deps;
     let hold: TermHold | undefined;
     try {
       hold = await store.schedulerLock.tryTake();
@@ -96,7 +96,7 @@ export class Scheduler implements AsyncDisposable {
       }
       const ended = this.#work?.stopping.signal ?? signal;
       await aborted(AbortSignal.any([signal, ended]));
-      if (!signal.aborted) this.#parts.logger.warn('this process is the scheduler no longer');
+      if (!signal.aborted) this.#deps.logger.warn('this process is the scheduler no longer');
       await this.#end();
     }
   }
@@ -106,15 +106,15 @@ export class Scheduler implements AsyncDisposable {
   }
 
   async #open(hold: TermHold): Promise<Work> {
-    const { knowledge, notary, now, clock, onAlert, tasks } = this.#parts;
+    const { knowledge, notary, now, clock, onAlert, tasks } = this.#deps;
     const { index, names, exposures } = knowledge;
-    const store: Store = { ...this.#parts.store, ...this.#parts.store.inTerm(hold.term) };
+    const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
     const watch = await Watch.open({ store, index, names, exposures, now: clock, onAlert });
     const publisher = await StreamPublisher.open({ store, notary, names, exposures, now });
     const stopping = new AbortController();
     hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
     if (hold.lost.aborted) stopping.abort();
-    const fail = (error: unknown) => this.#parts.logger.error({ err: error }, 'a task of the scheduler ended');
+    const fail = (error: unknown) => this.#deps.logger.error({ err: error }, 'a task of the scheduler ended');
     const running = Promise.all(tasks.map((task) => task(store, stopping.signal).catch(fail)));
     return { hold, store, watch, publisher, stopping, untold: undefined, tasks: running, step: Promise.resolve() };
   }
@@ -146,7 +146,7 @@ export class Scheduler implements AsyncDisposable {
 
   /** Advisories that are news. A kill in between has them gone through again, and only what is missing is written. */
   async #tell(work: Work): Promise<void> {
-    const { knowledge, clock, onAlert } = this.#parts;
+    const { knowledge, clock, onAlert } = this.#deps;
     const { exposures } = knowledge;
     if (!exposures.isLoaded) return;
     const { untold } = work;

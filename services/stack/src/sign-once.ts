@@ -5,7 +5,7 @@ import type { Log } from '@strata/log';
 import { canonicalize } from '@strata/receipts';
 import type { Store } from '@strata/store';
 
-export interface SignOnceParts {
+export interface SignOnceDeps {
   readonly sign: Notary['sign'];
   readonly log: Pick<Log, 'receipt'>;
   /** Of the current signing key. */
@@ -17,7 +17,7 @@ export interface SignOnceParts {
  * A signed body is stored after its leaf is durable: a restart and other nodes use it. Nodes that sign it at the same time add a
  * leaf each, and the last one is stored.
  */
-export function createSignOnce({ sign, log, keyId, texts }: SignOnceParts): Notary['signOnce'] {
+export function createSignOnce({ sign, log, keyId, texts }: SignOnceDeps): Notary['signOnce'] {
   const signed = new Map<string, Promise<object>>();
 
   /** Signed before a restart or by another node. Its leaf is missing where the ledger was replaced by another one. */

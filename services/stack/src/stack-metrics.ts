@@ -5,13 +5,13 @@ import type { Prober } from '@strata/scan';
 import type { Store } from '@strata/store';
 import type { StackApp } from './context.ts';
 import type { Ledger } from './ledger.ts';
-import type { ScannerParts } from './scanner.ts';
+import type { ScannerDeps } from './scanner.ts';
 
 /** What is counted in the database is counted so often at most, whoever asks. */
 const FIGURES_MS = 15_000;
 
 /** Hears of scans: how they end, and how long they take. */
-export function scanMeter(metrics: Metrics): NonNullable<ScannerParts['onScanned']> {
+export function scanMeter(metrics: Metrics): NonNullable<ScannerDeps['onScanned']> {
   return metrics.durations('strata_scan_seconds', 'Scans by how they ended', {
     label: 'outcome',
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],

@@ -7,7 +7,7 @@ import { advisoryNews } from './enrichment/advisory-report.ts';
 import type { Exposures } from './enrichment/exposures.ts';
 import type { KnownNames } from './known-names.ts';
 
-export interface PublisherParts {
+export interface PublisherDeps {
   readonly store: Store;
   readonly notary: Notary;
   readonly names: KnownNames;
@@ -20,28 +20,28 @@ export interface PublisherParts {
 const BATCH = 500;
 
 export class StreamPublisher {
-  readonly #parts: PublisherParts;
+  readonly #deps: PublisherDeps;
   #cursor: number;
   #lastUs: number;
 
-  private constructor(parts: PublisherParts, cursor: number, lastUs: number) {
-    this.#parts = parts;
+  private constructor(deps: PublisherDeps, cursor: number, lastUs: number) {
+    this.#deps = deps;
     this.#cursor = cursor;
     this.#lastUs = lastUs;
   }
 
   /** A stream that never was begins now: what happened before is in the histories. */
-  static async open(parts: PublisherParts): Promise<StreamPublisher> {
-    const { store, now } = parts;
+  static async open(deps: PublisherDeps): Promise<StreamPublisher> {
+    const { store, now } = deps;
     await store.stream.begin(await store.latestSeq(), microseconds(now()));
     const cursor = (await store.stream.cursor()) ?? 0;
     const latest = await store.stream.latest();
-    return new StreamPublisher(parts, cursor, latest?.publishedUs ?? (await store.stream.beganUs()));
+    return new StreamPublisher(deps, cursor, latest?.publishedUs ?? (await store.stream.beganUs()));
   }
 
   /** Tells everything that is new. Must not run twice at once. */
   async publish(): Promise<void> {
-    const { store, exposures } = this.#parts;
+    const { store, exposures } = this.#deps;
     // While advisories are read after a start, an event of one would be taken for that of a withdrawn one.
     if (!exposures.isLoaded) return;
     for (;;) {
@@ -71,13 +71,13 @@ export class StreamPublisher {
           type,
           at: event.at.toISOString(),
           domain: event.domain,
-          change: changeReport(stored, this.#parts.names),
+          change: changeReport(stored, this.#deps.names),
         };
         const providers = [payload.from, payload.to].filter((provider) => provider !== null);
         return { type, domain: event.domain, providers, category: payload.category, body };
       }
       case 'anomaly-found': {
-        const anomaly = await this.#parts.store.signals.anomaly(event.payload.anomalyId);
+        const anomaly = await this.#deps.store.signals.anomaly(event.payload.anomalyId);
         if (!anomaly) return undefined;
         const { subjectKind, subject } = anomaly;
         const domain = subjectKind === 'domain' ? subject : null;
@@ -86,7 +86,7 @@ export class StreamPublisher {
           type: 'anomaly',
           at: event.at.toISOString(),
           ...(domain === null ? {} : { domain }),
-          anomaly: anomalyReport(anomaly, this.#parts.names),
+          anomaly: anomalyReport(anomaly, this.#deps.names),
         };
         const providers = subjectKind === 'provider' ? [subject] : [];
         return { type: 'anomaly', domain, providers, category: subjectKind === 'category' ? subject : null, body };
@@ -115,7 +115,7 @@ export class StreamPublisher {
       advisoryIds,
     }: { readonly id: string; readonly reason: string; readonly advisoryIds: readonly string[] },
   ): Draft | undefined {
-    const { exposures, names } = this.#parts;
+    const { exposures, names } = this.#deps;
     const entries = advisoryIds.map((each) => exposures.advisories.find(each)).filter((entry) => entry !== undefined);
     if (entries.length === 0) return undefined;
     const body = {
@@ -132,10 +132,10 @@ export class StreamPublisher {
 
   async #sign({ body, ...rest }: Draft): Promise<Omit<StreamEvent, 'seq'>> {
     // A microsecond of its own for each, also when the clock stands or goes back: so a time names one event.
-    this.#lastUs = Math.max(microseconds(this.#parts.now()), this.#lastUs + 1);
+    this.#lastUs = Math.max(microseconds(this.#deps.now()), this.#lastUs + 1);
     const publishedUs = this.#lastUs;
     const told = { _alpha: true, _notice: NOTICE, ...body, published_at: timeOf(publishedUs) };
-    return { ...rest, publishedUs, body: JSON.stringify(await this.#parts.notary.sign(told)) };
+    return { ...rest, publishedUs, body: JSON.stringify(await this.#deps.notary.sign(told)) };
   }
 }
 

@@ -17,7 +17,7 @@ import { alertToReach, type Reach, reachOf, tellDomain } from './enrichment/tell
 import type { KnownNames } from './known-names.ts';
 import { dateOf } from './live-index.ts';
 
-export interface WatchParts {
+export interface WatchDeps {
   readonly store: Store;
   readonly index: DomainIndex;
   readonly names: KnownNames;
@@ -40,51 +40,51 @@ const SERIES_AT_ONCE = 60;
 const MASS = { days: 7, least: 5, share: 0.1 } as const;
 
 export class Watch {
-  readonly #parts: WatchParts;
+  readonly #deps: WatchDeps;
   #seq: number;
   #day: number;
 
-  private constructor(parts: WatchParts, seq: number, day: number) {
-    this.#parts = parts;
+  private constructor(deps: WatchDeps, seq: number, day: number) {
+    this.#deps = deps;
     this.#seq = seq;
     this.#day = day;
   }
 
   /** One that never watched begins now. */
-  static async open(parts: WatchParts): Promise<Watch> {
-    const watched = await parts.store.signals.watched();
-    if (watched) return new Watch(parts, watched.seq, watched.day);
-    const begun = { seq: await parts.store.latestSeq(), day: dayOf(parts.now().getTime()) - 1 };
+  static async open(deps: WatchDeps): Promise<Watch> {
+    const watched = await deps.store.signals.watched();
+    if (watched) return new Watch(deps, watched.seq, watched.day);
+    const begun = { seq: await deps.store.latestSeq(), day: dayOf(deps.now().getTime()) - 1 };
     // At once: whoever goes on with it after a kill does not begin later.
-    await parts.store.signals.setWatched(begun);
-    return new Watch(parts, begun.seq, begun.day);
+    await deps.store.signals.setWatched(begun);
+    return new Watch(deps, begun.seq, begun.day);
   }
 
   /** Looks at everything new. The index must have taken it in. Must not run twice at once. */
   async look(): Promise<void> {
     // Without all advisories it could not tell whom they concern, and would not come back to it.
-    if (!this.#parts.exposures.isLoaded) return;
+    if (!this.#deps.exposures.isLoaded) return;
     const before = { seq: this.#seq, day: this.#day };
     for (let isMore = true; isMore; ) isMore = await this.#lookAtEvents();
-    const yesterday = dayOf(this.#parts.now().getTime()) - 1;
+    const yesterday = dayOf(this.#deps.now().getTime()) - 1;
     for (let day = Math.max(this.#day + 1, yesterday - MAX_DAYS + 1); day <= yesterday; day += 1) {
       await this.#judgeDay(day);
       this.#day = day;
     }
     if (this.#seq !== before.seq || this.#day !== before.day) {
-      await this.#parts.store.signals.setWatched({ seq: this.#seq, day: this.#day });
+      await this.#deps.store.signals.setWatched({ seq: this.#seq, day: this.#day });
     }
   }
 
   async #lookAtEvents(): Promise<boolean> {
-    const events = await this.#parts.store.eventsSince(this.#seq, EVENTS_AT_ONCE);
+    const events = await this.#deps.store.eventsSince(this.#seq, EVENTS_AT_ONCE);
     const left = new Map<string, ChangeConfirmed>();
     const reached: Reach[] = [];
     for (const event of events) {
       if (event.kind === 'domain-changed') {
         if (!event.payload.isFirst) await this.#judgeDomain(event, event.payload);
-        const reach = reachOf(event.payload, this.#parts.exposures);
-        await tellDomain(event, event.payload, reach, this.#parts);
+        const reach = reachOf(event.payload, this.#deps.exposures);
+        await tellDomain(event, event.payload, reach, this.#deps);
         reached.push(reach);
       }
       if (event.kind === 'change-confirmed' && event.payload.type === 'migrated' && event.payload.from !== null) {
@@ -97,7 +97,7 @@ export class Watch {
       }
     }
     for (const change of left.values()) await this.#weighFlight(change);
-    await alertToReach(reached, this.#parts);
+    await alertToReach(reached, this.#deps);
     this.#seq = events.at(-1)?.seq ?? this.#seq;
     return events.length === EVENTS_AT_ONCE;
   }
@@ -105,7 +105,7 @@ export class Watch {
   /** Whether so many left a provider lately that it is more than the usual coming and going. */
   async #weighFlight({ category, from: provider, confirmedAt }: ChangeConfirmed): Promise<void> {
     if (provider === null) return;
-    const { index, names } = this.#parts;
+    const { index, names } = this.#deps;
     const day = dayOf(confirmedAt);
     const { lost } = index.history.movement({ provider, category }, day - MASS.days + 1, day);
     if (lost < MASS.least) return;
@@ -121,8 +121,8 @@ export class Watch {
   }
 
   async #judgeDay(day: number): Promise<void> {
-    const { index, store } = this.#parts;
-    const now = dayOf(this.#parts.now().getTime());
+    const { index, store } = this.#deps;
+    const now = dayOf(this.#deps.now().getTime());
     const earlier = await store.signals.anomaliesSince(new Date((day - WINDOW_DAYS) * DAY_MS));
     const known = new Set(
       earlier.map((each) => `${each.subjectKind} ${each.subject} ${each.metric} ${anomalyDay(each)}`),
@@ -146,7 +146,7 @@ export class Watch {
 
   /** A domain is judged when a scan saw something else: an unchanged one cannot stand out anew. */
   async #judgeDomain({ domain, at }: StoredEvent, { domainId, rulebook }: DomainChanged): Promise<void> {
-    const { store, index } = this.#parts;
+    const { store, index } = this.#deps;
     const day = dayOf(at.getTime());
     const since = new Date((day - WINDOW_DAYS) * DAY_MS);
     const scans = await store.lists.scansOf(domainId, { since, rulebook });
@@ -179,7 +179,7 @@ export class Watch {
     }: Pick<StoredAnomaly, 'subjectKind' | 'subject' | 'metric'> & { readonly at: number },
     found: Anomaly,
   ): Promise<void> {
-    const { store, names } = this.#parts;
+    const { store, names } = this.#deps;
     const { value, mean, stddev, sigma, direction, samples, windowDays: window_days, chance, severity } = found;
     const anomaly: StoredAnomaly = {
       id: `an_${dateOf(found.day)}_${subjectKind}_${subject}_${metric}`,
@@ -195,7 +195,7 @@ export class Watch {
   }
 
   async #alert(alert: StoredAlert): Promise<void> {
-    if (await this.#parts.store.signals.addAlert(alert, { quietMs: QUIET_MS })) this.#parts.onAlert();
+    if (await this.#deps.store.signals.addAlert(alert, { quietMs: QUIET_MS })) this.#deps.onAlert();
   }
 }
 

@@ -1,11 +1,11 @@
 // The short questions of a gateway: how likely an answer is, what a text means as a vector, and the vocabulary, part by part.
 import type { Frame, FrameOf } from '@strata/inference';
 import { failureOf, RequestFailure } from './failure.ts';
-import { checkTokens, type RequestParts, samplingOf } from './serve-request.ts';
+import { checkTokens, type RequestDeps, samplingOf } from './serve-request.ts';
 
 export type Ask = FrameOf<'score' | 'embed' | 'vocabularyAsk'>;
 
-export type AskParts = Pick<RequestParts, 'model' | 'places' | 'logger' | 'grammars' | 'fitness'>;
+export type AskDeps = Pick<RequestDeps, 'model' | 'places' | 'logger' | 'grammars' | 'fitness'>;
 
 /** Of a vocabulary in one frame; far below what a message may have. */
 const PART_BYTES = 512 * 1024;
@@ -13,23 +13,23 @@ const PART_BYTES = 512 * 1024;
 /** The frame that answers it, `failed` included; undefined: it is not wanted any more. Never rejects. */
 export async function answerAsk(
   ask: Ask,
-  parts: AskParts,
+  deps: AskDeps,
   options: { readonly gateway: string; readonly signal: AbortSignal },
 ): Promise<Frame | undefined> {
   try {
     options.signal.throwIfAborted();
-    return ask.kind === 'vocabularyAsk' ? partOf(ask, parts) : await computed(ask, parts, options);
+    return ask.kind === 'vocabularyAsk' ? partOf(ask, deps) : await computed(ask, deps, options);
   } catch (error) {
     if (options.signal.aborted) return undefined;
     const { code, message } = failureOf(error);
-    if (code === 'engine-failed') parts.logger.error({ err: error, gateway: options.gateway }, 'an ask failed');
+    if (code === 'engine-failed') deps.logger.error({ err: error, gateway: options.gateway }, 'an ask failed');
     return { kind: 'failed', id: ask.id, code, message };
   }
 }
 
 async function computed(
   ask: FrameOf<'score' | 'embed'>,
-  { model: { engine }, places, grammars, fitness }: AskParts,
+  { model: { engine }, places, grammars, fitness }: AskDeps,
   { gateway, signal }: { readonly gateway: string; readonly signal: AbortSignal },
 ): Promise<Frame> {
   const { sha256, vocabularySize, contextLength } = engine.info;
@@ -54,7 +54,7 @@ async function computed(
   return { kind: 'scored', id: ask.id, margins };
 }
 
-function partOf({ id, vocabularySha256, from }: FrameOf<'vocabularyAsk'>, { model }: AskParts): Frame {
+function partOf({ id, vocabularySha256, from }: FrameOf<'vocabularyAsk'>, { model }: AskDeps): Frame {
   const { bytes, sha256 } = model.vocabulary;
   if (vocabularySha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker has no such vocabulary');
   if (from > bytes.byteLength) throw new RequestFailure('unusable', 'the vocabulary is shorter');

@@ -4,7 +4,7 @@ import { type Channel, ChannelError, type PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
 import type { ChannelEnd, NoteWork } from './serve-channel.ts';
 
-export interface FindParts {
+export interface FindDeps {
   readonly node: Pick<PeerNode, 'channels' | 'peers'>;
   readonly logger: Logger;
   /** Serves one channel until it is over, and tells of its work; never rejects. */
@@ -56,17 +56,17 @@ interface Peer {
 }
 
 export class Gateways implements AsyncDisposable {
-  readonly #parts: FindParts;
+  readonly #deps: FindDeps;
   readonly #peers = new Map<string, Peer>();
   readonly #named = new Set<string>();
   readonly #stopping = new AbortController();
   readonly #tasks = new Set<Promise<void>>();
   readonly #looking: Promise<void>;
 
-  constructor(parts: FindParts) {
-    this.#parts = parts;
+  constructor(deps: FindDeps) {
+    this.#deps = deps;
     const { signal } = this.#stopping;
-    parts.node.peers.watch(({ kind, peer }) => {
+    deps.node.peers.watch(({ kind, peer }) => {
       if (kind === 'connected') this.#met(peer, false);
       else this.#lost(peer);
     }, signal);
@@ -99,9 +99,9 @@ export class Gateways implements AsyncDisposable {
     while (!signal.aborted) {
       try {
         const limited = AbortSignal.any([signal, AbortSignal.timeout(LOOK_FOR_MS)]);
-        for await (const peer of this.#parts.node.peers.find(GATEWAY_KEY, { signal: limited })) this.#met(peer, true);
+        for await (const peer of this.#deps.node.peers.find(GATEWAY_KEY, { signal: limited })) this.#met(peer, true);
       } catch (error) {
-        if (!signal.aborted) this.#parts.logger.debug({ err: error }, 'looking for gateways ended early');
+        if (!signal.aborted) this.#deps.logger.debug({ err: error }, 'looking for gateways ended early');
       }
       await pause(LOOK_MS, signal);
     }
@@ -145,7 +145,7 @@ export class Gateways implements AsyncDisposable {
       ? MAX_GATEWAYS - open.length
       : MAX_GATEWAYS - Math.max(NAMED_GATEWAYS, named) - strangers.length;
     if (free > 0) return {};
-    const sinceMs = this.#parts.nowMs() - IDLE_MS;
+    const sinceMs = this.#deps.nowMs() - IDLE_MS;
     // Who has never asked for anything goes first.
     const [giveWay] = strangers
       .filter(({ running, openedAtMs, workedAtMs }) => running === 0 && openedAtMs <= sinceMs && workedAtMs <= sinceMs)
@@ -179,7 +179,7 @@ export class Gateways implements AsyncDisposable {
     }
     place.giveWay?.end();
     peer.state = 'open';
-    peer.openedAtMs = this.#parts.nowMs();
+    peer.openedAtMs = this.#deps.nowMs();
     peer.running = 0;
     peer.workedAtMs = 0;
     peer.end = () => {
@@ -187,15 +187,15 @@ export class Gateways implements AsyncDisposable {
       peer.openedAtMs = Number.POSITIVE_INFINITY;
       channel.abort(new Error('another gateway has its turn'));
     };
-    return this.#parts.serve(channel, (running) => {
+    return this.#deps.serve(channel, (running) => {
       peer.running = running;
-      peer.workedAtMs = this.#parts.nowMs();
+      peer.workedAtMs = this.#deps.nowMs();
     });
   }
 
   /** Opens a channel and serves it; sets when to try again. */
   async #served(name: string, peer: Peer): Promise<void> {
-    const { node, logger, random, nowMs } = this.#parts;
+    const { node, logger, random, nowMs } = this.#deps;
     let isGood = false;
     try {
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(OPEN_MS)]);

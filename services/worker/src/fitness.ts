@@ -2,7 +2,7 @@
 import { StoreError } from '@strata/store';
 import { RequestFailure } from './failure.ts';
 
-export interface FitnessParts {
+export interface FitnessDeps {
   readonly engine: { readonly isReady: boolean };
   /** A clock that only runs forward. */
   readonly nowMs: () => number;
@@ -16,18 +16,18 @@ const ENGINE_MS = 2_000;
 const STORE_MS = 5_000;
 
 export class Fitness {
-  readonly #parts: FitnessParts;
+  readonly #deps: FitnessDeps;
   #engineAwaySinceMs: number | undefined;
   #storeFailedAtMs: number | undefined;
   #told: string | undefined;
 
-  constructor(parts: FitnessParts) {
-    this.#parts = parts;
+  constructor(deps: FitnessDeps) {
+    this.#deps = deps;
   }
 
   /** Why a request is refused; undefined: it is not. */
   trouble(): RequestFailure | undefined {
-    const { engine, nowMs, onChange } = this.#parts;
+    const { engine, nowMs, onChange } = this.#deps;
     this.#engineAwaySinceMs = engine.isReady ? undefined : (this.#engineAwaySinceMs ?? nowMs());
     let trouble: RequestFailure | undefined;
     if (this.#engineAwaySinceMs !== undefined && nowMs() - this.#engineAwaySinceMs >= ENGINE_MS)
@@ -51,7 +51,7 @@ export class Fitness {
       return kept;
     } catch (cause) {
       if (!(cause instanceof StoreError)) throw cause;
-      this.#storeFailedAtMs = this.#parts.nowMs();
+      this.#storeFailedAtMs = this.#deps.nowMs();
       throw new RequestFailure('busy', 'the receipt cannot be kept', { cause });
     }
   }

@@ -12,7 +12,7 @@ export interface SignedOffer {
   readonly signature: Uint8Array;
 }
 
-export interface OfferParts {
+export interface OfferDeps {
   readonly node: Pick<PeerNode, 'id' | 'sign' | 'gossip'>;
   readonly model: LentModel;
   readonly places: Pick<Places, 'running' | 'waiting'>;
@@ -31,7 +31,7 @@ const BETWEEN_MS = 5_000;
 const LOOK_MS = 1_000;
 
 export class Offers implements AsyncDisposable {
-  readonly #parts: OfferParts;
+  readonly #deps: OfferDeps;
   readonly #listeners = new Set<(signed: SignedOffer) => void>();
   #current: SignedOffer;
   #sequence = 0;
@@ -42,14 +42,14 @@ export class Offers implements AsyncDisposable {
   #change: NodeJS.Timeout | undefined;
   #issuing: Promise<void> = Promise.resolve();
 
-  private constructor(parts: OfferParts) {
-    this.#parts = parts;
+  private constructor(deps: OfferDeps) {
+    this.#deps = deps;
     this.#current = { offer: new Uint8Array(), signature: new Uint8Array() };
   }
 
   /** Resolves with the first offer signed; gossip goes on beside. */
-  static async start(parts: OfferParts): Promise<Offers> {
-    const offers = new Offers(parts);
+  static async start(deps: OfferDeps): Promise<Offers> {
+    const offers = new Offers(deps);
     await offers.#issue();
     offers.#renewal = setInterval(() => offers.#renew(), RENEW_MS);
     offers.#look = setInterval(() => offers.noteLoad(), LOOK_MS);
@@ -99,11 +99,11 @@ export class Offers implements AsyncDisposable {
   #renew(): void {
     this.#issuing = this.#issuing
       .then(() => this.#issue())
-      .catch((error: unknown) => this.#parts.logger.error({ err: error }, 'renewing the offer failed'));
+      .catch((error: unknown) => this.#deps.logger.error({ err: error }, 'renewing the offer failed'));
   }
 
-  async #issue(models = this.#parts.isFit() ? [offeredModel(this.#parts.model)] : []): Promise<void> {
-    const { node, places, nowMs, logger } = this.#parts;
+  async #issue(models = this.#deps.isFit() ? [offeredModel(this.#deps.model)] : []): Promise<void> {
+    const { node, places, nowMs, logger } = this.#deps;
     const issuedAtMs = nowMs();
     // The clock's time: it goes on growing after a restart.
     this.#sequence = Math.max(this.#sequence + 1, issuedAtMs);
@@ -129,9 +129,9 @@ export class Offers implements AsyncDisposable {
 
   /** As coarse as a choice from afar needs it. */
   #load(): string {
-    const { running, waiting } = this.#parts.places;
-    const { slots } = this.#parts.model.engine.info;
-    if (!this.#parts.isFit()) return 'unfit';
+    const { running, waiting } = this.#deps.places;
+    const { slots } = this.#deps.model.engine.info;
+    if (!this.#deps.isFit()) return 'unfit';
     if (waiting > 0) return waiting > slots ? 'long line' : 'line';
     if (running >= slots) return 'full';
     return running === 0 ? 'idle' : 'some';

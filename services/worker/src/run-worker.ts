@@ -34,7 +34,7 @@ export interface RunningWorker extends AsyncDisposable {
   leave(): Promise<void>;
 }
 
-export interface WorkerParts {
+export interface WorkerDeps {
   readonly logger: Logger;
   readonly onNews?: ((news: WorkerNews) => void) | undefined;
   /** Ends the start, with whatever is being downloaded or loaded. */
@@ -65,10 +65,10 @@ export const storeFile = (config: WorkerConfig): string => path.join(config.dire
  */
 export async function startWorker(
   config: WorkerConfig,
-  parts: WorkerParts,
+  deps: WorkerDeps,
   world: WorkerWorld = {},
 ): Promise<RunningWorker> {
-  const { logger, onNews = () => {}, signal } = parts;
+  const { logger, onNews = () => {}, signal } = deps;
   const nowMs = () => Date.now();
   const monotonicMs = () => performance.now();
   await using stack = new AsyncDisposableStack();
@@ -219,20 +219,20 @@ async function lend(
 }
 
 /** Serves until SIGINT or SIGTERM, which end a start too. */
-export async function serveWorker(config: WorkerConfig, parts: Omit<WorkerParts, 'signal'>): Promise<void> {
+export async function serveWorker(config: WorkerConfig, deps: Omit<WorkerDeps, 'signal'>): Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
   let running: RunningWorker;
   try {
-    running = await startWorker(config, { ...parts, signal });
+    running = await startWorker(config, { ...deps, signal });
   } catch (error) {
     if (signal.aborted) return;
     throw error;
   }
   await using _running = running;
   if (!signal.aborted) await once(signal, 'abort');
-  parts.logger.info('leaving');
+  deps.logger.info('leaving');
 }
 
 /** All calls have the outcome of the first. */

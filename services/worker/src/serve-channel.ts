@@ -4,10 +4,10 @@ import { type Channel, ChannelError } from '@strata/p2p';
 import { type Ask, answerAsk } from './asks.ts';
 import type { Offers } from './offers.ts';
 import { PendingSends } from './pending-sends.ts';
-import { type GivenRequest, type RequestParts, RequestRun, type StopCause } from './serve-request.ts';
+import { type GivenRequest, type RequestDeps, RequestRun, type StopCause } from './serve-request.ts';
 import { SOFTWARE } from './version.ts';
 
-export interface ChannelParts extends RequestParts {
+export interface ChannelDeps extends RequestDeps {
   readonly offers: Pick<Offers, 'current' | 'watch'>;
   /** Aborted: requests that come are refused. */
   readonly leaving: AbortSignal;
@@ -39,8 +39,8 @@ const MAX_WRONG_SETTLES = 64;
 const LINGER_MS = 1_000;
 
 /** Serves until the channel is over; never rejects. All that ran for it is stopped then. */
-export async function serveChannel(channel: Channel, parts: ChannelParts): Promise<ChannelEnd> {
-  return new ChannelServer(channel, parts).serve();
+export async function serveChannel(channel: Channel, deps: ChannelDeps): Promise<ChannelEnd> {
+  return new ChannelServer(channel, deps).serve();
 }
 
 /** What was said is not the protocol, or not this version of it. */
@@ -50,7 +50,7 @@ class Unfit extends Error {
 
 class ChannelServer {
   readonly #channel: Channel;
-  readonly #parts: ChannelParts;
+  readonly #deps: ChannelDeps;
   readonly #sends: PendingSends;
   readonly #runs = new Map<number, RequestRun>();
   readonly #asks = new Map<number, AbortController>();
@@ -64,14 +64,14 @@ class ChannelServer {
   #silentPulses = 0;
   #isGreeted = false;
 
-  constructor(channel: Channel, parts: ChannelParts) {
+  constructor(channel: Channel, deps: ChannelDeps) {
     this.#channel = channel;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#sends = new PendingSends(channel);
   }
 
   async serve(): Promise<ChannelEnd> {
-    const { logger, closing } = this.#parts;
+    const { logger, closing } = this.#deps;
     const gateway = this.#channel.peer;
     let end: ChannelEnd = 'over';
     let leaving: Promise<void> | undefined;
@@ -101,7 +101,7 @@ class ChannelServer {
   }
 
   async #listen(): Promise<void> {
-    const { offers, onServing } = this.#parts;
+    const { offers, onServing } = this.#deps;
     await this.#sends.send({ kind: 'hello', version: PROTOCOL_VERSION, software: SOFTWARE, role: 'worker' });
     const late = setTimeout(() => this.#channel.abort(new Error('no greeting came')), HELLO_MS);
     let pulse: NodeJS.Timeout | undefined;
@@ -130,7 +130,7 @@ class ChannelServer {
     switch (frame.kind) {
       case 'request':
         this.#checkId(frame.id);
-        if (this.#parts.leaving.aborted) this.#say({ kind: 'failed', id: frame.id, ...LEAVING });
+        if (this.#deps.leaving.aborted) this.#say({ kind: 'failed', id: frame.id, ...LEAVING });
         else if (this.#runs.size >= MAX_REQUESTS) this.#say({ kind: 'failed', id: frame.id, ...BUSY });
         else this.#run({ request: frame, bytes, gateway: this.#channel.peer, send: this.#sends.send });
         return;
@@ -145,7 +145,7 @@ class ChannelServer {
       case 'embed':
       case 'vocabularyAsk':
         this.#checkId(frame.id);
-        if (this.#parts.leaving.aborted) this.#say({ kind: 'failed', id: frame.id, ...LEAVING });
+        if (this.#deps.leaving.aborted) this.#say({ kind: 'failed', id: frame.id, ...LEAVING });
         else if (this.#pendingAsks >= MAX_ASKS) this.#say({ kind: 'failed', id: frame.id, ...BUSY });
         else this.#ask(frame);
         return;
@@ -165,7 +165,7 @@ class ChannelServer {
 
   #run(given: GivenRequest): void {
     const { id } = given.request;
-    const run = new RequestRun(given, this.#parts);
+    const run = new RequestRun(given, this.#deps);
     this.#runs.set(id, run);
     this.#noteWork();
     this.#watch(
@@ -177,7 +177,7 @@ class ChannelServer {
   }
 
   #noteWork(): void {
-    this.#parts.onWork(this.#runs.size + this.#asks.size);
+    this.#deps.onWork(this.#runs.size + this.#asks.size);
   }
 
   #ask(ask: Ask): void {
@@ -194,7 +194,7 @@ class ChannelServer {
   }
 
   async #answer(ask: Ask, signal: AbortSignal): Promise<void> {
-    const frame = await answerAsk(ask, this.#parts, { gateway: this.#channel.peer, signal });
+    const frame = await answerAsk(ask, this.#deps, { gateway: this.#channel.peer, signal });
     // Before it is sent: the next part of a vocabulary is asked for by the same number, as soon as this one has come.
     this.#asks.delete(ask.id);
     // A channel that is over is seen where it is read.
@@ -203,7 +203,7 @@ class ChannelServer {
   }
 
   async #settle(nonce: Uint8Array, signature: Uint8Array): Promise<void> {
-    const { receipts, logger } = this.#parts;
+    const { receipts, logger } = this.#deps;
     const gateway = this.#channel.peer;
     try {
       if (await receipts.settle(gateway, nonce, signature)) return;
@@ -223,7 +223,7 @@ class ChannelServer {
     // The next one says more; those that nobody reads are not piled up.
     if (this.#sends.waitingMs > BUSY_PULSE_MS) return;
     this.#silentPulses = 0;
-    const { running, waiting } = this.#parts.places;
+    const { running, waiting } = this.#deps.places;
     const jobs = Array.from(this.#runs, ([id, { phase }]) => ({ id, phase }));
     this.#say({ kind: 'pulse', running, waiting, jobs });
   }

@@ -21,7 +21,7 @@ import type { Receipts } from './receipts.ts';
 import { TokenBatch } from './token-batch.ts';
 
 /** What all requests of all gateways share. */
-export interface RequestParts {
+export interface RequestDeps {
   /** Peer id of this worker. */
   readonly worker: string;
   readonly model: LentModel;
@@ -53,7 +53,7 @@ const tracer = trace.getTracer('strata-worker');
 export class RequestRun {
   phase: 'waiting' | 'reading' | 'writing' = 'waiting';
   readonly #given: GivenRequest;
-  readonly #parts: RequestParts;
+  readonly #deps: RequestDeps;
   readonly #credit: Credit;
   readonly #stopping = new AbortController();
   readonly #batch: TokenBatch;
@@ -63,12 +63,12 @@ export class RequestRun {
   #firstTokenAtMs = 0;
   #cachedTokens = 0;
 
-  constructor(given: GivenRequest, parts: RequestParts) {
+  constructor(given: GivenRequest, deps: RequestDeps) {
     const { request, send } = given;
     const { id, nonce, modelSha256 } = request;
     this.#given = given;
-    this.#parts = parts;
-    this.#startedAtMs = parts.nowMs();
+    this.#deps = deps;
+    this.#startedAtMs = deps.nowMs();
     this.#credit = new Credit(request.credit);
     const from = request.given.length;
     this.#batch = new TokenBatch(from, (tokens, position) => send({ kind: 'tokens', id, position, tokens }));
@@ -110,7 +110,7 @@ export class RequestRun {
 
   async #answer(): Promise<'stop' | 'length'> {
     const { request, gateway } = this.#given;
-    const { model, places, receipts, grammars, fitness } = this.#parts;
+    const { model, places, receipts, grammars, fitness } = this.#deps;
     checkRequest(request, model);
     const trouble = fitness.trouble();
     if (trouble) throw trouble;
@@ -125,7 +125,7 @@ export class RequestRun {
 
   async #generate(): Promise<'stop' | 'length'> {
     const { request, gateway } = this.#given;
-    const { model } = this.#parts;
+    const { model } = this.#deps;
     const { signal } = this.#stopping;
     for await (const event of model.engine.generate(jobOf(request, gateway), signal)) {
       if (event.kind === 'end') return event.reason;
@@ -146,7 +146,7 @@ export class RequestRun {
     this.phase = 'writing';
     // Waited for with a token in hand: the end of an answer needs no credit, and there may be no more to come.
     if (this.#credit.isSpent) await this.#moreCredit();
-    this.#firstTokenAtMs ||= Math.max(this.#parts.nowMs(), this.#startedAtMs);
+    this.#firstTokenAtMs ||= Math.max(this.#deps.nowMs(), this.#startedAtMs);
     this.#credit.spend();
     this.#chain.push(event.token);
     await this.#batch.push({
@@ -166,7 +166,7 @@ export class RequestRun {
 
   async #finish(reason: SegmentReceipt['reason']): Promise<void> {
     const { request, gateway, bytes, send } = this.#given;
-    const { model, receipts, fitness, worker, nowMs } = this.#parts;
+    const { model, receipts, fitness, worker, nowMs } = this.#deps;
     await this.#batch.flush();
     const receipt: SegmentReceipt = {
       version: 1,
@@ -197,8 +197,8 @@ export class RequestRun {
     const { request, gateway, send } = this.#given;
     const failure =
       this.#stopCause === 'leaving' ? new RequestFailure('leaving', 'the worker is leaving') : failureOf(error);
-    if (failure.code === 'engine-failed') this.#parts.logger.error({ err: error, gateway }, 'a request failed');
-    else if (failure.cause) this.#parts.logger.error({ err: failure.cause, gateway }, failure.message);
+    if (failure.code === 'engine-failed') this.#deps.logger.error({ err: error, gateway }, 'a request failed');
+    else if (failure.cause) this.#deps.logger.error({ err: failure.cause, gateway }, failure.message);
     // The channel may be over: its owner sees that itself.
     await send({ kind: 'failed', id: request.id, code: failure.code, message: failure.message }).catch(() => {});
   }

@@ -13,7 +13,7 @@ import {
 import type { ConversationStore } from './conversation-store.ts';
 import { requestOf } from './request.ts';
 
-export interface AnsweringParts {
+export interface AnsweringDeps {
   readonly store: ConversationStore;
   readonly client: Pick<InferenceClient, 'answer' | 'receipt'>;
   /** Milliseconds since the epoch. */
@@ -37,17 +37,17 @@ const SHOW_MS = 40;
 const MAX_MESSAGE = 1_000;
 
 export class Answering {
-  readonly #parts: AnsweringParts;
+  readonly #deps: AnsweringDeps;
   /** By the answer's id. */
   readonly #drafts = new Map<string, Draft>();
 
-  constructor(parts: AnsweringParts) {
-    this.#parts = parts;
+  constructor(deps: AnsweringDeps) {
+    this.#deps = deps;
   }
 
   /** Asks for an answer to the question that a conversation's path ends in, and writes it there as it comes. Never rejects. */
   async answer(conversationId: string, model: string): Promise<void> {
-    const { store, client, now } = this.#parts;
+    const { store, client, now } = this.#deps;
     const conversation = store.find(conversationId);
     const question = conversation && pathOf(conversation).at(-1);
     if (!conversation || question?.role !== 'user') return;
@@ -74,7 +74,7 @@ export class Answering {
 
   /** Ends the answer that a conversation's path waits for, whichever tab writes it; what has come stays. */
   stop(conversationId: string): void {
-    const { store, now } = this.#parts;
+    const { store, now } = this.#deps;
     const conversation = store.find(conversationId);
     const last = conversation && isRunning(conversation) ? pathOf(conversation).at(-1) : undefined;
     if (!last) return;
@@ -98,12 +98,12 @@ export class Answering {
   /** Before the page goes away: what has come is written at once. */
   stopAll(): void {
     for (const draft of this.#drafts.values()) draft.stop();
-    this.#parts.store.write();
+    this.#deps.store.write();
   }
 
   /** Who made it, and what it counted, for the very answer that the receipt is of, whatever was asked meanwhile. */
   async #addReceipt(conversationId: string, { id, receiptId }: Answer): Promise<void> {
-    const { store, client, now, sleep } = this.#parts;
+    const { store, client, now, sleep } = this.#deps;
     if (receiptId === null) return;
     for (const wait of RECEIPT_TRIES_MS) {
       await sleep(wait);

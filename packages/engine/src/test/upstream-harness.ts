@@ -2,7 +2,7 @@
 import { afterEach, beforeEach } from 'node:test';
 import { type ChatDelta, type ChatRequest, type ErrorName, readChatRequest } from '@strata/inference';
 import type { EngineErrorCode } from '../engine.ts';
-import { type AskParts, openUpstream, type Upstream, type UpstreamOptions, type UpstreamParts } from '../upstream.ts';
+import { type AskDeps, openUpstream, type Upstream, type UpstreamDeps, type UpstreamOptions } from '../upstream.ts';
 import type { UpstreamUsage } from '../upstream-answer.ts';
 import { MODEL, startScripted } from './scripted.ts';
 
@@ -11,7 +11,7 @@ export const KEY = 'sk-very-secret';
 export interface World {
   server: Awaited<ReturnType<typeof startScripted>>;
   stack: AsyncDisposableStack;
-  open(options?: Partial<UpstreamOptions>, parts?: UpstreamParts): Promise<Upstream>;
+  open(options?: Partial<UpstreamOptions>, deps?: UpstreamDeps): Promise<Upstream>;
 }
 
 /** Made anew before each test of the suite that calls this. */
@@ -36,15 +36,15 @@ const request = (more: object = {}): ChatRequest =>
 
 export const noUsage = (): UpstreamUsage => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 });
 
-export function asking(more: Partial<AskParts> = {}): AskParts {
+export function asking(more: Partial<AskDeps> = {}): AskDeps {
   return { seed: 1, usage: noUsage(), signal: new AbortController().signal, ...more };
 }
 
 /** The deltas as they arrive. */
-export const reading = (upstream: Upstream, parts: Partial<AskParts> = {}) => upstream.chat(request(), asking(parts));
+export const reading = (upstream: Upstream, deps: Partial<AskDeps> = {}) => upstream.chat(request(), asking(deps));
 
-export function chat(upstream: Upstream, parts: Partial<AskParts> = {}, more: object = {}): Promise<ChatDelta[]> {
-  return Array.fromAsync(upstream.chat(request(more), asking(parts)));
+export function chat(upstream: Upstream, deps: Partial<AskDeps> = {}, more: object = {}): Promise<ChatDelta[]> {
+  return Array.fromAsync(upstream.chat(request(more), asking(deps)));
 }
 
 export function textOf(deltas: readonly ChatDelta[]): string {

@@ -10,7 +10,7 @@ import { until as untilSo } from '../../../../tests/support/until.ts';
 import {
   AnswerCache,
   createHttpServer,
-  type HttpServerParts,
+  type HttpServerDeps,
   Metrics,
   type Notary,
   type Route,
@@ -104,7 +104,7 @@ export function createTestServer(options: { readonly notary?: Notary; readonly l
 }
 
 /** A server whose answers are not signed and that knows no keys. */
-export const serverOf = (routes: readonly Route<object>[], options: Partial<HttpServerParts<object>> = {}) =>
+export const serverOf = (routes: readonly Route<object>[], options: Partial<HttpServerDeps<object>> = {}) =>
   createHttpServer({
     ...{ app: {}, routes, answers: new AnswerCache(), logger: pino({ level: 'silent' }), metrics: new Metrics() },
     notary: { sign: async (body) => body, signOnce: async (body) => body, signBytes: async () => ({}) },

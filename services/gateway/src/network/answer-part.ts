@@ -8,7 +8,7 @@ import type { SettleSegment } from './settle-segment.ts';
 import type { Trust } from './trust.ts';
 import { type SeenPart, type SessionEvent, type SignedSegment, WorkerLostError } from './worker-session.ts';
 
-export interface AnswerPartParts {
+export interface AnswerPartDeps {
   readonly fleet: Fleet;
   readonly trust: Trust;
   readonly settle: SettleSegment;
@@ -31,7 +31,7 @@ export interface AnswerPartTask {
 
 export class AnswerPart {
   readonly peer: string;
-  readonly #parts: AnswerPartParts;
+  readonly #deps: AnswerPartDeps;
   readonly #task: AnswerPartTask;
   readonly #nonce: Uint8Array = randomBytes(16);
   readonly #chain: TokenChain;
@@ -48,9 +48,9 @@ export class AnswerPart {
   #outcome: SeenPart['reason'] | undefined;
   #receipt: { readonly segment: SignedSegment; readonly seen: SeenPart } | undefined;
 
-  constructor(parts: AnswerPartParts, task: AnswerPartTask) {
+  constructor(deps: AnswerPartDeps, task: AnswerPartTask) {
     const { modelSha256, promptSha256, answer, chosen } = task;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#task = task;
     this.peer = chosen.session.peer;
     this.#from = answer.length;
@@ -110,7 +110,7 @@ export class AnswerPart {
     if (event.kind !== 'tokens') return;
     const problem = this.#problemOf(event.tokens);
     if (problem !== undefined) {
-      this.#parts.trust.breach(this.peer, problem);
+      this.#deps.trust.breach(this.peer, problem);
       this.leave();
       throw new WorkerLostError(this.peer, 'protocol', { detail: problem });
     }
@@ -155,7 +155,7 @@ export class AnswerPart {
     const { job, modelSha256, answer, chosen } = this.#task;
     const { prompt, maxTokens, sampling, grammar } = job;
     const { contextLength } = chosen;
-    this.#parts.trust.answered({
+    this.#deps.trust.answered({
       ...{ worker: this.peer, modelSha256, prompt, answer: [...answer.slice(0, this.#to), ...late], from, maxTokens },
       ...{ contextLength, reason, sampling, grammar, text: Buffer.concat(texts) },
     });
@@ -164,7 +164,7 @@ export class AnswerPart {
   #noteServed(): void {
     const { job, answer } = this.#task;
     const firstAtMs = this.#firstTokenAtMs;
-    this.#parts.fleet.noteServed({
+    this.#deps.fleet.noteServed({
       peer: this.peer,
       promptTokens: job.prompt.length,
       cachedTokens: this.#cachedTokens,
@@ -185,7 +185,7 @@ export class AnswerPart {
     const late = seen.tokens.slice(this.#made);
     const problem = this.#problemOf(late);
     if (problem !== undefined) {
-      this.#parts.trust.breach(this.peer, problem);
+      this.#deps.trust.breach(this.peer, problem);
       return;
     }
     for (const { token } of late) this.#chain.push(token);
@@ -193,7 +193,7 @@ export class AnswerPart {
       const texts = late.map(({ bytes }) => bytes);
       this.#tell(texts, { from: this.#to, reason: seen.reason, late: late.map(({ token }) => token) });
     }
-    this.#parts.settle(chosen.session, segment, context.caller, {
+    this.#deps.settle(chosen.session, segment, context.caller, {
       ...{ nonce: this.#nonce, worker: this.peer, modelSha256, promptSha256 },
       ...{ requestSha256: seen.requestSha256, reason: seen.reason, promptTokens: job.prompt.length },
       ...{ from: this.#from, to: this.#from + seen.tokens.length, chainHead: this.#chain.head },

@@ -2,7 +2,7 @@
 // goes on is given all of them.
 import { EngineError, type Job, type JobContext, type JobEvent, type ModelInfo } from '@strata/engine';
 import { MAX_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
-import { AnswerPart, type AnswerPartParts } from './answer-part.ts';
+import { AnswerPart, type AnswerPartDeps } from './answer-part.ts';
 import { isCutShort } from './audit-facts.ts';
 import type { Chosen } from './fleet.ts';
 import { hedged } from './hedge.ts';
@@ -15,7 +15,7 @@ const MIN_HEDGE_MS = 200;
 /** Expected times are doubled with each loss, so often at most. */
 const MAX_DOUBLINGS = 6;
 
-export interface RelayParts extends AnswerPartParts {
+export interface RelayDeps extends AnswerPartDeps {
   readonly info: () => ModelInfo;
 }
 
@@ -32,7 +32,7 @@ export interface RelayTask {
 }
 
 export class AnswerRelay {
-  readonly #parts: RelayParts;
+  readonly #deps: RelayDeps;
   readonly #options: RelayOptions;
   readonly #task: RelayTask;
   readonly #model: ModelInfo;
@@ -41,13 +41,13 @@ export class AnswerRelay {
   /** The answer. A token is in it before it is given to anybody, and never leaves it. */
   readonly #answer: number[];
 
-  constructor(parts: RelayParts, options: RelayOptions, task: RelayTask) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps, options: RelayOptions, task: RelayTask) {
+    this.#deps = deps;
     this.#options = options;
-    this.#model = parts.info();
+    this.#model = deps.info();
     this.#task = { ...task, job: askable(task.job, this.#model) };
     this.#promptSha256 = tokensSha256(task.job.prompt);
-    this.#search = new WorkerSearch(parts.fleet, options);
+    this.#search = new WorkerSearch(deps.fleet, options);
     this.#answer = [...task.job.given];
   }
 
@@ -122,7 +122,7 @@ export class AnswerRelay {
 
   #part(chosen: Chosen): AnswerPart {
     const slowness = 2 ** Math.min(this.#search.losses, MAX_DOUBLINGS);
-    return new AnswerPart(this.#parts, {
+    return new AnswerPart(this.#deps, {
       ...{ ...this.#task, chosen, answer: this.#answer, promptSha256: this.#promptSha256 },
       ...{ modelSha256: this.#model.sha256, vocabularySize: this.#model.vocabularySize },
       replay: this.#replay(chosen),

@@ -16,7 +16,7 @@ import { StandingsBook } from './standings-book.ts';
 import type { SeenAnswer, Trust } from './trust.ts';
 import type { WorkerSession } from './worker-session.ts';
 
-export interface AuditorParts {
+export interface AuditorDeps {
   readonly standings: Standings;
   /** Connected workers that offer the model. */
   readonly workers: (modelSha256: string) => readonly WorkerSession[];
@@ -58,14 +58,14 @@ const ALERT_SHARE = 0.5;
 const MAX_VERIFIERS = 6;
 
 /** Rejects when the standings cannot be read. */
-export async function openAuditor(parts: AuditorParts, options: AuditorOptions = {}): Promise<Auditor> {
-  const nowMs = () => parts.now().getTime();
-  const book = await StandingsBook.open({ standings: parts.standings, logger: parts.logger, nowMs });
-  return new WorkersAuditor(parts, options, book);
+export async function openAuditor(deps: AuditorDeps, options: AuditorOptions = {}): Promise<Auditor> {
+  const nowMs = () => deps.now().getTime();
+  const book = await StandingsBook.open({ standings: deps.standings, logger: deps.logger, nowMs });
+  return new WorkersAuditor(deps, options, book);
 }
 
 class WorkersAuditor implements Auditor {
-  readonly #parts: AuditorParts;
+  readonly #deps: AuditorDeps;
   readonly #book: StandingsBook;
   readonly #runs: AuditRuns;
   readonly #queue: AuditQueue;
@@ -78,9 +78,9 @@ class WorkersAuditor implements Auditor {
   readonly #random: () => number;
   readonly #timeoutMs: number;
 
-  constructor(parts: AuditorParts, options: AuditorOptions, book: StandingsBook) {
+  constructor(deps: AuditorDeps, options: AuditorOptions, book: StandingsBook) {
     const { share = 0.02, concurrency = 2, maxQueuedTokens = 2_000_000, timeoutMs = 60_000 } = options;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#book = book;
     this.#queue = new AuditQueue({ maxAnswers: MAX_QUEUED_ANSWERS, maxTokens: maxQueuedTokens });
     this.#share = share;
@@ -109,7 +109,7 @@ class WorkersAuditor implements Auditor {
     const dropped = this.#runs.add(answer, share).flatMap((due) => this.#queue.push(due));
     for (const { worker } of dropped) this.#runs.owe(worker);
     if (dropped.length > 0)
-      this.#parts.logger.info({ dropped: dropped.length }, 'audits put off: too many answers wait for theirs');
+      this.#deps.logger.info({ dropped: dropped.length }, 'audits put off: too many answers wait for theirs');
     this.#work();
   }
 
@@ -136,7 +136,7 @@ class WorkersAuditor implements Auditor {
       const answer = this.#queue.shift();
       if (!answer) return;
       const audit = this.#audit(answer)
-        .catch((error: unknown) => this.#parts.logger.error({ err: error, peer: answer.worker }, 'an audit failed'))
+        .catch((error: unknown) => this.#deps.logger.error({ err: error, peer: answer.worker }, 'an audit failed'))
         .finally(() => {
           this.#running.delete(audit);
           this.#work();
@@ -147,7 +147,7 @@ class WorkersAuditor implements Auditor {
 
   async #audit(answer: SeenAnswer): Promise<void> {
     const { modelSha256, worker } = answer;
-    const vocabulary = this.#parts.vocabulary(modelSha256);
+    const vocabulary = this.#deps.vocabulary(modelSha256);
     if (vocabulary && !(await isReadRight(answer, vocabulary))) {
       this.#proven(answer, 'text that its tokens do not read as');
       return;
@@ -188,7 +188,7 @@ class WorkersAuditor implements Auditor {
       deviation: found && deviation(found),
     };
     this.#log.add(record);
-    this.#parts.logger[record.outcome === 'clean' ? 'debug' : 'info']({ ...record, misjudged }, 'answer audited');
+    this.#deps.logger[record.outcome === 'clean' ? 'debug' : 'info']({ ...record, misjudged }, 'answer audited');
     return record.outcome;
   }
 
@@ -209,7 +209,7 @@ class WorkersAuditor implements Auditor {
   }
 
   async #challenge(peer: string, modelSha256: string): Promise<void> {
-    const session = this.#parts.workers(modelSha256).find((each) => each.peer === peer);
+    const session = this.#deps.workers(modelSha256).find((each) => each.peer === peer);
     const challenge = session && this.#known.challenge(peer, modelSha256, this.#random);
     if (!challenge) return;
     const limits = { timeoutMs: this.#timeoutMs, signal: this.#stopped.signal };
@@ -221,12 +221,12 @@ class WorkersAuditor implements Auditor {
     const tokens = challenge.job.answer.length;
     const record = { peer, modelSha256, tokens, verifiers: [], outcome, deviation: undefined } as const;
     this.#log.add({ ...record, atMs: this.#nowMs(), kind: 'challenge' });
-    this.#parts.logger[outcome === 'passed' ? 'debug' : 'info'](record, 'verifier challenged');
+    this.#deps.logger[outcome === 'passed' ? 'debug' : 'info'](record, 'verifier challenged');
   }
 
   /** Our own engine alone where there is one; else workers of the model, none of them the one that is checked or under suspicion. */
   #verifiers(answer: SeenAnswer): readonly Verifier[] {
-    const engine = this.#parts.engine(answer.modelSha256);
+    const engine = this.#deps.engine(answer.modelSha256);
     if (engine) return [ownVerifier(engine)];
     const candidates = this.#others(answer)
       .filter(({ state }) => state === 'good' || state === 'new')
@@ -237,7 +237,7 @@ class WorkersAuditor implements Auditor {
   }
 
   #others({ worker, modelSha256 }: SeenAnswer) {
-    return this.#parts
+    return this.#deps
       .workers(modelSha256)
       .filter(({ peer, isAlive }) => isAlive && peer !== worker)
       .map((session) => ({ session, state: this.#book.of(session.peer).state }));
@@ -256,6 +256,6 @@ class WorkersAuditor implements Auditor {
   }
 
   #nowMs(): number {
-    return this.#parts.now().getTime();
+    return this.#deps.now().getTime();
   }
 }

@@ -1,6 +1,6 @@
 // Events between the one who brings them and the one who reads them. It is as long as its writer makes it: bounds are kept there.
 
-export interface EventQueueParts<Event> {
+export interface EventQueueDeps<Event> {
   /** Hears of each event when its reader comes back for the next one. */
   readonly onTaken: (event: Event) => void;
   /** Hears that the reader stopped before the end. */
@@ -9,14 +9,14 @@ export interface EventQueueParts<Event> {
 
 /** One reader, who waits for one event at a time. Unlike a generator it can be left while it waits. */
 export class EventQueue<Event> implements AsyncIterableIterator<Event> {
-  readonly #parts: EventQueueParts<Event>;
+  readonly #deps: EventQueueDeps<Event>;
   #events: Event[] = [];
   #last: Event | undefined;
   #reader: PromiseWithResolvers<IteratorResult<Event, undefined>> | undefined;
   #end: { readonly error?: unknown } | undefined;
 
-  constructor(parts: EventQueueParts<Event>) {
-    this.#parts = parts;
+  constructor(deps: EventQueueDeps<Event>) {
+    this.#deps = deps;
   }
 
   push(event: Event): void {
@@ -43,7 +43,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   }
 
   next(): Promise<IteratorResult<Event, undefined>> {
-    if (this.#last) this.#parts.onTaken(this.#last);
+    if (this.#last) this.#deps.onTaken(this.#last);
     this.#last = this.#events.shift();
     if (this.#last) return Promise.resolve({ done: false, value: this.#last });
     this.#reader = Promise.withResolvers();
@@ -57,7 +57,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
     this.#last = undefined;
     if (!this.#end) {
       this.end();
-      this.#parts.onLeft();
+      this.#deps.onLeft();
     }
     return { done: true, value: undefined };
   }

@@ -41,7 +41,7 @@ export interface GatewayNetworkOptions extends Omit<NetworkConfig, 'peer'> {
   readonly queue: number;
 }
 
-export interface GatewayNetworkParts {
+export interface GatewayNetworkDeps {
   /** Models of the network are added to them. */
   readonly models: Models;
   /** Engines of this machine: they check what workers say of the same file. */
@@ -62,9 +62,9 @@ const REFRESH_MS = 150;
 /** Resolves when workers can come; what they have is served as they come. Rejects when the host cannot listen. */
 export async function openGatewayNetwork(
   options: GatewayNetworkOptions,
-  parts: GatewayNetworkParts,
+  deps: GatewayNetworkDeps,
 ): Promise<GatewayNetwork> {
-  const { logger, now } = parts;
+  const { logger, now } = deps;
   await using stack = new AsyncDisposableStack();
   await mkdir(options.directory, { recursive: true });
   const node = stack.use(await startPeerNode(options.peer));
@@ -107,13 +107,13 @@ export async function openGatewayNetwork(
     directory.worker(peer)?.offer.models.find((model) => model.sha256 === sha256);
   const cache = new VocabularyCache({ directory: path.join(options.directory, 'vocabularies') });
   // Before trust, whose last audits read by them.
-  const vocabularies = stack.use(new Vocabularies(parts.openVocabulary ?? openerWithSpare(stack)));
+  const vocabularies = stack.use(new Vocabularies(deps.openVocabulary ?? openerWithSpare(stack)));
   const trust = stack.use(
     await openAuditor(
       {
-        standings: parts.store.standings,
+        standings: deps.store.standings,
         workers: (sha256) => [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
-        engine: (sha256) => parts.engines.find(({ info }) => info.sha256 === sha256),
+        engine: (sha256) => deps.engines.find(({ info }) => info.sha256 === sha256),
         vocabulary: (sha256) => servedOf(sha256)?.vocabulary,
         logger,
         now,
@@ -121,7 +121,7 @@ export async function openGatewayNetwork(
       { share: options.auditShare },
     ),
   );
-  const books = openSegmentBooks({ segments: parts.store.segments, sign: (bytes) => node.sign(bytes), now });
+  const books = openSegmentBooks({ segments: deps.store.segments, sign: (bytes) => node.sign(bytes), now });
   const weigh = (peer: string) => (isConnected(peer) ? trust.of(peer) : 0);
   const sessionsOf = (peers: readonly string[]) =>
     mostTrustedFirst(
@@ -132,7 +132,7 @@ export async function openGatewayNetwork(
     new NetworkModels(
       { max: options.maxModels, pins: options.pins, queue: options.queue },
       {
-        models: parts.models,
+        models: deps.models,
         onOpened: stirred,
         groups: (nameOf) => modelGroups(directory.connected(), { weigh, ...(nameOf ? { nameOf } : {}) }),
         vocabularyOf: (sha256, peers) =>

@@ -5,14 +5,14 @@ import type { KnownPeer } from './network-report.ts';
 import type { Sessions } from './sessions.ts';
 import type { Trust } from './trust.ts';
 
-export interface KnownPeersParts {
+export interface KnownPeersDeps {
   readonly node: PeerNode;
   readonly directory: Pick<Directory, 'worker' | 'workers'>;
   readonly sessions: Pick<Sessions, 'all'>;
   readonly trust: Pick<Trust, 'of' | 'standing'>;
 }
 
-export function knownPeers({ node, directory, sessions, trust }: KnownPeersParts): readonly KnownPeer[] {
+export function knownPeers({ node, directory, sessions, trust }: KnownPeersDeps): readonly KnownPeer[] {
   const since = new Map(node.peers.connected().map(({ id, connectedAt }) => [id, connectedAt]));
   const peers = new Set([...since.keys(), ...sessions.all.keys(), ...directory.workers().map(({ peer }) => peer)]);
   return [...peers].map((peer) => {

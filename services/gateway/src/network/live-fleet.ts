@@ -26,7 +26,7 @@ export interface LiveFleetOptions {
   readonly vocabularySha256: string;
 }
 
-export interface LiveFleetParts {
+export interface LiveFleetDeps {
   /** By peer; whoever owns it tells `refresh` of changes. */
   readonly sessions: ReadonlyMap<string, WorkerSession>;
   readonly directory: Pick<Directory, 'worker'>;
@@ -56,7 +56,7 @@ const MAX_REMEMBERED = 4_096;
 
 export class LiveFleet implements Fleet {
   readonly #options: LiveFleetOptions;
-  readonly #parts: LiveFleetParts;
+  readonly #deps: LiveFleetDeps;
   #members: readonly FleetMember[] = [];
   #indexes: ReadonlyMap<string, number> = new Map();
   #draw: WeightedDraw = weightedDraw([]);
@@ -66,9 +66,9 @@ export class LiveFleet implements Fleet {
   /** By peer: jobs of ours that it will have when those have reached it that were given to it in this turn of the event loop. */
   readonly #justGiven = new Map<string, number>();
 
-  constructor(options: LiveFleetOptions, parts: LiveFleetParts) {
+  constructor(options: LiveFleetOptions, deps: LiveFleetDeps) {
     this.#options = options;
-    this.#parts = parts;
+    this.#deps = deps;
     this.refresh();
   }
 
@@ -83,13 +83,13 @@ export class LiveFleet implements Fleet {
   /** Looks again at who is connected, what they offer, and how far they are trusted: after a change of any of these. */
   refresh(): void {
     const members: FleetMember[] = [];
-    for (const [peer, session] of this.#parts.sessions) {
-      const claim = session.isAlive && this.#parts.trust.of(peer) > 0 ? this.#offered(peer) : undefined;
+    for (const [peer, session] of this.#deps.sessions) {
+      const claim = session.isAlive && this.#deps.trust.of(peer) > 0 ? this.#offered(peer) : undefined;
       if (!claim) continue;
       const known = this.#remembered.get(peer);
       members.push(known ? { ...known, claim } : newMember(peer, claim));
     }
-    for (const { peer } of this.#members) if (!this.#parts.sessions.has(peer)) this.#parts.prefixes.forget(peer);
+    for (const { peer } of this.#members) if (!this.#deps.sessions.has(peer)) this.#deps.prefixes.forget(peer);
     this.#publish(members);
   }
 
@@ -97,7 +97,7 @@ export class LiveFleet implements Fleet {
     { prompt, given }: Pick<Job, 'prompt' | 'given'>,
     { except }: { readonly except: ReadonlySet<string> },
   ): Chosen | undefined {
-    const { prefixes, sessions, random, nowMs } = this.#parts;
+    const { prefixes, sessions, random, nowMs } = this.#deps;
     const replayTokens = given?.length ?? 0;
     const cached = prefixes.cachedTokens(this.#options.sha256, prompt);
     const placement = choosePlacement(
@@ -129,7 +129,7 @@ export class LiveFleet implements Fleet {
   }
 
   noteServed(served: Served): void {
-    const { prefixes, sessions } = this.#parts;
+    const { prefixes, sessions } = this.#deps;
     this.noteAnswered(served.peer);
     prefixes.note(served.peer, this.#options.sha256, served.tokens);
     const index = this.#indexes.get(served.peer) ?? -1;
@@ -150,7 +150,7 @@ export class LiveFleet implements Fleet {
   }
 
   noteLost(peer: string, loss: string): void {
-    const { prefixes, nowMs, random } = this.#parts;
+    const { prefixes, nowMs, random } = this.#deps;
     const breaker = this.#breakers.get(peer) ?? CLOSED;
     const pauseMs = FAULTLESS_PAUSE_MS.get(loss);
     this.#breakers.set(
@@ -167,14 +167,14 @@ export class LiveFleet implements Fleet {
 
   /** A job that was given and has reached its worker meanwhile is counted once. */
   #ownJobs(peer: string): number {
-    return Math.max(this.#parts.sessions.get(peer)?.load.own ?? 0, this.#justGiven.get(peer) ?? 0);
+    return Math.max(this.#deps.sessions.get(peer)?.load.own ?? 0, this.#justGiven.get(peer) ?? 0);
   }
 
   #candidate(
     member: FleetMember,
     { cachedTokens, isLeftOut }: { readonly cachedTokens: number; readonly isLeftOut: boolean },
   ): PlacementCandidate {
-    const { sessions, trust, nowMs } = this.#parts;
+    const { sessions, trust, nowMs } = this.#deps;
     const { peer } = member;
     const session = sessions.get(peer);
     const { prefillTokensPerSecond, decodeTokensPerSecond } = believedSpeed(member);
@@ -195,7 +195,7 @@ export class LiveFleet implements Fleet {
 
   #offered(peer: string) {
     const { sha256, vocabularySha256 } = this.#options;
-    const models = this.#parts.directory.worker(peer)?.offer.models;
+    const models = this.#deps.directory.worker(peer)?.offer.models;
     return models?.find((model) => model.sha256 === sha256 && model.vocabularySha256 === vocabularySha256);
   }
 

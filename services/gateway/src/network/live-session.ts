@@ -42,7 +42,7 @@ export interface SessionOptions {
   readonly tickMs?: number;
 }
 
-export interface LiveSessionParts {
+export interface LiveSessionDeps {
   readonly channel: Channel;
   /** What comes after hello. */
   readonly messages: AsyncIterator<Uint8Array>;
@@ -53,7 +53,7 @@ export interface LiveSessionParts {
 
 export class LiveSession implements WorkerSession {
   readonly peer: string;
-  readonly #parts: LiveSessionParts;
+  readonly #deps: LiveSessionDeps;
   readonly #options: SessionOptions;
   readonly #outbox: Outbox;
   readonly #jobs: SessionJobs;
@@ -67,10 +67,10 @@ export class LiveSession implements WorkerSession {
   #lastId = 0;
   #lost: WorkerLostError | undefined;
 
-  constructor(parts: LiveSessionParts, options: SessionOptions) {
-    const { channel, tickMs } = parts;
+  constructor(deps: LiveSessionDeps, options: SessionOptions) {
+    const { channel, tickMs } = deps;
     this.peer = channel.peer;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#options = options;
     this.#outbox = new Outbox(channel);
     this.#jobs = new SessionJobs({ peer: channel.peer, tickMs, send: (frame) => this.#send(frame) });
@@ -162,7 +162,7 @@ export class LiveSession implements WorkerSession {
   }
 
   async #read(): Promise<void> {
-    const { messages } = this.#parts;
+    const { messages } = this.#deps;
     try {
       for (let next = await messages.next(); !next.done && !this.#lost; next = await messages.next()) {
         this.#jobs.heard();
@@ -262,8 +262,8 @@ export class LiveSession implements WorkerSession {
     });
     this.#jobs.failAll(this.#lost, { isBelieved: breach === undefined });
     this.#calls.failAll(this.#lost);
-    if (breach === undefined) this.#parts.channel.abort(this.#lost);
-    else this.#farewell = this.#parts.farewell(breach);
+    if (breach === undefined) this.#deps.channel.abort(this.#lost);
+    else this.#farewell = this.#deps.farewell(breach);
     this.#options.onEnd({ loss, breach });
   }
 }

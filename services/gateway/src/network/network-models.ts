@@ -21,31 +21,27 @@ export interface NetworkModelsOptions {
   readonly graceMs?: number;
 }
 
-export interface NetworkModelsParts {
+export interface NetworkModelsDeps {
   readonly models: Models;
   /** Of the workers that are connected and trusted. */
   readonly groups: (nameOf: ModelGroupsOptions['nameOf']) => readonly ModelGroup[];
   /** The vocabulary is that of the group, fetched from whichever of its workers are there when it is needed. */
   readonly vocabularyOf: (sha256: string, peers: () => readonly string[]) => LazyVocabulary;
   /** `group` gives the newest. */
-  readonly openModel: (
-    group: () => ModelGroup,
-    vocabulary: LazyVocabulary,
-    facts: VocabularyFacts,
-  ) => NetworkModelParts;
+  readonly openModel: (group: () => ModelGroup, vocabulary: LazyVocabulary, facts: VocabularyFacts) => NetworkModelDeps;
   /** Hears that one more can be served, or cannot: it is time for a refresh. */
   readonly onOpened: () => void;
   readonly logger: Logger;
   readonly now: () => Date;
 }
 
-export interface NetworkModelParts {
+export interface NetworkModelDeps {
   readonly engine: Engine;
   readonly fleet: Pick<Fleet, 'slots'> & { refresh(): void };
 }
 
 /** One file with one vocabulary, whatever it is called just now. */
-interface Served extends NetworkModelParts {
+interface Served extends NetworkModelDeps {
   readonly model: Omit<ServedModel, 'id'>;
   readonly vocabulary: LazyVocabulary;
   readonly admission: Admission;
@@ -69,7 +65,7 @@ const keyOf = ({ sha256, vocabularySha256 }: Pick<ModelGroup, 'sha256' | 'vocabu
 
 export class NetworkModels implements AsyncDisposable {
   readonly #options: NetworkModelsOptions;
-  readonly #parts: NetworkModelsParts;
+  readonly #deps: NetworkModelsDeps;
   /** Ids of the gateway's own settings, which keep their names. */
   readonly #own: ReadonlySet<string>;
   readonly #served = new Map<string, Served>();
@@ -80,10 +76,10 @@ export class NetworkModels implements AsyncDisposable {
   #bound: ReadonlyMap<string, Binding> = new Map();
   #isClosed = false;
 
-  constructor(options: NetworkModelsOptions, parts: NetworkModelsParts) {
+  constructor(options: NetworkModelsOptions, deps: NetworkModelsDeps) {
     this.#options = options;
-    this.#parts = parts;
-    this.#own = new Set(parts.models.list().map(({ id }) => id));
+    this.#deps = deps;
+    this.#own = new Set(deps.models.list().map(({ id }) => id));
   }
 
   list(): readonly (Pick<Served, 'group' | 'admission' | 'fleet' | 'vocabulary'> & { readonly id: string })[] {
@@ -94,7 +90,7 @@ export class NetworkModels implements AsyncDisposable {
   refresh(): void {
     if (this.#isClosed) return;
     const nowMs = performance.now();
-    const groups = this.#parts.groups((file) => this.#served.get(keyOf(file))?.group.name);
+    const groups = this.#deps.groups((file) => this.#served.get(keyOf(file))?.group.name);
     const { models, bound } = bindNames(groups, { pinned: this.#options.pins, bound: this.#bound, nowMs });
     this.#bound = bound;
     this.#offered = new Map([...models.values()].map((group) => [keyOf(group), group]));
@@ -140,15 +136,15 @@ export class NetworkModels implements AsyncDisposable {
       if (served.ids.has(id) || this.#own.has(id)) continue;
       const { sha256, peers } = served.group;
       served.ids.add(id);
-      this.#parts.models.add({ id, ...served.model });
-      this.#parts.logger.info({ model: id, sha256, workers: peers.length }, 'the network serves a model');
+      this.#deps.models.add({ id, ...served.model });
+      this.#deps.logger.info({ model: id, sha256, workers: peers.length }, 'the network serves a model');
     }
   }
 
   #unname(id: string, served: Served): void {
     served.ids.delete(id);
-    this.#parts.models.remove(id);
-    this.#parts.logger.info({ model: id, sha256: served.group.sha256 }, 'the network has a model no longer');
+    this.#deps.models.remove(id);
+    this.#deps.logger.info({ model: id, sha256: served.group.sha256 }, 'the network has a model no longer');
   }
 
   #isWanted(name: string, group: ModelGroup): boolean {
@@ -170,17 +166,17 @@ export class NetworkModels implements AsyncDisposable {
     const opening = this.#serve(group)
       .catch((error: unknown) => {
         this.#refused.set(key, true, { ttl: error instanceof EngineError ? UNUSABLE_MS : RETRY_MS });
-        this.#parts.logger.warn({ err: error, sha256: group.sha256, name }, 'a model of the network cannot be served');
+        this.#deps.logger.warn({ err: error, sha256: group.sha256, name }, 'a model of the network cannot be served');
       })
       .finally(() => {
         this.#opening.delete(key);
-        this.#parts.onOpened();
+        this.#deps.onOpened();
       });
     this.#opening.set(key, opening);
   }
 
   async #serve(offered: ModelGroup): Promise<void> {
-    const { vocabularyOf, openModel, now } = this.#parts;
+    const { vocabularyOf, openModel, now } = this.#deps;
     const key = keyOf(offered);
     const vocabulary = vocabularyOf(offered.vocabularySha256, () => (this.#offered.get(key) ?? offered).peers);
     const facts = await vocabulary.facts();
@@ -196,12 +192,12 @@ export class NetworkModels implements AsyncDisposable {
 
   #end(key: string, served: Served): void {
     this.#served.delete(key);
-    for (const id of served.ids) this.#parts.models.remove(id);
+    for (const id of served.ids) this.#deps.models.remove(id);
     const ending = (async () => {
       try {
         await served.engine[Symbol.asyncDispose]();
       } catch (error) {
-        this.#parts.logger.error({ err: error, sha256: served.group.sha256 }, 'ending a model of the network');
+        this.#deps.logger.error({ err: error, sha256: served.group.sha256 }, 'ending a model of the network');
       }
     })().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);

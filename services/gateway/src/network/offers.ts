@@ -13,7 +13,7 @@ import { type Verdict, verifyPeerSignature } from '@strata/p2p';
 /** Signatures of gossiped offers that are checked at the same time; more offers are dropped: they come again. */
 const MAX_CHECKS = 64;
 
-export interface OffersParts {
+export interface OffersDeps {
   readonly directory: Directory;
   readonly isConnected: (peer: string) => boolean;
   /** Hears that the directory changed. */
@@ -22,16 +22,16 @@ export interface OffersParts {
 }
 
 export class Offers {
-  readonly #parts: OffersParts;
+  readonly #deps: OffersDeps;
   #checks = 0;
 
-  constructor(parts: OffersParts) {
-    this.#parts = parts;
+  constructor(deps: OffersDeps) {
+    this.#deps = deps;
   }
 
   /** Takes an offer whose signature was checked already; `isConnected`: it came over the worker's channel. */
   take(offer: Offer, { isConnected }: { readonly isConnected: boolean }): OfferOutcome {
-    const { directory, onTaken, nowMs } = this.#parts;
+    const { directory, onTaken, nowMs } = this.#deps;
     const outcome = directory.take(offer, { nowMs: nowMs(), isConnected });
     if (outcome === 'taken') onTaken(offer);
     return outcome;
@@ -64,6 +64,6 @@ export class Offers {
     signed: { readonly offer: Uint8Array; readonly signature: Uint8Array },
   ): Promise<void> {
     const isSigned = await verifyPeerSignature(offer.peer, offerSignedBytes(signed.offer), signed.signature);
-    if (isSigned) this.take(offer, { isConnected: this.#parts.isConnected(offer.peer) });
+    if (isSigned) this.take(offer, { isConnected: this.#deps.isConnected(offer.peer) });
   }
 }

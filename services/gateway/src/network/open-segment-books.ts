@@ -4,7 +4,7 @@ import { settleSignedBytes } from '@strata/inference';
 import type { Segments } from '@strata/store';
 import type { Agreement, SegmentBooks } from './segment-books.ts';
 
-export interface SegmentBooksParts {
+export interface SegmentBooksDeps {
   readonly segments: Pick<Segments, 'put' | 'list'>;
   /** By the key of our own host. */
   readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>;
@@ -17,7 +17,7 @@ const MAX_AGAIN = 32;
 const MAX_RECENT = 2_000;
 
 /** `agree` rejects for a receipt that was agreed to before, and where it cannot be kept. */
-export function openSegmentBooks({ segments, sign, now }: SegmentBooksParts): SegmentBooks {
+export function openSegmentBooks({ segments, sign, now }: SegmentBooksDeps): SegmentBooks {
   let known: (Agreement & { readonly worker: string })[] | undefined;
   return {
     async recent(worker) {

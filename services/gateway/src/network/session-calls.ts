@@ -31,7 +31,7 @@ interface Pending {
   readonly fail: (error: unknown) => void;
 }
 
-export interface SessionCallsParts {
+export interface SessionCallsDeps {
   readonly peer: string;
   readonly send: (question: Question) => void;
   /** Hears that nobody waits for this any more, although it was not answered. */
@@ -39,11 +39,11 @@ export interface SessionCallsParts {
 }
 
 export class SessionCalls {
-  readonly #parts: SessionCallsParts;
+  readonly #deps: SessionCallsDeps;
   readonly #pending = new Map<number, Pending>();
 
-  constructor(parts: SessionCallsParts) {
-    this.#parts = parts;
+  constructor(deps: SessionCallsDeps) {
+    this.#deps = deps;
   }
 
   get size(): number {
@@ -72,11 +72,11 @@ export class SessionCalls {
       };
       const giveUp = (error: unknown): void => {
         leave();
-        this.#parts.onGivenUp(id);
+        this.#deps.onGivenUp(id);
         reject(error);
       };
       const abort = (): void => giveUp(signal.reason);
-      const timer = setTimeout(() => giveUp(new WorkerLostError(this.#parts.peer, 'stalled')), limitMs);
+      const timer = setTimeout(() => giveUp(new WorkerLostError(this.#deps.peer, 'stalled')), limitMs);
       this.#pending.set(id, {
         kind: question.kind,
         fail: (error) => {
@@ -86,7 +86,7 @@ export class SessionCalls {
         take: (reply) => {
           const taken = take(reply);
           if (taken.kind === 'breach') return taken.breach;
-          if (taken.kind === 'more') this.#parts.send(taken.ask);
+          if (taken.kind === 'more') this.#deps.send(taken.ask);
           else {
             leave();
             resolve(taken.result);
@@ -97,7 +97,7 @@ export class SessionCalls {
       signal.addEventListener('abort', abort, { once: true });
       if (signal.aborted) return abort();
       try {
-        this.#parts.send(question);
+        this.#deps.send(question);
       } catch (error) {
         leave();
         reject(error);

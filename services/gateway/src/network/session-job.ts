@@ -12,7 +12,7 @@ const MAX_CHOICE_BYTES = 20 * 1_024;
 
 export type JobFrame = FrameOf<'begin' | 'tokens' | 'done'>;
 
-export interface SessionJobParts {
+export interface SessionJobDeps {
   readonly request: FrameOf<'request'>;
   /** Hex, of its encoding. */
   readonly requestSha256: string;
@@ -26,7 +26,7 @@ type JobState = 'reading' | 'leaving' | 'over';
 export class SessionJob {
   readonly id: number;
   readonly events: AsyncIterableIterator<SessionEvent>;
-  readonly #parts: SessionJobParts;
+  readonly #deps: SessionJobDeps;
   readonly #queue: EventQueue<SessionEvent>;
   readonly #from: number;
   readonly #seen: SeenPart['tokens'][number][] = [];
@@ -37,9 +37,9 @@ export class SessionJob {
   #granted = FIRST_CREDIT;
   #read = 0;
 
-  constructor(parts: SessionJobParts) {
-    const { request, options } = parts;
-    this.#parts = parts;
+  constructor(deps: SessionJobDeps) {
+    const { request, options } = deps;
+    this.#deps = deps;
     this.id = request.id;
     this.#from = request.given.length;
     this.#queue = new EventQueue({
@@ -64,7 +64,7 @@ export class SessionJob {
 
   /** It may send all that was asked for. */
   get #hasAllCredit(): boolean {
-    return this.#from + this.#granted >= this.#parts.request.maxTokens;
+    return this.#from + this.#granted >= this.#deps.request.maxTokens;
   }
 
   /** Takes what the worker says of it; what it may not say is told in words. */
@@ -92,8 +92,8 @@ export class SessionJob {
   cancel(): void {
     if (this.#state !== 'reading') return;
     this.#state = 'leaving';
-    this.#parts.options.signal.removeEventListener('abort', this.#abort);
-    this.#parts.send({ kind: 'cancel', id: this.id });
+    this.#deps.options.signal.removeEventListener('abort', this.#abort);
+    this.#deps.send({ kind: 'cancel', id: this.id });
   }
 
   /** The same, for a reader who hears of it after what came before. */
@@ -104,24 +104,24 @@ export class SessionJob {
 
   readonly #abort = (): void => {
     this.#queue.clear();
-    this.giveUp(this.#parts.options.signal.reason);
+    this.giveUp(this.#deps.options.signal.reason);
   };
 
   #end(): void {
     this.#state = 'over';
-    this.#parts.options.signal.removeEventListener('abort', this.#abort);
+    this.#deps.options.signal.removeEventListener('abort', this.#abort);
   }
 
   #begin({ cachedTokens }: FrameOf<'begin'>): string | undefined {
     if (this.#hasBegun) return 'it began twice';
-    if (cachedTokens > this.#parts.request.prompt.length) return 'more of the prompt was cached than there is';
+    if (cachedTokens > this.#deps.request.prompt.length) return 'more of the prompt was cached than there is';
     this.#hasBegun = true;
     if (this.isRead) this.#queue.push({ kind: 'begin', cachedTokens });
     return undefined;
   }
 
   #tokens({ position, tokens }: FrameOf<'tokens'>, sizeBytes: number): string | undefined {
-    const { maxTokens, topLogprobs = 0 } = this.#parts.request;
+    const { maxTokens, topLogprobs = 0 } = this.#deps.request;
     const due = this.#from + this.#seen.length;
     if (!this.#hasBegun) return 'tokens before it began';
     if (position !== due) return `tokens at ${position} where ${due} was due`;
@@ -152,11 +152,11 @@ export class SessionJob {
       if (error instanceof FrameError) return 'a receipt that cannot be read';
       throw error;
     }
-    const seen: SeenPart = { tokens: this.#seen, requestSha256: this.#parts.requestSha256, reason };
+    const seen: SeenPart = { tokens: this.#seen, requestSha256: this.#deps.requestSha256, reason };
     if (this.isRead) this.#queue.push({ kind: 'end', reason, segment });
     this.#queue.end();
     this.#end();
-    this.#parts.options.onSegment(segment, seen);
+    this.#deps.options.onSegment(segment, seen);
     return undefined;
   }
 
@@ -166,6 +166,6 @@ export class SessionJob {
     if (!this.isRead || this.#hasAllCredit || owed < CREDIT_STEP) return;
     this.#granted += owed;
     this.#credit += owed;
-    this.#parts.send({ kind: 'credit', id: this.id, tokens: owed });
+    this.#deps.send({ kind: 'credit', id: this.id, tokens: owed });
   }
 }

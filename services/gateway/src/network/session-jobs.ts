@@ -1,6 +1,6 @@
 // The requests of one channel: those that are read, those whose receipt is waited for, and those of which late words may come.
 import { type FrameOf, StallWatch } from '@strata/inference';
-import { type JobFrame, SessionJob, type SessionJobParts } from './session-job.ts';
+import { type JobFrame, SessionJob, type SessionJobDeps } from './session-job.ts';
 import { WorkerLostError } from './worker-session.ts';
 
 /** Before anything is known of a worker's speed. */
@@ -11,14 +11,14 @@ const MAX_LEAVING = 1_000;
 /** Numbers of which something may come although nobody waits for it. */
 const MAX_LATE = 4_000;
 
-export interface SessionJobsParts {
+export interface SessionJobsDeps {
   readonly peer: string;
   readonly tickMs: number;
   readonly send: (frame: FrameOf<'cancel' | 'credit'>) => void;
 }
 
 export class SessionJobs {
-  readonly #parts: SessionJobsParts;
+  readonly #deps: SessionJobsDeps;
   readonly #watch: StallWatch;
   readonly #jobs = new Map<number, SessionJob>();
   /** Of cancelled jobs: the ticks since; oldest first. */
@@ -26,9 +26,9 @@ export class SessionJobs {
   readonly #late = new Set<number>();
   readonly #writing = new Set<number>();
 
-  constructor(parts: SessionJobsParts) {
-    this.#parts = parts;
-    this.#watch = new StallWatch({ tickMs: parts.tickMs });
+  constructor(deps: SessionJobsDeps) {
+    this.#deps = deps;
+    this.#watch = new StallWatch({ tickMs: deps.tickMs });
   }
 
   get size(): number {
@@ -54,7 +54,7 @@ export class SessionJobs {
     if (this.#late.size > MAX_LATE) this.#late.delete(oldestOf(this.#late));
   }
 
-  start(job: Pick<SessionJobParts, 'request' | 'requestSha256' | 'options'>): SessionJob {
+  start(job: Pick<SessionJobDeps, 'request' | 'requestSha256' | 'options'>): SessionJob {
     const { id, prompt, given } = job.request;
     const { expectedFirstTokenMs: expectedMs = FIRST_TOKEN_MS, expectedGapMs: gapMs } = job.options;
     this.#watch.started(id, { readTokens: prompt.length + given.length, expectedMs, gapMs });
@@ -63,7 +63,7 @@ export class SessionJobs {
       send: (frame) => {
         if (frame.kind === 'cancel') this.#leave(id);
         else this.#watch.credited(id, performance.now());
-        this.#parts.send(frame);
+        this.#deps.send(frame);
       },
     });
     this.#jobs.set(id, started);
@@ -110,7 +110,7 @@ export class SessionJobs {
   tick(): boolean {
     const { isSilent, jobs } = this.#watch.tick(performance.now());
     if (isSilent) return true;
-    for (const id of jobs) this.#jobs.get(id)?.giveUp(new WorkerLostError(this.#parts.peer, 'stalled'));
+    for (const id of jobs) this.#jobs.get(id)?.giveUp(new WorkerLostError(this.#deps.peer, 'stalled'));
     for (const [id, ticks] of this.#leaving) {
       if (ticks >= RECEIPT_TICKS) this.#abandon(id);
       else this.#leaving.set(id, ticks + 1);

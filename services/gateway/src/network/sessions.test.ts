@@ -3,18 +3,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeFrame, PROTOCOL_VERSION } from '@strata/inference';
 import { pino } from 'pino';
-import { Sessions, type SessionsParts } from './sessions.ts';
+import { Sessions, type SessionsDeps } from './sessions.ts';
 
 const hello = encodeFrame({ kind: 'hello', version: PROTOCOL_VERSION, software: 'w', role: 'worker' });
 
 /** One slot; `connect` says whether a peer got it. */
-function scene(parts: Partial<SessionsParts>) {
+function scene(deps: Partial<SessionsDeps>) {
   const left: string[] = [];
   const sessions: Sessions = new Sessions({
     ...{ software: 'g', max: 1, roundTripMs: () => 1, trustOf: () => 0.5, offersAnything: () => true },
     ...{ onOffer: () => {}, onBreach: () => {}, logger: pino({ level: 'silent' }) },
     onChange: (peer) => sessions.all.has(peer) || left.push(peer),
-    ...parts,
+    ...deps,
   });
   const connect = async (peer: string): Promise<boolean> => {
     const over = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { openWorkerSession } from './open-session.ts';
 import { WorkerLostError, type WorkerSession } from './worker-session.ts';
 
-export interface SessionsParts {
+export interface SessionsDeps {
   /** Name and version, for hello. */
   readonly software: string;
   /** Of a connection, as it is measured beside the sessions. */
@@ -28,7 +28,7 @@ const OFFER_WITHIN_MS = 10_000;
 const FAIR_TRY_MS = 60_000;
 
 export class Sessions implements AsyncDisposable {
-  readonly #parts: SessionsParts;
+  readonly #deps: SessionsDeps;
   /** Who came first stands first. */
   readonly #connected = new Map<string, WorkerSession>();
   readonly #sinceMs = new Map<string, number>();
@@ -36,8 +36,8 @@ export class Sessions implements AsyncDisposable {
   readonly #greeting = new Set<string>();
   #isClosed = false;
 
-  constructor(parts: SessionsParts) {
-    this.#parts = parts;
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
   }
 
   /** By peer id, as they are now. */
@@ -48,7 +48,7 @@ export class Sessions implements AsyncDisposable {
   /** Takes a channel that a peer opened. Never rejects: whoever is no worker is left. */
   async take(channel: Channel): Promise<void> {
     const { peer } = channel;
-    const { max, software, roundTripMs, onOffer, onBreach, logger } = this.#parts;
+    const { max, software, roundTripMs, onOffer, onBreach, logger } = this.#deps;
     const isFull = () => this.#connected.size + this.#greeting.size >= max && !this.#connected.has(peer);
     const isOther = this.#isClosed || this.#greeting.has(peer);
     if (!isOther && isFull()) this.#makeRoom(peer);
@@ -86,7 +86,7 @@ export class Sessions implements AsyncDisposable {
     this.#connected.set(peer, session);
     this.#sinceMs.set(peer, performance.now());
     logger.info({ peer, workers: this.#connected.size }, 'a worker came');
-    this.#parts.onChange(peer);
+    this.#deps.onChange(peer);
     // Whoever comes anew has lost the connection that we may still believe in.
     await before?.[Symbol.asyncDispose]();
   }
@@ -98,7 +98,7 @@ export class Sessions implements AsyncDisposable {
 
   /** Ends the session that is worth least, if it is worth less than that of who comes. */
   #makeRoom(comer: string): void {
-    const { trustOf, offersAnything } = this.#parts;
+    const { trustOf, offersAnything } = this.#deps;
     const max = trustOf(comer);
     if (max === 0) return;
     let min: { readonly peer: string; readonly session: WorkerSession; readonly worth: number } | undefined;
@@ -119,8 +119,8 @@ export class Sessions implements AsyncDisposable {
     if (this.#connected.get(peer) !== session) return;
     this.#connected.delete(peer);
     this.#sinceMs.delete(peer);
-    if (!this.#isClosed) this.#parts.logger.info({ peer, loss, workers: this.#connected.size }, 'a worker left');
-    this.#parts.onChange(peer);
+    if (!this.#isClosed) this.#deps.logger.info({ peer, loss, workers: this.#connected.size }, 'a worker left');
+    this.#deps.onChange(peer);
   }
 }
 

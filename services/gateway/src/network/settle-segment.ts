@@ -12,7 +12,7 @@ export type SettleSegment = (
   seen: Omit<SeenSegment, 'gateway'>,
 ) => void;
 
-export interface SettlementParts {
+export interface SettlementDeps {
   readonly trust: Trust;
   readonly books: SegmentBooks;
   /** Our own peer id. */
@@ -21,17 +21,17 @@ export interface SettlementParts {
 
 /** Settles beside the answers, which do not wait for it; whoever owns it waits at the end. */
 export class Settlement {
-  readonly #parts: SettlementParts;
+  readonly #deps: SettlementDeps;
   readonly #running = new Set<Promise<void>>();
   /** Sessions whose workers were told of what was agreed before. */
   readonly #told = new WeakSet<WorkerSession>();
 
-  constructor(parts: SettlementParts) {
-    this.#parts = parts;
+  constructor(deps: SettlementDeps) {
+    this.#deps = deps;
   }
 
   readonly settle: SettleSegment = (session, segment, caller, seen) => {
-    const { gateway } = this.#parts;
+    const { gateway } = this.#deps;
     // Books that cannot be written tell of it themselves; the worker then has no agreement, and may say so.
     const run = this.#settle(session, segment, caller, { ...seen, gateway })
       .catch(() => {})
@@ -54,17 +54,17 @@ export class Settlement {
     const problems = [...segmentProblems(receipt, seen)];
     if (!(await verifyPeerSignature(seen.worker, segmentSignedBytes(bytes), signature))) problems.push('signature');
     if (problems.length > 0) {
-      this.#parts.trust.breach(seen.worker, `a receipt with a wrong ${problems.join(', ')}`);
+      this.#deps.trust.breach(seen.worker, `a receipt with a wrong ${problems.join(', ')}`);
       return;
     }
     await this.#tellAgain(session);
-    session.settle(seen.nonce, await this.#parts.books.agree(segment, caller));
+    session.settle(seen.nonce, await this.#deps.books.agree(segment, caller));
   }
 
   /** Where this gateway or the worker ended in between, an agreement may have been lost: on a new session it is repeated, once. */
   async #tellAgain(session: WorkerSession): Promise<void> {
     if (this.#told.has(session)) return;
     this.#told.add(session);
-    for (const { nonce, signature } of await this.#parts.books.recent(session.peer)) session.settle(nonce, signature);
+    for (const { nonce, signature } of await this.#deps.books.recent(session.peer)) session.settle(nonce, signature);
   }
 }

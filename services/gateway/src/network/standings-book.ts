@@ -4,7 +4,7 @@ import { afterFinding, atTime, type Finding, NEWCOMER, Standing } from '@strata/
 import type { Standings } from '@strata/store';
 import type { Logger } from 'pino';
 
-export interface StandingsBookParts {
+export interface StandingsBookDeps {
   readonly standings: Standings;
   readonly logger: Logger;
   readonly nowMs: () => number;
@@ -15,38 +15,38 @@ const WRITE_AFTER_MS = 1_000;
 const MAX_PEERS = 10_000;
 
 export class StandingsBook implements AsyncDisposable {
-  readonly #parts: StandingsBookParts;
+  readonly #deps: StandingsBookDeps;
   readonly #standings: Map<string, Standing>;
   readonly #unwritten = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(parts: StandingsBookParts, standings: Map<string, Standing>) {
-    this.#parts = parts;
+  private constructor(deps: StandingsBookDeps, standings: Map<string, Standing>) {
+    this.#deps = deps;
     this.#standings = standings;
   }
 
   /** Rejects when the standings cannot be read; what one of them says that cannot be, is told and forgotten. */
-  static async open(parts: StandingsBookParts): Promise<StandingsBook> {
+  static async open(deps: StandingsBookDeps): Promise<StandingsBook> {
     const standings: [string, Standing][] = [];
-    for (const [peer, text] of await parts.standings.all()) {
+    for (const [peer, text] of await deps.standings.all()) {
       const standing = read(text);
       if (standing) standings.push([peer, standing]);
-      else parts.logger.warn({ peer }, 'a standing that cannot be read: the worker begins anew');
+      else deps.logger.warn({ peer }, 'a standing that cannot be read: the worker begins anew');
     }
     standings.sort(([, a], [, b]) => a.changedAtMs - b.changedAtMs);
-    const book = new StandingsBook(parts, new Map(standings));
+    const book = new StandingsBook(deps, new Map(standings));
     book.#forget();
     return book;
   }
 
   /** As it is now. */
   of(peer: string): Standing {
-    return atTime(this.#standings.get(peer) ?? NEWCOMER, this.#parts.nowMs());
+    return atTime(this.#standings.get(peer) ?? NEWCOMER, this.#deps.nowMs());
   }
 
   note(peer: string, finding: Finding): Standing {
-    const { logger, nowMs } = this.#parts;
+    const { logger, nowMs } = this.#deps;
     const before = this.of(peer);
     const standing = afterFinding(before, finding, nowMs());
     this.#standings.delete(peer);
@@ -76,10 +76,10 @@ export class StandingsBook implements AsyncDisposable {
         const standing = this.#standings.get(peer);
         if (!standing) continue;
         try {
-          await this.#parts.standings.put(peer, JSON.stringify(standing));
+          await this.#deps.standings.put(peer, JSON.stringify(standing));
         } catch (error) {
           this.#unwritten.add(peer);
-          this.#parts.logger.error({ err: error, peer }, 'a standing was not written');
+          this.#deps.logger.error({ err: error, peer }, 'a standing was not written');
         }
       }
     });

@@ -113,7 +113,7 @@ export const OpenAdvisoriesSchema = z
   .nullable()
   .meta({ id: 'OpenAdvisories', description: 'Null: no source of advisories has been read yet, so nothing is known.' });
 
-export interface ReportParts {
+export interface ReportDeps {
   readonly exposures: Exposures;
   readonly index: DomainIndex;
   readonly names: KnownNames;
@@ -140,7 +140,7 @@ function aboutOf(entry: Entry) {
 export function advisoryReport(
   entry: Entry,
   told: Pick<Advisory, 'summary' | 'urls'>,
-  { exposures, index, names }: ReportParts,
+  { exposures, index, names }: ReportDeps,
 ): z.input<typeof AdvisorySchema> {
   const { advisory, exploited, score } = entry;
   const domains = exposures.countsOf(entry);
@@ -181,7 +181,7 @@ export function advisoryReport(
 
 export function advisoryNews(
   entry: Entry,
-  { exposures, names }: Pick<ReportParts, 'exposures' | 'names'>,
+  { exposures, names }: Pick<ReportDeps, 'exposures' | 'names'>,
 ): z.input<typeof AdvisoryNewsSchema> {
   const domains = exposures.countsOf(entry);
   return {
@@ -194,7 +194,7 @@ export function advisoryNews(
 
 export function exposureReport(
   { entry, product, build, isAffected }: Exposure,
-  { exposures, names }: Pick<ReportParts, 'exposures' | 'names'>,
+  { exposures, names }: Pick<ReportDeps, 'exposures' | 'names'>,
 ): z.input<typeof ExposureSchema> {
   const { reason, range, rangeSource } = exposures.advisories.judgementOf(entry, product, build);
   return {
@@ -213,7 +213,7 @@ export function exposureReport(
 /** `all` is what concerns one domain or one product, the most urgent first. */
 export function openAdvisories(
   all: readonly Exposure[],
-  parts: Pick<ReportParts, 'exposures' | 'names'>,
+  deps: Pick<ReportDeps, 'exposures' | 'names'>,
 ): z.input<typeof OpenAdvisoriesSchema> {
   const version = all.filter(({ isAffected }) => isAffected);
   const product = all.filter(({ isAffected }) => !isAffected);
@@ -225,6 +225,6 @@ export function openAdvisories(
     product: product.length,
     known_exploited: version.filter(({ entry }) => entry.exploited !== null).length,
     by_severity: Object.fromEntries(bySeverity),
-    top: [...version, ...product].slice(0, SHOWN_ADVISORIES).map((each) => exposureReport(each, parts)),
+    top: [...version, ...product].slice(0, SHOWN_ADVISORIES).map((each) => exposureReport(each, deps)),
   };
 }

@@ -32,28 +32,28 @@ export interface Affected {
 
 const KINDS = ['version', 'product'] as const;
 
-interface Parts {
+interface Deps {
   readonly exposures: Exposures;
   readonly index: DomainIndex;
 }
 
 /** Advisories that concern any domain, the most urgent first. */
 export async function listAdvisories(
-  parts: Parts,
+  deps: Deps,
   filter: Pick<AffectedFilter, keyof EntryFilter | 'advisory'>,
   { limit, offset }: Page,
 ): Promise<{ readonly total: number; readonly entries: readonly Entry[] }> {
-  const { rows } = await countRows(parts, filter);
-  const concerned = parts.exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
+  const { rows } = await countRows(deps, filter);
+  const concerned = deps.exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
   return { total: concerned.length, entries: concerned.slice(offset, offset + limit) };
 }
 
 /** The most urgent advisories first; within one the affected before the others, by product, then by name. */
-export async function listAffected(parts: Parts, filter: AffectedFilter, page: Page): Promise<Affected> {
-  return filter.domain === undefined ? affectedOfAll(parts, filter, page) : affectedOfOne(parts, filter, page);
+export async function listAffected(deps: Deps, filter: AffectedFilter, page: Page): Promise<Affected> {
+  return filter.domain === undefined ? affectedOfAll(deps, filter, page) : affectedOfOne(deps, filter, page);
 }
 
-function affectedOfOne({ exposures, index }: Parts, filter: AffectedFilter, { limit, offset }: Page): Affected {
+function affectedOfOne({ exposures, index }: Deps, filter: AffectedFilter, { limit, offset }: Page): Affected {
   const domain = filter.domain === undefined ? undefined : index.names.find(filter.domain);
   const meant = meantBy(exposures, filter);
   const isMeant = ({ entry, isAffected }: Exposure) =>
@@ -75,9 +75,9 @@ function affectedOfOne({ exposures, index }: Parts, filter: AffectedFilter, { li
   };
 }
 
-async function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offset }: Page): Promise<Affected> {
-  const { advisories } = parts.exposures;
-  const { rows, sets } = await countRows(parts, filter);
+async function affectedOfAll(deps: Deps, filter: AffectedFilter, { limit, offset }: Page): Promise<Affected> {
+  const { advisories } = deps.exposures;
+  const { rows, sets } = await countRows(deps, filter);
   const found: AffectedRow[] = [];
   let total = 0;
   for (const entry of advisories.inOrder()) {
@@ -85,18 +85,18 @@ async function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offs
     // Only of those that reach into the page the domains are named.
     if (count > 0 && total + count > offset && found.length < limit) {
       const skip = Math.max(0, offset - total);
-      found.push(...rowsOfEntry(parts, entry, filter, { offset: skip, limit: limit - found.length }));
+      found.push(...rowsOfEntry(deps, entry, filter, { offset: skip, limit: limit - found.length }));
     }
     total += count;
   }
-  const max = parts.index.names.limit;
+  const max = deps.index.names.limit;
   const version = unionOf(sets.version, max);
   const product = unionOf(sets.product, max);
   return { total, domains: { version: version.size, product: product.andNot(version).size }, rows: found };
 }
 
 /** How many rows each advisory has, in one walk over what advisories say of every build that some domain shows. */
-async function countRows({ exposures }: Parts, filter: Omit<AffectedFilter, 'domain'>) {
+async function countRows({ exposures }: Deps, filter: Omit<AffectedFilter, 'domain'>) {
   const { match } = filter;
   const { advisories } = exposures;
   const rows: RowCounts = { version: new Uint32Array(advisories.limit), product: new Uint32Array(advisories.limit) };
@@ -149,7 +149,7 @@ function countEntry(
 }
 
 function rowsOfEntry(
-  { exposures, index }: Parts,
+  { exposures, index }: Deps,
   entry: Entry,
   { match }: AffectedFilter,
   { limit, offset }: Page,

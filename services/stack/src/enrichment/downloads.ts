@@ -2,19 +2,19 @@
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { askUntil, nameOf, PATIENCE } from './polite-get.ts';
-import { SourceError, type SourceParts } from './source.ts';
+import { type SourceDeps, SourceError } from './source.ts';
 
 /** Throws SourceError when it cannot be had after all tries, and when the signal aborts. What was cut off is gone on with. */
 export async function download(
   url: string,
   file: string,
   { maxBytes, timeoutMs = Infinity }: { readonly maxBytes: number; readonly timeoutMs?: number },
-  parts: SourceParts,
+  deps: SourceDeps,
 ): Promise<void> {
-  const { fetcher, signal, patience = PATIENCE } = parts;
+  const { fetcher, signal, patience = PATIENCE } = deps;
   const limits = { maxBytes, timeoutMs: Math.min(timeoutMs, patience.downloadMs) };
   await mkdir(path.dirname(file), { recursive: true });
-  await askUntil(url, parts, async () => {
+  await askUntil(url, deps, async () => {
     const got = await fetcher.download(url, file, { ...limits, signal });
     if (got.kind === 'downloaded') return { good: got };
     // It was waited for long enough already.

@@ -15,8 +15,8 @@ const sourceThat = (name: SourceName, sync: AdvisorySource['sync']): AdvisorySou
 async function keepUntil(ground: Ground, sources: readonly AdvisorySource[], isDone: () => boolean): Promise<void> {
   const stopping = new AbortController();
   const onStep = () => isDone() && stopping.abort();
-  const parts = { ...ground.parts, sources, logger: pino({ level: 'silent' }), onStep, sleep: () => setImmediate() };
-  await runEnrichment(parts, AbortSignal.any([stopping.signal, AbortSignal.timeout(20_000)]));
+  const deps = { ...ground.deps, sources, logger: pino({ level: 'silent' }), onStep, sleep: () => setImmediate() };
+  await runEnrichment(deps, AbortSignal.any([stopping.signal, AbortSignal.timeout(20_000)]));
 }
 
 const openAlone = (clock = { at: START }) => openGround(clock, undefined as never);

@@ -3,9 +3,9 @@ import type { Store, StoredSource } from '@strata/store';
 import type { Logger } from 'pino';
 import { sleep } from '../sleep.ts';
 import { LAST_RETRY_MS, runSource } from './run-source.ts';
-import type { AdvisorySource, SourceParts } from './source.ts';
+import type { AdvisorySource, SourceDeps } from './source.ts';
 
-export interface EnrichmentParts extends Omit<SourceParts, 'signal'> {
+export interface EnrichmentDeps extends Omit<SourceDeps, 'signal'> {
   readonly store: Store;
   readonly sources: readonly AdvisorySource[];
   readonly logger: Logger;
@@ -19,22 +19,22 @@ export interface EnrichmentParts extends Omit<SourceParts, 'signal'> {
 const LOOK_MS = 1_000;
 
 /** Runs until `signal` aborts; returns when the sync under way has written down where it stands. */
-export async function runEnrichment(parts: EnrichmentParts, signal: AbortSignal): Promise<void> {
-  const { store, sources, logger, now } = parts;
+export async function runEnrichment(deps: EnrichmentDeps, signal: AbortSignal): Promise<void> {
+  const { store, sources, logger, now } = deps;
   while (!signal.aborted) {
     try {
       const known = new Map((await store.sources.list(store.clock())).map((source) => [source.name, source]));
       const due = longestDue(sources, known, now());
-      if (due) await syncOnce(due, parts, signal);
+      if (due) await syncOnce(due, deps, signal);
     } catch (error) {
       if (!signal.aborted) logger.error({ err: error }, 'syncing advisories failed');
     }
-    await (parts.sleep ?? sleep)(LOOK_MS, signal);
+    await (deps.sleep ?? sleep)(LOOK_MS, signal);
   }
 }
 
-async function syncOnce(source: AdvisorySource, parts: EnrichmentParts, signal: AbortSignal): Promise<void> {
-  const { store, fetcher, directory, now, logger, onStep } = parts;
+async function syncOnce(source: AdvisorySource, deps: EnrichmentDeps, signal: AbortSignal): Promise<void> {
+  const { store, fetcher, directory, now, logger, onStep } = deps;
   const startedAt = performance.now();
   const end = await runSource(source, { store, fetcher, directory, now, signal, onStep });
   const told = { source: source.name, ...end, ms: Math.round(performance.now() - startedAt) };

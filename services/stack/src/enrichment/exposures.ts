@@ -8,7 +8,7 @@ import { buildsShown, type SeenService, servicesShown, type Use, unionOf, usesOf
 import type { SourceName } from './source.ts';
 import { Turns } from './turns.ts';
 
-export interface ExposureParts {
+export interface ExposureDeps {
   readonly store: Store;
   readonly index: DomainIndex;
   readonly rulebook: Rulebook;
@@ -46,7 +46,7 @@ const LOADED_AT_ONCE = 100;
 const OPEN_WAIT_MS = 2_000;
 
 export class Exposures implements AsyncDisposable {
-  readonly #parts: ExposureParts;
+  readonly #deps: ExposureDeps;
   readonly advisories: ExposureIndex;
   /** Put together when somebody asks; forgotten when a domain that uses the product has changed. */
   readonly #uses = new Map<string, readonly Use[]>();
@@ -57,20 +57,20 @@ export class Exposures implements AsyncDisposable {
   #loading: Promise<void> = Promise.resolve();
   #failure: unknown;
 
-  private constructor(parts: ExposureParts, advisories: ExposureIndex, seq: number) {
-    this.#parts = parts;
+  private constructor(deps: ExposureDeps, advisories: ExposureIndex, seq: number) {
+    this.#deps = deps;
     this.advisories = advisories;
     this.#seq = seq;
   }
 
   /** Reads the advisories of every product that the rulebook knows. The index must be up to date with the store. */
-  static async open(parts: ExposureParts): Promise<Exposures> {
-    const { store, rulebook } = parts;
+  static async open(deps: ExposureDeps): Promise<Exposures> {
+    const { store, rulebook } = deps;
     const products = [...rulebook.providers.values()]
       .map((provider) => ({ id: provider.id, keys: productKeysOf(provider), releaseParts: provider.releaseParts }))
       .filter(({ keys }) => keys.length > 0);
     const advisories = new ExposureIndex(products);
-    const exposures = new Exposures(parts, advisories, await store.advisories.latestChange());
+    const exposures = new Exposures(deps, advisories, await store.advisories.latestChange());
     exposures.readBuilds();
     exposures.#loading = exposures.#load(await store.advisories.naming(advisories.keys)).catch((error: unknown) => {
       exposures.#failure = error;
@@ -92,7 +92,7 @@ export class Exposures implements AsyncDisposable {
   async #load(ids: readonly string[]): Promise<void> {
     const turns = new Turns();
     for (let from = 0; from < ids.length && !this.#isStopped; from += LOADED_AT_ONCE) {
-      for (const stored of await this.#parts.store.advisories.read(ids.slice(from, from + LOADED_AT_ONCE))) {
+      for (const stored of await this.#deps.store.advisories.read(ids.slice(from, from + LOADED_AT_ONCE))) {
         this.advisories.put(stored);
         await turns.share();
       }
@@ -113,10 +113,10 @@ export class Exposures implements AsyncDisposable {
   /** Looks whether that has come to be so; true when it just has. */
   async learn(): Promise<boolean> {
     if (this.#isKnown || !this.isLoaded) return false;
-    const sources = await this.#parts.store.sources.list(this.#parts.store.clock());
+    const sources = await this.#deps.store.sources.list(this.#deps.store.clock());
     const isRead = sources.some(({ name, finishedAt }) => finishedAt !== null && TELLING.has(name));
     // A folder may hold anything.
-    this.#isKnown = isRead && !(await this.#parts.store.advisories.isEmpty());
+    this.#isKnown = isRead && !(await this.#deps.store.advisories.isEmpty());
     return this.#isKnown;
   }
 
@@ -128,8 +128,8 @@ export class Exposures implements AsyncDisposable {
   /** Takes in all that the index holds, as when it was built anew. */
   readBuilds(): void {
     this.#uses.clear();
-    for (const id of this.#parts.rulebook.providers.keys())
-      for (const { version, platform } of this.#parts.index.buildsOf(id))
+    for (const id of this.#deps.rulebook.providers.keys())
+      for (const { version, platform } of this.#deps.index.buildsOf(id))
         this.advisories.addBuild(id, { version, platform });
   }
 
@@ -140,7 +140,7 @@ export class Exposures implements AsyncDisposable {
 
   /** Takes in what has changed in the store since the start. What `onChanged` could not finish is handed out again by the next call. */
   async follow(onChanged: (change: FollowedChange) => Promise<void>): Promise<void> {
-    const { store } = this.#parts;
+    const { store } = this.#deps;
     if (!this.isLoaded) return;
     const turns = new Turns();
     for (;;) {
@@ -167,7 +167,7 @@ export class Exposures implements AsyncDisposable {
   usesOf(product: string): readonly Use[] {
     let uses = this.#uses.get(product);
     if (!uses) {
-      uses = usesOf(this.#parts.index, product);
+      uses = usesOf(this.#deps.index, product);
       this.#uses.set(product, uses);
     }
     return uses;
@@ -182,7 +182,7 @@ export class Exposures implements AsyncDisposable {
         if (code !== undefined) sets[isAffected(code) ? 'version' : 'product'].push(domains);
       }
     }
-    const { limit } = this.#parts.index.names;
+    const { limit } = this.#deps.index.names;
     const version = unionOf(sets.version, limit);
     const product = unionOf(sets.product, limit);
     return { version, product: version.size === 0 ? product : product.andNot(version) };
@@ -221,7 +221,7 @@ export class Exposures implements AsyncDisposable {
 
   /** What concerns one domain by what the index says that it shows, the most urgent first. */
   ofDomain(domain: number): readonly Exposure[] {
-    return this.ofServices(servicesShown(this.#parts.index, domain));
+    return this.ofServices(servicesShown(this.#deps.index, domain));
   }
 
   /** What concerns a domain with these services, the most urgent first. */
@@ -247,7 +247,7 @@ export class Exposures implements AsyncDisposable {
   /** Domains that use a product which advisories may name, and those of them that show a version. */
   coverage(): { readonly domains: number; readonly versioned: number; readonly products: number } {
     const uses = this.advisories.products.map((product) => this.usesOf(product));
-    const { limit } = this.#parts.index.names;
+    const { limit } = this.#deps.index.names;
     const shown = uses.flat().filter((use) => use.build.version !== null);
     const all = (each: readonly Use[]) =>
       unionOf(

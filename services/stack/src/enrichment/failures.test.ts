@@ -141,7 +141,7 @@ describe('publishers that fail', () => {
     await using whole = await world.ground();
     const source = world.source('osv');
     assert.equal((await ground.run(source, stoppedAfter(1))).kind, 'interrupted');
-    await writeFile(path.join(ground.parts.directory, 'osv-Packagist.zip'), 'PK and no more');
+    await writeFile(path.join(ground.deps.directory, 'osv-Packagist.zip'), 'PK and no more');
     const end = await ground.run(source);
     assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or no zip/);
     assert.equal((await ground.run(source)).kind, 'complete');

@@ -68,7 +68,7 @@ describe('a folder of publishers files', () => {
     for (const name of NET_NAMES) await net.run(world.source(name));
     assert.deepEqual(ground.dump(), net.dump());
     // Nothing of ours is left beside it.
-    assert.deepEqual(await readdir(ground.parts.directory), []);
+    assert.deepEqual(await readdir(ground.deps.directory), []);
   });
 
   it('reads a file again only when it has changed, or is back', async () => {

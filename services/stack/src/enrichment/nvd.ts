@@ -2,7 +2,7 @@
 import { readNvdHead, readNvdRecord } from '@strata/advisories';
 import { z } from 'zod';
 import { jsonOf, nameOf, Pace, politeGet } from './polite-get.ts';
-import { type AdvisorySource, RecordBatch, SourceError, type SourceParts, type Step } from './source.ts';
+import { type AdvisorySource, RecordBatch, type SourceDeps, SourceError, type Step } from './source.ts';
 
 export interface NvdOptions {
   /** Up to and with `/cves/2.0`. */
@@ -52,13 +52,13 @@ export function nvdSource(options: NvdOptions): AdvisorySource {
   return {
     name: 'nvd',
     everyMs: options.everyMs,
-    async *sync(stored, parts) {
-      const now = () => parts.now().toISOString();
+    async *sync(stored, deps) {
+      const now = () => deps.now().toISOString();
       let cursor = Cursor.safeParse(stored).data ?? { mode: 'all' as const, startIndex: 0, since: overlapping(now()) };
       if (cursor.mode === 'all') {
         const { since } = cursor;
         const place = (startIndex: number) => ({ mode: 'all' as const, startIndex, since });
-        yield* pages({}, { startIndex: cursor.startIndex, total: undefined, place, options, pace, parts });
+        yield* pages({}, { startIndex: cursor.startIndex, total: undefined, place, options, pace, deps });
         cursor = { mode: 'done', since };
       }
       // A window that was cut off is gone on with; then what has been modified after it.
@@ -73,7 +73,7 @@ export function nvdSource(options: NvdOptions): AdvisorySource {
         const place = (startIndex: number, total: number) => ({ ...stretch, startIndex, total });
         const { startIndex = 0, total } = open ?? {};
         const window = { lastModStartDate: begin, lastModEndDate: to };
-        servedAt = Math.min(servedAt, yield* pages(window, { startIndex, total, place, options, pace, parts }));
+        servedAt = Math.min(servedAt, yield* pages(window, { startIndex, total, place, options, pace, deps }));
         // The end of one that was cut off was the present of then.
         from = open ? overlapping(to) : to;
         open = undefined;
@@ -92,12 +92,12 @@ interface Paging {
   readonly place: (startIndex: number, total: number) => z.infer<typeof Cursor>;
   readonly options: NvdOptions;
   readonly pace: Pace;
-  readonly parts: SourceParts;
+  readonly deps: SourceDeps;
 }
 
 /** Returns the time of the publisher's own clock, milliseconds since the epoch, as its first page told it. */
 async function* pages(query: Readonly<Record<string, string>>, paging: Paging): AsyncGenerator<Step, number> {
-  const { place, options, pace, parts } = paging;
+  const { place, options, pace, deps } = paging;
   const headers = options.apiKey ? { apikey: options.apiKey } : {};
   let { startIndex, total = 0 } = paging;
   let servedAt = Number.POSITIVE_INFINITY;
@@ -106,7 +106,7 @@ async function* pages(query: Readonly<Record<string, string>>, paging: Paging): 
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     url.searchParams.set('resultsPerPage', String(PAGE));
     url.searchParams.set('startIndex', String(startIndex));
-    const answer = await politeGet(url.href, parts, { headers, maxBytes: MAX_PAGE_BYTES, pace });
+    const answer = await politeGet(url.href, deps, { headers, maxBytes: MAX_PAGE_BYTES, pace });
     const json = jsonOf(answer);
     servedAt = Math.min(servedAt, Stamped.safeParse(json).data?.timestamp ?? servedAt);
     const head = readNvdHead(json);

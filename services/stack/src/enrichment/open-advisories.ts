@@ -7,10 +7,10 @@ import { tags } from '../live-index.ts';
 import { type OpenAdvisoriesSchema, openAdvisories } from './advisory-report.ts';
 import type { Exposure } from './exposures.ts';
 
-type Parts = Pick<StackApp, 'exposures' | 'index' | 'names'>;
+type Deps = Pick<StackApp, 'exposures' | 'index' | 'names'>;
 
 /** Each advisory once, by the services that the profile tells; undefined while no source has been read, for then nothing is known. */
-export function exposuresOf({ exposures }: Parts, { services }: StoredProfile): readonly Exposure[] | undefined {
+export function exposuresOf({ exposures }: Deps, { services }: StoredProfile): readonly Exposure[] | undefined {
   return exposures.isKnown ? eachOnce(exposures.ofServices(services)) : undefined;
 }
 
@@ -24,13 +24,13 @@ function eachOnce(all: readonly Exposure[]): readonly Exposure[] {
   return [...byEntry.values()];
 }
 
-export function advisoriesOf(parts: Parts, profile: StoredProfile): z.input<typeof OpenAdvisoriesSchema> {
-  const all = exposuresOf(parts, profile);
-  return all === undefined ? null : openAdvisories(all, parts);
+export function advisoriesOf(deps: Deps, profile: StoredProfile): z.input<typeof OpenAdvisoriesSchema> {
+  const all = exposuresOf(deps, profile);
+  return all === undefined ? null : openAdvisories(all, deps);
 }
 
 /** What is said of a domain is stale when an advisory of what it uses has changed. */
-export function advisoryTags({ index, exposures }: Parts, domain: string): string[] {
+export function advisoryTags({ index, exposures }: Deps, domain: string): string[] {
   const number = index.names.find(domain);
   // One that is scanned while the request waits may come to use anything.
   if (number === undefined) return [...tags.enrichment, ...tags.advisories];

@@ -10,7 +10,7 @@ import { downloadedSteps } from './archive-steps.ts';
 import { download, isThere } from './downloads.ts';
 import { nameOf, politeGet } from './polite-get.ts';
 import { readSideBySide } from './side-by-side.ts';
-import { type AdvisorySource, RecordBatch, readRecord, SourceError, type SourceParts, type Step } from './source.ts';
+import { type AdvisorySource, RecordBatch, readRecord, type SourceDeps, SourceError, type Step } from './source.ts';
 
 export interface OsvOptions {
   /** `https://osv-vulnerabilities.storage.googleapis.com`. */
@@ -50,11 +50,11 @@ export function osvSource(options: OsvOptions): AdvisorySource {
   return {
     name: 'osv',
     everyMs: options.everyMs,
-    async *sync(stored, parts) {
+    async *sync(stored, deps) {
       let cursor: Cursor = Cursor.safeParse(stored).data ?? { since: {}, recent: {} };
       let missing = 0;
       for (const ecosystem of options.ecosystems) {
-        const changes = await listChanges(ecosystem, { options, parts });
+        const changes = await listChanges(ecosystem, { options, deps });
         if (!changes) {
           missing += 1;
           const batch = new RecordBatch();
@@ -62,7 +62,7 @@ export function osvSource(options: OsvOptions): AdvisorySource {
           yield batch.step(cursor);
           continue;
         }
-        for await (const step of ecosystemSteps(ecosystem, { cursor, changes }, { options, parts })) {
+        for await (const step of ecosystemSteps(ecosystem, { cursor, changes }, { options, deps })) {
           cursor = step.cursor as Cursor;
           yield step;
         }
@@ -76,7 +76,7 @@ export function osvSource(options: OsvOptions): AdvisorySource {
 
 interface Context {
   readonly options: OsvOptions;
-  readonly parts: SourceParts;
+  readonly deps: SourceDeps;
 }
 
 async function* ecosystemSteps(
@@ -100,9 +100,9 @@ async function* ecosystemSteps(
 }
 
 /** Newest first; undefined for an ecosystem that is not there. Malware and withdrawn test records are told under other prefixes and are no vulnerabilities. */
-async function listChanges(ecosystem: string, { options, parts }: Context): Promise<Change[] | undefined> {
+async function listChanges(ecosystem: string, { options, deps }: Context): Promise<Change[] | undefined> {
   const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/modified_id.csv`;
-  const answer = await politeGet(url, parts, { maxBytes: MAX_LIST_BYTES, also: [404] });
+  const answer = await politeGet(url, deps, { maxBytes: MAX_LIST_BYTES, also: [404] });
   if (answer.status === 404) return undefined;
   const changes: Change[] = [];
   // A list of a great ecosystem takes a second: read as it flows, so that others have their turn.
@@ -133,15 +133,15 @@ interface ArchiveReading {
 async function* readArchive(
   ecosystem: string,
   { cursor, underWay, newest, changes }: ArchiveReading,
-  { options, parts }: Context,
+  { options, deps }: Context,
 ): AsyncGenerator<Step> {
-  const { directory, signal } = parts;
+  const { directory, signal } = deps;
   const file = path.join(directory, `osv-${ecosystem.replaceAll(/[^A-Za-z0-9]/g, '-')}.zip`);
   const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/all.zip`;
   // It is removed when it was read: one that lies there is that of the sync under way.
   const goesOn = underWay !== undefined && (await isThere(file));
-  if (!goesOn) await download(url, file, { maxBytes: MAX_ARCHIVE_BYTES }, parts);
-  const since = underWay?.since ?? notAfter(newest, parts);
+  if (!goesOn) await download(url, file, { maxBytes: MAX_ARCHIVE_BYTES }, deps);
+  const since = underWay?.since ?? notAfter(newest, deps);
   yield* downloadedSteps(file, {
     read: readOsvRecord,
     isWanted: (name) => name.endsWith('.json') && isVulnerability(name),
@@ -170,16 +170,16 @@ async function* readChanges(
     const last = batch.at(-1)?.modified ?? '';
     // Others of the same moment are still to be read.
     const place = last === next ? new Date(Date.parse(last) - 1).toISOString() : last;
-    const since = latest(notAfter(place, context.parts), cursor.since[ecosystem]);
+    const since = latest(notAfter(place, context.deps), cursor.since[ecosystem]);
     cursor = readUpTo(cursor, ecosystem, { since, read: batch });
     yield records.step(cursor, changes.length);
   }
 }
 
-function readRecords(ecosystem: string, changes: readonly Change[], { options, parts }: Context) {
+function readRecords(ecosystem: string, changes: readonly Change[], { options, deps }: Context) {
   return readSideBySide(changes, async ({ id }) => {
     const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/${encodeURIComponent(id)}.json`;
-    const answer = await politeGet(url, parts, { maxBytes: MAX_RECORD_BYTES, also: [404] });
+    const answer = await politeGet(url, deps, { maxBytes: MAX_RECORD_BYTES, also: [404] });
     if (answer.status === 404) return { record: null, problem: `${id}: not there` };
     return readRecord(answer.body, id, readOsvRecord);
   });
@@ -202,7 +202,7 @@ function readUpTo(
 const overlapping = (time: string): string => new Date(Date.parse(time) - OVERLAP_MS).toISOString();
 
 /** One date ahead of the clock would keep everything that is published until then from being read. */
-function notAfter(time: string, { now }: SourceParts): string {
+function notAfter(time: string, { now }: SourceDeps): string {
   const present = now().toISOString();
   return time < present ? time : present;
 }

@@ -2,7 +2,7 @@
 import type { Downloaded, Fetched } from '@strata/scan';
 import { sleep } from '../sleep.ts';
 import { readJson } from './read-json.ts';
-import { type Patience, SourceError, type SourceParts } from './source.ts';
+import { type Patience, type SourceDeps, SourceError } from './source.ts';
 
 export type Answered = Extract<Fetched, { kind: 'answered' }>;
 
@@ -40,10 +40,10 @@ export class Pace {
 }
 
 /** Throws SourceError when there is no such answer after all tries, and when the signal aborts. */
-export async function politeGet(url: string, parts: SourceParts, options: PoliteGetOptions): Promise<Answered> {
-  const { fetcher, signal, patience = PATIENCE } = parts;
+export async function politeGet(url: string, deps: SourceDeps, options: PoliteGetOptions): Promise<Answered> {
+  const { fetcher, signal, patience = PATIENCE } = deps;
   const { headers = {}, maxBytes, also = [], pace } = options;
-  return askUntil(url, parts, async () => {
+  return askUntil(url, deps, async () => {
     await pace?.turn(signal);
     signal.throwIfAborted();
     const fetched = await fetcher.fetch(url, { headers, maxBytes, timeoutMs: patience.requestMs, signal });
@@ -63,7 +63,7 @@ export type Trouble =
 /** Asks again after pauses while that is of use. Throws SourceError when it is not, and when the signal aborts. */
 export async function askUntil<T>(
   url: string,
-  { signal, patience = PATIENCE }: Pick<SourceParts, 'signal' | 'patience'>,
+  { signal, patience = PATIENCE }: Pick<SourceDeps, 'signal' | 'patience'>,
   ask: () => Promise<{ readonly good: T } | { readonly trouble: Trouble }>,
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {

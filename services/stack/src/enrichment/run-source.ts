@@ -1,9 +1,9 @@
 // One sync of one source: each step is written before the next is asked for, so that a kill loses no more than one step.
 import { randomUUID } from 'node:crypto';
 import { type Lease, type Store, type StoredSource, StoreError } from '@strata/store';
-import { type AdvisorySource, SourceError, type SourceName, type SourceParts } from './source.ts';
+import { type AdvisorySource, type SourceDeps, SourceError, type SourceName } from './source.ts';
 
-export interface RunParts extends SourceParts {
+export interface RunDeps extends SourceDeps {
   readonly store: Store;
   readonly onStep?: (progress: SyncProgress) => void;
 }
@@ -31,8 +31,8 @@ export const LAST_RETRY_MS = 6 * 3_600_000;
 const LONGEST_RETRY_MS = 24 * 3_600_000;
 
 /** Syncs, goes on with what was cut off, and writes down how it ended. Rejects only for trouble of our own: the database, the disk. */
-export async function runSource(source: AdvisorySource, parts: RunParts): Promise<SyncEnd> {
-  const { store, now } = parts;
+export async function runSource(source: AdvisorySource, deps: RunDeps): Promise<SyncEnd> {
+  const { store, now } = deps;
   const owner = randomUUID();
   // Leases are between processes, which share real time and not that of a demo.
   const lease = (): Lease => ({ owner, until: new Date(store.clock().getTime() + LEASE_MS) });
@@ -45,11 +45,11 @@ export async function runSource(source: AdvisorySource, parts: RunParts): Promis
       () => {},
     );
   }, RENEW_MS);
-  const signal = AbortSignal.any([parts.signal, lost.signal]);
+  const signal = AbortSignal.any([deps.signal, lost.signal]);
   const tally: Tally = { read: begun.read, skipped: begun.skipped, skippedExample: begun.skippedExample };
   const told = () => ({ read: tally.read, skipped: tally.skipped });
   try {
-    const cursor = await steps(source, begun, { ...parts, signal }, { lease, tally, lost });
+    const cursor = await steps(source, begun, { ...deps, signal }, { lease, tally, lost });
     const finishedAt = now();
     const nextAt = new Date(finishedAt.getTime() + source.everyMs);
     const isOurs = await store.sources.finish(source.name, { cursor, finishedAt, nextAt }, lease());
@@ -57,7 +57,7 @@ export async function runSource(source: AdvisorySource, parts: RunParts): Promis
   } catch (error) {
     if (lost.signal.aborted) return { kind: 'busy' };
     // A scheduler that is none any more leaves the rest to the next one, who must not wait for what was no failure.
-    const isStopped = parts.signal.aborted || (error instanceof StoreError && error.code === 'superseded');
+    const isStopped = deps.signal.aborted || (error instanceof StoreError && error.code === 'superseded');
     const failures = isStopped ? begun.failures : begun.failures + 1;
     const message = isStopped ? null : error instanceof SourceError ? error.message : 'internal error';
     const nextAt = new Date(now().getTime() + (isStopped ? 0 : pauseAfter(error, failures)));
@@ -92,11 +92,11 @@ interface Hold {
 async function steps(
   source: AdvisorySource,
   begun: StoredSource,
-  parts: RunParts,
+  deps: RunDeps,
   { lease, tally, lost }: Hold,
 ): Promise<unknown> {
-  const { store, signal, onStep } = parts;
-  const running = source.sync(begun.cursor, parts);
+  const { store, signal, onStep } = deps;
+  const running = source.sync(begun.cursor, deps);
   try {
     for (;;) {
       signal.throwIfAborted();

@@ -34,7 +34,7 @@ export interface Patience {
   readonly downloadMs: number;
 }
 
-export interface SourceParts {
+export interface SourceDeps {
   readonly fetcher: Fetcher;
   /** The clock that advisories are dated by. */
   readonly now: () => Date;
@@ -52,7 +52,7 @@ export interface AdvisorySource {
    * The steps from a cursor on: null, or what a step or a whole sync before gave. Returns the cursor that the next sync
    * begins with. A cursor that is not understood begins anew. Throws SourceError when the source cannot go on.
    */
-  sync(cursor: unknown, parts: SourceParts): AsyncGenerator<Step, unknown>;
+  sync(cursor: unknown, deps: SourceDeps): AsyncGenerator<Step, unknown>;
 }
 
 /** Why a source cannot go on, in words for whoever runs the service. */

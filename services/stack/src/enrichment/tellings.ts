@@ -10,7 +10,7 @@ import type { Exposure, Exposures } from './exposures.ts';
 import type { SeenService } from './product-uses.ts';
 import { Turns } from './turns.ts';
 
-export interface TellingParts {
+export interface TellingDeps {
   readonly store: Store;
   readonly index: DomainIndex;
   readonly exposures: Exposures;
@@ -30,16 +30,16 @@ const QUIET_MS = 7 * DAY_MS;
 const FOREVER_MS = 100_000 * DAY_MS;
 
 /** Advisories that have changed: those that touch domains are told, and alerted to where they are exploited. */
-export async function tellAdvisories(entries: readonly Entry[], parts: TellingParts): Promise<void> {
-  const newsSince = parts.now().getTime() - NEWS_MS;
+export async function tellAdvisories(entries: readonly Entry[], deps: TellingDeps): Promise<void> {
+  const newsSince = deps.now().getTime() - NEWS_MS;
   const turns = new Turns();
   for (const entry of entries) {
     if (!entry.exploited && Date.parse(entry.advisory.published) < newsSince) continue;
     await turns.share();
-    const { version, product } = parts.exposures.countsOf(entry);
+    const { version, product } = deps.exposures.countsOf(entry);
     if (version + product === 0) continue;
-    if (entry.exploited) await alertTo(entry, FOREVER_MS, parts);
-    await tell(entry, entry.exploited ? 'exploited' : 'published', parts);
+    if (entry.exploited) await alertTo(entry, FOREVER_MS, deps);
+    await tell(entry, entry.exploited ? 'exploited' : 'published', deps);
   }
 }
 
@@ -68,11 +68,11 @@ const seenService = ([, provider, confidence, version = null, platform = null]: 
 });
 
 /** Alerts to what scans have brought within reach of domains, each advisory once with the figures of all. */
-export async function alertToReach(reach: readonly Reach[], parts: TellingParts): Promise<void> {
+export async function alertToReach(reach: readonly Reach[], deps: TellingDeps): Promise<void> {
   const exposed = new Set(reach.flatMap((each) => each.exposed));
   for (const entry of new Set(reach.flatMap(({ touching }) => touching))) {
-    await alertTo(entry, exposed.has(entry) ? QUIET_MS : FOREVER_MS, parts);
-    await tell(entry, 'exploited', parts);
+    await alertTo(entry, exposed.has(entry) ? QUIET_MS : FOREVER_MS, deps);
+    await tell(entry, 'exploited', deps);
   }
 }
 
@@ -81,7 +81,7 @@ export async function tellDomain(
   { seq, domain, at }: Pick<StoredEvent, 'seq' | 'domain' | 'at'>,
   { domainId }: DomainChanged,
   { exposed }: Reach,
-  { store }: Pick<TellingParts, 'store'>,
+  { store }: Pick<TellingDeps, 'store'>,
 ): Promise<void> {
   if (exposed.length === 0) return;
   const advisoryIds = exposed.map(({ advisory }) => advisory.id);
@@ -96,7 +96,7 @@ export async function tellDomain(
 const affectedBy = (all: readonly Exposure[]): ReadonlySet<Entry> =>
   new Set(all.filter(({ isAffected }) => isAffected).map(({ entry }) => entry));
 
-async function tell(entry: Entry, reason: 'published' | 'exploited', { store, now }: TellingParts): Promise<void> {
+async function tell(entry: Entry, reason: 'published' | 'exploited', { store, now }: TellingDeps): Promise<void> {
   const { id } = entry.advisory;
   await store.advisories.tell(`${reason} ${id}`, {
     kind: 'advisory-touched',
@@ -106,8 +106,8 @@ async function tell(entry: Entry, reason: 'published' | 'exploited', { store, no
   });
 }
 
-async function alertTo(entry: Entry, quietMs: number, parts: TellingParts): Promise<void> {
-  const { store, exposures, names, now, onAlert } = parts;
+async function alertTo(entry: Entry, quietMs: number, deps: TellingDeps): Promise<void> {
+  const { store, exposures, names, now, onAlert } = deps;
   const counts = exposures.countsOf(entry);
   const isWritten = await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs });
   if (isWritten) onAlert();

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DueFeed, DuePlace, Store } from '@strata/store';
 import type { HostQueue } from './host-queue.ts';
 
-export interface DueFeedsParts {
+export interface DueFeedsDeps {
   readonly store: Pick<Store, 'feeds'>;
   readonly queue: HostQueue;
   readonly now: () => Date;
@@ -24,7 +24,7 @@ const PAGE = 1_000;
 const PAGES_A_LOOK = 3;
 
 /** Each call goes on where the one before ended. */
-export function createDueFeeds({ store, queue, now, isPassed }: DueFeedsParts): () => Promise<Look> {
+export function createDueFeeds({ store, queue, now, isPassed }: DueFeedsDeps): () => Promise<Look> {
   let after: DuePlace | undefined;
   let foundInRound = 0;
   let isCrowded = false;

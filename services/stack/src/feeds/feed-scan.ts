@@ -1,7 +1,7 @@
 // Domains that feeds name and that we have never heard of, given to the scan: so many a day, and never those that opted out.
 import type { OfferedDomain, Store } from '@strata/store';
 
-export interface FeedScanParts {
+export interface FeedScanDeps {
   readonly store: Pick<Store, 'feeds' | 'addDomains'>;
   readonly isOptedOut: (domain: string) => boolean;
   readonly now: () => Date;
@@ -15,7 +15,7 @@ const AT_ONCE = 500;
  * Gives the scan what waits for it; resolves when that is in the schedule, or the day's number is reached. A kill in between has the
  * same domains come up again, of which those that were given are tracked by then.
  */
-export function createFeedScan(parts: FeedScanParts): () => Promise<void> {
+export function createFeedScan(deps: FeedScanDeps): () => Promise<void> {
   /** The day on which no more may be given. */
   let spentOn = '';
   let running: Promise<void> | undefined;
@@ -24,11 +24,11 @@ export function createFeedScan(parts: FeedScanParts): () => Promise<void> {
   async function giveAll(): Promise<void> {
     do {
       isAskedAgain = false;
-      const day = parts.now().toISOString().slice(0, 10);
+      const day = deps.now().toISOString().slice(0, 10);
       while (spentOn !== day) {
-        const waiting = await parts.store.feeds.offers.waiting(AT_ONCE);
+        const waiting = await deps.store.feeds.offers.waiting(AT_ONCE);
         if (waiting.length === 0) break;
-        if (!(await giveSome(parts, waiting, day))) spentOn = day;
+        if (!(await giveSome(deps, waiting, day))) spentOn = day;
       }
     } while (isAskedAgain);
   }
@@ -45,7 +45,7 @@ export function createFeedScan(parts: FeedScanParts): () => Promise<void> {
 
 /** Whether there may be more on that day. */
 async function giveSome(
-  { store, isOptedOut, now, perDay }: FeedScanParts,
+  { store, isOptedOut, now, perDay }: FeedScanDeps,
   waiting: readonly OfferedDomain[],
   day: string,
 ): Promise<boolean> {

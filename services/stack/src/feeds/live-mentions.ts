@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { tags } from '../live-index.ts';
 import { TroubleLog } from '../trouble-log.ts';
 
-export interface LiveMentionsParts {
+export interface LiveMentionsDeps {
   readonly store: Pick<Store, 'feeds'>;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -25,7 +25,7 @@ const SHORT_COUNT_MS = 500;
 const REST_PER_COUNT = 4;
 
 export class LiveMentions implements AsyncDisposable {
-  readonly #parts: LiveMentionsParts;
+  readonly #deps: LiveMentionsDeps;
   readonly #trouble: TroubleLog;
   #tally: MentionTally;
   /** The last mention that is counted. */
@@ -39,26 +39,26 @@ export class LiveMentions implements AsyncDisposable {
   #isNewsWaiting = false;
   readonly #stopping = new AbortController();
 
-  private constructor(parts: LiveMentionsParts) {
-    this.#parts = parts;
-    this.#trouble = new TroubleLog(parts.logger, { what: 'counting mentions' });
-    this.#tally = new MentionTally({ now: parts.now().getTime() });
+  private constructor(deps: LiveMentionsDeps) {
+    this.#deps = deps;
+    this.#trouble = new TroubleLog(deps.logger, { what: 'counting mentions' });
+    this.#tally = new MentionTally({ now: deps.now().getTime() });
   }
 
-  static async open(parts: LiveMentionsParts): Promise<LiveMentions> {
-    const live = new LiveMentions(parts);
+  static async open(deps: LiveMentionsDeps): Promise<LiveMentions> {
+    const live = new LiveMentions(deps);
     await live.#countAnew();
-    parts.logger.info({ domains: live.#tally.size, ms: Math.round(live.#countTookMs) }, 'mentions counted');
+    deps.logger.info({ domains: live.#tally.size, ms: Math.round(live.#countTookMs) }, 'mentions counted');
     return live;
   }
 
   /** Windows end with the present day: with a new one any domain counts otherwise than before. */
   tally(): MentionTally {
-    const now = this.#parts.now().getTime();
+    const now = this.#deps.now().getTime();
     if (this.#tally.isAheadOf(now)) this.#isDoubtful = true;
     if (this.#tally.moveTo(now)) {
       if (this.#tally.hasEarly) this.#isDoubtful = true;
-      this.#parts.onMentions(undefined);
+      this.#deps.onMentions(undefined);
     }
     return this.#tally;
   }
@@ -91,7 +91,7 @@ export class LiveMentions implements AsyncDisposable {
   }
 
   async #follow(): Promise<void> {
-    const { store, onMentions } = this.#parts;
+    const { store, onMentions } = this.#deps;
     this.tally();
     const isOld = this.#isDoubtful || (await store.feeds.mentions.epoch()) !== this.#epoch;
     if (isOld && this.#mayCountAnew()) {
@@ -116,9 +116,9 @@ export class LiveMentions implements AsyncDisposable {
 
   /** The old tally answers until the new one is whole. */
   async #countAnew(): Promise<void> {
-    const { mentions } = this.#parts.store.feeds;
+    const { mentions } = this.#deps.store.feeds;
     const startedAt = performance.now();
-    const tally = new MentionTally({ now: this.#parts.now().getTime() });
+    const tally = new MentionTally({ now: this.#deps.now().getTime() });
     // Before anything else is read: what is taken away meanwhile has us count once more.
     const epoch = await mentions.epoch();
     const upToId = await mentions.latestId();

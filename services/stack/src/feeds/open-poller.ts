@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { createFeedScan } from './feed-scan.ts';
 import { createPoller, type FeedPoller } from './poller.ts';
 
-export interface FeedParts {
+export interface FeedDeps {
   readonly store: Store;
   readonly fetcher: Fetcher;
   readonly isOptedOut: (domain: string) => boolean;
@@ -20,8 +20,8 @@ export interface FeedParts {
 export const DAY_MS = 86_400_000;
 
 /** The poller as configured; nothing is polled yet. */
-export function openPoller(config: Config, parts: FeedParts): FeedPoller {
-  const { store, fetcher, isOptedOut, logger, now } = parts;
+export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
+  const { store, fetcher, isOptedOut, logger, now } = deps;
   const scan = config.isFeedScanning
     ? createFeedScan({ store, isOptedOut, now, perDay: config.feedScansPerDay })
     : async () => {};
@@ -34,7 +34,7 @@ export function openPoller(config: Config, parts: FeedParts): FeedPoller {
       ask: (url, request) => fetcher.fetch(url, request),
       random: Math.random,
       onRecorded: async (recorded) => {
-        parts.onRecorded?.(recorded);
+        deps.onRecorded?.(recorded);
         await scan();
       },
     },

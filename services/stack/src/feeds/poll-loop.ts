@@ -5,7 +5,7 @@ import type { Look } from './due-feeds.ts';
 import type { HostQueue } from './host-queue.ts';
 import { Pause } from './pause.ts';
 
-export interface PollLoopParts {
+export interface PollLoopDeps {
   readonly queue: HostQueue;
   readonly look: () => Promise<Look>;
   /** Never rejects. */
@@ -25,11 +25,11 @@ export interface PollLoopOptions {
 const IDLE_MS = 1_000;
 
 /** Resolves when the last poll has ended. */
-export async function loopPolls(parts: PollLoopParts, options: PollLoopOptions): Promise<void> {
-  const { queue } = parts;
+export async function loopPolls(deps: PollLoopDeps, options: PollLoopOptions): Promise<void> {
+  const { queue } = deps;
   const { concurrency, isEnding, idleMs = IDLE_MS, signal } = options;
   const pause = new Pause();
-  const trouble = new TroubleLog(parts.logger, { what: 'reading which feeds are due' });
+  const trouble = new TroubleLog(deps.logger, { what: 'reading which feeds are due' });
   const stop = () => pause.end();
   signal.addEventListener('abort', stop);
   const underWay = new Set<Promise<void>>();
@@ -40,7 +40,7 @@ export async function loopPolls(parts: PollLoopParts, options: PollLoopOptions):
     while (underWay.size < concurrency) {
       const id = queue.take();
       if (id === undefined) return;
-      const polling = parts.poll(id).then(() => {
+      const polling = deps.poll(id).then(() => {
         underWay.delete(polling);
         queue.release(id);
         pause.end();
@@ -55,7 +55,7 @@ export async function loopPolls(parts: PollLoopParts, options: PollLoopOptions):
     // For what found no room there is some now; and one that ends at the last may not wait for the next look.
     if ((isCrowded && queue.waiting === 0) || (isEnding && underWay.size === 0)) lookAgainAt = 0;
     if (hasRoom && performance.now() >= lookAgainAt) {
-      const seen = await lookSafely(parts.look, trouble);
+      const seen = await lookSafely(deps.look, trouble);
       isCrowded = seen.isCrowded;
       if (seen.found > 0) continue;
       if (isEnding && underWay.size === 0 && seen.isNothingLeft) break;
@@ -67,7 +67,7 @@ export async function loopPolls(parts: PollLoopParts, options: PollLoopOptions):
   await Promise.all(underWay);
 }
 
-async function lookSafely(look: PollLoopParts['look'], trouble: TroubleLog): Promise<Look> {
+async function lookSafely(look: PollLoopDeps['look'], trouble: TroubleLog): Promise<Look> {
   try {
     const seen = await look();
     trouble.well();

@@ -12,7 +12,7 @@ import { until } from '../../../../tests/support/until.ts';
 import { NOTHING, readsOne, runDue, setUp, subscribe, subscribeTo, T0 } from '../test/polling.ts';
 import { HostQueue } from './host-queue.ts';
 import { Pause } from './pause.ts';
-import type { PollerParts } from './poller.ts';
+import type { PollerDeps } from './poller.ts';
 import { Rests } from './rests.ts';
 
 const HOUR_MS = 3_600_000;
@@ -86,7 +86,7 @@ describe('the poller', () => {
     await using store = await openStore('sqlite::memory:');
     await subscribe(store, 'https://bad.test/', 'https://again.test/', 'https://good.test/');
     let asked = 0;
-    const poll: PollerParts['poll'] = async (state, options) => {
+    const poll: PollerDeps['poll'] = async (state, options) => {
       asked += 1;
       if (state.url.includes('bad')) throw new Error('a mistake of ours');
       const outcome = await readsOne(state, options);

@@ -9,7 +9,7 @@ import { HostQueue, hostOf } from './host-queue.ts';
 import { loopPolls } from './poll-loop.ts';
 import { Rests } from './rests.ts';
 
-export interface PollerParts {
+export interface PollerDeps {
   readonly store: Pick<Store, 'feeds'>;
   readonly poll: typeof pollFeed;
   readonly ask: Ask;
@@ -63,8 +63,8 @@ const MAX_HOST_REST_MS = 86_400_000;
 /** No poll takes so long. A feed whose process was killed is due again after this time. */
 const CLAIM_MS = 120_000;
 
-export function createPoller(parts: PollerParts, options: PollerOptions): FeedPoller {
-  const { store, logger, now } = parts;
+export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoller {
+  const { store, logger, now } = deps;
   const counts = { polls: 0, failed: 0, unchanged: 0, items: 0, mentions: 0 };
   const restingFeeds = new Rests<number>(now, { maxMs: REST_MS });
   const restingHosts = new Rests<string>(now, { maxMs: MAX_HOST_REST_MS });
@@ -94,7 +94,7 @@ export function createPoller(parts: PollerParts, options: PollerOptions): FeedPo
     { at, signal }: { readonly at: Date; readonly signal: AbortSignal },
   ): Promise<PollResult> {
     try {
-      const outcome = await parts.poll(feed.state, { ask, random: parts.random, now: at.getTime(), signal });
+      const outcome = await deps.poll(feed.state, { ask, random: deps.random, now: at.getTime(), signal });
       const keepFrom = new Date(at.getTime() - options.keepMs);
       const recorded = await store.feeds.record(feed.id, outcome, { at, keepFrom });
       if (outcome.state.nextPollAt < at.getTime() + REST_MS) restingFeeds.begin(feed.id, REST_MS);
@@ -117,7 +117,7 @@ export function createPoller(parts: PollerParts, options: PollerOptions): FeedPo
 
   /** Asks, and hears when a host is asked too often: that holds for its other feeds too. */
   const ask: Ask = async (url, request) => {
-    const answer = await parts.ask(url, request);
+    const answer = await deps.ask(url, request);
     if (answer.kind === 'answered' && (answer.status === 429 || answer.status === 503)) {
       const waitMs = retryAfterMs(answer.headers, now().getTime()) ?? (answer.status === 429 ? REST_MS : 0);
       if (waitMs > 0) restingHosts.begin(hostOf(answer.url), waitMs);
@@ -128,7 +128,7 @@ export function createPoller(parts: PollerParts, options: PollerOptions): FeedPo
   /** What follows from a poll has its own way to catch up: the poll itself is recorded. */
   async function tell(recorded: RecordedPoll): Promise<void> {
     try {
-      await parts.onRecorded(recorded);
+      await deps.onRecorded(recorded);
     } catch (error) {
       logger.error({ err: error }, 'what follows from a poll could not be done');
     }

@@ -2,15 +2,13 @@
 import { type FeedAnswer, newFeed, type PollOutcome } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import type { Store } from '@strata/store';
-import { createPoller, type FeedPoller, type PollerParts } from '../feeds/poller.ts';
+import { createPoller, type FeedPoller, type PollerDeps } from '../feeds/poller.ts';
 
 export const T0 = Date.parse('2026-03-01T12:00:00Z');
 export const NOTHING: FeedAnswer = { kind: 'failed', reason: 'failed', detail: 'not asked' };
 
 /** A poll that reads one new item of each feed and is due again in an hour. */
-export async function readsOne(
-  ...[state, { ask, now, signal }]: Parameters<PollerParts['poll']>
-): Promise<PollOutcome> {
+export async function readsOne(...[state, { ask, now, signal }]: Parameters<PollerDeps['poll']>): Promise<PollOutcome> {
   await ask(state.url, { headers: {}, maxBytes: 1, timeoutMs: 1, ...(signal ? { signal } : {}) });
   signal?.throwIfAborted();
   const domains = [{ domain: 'x.com', kind: 'link' as const }];
@@ -23,7 +21,7 @@ export async function readsOne(
   };
 }
 
-export function setUp(store: Store, more: Partial<PollerParts> & { concurrency?: number; idleMs?: number } = {}) {
+export function setUp(store: Store, more: Partial<PollerDeps> & { concurrency?: number; idleMs?: number } = {}) {
   const { concurrency = 16, idleMs, ...parts } = more;
   let now = T0;
   const outside = { ask: async () => NOTHING, now: () => new Date(now), random: () => 0.5 };

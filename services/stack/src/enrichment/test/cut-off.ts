@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '@strata/store';
-import type { RunParts } from '../run-source.ts';
+import type { RunDeps } from '../run-source.ts';
 import { type NetName, openWorld } from './syncing.ts';
 
 /** Small enough to be stopped at every step, large enough to have several. */
@@ -31,7 +31,7 @@ function dyingAt(writes: number, store: Store): Store {
 }
 
 /** What ends a sync after its n-th step. */
-export function stoppedAfter(steps: number): Pick<RunParts, 'signal' | 'onStep'> {
+export function stoppedAfter(steps: number): Pick<RunDeps, 'signal' | 'onStep'> {
   const stopping = new AbortController();
   let done = 0;
   const onStep = () => {

@@ -12,7 +12,7 @@ import { epssSource } from '../epss.ts';
 import { kevSource } from '../kev.ts';
 import { nvdSource } from '../nvd.ts';
 import { osvSource } from '../osv.ts';
-import { type RunParts, runSource } from '../run-source.ts';
+import { type RunDeps, runSource } from '../run-source.ts';
 import type { AdvisorySource, SourceName } from '../source.ts';
 
 export const START = Date.UTC(2026, 5, 1, 12);
@@ -33,7 +33,7 @@ export async function openGround(clock: { readonly at: number }, fetcher: Fetche
   const file = path.join(directory, 'strata.db');
   const now = () => new Date(clock.at);
   const store = stack.use(await openStore(`sqlite:${file}`, { now }));
-  const parts: RunParts = {
+  const deps: RunDeps = {
     store,
     fetcher,
     now,
@@ -44,8 +44,8 @@ export async function openGround(clock: { readonly at: number }, fetcher: Fetche
   };
   const owned = stack.move();
   return {
-    ...{ store, directory, parts },
-    run: (source: AdvisorySource, options?: Partial<RunParts>) => runSource(source, { ...parts, ...options }),
+    ...{ store, directory, deps },
+    run: (source: AdvisorySource, options?: Partial<RunDeps>) => runSource(source, { ...deps, ...options }),
     async stored(name: SourceName) {
       const found = (await store.sources.list(new Date())).find((source) => source.name === name);
       if (!found) throw new Error(`${name} was never begun`);
