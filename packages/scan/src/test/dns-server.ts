@@ -16,7 +16,6 @@ export interface DnsQuestion {
 /** Messages to send, in order; none is silence. Over TCP `raw` has no length, nor has `drip`: a byte at a time, without an end. */
 type DnsReply = readonly Buffer[] | { raw: Buffer } | { drip: Buffer } | Promise<readonly Buffer[]>;
 export type DnsScript = (question: DnsQuestion) => DnsReply;
-export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>;
 
 /** On loopback; port 0 lets the system choose. @throws EADDRINUSE when a port that was asked for is taken. */
 export async function startDnsServer(script: DnsScript, { address = '127.0.0.1', port: wanted = 0 } = {}) {
@@ -81,8 +80,7 @@ async function listen(tcp: Server, address: string, wanted: number) {
   }
 }
 
-export interface ReplyParts
-  extends Readonly<Partial<Record<'answers' | 'authorities' | 'additionals', readonly Answer[]>>> {
+interface ReplyParts extends Readonly<Partial<Record<'answers' | 'authorities' | 'additionals', readonly Answer[]>>> {
   readonly rcode?: number;
   readonly flags?: number;
 }
