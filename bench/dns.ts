@@ -1,5 +1,5 @@
 // Bench of the resolver: answered questions a second at NSD, beside dnsperf, massdns, Node's own resolver and its bare
-// sockets, and from the root down beside Unbound; the memory that a million names take; and what a message costs.
+// sockets; the memory that a million names take; and what a message costs.
 import { Resolver as NodeResolver } from 'node:dns/promises';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,12 +23,7 @@ export async function benchDns(): Promise<Figure[]> {
   try {
     const names = Array.from({ length: NAMES }, (_, i) => nameOf(i));
     const task = { names, server: servers.leaf, inFlight: IN_FLIGHT, directory };
-    return [
-      ...(await asStub(servers, task)),
-      ...(await fromTheRoot(servers, task)),
-      ...(await ofAMillion(servers)),
-      ...(await ofAMessage()),
-    ];
+    return [...(await asStub(servers, task)), await ofAMillion(servers), ...(await ofAMessage())];
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -72,54 +67,17 @@ async function asStub({ what, leaf }: DnsServers, task: PeerTask): Promise<Figur
   ];
 }
 
-/** Every name is a domain that has to be found: a referral and an answer each. */
-async function fromTheRoot({ root, startUnbound }: DnsServers, task: PeerTask): Promise<Figure[]> {
-  if (root === undefined) return [{ what: 'iterative', value: '–', against: 'skipped, NSD is not installed' }];
-  const ours: Rate[] = [];
-  const theirs: Rate[] = [];
-  let sent = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    await using resolver = new Resolver({ upstreams: ['iterative', root], allowAddresses: ['127.68.0.0/24'] });
-    ours.push(await rateOf(task.names, (name) => answersOf(resolver, name)));
-    sent = resolver.stats().sent;
-    if (startUnbound === undefined || !isInstalled('dnsperf')) continue;
-    await using unbound = await startUnbound();
-    theirs.push(await runDnsperf({ ...task, server: unbound }));
-  }
-  const our = medianOf(ours);
-  const packets = `${(sent / task.names.length).toFixed(2)} packets a domain`;
-  return [
-    { what: 'iterative: domains found from the root, nothing known before', ...told(our, packets) },
-    {
-      what: 'iterative: packets a second and core',
-      value: perSecond((sent / task.names.length) * (1e6 / our.cpuMicros)),
-      against: 'goal: 20,000/s',
-    },
-    theirs.length === 0
-      ? { what: 'Unbound, asked by dnsperf', value: '–', against: 'skipped, unbound or dnsperf is not installed' }
-      : {
-          what: 'Unbound (one thread), asked by dnsperf for the same names',
-          value: perSecond(medianOf(theirs).perSecond),
-          against: `${ratio(medianOf(theirs).perSecond / our.perSecond)} ours`,
-        },
-  ];
-}
-
-async function ofAMillion({ leaf, root }: DnsServers): Promise<Figure[]> {
-  const figures: Figure[] = [];
-  for (const upstreams of [[leaf], ...(root ? [['iterative', root]] : [])]) {
-    await using child = await startChild<{ rssMiB: number; seconds: number }>('./dns-million-process.ts', {
-      upstreams,
-      names: MILLION,
-    });
-    const { rssMiB, seconds } = child.ready;
-    figures.push({
-      what: `${upstreams[0] === 'iterative' ? 'iterative' : 'stub'}: RSS after a million names, most of it seen`,
-      value: `${rssMiB} MiB`,
-      against: `${perSecond(MILLION / seconds)}; goal: < 1,536 MiB`,
-    });
-  }
-  return figures;
+async function ofAMillion({ leaf }: DnsServers): Promise<Figure> {
+  await using child = await startChild<{ rssMiB: number; seconds: number }>('./dns-million-process.ts', {
+    upstreams: [leaf],
+    names: MILLION,
+  });
+  const { rssMiB, seconds } = child.ready;
+  return {
+    what: 'stub: RSS after a million names, most of it seen',
+    value: `${rssMiB} MiB`,
+    against: `${perSecond(MILLION / seconds)}; goal: < 1,536 MiB`,
+  };
 }
 
 /** In a process whose young generation holds all the garbage of a measurement. */

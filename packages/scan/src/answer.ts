@@ -1,5 +1,5 @@
 // What an answer amounts to: the CNAME chain, the records at its end, and what silence means (RFC 1034 §4.3.2, RFC 2308).
-import { isWithin, type Lookup, type LookupStatus } from '@strata/detect';
+import type { Lookup, LookupStatus } from '@strata/detect';
 import { type Message, type RawRecord, RCODE } from './message.ts';
 import { Malformed } from './message-reader.ts';
 import { type RecordOf, type RecordType, readData, readSoaMinimum, TYPE_CODES } from './records.ts';
@@ -37,22 +37,18 @@ export function failed<T>(status: LookupStatus, detail: string, aliases: readonl
   return { lookup: without(status, detail, aliases), ttlSeconds: 0, isAuthentic: false, unfinished: null };
 }
 
-/**
- * Reads the answer to `name` and `type`; every fault in it becomes the status `malformed`. Of a server of a zone only
- * what lies in that zone counts: an alias that leads out of it is `unfinished`.
- */
+/** Reads the answer to `name` and `type`; every fault in it becomes the status `malformed`. */
 export function readAnswer<Type extends RecordType>(
   message: Message,
   name: string,
   type: Type,
-  zone?: string,
 ): Reading<RecordOf[Type]> {
   const { rcode } = message;
   if (rcode === RCODE.refused) return failed('refused', 'REFUSED');
   if (rcode === RCODE.serverFailure) return failed('servfail', 'SERVFAIL');
   if (rcode !== RCODE.noError && rcode !== RCODE.nameError) return failed('servfail', `response code ${rcode}`);
   try {
-    return readChain(message, name, type, zone);
+    return readChain(message, name, type);
   } catch (error) {
     if (error instanceof RangeError || error instanceof Malformed) return failed('malformed', error.message);
     // dns-packet throws plain errors for data that it cannot read.
@@ -60,21 +56,10 @@ export function readAnswer<Type extends RecordType>(
   }
 }
 
-function readChain<Type extends RecordType>(
-  message: Message,
-  name: string,
-  type: Type,
-  zone: string | undefined,
-): Reading<RecordOf[Type]> {
-  const chain =
-    type === 'CNAME' ? { end: name, aliases: [], ttlSeconds: Infinity } : followAliases(message, name, zone);
+function readChain<Type extends RecordType>(message: Message, name: string, type: Type): Reading<RecordOf[Type]> {
+  const chain = type === 'CNAME' ? { end: name, aliases: [], ttlSeconds: Infinity } : followAliases(message, name);
   const { end, aliases } = chain;
   const { isAuthentic } = message;
-  // A zone's own DS record stands above it (RFC 4035 §2.4), out of what its servers know.
-  const isAbove = type === 'DS' && end === zone && aliases.length > 0;
-  if (zone !== undefined && (isAbove || !isInZone(end, zone))) {
-    return { lookup: without('empty', undefined, aliases), ttlSeconds: chain.ttlSeconds, isAuthentic, unfinished: end };
-  }
   const code = TYPE_CODES[type];
   const isOwned = (record: RawRecord) => record.code === code && record.name === end;
   // Most often all of them are.
@@ -97,17 +82,11 @@ function readChain<Type extends RecordType>(
   return { lookup: without('empty', undefined, aliases), ttlSeconds, isAuthentic, unfinished };
 }
 
-/** Whether a name is that of the zone or below it; everything is below the root, `''`. */
-export function isInZone(name: string, zone: string): boolean {
-  return zone === '' || isWithin(name, zone);
-}
-
-function followAliases(message: Message, name: string, zone: string | undefined) {
+function followAliases(message: Message, name: string) {
   const aliases: string[] = [];
   let end = name;
   let ttlSeconds = Infinity;
   for (;;) {
-    if (zone !== undefined && !isInZone(end, zone)) return { end, aliases, ttlSeconds };
     const link = message.answers.find((record) => record.code === CNAME_CODE && record.name === end);
     if (link === undefined) return { end, aliases, ttlSeconds };
     end = readData(message.bytes, link.start, 'CNAME');

@@ -53,7 +53,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   const perHost = options.perHost ?? 2;
   const maxSockets = options.maxSockets ?? 256;
   const maxIdle = Math.floor(maxSockets / 4);
-  const resolver = new Resolver({ ...options.resolver, allowAddresses: options.allowAddresses ?? [] });
+  const resolver = new Resolver(options.resolver);
   const agents = new FetchConnections({ maxIdle, maxIdlePerHost: perHost, idleMs: options.idleMs });
   const files = new KeyedLimit(1);
   const underWay = new Set<Patience>();

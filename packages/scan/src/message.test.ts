@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import dnsPacket from 'dns-packet';
 import { randomFrom } from '../../../tests/support/random.ts';
-import { encodeQuery, isAskable, scrambleCase, stampId } from './message.ts';
+import { encodeQuery, isAskable, stampId } from './message.ts';
 import { Malformed, MessageReader } from './message-reader.ts';
 
 for (const name of ['a', 'example.com', '_dmarc.xn--bcher-kva.example', `${'x'.repeat(63)}.${'y.'.repeat(90)}z`])
@@ -25,13 +25,6 @@ for (const name of ['a', 'example.com', '_dmarc.xn--bcher-kva.example', `${'x'.r
       assert.equal(dnsPacket.decode.bytes, query.length);
     }
   });
-
-it('the question for the root reads back as it was meant', () => {
-  const query = encodeQuery('', 'NS', { isRecursive: false });
-  const { questions, flags } = dnsPacket.decode(query);
-  assert.deepEqual([questions, flags], [[{ name: '.', type: 'NS', class: 'IN' }], 0]);
-  assert.equal(dnsPacket.decode.bytes, query.length);
-});
 
 it('a query owes nothing to what its memory held before', () => {
   for (let i = 0; i < 200; i++) {
@@ -121,16 +114,4 @@ it('a name that is known is taken as given, and only where a pointer leads to it
   const reader = new MessageReader(bytes, 13, { start: 0, name: 'www.example' });
   assert.deepEqual([reader.name(), reader.name(), reader.name()], ['www.example', 'example', 'www.example']);
   assert.equal(reader.offset, bytes.length);
-});
-
-it('the letter case of a question is by chance, but some letter is upper case', () => {
-  for (const [bits, name] of [
-    [0, '1-Www.example'],
-    [0xffff, '1-WWW.EXAMPLE'],
-    [0b1010, '1-wWw.Example'],
-  ] as const) {
-    const query = encodeQuery('1-www.example', 'A', {});
-    scrambleCase(query, () => bits);
-    assert.equal(dnsPacket.decode(query).questions?.[0]?.name, name);
-  }
 });

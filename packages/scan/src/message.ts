@@ -12,23 +12,11 @@ const RECURSION_DESIRED = 0x01;
 const AUTHENTIC_DATA = 0x20;
 const CHECKING_DISABLED = 0x10;
 const DOT = 0x2e;
-const CASE_BIT = 0x20;
 const IN_CLASS = 1;
 const CNAME_CODE = 5;
 const SOA_CODE = 6;
 
-const NS_CODE = TYPE_CODES.NS;
-const ADDRESS_CODES: ReadonlySet<number> = new Set([TYPE_CODES.A, TYPE_CODES.AAAA]);
-
-export const RCODE = {
-  noError: 0,
-  formatError: 1,
-  serverFailure: 2,
-  nameError: 3,
-  notImplemented: 4,
-  refused: 5,
-  notAuthoritative: 9,
-} as const;
+export const RCODE = { noError: 0, formatError: 1, serverFailure: 2, nameError: 3, refused: 5 } as const;
 
 /** A record whose data has not been read yet: `start` is where its two length bytes stand. */
 export interface RawRecord {
@@ -49,45 +37,25 @@ export interface Message {
   readonly authority: RawRecord | null;
 }
 
-/** A message with what else a name server of a zone says: to whom it refers (RFC 1034 §4.3.1). */
-export interface AuthorityMessage extends Message {
-  /** The server answers for the zone itself (AA). */
-  readonly isAuthoritative: boolean;
-  readonly nameServers: readonly RawRecord[];
-  /** Addresses of the additional section: glue. */
-  readonly addresses: readonly RawRecord[];
-}
-
 /** The EDNS0 record of a query (RFC 6891 §6.1.2): root name, type 41, our payload size, and nothing else. */
 const OPT = Buffer.from([0, 0, 41, UDP_PAYLOAD_BYTES >> 8, UDP_PAYLOAD_BYTES & 0xff, 0, 0, 0, 0, 0, 0]);
 
 /** The header of a query before its flags: no id yet, one question. */
 const HEAD = Buffer.from([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
 
-export interface QueryForm {
-  /** Without EDNS0 it is for servers that answered FORMERR to it (RFC 6891 §7). */
-  readonly hasEdns?: boolean;
-  readonly isUnchecked?: boolean;
-  /** False for the name servers of zones, of whom neither recursion nor a check of signatures is wanted. */
-  readonly isRecursive?: boolean;
-}
-
 /**
- * A query; its id is zero until `stampId`. The name must be askable. It asks to be told whether signatures
+ * A recursive query; its id is zero until `stampId`. The name must be askable. It asks to be told whether signatures
  * were checked by the AD bit (RFC 6840 §5.7), which unlike DO does not bring them along, or by CD not to check them.
+ * Without EDNS0 it is for servers that answered FORMERR to it (RFC 6891 §7), and has none of this.
  */
-export function encodeQuery(
-  name: string,
-  type: RecordType,
-  { hasEdns = true, isUnchecked = false, isRecursive = true }: QueryForm = {},
-): Buffer {
-  const nameEnd = HEADER_BYTES + (name === '' ? 1 : name.length + 2);
+export function encodeQuery(name: string, type: RecordType, { hasEdns = true, isUnchecked = false } = {}): Buffer {
+  const nameEnd = HEADER_BYTES + name.length + 2;
   const end = nameEnd + 4;
   // From Node's pool, which is not cleared: every byte is written here.
   const query = Buffer.allocUnsafe(hasEdns ? end + OPT_BYTES : end);
   query.set(HEAD);
-  if (isRecursive) query[2] = RECURSION_DESIRED;
-  if (hasEdns && isRecursive) query[3] = isUnchecked ? CHECKING_DISABLED : AUTHENTIC_DATA;
+  query[2] = RECURSION_DESIRED;
+  if (hasEdns) query[3] = isUnchecked ? CHECKING_DISABLED : AUTHENTIC_DATA;
   // Each dot gives its place to the next label's length; the name is ASCII without empty labels.
   let start = HEADER_BYTES;
   for (let i = 0; i < name.length; i++) {
@@ -98,7 +66,7 @@ export function encodeQuery(
     query[start] = at - start - 1;
     start = at;
   }
-  query[start] = nameEnd - start - (name === '' ? 1 : 2);
+  query[start] = nameEnd - start - 2;
   query[nameEnd - 1] = 0;
   query[nameEnd] = TYPE_CODES[type] >> 8;
   query[nameEnd + 1] = TYPE_CODES[type] & 0xff;
@@ -141,41 +109,10 @@ export function answersQuery(bytes: Buffer, query: Buffer): boolean {
     const theirs = bytes[i] ?? 0;
     const ours = query[i] ?? 0;
     if (theirs === ours) continue;
-    // Only a letter for the same letter in the other case.
-    const lower = ours | CASE_BIT;
-    if ((theirs | CASE_BIT) !== lower || lower < 0x61 || lower > 0x7a) return false;
+    // Only an upper-case letter for our lower-case one; names are sent in lower case.
+    if ((theirs | 0x20) !== ours || ours < 0x61 || ours > 0x7a) return false;
   }
   return true;
-}
-
-/** Whether an answer that `answersQuery` accepted repeats the question letter for letter, as one that was forged blindly would not. */
-export function repeatsCase(bytes: Buffer, query: Buffer): boolean {
-  return (
-    bytes[5] === 0 || bytes.compare(query, HEADER_BYTES, questionEnd(query), HEADER_BYTES, questionEnd(query)) === 0
-  );
-}
-
-/**
- * Gives each letter of the question's name a case by chance (0x20), the first one upper case if else none had it: a server that answers
- * in lower case would seem to keep the case. `random` has a bit for each letter.
- */
-export function scrambleCase(query: Buffer, random: () => number): void {
-  const end = questionEnd(query) - 4;
-  let bits = 0;
-  let first = 0;
-  let hasUpper = false;
-  for (let i = HEADER_BYTES; i < end; i++) {
-    const lower = (query[i] ?? 0) | CASE_BIT;
-    // Lengths of labels are below 64, where no letters are.
-    if (lower < 0x61 || lower > 0x7a) continue;
-    first ||= i;
-    if (bits <= 1) bits = random() | 0x1_0000;
-    const isUpper = (bits & 1) === 1;
-    query[i] = isUpper ? lower & ~CASE_BIT : lower;
-    hasUpper ||= isUpper;
-    bits >>>= 1;
-  }
-  if (first > 0 && !hasUpper) query[first] = (query[first] ?? 0) & ~CASE_BIT;
 }
 
 export function isTruncated(bytes: Buffer): boolean {
@@ -184,10 +121,6 @@ export function isTruncated(bytes: Buffer): boolean {
 
 function isAuthentic(bytes: Buffer): boolean {
   return ((bytes[3] ?? 0) & AUTHENTIC_DATA) !== 0;
-}
-
-function isAuthoritative(bytes: Buffer): boolean {
-  return ((bytes[2] ?? 0) & 0x04) !== 0;
 }
 
 export function rcodeOf(bytes: Buffer): number {
@@ -227,35 +160,6 @@ export function readMessage(bytes: Buffer, query: Buffer, question: Question): M
     if (record?.code === SOA_CODE) authority ??= record;
   }
   return { bytes, rcode: rcodeOf(bytes), isAuthentic: isAuthentic(bytes), answers, authority };
-}
-
-/**
- * `readMessage`, of an answer by a name server of a zone.
- * @throws Malformed as it does.
- */
-export function readAuthorityMessage(bytes: Buffer, query: Buffer, question: Question): AuthorityMessage {
-  const wanted = TYPE_CODES[question.type];
-  const reader = readerOf(bytes, query, question);
-  const section = (count: number) => {
-    const records: RawRecord[] = [];
-    for (let i = 0; i < count; i++) {
-      const record = readRecord(reader);
-      if (record !== null) records.push(record);
-    }
-    return records;
-  };
-  const answers = section(bytes.readUInt16BE(6)).filter(({ code }) => code === wanted || code === CNAME_CODE);
-  const authorities = section(bytes.readUInt16BE(8));
-  return {
-    bytes,
-    rcode: rcodeOf(bytes),
-    isAuthentic: false,
-    isAuthoritative: isAuthoritative(bytes),
-    answers,
-    authority: authorities.find(({ code }) => code === SOA_CODE) ?? null,
-    nameServers: authorities.filter(({ code }) => code === NS_CODE),
-    addresses: section(bytes.readUInt16BE(10)).filter(({ code }) => ADDRESS_CODES.has(code)),
-  };
 }
 
 /** Null for a class other than IN. */

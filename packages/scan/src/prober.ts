@@ -48,7 +48,7 @@ export interface Prober extends AsyncDisposable {
 }
 
 export function createProber(options: ProberOptions): Prober {
-  const resolver = new Resolver({ ...options.resolver, allowAddresses: options.allowAddresses ?? [] });
+  const resolver = new Resolver(options.resolver);
   const now = options.now ?? (() => new Date());
   const zones = options.asnZones ?? CYMRU;
   const web: Omit<SiteParts, 'addressesOf'> = {

@@ -89,6 +89,9 @@ it('an answer for another name alone is asked for again, at the other upstream w
 it('a forged answer before the true one is passed over', async () =>
   assert.deepEqual((await lookUp((q) => [evil(q), ...(found(q) as Buffer[])])).records, ['192.0.2.1']));
 
+it('an answer that repeats the question in another letter case is an answer to it', async () =>
+  assert.deepEqual((await lookUp((q) => found({ ...q, name: 'A.tEsT' }))).records, ['192.0.2.1']));
+
 it('damage to any byte never throws and never invents an address', async () => {
   const damaged: DnsScript = (q) => {
     const bytes = reply(q, { answers: [cname(q.name, 'b.test'), a('b.test', '192.0.2.1')] });

@@ -1,36 +1,28 @@
-// The resolver of a scan: shared questions, a cache that obeys TTLs, chains of aliases followed; answers come from a source.
+// The resolver of a scan: shared questions, a cache that obeys TTLs, chains of aliases followed; recursive resolvers answer.
 import { getServers } from 'node:dns';
 import type { Lookup } from '@strata/detect';
 import { type Answer, failed, MAX_ALIASES, type Reading } from './answer.ts';
 import { AnswerCache } from './answer-cache.ts';
-import type { AnswerSource, Asking, SourceStats } from './answer-source.ts';
-import { IterativeSource } from './iterative/iterative-source.ts';
 import { isAskable } from './message.ts';
 import type { RecordOf, RecordType } from './records.ts';
 import { SharedWork } from './shared-work.ts';
-import { StubSource } from './stub-source.ts';
+import { type Asking, type SourceStats, StubSource } from './stub-source.ts';
 import { StopSwitch, type Upstream } from './udp-channel.ts';
 
 export interface ResolverOptions {
-  /**
-   * Recursive resolvers, asked in turn; those of the system when left out or empty. When the first is `iterative`, the
-   * others are the root servers to start from, and the Internet's when there are none; name servers are then asked at
-   * the port of the roots.
-   */
-  readonly upstreams?: readonly (Upstream | 'iterative')[];
+  /** Recursive resolvers, asked in turn; those of the system when left out or empty. */
+  readonly upstreams?: readonly Upstream[];
   /** For one try. Longer than a resolver's own patience, else its SERVFAIL would be read as silence. */
   readonly tryTimeoutMs?: number;
   /** Tries a question at most at upstreams; one that answered to the point, if only with a failure, is not asked again. */
   readonly tries?: number;
   /** For all tries of one question, waiting in line not counted. */
   readonly totalTimeoutMs?: number;
-  /** Questions in flight at one upstream or name server; more wait in line. */
+  /** Questions in flight at one upstream; more wait in line. */
   readonly maxInFlight?: number;
   readonly cacheEntries?: number;
   readonly cacheBytes?: number;
   readonly maxTtlMs?: number;
-  /** CIDRs where name servers may be asked although they are private; only `iterative` asks whom others name. */
-  readonly allowAddresses?: readonly string[];
 }
 
 export interface ResolverStats extends SourceStats {
@@ -54,7 +46,7 @@ const SIGNED_ZONE = 'com';
 const UPSTREAM_TTL_SECONDS = 60;
 
 export class Resolver implements AsyncDisposable {
-  readonly #source: AnswerSource;
+  readonly #source: StubSource;
   readonly #cache: AnswerCache;
   readonly #asking = new Map<string, SharedWork<Answer<unknown>>>();
   readonly #stats = { questions: 0, cacheHits: 0, shared: 0 };
@@ -71,11 +63,6 @@ export class Resolver implements AsyncDisposable {
 
   stats(): ResolverStats {
     return { ...this.#stats, ...this.#source.stats() };
-  }
-
-  /** Whether there is somebody who may check signatures, and who can be asked not to. */
-  get hasUpstreams(): boolean {
-    return this.#source.upstreams.length > 0;
   }
 
   /** Asks, or answers from the cache. Failures are statuses; rejects only when `signal` aborts. */
@@ -187,22 +174,9 @@ export class Resolver implements AsyncDisposable {
   }
 }
 
-function sourceOf(options: ResolverOptions): AnswerSource {
+function sourceOf(options: ResolverOptions): StubSource {
   const { upstreams = [], tryTimeoutMs = 2_000, totalTimeoutMs = 6_000, maxInFlight = 1_000 } = options;
-  const addresses = upstreams.filter((upstream) => upstream !== 'iterative');
-  if (upstreams[0] === 'iterative') {
-    const { allowAddresses = [] } = options;
-    const isPrimed = addresses.length === 0;
-    return new IterativeSource({
-      roots: addresses,
-      isPrimed,
-      tryTimeoutMs,
-      totalTimeoutMs,
-      maxInFlight,
-      allowAddresses,
-    });
-  }
-  const asked = addresses.length > 0 ? addresses : systemUpstreams();
+  const asked = upstreams.length > 0 ? upstreams : systemUpstreams();
   const tries = options.tries ?? Math.max(DEFAULT_TRIES, asked.length);
   return new StubSource(asked, { tries, tryTimeoutMs, totalTimeoutMs, maxInFlight });
 }

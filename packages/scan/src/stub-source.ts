@@ -1,7 +1,7 @@
 // Answers from recursive resolvers: several of them in turn, tries, and what to make of their failures.
 import { failed, type Reading } from './answer.ts';
-import type { AnswerSource, Asking, SourceStats } from './answer-source.ts';
 import { encodeQuery, RCODE, rcodeOf } from './message.ts';
+import type { RecordType } from './records.ts';
 import { TimerWheel } from './timer-wheel.ts';
 import { conclude, type Failure, readExchange } from './tries.ts';
 import type { StopSwitch, Upstream } from './udp-channel.ts';
@@ -14,7 +14,30 @@ export interface StubSourceOptions {
   readonly maxInFlight: number;
 }
 
-export class StubSource implements AnswerSource {
+/** One question, as it is shared and kept. */
+export interface Asking {
+  /** Lower-case, without trailing dot; askable. */
+  readonly question: string;
+  readonly type: RecordType;
+  /** Signatures need not be checked (CD, RFC 4035 §3.2.2). */
+  readonly isUnchecked: boolean;
+  /** The only upstream to ask, by its label; all of them when left out. */
+  readonly only?: string;
+}
+
+export interface SourceStats {
+  readonly sent: number;
+  readonly timeouts: number;
+  readonly overTcp: number;
+  /** Packets with our id that were no answers to our question: forgeries, mostly. */
+  readonly strays: number;
+  /** Questions that ended in a failure after all tries. */
+  readonly failures: number;
+}
+
+/** Every question ends within its total time-out; failures are readings. Nothing is kept of answers. */
+export class StubSource implements AsyncDisposable {
+  /** Labels of the upstreams. */
   readonly upstreams: readonly string[];
   readonly #clients: readonly UpstreamClient[];
   readonly #wheel = new TimerWheel();

@@ -20,10 +20,6 @@ export class TimerWheel implements Disposable {
   #turned = 0;
   #startedAt = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
   add(entry: WheelEntry, delayMs: number): void {
     if (this.#interval === undefined) this.#start();
     // One tick more than it takes, for the one that is under way; and measured from now, for the wheel may lag.

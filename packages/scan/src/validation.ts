@@ -21,7 +21,7 @@ interface Options {
  */
 export async function askApex(resolver: Resolver, domain: string, { signal }: Options): Promise<Apex> {
   const { lookup, isAuthentic } = await resolver.ask(domain, 'NS', { signal });
-  if (lookup.status === 'servfail' && resolver.hasUpstreams) {
+  if (lookup.status === 'servfail') {
     const ns = await resolver.query(domain, 'NS', { signal, isUnchecked: true });
     if (ns.status === 'found') return { ns: publicly(ns), isAuthentic: false, isUnchecked: true };
   }

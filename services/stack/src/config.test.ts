@@ -22,21 +22,31 @@ describe('the configuration', () => {
     assert.equal(readConfig({ STRATA_STACK_PORT: '' }).port, 8787, 'an empty variable is unset');
   });
 
-  it('reads resolvers with and without a port, IPv4 and IPv6, and the mode that begins at the roots', () => {
-    const five = { address: '192.0.2.2', port: 5353 };
+  it('reads resolvers with and without a port, IPv4 and IPv6', () => {
     for (const [given, resolvers] of [
-      ['192.0.2.1, 192.0.2.2:5353', [{ address: '192.0.2.1', port: 53 }, five]],
+      [
+        '192.0.2.1, 192.0.2.2:5353',
+        [
+          { address: '192.0.2.1', port: 53 },
+          { address: '192.0.2.2', port: 5353 },
+        ],
+      ],
       ['[2001:db8::1]:54', [{ address: '2001:db8::1', port: 54 }]],
-      ['iterative', ['iterative']],
-      ['iterative, 192.0.2.2:5353', ['iterative', five]],
     ] as const)
       assert.deepEqual(readConfig({ STRATA_RESOLVERS: given }).resolvers, resolvers);
-    assert.match(refusalOf({ STRATA_RESOLVERS: '192.0.2.1, iterative' }), /must come first/);
-    const forms = 'give iterative, or addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53';
+    const forms = 'give addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53';
     for (const bad of ['dns.example', '192.0.2.1:99999', 'ITERATIVE', '300.1.2.3']) {
       const refusal = refusalOf({ STRATA_RESOLVERS: `192.0.2.1 ${bad}` });
       assert.equal(refusal, `STRATA_RESOLVERS: '${bad}' is not a resolver: ${forms}`);
     }
+  });
+
+  it('refuses the former mode `iterative`, with what to do instead', () => {
+    for (const given of ['iterative', 'iterative,192.0.2.1'])
+      assert.match(
+        refusalOf({ STRATA_RESOLVERS: given }),
+        /^STRATA_RESOLVERS: 'iterative' is no longer supported: run a recursive resolver .+docs\/operations\.md/,
+      );
   });
 
   it('reads networks of both families and refuses what is not one, by its value', () => {

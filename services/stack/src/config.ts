@@ -34,17 +34,18 @@ export const Paths = z.string().transform((value) =>
     .filter((item) => item.length > 0),
 );
 
-/** `iterative`, `address`, `address:port` or `[v6]:port`. */
+/** `address`, `address:port` or `[v6]:port`. */
 const Resolver = z.string().transform((value, context) => {
-  if (value === 'iterative') return value;
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([0-9.]+|[0-9a-fA-F:]{3,}))(?::(\d{1,5}))?$/.exec(value);
   const address = match?.[1] ?? match?.[2];
   const port = Number(match?.[3] ?? 53);
   if (!address || isIP(address) === 0 || port < 1 || port > 65_535) {
-    context.addIssue({
-      code: 'custom',
-      message: `'${value}' is not a resolver: give iterative, or addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53`,
-    });
+    // A mode of earlier versions, which asked name servers from the root down.
+    const advice =
+      value === 'iterative'
+        ? "is no longer supported: run a recursive resolver beside the scanner and give its address, as 127.0.0.1:5335 (docs/operations.md, 'A resolver beside the scanner')"
+        : 'is not a resolver: give addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53';
+    context.addIssue({ code: 'custom', message: `'${value}' ${advice}` });
     return z.NEVER;
   }
   return { address, port };
@@ -71,9 +72,7 @@ export const Environment = z.object({
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/stack'),
   ...WitnessEnvironment.shape,
-  STRATA_RESOLVERS: List.pipe(z.array(Resolver))
-    .refine((list) => list.lastIndexOf('iterative') <= 0, '`iterative` must come first, and root servers behind it')
-    .optional(),
+  STRATA_RESOLVERS: List.pipe(z.array(Resolver)).default([]),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
   ...BoundEnvironment.shape,
   STRATA_ALLOWED_HOSTS: List.pipe(z.array(HostName)).default([]),
@@ -134,8 +133,8 @@ export interface Config {
   readonly ledgerOrigin: string;
   /** They cosign the ledger's checkpoints. */
   readonly witnesses: WitnessSettings | undefined;
-  /** Empty: the system's resolvers. Behind `iterative`, which comes first: root servers. */
-  readonly resolvers: readonly ('iterative' | { readonly address: string; readonly port: number })[];
+  /** Recursive resolvers; empty: those of the system. */
+  readonly resolvers: readonly { readonly address: string; readonly port: number }[];
   readonly trustedProxies: readonly string[];
   /** Of connections and streams. */
   readonly bounds: Bounds;
@@ -221,7 +220,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     metricsPort: value.STRATA_METRICS_PORT,
     ledgerOrigin: value.STRATA_LEDGER_ORIGIN,
     witnesses: witnessesOf(value, (problem) => new ConfigError(problem)),
-    resolvers: value.STRATA_RESOLVERS ?? [],
+    resolvers: value.STRATA_RESOLVERS,
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
     bounds: boundsOf(value),
     allowedHosts: value.STRATA_ALLOWED_HOSTS,

@@ -26,7 +26,7 @@ export { sharedLedgerOf } from './ledger.ts';
 export { loadFingerprints } from './load-fingerprints.ts';
 export { openFetcher } from './open-fetcher.ts';
 export { openRulebook } from './open-rulebook.ts';
-export { findSureName, openConfiguredStore, openScanning, RESTORING } from './open-scanning.ts';
+export { openConfiguredStore, openScanning, RESTORING } from './open-scanning.ts';
 export type { RunningRole } from './running-role.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startRole, startStack } from './serve.ts';

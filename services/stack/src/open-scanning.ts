@@ -36,15 +36,6 @@ export async function openConfiguredStore(config: Config, { now }: Pick<World, '
   return openStore(databaseUrl, { ...(now ? { now } : {}), poolSize, rescanAfterMs });
 }
 
-/** What the configured way of resolving says of a name that surely exists: `found` where it works. */
-export async function findSureName({
-  resolvers,
-  allowAddresses,
-}: Pick<Config, 'resolvers' | 'allowAddresses'>): Promise<string> {
-  await using resolver = new Resolver({ upstreams: resolvers, allowAddresses });
-  return (await resolver.query(SURE_NAME, 'NS')).status;
-}
-
 /** Opens what a scan needs; `onRecorded` hears of each recorded scan before its outcome is given out. */
 export async function openScanning(
   config: Config,
@@ -59,7 +50,6 @@ export async function openScanning(
   const now = world.now ?? store.clock;
   const resolving = {
     upstreams: config.resolvers,
-    allowAddresses: config.allowAddresses,
     ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
   };
   const resolver = stack.use(new Resolver(resolving));

@@ -126,8 +126,6 @@ async function beginWithSomething(store: Store, logger: Logger): Promise<void> {
   );
 }
 
-function resolverName(resolver: Config['resolvers'][number]): string {
-  if (resolver === 'iterative') return resolver;
-  const { address, port } = resolver;
+function resolverName({ address, port }: Config['resolvers'][number]): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

@@ -11,14 +11,11 @@ export interface DnsQuestion {
   readonly type: string;
   readonly transport: 'udp' | 'tcp';
   readonly bytes: Buffer;
-  /** Who asked, over UDP. */
-  readonly from?: RemoteInfo;
 }
 
 /** Messages to send, in order; none is silence. Over TCP `raw` has no length, nor has `drip`: a byte at a time, without an end. */
 type DnsReply = readonly Buffer[] | { raw: Buffer } | { drip: Buffer } | Promise<readonly Buffer[]>;
 export type DnsScript = (question: DnsQuestion) => DnsReply;
-export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>;
 
 /** On loopback; port 0 lets the system choose. @throws EADDRINUSE when a port that was asked for is taken. */
 export async function startDnsServer(script: DnsScript, { address = '127.0.0.1', port: wanted = 0 } = {}) {
@@ -49,7 +46,7 @@ export async function startDnsServer(script: DnsScript, { address = '127.0.0.1',
   });
   const { port, udp } = await listen(tcp, address, wanted);
   udp.on('message', async (bytes: Buffer, from: RemoteInfo) => {
-    const reply = await script({ ...read(bytes, 'udp'), from });
+    const reply = await script(read(bytes, 'udp'));
     if ('length' in reply) for (const message of reply) udp.send(message, from.port, from.address);
   });
   return {
@@ -83,8 +80,7 @@ async function listen(tcp: Server, address: string, wanted: number) {
   }
 }
 
-export interface ReplyParts
-  extends Readonly<Partial<Record<'answers' | 'authorities' | 'additionals', readonly Answer[]>>> {
+interface ReplyParts extends Readonly<Partial<Record<'answers' | 'authorities' | 'additionals', readonly Answer[]>>> {
   readonly rcode?: number;
   readonly flags?: number;
 }
@@ -105,7 +101,7 @@ const record = (type: Answer['type'], name: string, data: unknown, ttl = 300) =>
 export const a = (name: string, data: string, ttl?: number) => record('A', name, data, ttl);
 export const aaaa = (name: string, data: string) => record('AAAA', name, data);
 export const cname = (name: string, data: string) => record('CNAME', name, data);
-export const ns = (name: string, data: string, ttl?: number) => record('NS', name, data, ttl);
+export const ns = (name: string, data: string) => record('NS', name, data);
 export const mx = (name: string, exchange: string, preference = 10) => record('MX', name, { preference, exchange });
 export const ds = (name: string) =>
   record('DS', name, { keyTag: 1, algorithm: 13, digestType: 2, digest: Buffer.from('d4b7', 'hex') });

@@ -1,4 +1,4 @@
-// NSD and Unbound as processes of their own, with a folder of their own: where they are installed.
+// NSD and Unbound, where they are installed, each as a process with a temporary directory.
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -50,13 +50,22 @@ ${names.map((name) => `zone:\n  name: "${name}"\n  zonefile: "${name}.zone"\n`).
   });
 }
 
-/** A recursive resolver that begins at `root`. */
-export function startUnbound(where: Where, root: string) {
-  return start('unbound', where, async (directory) => {
+export interface UnboundOptions {
+  /** A configuration for the interface 127.0.0.1, of which port, files and user are replaced. */
+  readonly include: string;
+  readonly port: number;
+  /** Address of the root server, on loopback. */
+  readonly root: string;
+  readonly trustAnchors: readonly string[];
+}
+
+/** A recursive resolver that starts at `root`. */
+export function startUnbound({ include, port, root, trustAnchors }: UnboundOptions) {
+  return start('unbound', { address: '127.0.0.1', port }, async (directory) => {
     await writeFile(path.join(directory, 'hints'), `. 3600 IN NS ns.root.\nns.root. 3600 IN A ${root}\n`);
-    return `server:
-  interface: ${where.address}@${where.port}
-  do-daemonize: no
+    return `include: "${include}"
+server:
+  port: ${port}
   username: ""
   chroot: ""
   directory: "${directory}"
@@ -64,10 +73,8 @@ export function startUnbound(where: Where, root: string) {
   use-syslog: no
   logfile: "${directory}/log"
   root-hints: "${directory}/hints"
-  module-config: "iterator"
   do-not-query-localhost: no
-  do-ip6: no
-  access-control: 127.0.0.0/8 allow
+${trustAnchors.map((anchor) => `  trust-anchor: "${anchor}"\n`).join('')}
 remote-control:
   control-enable: no
 `;

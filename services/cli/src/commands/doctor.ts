@@ -17,7 +17,7 @@ import { checkModel } from '../doctor/models.ts';
 import { judgeNames } from '../doctor/names.ts';
 import { checkPort } from '../doctor/ports.ts';
 import { checkReach } from '../doctor/reach.ts';
-import { checkIterative, checkResolver } from '../doctor/resolvers.ts';
+import { checkResolver } from '../doctor/resolvers.ts';
 import { CommandError, counted, type OutputOptions, plainText, printJson } from '../output.ts';
 import { effectiveEnvironment, openSecrets } from '../settings/settings.ts';
 import type { ServiceName } from '../settings/tables.ts';
@@ -103,9 +103,7 @@ async function finished(check: Check): Promise<readonly Finding[]> {
 
 function stackChecks(config: Config, machine: MachineFacts): Check[] {
   const { host, port, metricsPort, dataDirectory, databaseUrl, chatUrl } = config;
-  const named = config.resolvers.filter((each) => each !== 'iterative');
-  const isIterative = named.length < config.resolvers.length;
-  const resolvers = config.resolvers.length > 0 ? named : getServers().map(systemResolver);
+  const resolvers = config.resolvers.length > 0 ? config.resolvers : getServers().map(systemResolver);
   const ours = { path: '/health', words: /"_alpha":true.{0,1000}"status":"ok"/ };
   // Of every role, and of no other service.
   const metrics = { path: '/metrics', words: /^strata_database_connections/m };
@@ -124,10 +122,7 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
       const shared = await sharedLedger(config);
       return [await checkKeys({ service: 'stack', directory: dataDirectory, origin: config.ledgerOrigin, shared })];
     },
-    // What follows `iterative` are root servers, which answer no questions of ours to the end.
-    ...(isIterative
-      ? [async () => [await checkIterative(config)]]
-      : resolvers.map((resolver) => async () => [await checkResolver(resolver)])),
+    ...resolvers.map((resolver) => async () => [await checkResolver(resolver)]),
     async () => judgeNames(config),
     ...reachable('STRATA_CHAT_URL', chatUrl),
   ];

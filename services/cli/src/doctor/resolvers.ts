@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import type { Config } from '@strata/stack';
 import dns, { type DecodedPacket } from 'dns-packet';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -18,21 +17,6 @@ const SURE_NAME = 'com';
 /** Passes everywhere without fragments (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1_232;
 const TRIES = 2;
-
-/** Follows one name from the root servers down, as scans will. */
-export async function checkIterative(config: Pick<Config, 'resolvers' | 'allowAddresses'>): Promise<Finding> {
-  const check = 'resolver (iterative)';
-  const { findSureName } = await import('@strata/stack');
-  const startedAt = performance.now();
-  const status = await findSureName(config);
-  if (status === 'found')
-    return ok(check, `${SURE_NAME}. found from the roots in ${Math.round(performance.now() - startedAt)} ms`);
-  return problem(check, {
-    found: `${SURE_NAME}., which exists, cannot be found from the root servers (${status})`,
-    means: 'Nothing can be scanned.',
-    todo: 'Let UDP and TCP 53 out to any address, or name a recursive resolver with STRATA_RESOLVERS.',
-  });
-}
 
 /** Asks one resolver a handful of questions. */
 export async function checkResolver(resolver: ResolverPlace, { timeoutMs = 3_000 } = {}): Promise<Finding> {
