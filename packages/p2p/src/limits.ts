@@ -161,6 +161,9 @@ export const RELAY = {
   connectionBytes: 256 * MIB,
   /** Relays at which a host that cannot be dialled makes itself reachable: one may go. */
   maxUsed: 2,
+  /** Until a relay that refused, or did not answer in time, is asked again: twice as long after each try. */
+  retryMs: 1_000,
+  maxRetryMs: MINUTE_MS,
 } as const;
 
 export const KNOWN_PEERS = {
