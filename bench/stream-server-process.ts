@@ -17,7 +17,7 @@ const config = readConfig({
   STRATA_RESOLVERS: '127.0.0.1:9',
 });
 const running = await startStack(config, createLogger({ level: 'error' }));
-const { store, rulebook, pulse } = running.service.app;
+const { store, rulebook, updateLoop: pulse } = running.service.app;
 const { key } = await store.keys.create({ tier: 'unlimited' });
 
 const servers = ['ada.ns.cloudflare.com', 'dns1.p01.nsone.net'];

@@ -1,6 +1,6 @@
 // Who is caught and who is not: deviations measured between real engines, then lives of workers drawn from them.
-import { afterFinding, NEWCOMER } from '../packages/inference/src/index.ts';
-import { deviation, type Standing, TOLERATED_DEVIATION } from '../packages/inference/src/network/standing.ts';
+import { afterFinding, NEW_WORKER } from '../packages/inference/src/index.ts';
+import { deviation, type Reputation, TOLERATED_DEVIATION } from '../packages/inference/src/network/reputation.ts';
 import { audited } from '../packages/inference/src/network/test/audited-life.ts';
 import { marginsOf } from '../packages/inference/src/network/test/margins.ts';
 import { randomFrom } from '../tests/support/random.ts';
@@ -11,9 +11,9 @@ const REQUESTS = 500;
 const CHEATS = 2_000;
 const LIVES = 3_000;
 const AUDITS = 10_000;
-const GOOD: Standing = Array.from({ length: 12 }).reduce<Standing>(
+const GOOD: Reputation = Array.from({ length: 12 }).reduce<Reputation>(
   (standing) => afterFinding(standing, { kind: 'scored', margins: [0] }, 1),
-  { ...NEWCOMER, changedAtMs: 1 },
+  { ...NEW_WORKER, changedAtMs: 1 },
 );
 
 export async function benchTrust(): Promise<Figure[]> {
@@ -55,11 +55,11 @@ function honestFigure([what, deviations]: Measured): Figure {
 
 function cheatFigure([what, deviations]: Measured, against: string): Figure {
   const random = randomFrom(3);
-  const lives = (from: Standing) =>
+  const lives = (from: Reputation) =>
     Array.from({ length: CHEATS }, () =>
       audited({ deviationOf: drawn(deviations, random), requests: REQUESTS, from, random }),
     ).map(({ caughtAfter }) => caughtAfter ?? Number.POSITIVE_INFINITY);
-  const [trusted, fresh] = [lives(GOOD), lives(NEWCOMER)];
+  const [trusted, fresh] = [lives(GOOD), lives(NEW_WORKER)];
   const share = (counts: readonly number[]) =>
     `${((counts.filter((count) => count <= REQUESTS).length / counts.length) * 100).toFixed(2)} %`;
   const middle = (counts: readonly number[]) => {

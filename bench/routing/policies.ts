@@ -49,7 +49,7 @@ const ours: PolicyOf = (next) => {
           const worker = workers[index] as WorkerView;
           const { peer, slots, jobs, prefillTokensPerSecond, decodeTokensPerSecond, rttMs } = worker;
           const speeds = { prefillTokensPerSecond, decodeTokensPerSecond, rttMs };
-          return { peer, slots, jobs, ...speeds, cachedTokens: cached.get(peer) ?? 0, standing: 1, isOpen: false };
+          return { peer, slots, jobs, ...speeds, cachedTokens: cached.get(peer) ?? 0, reputation: 1, isOpen: false };
         },
       };
       return choosePlacement(field, { promptTokens: tokens.length, replayTokens }, next)?.index ?? 0;

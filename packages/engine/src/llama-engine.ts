@@ -12,7 +12,7 @@ import { EngineChild } from './engine-child.ts';
 import { EnginePool } from './engine-pool.ts';
 import type { LlamaOptions } from './llama-model.ts';
 import type { Call } from './process-messages.ts';
-import { TAKEN_TOKENS } from './reader-room.ts';
+import { TAKEN_TOKENS } from './read-ahead.ts';
 
 export type { LlamaOptions } from './llama-model.ts';
 

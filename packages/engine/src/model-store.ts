@@ -10,7 +10,7 @@ import { listFiles } from './model-store/hub.ts';
 import type { Hub } from './model-store/hub-request.ts';
 import { type Note, readListing, readNote, writeNote } from './model-store/note.ts';
 import { exists, settle } from './model-store/part-file.ts';
-import { listingPlace, type Places, placesOf } from './model-store/places.ts';
+import { listingPath, type ModelPaths, modelPathsOf } from './model-store/paths.ts';
 import { createReporter, type DownloadProgress } from './model-store/progress.ts';
 import { type ModelReference, parseReference, type Repository, type Wanted } from './model-store/reference.ts';
 import { type DownloadRetry, type Patience, persist } from './model-store/retry.ts';
@@ -124,7 +124,7 @@ function namedFiles({ wanted }: Search): readonly HubFile[] | undefined {
 
 async function rememberedFiles(search: Search): Promise<readonly HubFile[] | undefined> {
   const { repository, wanted, options } = search;
-  const listing = await readListing(listingPlace(options.dir, repository));
+  const listing = await readListing(listingPath(options.dir, repository));
   try {
     return namedFiles(search) ?? (listing && chooseModel(listing, wanted, repository));
   } catch {
@@ -136,7 +136,7 @@ async function rememberedFiles(search: Search): Promise<readonly HubFile[] | und
 async function listedFiles({ repository, wanted, options, hub, patience }: Search): Promise<readonly HubFile[]> {
   const listing = await persist(() => listFiles(hub, repository, options.signal), patience);
   const files = chooseModel(listing, wanted, repository);
-  await writeNote(listingPlace(options.dir, repository), listing);
+  await writeNote(listingPath(options.dir, repository), listing);
   return files;
 }
 
@@ -162,7 +162,7 @@ async function obtain(search: Search, file: HubFile): Promise<boolean> {
 }
 
 /** One download of a file at a time, among all processes. Rejects with `busy` when another does not end within `waitMs`. */
-async function takeLock({ lock, model }: Places, { waitMs = 0, signal }: ModelStoreOptions): Promise<Disposable> {
+async function takeLock({ lock, model }: ModelPaths, { waitMs = 0, signal }: ModelStoreOptions): Promise<Disposable> {
   await onDisk('lock the model', mkdir(path.dirname(lock), { recursive: true }));
   const held = await waitForLock(lock, { waitMs, signal }).catch((error: unknown) => {
     signal?.throwIfAborted();
@@ -172,8 +172,8 @@ async function takeLock({ lock, model }: Places, { waitMs = 0, signal }: ModelSt
   throw new ModelStoreError('busy', `${path.basename(model)} is being downloaded already, perhaps by another process`);
 }
 
-function placesIn({ options, repository }: Search, file: HubFile): Places {
-  return placesOf(options.dir, repository, file.path);
+function placesIn({ options, repository }: Search, file: HubFile): ModelPaths {
+  return modelPathsOf(options.dir, repository, file.path);
 }
 
 function pathsOf(search: Search, files: readonly HubFile[]): readonly string[] {
@@ -184,7 +184,7 @@ function pathsOf(search: Search, files: readonly HubFile[]): readonly string[] {
  * Whether the file is here, is the one that the list has, and was not touched. A file without a note was put here by hand: that is
  * taken as it is. A note that still belongs to a part says that the file has just been put in place: that is settled under the lock.
  */
-async function isHere({ model, note, part, partNote }: Places, { sha256 }: HubFile): Promise<boolean> {
+async function isHere({ model, note, part, partNote }: ModelPaths, { sha256 }: HubFile): Promise<boolean> {
   const found = await stat(model).catch(() => undefined);
   if (!found?.isFile()) return false;
   const known = await readNote(note);
@@ -194,7 +194,7 @@ async function isHere({ model, note, part, partNote }: Places, { sha256 }: HubFi
 }
 
 /** What is known of the file that is here. */
-async function currentOf({ model, note }: Places, signal: AbortSignal | undefined): Promise<Note | undefined> {
+async function currentOf({ model, note }: ModelPaths, signal: AbortSignal | undefined): Promise<Note | undefined> {
   const found = await stat(model).catch(() => undefined);
   if (!found?.isFile()) return undefined;
   const known = await readNote(note);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { GREEDY, MAX_MARGIN_NATS, type Sampling } from '@strata/inference';
 import { oneSlot, tinyEngine } from '../../../tests/support/tiny-engine.ts';
 import { type Job, type ScoreJob, startLlamaEngine } from './index.ts';
-import { MAX_AHEAD_TOKENS } from './reader-room.ts';
+import { MAX_AHEAD_TOKENS } from './read-ahead.ts';
 import { ENDLESS, GRAMMAR, GRAMMAR_TEXT, jobFor, never, run } from './test/tiny-engine.ts';
 
 const WARM: Sampling = { ...GREEDY, temperature: 1.3, seed: 77 };

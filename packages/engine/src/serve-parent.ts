@@ -1,13 +1,13 @@
 // An engine's process as seen from within: it loads, says that it is ready, and answers what its parent asks until that goes.
 import { EngineError, type JobEvent } from './engine.ts';
 import type { Call, FromEngine, ToEngine } from './process-messages.ts';
-import { ReaderRoom } from './reader-room.ts';
+import { ReadAhead } from './read-ahead.ts';
 
 export interface CallContext {
   /** Number of the call. */
   readonly id: number;
   readonly signal: AbortSignal;
-  readonly room: ReaderRoom;
+  readonly room: ReadAhead;
   readonly tell: (events: readonly JobEvent[]) => void;
 }
 
@@ -18,7 +18,7 @@ export interface Served<Info> {
 
 /** Loads and serves; a process that cannot load tells why and ends. */
 export async function serveParent<Info>(load: () => Promise<Served<Info>>): Promise<void> {
-  const running = new Map<number, { readonly controller: AbortController; readonly room: ReaderRoom }>();
+  const running = new Map<number, { readonly controller: AbortController; readonly room: ReadAhead }>();
   const send = (message: FromEngine<Info>) => {
     // A parent that has just gone is told of by `disconnect`.
     if (process.connected) process.send?.(message, () => {});
@@ -35,7 +35,7 @@ export async function serveParent<Info>(load: () => Promise<Served<Info>>): Prom
 
   const answer = async (id: number, call: Call) => {
     const controller = new AbortController();
-    const room = new ReaderRoom(controller.signal);
+    const room = new ReadAhead(controller.signal);
     running.set(id, { controller, room });
     const tell = (events: readonly JobEvent[]) => send({ kind: 'events', id, events });
     try {

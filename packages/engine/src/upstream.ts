@@ -8,12 +8,12 @@ import {
   type Generation,
 } from '@strata/inference';
 import { EngineError } from './engine.ts';
+import { Semaphore } from './semaphore.ts';
 import { answerDeltas, type UpstreamUsage } from './upstream-answer.ts';
 import { type Embedded, embedAll } from './upstream-embeddings.ts';
 import { streamEvents } from './upstream-exchange.ts';
 import { type HttpDeps, UpstreamHttp } from './upstream-http.ts';
 import { describeUpstream, type UpstreamInfo } from './upstream-models.ts';
-import { Places } from './upstream-places.ts';
 import { type ChatBodyOptions, chatBody, completionBody } from './upstream-request.ts';
 
 export type { UpstreamUsage } from './upstream-answer.ts';
@@ -96,7 +96,7 @@ export async function openUpstream(options: UpstreamOptions, deps: UpstreamDeps 
 class OpenUpstream implements Upstream {
   readonly info: UpstreamInfo;
   readonly #http: UpstreamHttp;
-  readonly #places: Places;
+  readonly #places: Semaphore;
   readonly #secret: string | undefined;
   readonly #waits: { readonly firstMs: number; readonly idleMs: number };
   #lengthName: ChatBodyOptions['lengthName'] = 'max_tokens';
@@ -104,7 +104,7 @@ class OpenUpstream implements Upstream {
   constructor(http: UpstreamHttp, info: UpstreamInfo, { apiKey, firstTokenMs, idleMs }: UpstreamOptions) {
     this.info = info;
     this.#http = http;
-    this.#places = new Places(info.places);
+    this.#places = new Semaphore(info.places);
     this.#secret = apiKey;
     this.#waits = { firstMs: firstTokenMs ?? FIRST_TOKEN_MS, idleMs: idleMs ?? IDLE_MS };
   }

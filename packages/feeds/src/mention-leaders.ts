@@ -1,14 +1,14 @@
 // The first places of a window, and the places that their holders had in the window before, in two walks over the sums.
 
 /** A domain's places; equal ones share a place: 1, 2, 2, 4. */
-export interface Standing {
+export interface Reputation {
   readonly number: number;
   readonly rank: number;
   readonly previousRank: number | null;
 }
 
 export interface Leaders {
-  readonly standings: readonly Standing[];
+  readonly standings: readonly Reputation[];
   /** Domains with anything, and the sum of all. */
   readonly total: number;
   readonly mentions: number;

@@ -1,9 +1,10 @@
 // Mentions by domain and UTC day for the last 64 days, in memory: leaderboards with the place held before, days, totals.
 // Bounded in domains, days and pairs of feed and domain; fed from the store, thrown away at will. The definitions are in docs/feeds.md.
+
+import { CountedDomains } from './counted-domains.ts';
 import { DayCounts } from './day-counts.ts';
-import { DomainRoom } from './domain-room.ts';
 import { FeedPairs } from './feed-pairs.ts';
-import { leadersOf, type Standing } from './mention-leaders.ts';
+import { leadersOf, type Reputation } from './mention-leaders.ts';
 
 /** Two windows of thirty days, and some. */
 export const TALLY_DAYS = 64;
@@ -58,7 +59,7 @@ interface WindowSums {
 }
 
 export class MentionTally {
-  readonly #domains: DomainRoom;
+  readonly #domains: CountedDomains;
   readonly #counts = new DayCounts(TALLY_DAYS);
   readonly #pairs: FeedPairs;
   /** By day modulo 64: mentions of all domains. */
@@ -72,7 +73,7 @@ export class MentionTally {
     this.#today = dayOf(options.now);
     const max = options.maxDomains ?? 1_000_000;
     const pairs = max * PAIRS_PER_DOMAIN;
-    this.#domains = new DomainRoom({ max, maxOfFeed: Math.ceil(max / FEED_SHARE) });
+    this.#domains = new CountedDomains({ max, maxOfFeed: Math.ceil(max / FEED_SHARE) });
     this.#pairs = new FeedPairs({ max: pairs, maxOfFeed: Math.ceil(pairs / FEED_SHARE) });
     const sums = (length: number) => ({ length, now: empty(), before: empty(), feeds: empty() });
     this.#sums = { '1d': sums(1), '7d': sums(7), '30d': sums(30) };
@@ -146,7 +147,7 @@ export class MentionTally {
   leaderboard(window: MentionWindow, limit: number): MentionBoard {
     const sums = this.#sums[window];
     const { standings, total, mentions } = leadersOf(sums, { names: this.#domains.names, limit });
-    const leader = ({ number, rank, previousRank }: Standing): MentionLeader => ({
+    const leader = ({ number, rank, previousRank }: Reputation): MentionLeader => ({
       rank,
       domain: this.#domains.names[number] as string,
       mentions: sums.now[number] as number,

@@ -26,7 +26,6 @@ export { createPipelineLimit } from './pipelining.ts';
 export { RateWindow, type RateWindowOptions } from './rate-window.ts';
 export { canSign, NotReady, Readiness, type ReadinessChecks, type ReadinessReport } from './readiness.ts';
 export { RefusalLog } from './refusal-log.ts';
-export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { addSecurityHeaders, answerSecurity } from './security-headers.ts';
 export { createHttpServer, type HttpServer, type HttpServerDeps, type Patience } from './server.ts';
@@ -36,6 +35,7 @@ export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSub
 export { boundClients, type MetBound } from './stream-bounds.ts';
 export { traceRequests } from './trace-requests.ts';
 export { checkTracing, startTracing, TracingError } from './tracing.ts';
+export { type WarmUpRequest, warmUp } from './warm-up.ts';
 export {
   addWitnessMetrics,
   WitnessEnvironment,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
-import { type Notary, type Route, rehearse, route } from './index.ts';
+import { type Notary, type Route, route, warmUp } from './index.ts';
 import { openApiDocument } from './openapi.ts';
 import { createTestServer, plain, plainBytes, routes, UNLIMITED_KEY } from './test/test-server.ts';
 
@@ -104,7 +104,7 @@ async function tried(...rehearsals: { route: Route<App>; query?: Record<string, 
     signOnce: async (body) => body,
     signBytes: async (content) => ({ at: signed.push(Buffer.from(content).toString()) }),
   };
-  await rehearse(app, notary, rehearsals);
+  await warmUp(app, notary, rehearsals);
   return { asked: app.asked, signed };
 }
 

@@ -22,6 +22,7 @@ import { KeyCheck, type KeyGate } from './keys.ts';
 import { answerOf } from './make-answer.ts';
 import type { Metrics } from './metrics.ts';
 import type { Notary } from './notary.ts';
+import { PendingWork } from './pending-work.ts';
 import { createPipelineLimit } from './pipelining.ts';
 import type { IsTrouble } from './problem.ts';
 import { createProblemSender, refuseUnread } from './problem-sender.ts';
@@ -32,7 +33,6 @@ import { sendMissingPage } from './site.ts';
 import type { SseOptions, SseSubscription } from './sse.ts';
 import { boundClients } from './stream-bounds.ts';
 import { traceRequests } from './trace-requests.ts';
-import { UnderWay } from './under-way.ts';
 
 export interface HttpServerDeps<App> {
   readonly app: App;
@@ -95,7 +95,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
     callerOf: (request) => callers.of(request),
   });
   const patience = { ...PATIENCE, ...deps.patience };
-  const underWay = new UnderWay();
+  const underWay = new PendingWork();
   const fastify = Fastify({
     // No logger here: with one, Fastify makes a child logger and two listeners for every request, which cost more than all
     // else that a ready answer needs. Its warnings reach ours by `reply.log`, off the hot path.

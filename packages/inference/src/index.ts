@@ -79,6 +79,18 @@ export {
 export { PrefixMap } from './network/prefix-map.ts';
 export { replayOf } from './network/replay.ts';
 export {
+  afterFinding,
+  atTime,
+  auditShare,
+  deviation,
+  type Finding,
+  type Margins,
+  NEW_WORKER,
+  Reputation,
+  TOLERATED_DEVIATION,
+  trust,
+} from './network/reputation.ts';
+export {
   bytesSha256,
   offerSignedBytes,
   type SeenSegment,
@@ -89,18 +101,6 @@ export {
   tokensSha256,
 } from './network/segment.ts';
 export { type JobPhase, type StallReport, StallWatch } from './network/stall-watch.ts';
-export {
-  afterFinding,
-  atTime,
-  auditShare,
-  deviation,
-  type Finding,
-  type Margins,
-  NEWCOMER,
-  Standing,
-  TOLERATED_DEVIATION,
-  trust,
-} from './network/standing.ts';
 export { GATEWAY_KEY, OFFERS_TOPIC } from './network/topics.ts';
 export { type WeightedDraw, weightedDraw } from './network/weighted-draw.ts';
 export {

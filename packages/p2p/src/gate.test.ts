@@ -6,8 +6,8 @@ import type { Connection, MultiaddrConnection, PeerId } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { multiaddr } from '@multiformats/multiaddr';
 import { until } from '../../../tests/support/until.ts';
+import { connectionToEvict } from './connection-to-evict.ts';
 import { createGate } from './gate.ts';
-import { whoGivesWay } from './give-way.ts';
 import { ChannelError } from './inbox.ts';
 import { JoinError } from './join-target.ts';
 import { CONNECTIONS } from './limits.ts';
@@ -148,20 +148,20 @@ const many = (host: string, count: number, more = {}) =>
 it('evicts the youngest idle peer of the address that has the most', () => {
   const crowd = many('crowd', 5);
   const places = [...many('few', 3), ...crowd, place('one')];
-  assert.equal(whoGivesWay(places, 'newcomer', 0), crowd[4]);
-  assert.equal(whoGivesWay(places, 'crowd', 0), undefined, 'a crowd does not push others out');
+  assert.equal(connectionToEvict(places, 'newcomer', 0), crowd[4]);
+  assert.equal(connectionToEvict(places, 'crowd', 0), undefined, 'a crowd does not push others out');
 });
 
 it('never evicts a peer that this host dialled, was asked to join, or that works', () => {
-  assert.equal(whoGivesWay(many('crowd', 9, { isKept: true }), 'newcomer', 0), undefined);
-  assert.equal(whoGivesWay(many('crowd', 9, { isBusy: true }), 'newcomer', 0), undefined);
+  assert.equal(connectionToEvict(many('crowd', 9, { isKept: true }), 'newcomer', 0), undefined);
+  assert.equal(connectionToEvict(many('crowd', 9, { isBusy: true }), 'newcomer', 0), undefined);
   const beyond = many('crowd', CONNECTIONS.maxBusyPerHostWhenFull + 1, { isBusy: true });
-  assert.equal(whoGivesWay(beyond, 'newcomer', 0), beyond.at(-1));
+  assert.equal(connectionToEvict(beyond, 'newcomer', 0), beyond.at(-1));
 });
 
 it('evicts a peer that did nothing for long, where no address has more than others', () => {
   const places = [place('a', { openedAtMs: 90_000 }), place('b'), place('c', { isBusy: true })];
-  assert.equal(whoGivesWay(places, 'newcomer', 100_000), places[1]);
-  assert.equal(whoGivesWay([...places, place('crowd'), place('crowd')], 'crowd', 100_000)?.host, 'crowd');
-  assert.equal(whoGivesWay(places, 'newcomer', 10_000), undefined);
+  assert.equal(connectionToEvict(places, 'newcomer', 100_000), places[1]);
+  assert.equal(connectionToEvict([...places, place('crowd'), place('crowd')], 'crowd', 100_000)?.host, 'crowd');
+  assert.equal(connectionToEvict(places, 'newcomer', 10_000), undefined);
 });

@@ -1,7 +1,7 @@
 // Who may connect: not oneself, only those of the allow-list where there is one, nobody too often, and no machine in place of
 // all others.
 import type { Connection, ConnectionGater, MultiaddrConnection, PeerId } from '@libp2p/interface';
-import { whoGivesWay } from './give-way.ts';
+import { connectionToEvict } from './connection-to-evict.ts';
 import { CONNECTIONS } from './limits.ts';
 import { isNeverDialled } from './never-dialled.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -44,7 +44,7 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
       isBusy: isBusy(connection),
       openedAtMs: connection.timeline.open,
     }));
-    return whoGivesWay(places, host, Date.now())?.connection;
+    return connectionToEvict(places, host, Date.now())?.connection;
   };
   const isFull = () => connections().length >= CONNECTIONS.max;
   const settle = (connection: MultiaddrConnection) => {

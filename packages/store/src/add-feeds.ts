@@ -2,9 +2,9 @@
 import { type Kysely, sql } from 'kysely';
 import { bumping } from './counters.ts';
 import { cutText, keptWhole, MAX_TITLE, MAX_URL, type NewFeed } from './feed-records.ts';
-import { writeTogether } from './in-turn.ts';
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
+import { writeTogether } from './write-transaction.ts';
 
 const NEW_FEEDS = { place: 'integer', url: 'text', title: 'text', site_url: 'text' } as const;
 

@@ -4,10 +4,10 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { putExploited, putRecords, putScores } from './advisory-writes.ts';
 import { batches } from './batches.ts';
 import type { AdvisoryTouched, DomainExposed } from './events.ts';
-import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
 import { type Guard, unguarded } from './term.ts';
 import { together } from './together.ts';
+import { writeTransaction } from './write-transaction.ts';
 
 /** An advisory with what is known of its exploitation. */
 export interface StoredAdvisory {
@@ -161,7 +161,7 @@ export class AdvisoryTable {
   }
 
   #write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
-    return inTurn(this.#db, async (tx) => {
+    return writeTransaction(this.#db, async (tx) => {
       await this.#guard(tx);
       return work(tx);
     });

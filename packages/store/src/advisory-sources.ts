@@ -1,7 +1,7 @@
 // How far each source of advisories has come. One process at a time syncs a source: it holds a lease that runs out with it.
 import type { Kysely, Selectable } from 'kysely';
-import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
+import { writeTransaction } from './write-transaction.ts';
 
 /** `complete`: the last try ended whole. `interrupted`: it was stopped or killed; the next one goes on where it stood. */
 export type SourceState = 'never' | 'syncing' | 'complete' | 'failed' | 'interrupted';
@@ -71,7 +71,7 @@ export class SourceTable {
     name: string,
     { startedAt, now, lease }: { readonly startedAt: Date; readonly now: Date; readonly lease: Lease },
   ): Promise<StoredSource | undefined> {
-    return inTurn(this.#db, async (tx) => {
+    return writeTransaction(this.#db, async (tx) => {
       const before = await tx.selectFrom('advisory_sources').where('name', '=', name).selectAll().executeTakeFirst();
       if (before && before.lease_until > now.getTime() && before.lease_owner !== lease.owner) return undefined;
       const isGoingOn = before !== undefined && before.state !== 'complete' && before.state !== 'beginning';

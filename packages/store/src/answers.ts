@@ -1,12 +1,12 @@
 // What the inference service remembers of answers: their receipts, and what was used by key, model and UTC day.
 import { type Kysely, sql } from 'kysely';
-import { writeTogether } from './in-turn.ts';
 import { jsonRows, jsonText, rowsIn, toJson, valuesOf } from './json-rows.ts';
 import { type Plan, plan } from './plan.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { readSetting, writeSetting } from './settings.ts';
 import { type Guard, unguarded } from './term.ts';
+import { writeTogether } from './write-transaction.ts';
 
 export interface TokensUsed {
   readonly promptTokens: number;

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { repeatDuring } from '../../../tests/support/until.ts';
-import { inTurn } from './in-turn.ts';
 import { openStore, type Store, type StoredEvent } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import { connect, databaseOf, untilWaiting } from './test/connections.ts';
@@ -13,6 +12,7 @@ import { A, assertCounts, later, recordPoll, subscribed, T0 } from './test/feed-
 import { onEach, postgres, rows } from './test/places.ts';
 import { anomaly, poll } from './test/records.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
+import { writeTransaction } from './write-transaction.ts';
 
 const STORES = 3;
 const receipt = (id: string) => ({ id, keyId: 'key_a', body: '{}' });
@@ -182,7 +182,7 @@ onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
     let tries = 0;
     const failing = (text: string) => {
       tries = 0;
-      return inTurn(db, async (tx) => {
+      return writeTransaction(db, async (tx) => {
         tries += 1;
         await tx.selectFrom('domains').select('id').execute();
         await sql.raw(text).execute(tx);
@@ -199,7 +199,7 @@ onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
 describe('the sources', () => {
   it('write in transactions of which each is run again, or by a rule of their own', () => {
     // The ledger looks for what a lost transaction has written before it writes again; a restored backup is read from a file once.
-    const exempt = new Set(['in-turn.ts', 'ledger.ts', 'postgres-backup.ts']);
+    const exempt = new Set(['write-transaction.ts', 'ledger.ts', 'postgres-backup.ts']);
     const own = /\.transaction\(\)(?!\s*\.setAccessMode\('read only'\))/;
     for (const file of globSync('*.ts', { cwd: import.meta.dirname }))
       if (!file.endsWith('.test.ts') && !exempt.has(file))

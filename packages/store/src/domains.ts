@@ -15,9 +15,9 @@ import {
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { batches } from './batches.ts';
 import { adopting, isFollowed } from './forget-domains.ts';
-import { writeTogether } from './in-turn.ts';
 import { integer, jsonRows } from './json-rows.ts';
 import type { Database } from './schema.ts';
+import { writeTogether } from './write-transaction.ts';
 
 export interface AddedDomains {
   readonly added: number;

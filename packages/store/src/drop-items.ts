@@ -2,11 +2,11 @@
 // of a few hundred rows, since everybody else waits for it.
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import { bumping } from './counters.ts';
-import { inTurn } from './in-turn.ts';
 import { jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 import { readSetting } from './settings.ts';
 import { together } from './together.ts';
+import { writeTransaction } from './write-transaction.ts';
 
 /** Rows that one bite takes: items and mentions. A single item may have as many more. */
 const ROWS_A_BITE = 500;
@@ -29,7 +29,7 @@ export const bumpEpoch = (db: Kysely<Database>): readonly CompiledQuery[] => [
 
 /** Drops at most so many items that are older, a bite, with what they named; returns how many: 0 when none are left. */
 export async function forgetItems(db: Kysely<Database>, before: number, limit: number): Promise<number> {
-  return inTurn(db, async (tx) => {
+  return writeTransaction(db, async (tx) => {
     const rows = await itemsToBite(tx)
       .where('kept_at', '<', before)
       .orderBy('kept_at')

@@ -2,10 +2,10 @@
 // a kill, a full day or a setting that was off loses none of them.
 import type { Kysely } from 'kysely';
 import { isFollowed } from './forget-domains.ts';
-import { inTurn, writeTogether } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 import { readSetting, writeSetting } from './settings.ts';
+import { writeTogether, writeTransaction } from './write-transaction.ts';
 
 export interface OfferedDomain {
   readonly id: number;
@@ -51,7 +51,7 @@ export class FeedOffers {
 
   /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */
   async take(names: readonly string[], options: { readonly day: string; readonly perDay: number }): Promise<string[]> {
-    return inTurn(this.#db, async (tx) => {
+    return writeTransaction(this.#db, async (tx) => {
       const [day, count] = (await readSetting(tx, SCAN_DAY))?.split(' ') ?? [];
       const given = day === options.day ? Number(count) : 0;
       const taken = names.slice(0, Math.max(0, options.perDay - given));

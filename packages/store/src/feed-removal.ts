@@ -5,10 +5,10 @@ import { type CompiledQuery, type Kysely, type Selectable, sql, type Transaction
 import { onKnownPair, PAIRS } from './add-items.ts';
 import { bumping } from './counters.ts';
 import { addCounts, bumpEpoch, dropItems, someItems, takeFromPairs } from './drop-items.ts';
-import { inTurn, writeTogether } from './in-turn.ts';
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 import { together } from './together.ts';
+import { writeTogether, writeTransaction } from './write-transaction.ts';
 
 type FeedRow = Selectable<Database['feeds']>;
 
@@ -34,7 +34,7 @@ export async function finishAllLeaving(db: Kysely<Database>): Promise<void> {
 }
 
 export async function finishLeaving(db: Kysely<Database>, feedId: number): Promise<void> {
-  while (await inTurn(db, (tx) => leaveABite(tx, feedId))) await nextTurn();
+  while (await writeTransaction(db, (tx) => leaveABite(tx, feedId))) await nextTurn();
 }
 
 /** Returns whether there may be more to do. */

@@ -15,9 +15,9 @@ import {
   storedFeed,
 } from './feed-records.ts';
 import { finishAllLeaving, removeFeed } from './feed-removal.ts';
-import { writeTogether } from './in-turn.ts';
 import { createPollRecorder, type PollRecordOptions, type RecordPoll } from './record-poll.ts';
 import type { Database } from './schema.ts';
+import { writeTogether } from './write-transaction.ts';
 
 export interface AddedFeeds {
   readonly added: number;

@@ -65,10 +65,11 @@ export {
   type RowsText,
   receiptsInRows,
 } from './postgres-backup.ts';
+export { ledgerCheckpointIn, publishedReceipts } from './published-receipts.ts';
 export type { Quota } from './quota.ts';
-export type { QuotaUse } from './quota-turns.ts';
-export { ledgerCheckpointIn, receiptsToldBy } from './receipts-told.ts';
+export type { QuotaUse } from './quota-batches.ts';
 export type { RecordedScan, RecordScans, ScanResult } from './record-scan.ts';
+export type { Reputations } from './reputations.ts';
 export type { HistoryTable, RetentionTable } from './retention.ts';
 export type { Claim, ScanProgress, ScanWork } from './scan-work.ts';
 export type { EventKind } from './schema.ts';
@@ -89,7 +90,6 @@ export {
   type SqliteBackupOptions,
   settleSqlite,
 } from './sqlite-backup.ts';
-export type { Standings } from './standings.ts';
 export {
   type GatewayTables,
   openStore,

@@ -2,9 +2,9 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { bump } from './counters.ts';
-import { inTurn } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
+import { writeTransaction } from './write-transaction.ts';
 
 /** Requests a UTC day by tier; null is unlimited. */
 export const TIERS = { free: 50, standard: 10_000, unlimited: null } as const satisfies Record<string, number | null>;
@@ -102,7 +102,7 @@ export class KeyTable {
     { perDay }: { readonly perDay: number },
   ): Promise<{ readonly key: string; readonly stored: StoredKey } | undefined> {
     const today = DAY_MARK + this.#now().toISOString().slice(0, 10).replaceAll('-', '');
-    return inTurn(this.#db, async (tx) => {
+    return writeTransaction(this.#db, async (tx) => {
       let origin = await issuingDay(tx, today);
       // The widest network first: origins that are counted together have the same beginning, so they are neighbors in the index.
       const counted = networks.toReversed().map(({ name, times }) => {
@@ -152,7 +152,7 @@ export class KeyTable {
 
   /** Whether there was such a key that was not revoked yet. */
   async revoke(id: string): Promise<boolean> {
-    return inTurn(this.#db, async (tx) => {
+    return writeTransaction(this.#db, async (tx) => {
       const result = await tx
         .updateTable('api_keys')
         .set({ revoked_at: this.#now().getTime() })

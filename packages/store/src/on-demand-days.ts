@@ -1,8 +1,8 @@
 // How many names requests have added on a UTC day below private suffixes (github.io, netlify.app), where anybody makes as many as they
 // like: counted by suffix, by address and altogether, for all processes of the store.
 import type { Kysely } from 'kysely';
-import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
+import { writeTransaction } from './write-transaction.ts';
 
 export interface Bound {
   /** What is counted, such as `suffix netlify.app`. */
@@ -22,7 +22,7 @@ export class OnDemandDays {
    * the day: a clock that is set back begins no new one.
    */
   async take(day: number, bounds: readonly Bound[]): Promise<{ readonly day: number } | { readonly met: Bound }> {
-    return inTurn(this.#db, async (tx) => {
+    return writeTransaction(this.#db, async (tx) => {
       const latest = await tx
         .selectFrom('on_demand_days')
         .orderBy('day', 'desc')
@@ -54,7 +54,7 @@ export class OnDemandDays {
 
   /** A name that was counted on this day and not added after all. */
   async giveBack(day: number, bounds: readonly Bound[]): Promise<void> {
-    await inTurn(this.#db, (tx) =>
+    await writeTransaction(this.#db, (tx) =>
       tx
         .updateTable('on_demand_days')
         .set((eb) => ({ names: eb('names', '-', 1) }))

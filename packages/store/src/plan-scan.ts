@@ -12,9 +12,9 @@ import {
 } from '@strata/detect';
 import type { Selectable } from 'kysely';
 import { type IntervalWrites, intervalWrites, type OpenInterval } from './intervals.ts';
+import { type Difference, type NewChange, newChanges, type PublishedState, publishedStateOf } from './scan-events.ts';
 import { intervalOf, nextLookAt, withLook } from './schedule.ts';
 import type { Database } from './schema.ts';
-import { type Difference, type NewChange, newChanges, type Told, toldOf } from './tell.ts';
 
 export interface ScanRecord {
   readonly profile: Profile;
@@ -94,7 +94,7 @@ export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord,
   const { previous, measuredBefore } = previousOf(domain, evidence, options.redetect, profile);
   const { confirmAfterMs } = options;
   const result = reconcile(open, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
-  const told = toldOf(profile, domain);
+  const told = publishedStateOf(profile, domain);
   const isChanged = isFirst || differs(domain, told) || servicesToldOf(open) !== servicesToldOf(result.open);
   const hasOtherRules = !isFirst && domain.rulebook !== told.rulebook;
   // While something waits, the newest look is kept even if it changes nothing that is told: a new rulebook must not
@@ -212,7 +212,7 @@ function packed(evidence: Evidence): Uint8Array {
   return deflateSync(JSON.stringify(evidence), PACKING);
 }
 
-function differs(domain: Domain, told: Told): boolean {
+function differs(domain: Domain, told: PublishedState): boolean {
   return (
     domain.summary !== told.summary ||
     domain.state !== told.state ||

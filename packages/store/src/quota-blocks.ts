@@ -1,7 +1,7 @@
 // Large quotas shared by several processes: each leases a block of the day by one statement and spends it in memory. A block counts as
 // used from when it is leased, so that all of them together never exceed the limit; what a killed process held counts as spent.
 import type { Quota, QuotaTable } from './quota.ts';
-import type { QuotaUse } from './quota-turns.ts';
+import type { QuotaUse } from './quota-batches.ts';
 
 /** Up to this limit every request is a statement: nothing of it may lie with a process that does not need it. */
 export const LARGEST_COUNTED_SINGLY = 1_000;

@@ -1,6 +1,6 @@
 // Requests counted by key and UTC day, atomically: holds across restarts and across processes on the same database.
 import { type Kysely, sql } from 'kysely';
-import { QuotaTurns, type QuotaUse, reachedDay } from './quota-turns.ts';
+import { QuotaBatches, type QuotaUse, reachedDay } from './quota-batches.ts';
 import type { Database } from './schema.ts';
 
 /** Counts requests. `day` is a UTC date, `2026-01-31`; a key for which a later one was counted stays in that: a clock set back brings none back. */
@@ -13,11 +13,11 @@ export interface Quota {
 
 export class QuotaTable implements Quota {
   readonly #db: Kysely<Database>;
-  readonly #turns: QuotaTurns;
+  readonly #turns: QuotaBatches;
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
-    this.#turns = new QuotaTurns(db);
+    this.#turns = new QuotaBatches(db);
   }
 
   async take(keyId: string, day: string, limit: number): Promise<QuotaUse> {

@@ -6,10 +6,10 @@ import { type AddedItems, addItems, type DatedItem, knownKeys, slicesOf } from '
 import { bumping } from './counters.ts';
 import { MAX_URL, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
 import { finishLeaving, markLeaving, rememberMove } from './feed-removal.ts';
-import { inTurn } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 import { together } from './together.ts';
+import { writeTransaction } from './write-transaction.ts';
 
 export interface PollRecordOptions {
   /** When the feed was asked. */
@@ -75,7 +75,7 @@ function recordSlice(
   slice: readonly DatedItem[],
   end?: PollEnd,
 ): Promise<(AddedItems & { readonly isMerged: boolean }) | undefined> {
-  return inTurn(db, async (tx) => {
+  return writeTransaction(db, async (tx) => {
     const [{ rows: feeds }, known] = await together(tx, [
       tx
         .selectFrom('feeds')

@@ -1,7 +1,6 @@
 // Scans, many in one transaction: each with the intervals it moves, the changes it confirms, the events that tell of it.
 import type { ServiceChange } from '@strata/detect';
 import type { Kysely, QueryResult } from 'kysely';
-import { inTurn, sendThenWrite } from './in-turn.ts';
 import {
   type KnownDomain,
   type PlannedScan,
@@ -16,6 +15,7 @@ import type { Database } from './schema.ts';
 import { StoreError } from './store-error.ts';
 import { together } from './together.ts';
 import { scanWrites } from './write-plans.ts';
+import { sendThenWrite, writeTransaction } from './write-transaction.ts';
 
 export interface RecordedScan {
   readonly changes: readonly (ServiceChange & { readonly id: string })[];
@@ -104,7 +104,7 @@ async function recordTogether(
     const [check, ...results] = await sendThenWrite(db, statements.sendRows(writes), queries);
     if (check.rows[0]?.is_outdated === 'no') return resultsOf(results);
   }
-  const { resultsOf, results } = await inTurn(db, async (tx) => {
+  const { resultsOf, results } = await writeTransaction(db, async (tx) => {
     const { writes, resultsOf } = writesOf(statements, await planAll(tx, statements, batch, options));
     const sending = statements.sendRows(writes);
     const results = await together(tx, [...sending, ...writes.map(({ query }) => query)], { isLast: true });

@@ -2,7 +2,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { bump } from './counters.ts';
 import { type ForgetOptions, forgetUnasked } from './forget-domains.ts';
-import { inTurn, writeTogether } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 import { readSetting, writeSetting } from './settings.ts';
@@ -10,6 +9,7 @@ import { SignalTable } from './signals.ts';
 import { StreamTable } from './stream.ts';
 import { recordSizes } from './table-sizes.ts';
 import { type Guard, unguarded } from './term.ts';
+import { writeTogether, writeTransaction } from './write-transaction.ts';
 
 export type HistoryTable = 'scans' | 'events' | 'changes' | 'alerts' | 'anomalies';
 
@@ -147,7 +147,7 @@ export class RetentionTable {
   }
 
   #write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
-    return inTurn(this.#db, async (tx) => {
+    return writeTransaction(this.#db, async (tx) => {
       await this.#guard(tx);
       return work(tx);
     });

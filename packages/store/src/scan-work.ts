@@ -1,10 +1,10 @@
 // Who scans what: domains that are due are leased to one process, which scans them or gives them back. A lease of a process that
 // was killed ends by itself; a domain that is scanned twice for that reason is recorded as any two looks are.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { again, writeTogether } from './in-turn.ts';
 import { integer, listed } from './json-rows.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
+import { withRetries, writeTogether } from './write-transaction.ts';
 
 export interface Claim {
   /** Names the process that takes them; no two share one. */
@@ -71,7 +71,7 @@ export class ScanWork {
       on conflict (domain_id) do update set holder = excluded.holder, until = excluded.until where not (${isHeld(at)})
       returning domain_id, (select name from domains where id = domain_id) as name,
         (select next_due_at from domains where id = domain_id) as due_at`;
-    const { rows } = await again(() => claim.execute(this.#db));
+    const { rows } = await withRetries(() => claim.execute(this.#db));
     return rows.toSorted((a, b) => a.due_at - b.due_at || a.domain_id - b.domain_id).map(({ name }) => name);
   }
 

@@ -98,12 +98,12 @@ onEach(kept, 'segments', (_place, test) => {
       }
   });
 
-  test('have beside them the last standing of each peer', async ({ standings }) => {
-    assert.deepEqual(await standings.all(), new Map());
-    await standings.put('a', '1');
-    await standings.put('b', '2');
-    await standings.put('a', '3');
-    assert.deepEqual(Object.fromEntries(await standings.all()), { a: '3', b: '2' });
+  test('have beside them the last reputation of each peer', async ({ reputations }) => {
+    assert.deepEqual(await reputations.all(), new Map());
+    await reputations.put('a', '1');
+    await reputations.put('b', '2');
+    await reputations.put('a', '3');
+    assert.deepEqual(Object.fromEntries(await reputations.all()), { a: '3', b: '2' });
   });
 });
 

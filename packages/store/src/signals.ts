@@ -2,11 +2,11 @@
 import { type Kysely, sql } from 'kysely';
 import { bumping, counterOf } from './counters.ts';
 import type { AnomalyFound } from './events.ts';
-import { inTurn, writeTogether } from './in-turn.ts';
 import type { Database } from './schema.ts';
 import { readSetting, writeSetting } from './settings.ts';
 import { type Guard, unguarded } from './term.ts';
 import { together } from './together.ts';
+import { writeTogether, writeTransaction } from './write-transaction.ts';
 
 export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -69,7 +69,7 @@ export class SignalTable {
     const { id, subjectKind: subject_kind, subject, metric, severity } = anomaly;
     const at = anomaly.at.getTime();
     const facts = JSON.stringify(anomaly.facts);
-    return inTurn(this.#db, async (tx) => {
+    return writeTransaction(this.#db, async (tx) => {
       await this.#guard(tx);
       const result = await tx
         .insertInto('anomalies')
@@ -138,7 +138,7 @@ export class SignalTable {
     const { id, kind, subject, domain, provider, title, detail, ref } = alert;
     const at = alert.at.getTime();
     const severity = SEVERITIES.indexOf(alert.severity);
-    return inTurn(this.#db, async (tx) => {
+    return writeTransaction(this.#db, async (tx) => {
       await this.#guard(tx);
       const recent = await tx
         .selectFrom('alerts')

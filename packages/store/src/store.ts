@@ -28,6 +28,7 @@ import { openPool, type PostgresOptions, postgresDialect } from './postgres-dial
 import { type Quota, QuotaTable } from './quota.ts';
 import { QuotaBlocks } from './quota-blocks.ts';
 import { createRecorder, type RecordedScan, type RecordScans } from './record-scan.ts';
+import { type Reputations, ReputationTable } from './reputations.ts';
 import { RetentionTable } from './retention.ts';
 import { ScanWork } from './scan-work.ts';
 import type { Database } from './schema.ts';
@@ -35,7 +36,6 @@ import { type Segments, SegmentTable } from './segments.ts';
 import { SharedClock } from './shared-clock.ts';
 import { SignalTable } from './signals.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
-import { type Standings, StandingTable } from './standings.ts';
 import { StreamTable } from './stream.ts';
 import { readSizes, type TableSize } from './table-sizes.ts';
 import { guardOf, unguarded } from './term.ts';
@@ -66,7 +66,7 @@ export interface SchedulerTables {
 /** What only the gateway of a store writes, and keeps in memory besides. */
 export interface GatewayTables {
   readonly answers: AnswerTable;
-  readonly standings: Standings;
+  readonly reputations: Reputations;
 }
 
 /**
@@ -150,7 +150,7 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   /** What workers made for gateways, by receipts that both signed. */
   readonly segments: Segments;
   /** How far workers are trusted. */
-  readonly standings: Standings;
+  readonly reputations: Reputations;
   /** How far the sources of advisories have come. */
   readonly sources: SourceTable;
   /** The ledger of all nodes of this database; undefined on a file, which has one process, whose ledger is a folder. */
@@ -236,7 +236,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     inGatewayTerm(term) {
       // The lock of a file is there as long as the process: nobody else can have begun.
       const guard = isShared ? guardOf('gateway-term', term) : unguarded;
-      return { answers: new AnswerTable(db, guard), standings: new StandingTable(db, guard) };
+      return { answers: new AnswerTable(db, guard), reputations: new ReputationTable(db, guard) };
     },
     figures: (at) => readFigures(db, at.getTime()),
     sizes: () => readSizes(db),
@@ -251,7 +251,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     feeds: new FeedTable(db),
     answers: new AnswerTable(db),
     segments: new SegmentTable(db),
-    standings: new StandingTable(db),
+    reputations: new ReputationTable(db),
     advisories: new AdvisoryTable(db),
     retention: new RetentionTable(db),
     sources: new SourceTable(db),

@@ -1,11 +1,11 @@
 // The public stream: signed events in the order they were told, each with a time of its own.
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { inTurn, writeTogether } from './in-turn.ts';
 import { jsonRows } from './json-rows.ts';
 import type { Database } from './schema.ts';
 import { readSetting, writeSetting } from './settings.ts';
 import { type Guard, unguarded } from './term.ts';
 import { together } from './together.ts';
+import { writeTogether, writeTransaction } from './write-transaction.ts';
 
 export interface StreamEvent {
   readonly seq: number;
@@ -64,7 +64,7 @@ export class StreamTable {
 
   /** Begins the stream after this event of the internal log; what stands does not begin again. */
   async begin(cursor: number, nowUs: number): Promise<void> {
-    await inTurn(this.#db, async (tx) => {
+    await writeTransaction(this.#db, async (tx) => {
       if ((await readNumber(tx, CURSOR)) !== undefined) return;
       await together(tx, [writeNumber(tx, CURSOR, cursor), writeNumber(tx, BEGAN, nowUs)], { isLast: true });
     });
@@ -136,7 +136,7 @@ export class StreamTable {
 
   /** Deletes what was told before a time, at most `limit` events; returns how many. */
   async prune(beforeUs: number, limit: number): Promise<number> {
-    return inTurn(this.#db, async (tx) => {
+    return writeTransaction(this.#db, async (tx) => {
       await this.#guard(tx);
       const rows = await tx
         .selectFrom('stream_events')

@@ -114,9 +114,9 @@ onEach([postgres], 'a lock on a server', (_place, test, onFresh) => {
     await using next = await taken(two.gatewayLock);
     await assert.rejects(early.answers.keep([receipt('rcp_2')]), superseded);
     await assert.rejects(early.answers.enter(first + 5, []), superseded);
-    await assert.rejects(early.standings.put('peer', '{}'), superseded);
-    assert.equal((await one.standings.all()).size, 0);
+    await assert.rejects(early.reputations.put('peer', '{}'), superseded);
+    assert.equal((await one.reputations.all()).size, 0);
     term = next.term;
-    await early.standings.put('peer', '{}');
+    await early.reputations.put('peer', '{}');
   });
 });

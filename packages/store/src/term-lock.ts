@@ -7,10 +7,10 @@ import { lockFile } from '@strata/db';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { bump, type CounterName, counterOf } from './counters.ts';
-import { inTurn } from './in-turn.ts';
 import { BEGIN_WRITING, openClient } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
+import { writeTransaction } from './write-transaction.ts';
 
 export interface TermHold extends AsyncDisposable {
   /** Greater with each holder. */
@@ -46,7 +46,7 @@ export function soleLock(db: Kysely<Database>, name: TermLockName): TermLock {
   const { counter } = LOCKS[name];
   return {
     async tryTake() {
-      const term = await inTurn(db, (tx) => bump(tx, counter));
+      const term = await writeTransaction(db, (tx) => bump(tx, counter));
       return { term, lost: new AbortController().signal, [Symbol.asyncDispose]: async () => {} };
     },
     lastTerm: () => counterOf(db, counter),

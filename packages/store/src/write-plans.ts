@@ -5,8 +5,8 @@ import type { QueryResult } from 'kysely';
 import { changeId } from './domains.ts';
 import { valuesOf } from './json-rows.ts';
 import type { KnownDomain, PlannedScan } from './plan-scan.ts';
+import { changeEvents, differenceEvents, type NewEvent } from './scan-events.ts';
 import { COLUMNS, type ScanStatements, type Write } from './scan-statements.ts';
-import { changeEvents, differenceEvents, type NewEvent } from './tell.ts';
 
 export interface Plan {
   readonly domain: string;

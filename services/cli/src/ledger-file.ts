@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { type LedgerMemory, textMemory } from '@strata/client';
 import type { CommandContext } from './context.ts';
-import { fileTrouble } from './file-trouble.ts';
+import { fileError } from './file-error.ts';
 
 /** Another process holds the lock for some milliseconds. */
 const LOCK_WAIT_MS = 10_000;
@@ -27,7 +27,7 @@ export function ledgerFileMemory(context: Pick<CommandContext, 'env' | 'stderr'>
   const read = () =>
     readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
-      throw fileTrouble(file, error);
+      throw fileError(file, error);
     });
   return textMemory({
     read,

@@ -1,7 +1,7 @@
 // Answers kept in files: their bytes, and the headers that were saved beside them.
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { fileTrouble } from './file-trouble.ts';
+import { fileError } from './file-error.ts';
 import { CommandError } from './output.ts';
 
 /** No answer is larger; a file that is, or a device without an end, is not read to its end. */
@@ -27,7 +27,7 @@ export async function readAnswerFile(file: string, stdin: Readable): Promise<Uin
       chunks.push(chunk as Uint8Array);
     }
   } catch (cause) {
-    throw fileTrouble(file, cause, 'a URL begins with http:// or https://');
+    throw fileError(file, cause, 'a URL begins with http:// or https://');
   }
   if (sizeBytes > MAX_BYTES) {
     throw new CommandError(`'${file}' is larger than ${MAX_BYTES / 1024 / 1024} MiB: no answer is`, { exitCode: 2 });

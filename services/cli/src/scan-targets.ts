@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type DomainList, domainListOf, readDomainList } from './domain-list.ts';
-import { fileTrouble } from './file-trouble.ts';
+import { fileError } from './file-error.ts';
 import { CommandError } from './output.ts';
 
 /** No top-level domain is called like these. */
@@ -30,13 +30,13 @@ async function listOf(target: string, stdin: Readable): Promise<DomainList> {
   // `https://example.com/about` is a name pasted from a browser, not a path.
   const isPath = !URL_START.test(target) && (/[/\\]/.test(target) || LIST_FILE.test(target));
   const found = await stat(target).catch((cause: unknown) => {
-    if (isPath) throw fileTrouble(target, cause);
+    if (isPath) throw fileError(target, cause);
     return undefined;
   });
   // A directory that is called like a domain does not hide the domain. Pipes (`<(…)` of a shell) are read as files.
   if (found && (isPath || !found.isDirectory())) {
     return readDomainList(createReadStream(target)).catch((cause: unknown) => {
-      throw fileTrouble(target, cause);
+      throw fileError(target, cause);
     });
   }
   const list = await domainListOf([target]);

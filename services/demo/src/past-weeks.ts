@@ -35,7 +35,7 @@ export async function liveThroughPastWeeks({ internet, app, setClock, say, signa
       },
       signal,
     });
-    await app.pulse.now();
+    await app.updateLoop.now();
   };
   const startedAt = performance.now();
   setClock(new Date(today - PAST_DAYS * DAY_MS + LOOKS_MS[0]));

@@ -1,7 +1,7 @@
 // Who gets the next free place: keys take turns, so that one caller with many requests does not make the others wait for all of them.
 import { CompletionError } from '@strata/inference';
 import type { Priority } from '@strata/store';
-import { type Waiter, WaitingLines } from './waiting-lines.ts';
+import { FairQueue, type Waiter } from './fair-queue.ts';
 
 export interface AdmissionOptions {
   /** Answers made at once. */
@@ -12,7 +12,7 @@ export interface AdmissionOptions {
 
 export class Admission {
   readonly #queue: number;
-  readonly #lines = new WaitingLines();
+  readonly #lines = new FairQueue();
   #places: number;
   #inside = 0;
   #isClosed = false;

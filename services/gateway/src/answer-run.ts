@@ -13,17 +13,17 @@ import {
 } from '@strata/inference';
 import type { StoredKey } from '@strata/store';
 import type { Admission } from './admission.ts';
+import { AnswerAccumulator } from './answer-accumulator.ts';
+import { AnswerSegments } from './answer-segments.ts';
 import type { ChoiceUsage, Plan } from './backend.ts';
-import type { AnswerEnd, AnswerStart, Books } from './books.ts';
 import type { EventWriter } from './event-writer.ts';
 import type { Limits } from './limits.ts';
 import type { ResponseEvents } from './response-events.ts';
-import { Said } from './said.ts';
-import { WorkersHeard } from './workers-heard.ts';
+import type { AnswerEnd, AnswerStart, UsageRecorder } from './usage-recorder.ts';
 
 export interface AnswerDeps {
   readonly admission: Admission;
-  readonly books: Books;
+  readonly recorder: UsageRecorder;
   readonly limits: Limits;
   readonly now: () => Date;
   /** Aborted when the service stops and does not wait any longer. */
@@ -49,18 +49,20 @@ export class AnswerRun {
   readonly receiptId: string;
   readonly #deps: AnswerDeps;
   readonly #asked: Asked;
-  readonly #said: Said;
+  readonly #accumulated: AnswerAccumulator;
   readonly #usages: readonly ChoiceUsage[];
-  readonly #workers = new WorkersHeard();
+  readonly #workers = new AnswerSegments();
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
 
   constructor(deps: AnswerDeps, asked: Asked) {
     this.#deps = deps;
     this.#asked = asked;
-    this.receiptId = deps.books.newId();
+    this.receiptId = deps.recorder.newId();
     const { isStreamed, topLogprobs } = asked.request;
-    this.#said = new Said(asked.plan.choices.length, { keepsLogprobs: !isStreamed && topLogprobs !== undefined });
+    this.#accumulated = new AnswerAccumulator(asked.plan.choices.length, {
+      keepsLogprobs: !isStreamed && topLogprobs !== undefined,
+    });
     this.#usages = asked.plan.choices.map(() => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 }));
   }
 
@@ -68,7 +70,7 @@ export class AnswerRun {
   async gather(): Promise<{ readonly choices: readonly ChatChoice[]; readonly usage: Usage }> {
     return this.#kept(async () => {
       await this.#eachChoice(async () => {});
-      return { choices: this.#said.choices(), usage: this.usage };
+      return { choices: this.#accumulated.choices(), usage: this.usage };
     });
   }
 
@@ -81,7 +83,7 @@ export class AnswerRun {
         writer.begin();
         const chunk =
           kind === 'text_completion'
-            ? textChunkOf(head, index, { delta, length: this.#said.lengthOf(index) })
+            ? textChunkOf(head, index, { delta, length: this.#accumulated.lengthOf(index) })
             : chatChunk(head, { index, delta, hasUsage });
         if (chunk) await writer.send(chunk);
       });
@@ -151,7 +153,7 @@ export class AnswerRun {
     const usage = this.#usages[index] as ChoiceUsage;
     const context = { caller: this.#asked.caller.id, onSegment: this.#workers.ofChoice(index) };
     for await (const delta of this.#asked.plan.choices[index]?.deltas({ usage, signal, context }) ?? []) {
-      this.#said.take(index, delta);
+      this.#accumulated.take(index, delta);
       this.#hasBegun = true;
       if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#deps.now();
       await hear(delta, index);
@@ -189,8 +191,8 @@ export class AnswerRun {
       start,
       end: {
         outcome,
-        content: this.#said.content(),
-        finishReasons: this.#said.finishReasons,
+        content: this.#accumulated.content(),
+        finishReasons: this.#accumulated.finishReasons,
         usage: this.usage,
         firstTokenAt: this.#firstTokenAt,
         segments: this.#workers.segments(),
@@ -201,7 +203,7 @@ export class AnswerRun {
 
 /** Signs and keeps the receipt of an answer, and counts what it used against its key. */
 export async function keep(
-  { books, limits }: Pick<AnswerDeps, 'books' | 'limits'>,
+  { recorder, limits }: Pick<AnswerDeps, 'recorder' | 'limits'>,
   caller: StoredKey,
   {
     receiptId,
@@ -217,7 +219,7 @@ export async function keep(
   },
 ): Promise<void> {
   limits.spend(caller, end.usage, taken);
-  await books.keep(receiptId, start, end);
+  await recorder.keep(receiptId, start, end);
 }
 
 /** What is kept of embeddings. */

@@ -7,7 +7,6 @@ import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { stopping } from './admission.ts';
-import { Books } from './books.ts';
 import { Callers } from './callers.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { EngineBackend } from './engine-backend.ts';
@@ -29,6 +28,7 @@ import { addRoutes } from './routes.ts';
 import { createServer, type GatewayServer } from './server.ts';
 import { SoleGateway } from './sole-gateway.ts';
 import { networkStartError } from './start-error.ts';
+import { UsageRecorder } from './usage-recorder.ts';
 
 export interface Gateway extends AsyncDisposable {
   readonly server: GatewayServer;
@@ -36,7 +36,7 @@ export interface Gateway extends AsyncDisposable {
   readonly keys: Store['keys'];
   readonly answers: Store['answers'];
   readonly segments: Store['segments'];
-  readonly books: Books;
+  readonly recorder: UsageRecorder;
   readonly ledger: SignedLedger;
   /** Undefined: it serves what its settings name, and nothing else. */
   readonly network: GatewayNetwork | undefined;
@@ -115,13 +115,13 @@ export async function createGateway(
   readiness.watch('ledger', () => canSign(ledger));
   readiness.report(() => witnessFacts(ledger.witnesses()));
   const { segments } = store;
-  const { answers, standings } = sole.tables;
+  const { answers, reputations } = sole.tables;
   const onAnswer = answerMeter(metrics);
-  const books = stack.use(await Books.open({ ledger, answers, segments, logger, now, onAnswer }));
+  const recorder = stack.use(await UsageRecorder.open({ ledger, answers, segments, logger, now, onAnswer }));
   const { openVocabulary } = world;
   const vocabulary = openVocabulary === undefined ? {} : { openVocabulary };
   const network = stack.use(
-    await openNetwork(config, { models, store: { segments, standings }, logger, now, ...vocabulary }),
+    await openNetwork(config, { models, store: { segments, reputations }, logger, now, ...vocabulary }),
   );
   // After the server, before the network and the books: an answer that was cut off has a receipt too.
   const running = new Set<Promise<unknown>>();
@@ -166,14 +166,14 @@ export async function createGateway(
   addKeyRoute(server.fastify, { keys: store.keys, freeKeysPerDay: config.freeKeysPerDay, now, frontDoor });
   await servePages(server.fastify, config);
   server.addV1((v1) => {
-    addRoutes(v1, { models, books, limits, logger, now, running, stopping: late.signal });
-    addReceiptRoute(v1, books);
+    addRoutes(v1, { models, recorder, limits, logger, now, running, stopping: late.signal });
+    addReceiptRoute(v1, recorder);
   });
   const owned = stack.move();
   return {
     server,
     models,
-    books,
+    recorder,
     ledger,
     network,
     watched,

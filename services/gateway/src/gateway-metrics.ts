@@ -2,9 +2,9 @@
 import { addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
 import type { FastifyInstance } from 'fastify';
-import type { BooksDeps } from './books.ts';
 import type { Models } from './models.ts';
 import type { GatewayNetwork } from './network/gateway-network.ts';
+import type { UsageRecorderDeps } from './usage-recorder.ts';
 
 /** Counts and times requests by the route that was found, not by how its path was written. Before any route is added. */
 export function meterRequests(fastify: FastifyInstance, metrics: Metrics): void {
@@ -24,7 +24,7 @@ export function meterRequests(fastify: FastifyInstance, metrics: Metrics): void 
 }
 
 /** Hears of answers that are over: how they ended, how long they took, what they used. */
-export function answerMeter(metrics: Metrics): NonNullable<BooksDeps['onAnswer']> {
+export function answerMeter(metrics: Metrics): NonNullable<UsageRecorderDeps['onAnswer']> {
   const took = metrics.durations('strata_inference_answer_seconds', 'Answers by how they ended', {
     label: 'outcome',
     buckets: [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300],

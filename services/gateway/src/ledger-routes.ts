@@ -3,7 +3,7 @@ import { CompletionError } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
 import { ledgerReceiptProof } from '@strata/receipts';
 import type { FastifyInstance } from 'fastify';
-import type { Books } from './books.ts';
+import type { UsageRecorder } from './usage-recorder.ts';
 
 export const KEY_SET_PATH = '/.well-known/inference-keys.json';
 
@@ -43,14 +43,14 @@ export function addLedgerRoutes(fastify: FastifyInstance, { log, keySet }: Signe
 }
 
 /** Below `/v1`, where callers are known. */
-export function addReceiptRoute(v1: FastifyInstance, books: Books): void {
+export function addReceiptRoute(v1: FastifyInstance, recorder: UsageRecorder): void {
   v1.get('/receipts/:id', async (request, reply) => {
     const { id } = request.params as { readonly id: string };
     if (!RECEIPT_ID.test(id))
       throw new CompletionError('invalid_value', 'A receipt id is what x-receipt-id said: rwr_ and a ULID.', {
         param: 'id',
       });
-    const receipt = await books.receipt(id, request.caller.id);
+    const receipt = await recorder.receipt(id, request.caller.id);
     if (receipt === undefined)
       throw new CompletionError(
         'not_found',

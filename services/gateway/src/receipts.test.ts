@@ -11,9 +11,9 @@ import { createSimulatedEngine } from '@strata/testnet';
 import { fakeService } from '../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { until } from '../../../tests/support/until.ts';
+import { AnswerSegments, MAX_SEGMENTS } from './answer-segments.ts';
 import { type Harness, type Json, MODEL, startHarness } from './test/harness.ts';
 import { ENDLESS, get, MESSAGES as messages, post, sharedGateway } from './test/shared.ts';
-import { MAX_SEGMENTS, WorkersHeard } from './workers-heard.ts';
 
 const CHAT = '/v1/chat/completions';
 const short = { model: MODEL, messages, max_tokens: 1 };
@@ -222,7 +222,7 @@ describe('the receipt of an answer that workers made', () => {
   });
 
   it('has a bounded number of segments', () => {
-    const workers = new WorkersHeard();
+    const workers = new AnswerSegments();
     const onSegment = workers.ofChoice(0);
     for (let from = 0; from <= MAX_SEGMENTS; from += 1)
       onSegment({ worker: 'w', nonce: nonceOf(from), from, to: from + 1, chainHead: HEAD });

@@ -18,12 +18,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type AnswerDeps, AnswerRun, embeddingEnd, keep } from './answer-run.ts';
 import type { Plan } from './backend.ts';
-import type { AnswerStart } from './books.ts';
 import { EventWriter } from './event-writer.ts';
 import { fingerprintOf, type Models, modelReport, type ServedModel } from './models.ts';
 import { randomText } from './random-ids.ts';
 import { itemId, ResponseEvents } from './response-events.ts';
 import { asRefusal } from './server.ts';
+import type { AnswerStart } from './usage-recorder.ts';
 
 export interface GatewayDeps extends Omit<AnswerDeps, 'admission'> {
   readonly models: Models;
@@ -94,7 +94,7 @@ export function addRoutes(v1: FastifyInstance, deps: GatewayDeps): void {
     using _place = await model.admission.enter(request.caller.id, signal, request.caller.priority).catch(gone(signal));
     const { vectors, promptTokens } = await plan.embed(signal).catch(gone(signal));
     const contents = vectors.map(contentOfVector);
-    const receiptId = deps.books.newId();
+    const receiptId = deps.recorder.newId();
     const end = embeddingEnd(contents, promptTokens);
     await keep(deps, request.caller, { receiptId, start, end, taken: plan.promptTokens });
     reply.headers(receiptHeaders(receiptId, start));

@@ -91,7 +91,7 @@ const FORGET_MS = 3_600_000;
 
 /** Takes up rotated signing keys, logs when it cannot sign and when it can again, and forgets old receipts. */
 async function keepHouse(
-  { ledger, books }: Gateway,
+  { ledger, recorder }: Gateway,
   { config, logger, signal }: { readonly config: GatewayConfig; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
   let forgotAt = Number.NEGATIVE_INFINITY;
@@ -112,7 +112,7 @@ async function keepHouse(
       uncosigned = missing;
       if (performance.now() - forgotAt > FORGET_MS) {
         forgotAt = performance.now();
-        await books.forget(new Date(Date.now() - config.receiptDays * 86_400_000));
+        await recorder.forget(new Date(Date.now() - config.receiptDays * 86_400_000));
       }
     } catch (error) {
       logger.error({ err: error }, 'reading the signing keys, or forgetting old receipts, failed');

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { startPeerNode } from '@strata/p2p';
 import { pino } from 'pino';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { tellJoined } from './network/tell-joined.ts';
+import { reportJoined } from './network/report-joined.ts';
 import { SoleGateway, type SoleGatewayDeps } from './sole-gateway.ts';
 import { networkStartError } from './start-error.ts';
 import { freshBed } from './test/network/shared-bed.ts';
@@ -47,7 +47,7 @@ it('a gateway that waits for another to end asks for its lock twice a second, no
 async function toldOf(join: readonly string[], reach: (target: string) => Promise<readonly string[]>) {
   const lines: { readonly level: number; readonly msg: string; readonly setting: string }[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
-  await tellJoined({ peers: { join: reach } }, { join, logger, signal: new AbortController().signal });
+  await reportJoined({ peers: { join: reach } }, { join, logger, signal: new AbortController().signal });
   return lines;
 }
 

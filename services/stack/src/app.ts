@@ -19,6 +19,7 @@ import { apiInfo } from './api-info.ts';
 import type { Config } from './config.ts';
 import type { OpenApi, StackApp, World } from './context.ts';
 import { configuredSources } from './enrichment/sources.ts';
+import { FailureLog } from './failure-log.ts';
 import { addMentionMetrics } from './feeds/feed-metrics.ts';
 import { forgetMentions, LiveMentions } from './feeds/live-mentions.ts';
 import { followStore } from './follow-store.ts';
@@ -30,14 +31,13 @@ import { openScanning } from './open-scanning.ts';
 import { openScheduler, type Scheduling } from './open-scheduler.ts';
 import { openWitnesses } from './open-witnesses.ts';
 import { servePages } from './pages.ts';
-import { Pulse } from './pulse.ts';
 import { domainTag } from './routes/domains.ts';
 import examples from './routes/examples.json' with { type: 'json' };
 import { routes } from './routes/index.ts';
 import type { ScannerDeps } from './scanner.ts';
 import { addStackMetrics, countedGate, scanMeter, timedNotary } from './stack-metrics.ts';
 import { StreamHub } from './stream-hub.ts';
-import { TroubleLog } from './trouble-log.ts';
+import { UpdateLoop } from './update-loop.ts';
 
 export interface StackService extends AsyncDisposable {
   readonly app: StackApp;
@@ -63,11 +63,11 @@ export async function createStack(config: Config, logger: Logger, world: World =
   const answers = new AnswerCache(world.monotonicNow ? { now: world.monotonicNow } : {});
   const metrics = new Metrics();
   const ownScans = countedCache<number>(100_000);
-  let pulse: Pulse | undefined;
+  let updateLoop: UpdateLoop | undefined;
   const onRecorded: ScannerDeps['onRecorded'] = ({ domain, observedAt }) => {
     ownScans.set(domain, Date.parse(observedAt));
     answers.invalidate(domainTag(domain));
-    pulse?.soon();
+    updateLoop?.soon();
   };
   const scanning = stack.use(await openScanning(config, { logger, onRecorded, onScanned: scanMeter(metrics) }, world));
   // Receipts tell real time even where the demo scans in another.
@@ -127,15 +127,15 @@ export async function createStack(config: Config, logger: Logger, world: World =
         {
           ...{ scanning, knowledge, notary: ledger.notary, logger, metrics, now: realNow },
           onAlert: () => answers.invalidate(tags.alerts[0]),
-          onNews: () => pulse?.soon(),
+          onNews: () => updateLoop?.soon(),
           onPolled: () => answers.invalidate(tags.polls[0]),
         },
         world,
       ),
     );
   }
-  pulse = stack.use(
-    new Pulse({
+  updateLoop = stack.use(
+    new UpdateLoop({
       logger,
       steps: [
         ...knowledge.steps,
@@ -153,7 +153,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
     index,
     names,
     hub,
-    pulse,
+    updateLoop,
     clock,
     store,
     prober,
@@ -204,12 +204,12 @@ export async function createStack(config: Config, logger: Logger, world: World =
     isSimulated: world.isSimulated ?? false,
   });
 
-  const beat = pulse;
-  const keys = new TroubleLog(logger, { what: 'looking for revoked keys of open streams' });
+  const beat = updateLoop;
+  const keys = new FailureLog(logger, { what: 'looking for revoked keys of open streams' });
   /** At once where no key was revoked since it last succeeded. */
   const endRevoked = () =>
     server.endRevokedStreams().then(
-      () => keys.well(),
+      () => keys.recovered(),
       (error: unknown) => keys.failed(error),
     );
   const owned = stack.move();

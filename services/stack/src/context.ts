@@ -9,9 +9,9 @@ import type { LiveMentions } from './feeds/live-mentions.ts';
 import type { KnownNames } from './known-names.ts';
 import type { Ledger } from './ledger.ts';
 import type { OnDemand } from './on-demand.ts';
-import type { Pulse } from './pulse.ts';
 import type { Scanner } from './scanner.ts';
 import type { StreamHub } from './stream-hub.ts';
+import type { UpdateLoop } from './update-loop.ts';
 
 /** What a test or the demo puts in place of the world. */
 export interface World {
@@ -49,7 +49,7 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly sourceNames: readonly string[];
   readonly hub: StreamHub;
   /** Takes in what was recorded; where this process is the scheduler, judges it and tells it. Runs by itself after each scan. */
-  readonly pulse: Pulse;
+  readonly updateLoop: UpdateLoop;
   readonly mentions: LiveMentions;
   /** Of receipts and quotas. */
   readonly now: () => Date;

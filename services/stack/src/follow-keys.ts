@@ -2,9 +2,9 @@
 import { witnessProblem } from '@strata/http';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import type { Logger } from 'pino';
+import { FailureLog } from './failure-log.ts';
 import type { Ledger } from './ledger.ts';
 import { sleep } from './sleep.ts';
-import { TroubleLog } from './trouble-log.ts';
 
 const LOOK_MS = 1_000;
 
@@ -14,9 +14,9 @@ export async function followKeys(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const trouble = new TroubleLog(logger, { what: 'reading the signing keys' });
-  const signing = new TroubleLog(logger, { what: 'signing receipts' });
-  const cosigning = new TroubleLog(logger, { what: 'having checkpoints cosigned' });
+  const trouble = new FailureLog(logger, { what: 'reading the signing keys' });
+  const signing = new FailureLog(logger, { what: 'signing receipts' });
+  const cosigning = new FailureLog(logger, { what: 'having checkpoints cosigned' });
   let { keyId } = ledger.signer;
   let toldOf: string | undefined;
   const tell = () => {
@@ -35,7 +35,7 @@ export async function followKeys(
   while (!signal.aborted) {
     await ledger.reload().then(
       () => {
-        trouble.well();
+        trouble.recovered();
         tell();
       },
       (error: unknown) => trouble.failed(error),
@@ -44,7 +44,7 @@ export async function followKeys(
       [signing, ledger.problem()],
       [cosigning, witnessProblem(ledger.witnesses())],
     ] as const)
-      if (problem === undefined) log.well();
+      if (problem === undefined) log.recovered();
       else log.failed(new Error(problem));
     await sleep(LOOK_MS, signal);
   }

@@ -2,8 +2,8 @@
 // within a second.
 import type { Store, StoreHeads } from '@strata/store';
 import type { Logger } from 'pino';
+import { FailureLog } from './failure-log.ts';
 import { sleep } from './sleep.ts';
-import { TroubleLog } from './trouble-log.ts';
 
 export interface FollowDeps {
   readonly store: Pick<Store, 'heads'>;
@@ -27,7 +27,7 @@ const BEAT_MS = 1_000;
 /** Until `signal` aborts. News do not wait for a beat that takes long. */
 export async function followStore(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { store, logger, onNews, beat, sleep: pause = sleep } = deps;
-  const trouble = new TroubleLog(logger, { what: 'looking for what other processes wrote' });
+  const trouble = new FailureLog(logger, { what: 'looking for what other processes wrote' });
   let before: StoreHeads | undefined;
   let beatAt = Number.NEGATIVE_INFINITY;
   let beating = Promise.resolve();
@@ -35,7 +35,7 @@ export async function followStore(deps: FollowDeps, signal: AbortSignal): Promis
     const startedAt = performance.now();
     try {
       const heads = await store.heads();
-      trouble.well();
+      trouble.recovered();
       const differing = differenceOf(heads, before);
       before = heads;
       if (differing.size > 0) onNews?.(differing, heads);

@@ -8,8 +8,8 @@ export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts
 export { runSource, type SyncEnd, type SyncProgress } from './enrichment/run-source.ts';
 export { type AdvisorySource, SOURCE_NAMES } from './enrichment/source.ts';
 export { enrichmentState } from './enrichment/state.ts';
+export { feedsOfPage } from './feeds/feeds-of-page.ts';
 export { LiveMentions } from './feeds/live-mentions.ts';
-export { feedsOfPage } from './feeds/look-at-page.ts';
 export { type Feeding, openFeeding } from './feeds/open-feeding.ts';
 export { openPoller } from './feeds/open-poller.ts';
 export type { FeedPoller, PollResult } from './feeds/poller.ts';

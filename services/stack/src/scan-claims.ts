@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
+import { FailureLog } from './failure-log.ts';
 import { sleep } from './sleep.ts';
-import { TroubleLog } from './trouble-log.ts';
 
 export interface ScanClaimsDeps {
   readonly store: Pick<Store, 'work'>;
@@ -35,14 +35,14 @@ export class ScanClaims implements AsyncDisposable {
   /** What is asked of the store meanwhile. */
   #asking: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
-  readonly #reading: TroubleLog;
-  readonly #renewal: TroubleLog;
+  readonly #reading: FailureLog;
+  readonly #renewal: FailureLog;
 
   constructor(deps: ScanClaimsDeps, options: ScanClaimsOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#reading = new TroubleLog(deps.logger, { what: 'reading the schedule' });
-    this.#renewal = new TroubleLog(deps.logger, { what: 'renewing the leases of domains' });
+    this.#reading = new FailureLog(deps.logger, { what: 'reading the schedule' });
+    this.#renewal = new FailureLog(deps.logger, { what: 'renewing the leases of domains' });
     // Twice within a lease, so that one failure loses none.
     this.#renewing = setInterval(() => {
       this.#asking = this.#asking.then(() => this.#renew());
@@ -105,7 +105,7 @@ export class ScanClaims implements AsyncDisposable {
     const claim = { holder: this.#holder, ...this.#options };
     const claimed = await store.work.claimDue(claim, now()).then(
       (domains) => {
-        this.#reading.well();
+        this.#reading.recovered();
         return domains;
       },
       (error: unknown) => {
@@ -125,7 +125,7 @@ export class ScanClaims implements AsyncDisposable {
     const claim = { holder: this.#holder, leaseMs: this.#options.leaseMs };
     try {
       const gone = new Set(await store.work.renew(held, claim, now()));
-      this.#renewal.well();
+      this.#renewal.recovered();
       // Whoever has them now scans them; what is being scanned here is recorded all the same, and changes nothing twice.
       const lost = this.#queue.filter((domain) => gone.has(domain));
       this.#queue = this.#queue.filter((domain) => !gone.has(domain));

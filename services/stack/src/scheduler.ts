@@ -4,7 +4,7 @@ import type { Entry } from '@strata/advisories';
 import type { Notary } from '@strata/http';
 import { type Store, StoreError, type TermHold } from '@strata/store';
 import type { Logger } from 'pino';
-import { tellAdvisories } from './enrichment/tellings.ts';
+import { announceAdvisories } from './enrichment/announcements.ts';
 import type { Knowledge } from './knowledge.ts';
 import { sleep } from './sleep.ts';
 import { StreamPublisher } from './stream-publisher.ts';
@@ -156,7 +156,7 @@ export class Scheduler implements AsyncDisposable {
         untold === undefined
           ? exposures.advisories.inOrder()
           : [...untold].map((id) => exposures.advisories.find(id)).filter((entry) => entry !== undefined);
-      await tellAdvisories(entries, { ...knowledge, store: work.store, now: clock, onAlert });
+      await announceAdvisories(entries, { ...knowledge, store: work.store, now: clock, onAlert });
     } catch (error) {
       work.untold = untold && new Set([...untold, ...work.untold]);
       throw error;

@@ -7,10 +7,10 @@ import type { Config } from './config.ts';
 import type { World } from './context.ts';
 import { followKeys } from './follow-keys.ts';
 import { listenForMetrics, listening } from './listening.ts';
-import { rehearseQuestions } from './rehearsal.ts';
 import type { RunningRole } from './running-role.ts';
 import { startScanner } from './start-scanner.ts';
 import { startScheduler } from './start-scheduler.ts';
+import { warmUpRoutes } from './warm-up.ts';
 import { wellKnownDomains } from './well-known-domains.ts';
 
 export interface RunningStack extends RunningRole {
@@ -44,7 +44,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const service = stack.use(await createStack(config, logger, world));
   const { app, scheduling, readiness } = service;
   const metrics = stack.use(await listenForMetrics(service.metrics, config, readiness));
-  await rehearseQuestions(app, logger);
+  await warmUpRoutes(app, logger);
   const port = await listening('API', config, () => service.server.listen({ host: config.host, port: config.port }));
 
   readiness.started();

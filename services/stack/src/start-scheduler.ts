@@ -11,10 +11,10 @@ import { openLedger } from './ledger.ts';
 import { listenForMetrics } from './listening.ts';
 import { openScanning } from './open-scanning.ts';
 import { openScheduler } from './open-scheduler.ts';
-import { Pulse } from './pulse.ts';
 import type { RunningRole } from './running-role.ts';
 import type { Scheduler } from './scheduler.ts';
 import { addLedgerRefusal, addStoreMetrics, timedNotary } from './stack-metrics.ts';
+import { UpdateLoop } from './update-loop.ts';
 
 /** Resolves when it works, or stands ready. */
 export async function startScheduler(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
@@ -25,7 +25,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const { dataDirectory, ledgerOrigin: origin } = config;
   const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store }));
   let scheduler: Scheduler | undefined;
-  let pulse: Pulse | undefined;
+  let updateLoop: UpdateLoop | undefined;
   const knowledge = stack.use(
     await openKnowledge(
       config,
@@ -44,13 +44,13 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   addStoreMetrics(metrics, { store, now: world.now ?? now });
   addLedgerRefusal(metrics, ledger);
   const notary = timedNotary(ledger.notary, metrics);
-  const onNews = () => pulse?.soon();
+  const onNews = () => updateLoop?.soon();
   const opened = stack.use(
     await openScheduler(config, { scanning, knowledge, notary, logger, metrics, now, onNews }, world),
   );
   ({ scheduler } = opened);
-  const beat = stack.use(new Pulse({ logger, steps: [...knowledge.steps, ...scheduler.steps] }));
-  pulse = beat;
+  const beat = stack.use(new UpdateLoop({ logger, steps: [...knowledge.steps, ...scheduler.steps] }));
+  updateLoop = beat;
   const facts = () => ({ role: config.role, is_working: opened.scheduler.isWorking });
   const readiness = new Readiness({ database: () => store.heads(), ledger: () => canSign(ledger) }, { facts });
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));

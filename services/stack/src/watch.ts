@@ -12,8 +12,8 @@ import {
 } from '@strata/analytics';
 import type { ChangeConfirmed, DomainChanged, Store, StoredAlert, StoredAnomaly, StoredEvent } from '@strata/store';
 import { anomalyAlert, massMigrationAlert, regressionAlert } from './alerts.ts';
+import { alertToReach, announceDomain, type Reach, reachOf } from './enrichment/announcements.ts';
 import type { Exposures } from './enrichment/exposures.ts';
-import { alertToReach, type Reach, reachOf, tellDomain } from './enrichment/tellings.ts';
 import type { KnownNames } from './known-names.ts';
 import { dateOf } from './live-index.ts';
 
@@ -84,7 +84,7 @@ export class Watch {
       if (event.kind === 'domain-changed') {
         if (!event.payload.isFirst) await this.#judgeDomain(event, event.payload);
         const reach = reachOf(event.payload, this.#deps.exposures);
-        await tellDomain(event, event.payload, reach, this.#deps);
+        await announceDomain(event, event.payload, reach, this.#deps);
         reached.push(reach);
       }
       if (event.kind === 'change-confirmed' && event.payload.type === 'migrated' && event.payload.from !== null) {

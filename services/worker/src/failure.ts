@@ -1,7 +1,7 @@
 // Why a request is not served, as the gateway is told: a code of the protocol and words of ours, never those of a library.
 import { EngineError } from '@strata/engine';
 import type { FailureCode } from '@strata/inference';
-import { BusyError } from './places.ts';
+import { BusyError } from './engine-slots.ts';
 
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';

@@ -1,7 +1,6 @@
 // What @strata/worker offers: settings, and an engine of this machine, joined to the network.
 export { Environment as WorkerEnvironment, readWorkerConfig, type WorkerConfig, WorkerConfigError } from './config.ts';
 export type { LentModel } from './lent-model.ts';
-export type { WorkerNews } from './news.ts';
 export { checkProof, type ProofOutcome, proofLine, proofName } from './proofs.ts';
 export {
   type RunningWorker,
@@ -11,3 +10,4 @@ export {
   WorkerStartError,
   type WorkerWorld,
 } from './run-worker.ts';
+export type { WorkerEvent } from './worker-event.ts';

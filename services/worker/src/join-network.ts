@@ -2,14 +2,14 @@
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
 import type { LentModel } from './lent-model.ts';
-import type { WorkerNews } from './news.ts';
+import type { WorkerEvent } from './worker-event.ts';
 
 export interface JoinOptions {
   /** Multiaddrs or join tokens. */
   readonly targets: readonly string[];
   readonly model: LentModel;
   readonly logger: Logger;
-  readonly onNews: (news: WorkerNews) => void;
+  readonly onNews: (news: WorkerEvent) => void;
   readonly signal: AbortSignal;
 }
 

@@ -2,8 +2,8 @@
 import { encodeFrame, encodeOffer, OFFERS_TOPIC, type Offer, offerSignedBytes } from '@strata/inference';
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
+import type { EngineSlots } from './engine-slots.ts';
 import { type LentModel, offeredModel } from './lent-model.ts';
-import type { Places } from './places.ts';
 import { SOFTWARE } from './version.ts';
 
 /** As it stands in the frame `offer`. */
@@ -15,7 +15,7 @@ export interface SignedOffer {
 export interface OfferDeps {
   readonly node: Pick<PeerNode, 'id' | 'sign' | 'gossip'>;
   readonly model: LentModel;
-  readonly places: Pick<Places, 'running' | 'waiting'>;
+  readonly places: Pick<EngineSlots, 'running' | 'waiting'>;
   /** Whether there is anything to offer just now. */
   readonly isFit: () => boolean;
   readonly logger: Logger;

@@ -9,16 +9,16 @@ import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@s
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from './config.ts';
+import { EngineSlots } from './engine-slots.ts';
 import { Gateways } from './find-gateways.ts';
 import { Fitness } from './fitness.ts';
 import { Grammars } from './grammars.ts';
 import { joinNetwork } from './join-network.ts';
 import type { LentModel } from './lent-model.ts';
-import type { WorkerNews } from './news.ts';
 import { Offers } from './offers.ts';
-import { Places } from './places.ts';
 import { Receipts } from './receipts.ts';
 import { serveChannel } from './serve-channel.ts';
+import type { WorkerEvent } from './worker-event.ts';
 import { addWorkerMetrics, segmentMeter } from './worker-metrics.ts';
 
 export interface RunningWorker extends AsyncDisposable {
@@ -36,7 +36,7 @@ export interface RunningWorker extends AsyncDisposable {
 
 export interface WorkerDeps {
   readonly logger: Logger;
-  readonly onNews?: ((news: WorkerNews) => void) | undefined;
+  readonly onNews?: ((news: WorkerEvent) => void) | undefined;
   /** Ends the start, with whatever is being downloaded or loaded. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -99,7 +99,7 @@ export async function startWorker(
     onChange: (reason) => onNews({ kind: 'refusing', reason }),
   });
   const { slots } = model.engine.info;
-  const places = new Places({ places: slots, queue: config.queue }, () => offers?.noteLoad());
+  const places = new EngineSlots({ places: slots, queue: config.queue }, () => offers?.noteLoad());
   offers = stack.use(
     await Offers.start({ node, model, places, logger, nowMs, isFit: () => fitness.trouble() === undefined }),
   );
@@ -126,7 +126,7 @@ export async function startWorker(
       },
     }),
   );
-  const told = (news: WorkerNews) => {
+  const told = (news: WorkerEvent) => {
     if (news.kind === 'joined') gateways.name(news.peers);
     onNews(news);
   };

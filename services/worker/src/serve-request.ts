@@ -12,11 +12,11 @@ import {
 } from '@strata/inference';
 import type { Logger } from 'pino';
 import { Credit } from './credit.ts';
+import type { EngineSlots } from './engine-slots.ts';
 import { failureOf, RequestFailure } from './failure.ts';
 import type { Fitness } from './fitness.ts';
 import type { Grammars } from './grammars.ts';
 import type { LentModel } from './lent-model.ts';
-import type { Places } from './places.ts';
 import type { Receipts } from './receipts.ts';
 import { TokenBatch } from './token-batch.ts';
 
@@ -25,7 +25,7 @@ export interface RequestDeps {
   /** Peer id of this worker. */
   readonly worker: string;
   readonly model: LentModel;
-  readonly places: Places;
+  readonly places: EngineSlots;
   readonly receipts: Receipts;
   readonly grammars: Grammars;
   readonly fitness: Fitness;

@@ -1,7 +1,7 @@
 // Figures of the worker for Prometheus; docs/monitoring.md says what each means. Who asked is not among them.
 import type { Metrics } from '@strata/http';
 import type { SegmentReceipt } from '@strata/inference';
-import type { Places } from './places.ts';
+import type { EngineSlots } from './engine-slots.ts';
 
 /** Hears of receipts: what was made. */
 export function segmentMeter(metrics: Metrics): (receipt: SegmentReceipt) => void {
@@ -25,7 +25,7 @@ export function addWorkerMetrics(
     gateways,
     isFit,
   }: {
-    readonly places: Places;
+    readonly places: EngineSlots;
     readonly slots: number;
     /** Gateways that have a channel to it. */
     readonly gateways: () => number;

@@ -36,7 +36,7 @@ describe('feeds of a simulated internet', () => {
   async function poll(): Promise<void> {
     await feeds().askAll();
     await service.running.service.scheduling?.poller.runDue({ onDone: () => {}, signal: AbortSignal.timeout(120_000) });
-    await service.running.service.app.pulse.now();
+    await service.running.service.app.updateLoop.now();
   }
 
   /** `feed kind domain day` of each mention in what the feeds show. */

@@ -5,7 +5,7 @@ import { ThemeSwitch } from '../ui/theme-switch.tsx';
 import { ChatView } from './chat-view.tsx';
 import { useKey } from './key.ts';
 import { KeyForm } from './key-form.tsx';
-import { onLink, usePlace } from './place.ts';
+import { onLink, useLocation } from './location.ts';
 import { useSite } from './site.ts';
 import { useOnline } from './use-online.ts';
 
@@ -17,7 +17,7 @@ const WAYS = [
 ] as const;
 
 export function App() {
-  const { path, chat } = usePlace();
+  const { path, chat } = useLocation();
   const key = useKey();
   const [isKeyOpen, setKeyOpen] = useState(false);
   const keyButton = useRef<HTMLButtonElement>(null);

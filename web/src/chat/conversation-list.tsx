@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Confirm } from './confirm.tsx';
 import { type Conversation, titleOf } from './conversation.ts';
 import { store, useConversations, useIsKept } from './conversations.ts';
-import { go, onLink } from './place.ts';
+import { go, onLink } from './location.ts';
 
 interface ConversationListProps {
   readonly openId: string | null;

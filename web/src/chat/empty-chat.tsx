@@ -3,7 +3,7 @@ import { Notice } from '../ui/states.tsx';
 import type { InferenceProblem } from './inference.ts';
 import { useKey } from './key.ts';
 import { KeyForm } from './key-form.tsx';
-import { onLink } from './place.ts';
+import { onLink } from './location.ts';
 
 interface EmptyChatProps {
   readonly problem: InferenceProblem | null;

@@ -6,8 +6,8 @@ import { Empty } from '../ui/states.tsx';
 import type { Answer } from './conversation.ts';
 import { useConversations } from './conversations.ts';
 import { clockTime } from './fleet.ts';
+import { onLink } from './location.ts';
 import { shortPeer } from './peer-name.ts';
-import { onLink } from './place.ts';
 import type { Fleet } from './seen-fleet.ts';
 
 /** Hand-overs told, newest first. */

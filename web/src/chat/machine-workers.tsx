@@ -89,7 +89,7 @@ const WORKER_COLUMNS: readonly Column<Row>[] = [
       ms === null || goneAt !== null ? '–' : `${formatNumber(ms)} ms`,
   },
   {
-    name: 'Standing',
+    name: 'Reputation',
     value: ({ peer }) => peer.standing?.trust ?? null,
     cell: ({ peer: { standing }, goneAt, reason }) =>
       standing && goneAt === null ? (

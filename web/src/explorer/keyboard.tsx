@@ -2,8 +2,8 @@
 // closes with Escape, and gives the focus back.
 import './keyboard.css';
 import { useLayoutEffect, useRef } from 'react';
+import { PAGES } from './navigation.ts';
 import { setShortcuts, useAreShortcutsOn } from './shortcuts.ts';
-import { WAYS } from './ways.ts';
 
 export function Keyboard({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -19,7 +19,7 @@ export function Keyboard({ onClose }: { readonly onClose: () => void }) {
       <dl className={areOn ? 'keyboard-keys' : 'keyboard-keys soft'}>
         <Keys keys={['/']}>Search</Keys>
         <Keys keys={['?']}>These keys</Keys>
-        {WAYS.map(([name, to, letter]) => (
+        {PAGES.map(([name, to, letter]) => (
           <Keys key={to} keys={['g', letter]}>
             {name}
           </Keys>

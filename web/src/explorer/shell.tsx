@@ -5,11 +5,11 @@ import { formatNumber } from '../ui/formats.ts';
 import { ThemeSwitch } from '../ui/theme-switch.tsx';
 import { ConnectionBar } from './connection-bar.tsx';
 import { Keyboard } from './keyboard.tsx';
+import { PAGES } from './navigation.ts';
 import { SearchBox } from './search-box.tsx';
 import { useKey, useQuota } from './session.ts';
 import { useShortcuts } from './shortcuts.ts';
 import { useSite } from './site.ts';
-import { WAYS } from './ways.ts';
 
 export function Shell() {
   const { chatUrl, isSimulated } = useSite();
@@ -102,7 +102,7 @@ function Ways({ chatUrl, isOpen, onClose, onHelp }: WaysProps) {
   return (
     <nav id="ways" className={isOpen ? 'ways open' : 'ways'} aria-label="Pages">
       <ul>
-        {WAYS.map(([name, to]) => (
+        {PAGES.map(([name, to]) => (
           <li key={to}>
             <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
               {name}

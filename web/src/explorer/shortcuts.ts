@@ -2,7 +2,7 @@
 // presses keys by accident, can turn them off (WCAG 2.2, 2.1.4).
 import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useSyncExternalStore } from 'react';
-import { WAYS } from './ways.ts';
+import { PAGES } from './navigation.ts';
 
 const PATIENCE_MS = 1_500;
 const PLACE = 'strata-shortcuts';
@@ -64,7 +64,7 @@ export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void 
         wantedUntil = event.timeStamp + PATIENCE_MS;
         return;
       }
-      const way = event.timeStamp < wantedUntil ? WAYS.find(([, , letter]) => letter === key) : undefined;
+      const way = event.timeStamp < wantedUntil ? PAGES.find(([, , letter]) => letter === key) : undefined;
       wantedUntil = 0;
       if (way) void navigate({ to: way[1] });
     };

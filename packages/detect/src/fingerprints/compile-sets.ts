@@ -2,12 +2,12 @@
 import type { Provider } from '../catalog.ts';
 import { ROLES, type Role, type Source } from '../profile.ts';
 import { readingsOf, ruleOfPattern, type SetProvider } from './channels.ts';
+import { type Circumstances, type CompiledProvider, circumstancesOf, type RelatedTechnology } from './circumstances.ts';
 import { EngineMemory } from './engine-memory.ts';
 import type { FingerprintSet, FingerprintTechnology } from './fingerprint-set.ts';
 import type { Merge } from './known-providers.ts';
 import { type OwnedPattern, PatternIndex } from './pattern-index.ts';
 import { type KnownNames, providersOf } from './set-providers.ts';
-import { type Circumstances, type CompiledProvider, circumstancesOf, type RelatedTechnology } from './standing.ts';
 
 export interface CompiledTechnology extends RelatedTechnology {
   readonly circumstances: Circumstances;

@@ -8,7 +8,7 @@ import type { Rulebook } from '../rulebook.ts';
 import type { Family } from '../strengths.ts';
 import { ruleOfImplication } from './channels.ts';
 import type { CompiledSets } from './compile-sets.ts';
-import { type Implied, type Seen, type Standing, settle } from './relations.ts';
+import { type Implied, type Reputation, type Seen, settle } from './relations.ts';
 import { type Sighting, sightingsIn, standsAtWall } from './sightings.ts';
 
 const CERTAIN = 100;
@@ -41,7 +41,7 @@ export function matchSets(
   );
   const providers = new Set(own.map(({ rule }) => rule.provider));
   const { undecided, ...settled } = settle(seenIn(usable), { own: providers, sets, unmeasured });
-  const findingsOf = ({ standing, implied }: Standing) => [
+  const findingsOf = ({ standing, implied }: Reputation) => [
     ...standing.flatMap(({ findings }) => findings),
     ...implied.flatMap((each) => findingOf(each, sets)),
   ];

@@ -24,14 +24,14 @@ export interface Implied {
   readonly strength: number;
 }
 
-export interface Standing {
+export interface Reputation {
   readonly standing: readonly Seen[];
   readonly implied: readonly Implied[];
 }
 
-export interface Settled extends Standing {
+export interface Settled extends Reputation {
   /** What may stand or not, for all that was measured, and what would follow from it. */
-  readonly undecided: Standing;
+  readonly undecided: Reputation;
 }
 
 /** What else is known of the domain. */
@@ -69,7 +69,7 @@ interface Circumstances extends Known {
   readonly excluded: ReadonlySet<string>;
 }
 
-function standingAmong(seen: readonly Seen[], { own, sets, excluded }: Circumstances): Standing {
+function standingAmong(seen: readonly Seen[], { own, sets, excluded }: Circumstances): Reputation {
   const present = new Presence(sets, own);
   const standing: Seen[] = [];
   const implied: Implied[] = [];

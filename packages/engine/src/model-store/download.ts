@@ -6,7 +6,7 @@ import { type FileAnswer, fileAddress, openFile } from './hub.ts';
 import type { Hub } from './hub-request.ts';
 import type { Note } from './note.ts';
 import { PartFile } from './part-file.ts';
-import type { Places } from './places.ts';
+import type { ModelPaths } from './paths.ts';
 import type { Reporter } from './progress.ts';
 import { formatReference, type Repository } from './reference.ts';
 import { PassingFailure, type Patience, persist } from './retry.ts';
@@ -16,7 +16,7 @@ export interface Download {
   readonly repository: Repository;
   /** Its path, and what the repository's list says of it. */
   readonly file: HubFile;
-  readonly places: Places;
+  readonly places: ModelPaths;
   /** Of the file that is here; it is replaced only if the hub has another. */
   readonly current?: Note | undefined;
   readonly reporter: Reporter;

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from './error.ts';
 import { readNote } from './note.ts';
-import { NOTE_SUFFIX, PART_SUFFIX, referenceOf } from './places.ts';
+import { NOTE_SUFFIX, PART_SUFFIX, referenceOf } from './paths.ts';
 
 interface Listed {
   /** Relative to the store, with slashes everywhere. */

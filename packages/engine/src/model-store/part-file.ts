@@ -9,21 +9,21 @@ import { type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/
 import path from 'node:path';
 import { ModelStoreError, onDisk, sizeInWords } from './error.ts';
 import { type Note, readNote, writeNote } from './note.ts';
-import type { Places } from './places.ts';
+import type { ModelPaths } from './paths.ts';
 
 /** One holder at a time: the lock is taken before. Everything rejects with `disk` when the disk refuses. */
 export class PartFile implements AsyncDisposable {
-  readonly #places: Places;
+  readonly #places: ModelPaths;
   #handle: FileHandle | undefined;
   #note: Note | undefined;
   #sizeBytes = 0;
 
-  private constructor(places: Places) {
+  private constructor(places: ModelPaths) {
     this.#places = places;
   }
 
   /** Takes up what is there; creates nothing before `begin`. */
-  static async open(places: Places): Promise<PartFile> {
+  static async open(places: ModelPaths): Promise<PartFile> {
     const part = new PartFile(places);
     const found = await stat(places.part).catch(() => undefined);
     part.#note = found ? await readNote(places.partNote) : undefined;
@@ -120,7 +120,7 @@ export class PartFile implements AsyncDisposable {
 }
 
 /** Finishes what a crash interrupted after the part had become the model. Under the lock. */
-export async function settle({ model, note, part, partNote }: Places): Promise<void> {
+export async function settle({ model, note, part, partNote }: ModelPaths): Promise<void> {
   const [hasModel, hasPart] = await Promise.all([model, part].map(exists));
   if (hasModel && !hasPart && (await exists(partNote))) await onDisk('put the note in place', rename(partNote, note));
 }

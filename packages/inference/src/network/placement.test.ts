@@ -8,7 +8,7 @@ import { weightedDraw } from './weighted-draw.ts';
 
 const idle: Candidate = {
   ...{ peer: 'idle', slots: 4, jobs: 0, prefillTokensPerSecond: 1_000, decodeTokensPerSecond: 50, rttMs: 10 },
-  ...{ cachedTokens: 0, standing: 1, isOpen: false },
+  ...{ cachedTokens: 0, reputation: 1, isOpen: false },
 };
 const request = { promptTokens: 1_000, replayTokens: 0 };
 
@@ -84,15 +84,15 @@ describe('placement', () => {
     }
   });
   it('never asks a quarantined worker, nor one whose breaker is open', () => {
-    const bad = [{ standing: 0 }, { isOpen: true }].map((more) => ({ ...idle, ...more }));
+    const bad = [{ reputation: 0 }, { isOpen: true }].map((more) => ({ ...idle, ...more }));
     assert.equal(choose(bad, [0, 1]), undefined);
     assert.equal(choose([...bad, { ...idle, peer: 'slow', rttMs: 60_000 }], [0, 1])?.peer, 'slow');
   });
   it('asks a doubted worker only where nobody else is, and one that is half trusted when it is twice as soon', () => {
-    const doubted = { ...idle, peer: 'doubted', standing: 0.1, rttMs: 0, cachedTokens: 1_000 };
+    const doubted = { ...idle, peer: 'doubted', reputation: 0.1, rttMs: 0, cachedTokens: 1_000 };
     const full = { ...idle, peer: 'full', jobs: 94 };
     assert.deepEqual([choose([doubted, full], [0])?.peer, choose([doubted])?.peer], ['full', 'doubted']);
-    const half = { ...idle, peer: 'half', standing: 0.5 };
+    const half = { ...idle, peer: 'half', reputation: 0.5 };
     assert.equal(choose([half, { ...idle, rttMs: 900 }])?.peer, 'idle');
     assert.equal(choose([half, { ...idle, rttMs: 1_100 }])?.peer, 'half');
   });

@@ -17,7 +17,7 @@ export interface Candidate {
   /** Of this prompt, tokens that it is believed to have read before. */
   readonly cachedTokens: number;
   /** 0 to 1: how far it is trusted. 0: it gets nothing. */
-  readonly standing: number;
+  readonly reputation: number;
   /** It failed lately, cannot take this request, or was asked already. */
   readonly isOpen: boolean;
 }
@@ -125,7 +125,7 @@ class Best {
     const rank = rankOf(candidate, expectedMs, this.#request);
     if (rank === NEVER || rank > this.rank) return rank;
     // Half the trust: it must be twice as soon.
-    const score = expectedMs / candidate.standing;
+    const score = expectedMs / candidate.reputation;
     if (rank === this.rank && score >= this.#score) return rank;
     this.#index = index;
     this.#score = score;
@@ -145,8 +145,8 @@ class Best {
 }
 
 function rankOf(candidate: Candidate, expectedMs: number, { promptTokens, replayTokens }: PlacementRequest): number {
-  if (candidate.isOpen || candidate.standing <= 0) return NEVER;
-  if (candidate.standing < DOUBTED) return LAST_RESORT;
+  if (candidate.isOpen || candidate.reputation <= 0) return NEVER;
+  if (candidate.reputation < DOUBTED) return LAST_RESORT;
   // A free place of one that would be given up before its first token is none: it competes with those that are full.
   const isSoon = expectedMs <= maxReadingMs(promptTokens + replayTokens);
   return isSoon && candidate.jobs < candidate.slots ? FREE : FULL;

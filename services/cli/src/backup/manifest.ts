@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { fileTrouble } from '../file-trouble.ts';
+import { fileError } from '../file-error.ts';
 import { CommandError } from '../output.ts';
 
 export const MANIFEST_FILE = 'manifest.json';
@@ -94,6 +94,6 @@ async function read(file: string, folder: string): Promise<Buffer> {
     if (cause instanceof CommandError) throw cause;
     const isMissing = ['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '');
     if (isMissing) throw new CommandError(`'${folder}' holds no backup, or one that was not finished`, { exitCode: 2 });
-    throw fileTrouble(file, cause);
+    throw fileError(file, cause);
   }
 }

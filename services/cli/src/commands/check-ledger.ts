@@ -17,7 +17,7 @@ import {
 } from '@strata/log';
 import { noteVerifier, openNote, tilePath } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import { type LedgerTables, openLedgerTables, receiptsToldBy, StoreError, type StoreReport } from '@strata/store';
+import { type LedgerTables, openLedgerTables, publishedReceipts, StoreError, type StoreReport } from '@strata/store';
 import { isOpenLog, openLedgerSource } from '../backup/ledger-source.ts';
 
 const KEYS = 'Run this where the newest keys folder of the service is (STRATA_DATA).';
@@ -34,7 +34,7 @@ export async function checkLedger(config: Config): Promise<StoreReport> {
   const findings: StoreReport['findings'][number][] = [];
   try {
     // Read first: a leaf is durable before anything tells of its receipt.
-    const missing = new Set(await receiptsToldBy(config.databaseUrl));
+    const missing = new Set(await publishedReceipts(config.databaseUrl));
     const told = missing.size;
     const hear = (leaves: readonly Uint8Array[]) => {
       if (missing.size > 0) for (const id of receiptIdsOf(leaves)) missing.delete(id);

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { openStore, type Segments } from '@strata/store';
 import { checkProof, proofLine, proofName, storeFile, type WorkerConfig } from '@strata/worker';
 import type { CommandContext, OutputStream } from '../context.ts';
-import { fileTrouble } from '../file-trouble.ts';
+import { fileError } from '../file-error.ts';
 import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../output.ts';
 
 export interface EarningsOptions extends OutputOptions {
@@ -102,7 +102,7 @@ async function verifyExport(
       else count.outputTokens += outcome.receipt.to - outcome.receipt.from;
     }
   } catch (cause) {
-    throw fileTrouble(file, cause);
+    throw fileError(file, cause);
   }
   const { settled, signed, wrong, outputTokens } = count;
   if (json) printJson(stdout, { settled, signed, wrong, output_tokens: outputTokens });

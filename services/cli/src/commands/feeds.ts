@@ -14,7 +14,7 @@ import {
 } from '@strata/stack';
 import type { AddedFeeds, Store, StoredFeed } from '@strata/store';
 import type { CommandContext } from '../context.ts';
-import { fileTrouble } from '../file-trouble.ts';
+import { fileError } from '../file-error.ts';
 import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../output.ts';
 
 /** Feeds read at once. */
@@ -152,7 +152,7 @@ function addressOf(given: string): string {
 async function readList(file: string, stdin: CommandContext['stdin']): Promise<string> {
   if (file !== '-') {
     return readListFile(file).catch((cause: unknown) => {
-      throw (cause as NodeJS.ErrnoException).code === undefined ? cause : fileTrouble(file, cause);
+      throw (cause as NodeJS.ErrnoException).code === undefined ? cause : fileError(file, cause);
     });
   }
   const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 // `strata inference worker`: an engine of this machine, lent to the gateways of a network; says in plain words how that goes.
 import { createLogger, startTracing } from '@strata/http';
-import { serveWorker, type WorkerConfig, type WorkerNews } from '@strata/worker';
+import { serveWorker, type WorkerConfig, type WorkerEvent } from '@strata/worker';
 import type { CommandContext } from '../context.ts';
 import { CommandError, counted, type OutputOptions, plainText } from '../output.ts';
 
@@ -16,7 +16,7 @@ export async function workerCommand(
     });
   const search = { isJoining: config.peer.join.length > 0, isLanSearched: config.peer.isMdnsOn !== false };
   const serving = new Set<string>();
-  const say = (news: WorkerNews) => {
+  const say = (news: WorkerEvent) => {
     if (news.kind === 'serving') serving.add(news.gateway);
     if (news.kind === 'left') serving.delete(news.gateway);
     const lines = json
@@ -28,7 +28,7 @@ export async function workerCommand(
   await serveWorker(config, { logger: createLogger({ level: config.logLevel }, context.log), onNews: say });
 }
 
-function factsOf(news: WorkerNews): object {
+function factsOf(news: WorkerEvent): object {
   const { kind: event, ...facts } = news;
   if (news.kind !== 'started') return { event, ...facts };
   const { name, engine } = news.model;
@@ -46,7 +46,7 @@ interface Search {
 
 const MEANWHILE = '; gateways that were found otherwise, or known from before, are served meanwhile';
 
-function wordsOf(news: WorkerNews, { isJoining, isLanSearched, isServing }: Search): readonly string[] {
+function wordsOf(news: WorkerEvent, { isJoining, isLanSearched, isServing }: Search): readonly string[] {
   switch (news.kind) {
     case 'started': {
       const { name, engine } = news.model;

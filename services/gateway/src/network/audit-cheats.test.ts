@@ -52,7 +52,7 @@ describe('a cheat', () => {
     await network.take(...trueAnswers('eve', 50));
     assert.equal(network.asked.length, 0, 'at a share of 0 nothing is audited');
     network.auditor.breach('eve', 'a forged receipt');
-    assert.deepEqual([network.auditor.of('eve'), network.standing('eve').reason], [0, 'a forged receipt']);
+    assert.deepEqual([network.auditor.of('eve'), network.reputation('eve').reason], [0, 'a forged receipt']);
     network.clock.nowMs += 25 * 3_600_000;
     assert.ok(network.auditor.of('eve') > 0);
   });

@@ -9,9 +9,9 @@ import {
   MODEL,
   type NetworkOptions,
   readAs,
+  reputationsMap,
   type Score,
   silent,
-  standingsMap,
   trueAnswer,
   trueAnswers,
 } from '../test/network/audited-network.ts';
@@ -23,7 +23,7 @@ describe('verifiers', () => {
   it('are our own engine where there is one, and then no worker', async () => {
     await using network = await auditedNetwork({ workers: HONEST, hasOwnEngine: true, share: 1 });
     await network.answerHonestly(['ann'], 20);
-    assert.deepEqual([network.standing('ann').audits, network.asked.length], [20, 0]);
+    assert.deepEqual([network.reputation('ann').audits, network.asked.length], [20, 0]);
     assert.ok((await network.requestsUntilCaught((answer) => readAs({ ...answer, answer: [5, 6, 7] }))) < 10);
   });
 
@@ -61,7 +61,7 @@ describe('verifiers', () => {
   it('alone convict no worker: what one says against it needs a second one', async () => {
     await using network = await auditedNetwork({ workers: alone(lying), share: 1 });
     await network.answerHonestly(['ann'], 50);
-    assert.equal(network.standing('ann').evidence, 0);
+    assert.equal(network.reputation('ann').evidence, 0);
     assert.equal(network.auditor.audits()[0]?.outcome, 'unconfirmed');
   });
 });
@@ -81,13 +81,13 @@ describe('the auditor', () => {
     assert.deepEqual(last?.request.answer, trueAnswer('ben', 49).answer, 'the newest, but for the one too large');
   });
 
-  // Which one of them, and when: see standing.test.ts of packages/inference.
+  // Which one of them, and when: see reputation.test.ts of packages/inference.
   it('audits exactly one of each fifty answers of a worker that is trusted', async () => {
     await using network = await auditedNetwork({ workers: HONEST });
     await network.answerHonestly(['eve'], 60);
-    const { state, audits } = network.standing('eve');
+    const { state, audits } = network.reputation('eve');
     await network.answerHonestly(['eve'], 500);
-    assert.deepEqual([state, network.standing('eve').audits - audits], ['good', 10]);
+    assert.deepEqual([state, network.reputation('eve').audits - audits], ['good', 10]);
   });
 
   it('makes up for audits that no worker was free to make', async () => {
@@ -95,26 +95,26 @@ describe('the auditor', () => {
     const ann: Score = async (request, signal) => (isAway ? assert.fail('no slot is free') : honest(request, signal));
     await using network = await auditedNetwork({ workers: { ann } });
     await network.answerHonestly(['eve'], 60);
-    const { audits } = network.standing('eve');
+    const { audits } = network.reputation('eve');
     isAway = true;
     await network.answerHonestly(['eve'], 200);
-    assert.deepEqual([network.auditor.audits()[0]?.outcome, network.standing('eve').audits], ['unverified', audits]);
+    assert.deepEqual([network.auditor.audits()[0]?.outcome, network.reputation('eve').audits], ['unverified', audits]);
     isAway = false;
     await network.answerHonestly(['eve'], 500);
-    const made = network.standing('eve').audits - audits;
+    const made = network.reputation('eve').audits - audits;
     assert.ok(made >= 14, `${made} of 700 answers`);
   });
 
   it('knows after a restart what it knew before, and begins anew with what it cannot read', async () => {
     const unreadable = { dan: '{"state":"good"}', fay: 'no JSON' };
-    const options = { workers: HONEST, share: 1, standings: standingsMap(new Map(Object.entries(unreadable))) };
+    const options = { workers: HONEST, share: 1, reputations: reputationsMap(new Map(Object.entries(unreadable))) };
     {
       await using network = await auditedNetwork(options);
       await network.answerHonestly(['ann'], 12);
       network.auditor.breach('eve', 'a replayed receipt');
     }
     await using network = await auditedNetwork(options);
-    const facts = [network.states('ann', 'eve', 'dan', 'fay'), network.standing('eve').reason];
+    const facts = [network.states('ann', 'eve', 'dan', 'fay'), network.reputation('eve').reason];
     assert.deepEqual(facts, ['good quarantined new new', 'a replayed receipt']);
   });
 

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import type { Engine, ScoreJob, Vocabulary } from '@strata/engine';
 import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust } from '@strata/inference';
-import type { Standings } from '@strata/store';
+import type { Reputations } from '@strata/store';
 import type { Logger } from 'pino';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort, isReadRight } from './audit-facts.ts';
@@ -12,12 +12,12 @@ import { judge, type Panel, scoreOf } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
 import { ownVerifier, ranked, type Verifier, workerVerifier } from './audit-verifier.ts';
-import { StandingsBook } from './standings-book.ts';
+import { ReputationRecorder } from './reputation-recorder.ts';
 import type { SeenAnswer, Trust } from './trust.ts';
 import type { WorkerSession } from './worker-session.ts';
 
 export interface AuditorDeps {
-  readonly standings: Standings;
+  readonly reputations: Reputations;
   /** Connected workers that offer the model. */
   readonly workers: (modelSha256: string) => readonly WorkerSession[];
   /** An engine of our own with this very file: it is asked before all workers, and believed. */
@@ -28,7 +28,7 @@ export interface AuditorDeps {
 }
 
 export interface AuditorOptions {
-  /** Of the answers of workers in good standing, 0 to 1; 0 audits nobody. 0.02 by default. */
+  /** Of the answers of workers in good reputation, 0 to 1; 0 audits nobody. 0.02 by default. */
   readonly share?: number;
   /** Audits side by side. 2 by default. */
   readonly concurrency?: number;
@@ -60,13 +60,13 @@ const MAX_VERIFIERS = 6;
 /** Rejects when the standings cannot be read. */
 export async function openAuditor(deps: AuditorDeps, options: AuditorOptions = {}): Promise<Auditor> {
   const nowMs = () => deps.now().getTime();
-  const book = await StandingsBook.open({ standings: deps.standings, logger: deps.logger, nowMs });
-  return new WorkersAuditor(deps, options, book);
+  const recorder = await ReputationRecorder.open({ reputations: deps.reputations, logger: deps.logger, nowMs });
+  return new WorkersAuditor(deps, options, recorder);
 }
 
 class WorkersAuditor implements Auditor {
   readonly #deps: AuditorDeps;
-  readonly #book: StandingsBook;
+  readonly #reputations: ReputationRecorder;
   readonly #runs: AuditRuns;
   readonly #queue: AuditQueue;
   readonly #known = new KnownAnswers();
@@ -78,10 +78,10 @@ class WorkersAuditor implements Auditor {
   readonly #random: () => number;
   readonly #timeoutMs: number;
 
-  constructor(deps: AuditorDeps, options: AuditorOptions, book: StandingsBook) {
+  constructor(deps: AuditorDeps, options: AuditorOptions, book: ReputationRecorder) {
     const { share = 0.02, concurrency = 2, maxQueuedTokens = 2_000_000, timeoutMs = 60_000 } = options;
     this.#deps = deps;
-    this.#book = book;
+    this.#reputations = book;
     this.#queue = new AuditQueue({ maxAnswers: MAX_QUEUED_ANSWERS, maxTokens: maxQueuedTokens });
     this.#share = share;
     this.#concurrency = concurrency;
@@ -91,11 +91,11 @@ class WorkersAuditor implements Auditor {
   }
 
   of(peer: string): number {
-    return trust(this.#book.of(peer));
+    return trust(this.#reputations.of(peer));
   }
 
-  standing(peer: string) {
-    return this.#book.of(peer);
+  reputation(peer: string) {
+    return this.#reputations.of(peer);
   }
 
   answered(answer: SeenAnswer): void {
@@ -105,7 +105,7 @@ class WorkersAuditor implements Auditor {
       return;
     }
     if (answer.from === answer.answer.length && !hasDrawnEnd(answer)) return;
-    const share = auditShare(this.#book.of(answer.worker), this.#share);
+    const share = auditShare(this.#reputations.of(answer.worker), this.#share);
     const dropped = this.#runs.add(answer, share).flatMap((due) => this.#queue.push(due));
     for (const { worker } of dropped) this.#runs.owe(worker);
     if (dropped.length > 0)
@@ -128,7 +128,7 @@ class WorkersAuditor implements Auditor {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped.abort(new Error('the auditor is closed'));
     await this.settled();
-    await this.#book[Symbol.asyncDispose]();
+    await this.#reputations[Symbol.asyncDispose]();
   }
 
   #work(): void {
@@ -201,11 +201,11 @@ class WorkersAuditor implements Auditor {
 
   #note(peer: string, finding: Finding): void {
     // What it answered before is what it was quarantined for, and not held against it again.
-    if (this.#book.note(peer, finding).state === 'quarantined') this.#runs.forget(peer);
+    if (this.#reputations.note(peer, finding).state === 'quarantined') this.#runs.forget(peer);
   }
 
   #challengeShare(peer: string): number {
-    return this.#book.of(peer).state === 'good' ? CHALLENGE_SHARE : ALERT_SHARE;
+    return this.#reputations.of(peer).state === 'good' ? CHALLENGE_SHARE : ALERT_SHARE;
   }
 
   async #challenge(peer: string, modelSha256: string): Promise<void> {
@@ -240,7 +240,7 @@ class WorkersAuditor implements Auditor {
     return this.#deps
       .workers(modelSha256)
       .filter(({ peer, isAlive }) => isAlive && peer !== worker)
-      .map((session) => ({ session, state: this.#book.of(session.peer).state }));
+      .map((session) => ({ session, state: this.#reputations.of(session.peer).state }));
   }
 
   #jobOf(answer: SeenAnswer): ScoreJob {

@@ -8,8 +8,8 @@ import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Models } from '../models.ts';
 import { VERSION } from '../version.ts';
+import { advertise } from './advertise.ts';
 import { openAuditor } from './auditor.ts';
-import { beFound } from './be-found.ts';
 import { fetchVocabulary, mostTrustedFirst } from './fetch-vocabulary.ts';
 import { knownPeers } from './known-peers.ts';
 import { LiveFleet } from './live-fleet.ts';
@@ -19,10 +19,10 @@ import { networkModelInfo } from './network-model-info.ts';
 import { NetworkModels } from './network-models.ts';
 import { type NetworkReport, networkReport } from './network-report.ts';
 import { Offers } from './offers.ts';
-import { openSegmentBooks } from './open-segment-books.ts';
+import { openSegmentAccounts } from './open-segment-accounts.ts';
 import { pacedBy } from './paced.ts';
+import { reportJoined } from './report-joined.ts';
 import { Sessions } from './sessions.ts';
-import { tellJoined } from './tell-joined.ts';
 import { type OpenVocabulary, Vocabularies } from './vocabularies.ts';
 import { VocabularyCache } from './vocabulary-cache.ts';
 
@@ -46,7 +46,7 @@ export interface GatewayNetworkDeps {
   readonly models: Models;
   /** Engines of this machine: they check what workers say of the same file. */
   readonly engines: readonly Engine[];
-  readonly store: Pick<Store, 'segments' | 'standings'>;
+  readonly store: Pick<Store, 'segments' | 'reputations'>;
   readonly logger: Logger;
   readonly now: () => Date;
   /** For tests and benches, whose engines have no files. */
@@ -111,7 +111,7 @@ export async function openGatewayNetwork(
   const trust = stack.use(
     await openAuditor(
       {
-        standings: deps.store.standings,
+        reputations: deps.store.reputations,
         workers: (sha256) => [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
         engine: (sha256) => deps.engines.find(({ info }) => info.sha256 === sha256),
         vocabulary: (sha256) => servedOf(sha256)?.vocabulary,
@@ -121,7 +121,7 @@ export async function openGatewayNetwork(
       { share: options.auditShare },
     ),
   );
-  const books = openSegmentBooks({ segments: deps.store.segments, sign: (bytes) => node.sign(bytes), now });
+  const accounts = openSegmentAccounts({ segments: deps.store.segments, sign: (bytes) => node.sign(bytes), now });
   const weigh = (peer: string) => (isConnected(peer) ? trust.of(peer) : 0);
   const sessionsOf = (peers: readonly string[]) =>
     mostTrustedFirst(
@@ -152,7 +152,7 @@ export async function openGatewayNetwork(
             },
           );
           const engine = createNetworkEngine({
-            ...{ vocabulary, fleet, trust, books },
+            ...{ vocabulary, fleet, trust, accounts },
             info: () => networkModelInfo(group(), facts, fleet.slots),
             gateway: node.id,
             replayBudgetMs: options.replayBudgetMs,
@@ -172,8 +172,8 @@ export async function openGatewayNetwork(
     stirred();
   }, TICK_MS);
   const found = Promise.all([
-    beFound(node, { pins: options.pins, logger, signal: closing.signal }),
-    tellJoined(node, { join: options.peer.join ?? [], logger, signal: closing.signal }),
+    advertise(node, { pins: options.pins, logger, signal: closing.signal }),
+    reportJoined(node, { join: options.peer.join ?? [], logger, signal: closing.signal }),
   ]);
   stack.defer(async () => {
     clearInterval(tick);

@@ -1,5 +1,5 @@
 // Everybody that the gateway knows of, for the report: connected peers, and workers heard of by gossip.
-import type { Directory, Standing } from '@strata/inference';
+import type { Directory, Reputation } from '@strata/inference';
 import type { PeerNode } from '@strata/p2p';
 import type { KnownPeer } from './network-report.ts';
 import type { Sessions } from './sessions.ts';
@@ -9,7 +9,7 @@ export interface KnownPeersDeps {
   readonly node: PeerNode;
   readonly directory: Pick<Directory, 'worker' | 'workers'>;
   readonly sessions: Pick<Sessions, 'all'>;
-  readonly trust: Pick<Trust, 'of' | 'standing'>;
+  readonly trust: Pick<Trust, 'of' | 'reputation'>;
 }
 
 export function knownPeers({ node, directory, sessions, trust }: KnownPeersDeps): readonly KnownPeer[] {
@@ -18,9 +18,9 @@ export function knownPeers({ node, directory, sessions, trust }: KnownPeersDeps)
   return [...peers].map((peer) => {
     const session = sessions.all.get(peer);
     const offer = directory.worker(peer)?.offer;
-    const standing: Standing | undefined = offer ? trust.standing(peer) : undefined;
+    const reputation: Reputation | undefined = offer ? trust.reputation(peer) : undefined;
     return {
-      ...{ peer, offer, standing, load: session?.load },
+      ...{ peer, offer, standing: reputation, load: session?.load },
       connectedSince: since.get(peer),
       roundTripMs: session?.rttMs ?? node.peers.roundTripMs(peer),
       trust: trust.of(peer),

@@ -188,7 +188,7 @@ export class LiveFleet implements Fleet {
       decodeTokensPerSecond,
       rttMs: session?.rttMs ?? 0,
       cachedTokens,
-      standing: trust.of(peer),
+      reputation: trust.of(peer),
       isOpen: isLeftOut || !session?.isAlive || (breaker ? breakerState(breaker, nowMs()) === 'open' : false),
     };
   }

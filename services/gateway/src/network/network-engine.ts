@@ -3,7 +3,7 @@ import { type Engine, EngineError, type Job, type ModelInfo, type Vocabulary } f
 import { AnswerRelay, assertPrompt } from './answer-relay.ts';
 import type { Fleet } from './fleet.ts';
 import { knownBiases, samplingFrame } from './sampling-frame.ts';
-import type { SegmentBooks } from './segment-books.ts';
+import type { SegmentAccounts } from './segment-accounts.ts';
 import { Settlement } from './settle-segment.ts';
 import type { Trust } from './trust.ts';
 import { WorkerSearch } from './worker-search.ts';
@@ -15,7 +15,7 @@ export interface NetworkEngineOptions {
   readonly vocabulary: Vocabulary;
   readonly fleet: Fleet;
   readonly trust: Trust;
-  readonly books: SegmentBooks;
+  readonly accounts: SegmentAccounts;
   /** Our own peer id. */
   readonly gateway: string;
   /** What a lost worker may cost: given tokens are read one by one as long as that fits. 1,000 by default. */

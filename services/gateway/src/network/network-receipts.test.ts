@@ -13,7 +13,7 @@ import { type PeerNode, verifyPeerSignature } from '@strata/p2p';
 import { openStore } from '@strata/store';
 import { at, COUNT, killed, truth, until } from '../test/network/answers.ts';
 import { freshBed, networkOf, UNDISTURBED, type WorkerOptions } from '../test/network/shared-bed.ts';
-import { openSegmentBooks } from './open-segment-books.ts';
+import { openSegmentAccounts } from './open-segment-accounts.ts';
 import { Settlement } from './settle-segment.ts';
 import type { Trust } from './trust.ts';
 import type { WorkerSession } from './worker-session.ts';
@@ -89,8 +89,8 @@ it('settlements are repeated once on each new session, the last ones, and to the
   const { segments } = store;
   const trust = { breach: (_peer: string, reason: string) => assert.fail(reason) } as Partial<Trust> as Trust;
   const start = () => {
-    const books = openSegmentBooks({ segments, sign: (bytes) => gateway.sign(bytes), now: () => new Date() });
-    return new Settlement({ trust, books, gateway: gateway.id });
+    const books = openSegmentAccounts({ segments, sign: (bytes) => gateway.sign(bytes), now: () => new Date() });
+    return new Settlement({ trust, accounts: books, gateway: gateway.id });
   };
   const sessions = [worker, worker, worker, other].map(sessionOf);
   const settle = async (settlement: Settlement, at: number, n: number) => {

@@ -1,7 +1,7 @@
 // What GET /network reports, of strangers too: bounded, by its own schema, without addresses, to everybody.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { NEWCOMER, type Offer } from '@strata/inference';
+import { NEW_WORKER, type Offer } from '@strata/inference';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Harness, MODEL, startHarness } from '../test/harness.ts';
 import { offeredModel } from '../test/network/answers.ts';
@@ -15,7 +15,7 @@ const offerOf = (peer: string, models = [model]): Offer => ({
 });
 const unknown = { connectedSince: undefined, roundTripMs: undefined, load: undefined, offer: undefined };
 const peerOf = (peer: string, more: Partial<KnownPeer> = {}): KnownPeer => ({
-  ...{ peer, ...unknown, standing: NEWCOMER, trust: 0.5 },
+  ...{ peer, ...unknown, standing: NEW_WORKER, trust: 0.5 },
   ...more,
 });
 const audit: AuditRecord = {

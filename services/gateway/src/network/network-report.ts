@@ -1,5 +1,5 @@
 // What `GET /network` tells: who is there, what they have, how busy they are and how far they are trusted. No addresses.
-import type { Offer, Standing } from '@strata/inference';
+import type { Offer, Reputation } from '@strata/inference';
 import { z } from 'zod';
 import type { AuditRecord } from './audit-log.ts';
 
@@ -62,7 +62,7 @@ export interface KnownPeer {
   readonly roundTripMs: number | undefined;
   readonly load: { readonly running: number; readonly waiting: number } | undefined;
   readonly offer: Offer | undefined;
-  readonly standing: Standing | undefined;
+  readonly standing: Reputation | undefined;
   /** 0 to 1. */
   readonly trust: number;
 }

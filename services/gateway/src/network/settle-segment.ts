@@ -1,7 +1,7 @@
 // A worker's receipt held against what was seen: agreed to and counter-signed where it is right, told to trust where it is not.
 import { type SeenSegment, segmentProblems, segmentSignedBytes } from '@strata/inference';
 import { verifyPeerSignature } from '@strata/p2p';
-import type { SegmentBooks } from './segment-books.ts';
+import type { SegmentAccounts } from './segment-accounts.ts';
 import type { Trust } from './trust.ts';
 import type { SignedSegment, WorkerSession } from './worker-session.ts';
 
@@ -14,7 +14,7 @@ export type SettleSegment = (
 
 export interface SettlementDeps {
   readonly trust: Trust;
-  readonly books: SegmentBooks;
+  readonly accounts: SegmentAccounts;
   /** Our own peer id. */
   readonly gateway: string;
 }
@@ -58,13 +58,13 @@ export class Settlement {
       return;
     }
     await this.#tellAgain(session);
-    session.settle(seen.nonce, await this.#deps.books.agree(segment, caller));
+    session.settle(seen.nonce, await this.#deps.accounts.agree(segment, caller));
   }
 
   /** Where this gateway or the worker ended in between, an agreement may have been lost: on a new session it is repeated, once. */
   async #tellAgain(session: WorkerSession): Promise<void> {
     if (this.#told.has(session)) return;
     this.#told.add(session);
-    for (const { nonce, signature } of await this.#deps.books.recent(session.peer)) session.settle(nonce, signature);
+    for (const { nonce, signature } of await this.#deps.accounts.recent(session.peer)) session.settle(nonce, signature);
   }
 }

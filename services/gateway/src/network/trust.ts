@@ -1,5 +1,5 @@
 // What the rest of the gateway asks of trust: how far a worker is trusted, and who is told of what it did.
-import type { Sampling, Standing } from '@strata/inference';
+import type { Reputation, Sampling } from '@strata/inference';
 
 /** One finished part of an answer, with all that is needed to check it again. */
 export interface SeenAnswer {
@@ -26,7 +26,7 @@ export const sizeOf = ({ prompt, answer, text }: SeenAnswer): number => prompt.l
 export interface Trust {
   /** 0 to 1; 0: it gets no work. */
   of(peer: string): number;
-  standing(peer: string): Standing;
+  reputation(peer: string): Reputation;
   /** Hears every finished part; what is audited, and when, is decided there. Never throws, never waits. */
   answered(answer: SeenAnswer): void;
   /** Something that no honest worker does: a forged receipt, counts that are not so, tokens out of order. */

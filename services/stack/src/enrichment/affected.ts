@@ -1,9 +1,9 @@
 // Lists over everything that is exposed: advisories that concern any domain, and the domains that each concerns.
 import { byUrgency, type Entry, type EntryFilter, type RowCounts } from '@strata/advisories';
 import { type DomainIndex, type DomainSet, inNameOrder } from '@strata/analytics';
+import { EventLoopBudget } from './event-loop-budget.ts';
 import type { Exposure, Exposures } from './exposures.ts';
 import { NO_VERSION, unionOf } from './product-uses.ts';
-import { Turns } from './turns.ts';
 
 export interface AffectedFilter extends EntryFilter {
   readonly match?: 'version' | 'product' | undefined;
@@ -104,9 +104,9 @@ async function countRows({ exposures }: Deps, filter: Omit<AffectedFilter, 'doma
   const meant = meantBy(exposures, filter);
   if (meant === undefined) {
     const of = advisories.marked(filter);
-    const turns = new Turns();
+    const turns = new EventLoopBudget();
     for (const product of advisories.products) {
-      await turns.share();
+      await turns.yieldIfSpent();
       for (const { build, domains } of exposures.usesOf(product)) {
         const has = advisories.verdictsOf(product, build).countInto(rows, domains.size, of);
         if (has.hasVersion) sets.version.push(domains);

@@ -4,9 +4,9 @@ import type { DomainIndex, DomainSet } from '@strata/analytics';
 import { productKeysOf, type Rulebook } from '@strata/detect';
 import type { Store } from '@strata/store';
 import { sleep } from '../sleep.ts';
+import { EventLoopBudget } from './event-loop-budget.ts';
 import { buildsShown, type SeenService, servicesShown, type Use, unionOf, usesOf } from './product-uses.ts';
 import type { SourceName } from './source.ts';
-import { Turns } from './turns.ts';
 
 export interface ExposureDeps {
   readonly store: Store;
@@ -90,11 +90,11 @@ export class Exposures implements AsyncDisposable {
   }
 
   async #load(ids: readonly string[]): Promise<void> {
-    const turns = new Turns();
+    const turns = new EventLoopBudget();
     for (let from = 0; from < ids.length && !this.#isStopped; from += LOADED_AT_ONCE) {
       for (const stored of await this.#deps.store.advisories.read(ids.slice(from, from + LOADED_AT_ONCE))) {
         this.advisories.put(stored);
-        await turns.share();
+        await turns.yieldIfSpent();
       }
     }
     this.#isLoaded = !this.#isStopped;
@@ -142,7 +142,7 @@ export class Exposures implements AsyncDisposable {
   async follow(onChanged: (change: FollowedChange) => Promise<void>): Promise<void> {
     const { store } = this.#deps;
     if (!this.isLoaded) return;
-    const turns = new Turns();
+    const turns = new EventLoopBudget();
     for (;;) {
       const changes = await store.advisories.changesSince(this.#seq, CHANGES_AT_ONCE);
       const last = changes.at(-1);
@@ -154,7 +154,7 @@ export class Exposures implements AsyncDisposable {
       for (const each of stored) {
         for (const product of this.#put(each, entries)) products.add(product);
         gone.delete(each.advisory.id);
-        await turns.share();
+        await turns.yieldIfSpent();
       }
       for (const id of gone) for (const product of this.advisories.delete(id)) products.add(product);
       await onChanged({ products, entries });

@@ -5,8 +5,8 @@ import { type Mention, MentionTally } from '@strata/feeds';
 import type { AnswerCache } from '@strata/http';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
+import { FailureLog } from '../failure-log.ts';
 import { tags } from '../live-index.ts';
-import { TroubleLog } from '../trouble-log.ts';
 
 export interface LiveMentionsDeps {
   readonly store: Pick<Store, 'feeds'>;
@@ -26,7 +26,7 @@ const REST_PER_COUNT = 4;
 
 export class LiveMentions implements AsyncDisposable {
   readonly #deps: LiveMentionsDeps;
-  readonly #trouble: TroubleLog;
+  readonly #trouble: FailureLog;
   #tally: MentionTally;
   /** The last mention that is counted. */
   #lastId = 0;
@@ -41,7 +41,7 @@ export class LiveMentions implements AsyncDisposable {
 
   private constructor(deps: LiveMentionsDeps) {
     this.#deps = deps;
-    this.#trouble = new TroubleLog(deps.logger, { what: 'counting mentions' });
+    this.#trouble = new FailureLog(deps.logger, { what: 'counting mentions' });
     this.#tally = new MentionTally({ now: deps.now().getTime() });
   }
 
@@ -84,7 +84,7 @@ export class LiveMentions implements AsyncDisposable {
         this.#isNewsWaiting = false;
         await this.#follow();
       }
-      this.#trouble.well();
+      this.#trouble.recovered();
     } catch (error) {
       this.#trouble.failed(error);
     }

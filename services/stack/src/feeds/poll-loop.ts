@@ -1,6 +1,6 @@
 // Keeps so many polls under way as there may be, as long as something is due or until it is to stop.
 import type { Logger } from 'pino';
-import { TroubleLog } from '../trouble-log.ts';
+import { FailureLog } from '../failure-log.ts';
 import type { Look } from './due-feeds.ts';
 import type { HostQueue } from './host-queue.ts';
 import { Pause } from './pause.ts';
@@ -29,7 +29,7 @@ export async function loopPolls(deps: PollLoopDeps, options: PollLoopOptions): P
   const { queue } = deps;
   const { concurrency, isEnding, idleMs = IDLE_MS, signal } = options;
   const pause = new Pause();
-  const trouble = new TroubleLog(deps.logger, { what: 'reading which feeds are due' });
+  const trouble = new FailureLog(deps.logger, { what: 'reading which feeds are due' });
   const stop = () => pause.end();
   signal.addEventListener('abort', stop);
   const underWay = new Set<Promise<void>>();
@@ -67,10 +67,10 @@ export async function loopPolls(deps: PollLoopDeps, options: PollLoopOptions): P
   await Promise.all(underWay);
 }
 
-async function lookSafely(look: PollLoopDeps['look'], trouble: TroubleLog): Promise<Look> {
+async function lookSafely(look: PollLoopDeps['look'], trouble: FailureLog): Promise<Look> {
   try {
     const seen = await look();
-    trouble.well();
+    trouble.recovered();
     return seen;
   } catch (error) {
     trouble.failed(error);

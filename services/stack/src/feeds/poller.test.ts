@@ -10,10 +10,10 @@ import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { NOTHING, readsOne, runDue, setUp, subscribe, subscribeTo, T0 } from '../test/polling.ts';
+import { Backoffs } from './backoffs.ts';
 import { HostQueue } from './host-queue.ts';
 import { Pause } from './pause.ts';
 import type { PollerDeps } from './poller.ts';
-import { Rests } from './rests.ts';
 
 const HOUR_MS = 3_600_000;
 const A = 'https://a.test/';
@@ -248,7 +248,7 @@ describe('the parts of the poller', () => {
 
   it('rest no longer than they may, whatever the clock does', () => {
     let now = T0;
-    const rests = new Rests<string>(() => new Date(now), { maxMs: 1_000 });
+    const rests = new Backoffs<string>(() => new Date(now), { maxMs: 1_000 });
     rests.begin('a', 10_000);
     rests.begin('a', 10);
     assert.equal(rests.has('a'), true);

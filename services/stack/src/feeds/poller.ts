@@ -4,10 +4,10 @@
 import { type Ask, type pollFeed, retryAfterMs } from '@strata/feeds';
 import type { RecordedPoll, Store, StoredFeed } from '@strata/store';
 import type { Logger } from 'pino';
+import { Backoffs } from './backoffs.ts';
 import { createDueFeeds } from './due-feeds.ts';
 import { HostQueue, hostOf } from './host-queue.ts';
 import { loopPolls } from './poll-loop.ts';
-import { Rests } from './rests.ts';
 
 export interface PollerDeps {
   readonly store: Pick<Store, 'feeds'>;
@@ -66,8 +66,8 @@ const CLAIM_MS = 120_000;
 export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoller {
   const { store, logger, now } = deps;
   const counts = { polls: 0, failed: 0, unchanged: 0, items: 0, mentions: 0 };
-  const restingFeeds = new Rests<number>(now, { maxMs: REST_MS });
-  const restingHosts = new Rests<string>(now, { maxMs: MAX_HOST_REST_MS });
+  const restingFeeds = new Backoffs<number>(now, { maxMs: REST_MS });
+  const restingHosts = new Backoffs<string>(now, { maxMs: MAX_HOST_REST_MS });
 
   /** Undefined when the feed is due no more: another process has it, or nobody subscribes to it. */
   async function pollClaimed(

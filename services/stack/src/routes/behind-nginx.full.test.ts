@@ -60,7 +60,7 @@ describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed', ti
 
   it('events come when they happen, one by one, and a reader that leaves is gone here too', async () => {
     const { internet } = service;
-    const { hub, pulse } = service.running.service.app;
+    const { hub, updateLoop: pulse } = service.running.service.app;
     const domain = internet.domains().find((name) => {
       const { state, services } = internet.truth(name);
       return state === 'active' && services.filter(({ category }) => category === 'dns').length === 1;

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import type { StackApp } from '../context.ts';
 import { AdvisorySchema, AffectedSchema, advisoryReport, exposureReport } from '../enrichment/advisory-report.ts';
 import { listAdvisories, listAffected } from '../enrichment/affected.ts';
+import { EventLoopBudget } from '../enrichment/event-loop-budget.ts';
 import { enrichmentState } from '../enrichment/state.ts';
-import { Turns } from '../enrichment/turns.ts';
 import { MAX_STALE_MS, tags } from '../live-index.ts';
 import { domainOf } from './domains.ts';
 import { Limit, Offset, Text, Word } from './parameters.ts';
@@ -162,10 +162,10 @@ export const getAdvisories = route(
     const { total, entries } = await listAdvisories(app, filterOf(input), { limit, offset });
     const stored = await app.store.advisories.read(entries.map(({ advisory }) => advisory.id));
     const told = new Map(stored.map(({ advisory }) => [advisory.id, advisory]));
-    const turns = new Turns();
+    const turns = new EventLoopBudget();
     const advisories = [];
     for (const entry of entries) {
-      await turns.share();
+      await turns.yieldIfSpent();
       advisories.push(advisoryReport(entry, told.get(entry.advisory.id) ?? { summary: null, urls: [] }, app));
     }
     return { total, limit, offset, advisories };

@@ -21,7 +21,7 @@ const { service, age } = await shared(async () => {
 const ago = (days: number) => new Date(NOON - days * DAY_MS);
 
 async function update(): Promise<void> {
-  await service.running.service.app.pulse.now();
+  await service.running.service.app.updateLoop.now();
   age();
 }
 /** Polls every feed and lets the service process it. */

@@ -6,8 +6,8 @@ import pino from 'pino';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
 import type { LentModel } from '../lent-model.ts';
-import type { WorkerNews } from '../news.ts';
 import { startWorker } from '../run-worker.ts';
+import type { WorkerEvent } from '../worker-event.ts';
 
 export const vocabularyBytes = randomBytes(2_500_000);
 
@@ -40,7 +40,7 @@ export async function startTestWorker({ join = [], queue = 16, metrics, ...optio
     ...{ STRATA_DATA: directory, STRATA_JOIN: join.join(' '), STRATA_QUEUE: String(queue) },
     STRATA_WORKER_METRICS_PORT: metrics ? '0' : undefined,
   });
-  const news: WorkerNews[] = [];
+  const news: WorkerEvent[] = [];
   const model = options.model ?? simulatedModel(options);
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' });
   const worker = stack.use(await startWorker(config, { logger, onNews: (each) => news.push(each) }, { model }));

@@ -3,7 +3,7 @@ import type { StackProblem } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../../ui/formats.ts';
 import { Loading, Notice } from '../../ui/states.tsx';
-import { useFirstLook } from '../first-look.ts';
+import { useFirstScan } from '../first-scan.ts';
 import { useSite } from '../site.ts';
 
 interface AbsentProps {
@@ -60,7 +60,7 @@ function NotInDemo({ host, exampleDomain }: { readonly host: string; readonly ex
 
 /** Asks once by itself, as soon as the domain is known; after that the reader decides. */
 function StillScanning({ host, problem, seconds, onRetry }: AbsentProps & { readonly seconds: number }) {
-  const isWaiting = useFirstLook(host, onRetry);
+  const isWaiting = useFirstScan(host, onRetry);
   return (
     <Notice
       title={isWaiting ? 'The first look at this domain goes on' : 'No answer yet'}

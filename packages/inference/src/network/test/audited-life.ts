@@ -1,14 +1,14 @@
 // A worker's life by audits alone: it answers, one answer of each run is audited, until it is quarantined.
 import { AuditRun } from '../audit-run.ts';
-import { afterFinding, atTime, auditShare, NEWCOMER, type Standing } from '../standing.ts';
+import { afterFinding, atTime, auditShare, NEW_WORKER, type Reputation } from '../reputation.ts';
 
 export interface LifeOptions {
-  /** Deviation of the next answer of a worker that is in this standing. */
-  readonly deviationOf: (standing: Standing) => number;
+  /** Deviation of the next answer of a worker that is in this reputation. */
+  readonly deviationOf: (reputation: Reputation) => number;
   readonly requests: number;
-  /** Share of answers audited in good standing. */
+  /** Share of answers audited in good reputation. */
   readonly share?: number;
-  readonly from?: Standing;
+  readonly from?: Reputation;
   readonly random: () => number;
   /** Between requests. */
   readonly everyMs?: number;
@@ -17,19 +17,19 @@ export interface LifeOptions {
 /** `caughtAfter`: requests answered until it was quarantined; undefined where it was not. */
 export function audited(options: LifeOptions) {
   const { deviationOf, requests, share = 0.02, random, everyMs = 1_000 } = options;
-  let standing = options.from ?? NEWCOMER;
+  let reputation = options.from ?? NEW_WORKER;
   let audits = 0;
   const run = new AuditRun<number>(random);
-  const startMs = standing.changedAtMs;
+  const startMs = reputation.changedAtMs;
   for (let request = 1; request <= requests; request += 1) {
     const nowMs = startMs + request * everyMs;
-    standing = atTime(standing, nowMs);
-    const found = run.add(deviationOf(standing), { share: auditShare(standing, share), weight: 1 });
+    reputation = atTime(reputation, nowMs);
+    const found = run.add(deviationOf(reputation), { share: auditShare(reputation, share), weight: 1 });
     if (found === undefined) continue;
     audits += 1;
     // One token that is off by so much: the deviation is what counts.
-    standing = afterFinding(standing, { kind: 'scored', margins: [found] }, nowMs);
-    if (standing.state === 'quarantined') return { standing, caughtAfter: request, audits };
+    reputation = afterFinding(reputation, { kind: 'scored', margins: [found] }, nowMs);
+    if (reputation.state === 'quarantined') return { reputation, caughtAfter: request, audits };
   }
-  return { standing, caughtAfter: undefined, audits };
+  return { reputation, caughtAfter: undefined, audits };
 }

@@ -1,6 +1,6 @@
 // An auditor and workers in one process: how each answers and verifies is up to the test. The truth is a simulated engine's.
 import { GREEDY } from '@strata/inference';
-import type { Standings } from '@strata/store';
+import type { Reputations } from '@strata/store';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import pino from 'pino';
 import { randomFrom } from '../../../../../tests/support/random.ts';
@@ -46,11 +46,11 @@ export function trueAnswer(worker: string, request: number): SeenAnswer {
 export const trueAnswers = (worker: string, count: number, first = 0): readonly SeenAnswer[] =>
   Array.from({ length: count }, (_, i) => trueAnswer(worker, first + i));
 
-export function standingsMap(kept = new Map<string, string>()): Standings {
-  const put = async (peer: string, standing: string) => {
+export function reputationsMap(kept = new Map<string, string>()): Reputations {
+  const put = async (peer: string, reputation: string) => {
     // As a database: not at once.
     await new Promise(setImmediate);
-    kept.set(peer, standing);
+    kept.set(peer, reputation);
   };
   return { all: async () => new Map(kept), put };
 }
@@ -59,10 +59,10 @@ export interface NetworkOptions extends AuditorOptions {
   /** How each verifies, by its peer id. */
   readonly workers: Readonly<Record<string, Score>>;
   readonly hasOwnEngine?: boolean;
-  readonly standings?: Standings;
+  readonly reputations?: Reputations;
 }
 
-export async function auditedNetwork({ workers, hasOwnEngine, standings, ...options }: NetworkOptions) {
+export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...options }: NetworkOptions) {
   const asked: { peer: string; request: Parameters<Score>[0] }[] = [];
   const clock = { nowMs: Date.UTC(2026, 0, 1) };
   const load = { running: 0, waiting: 0, others: 0, own: 0, writing: 0, calls: 0 };
@@ -74,7 +74,7 @@ export async function auditedNetwork({ workers, hasOwnEngine, standings, ...opti
     return { peer, isAlive: true, load, rttMs: 1, score } as Partial<WorkerSession> as WorkerSession;
   });
   const parts = {
-    standings: standings ?? standingsMap(),
+    reputations: reputations ?? reputationsMap(),
     workers: (sha256: string) => (sha256 === MODEL ? sessions : []),
     engine: () => (hasOwnEngine ? truth : undefined),
     vocabulary: () => truth,
@@ -84,8 +84,8 @@ export async function auditedNetwork({ workers, hasOwnEngine, standings, ...opti
   const auditor = await openAuditor(parts, { random: randomFrom(42), ...options });
   return {
     ...{ auditor, asked, clock },
-    standing: (peer: string) => auditor.standing(peer),
-    states: (...peers: readonly string[]) => peers.map((peer) => auditor.standing(peer).state).join(' '),
+    reputation: (peer: string) => auditor.reputation(peer),
+    states: (...peers: readonly string[]) => peers.map((peer) => auditor.reputation(peer).state).join(' '),
     /** Takes all answers at once, and waits for their audits. */
     async take(...answers: readonly SeenAnswer[]): Promise<void> {
       for (const answer of answers) auditor.answered(answer);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
-import { NEWCOMER, PROTOCOL } from '@strata/inference';
+import { NEW_WORKER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import type { Chosen, Fleet, Served } from '../../network/fleet.ts';
@@ -56,7 +56,7 @@ class TestTrust implements Trust {
   readonly answers: SeenAnswer[] = [];
   readonly breaches: { peer: string; reason: string }[] = [];
   readonly of = () => 1;
-  readonly standing = () => NEWCOMER;
+  readonly reputation = () => NEW_WORKER;
   readonly answered = (answer: SeenAnswer) => void this.answers.push(answer);
   readonly breach = (peer: string, reason: string) => void this.breaches.push({ peer, reason });
 }
@@ -140,7 +140,7 @@ export class TestNetwork implements AsyncDisposable {
     return createNetworkEngine({
       info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: fleet.slots }) as ModelInfo,
       vocabulary: {} as Vocabulary,
-      books: { agree, recent: async () => [] },
+      accounts: { agree, recent: async () => [] },
       ...{ fleet, trust, gateway: gateway.id, patienceMs: 30_000, ...options },
     });
   }

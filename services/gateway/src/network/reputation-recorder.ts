@@ -1,0 +1,107 @@
+// Reputations of workers in memory, kept over a restart: read at the start, written a moment after they change. A crash loses the
+// last moment's findings at most, and each finding lost is one that the next audits make again.
+import { afterFinding, atTime, type Finding, NEW_WORKER, Reputation } from '@strata/inference';
+import type { Reputations } from '@strata/store';
+import type { Logger } from 'pino';
+
+export interface ReputationRecorderDeps {
+  readonly reputations: Reputations;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+}
+
+const WRITE_AFTER_MS = 1_000;
+/** Peer ids are free: beyond, those give way that nothing is known against, the longest unchanged first. */
+const MAX_PEERS = 10_000;
+
+export class ReputationRecorder implements AsyncDisposable {
+  readonly #deps: ReputationRecorderDeps;
+  readonly #reputations: Map<string, Reputation>;
+  readonly #unwritten = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(deps: ReputationRecorderDeps, reputations: Map<string, Reputation>) {
+    this.#deps = deps;
+    this.#reputations = reputations;
+  }
+
+  /** Rejects when the reputations cannot be read; what one of them says that cannot be, is told and forgotten. */
+  static async open(deps: ReputationRecorderDeps): Promise<ReputationRecorder> {
+    const reputations: [string, Reputation][] = [];
+    for (const [peer, text] of await deps.reputations.all()) {
+      const reputation = read(text);
+      if (reputation) reputations.push([peer, reputation]);
+      else deps.logger.warn({ peer }, 'a reputation that cannot be read: the worker begins anew');
+    }
+    reputations.sort(([, a], [, b]) => a.changedAtMs - b.changedAtMs);
+    const recorder = new ReputationRecorder(deps, new Map(reputations));
+    recorder.#forget();
+    return recorder;
+  }
+
+  /** As it is now. */
+  of(peer: string): Reputation {
+    return atTime(this.#reputations.get(peer) ?? NEW_WORKER, this.#deps.nowMs());
+  }
+
+  note(peer: string, finding: Finding): Reputation {
+    const { logger, nowMs } = this.#deps;
+    const before = this.of(peer);
+    const reputation = afterFinding(before, finding, nowMs());
+    this.#reputations.delete(peer);
+    this.#reputations.set(peer, reputation);
+    this.#forget();
+    this.#unwritten.add(peer);
+    this.#timer ??= setTimeout(() => this.#write(), WRITE_AFTER_MS).unref();
+    if (reputation.state === 'quarantined' && before.state !== 'quarantined') {
+      const until = new Date(reputation.untilMs ?? nowMs()).toISOString();
+      logger.warn({ peer, reason: reputation.reason, until }, 'worker quarantined');
+    }
+    return reputation;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#write();
+    await this.#writing;
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const peers = [...this.#unwritten];
+    this.#unwritten.clear();
+    this.#writing = this.#writing.then(async () => {
+      for (const peer of peers) {
+        const reputation = this.#reputations.get(peer);
+        if (!reputation) continue;
+        try {
+          await this.#deps.reputations.put(peer, JSON.stringify(reputation));
+        } catch (error) {
+          this.#unwritten.add(peer);
+          this.#deps.logger.error({ err: error, peer }, 'a reputation was not written');
+        }
+      }
+    });
+  }
+
+  #forget(): void {
+    for (const [peer, { state, strikes }] of this.#reputations) {
+      if (this.#reputations.size <= MAX_PEERS) return;
+      if (state !== 'quarantined' && strikes < 1) this.#reputations.delete(peer);
+    }
+    // A flood of proven liars: then the oldest of them.
+    for (const peer of this.#reputations.keys()) {
+      if (this.#reputations.size <= MAX_PEERS) return;
+      this.#reputations.delete(peer);
+    }
+  }
+}
+
+function read(text: string): Reputation | undefined {
+  try {
+    return Reputation.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createLogger, Metrics } from '@strata/http';
+import { FailureLog } from './failure-log.ts';
+import { followStore } from './follow-store.ts';
+import { addLedgerRefusal } from './stack-metrics.ts';
+
+/** A logger whose lines, without their times, can be looked at. */
+function logging() {
+  const lines: { level: number; msg: string; err?: unknown; failures?: number; seconds?: number; reason?: string }[] =
+    [];
+  const logger = createLogger({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { lines, logger };
+}
+
+it('a metric says whether the signing keys are retired', async () => {
+  const metrics = new Metrics();
+  const log = { stats: () => ({ size: 0, commits: 0 }) };
+  let at: string | undefined;
+  addLedgerRefusal(metrics, { log, problem: () => undefined, retiredAt: () => at });
+  const value = async () => /^strata_signing_keys_retired (\d)$/m.exec(await metrics.registry.metrics())?.[1];
+  assert.equal(await value(), '0');
+  at = '2026-01-01T00:00:00Z';
+  assert.equal(await value(), '1');
+});
+
+describe('trouble that goes on', () => {
+  it('is logged in full at first, then once a minute, and when it is over', () => {
+    const { lines, logger } = logging();
+    const clock = { ms: 5 };
+    const log = new FailureLog(logger, { what: 'reading', monotonicNow: () => clock.ms });
+    log.recovered();
+    for (let second = 0; second <= 130; second += 1) {
+      log.failed(new Error('the database is gone'));
+      clock.ms += 1_000;
+    }
+    log.recovered();
+    log.recovered();
+    log.failed(new Error('gone again'));
+    const logged = lines.map(({ level, msg, failures, seconds, reason, err }) =>
+      [level, msg, failures, seconds ?? reason, err ? 'with its error' : ''].join('|'),
+    );
+    assert.deepEqual(logged, [
+      '50|reading failed: it is tried again|||with its error',
+      '50|reading still fails|61|the database is gone|',
+      '50|reading still fails|121|the database is gone|',
+      '30|reading goes on|131|131|',
+      '50|reading failed: it is tried again|||with its error',
+    ]);
+  });
+
+  it('of who follows the store is two lines, however often it looked', async () => {
+    const { lines, logger } = logging();
+    const stop = new AbortController();
+    let reads = 0;
+    const heads = async () => {
+      reads += 1;
+      if (reads <= 3) throw new Error('the database is gone');
+      return { events: 1 } as never;
+    };
+    const store = { heads };
+    const beat = async () => stop.abort();
+    await followStore({ store, logger, beat, sleep: async () => {} }, stop.signal);
+    const what = 'looking for what other processes wrote';
+    const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
+    assert.deepEqual(logged, [`${what} failed: it is tried again undefined`, `${what} goes on 3`]);
+  });
+});
+
+it('a process that follows the store reports news while a beat takes long, and waits for it at the end', async () => {
+  const [stop, held] = [new AbortController(), Promise.withResolvers<void>()];
+  const keys: number[] = [];
+  const store = { heads: async () => ({ keys: Math.min(keys.length, 2) }) as never };
+  const onNews = (_differing: unknown, heads: { readonly keys: number }) => {
+    keys.push(heads.keys);
+    if (heads.keys === 2) stop.abort();
+  };
+  const beat = () => held.promise;
+  let isOver = false;
+  const following = followStore({ store, onNews, beat, ...logging(), sleep: async () => {} }, stop.signal).then(() => {
+    isOver = true;
+  });
+  await nextTurn();
+  assert.deepEqual([keys, isOver], [[0, 1, 2], false]);
+  held.resolve();
+  await following;
+});
