@@ -58,14 +58,6 @@ describe('the columns', () => {
     for (const { id, given } of scores) columns.set(id, given, []);
     for (const { id, given } of scores) assert.deepEqual(columns.facts(id), given);
   });
-  it('take a later scan and no earlier one', () => {
-    const columns = new DomainColumns();
-    columns.set(1, { ...FACTS, scannedAt: 50 }, []);
-    columns.touch(1, 40);
-    assert.equal(columns.scannedAt(1), 50);
-    columns.touch(1, 60);
-    assert.equal(columns.scannedAt(1), 60);
-  });
   it('pack placement and confidence into one number and out of it', () => {
     for (const placement of [0, 1, 2 ** 20]) {
       const services = [0, 1, 2].map((level) => packService(placement, level));
