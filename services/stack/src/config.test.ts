@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { assertDocumented } from '../../../tests/support/documented.ts';
 import { ConfigError, Environment, readConfig } from './config.ts';
 
-/** The message of the error; 'taken' without one. */
 function refusalOf(env: Record<string, string>): string {
   try {
     readConfig(env);

@@ -107,17 +107,6 @@ describe('the poller', () => {
     stopping.abort();
     await running;
   });
-
-  it('takes up what becomes due while it runs', async () => {
-    await using store = await openStore('sqlite::memory:');
-    const { poller } = setUp(store, { idleMs: 10 });
-    const stopping = new AbortController();
-    const running = poller.run(stopping.signal);
-    await subscribe(store, 'https://late.test/');
-    await until(() => poller.counts().polls === 1);
-    stopping.abort();
-    await running;
-  });
 });
 
 describe('one host', () => {

@@ -85,7 +85,6 @@ export async function openWorld(options: Omit<Partial<AdvisorySourcesOptions>, '
     ...{ clock, publishers, fetcher },
     source: (name: NetName) => sourceOf(name, publishers),
     ground: () => openGround(clock, fetcher),
-    /** Days pass, for the publishers and for us. */
     pass(days: number) {
       for (let i = 0; i < days; i += 1) {
         clock.at += DAY;
