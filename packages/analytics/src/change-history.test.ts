@@ -65,14 +65,6 @@ function check(history: ChangeHistory, all: readonly IndexedChange[], scanned: S
 describe('the history of changes', () => {
   it('counts what a walk over all changes counts, in whatever order they come', () =>
     holds(60, [changes, scans], (all, scanned) => check(historyOf(all, scanned), all, scanned)));
-  it('counts a change on the day on which it was confirmed, not on the day of the scan', () => {
-    const at = Date.parse('2026-03-01T23:00:00Z');
-    const base = { at, category: 'email', type: 'migrated', isEntry: true, isExit: true } as const;
-    const history = historyOf([{ ...base, confirmedAt: at + 7 * 3_600_000, from: 'acme', to: 'borealis' }], []);
-    const lostOn = (day: number) => history.movement({ provider: 'acme' }, day, day).lost;
-    const day = dayOf(at);
-    assert.deepEqual([lostOn(day), lostOn(day + 1), history.migrations('email', day + 1, day + 1)], [0, 1, 1]);
-  });
   it('counts days from midnight to midnight UTC', () => {
     const midnight = Date.parse('2026-01-01T00:00:00Z');
     assert.deepEqual([midnight - 1, midnight, midnight + 86_399_999].map(dayOf), [20_453, 20_454, 20_454]);

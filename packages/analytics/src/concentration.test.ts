@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { CATEGORIES, HOLDERS } from '@strata/detect';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
-import { bandOf, herfindahl, type Market, market, markets } from './concentration.ts';
+import { type Market, market, markets } from './concentration.ts';
 import { DomainIndex, type IndexedDomain } from './domain-index.ts';
 import { firmProviders, indexOf, plainDomains, using } from './test/firms.ts';
 import { manyDomains, ownerOf } from './test/random-domains.ts';
@@ -87,22 +87,5 @@ describe('a market', () => {
       market(indexOf(plainDomains([known, email], [others, unknown])), 'email', { ownerOf }).band;
     const few = 'insufficient_data';
     assert.deepEqual([band(199, 0), band(200, 0), band(100, 100), band(100, 101)], [few, 'high', 'high', few]);
-  });
-});
-
-describe('the index of concentration', () => {
-  it('has the bands of the merger guidelines of 2023: moderate from 1,000, high above 1,800', () => {
-    const bands = [0, 999.9, 1_000, 1_800, 1_800.1, 10_000].map(bandOf).join(' ');
-    assert.equal(bands, 'unconcentrated unconcentrated moderate moderate high high');
-  });
-  it('worked out by hand', () => {
-    const hhi = (weights: number[], selfHosted = 0) =>
-      herfindahl(weights, { denominator: weights.reduce((sum, weight) => sum + weight, selfHosted), selfHosted });
-    assert.deepEqual([hhi([]), hhi([7])], [null, 10_000]);
-    isClose(hhi([1, 1, 1, 1, 1]), 2_000);
-    // The guidelines' example: shares of 30, 30, 20 and 20 percent.
-    isClose(hhi([30, 30, 20, 20]), 2_600);
-    isClose(hhi([], 1_000), 10);
-    isClose(hhi([500], 500), 2_505);
   });
 });

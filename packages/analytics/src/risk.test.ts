@@ -112,27 +112,12 @@ describe('the risk of a domain', () => {
         }
       }
     }));
-  it('worked out by hand', () => {
-    const firms = [service('dns', 'acme'), service('email', 'cirrus'), service('cdn', 'delta')];
-    const unmeasured = ['dnssec unmeasured 0 10', 'caa unmeasured 0 5'];
+  it('names what is missing, and who holds several roles', () => {
     const profile = assessRisk({
-      posture: posture('spf pass 25 25', 'dmarc fail 0 45', 'tls pass 10 10', ...unmeasured),
-      services: [...firms, service('dns', 'ember', false)],
-      ...{ ownerOf, exposure: null },
-      hhiOf: (category) => (category === 'email' ? 2_000 : category === 'dns' ? 3_000 : null),
+      posture: posture('spf pass 25 25', 'dmarc fail 0 45'),
+      services: [service('dns', 'acme'), service('email', 'cirrus'), service('cdn', 'delta')],
+      ...{ ownerOf, exposure: null, hhiOf: () => null },
     });
-    const { security, vendorConcentration } = profile;
-    const risks = Object.fromEntries(factorsOf(profile).map((f) => [f.factor, f.risk]));
-    assert.partialDeepStrictEqual(risks, {
-      email_authentication: 64, // 45 of 70 points missing
-      ...{ email_transport: null, web_encryption: 0, dns_integrity: null },
-      dns_redundancy: 60, // a weak opinion is no second operator
-      single_owner: 50, // cirrus and delta are one firm: 2 of 3 roles
-      market_concentration: 50, // mean of 2,000 and 3,000
-    });
-    assert.deepEqual([security.score, security.level], [43, 'medium']); // 16 / 0.37
-    assert.deepEqual([vendorConcentration.score, vendorConcentration.level], [53, 'high']); // 15.8 / 0.3
-    assert.deepEqual([profile.score, profile.level], [47, 'medium']); // 31.8 / 0.67
     const findings = new Set(factorsOf(profile).map(({ finding }) => finding));
     assert.ok(findings.isSupersetOf(new Set(['Missing or weak: DMARC.', 'cirrus holds 2 of 3 critical roles.'])));
   });
@@ -140,9 +125,5 @@ describe('the risk of a domain', () => {
     const profile = assessRisk({ posture: posture(), services: [], ownerOf, exposure: null, hhiOf: () => null });
     assert.deepEqual([profile.score, profile.level], [null, null]);
     for (const { risk } of profile.security.factors) assert.equal(risk, null);
-  });
-  it('is low below 25, medium below 50, high below 75 and critical from there', () => {
-    const levels = [0, 24, 25, 49, 50, 74, 75, 100].map(riskLevel).join(' ');
-    assert.equal(levels, 'low low medium medium high high critical critical');
   });
 });
