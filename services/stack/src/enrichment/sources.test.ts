@@ -6,6 +6,7 @@ import {
   DAY,
   type Ground,
   idsOf,
+  inWorld,
   NET_NAMES,
   type NetName,
   openWorld,
@@ -22,9 +23,7 @@ async function requestsOf(name: NetName, world: World, ground: Ground): Promise<
 }
 
 describe('syncing with the publishers', () => {
-  it('fetches everything once, then asks little while nothing is new', async () => {
-    await using world = await openWorld();
-    await using ground = await world.ground();
+  inWorld('fetches everything once, then asks little while nothing is new', async (world, ground) => {
     for (const name of NET_NAMES) await requestsOf(name, world, ground);
     const first = ground.dump();
     for (const [table, rows] of Object.entries(first)) assert.ok(rows.length > 20, `${table}: ${rows.length}`);
@@ -36,9 +35,7 @@ describe('syncing with the publishers', () => {
     assert.equal(await ground.store.advisories.latestChange(), latest);
   });
 
-  it('counts and shows what cannot be read', async () => {
-    await using world = await openWorld();
-    await using ground = await world.ground();
+  inWorld('counts and shows what cannot be read', async (world, ground) => {
     for (const name of NET_NAMES) {
       const end = await ground.run(world.source(name));
       assert.ok(end.kind === 'complete' && end.skipped > 0, `${name}: ${JSON.stringify(end)}`);
@@ -51,9 +48,7 @@ describe('syncing with the publishers', () => {
     }
   });
 
-  it('follows what is published, exploited and withdrawn, as if it had read all of it then', async () => {
-    await using world = await openWorld();
-    await using follower = await world.ground();
+  inWorld('follows what is published, exploited and withdrawn, as if all was read then', async (world, follower) => {
     for (const name of NET_NAMES) await requestsOf(name, world, follower);
     const { publishers } = world;
     const known = publishers.records().find(({ kev, isMalformed }) => !kev && !isMalformed) ?? assert.fail();
@@ -74,9 +69,7 @@ describe('syncing with the publishers', () => {
     assert.ok((await follower.store.advisories.read([known.id]))[0]?.exploited);
   });
 
-  it('asks NVD for long absences in windows of at most 120 days', async () => {
-    await using world = await openWorld();
-    await using ground = await world.ground();
+  inWorld('asks NVD for long absences in windows of at most 120 days', async (world, ground) => {
     await requestsOf('nvd', world, ground);
     world.clock.at += 300 * DAY;
     world.publishers.withdraw(world.publishers.records()[0]?.id ?? '');
@@ -86,9 +79,7 @@ describe('syncing with the publishers', () => {
     assert.equal((await ground.stored('nvd')).read, 1);
   });
 
-  it('takes the archive again when the log of the CVE List no longer reaches back', async () => {
-    await using world = await openWorld();
-    await using ground = await world.ground();
+  inWorld('takes the archive again when the log of the CVE List no longer reaches back', async (world, ground) => {
     await requestsOf('cve', world, ground);
     world.publishers.withdraw('CVE-2021-23017');
     world.pass(40);
@@ -132,9 +123,7 @@ describe('a sync that is cut off', () => {
     assert.equal(publishers.requests('osv') - requests, 3);
   });
 
-  it('loses no record of a window from which others were withdrawn in between', async () => {
-    await using world = await openWorld();
-    await using ground = await world.ground();
+  inWorld('loses no record of a window from which others were withdrawn in between', async (world, ground) => {
     const { publishers, clock } = world;
     assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
     clock.at += DAY;
