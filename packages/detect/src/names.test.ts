@@ -82,12 +82,8 @@ describe('decodePunycode', () => {
 });
 
 it('hasSameOwner compares registrable domains, by the labels that two hosts share and by the suffix list', () => {
-  const same = [
-    'example.com example.com',
-    'mail.example.com a.b.example.com',
-    'x.me.github.io me.github.io',
-    'com com',
-  ];
+  const siblings = 'mail.example.com a.b.example.com';
+  const same = ['example.com example.com', siblings, 'x.me.github.io me.github.io', 'com com'];
   const different = ['example.com notexample.com', 'example.com example.net', 'a.co.uk b.co.uk', 'co.uk a.co.uk'];
   for (const pair of [...same, ...different, 'me.github.io you.github.io', ' example.com']) {
     const [host = '', other = ''] = pair.split(' ');

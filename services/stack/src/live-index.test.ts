@@ -171,18 +171,14 @@ describe('the live index', () => {
     const rebuilds: number[] = [];
     await using live = await openIndex(store, file, { onRebuilt: () => rebuilds.push(1) });
     const { index } = live;
-    assert.deepEqual(
-      (await readdir(directory.path)).filter((name) => name.endsWith('.new')),
-      [],
-    );
+    const left = (await readdir(directory.path)).filter((name) => name.endsWith('.new'));
+    assert.deepEqual(left, []);
     for (const [domain, deleted] of [true, false, true].entries()) {
       for (const hours of [0, 10, 20]) await record(store, { ...FIRST, domain }, START + hours * HOUR_MS);
       if (deleted) await pruneAll(store, START + 30 * HOUR_MS);
       await live.catchUp();
-      assert.deepEqual(
-        [index.size, index.history.scans, rebuilds.length],
-        [domain + 1, 3 * domain + 3, domain === 2 ? 2 : 1],
-      );
+      const expected = [domain + 1, 3 * domain + 3, domain === 2 ? 2 : 1];
+      assert.deepEqual([index.size, index.history.scans, rebuilds.length], expected);
     }
     await live.save();
     await record(store, { ...FIRST, domain: 3 }, START + 40 * HOUR_MS);
