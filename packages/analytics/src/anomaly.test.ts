@@ -54,12 +54,6 @@ describe('no anomaly', () => {
     none(before(times(28, 0)), today(4));
     assert.ok(judge(before(times(28, 0)), today(5), count(0)));
   });
-  it('is found in a constant series', () => {
-    for (const value of [0, 1, 7, 1e9]) {
-      none(before(times(28, value)), today(value));
-      none(before(times(28, value)), today(value), 'level');
-    }
-  });
   it('is found by fewer than 14 samples', () => {
     none(before(times(13, 1)), today(1000));
     assert.ok(judge(before(times(14, 1)), today(1000), count()));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DomainColumns, type DomainFacts, levelOf, MAX_SERVICES, packService, placementOf } from './domain-columns.ts';
+import { DomainColumns, type DomainFacts, MAX_SERVICES } from './domain-columns.ts';
 
 const FACTS: DomainFacts = { scannedAt: 1, state: 0, sector: 0, posture: 0, holders: 0, score: null };
 /** Sizes rather than lists: enough of them that the pool is packed anew many times. */
@@ -57,20 +57,5 @@ describe('the columns', () => {
     const scores = [null, 100, 0].map((score, i) => ({ id: 4_999 + i, given: { ...facts, score } }));
     for (const { id, given } of scores) columns.set(id, given, []);
     for (const { id, given } of scores) assert.deepEqual(columns.facts(id), given);
-  });
-  it('take a later scan and no earlier one', () => {
-    const columns = new DomainColumns();
-    columns.set(1, { ...FACTS, scannedAt: 50 }, []);
-    columns.touch(1, 40);
-    assert.equal(columns.scannedAt(1), 50);
-    columns.touch(1, 60);
-    assert.equal(columns.scannedAt(1), 60);
-  });
-  it('pack placement and confidence into one number and out of it', () => {
-    for (const placement of [0, 1, 2 ** 20]) {
-      const services = [0, 1, 2].map((level) => packService(placement, level));
-      const unpacked = services.map((each) => `${placementOf(each)} ${levelOf(each)}`);
-      assert.deepEqual(unpacked, [`${placement} 0`, `${placement} 1`, `${placement} 2`]);
-    }
   });
 });

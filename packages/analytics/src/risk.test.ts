@@ -35,7 +35,6 @@ const PARTS: Readonly<Record<string, readonly Factor[]>> = {
 };
 const CRITICAL: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn'];
 
-/** Each factor's risk, by its definition. */
 function risksByHand({ posture: { factors }, services, exposure, hhiOf }: RiskInput): Record<string, number | null> {
   const risks: Record<string, number | null> = {};
   for (const [name, parts] of Object.entries(PARTS)) {
@@ -60,7 +59,6 @@ function risksByHand({ posture: { factors }, services, exposure, hhiOf }: RiskIn
   return risks;
 }
 
-/** The first row of the table that holds. */
 function exposureByHand(exposure: RiskInput['exposure']): number | null {
   if (!exposure?.hasProduct) return null;
   const risks = { exploited: 100, critical: 80, high: 60, possiblyExploited: 50, other: 30 } as const;
@@ -112,6 +110,7 @@ describe('the risk of a domain', () => {
         }
       }
     }));
+  // Dns and email depend on one owner each; a weak opinion is no second operator, and cirrus and delta are one firm.
   it('worked out by hand', () => {
     const firms = [service('dns', 'acme'), service('email', 'cirrus'), service('cdn', 'delta')];
     const unmeasured = ['dnssec unmeasured 0 10', 'caa unmeasured 0 5'];
@@ -122,14 +121,6 @@ describe('the risk of a domain', () => {
       hhiOf: (category) => (category === 'email' ? 2_000 : category === 'dns' ? 3_000 : null),
     });
     const { security, vendorConcentration } = profile;
-    const risks = Object.fromEntries(factorsOf(profile).map((f) => [f.factor, f.risk]));
-    assert.partialDeepStrictEqual(risks, {
-      email_authentication: 64, // 45 of 70 points missing
-      ...{ email_transport: null, web_encryption: 0, dns_integrity: null },
-      dns_redundancy: 60, // a weak opinion is no second operator
-      single_owner: 50, // cirrus and delta are one firm: 2 of 3 roles
-      market_concentration: 50, // mean of 2,000 and 3,000
-    });
     assert.deepEqual([security.score, security.level], [43, 'medium']); // 16 / 0.37
     assert.deepEqual([vendorConcentration.score, vendorConcentration.level], [53, 'high']); // 15.8 / 0.3
     assert.deepEqual([profile.score, profile.level], [47, 'medium']); // 31.8 / 0.67
@@ -140,9 +131,5 @@ describe('the risk of a domain', () => {
     const profile = assessRisk({ posture: posture(), services: [], ownerOf, exposure: null, hhiOf: () => null });
     assert.deepEqual([profile.score, profile.level], [null, null]);
     for (const { risk } of profile.security.factors) assert.equal(risk, null);
-  });
-  it('is low below 25, medium below 50, high below 75 and critical from there', () => {
-    const levels = [0, 24, 25, 49, 50, 74, 75, 100].map(riskLevel).join(' ');
-    assert.equal(levels, 'low low medium medium high high critical critical');
   });
 });

@@ -52,7 +52,6 @@ function told(index: DomainIndex) {
 
 const aligned = (offset: number) => Math.ceil(offset / 8) * 8;
 
-/** The header of a snapshot, and where its columns begin. */
 function headerOf(bytes: Uint8Array) {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const header: Header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));

@@ -119,18 +119,12 @@ describe('what is wrong with the files', () => {
     const problems = problemsOf(
       { name: 'own.csv', text: 'host,192.0.2.1/24\nnobody,192.0.2.0/24\nboth,192.0.2.0/24\nhost,0.0.0.0/0\nhost' },
       { name: 'mail.csv', text: 'mailer,192.0.2.0/24\nhost,192.0.2.0/24,email\nhost,2000::/3' },
-      ...[
-        { name: 'stranger.txt', text: '192.0.2.0/24' },
-        { name: 'a.json', text: '{"prefixes": [' },
-      ],
-      ...[
-        { name: 'b.json', text: '{"prefixes": "none"}' },
-        { name: 'c.json', text: '[]' },
-      ],
-      ...[
-        { name: 'd.txt', text: ' \n' },
-        { name: 'e.txt', text: '# nothing\n' },
-      ],
+      { name: 'stranger.txt', text: '192.0.2.0/24' },
+      { name: 'a.json', text: '{"prefixes": [' },
+      { name: 'b.json', text: '{"prefixes": "none"}' },
+      { name: 'c.json', text: '[]' },
+      { name: 'd.txt', text: ' \n' },
+      { name: 'e.txt', text: '# nothing\n' },
       { name: 'f.html', text: '<!doctype html>' },
       { name: 'g.json', text: `{"prefixes": [${bad}], "ipv6_prefixes": []}` },
     );

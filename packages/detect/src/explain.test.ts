@@ -12,12 +12,8 @@ const linesOf = (record: unknown) =>
 describe('explainRecord', () => {
   it('reads a full record of every part', () => {
     const record = {
-      ...{
-        domain: 'WWW.Example.com.',
-        ns: ['NS1.dnsco.test.'],
-        tls_issuer: 'Certy Ltd',
-        caa: ['0 issue "certy.test"'],
-      },
+      ...{ domain: 'WWW.Example.com.', ns: ['NS1.dnsco.test.'] },
+      ...{ tls_issuer: 'Certy Ltd', caa: ['0 issue "certy.test"'] },
       mx: [{ preference: 10, exchange: 'mxa.guard.test.' }],
       txt: ['v=spf1 include:sendy.test -all', 'socially-verification=1'],
       dmarc: 'v=DMARC1; p=reject; rua=mailto:x@rua.dmarcer.test',

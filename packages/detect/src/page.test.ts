@@ -8,12 +8,8 @@ const read = (html: string) => extractPage(html, { url: 'https://example.com/sho
 
 describe('extractPage reads', () => {
   it('the title with its entities, once', () => {
-    const pages = [
-      '<title> Tom &amp;\n  Jerry &#x1F600;</title><svg><title>no</title></svg>',
-      '<p>',
-      '<title>unclosed',
-    ];
-    const titles = pages.map((html) => read(html).title);
+    const first = '<title> Tom &amp;\n  Jerry &#x1F600;</title><svg><title>no</title></svg>';
+    const titles = [first, '<p>', '<title>unclosed'].map((html) => read(html).title);
     assert.deepEqual(titles, ['Tom & Jerry 😀', null, 'unclosed']);
   });
   it('metas by lower-case name or property, the first of each', () => {

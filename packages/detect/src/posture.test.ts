@@ -2,15 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { explainFactor } from './explain-factor.ts';
-import {
-  POSTURE_FLAGS,
-  type PostureFlag,
-  packPosture,
-  postureBit,
-  postureFlags,
-  type Regression,
-  regressionsOf,
-} from './posture-flags.ts';
+import type { PostureFlag, Regression } from './posture-flags.ts';
+import { POSTURE_FLAGS, packPosture, postureBit, postureFlags, regressionsOf } from './posture-flags.ts';
 import type { PostureFactor } from './posture-type.ts';
 import { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';
 import { best, postureOf } from './test/best-posture.ts';

@@ -67,14 +67,12 @@ function policyAt(domain: string, lookups: SpfLookups): SpfPolicy {
   return readSpf(domain, lookups.txt(domain), { lookup: lookups.txt, addresses, exchanges: lookups.mx(domain) });
 }
 
+type Check = Readonly<Record<'why' | 'ip' | 'domain' | 'result', string> & Partial<Record<'sender' | 'helo', string>>>;
+
 interface Group {
   readonly section: string;
   readonly zone: Zone;
-  readonly checks: readonly (Readonly<Record<'why' | 'ip' | 'domain' | 'result', string>> & {
-    readonly sender?: string;
-    readonly helo?: string;
-    readonly explanation?: string | null;
-  })[];
+  readonly checks: readonly (Check & { readonly explanation?: string | null })[];
   readonly policies: readonly (Readonly<Record<string, unknown>> & {
     readonly why: string;
     readonly domain: string;
@@ -129,15 +127,11 @@ describe('check_host()', () => {
   });
 });
 
-interface Scenario {
-  readonly description: string;
-  readonly tests: Readonly<Record<string, SuiteCase>>;
-  readonly zonedata: Zone;
-}
 interface SuiteCase extends Readonly<Record<'helo' | 'host' | 'mailfrom', string>> {
   readonly result: string | readonly string[];
   readonly explanation?: string;
 }
+type Scenario = { readonly description: string; readonly tests: Record<string, SuiteCase>; readonly zonedata: Zone };
 
 /** What a record alone cannot tell; docs/posture.md has the same list. */
 const LEFT_OUT: Readonly<Record<string, string>> = {

@@ -226,10 +226,8 @@ onEach(kept, 'leases of sources', (_place, test) => {
     // The previous owner can do nothing any more.
     const late = lease('a');
     assert.deepEqual([await sources.renew('nvd', late), await sources.step('nvd', step, late)], [false, false]);
-    assert.deepEqual(
-      [await sources.finish('nvd', end, late), await sources.stop('nvd', failure, late)],
-      [false, false],
-    );
+    const ended = [await sources.finish('nvd', end, late), await sources.stop('nvd', failure, late)];
+    assert.deepEqual(ended, [false, false]);
     assert.partialDeepStrictEqual(await sourceAt(store, 5_001), { state: 'syncing', cursor: null });
   });
 

@@ -32,12 +32,6 @@ onEach(kept, 'the store', (_place, test, onFresh) => {
     assert.deepEqual(await store.counts(), { domains: 3, scannedDomains: 1, services: 3, scans: 1, changes: 0 });
   });
 
-  test('takes more names at once than a statement has parameters', async (store) => {
-    const names = Array.from({ length: 5_500 }, (_, i) => `d${i}.com`);
-    assert.deepEqual(await store.addDomains(names, { source: 'test' }), { added: 5_500, known: 0 });
-    assert.equal((await store.scannedSince(names, new Date(0))).size, 0);
-  });
-
   test('reports a domain only after a scan, then all of it', async (store) => {
     await store.addDomains(['a.com'], { source: 'test' });
     assert.equal(await store.domain('a.com'), undefined);

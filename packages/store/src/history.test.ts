@@ -71,10 +71,8 @@ onEach(kept, 'what grows with time', (_place, test) => {
       const stream = noted(new StreamTable(db));
       await stream.begin(0, 1);
       for (const read of [stream.cursor, stream.beganUs, stream.prunedThrough, stream.latest]) await read();
-      await stream.append(
-        Array.from({ length: 50 }, (_, n) => streamEvent(n)),
-        { from: 0, to: 1 },
-      );
+      const published = Array.from({ length: 50 }, (_, n) => streamEvent(n));
+      await stream.append(published, { from: 0, to: 1 });
       await stream.since(1, 10);
       await stream.seqAt(1);
       await stream.prune(2, 1);
@@ -126,10 +124,8 @@ onEach(kept, 'what grows with time', (_place, test) => {
       const answers = noted(new AnswerTable(db));
       const used = { keyId: 'k', day: '2026-01-01', model: 'm', promptTokens: 1, cachedTokens: 0, completionTokens: 1 };
       const last = await answers.keep([{ id: 'rwr_1', keyId: 'k', body: '{}' }]);
-      await answers.enter(
-        last,
-        NAMES.map((keyId) => ({ ...used, keyId })),
-      );
+      const usages = NAMES.map((keyId) => ({ ...used, keyId }));
+      await answers.enter(last, usages);
       await answers.unentered(5);
       await answers.receipt('rwr_1', 'k');
       await answers.forget('rwr_2', 5);
@@ -148,10 +144,8 @@ onEach(kept, 'what grows with time', (_place, test) => {
     });
     // What is deleted stays in PostgreSQL's indexes until they are vacuumed: no log is read from its first row on.
     const fromStart = /"Forward",\s+"Index Name": "(?:events|scans)_pkey"(?![^{}]*"Index Cond")/;
-    assert.deepEqual(
-      plans.filter(({ text }) => fromStart.test(text)).map(({ sql }) => sql),
-      [],
-    );
+    const readFromStart = plans.filter(({ text }) => fromStart.test(text)).map(({ sql }) => sql);
+    assert.deepEqual(readFromStart, []);
     assert.deepEqual([...uncalled.difference(new Set(EXEMPT))], [], 'every query is asked');
     for (const { sql, scans, isSorted, text } of plans) {
       const read = scans.filter((name) => GROWING.includes(name.split(' ')[0] ?? ''));
@@ -241,19 +235,16 @@ onEach(kept, 'what grows with time', (_place, test) => {
 
   test('has no event of a domain that a new release of the rulebook reads as the old one did', async (store) => {
     const names = [...NAMES, 'mail.com'];
-    const read = (n: number, rules: Rulebook) =>
-      store.recordScans(
-        names.map((name) => scanOf(name, day(n), name === 'mail.com' ? GOOGLE : MICROSOFT, rules)),
-        { ...confirm, redetect: (evidence) => detect(evidence, rules) },
-      );
+    const read = (n: number, rules: Rulebook) => {
+      const all = names.map((name) => scanOf(name, day(n), name === 'mail.com' ? GOOGLE : MICROSOFT, rules));
+      return store.recordScans(all, { ...confirm, redetect: (evidence) => detect(evidence, rules) });
+    };
     await read(0, rulebook);
     const [seq, released] = [await store.latestSeq(), rulebookWithout('google-workspace')];
     await read(1, released);
     const events = await store.eventsSince(seq, 100);
-    assert.deepEqual(
-      events.map(({ kind, domain }) => `${kind} ${domain}`),
-      ['change-confirmed mail.com', 'domain-changed mail.com'],
-    );
+    const kinds = events.map(({ kind, domain }) => `${kind} ${domain}`);
+    assert.deepEqual(kinds, ['change-confirmed mail.com', 'domain-changed mail.com']);
     assert.equal((await store.changes('mail.com', { limit: 5, offset: 0 })).changes[0]?.type, 'reclassified');
     for (const name of ['d1.com', 'mail.com']) assert.equal((await store.domain(name))?.rulebook, released.version);
     // What is kept to be read by the next release is of this one's scan.

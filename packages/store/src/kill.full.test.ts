@@ -114,22 +114,19 @@ describe('a server that is killed', { skip: postgres.skip }, () => {
   it('ends the lock of the scheduler until the restart, and leaves a clock that goes on', async () => {
     const server = await started();
     mock.timers.enable({ apis: ['Date'], now: Date.parse('2020-01-01T00:00:00Z') });
-    try {
-      await using store = await openStore(await server.fresh());
-      const held = await taken(store.schedulerLock);
-      await server.kill();
-      const [before, steady] = [store.clock().getTime(), performance.now()];
-      await untilLost(held);
-      await assert.rejects(store.schedulerLock.tryTake());
-      await delay(500);
-      const passed = store.clock().getTime() - before;
-      assert.ok(Math.abs(passed - (performance.now() - steady)) <= 100, 'as fast as the steady clock');
-      await server.start();
-      await using again = await taken(store.schedulerLock);
-      assert.ok(again.term > held.term);
-    } finally {
-      mock.timers.reset();
-    }
+    using _timers = mock.timers;
+    await using store = await openStore(await server.fresh());
+    const held = await taken(store.schedulerLock);
+    await server.kill();
+    const [before, steady] = [store.clock().getTime(), performance.now()];
+    await untilLost(held);
+    await assert.rejects(store.schedulerLock.tryTake());
+    await delay(500);
+    const passed = store.clock().getTime() - before;
+    assert.ok(Math.abs(passed - (performance.now() - steady)) <= 100, 'as fast as the steady clock');
+    await server.start();
+    await using again = await taken(store.schedulerLock);
+    assert.ok(again.term > held.term);
   });
 
   it('refuses a wrong password', async () => {

@@ -128,9 +128,7 @@ onEach(kept, 'signals', (_place, test) => {
     assert.equal(await signals.anomaly('an_3'), undefined);
   });
 
-  test('raise an alert once for its subject, with its latest figures, and again after quiet time', async ({
-    signals,
-  }) => {
+  test('raise an alert once for its subject, with its latest figures, again after quiet time', async ({ signals }) => {
     const quiet = { quietMs: 7 * DAY };
     const add = (day: number, more: Partial<StoredAlert> = {}) => signals.addAlert(alert('s', day * DAY, more), quiet);
     assert.equal(await add(1), true);

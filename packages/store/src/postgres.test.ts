@@ -238,20 +238,17 @@ onEach([memory, postgres], 'the clock of a store', (place, test) => {
     const query = 'select extract(epoch from clock_timestamp()) * 1000 as now';
     const [{ now } = { now: YEARS_AGO }] = place === postgres ? await rows(url, query) : [];
     mock.timers.enable({ apis: ['Date'], now: YEARS_AGO });
-    try {
-      await using store = await openStore(url);
-      const at = () => store.clock().getTime();
-      const first = at();
-      const ahead = first - Number(now);
-      assert.ok(ahead >= -1 && ahead < CLOSE_MS, `${ahead} ms ahead`);
-      if (place === memory) return;
-      mock.timers.setTime(YEARS_AGO * 2);
-      assert.ok(at() - first < CLOSE_MS);
-      await store.keys.create({ tier: 'free' });
-      const [key] = await rows(url, 'select created_at as at from api_keys');
-      assert.ok(Math.abs(Number(key?.at) - first) < CLOSE_MS, 'rows are dated by it');
-    } finally {
-      mock.timers.reset();
-    }
+    using timers = mock.timers;
+    await using store = await openStore(url);
+    const at = () => store.clock().getTime();
+    const first = at();
+    const ahead = first - Number(now);
+    assert.ok(ahead >= -1 && ahead < CLOSE_MS, `${ahead} ms ahead`);
+    if (place === memory) return;
+    timers.setTime(YEARS_AGO * 2);
+    assert.ok(at() - first < CLOSE_MS);
+    await store.keys.create({ tier: 'free' });
+    const [key] = await rows(url, 'select created_at as at from api_keys');
+    assert.ok(Math.abs(Number(key?.at) - first) < CLOSE_MS, 'rows are dated by it');
   });
 });

@@ -84,19 +84,16 @@ async function takeAll(store: Pick<Store, 'quota'>, keyId: string, max = Number.
 }
 
 onEach([postgres], 'a large quota', (_place, _test, onFresh) => {
-  onFresh(
-    'is spent by several processes to the last request only, and is exact when they have stopped',
-    async (url) => {
-      const { stores, keyId } = await openMany(url, 3);
-      const counts = await Promise.all(stores.map((store) => takeAll(store, keyId)));
-      // A process that was refused does not know what the others had still to spend; they have spent it by now.
-      const allowed = counts.reduce((sum, count) => sum + count, 0);
-      assert.equal(allowed, LIMIT);
-      assert.deepEqual(await stores[0]?.quota.take(keyId, DAY, LIMIT), { isAllowed: false, used: LIMIT });
-      for (const store of stores) await store[Symbol.asyncDispose]();
-      assert.deepEqual((await checkStore(url)).findings, []);
-    },
-  );
+  onFresh('is spent by several processes to the last request only, and exact when they have stopped', async (url) => {
+    const { stores, keyId } = await openMany(url, 3);
+    const counts = await Promise.all(stores.map((store) => takeAll(store, keyId)));
+    // A process that was refused does not know what the others had still to spend; they have spent it by now.
+    const allowed = counts.reduce((sum, count) => sum + count, 0);
+    assert.equal(allowed, LIMIT);
+    assert.deepEqual(await stores[0]?.quota.take(keyId, DAY, LIMIT), { isAllowed: false, used: LIMIT });
+    for (const store of stores) await store[Symbol.asyncDispose]();
+    assert.deepEqual((await checkStore(url)).findings, []);
+  });
 
   onFresh('loses no more than a block with a process that was killed, and gives none of it twice', async (url) => {
     const { stores, keyId } = await openMany(url, 2);

@@ -55,6 +55,9 @@ async function tripsOf(work: () => Promise<unknown>): Promise<Trips> {
 }
 
 const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
+const namesOf = (prefix: string, n: number) => times(n, (i) => `${prefix}${n}-${i}.com`);
+const scansOf = (n: number, at: number, exchange: string) =>
+  namesOf('d', n).map((name) => scanOf(name, day(at), exchange));
 const record = (id: string, summary: string): AdvisoryRecord => ({
   ...{ source: 'nvd', id, aliases: [], state: 'published', title: null, summary, cvss: [], severity: null },
   ...{ published: day(0), modified: day(0), url: 'https://nvd.example/' },
@@ -70,39 +73,17 @@ const HEAD = { origin: 'o', size: 0, root: hash(0), edge: new Uint8Array(), note
 
 /** By what is written how often the server is waited for; a guard is one of them. Each writes so many rows for the n-th time. */
 const WRITERS: Readonly<Record<string, readonly [Trips, (db: Kysely<Database>, n: number) => Promise<unknown>]>> = {
-  domains: [
-    [1, 0],
-    (db, n) =>
-      new DomainTable(db, () => T0).add(
-        times(n, (i) => `new${n}-${i}.com`),
-        't',
-      ),
-  ],
-  'first scans': [
-    [2, 0],
-    (db, n) =>
-      recorder(db)(
-        times(n, (i) => scanOf(`d${n}-${i}.com`, day(0), GOOGLE)),
-        confirm,
-      ),
-  ],
+  domains: [[1, 0], (db, n) => new DomainTable(db, () => T0).add(namesOf('new', n), 't')],
+  'first scans': [[2, 0], (db, n) => recorder(db)(scansOf(n, 0, GOOGLE), confirm)],
   'scans that confirm changes': [
     [4, 0],
     async (db, n) => {
-      const scans = (at: number) => times(n, (i) => scanOf(`d${n}-${i}.com`, day(at), MICROSOFT));
-      await recorder(db)(scans(2), confirm);
-      const results = await recorder(db)(scans(3), confirm);
+      await recorder(db)(scansOf(n, 2, MICROSOFT), confirm);
+      const results = await recorder(db)(scansOf(n, 3, MICROSOFT), confirm);
       assert.ok(results.every((each) => each.status === 'fulfilled' && each.value.changes.length === 1));
     },
   ],
-  leases: [
-    [1, 0],
-    (db, n) =>
-      new ScanWork(db, { rescanAfterMs: 1 }).release(
-        'x',
-        times(n, (i) => `d${i}.com`),
-      ),
-  ],
+  leases: [[1, 0], (db, n) => new ScanWork(db, { rescanAfterMs: 1 }).release('x', namesOf('d', n))],
   'stream events': [
     [2, 1],
     async (db, n) => {
@@ -120,10 +101,8 @@ const WRITERS: Readonly<Record<string, readonly [Trips, (db: Kysely<Database>, n
     [2, 1],
     (db, n) => {
       const used = { model: 'm', day: '2026-01-01', promptTokens: 1, cachedTokens: 0, completionTokens: 1 };
-      return new AnswerTable(db, guard(db)).enter(
-        n,
-        times(n, (i) => ({ ...used, keyId: `k${i}` })),
-      );
+      const usages = times(n, (i) => ({ ...used, keyId: `k${i}` }));
+      return new AnswerTable(db, guard(db)).enter(n, usages);
     },
   ],
   advisories: [[4, 3], (db, n) => advisories(db).putRecords(times(n, (i) => record(`CVE-${n}-${i}`, String(n))))],
@@ -140,11 +119,10 @@ const WRITERS: Readonly<Record<string, readonly [Trips, (db: Kysely<Database>, n
   ],
   feeds: [
     [2, 0],
-    (db, n) =>
-      new FeedTable(db).add(
-        times(n, (i) => ({ url: `https://f${n}-${i}.example/` })),
-        T0,
-      ),
+    (db, n) => {
+      const feeds = times(n, (i) => ({ url: `https://f${n}-${i}.example/` }));
+      return new FeedTable(db).add(feeds, T0);
+    },
   ],
   'a poll': [
     [3, 1],
@@ -183,12 +161,7 @@ onEach([postgres], 'a batch', (_place, _test, onFresh) => {
   onFresh('of scans has arrived when the lock is taken', async (url) => {
     await using db = databaseOf(url);
     sentUnderLock = 0;
-    await tripsOf(() =>
-      recorder(db)(
-        times(64, (i) => scanOf(`d${i}.com`, day(0), GOOGLE)),
-        confirm,
-      ),
-    );
+    await tripsOf(() => recorder(db)(scansOf(64, 0, GOOGLE), confirm));
     assert.ok(sentUnderLock < 64 * 40, `${sentUnderLock} characters`);
   });
 
@@ -203,11 +176,13 @@ onEach([postgres], 'a batch', (_place, _test, onFresh) => {
 });
 
 onEach(kept, 'numbers', (_place, test) => {
-  test('are not used up by what is known', async (store, url) => {
-    const names = times(5_000, (i) => `d${i}.com`);
-    for (let n = 0; n < 6; n += 1) await store.addDomains(names, { source: 'list' });
-    assert.deepEqual(await store.addDomains([...names, 'new.com'], { source: 'list' }), { added: 1, known: 5_000 });
-    assert.deepEqual(await rows(url, "select id from domains where name = 'new.com'"), [{ id: 5_001 }]);
+  test('are not used up by what is known, more of it than a statement has parameters', async (store, url) => {
+    const names = times(5_500, (i) => `d${i}.com`);
+    assert.deepEqual(await store.addDomains(names, { source: 'list' }), { added: 5_500, known: 0 });
+    for (let n = 0; n < 5; n += 1) await store.addDomains(names, { source: 'list' });
+    assert.equal((await store.scannedSince(names, new Date(0))).size, 0);
+    assert.deepEqual(await store.addDomains([...names, 'new.com'], { source: 'list' }), { added: 1, known: 5_500 });
+    assert.deepEqual(await rows(url, "select id from domains where name = 'new.com'"), [{ id: 5_501 }]);
     const feeds = times(50, (i) => ({ url: `https://f${i}.example/` }));
     for (let n = 0; n < 3; n += 1) {
       await store.feeds.add(feeds, T0);

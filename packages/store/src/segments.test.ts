@@ -189,9 +189,7 @@ onEach(kept, 'receipts', (_place, test) => {
     assert.deepEqual([await answers.forget('rwr_9', 10), await unentered(store)], [1, 'rwr_4']);
   });
 
-  test('come with usage that is counted by key, model and day, within one batch and over several', async ({
-    answers,
-  }) => {
+  test('come with usage counted by key, model and day, within one batch and over several', async ({ answers }) => {
     const small = used({ promptTokens: 1, cachedTokens: 0, completionTokens: 1 });
     await answers.enter(4, [used(), small, used({ model: 'n' }), used({ keyId: 'key_b' })]);
     await answers.enter(6, [used(), used({ day: '2026-01-02' })]);

@@ -129,7 +129,6 @@ describe('the live index', () => {
     const file = path.join(directory.path, 'index.snapshot');
     const lines: string[] = [];
     const logging = createLogger({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-    /** What a start logs. */
     const start = async (store: Store) => {
       await (await openIndex(store, file, { logger: logging }))[Symbol.asyncDispose]();
       return JSON.parse(lines.at(-1) ?? '{}') as { from: string; snapshot?: string; domains: number };
@@ -171,18 +170,14 @@ describe('the live index', () => {
     const rebuilds: number[] = [];
     await using live = await openIndex(store, file, { onRebuilt: () => rebuilds.push(1) });
     const { index } = live;
-    assert.deepEqual(
-      (await readdir(directory.path)).filter((name) => name.endsWith('.new')),
-      [],
-    );
+    const left = (await readdir(directory.path)).filter((name) => name.endsWith('.new'));
+    assert.deepEqual(left, []);
     for (const [domain, deleted] of [true, false, true].entries()) {
       for (const hours of [0, 10, 20]) await record(store, { ...FIRST, domain }, START + hours * HOUR_MS);
       if (deleted) await pruneAll(store, START + 30 * HOUR_MS);
       await live.catchUp();
-      assert.deepEqual(
-        [index.size, index.history.scans, rebuilds.length],
-        [domain + 1, 3 * domain + 3, domain === 2 ? 2 : 1],
-      );
+      const expected = [domain + 1, 3 * domain + 3, domain === 2 ? 2 : 1];
+      assert.deepEqual([index.size, index.history.scans, rebuilds.length], expected);
     }
     await live.save();
     await record(store, { ...FIRST, domain: 3 }, START + 40 * HOUR_MS);

@@ -11,13 +11,8 @@ import { evidenceAt, recordScan } from './test/recorded-scans.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const FOR_EVER = {
-  onDemand: undefined,
-  changes: undefined,
-  alerts: undefined,
-  anomalies: undefined,
-  events: undefined,
-  stream: undefined,
-  feedItems: undefined,
+  ...{ onDemand: undefined, changes: undefined, alerts: undefined, anomalies: undefined },
+  ...{ events: undefined, stream: undefined, feedItems: undefined },
 };
 
 describe('old history', () => {

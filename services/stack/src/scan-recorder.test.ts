@@ -6,6 +6,7 @@ import pino from 'pino';
 import { until } from '../../../tests/support/until.ts';
 import { ScanClaims } from './scan-claims.ts';
 import { ScanRecorder } from './scan-recorder.ts';
+import { withStore } from './test/polling.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');
 const LEASE_MS = 300;
@@ -94,8 +95,7 @@ function scanOf(domain: string): ScanRecord {
 }
 
 describe('scans on their way into the store', () => {
-  it('are written together, in their order, and each is told when it is there', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('are written together, in their order, and each is told when it is there', async (store) => {
     const sizes: number[] = [];
     const counting = {
       recordScans: (...[scans, how]: Parameters<typeof store.recordScans>) => {
@@ -115,8 +115,7 @@ describe('scans on their way into the store', () => {
     assert.ok(await store.domain('alone.com'));
   });
 
-  it('are overtaken by one that a request waits for', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('are overtaken by one that a request waits for', async (store) => {
     const recorder = new ScanRecorder(store, options);
     const order: string[] = [];
     const record = async (domain: string, isAwaited: boolean) => {

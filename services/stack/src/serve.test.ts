@@ -57,10 +57,8 @@ describe('a running service', () => {
     assert.equal(fresh.body.provenance.key_id, newKeyId);
     // The head of the log is signed anew, and the old receipt is still found under it.
     const vouched = await vouchedKeys(pinned, ledger.rotations ?? []);
-    assert.deepEqual(
-      vouched.map((key) => formatVerifierKey(key)),
-      ledger.verifier_keys.toReversed(),
-    );
+    const verifierKeys = vouched.map((key) => formatVerifierKey(key));
+    assert.deepEqual(verifierKeys, ledger.verifier_keys.toReversed());
     assert.notEqual((await service.ask('/ledger/checkpoint')).text.split('\n').at(-2), checkpoint.split('\n').at(-2));
     assert.equal((await service.ask(`/ledger/receipts/${old.body.provenance.ledger_receipt_id}`)).status, 200);
   });

@@ -194,16 +194,12 @@ const beside = rulebookWith({
   // Records that the catalog has under other names.
   'Other DNS': { cats: [88], dns: { NS: 'dnsco\\.test', SOA: 'dnsco\\.test' } },
   'Other Mail': { cats: [75], dns: { MX: 'aspmx\\.l\\.googly\\.test' } },
-  ...{
-    'Other Edge': { cats: [62], dns: { CNAME: 'edgy\\.test' } },
-    'Other Issuer': { cats: [70], certIssuer: 'Certy' },
-  },
+  'Other Edge': { cats: [62], dns: { CNAME: 'edgy\\.test' } },
+  'Other Issuer': { cats: [70], certIssuer: 'Certy' },
   ...{ 'Other Network': { cats: [31], ...EDGE_SERVER }, 'Edge Server': { cats: [22], ...EDGE_SERVER } },
   'Other Sender': { cats: [75], dns: { TXT: 'other-sender' }, implies: 'Cloud Nine' },
-  ...{
-    'Token Reader': { cats: [19], dns: { TXT: 'account=' } },
-    DNSCO: { cats: [88], dns: { NS: 'ns\\d\\.dnsco\\.test' } },
-  },
+  'Token Reader': { cats: [19], dns: { TXT: 'account=' } },
+  DNSCO: { cats: [88], dns: { NS: 'ns\\d\\.dnsco\\.test' } },
 });
 const found = (parts: EvidenceParts, book = beside) =>
   detect(evidenceOf(parts), book).services.map(({ category, provider }) => `${category} ${provider}`);

@@ -207,12 +207,8 @@ describe('a search of hostile pages with hostile sets', () => {
   });
   it('returns the complete value, however long, for a pattern that any value matches', () => {
     const value = 'a'.repeat(10_000);
-    assert.deepEqual(
-      searchOf(1, { headers: { x: '' } })
-        .matches('headers', 'x', value)
-        .map((match) => match.value),
-      [value],
-    );
+    const found = searchOf(1, { headers: { x: '' } }).matches('headers', 'x', value);
+    assert.equal(found.map((match) => match.value).join(), value);
   });
   it('does work in proportion to the page below it', () => {
     const stepsOf = (length: number) => {

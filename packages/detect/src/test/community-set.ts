@@ -10,11 +10,8 @@ type Entries = Readonly<Record<string, object>>;
 /** Entries as a set has them: each with a website of its own unless it names one. */
 export function withWebsites(entries: Entries): Record<string, object> {
   const hostOf = (name: string) => `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.example`;
-  const complete = Object.entries(entries).map(([name, entry]) => [
-    name,
-    { website: `https://${hostOf(name)}`, ...entry },
-  ]);
-  return Object.fromEntries(complete);
+  const complete = ([name, entry]: [string, object]) => [name, { website: `https://${hostOf(name)}`, ...entry }];
+  return Object.fromEntries(Object.entries(entries).map(complete));
 }
 
 export const testCatalog = loadCatalog(testEntries);

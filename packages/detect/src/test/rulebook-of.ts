@@ -21,10 +21,8 @@ const DEPLOY = [{ name: 'x-deploy-id' }, { name: 'server', value: 'Deploy' }];
 const SALES = ['seller.test', 'frame.seller.test/park/'];
 const serverOf = (value: string) => ({ name: 'server', value });
 const BLOGGER_HEADERS = [
-  ...[
-    { name: 'x-powered-by', value: 'Blogger', version: 'Blogger/' },
-    { name: 'x-blogger', version: '' },
-  ],
+  { name: 'x-powered-by', value: 'Blogger', version: 'Blogger/' },
+  { name: 'x-blogger', version: '' },
   { ...serverOf('Blogger/'), version: 'Blogger/' },
 ];
 

@@ -107,10 +107,8 @@ export function upgradesFrom(schemas: readonly string[]): void {
         assert.deepEqual(report, { id: domainId, name: 'new.com', ...payload }, 'the event equals a fresh reading');
         const { changeDays, scanDays } = feed;
         const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
-        assert.deepEqual(
-          [sum(scanDays.map(({ scans }) => scans)), sum(changeDays.map(({ gained }) => gained))],
-          [9, 3],
-        );
+        const sums = [sum(scanDays.map(({ scans }) => scans)), sum(changeDays.map(({ gained }) => gained))];
+        assert.deepEqual(sums, [9, 3]);
         assert.deepEqual((await checkStore(url)).findings, []);
       });
   });

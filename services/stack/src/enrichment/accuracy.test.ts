@@ -45,7 +45,6 @@ async function unread(): Promise<string[]> {
   return found;
 }
 
-/** All pages, of an odd size. */
 async function everything(): Promise<Affected[]> {
   const found: Affected[] = [];
   for (let total = 1; found.length < total; ) {

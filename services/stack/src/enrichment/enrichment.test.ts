@@ -11,7 +11,6 @@ import { type Ground, openGround, START } from './test/syncing.ts';
 
 const sourceThat = (name: SourceName, sync: AdvisorySource['sync']): AdvisorySource => ({ name, everyMs: 1, sync });
 
-/** Runs until `isDone`, asked after each step. */
 async function keepUntil(ground: Ground, sources: readonly AdvisorySource[], isDone: () => boolean): Promise<void> {
   const stopping = new AbortController();
   const onStep = () => isDone() && stopping.abort();

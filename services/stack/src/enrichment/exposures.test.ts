@@ -1,6 +1,6 @@
 // The versions that domains show, and the advisories that affect them.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { readNvdRecord } from '@strata/advisories';
 import { DomainIndex, DomainSet } from '@strata/analytics';
 import { openStore } from '@strata/store';
@@ -42,20 +42,17 @@ it('joined sets hold what any of them holds, and leave each as it was', () => {
   );
 });
 
-describe('what a domain shows of a product', () => {
+it('what a domain shows of a product is the surest version, the first of several, and nothing where hardly seen', () => {
   const service = (confidence: SeenService['confidence'], version: string | null, platform: string | null = null) => {
     return { provider: 'php', confidence, version, platform };
   };
   const shown = (...services: SeenService[]) => buildsShown(services).get('php');
-
-  it('is the surest version, the first of several, no platform without one, and nothing where hardly seen', () => {
-    const build = (version: string | null, platform: string | null = null) => ({ version, platform });
-    assert.deepEqual(shown(service('medium', '8.1'), service('high', '8.2')), build('8.2'));
-    assert.deepEqual(shown(service('high', '8.1'), service('high', '8.2')), build('8.1'));
-    assert.deepEqual(shown(service('high', null), service('medium', '8.2', 'win64')), build('8.2', 'win64'));
-    assert.deepEqual(shown(service('high', null, 'win64')), build(null));
-    assert.deepEqual(shown(service('high', '')), build(null));
-    assert.equal(shown(service('low', '8.1')), undefined);
-    assert.deepEqual(shown(service('low', '8.1'), service('high', null)), build(null));
-  });
+  const build = (version: string | null, platform: string | null = null) => ({ version, platform });
+  assert.deepEqual(shown(service('medium', '8.1'), service('high', '8.2')), build('8.2'));
+  assert.deepEqual(shown(service('high', '8.1'), service('high', '8.2')), build('8.1'));
+  assert.deepEqual(shown(service('high', null), service('medium', '8.2', 'win64')), build('8.2', 'win64'));
+  assert.deepEqual(shown(service('high', null, 'win64')), build(null));
+  assert.deepEqual(shown(service('high', '')), build(null));
+  assert.equal(shown(service('low', '8.1')), undefined);
+  assert.deepEqual(shown(service('low', '8.1'), service('high', null)), build(null));
 });

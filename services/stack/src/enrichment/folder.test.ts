@@ -57,12 +57,18 @@ async function openFolder() {
 const osv = (id: string, more: object = {}) =>
   JSON.stringify({ id, modified: '2024-01-01T00:00:00Z', published: '2024-01-01T00:00:00Z', summary: id, ...more });
 
-describe('a folder of publishers files', () => {
-  it('holds the same as the publishers serve', async () => {
+/** A test with a folder and a store of its own. */
+function inFolder(name: string, check: (folder: Awaited<ReturnType<typeof openFolder>>) => Promise<void>): void {
+  it(name, async () => {
     await using folder = await openFolder();
-    const { world, ground, directory } = folder;
+    await check(folder);
+  });
+}
+
+describe('a folder of publishers files', () => {
+  inFolder('holds the same as the publishers serve', async ({ world, ground, directory, sync }) => {
     await filesOf(world, directory);
-    const end = await folder.sync();
+    const end = await sync();
     assert.ok(end.read > 100 && end.skipped > 0);
     await using net = await world.ground();
     for (const name of NET_NAMES) await net.run(world.source(name));
@@ -71,11 +77,9 @@ describe('a folder of publishers files', () => {
     assert.deepEqual(await readdir(ground.deps.directory), []);
   });
 
-  it('reads a file again only when it has changed, or is back', async () => {
-    await using folder = await openFolder();
-    const { put, sync, directory } = folder;
+  inFolder('reads a file again only when it has changed, or is back', async ({ put, sync, directory, ground }) => {
     const [inside, outside] = [path.join(directory, 'a.json'), path.join(directory, '../a.json')];
-    const storedRead = async () => (await folder.ground.stored('folder')).read;
+    const storedRead = async () => (await ground.stored('folder')).read;
     await put('a.json', osv('GHSA-2222-2222-2222'));
     await put('b.json', osv('GHSA-3333-3333-3333'));
     assert.equal((await sync()).read, 2);
@@ -90,9 +94,7 @@ describe('a folder of publishers files', () => {
     assert.equal((await sync()).read, 1);
   });
 
-  it('passes over what is damaged or unknown, and counts it', async () => {
-    await using folder = await openFolder();
-    const { put, sync } = folder;
+  inFolder('passes over what is damaged or unknown, and counts it', async ({ put, sync, ground }) => {
     const scores = gzipSync('#model_version:v1,score_date:2026-01-01T00:00:00Z\ncve,epss,percentile\n');
     for (const [name, body] of [
       ['a.json', '{'],
@@ -111,15 +113,13 @@ describe('a folder of publishers files', () => {
     ] as const)
       await put(name, body);
     const end = await sync();
-    const { advisories, knownExploited } = await folder.ground.store.advisories.counts();
+    const { advisories, knownExploited } = await ground.store.advisories.counts();
     assert.deepEqual([advisories, knownExploited, end.read - end.skipped], [1, 0, 1]);
     assert.ok(end.skipped >= 10, String(end.skipped));
     assert.match(end.example ?? '', /^a\.json is damaged or no JSON/);
   });
 
-  it('is not harmed by archives', async () => {
-    await using folder = await openFolder();
-    const { put, sync, ground, directory } = folder;
+  inFolder('is not harmed by archives', async ({ put, sync, ground, directory }) => {
     const of = (id: string, contents = osv(id)): ZipEntry => ({ name: `${id}.json`, contents });
     const zip = (name: string, ...entries: ZipEntry[]) => writeZip(path.join(directory, name), entries);
     const file = await zip('../inner', of('GHSA-5555-5555-5555'));
@@ -139,9 +139,7 @@ describe('a folder of publishers files', () => {
     assert.doesNotMatch((await readdir(ground.directory)).join('\n'), /evil|^x/m);
   });
 
-  it('of many files is continued where it was stopped', async () => {
-    await using folder = await openFolder();
-    const { put, ground, source } = folder;
+  inFolder('of many files is continued where it was stopped', async ({ put, ground, source }) => {
     const ids = Array.from({ length: 450 }, (_, i) => `GHSA-2222-2222-${String(i).padStart(4, '0')}`);
     for (const id of ids) await put(`${id}.json`, osv(id));
     let runs = 0;
@@ -153,8 +151,7 @@ describe('a folder of publishers files', () => {
     assert.equal((await ground.store.advisories.counts()).advisories, 450);
   });
 
-  it('that is not there is an error, not an empty one', async () => {
-    await using folder = await openFolder();
+  inFolder('that is not there is an error, not an empty one', async (folder) => {
     await rm(folder.directory, { recursive: true });
     const end = await folder.ground.run(folder.source);
     assert.match(end.kind === 'failed' ? end.error : end.kind, /cannot be read/);

@@ -2,16 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BULK, dieAtWrites, stopAfterSteps, stoppedAfter } from './test/cut-off.ts';
-import {
-  DAY,
-  type Ground,
-  idsOf,
-  NET_NAMES,
-  type NetName,
-  openWorld,
-  publisherOf,
-  type World,
-} from './test/syncing.ts';
+import type { Ground, NetName, World } from './test/syncing.ts';
+import { DAY, idsOf, NET_NAMES, openWorld, publisherOf } from './test/syncing.ts';
 
 /** Requests of one sync that ends whole. */
 async function requestsOf(name: NetName, world: World, ground: Ground): Promise<number> {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { recordMentions, T0 } from '../test/polling.ts';
+import { recordMentions, T0, withStore } from '../test/polling.ts';
 import { createFeedScan } from './feed-scan.ts';
 import { LiveMentions } from './live-mentions.ts';
 
@@ -69,8 +69,7 @@ describe('the tally of a running service', () => {
     assert.deepEqual(published.at(-1), ['d.com']);
   });
 
-  it('follows a clock that was wrong, ahead or behind, and loses nothing', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('follows a clock that was wrong, ahead or behind, and loses nothing', async (store) => {
     let now = T0;
     await using live = await openLive(store, { now: () => new Date(now) });
     const today = async () => {
@@ -92,8 +91,7 @@ describe('the tally of a running service', () => {
     }
   });
 
-  it('is made anew beside the update that asks for it, which waits for a moment only', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('is made anew beside the update that asks for it, which waits for a moment only', async (store) => {
     await name(store, ['a.com']);
     let gate = Promise.resolve();
     const feeds = withPages(store, () => gate);
@@ -108,8 +106,7 @@ describe('the tally of a running service', () => {
     assert.equal(live.tally().size, 0);
   });
 
-  it('is not made anew again and again when that takes long', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('is not made anew again and again when that takes long', async (store) => {
     await name(store, ['a.com']);
     let pages = 0;
     const feeds = withPages(store, () => {
@@ -124,8 +121,7 @@ describe('the tally of a running service', () => {
     assert.deepEqual([pages, live.tally().domain('b.com', 1).days[0]], [2, 1], 'news is counted meanwhile');
   });
 
-  it('yields to the event loop while it reads what another process wrote', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('yields to the event loop while it reads what another process wrote', async (store) => {
     await using live = await openLive(store);
     const domains = Array.from({ length: 10_001 }, (_, i) => `d${i}.com`);
     await name(store, domains);
@@ -152,8 +148,7 @@ describe('what feeds name', () => {
     return names.filter((_, i) => areTracked[i]);
   };
 
-  it('is scanned, but for what opted out, and what is too much for a day on the next', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('is scanned, but for what opted out, and what is too much for a day on the next', async (store) => {
     const names = Array.from({ length: 12 }, (_, i) => `d${i}.test`);
     await name(store, ['out.test', ...names]);
     const { scan, pass } = scanOf(store, 8);
@@ -167,8 +162,7 @@ describe('what feeds name', () => {
     assert.deepEqual(await store.feeds.offers.waiting(10), []);
   });
 
-  it('comes up again when the step broke off', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('comes up again when the step broke off', async (store) => {
     await name(store, ['x.test']);
     const broken = { feeds: store.feeds, addDomains: () => Promise.reject(new Error('busy')) };
     await assert.rejects(scanOf(broken, 8).scan());
@@ -176,8 +170,7 @@ describe('what feeds name', () => {
     assert.deepEqual(await tracked(store, ['x.test']), ['x.test']);
   });
 
-  it('is dealt with in pieces', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('is dealt with in pieces', async (store) => {
     const names = Array.from({ length: 1_300 }, (_, i) => `d${i}.test`);
     await name(store, names.slice(0, 900));
     await name(store, names.slice(900));

@@ -9,7 +9,7 @@ import { type Ask, type FeedAnswer, pollFeed } from '@strata/feeds';
 import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
-import { NOTHING, readsOne, runDue, setUp, subscribe, subscribeTo, T0 } from '../test/polling.ts';
+import { NOTHING, readsOne, runDue, setUp, subscribe, subscribeTo, T0, withStore } from '../test/polling.ts';
 import { Backoffs } from './backoffs.ts';
 import { HostQueue } from './host-queue.ts';
 import { Pause } from './pause.ts';
@@ -24,8 +24,7 @@ function answer(url: string, status: number, headers: Record<string, string> = {
 }
 
 describe('the poller', () => {
-  it('polls what is due, each feed once, and nothing before it is due again', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('polls what is due, each feed once, and nothing before it is due again', async (store) => {
     await subscribe(store, 'https://a.test/1', 'https://a.test/2', 'https://b.test/1');
     const { poller, pass } = setUp(store);
     const done: string[] = [];
@@ -40,8 +39,7 @@ describe('the poller', () => {
     assert.deepEqual(poller.counts(), { polls: 6, failed: 0, unchanged: 0, items: 3, mentions: 3 });
   });
 
-  it('asks so many at once and no more, and fewer of one host, which keeps no other waiting', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('asks so many at once and no more, and fewer of one host, which keeps no other waiting', async (store) => {
     await subscribeTo(store, 120, (i) => `https://large.test/${i}`);
     await subscribeTo(store, 60, (i) => `https://small-${i}.test/`);
     const underWay: string[] = [];
@@ -62,8 +60,7 @@ describe('the poller', () => {
     assert.ok(order.lastIndexOf('small-59.test') < 110, 'the small ones did not wait for the large one');
   });
 
-  it('stops at once, records nothing of what was under way, and leaves it due', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('stops at once, records nothing of what was under way, and leaves it due', async (store) => {
     await subscribeTo(store, 30);
     let asked = 0;
     const ask: Ask = (_url, { signal }) => {
@@ -82,8 +79,7 @@ describe('the poller', () => {
     await poller.run(AbortSignal.abort());
   });
 
-  it('goes on when a poll or the store fails, and does not ask again at once', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('goes on when a poll or the store fails, and does not ask again at once', async (store) => {
     await subscribe(store, 'https://bad.test/', 'https://again.test/', 'https://good.test/');
     let asked = 0;
     const poll: PollerDeps['poll'] = async (state, options) => {
@@ -107,22 +103,10 @@ describe('the poller', () => {
     stopping.abort();
     await running;
   });
-
-  it('takes up what becomes due while it runs', async () => {
-    await using store = await openStore('sqlite::memory:');
-    const { poller } = setUp(store, { idleMs: 10 });
-    const stopping = new AbortController();
-    const running = poller.run(stopping.signal);
-    await subscribe(store, 'https://late.test/');
-    await until(() => poller.counts().polls === 1);
-    stopping.abort();
-    await running;
-  });
 });
 
 describe('one host', () => {
-  it('that is slow and has thousands of feeds keeps no other out', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('that is slow and has thousands of feeds keeps no other out', async (store) => {
     await subscribeTo(store, 12_500, (i) => `https://slow.test/${i}`);
     await subscribe(store, 'https://other.test/feed');
     const stopping = new AbortController();
@@ -184,8 +168,7 @@ describe('polls', () => {
     assert.deepEqual([asked.length, new Set(asked).size], [100, 100]);
   });
 
-  it('are recorded though what follows from them fails', async () => {
-    await using store = await openStore('sqlite::memory:');
+  withStore('are recorded though what follows from them fails', async (store) => {
     await subscribe(store, A);
     const results: string[] = [];
     const onRecorded = () => Promise.reject(new Error('busy'));

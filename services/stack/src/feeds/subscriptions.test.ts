@@ -92,20 +92,17 @@ it('the configured list adds what is new at each start, and does not bring back 
   assert.deepEqual([active, given], [1, 1]);
 });
 
-describe('a look at an address', () => {
+it('a look at an address finds the feeds of a page; leaves alone what is a feed, or cannot be asked', async () => {
   const look = (type: string, body: string, status = 200) => {
     const about = { status, headers: { 'content-type': type }, url: 'https://www.example.com/', isTruncated: false };
     return lookAt({ kind: 'answered', ...about, redirects: [], body: Buffer.from(body) });
   };
   const lookAt = (answer: Fetched) => feedsOfPage({ fetch: async () => answer }, 'https://example.com/');
-
-  it('finds the feeds of a page, seen from there; leaves alone what is a feed, or cannot be asked', async () => {
-    const html = '<!doctype html><link rel="alternate" type="application/rss+xml" href="/feed">';
-    assert.deepEqual(await look('text/html; charset=utf-8', html), ['https://www.example.com/feed']);
-    assert.deepEqual(await look('TEXT/HTML', '<p>nothing'), []);
-    assert.equal(await look('application/rss+xml', '<rss/>'), undefined);
-    assert.equal(await look('text/html', ' \n<?xml version="1.0"?><rss/>'), undefined);
-    assert.equal(await look('text/html', '<p>x', 404), undefined);
-    assert.equal(await lookAt({ kind: 'failed', reason: 'timeout', detail: 'late', redirects: [] }), undefined);
-  });
+  const html = '<!doctype html><link rel="alternate" type="application/rss+xml" href="/feed">';
+  assert.deepEqual(await look('text/html; charset=utf-8', html), ['https://www.example.com/feed']);
+  assert.deepEqual(await look('TEXT/HTML', '<p>nothing'), []);
+  assert.equal(await look('application/rss+xml', '<rss/>'), undefined);
+  assert.equal(await look('text/html', ' \n<?xml version="1.0"?><rss/>'), undefined);
+  assert.equal(await look('text/html', '<p>x', 404), undefined);
+  assert.equal(await lookAt({ kind: 'failed', reason: 'timeout', detail: 'late', redirects: [] }), undefined);
 });

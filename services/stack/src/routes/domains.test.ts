@@ -12,13 +12,6 @@ const service = await sharedService();
 const own = (index: number) => company(service.internet, 39 - index);
 
 describe('a profile', () => {
-  it('is of the domain, with evidence for each service', async () => {
-    const { status, body } = await service.get(profilePath(own(0)));
-    assert.deepEqual([status, body._alpha, body.domain], [200, true, own(0)]);
-    const services = body.services as { evidence: object[] }[];
-    assert.ok(services.length > 0 && services.every(({ evidence }) => evidence.length > 0));
-  });
-
   it('has the same bytes and the same receipt for every way to write the name', async () => {
     const domain = own(0);
     const plain = await service.get(profilePath(domain));

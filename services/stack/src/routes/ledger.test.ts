@@ -81,10 +81,8 @@ describe('the ledger', () => {
       ] as const) {
         const asked: RequestInit = { ...init, headers: { ...headers, ...(init && 'headers' in init && init.headers) } };
         const { status, headers: sent, text, body } = await service.ask(target, asked);
-        assert.ok(
-          status >= 400 && sent.get('x-request-id') === headers['x-request-id'] && !text.includes(chosen),
-          text,
-        );
+        assert.ok(status >= 400 && !text.includes(chosen), text);
+        assert.equal(sent.get('x-request-id'), headers['x-request-id']);
         assert.equal(text, refused.get(`${body.code}`) ?? text, `${body.code}: another body`);
         refused.set(`${body.code}`, text);
       }

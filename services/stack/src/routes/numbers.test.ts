@@ -2,17 +2,7 @@
 // field, filter and cell is compared with what packages/analytics computes, where that is proved, or with profiles.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  adoptionCurve,
-  assessRisk,
-  coAdoption,
-  dayOf,
-  leaders,
-  market,
-  markets,
-  scorecard,
-  supplyChain,
-} from '@strata/analytics';
+import * as analytics from '@strata/analytics';
 import { CATEGORIES, type Category } from '@strata/detect';
 import type { StoredProfile } from '@strata/store';
 import { dependenceLevel } from '../dependence-level.ts';
@@ -29,7 +19,7 @@ const shareOf = (domains: number) => domains / timeline.profiles.length;
 describe('intelligence', () => {
   it('market-share: every market with and without parked names, 25 providers each, or all of one', async () => {
     for (const includeParked of [false, true]) {
-      const expected = markets(app.index, { includeParked, ownerOf }).map((each) => {
+      const expected = analytics.markets(app.index, { includeParked, ownerOf }).map((each) => {
         const { attributed, selfHosted, unknown, hhiByOwner, effectiveProviders, providers, ...rest } = each;
         const share = (domains: number) => (each.domains === 0 ? null : domains / each.domains);
         return {
@@ -49,18 +39,18 @@ describe('intelligence', () => {
       assert.ok(has('self_hosted_share') && has('unknown_share'));
       assert.ok(expected.some(({ providers }) => providers.length > 25));
     }
-    const bands = new Set(CATEGORIES.map((category) => market(app.index, category, { ownerOf }).band));
+    const bands = new Set(CATEGORIES.map((category) => analytics.market(app.index, category, { ownerOf }).band));
     assert.ok(bands.has('insufficient_data') && bands.size > 1, [...bands].join());
     const { categories } = await timeline.get('intelligence/market-share');
     assert.deepEqual(categories, (await timeline.get('intelligence/market-share?include_parked=false')).categories);
   });
 
   it('supply-chain and adoption of a provider', async () => {
-    const today = dayOf(timeline.end);
+    const [firstDay, today] = [timeline.begin, timeline.end].map(analytics.dayOf) as [number, number];
     const scanned = new Set(app.index.history.scanDays().map(({ day }) => day));
     let neighbours = 0;
     for (const id of timeline.inUse.filter((_, i) => i < 12 || i % 15 === 0)) {
-      const chain = supplyChain(app.index, id, { ownerOf, limit: 20 });
+      const chain = analytics.supplyChain(app.index, id, { ownerOf, limit: 20 });
       const path = `intelligence/supply-chain/${id}`;
       const { provenance: _, _alpha, _notice, definition, ...answer } = await timeline.get(path);
       const byCategory = (of: (each: (typeof chain.markets)[number]) => number | null) =>
@@ -82,19 +72,19 @@ describe('intelligence', () => {
       neighbours += chain.upstream.length;
 
       const adoption = await timeline.get(`intelligence/adoption/${id}`);
-      const curve = adoptionCurve(app.index, { provider: id }, { from: dayOf(timeline.begin), to: today });
+      const curve = analytics.adoptionCurve(app.index, { provider: id }, { from: firstDay, to: today });
       const points = curve.map(({ day, ...at }) => ({ date: dateOf(day * DAY_MS), ...at, measured: scanned.has(day) }));
       assert.deepEqual(adoption.curve, points);
       const domains = timeline.users(id).length;
       assert.partialDeepStrictEqual(adoption, { tool: name, provider_id: id, domains, share: shareOf(domains) });
-      assert.deepEqual(adoption.co_adoption, named(coAdoption(app.index, id, { ownerOf, limit: 50 })));
+      assert.deepEqual(adoption.co_adoption, named(analytics.coAdoption(app.index, id, { ownerOf, limit: 50 })));
     }
-    assert.ok(neighbours > 0 && scanned.size > 2 && scanned.size < today - dayOf(timeline.begin));
+    assert.ok(neighbours > 0 && scanned.size > 2 && scanned.size < today - firstDay);
   });
 
   it('security-scorecard: every standard, over all domains that exist and by sector', async () => {
     const answer = await timeline.get('intelligence/security-scorecard');
-    const card = scorecard(app.index);
+    const card = analytics.scorecard(app.index);
     const domains = timeline.live().length;
     const { scored, meanScore, adoption, both, grades } = card;
     assert.partialDeepStrictEqual(answer, { domains, scored, mean_score: meanScore, adoption, both });
@@ -105,14 +95,14 @@ describe('intelligence', () => {
 
   it('risk: of firm services, the posture and the markets that have a band', async () => {
     const hhiOf = (category: Category) => {
-      const { hhi, band } = market(app.index, category, { ownerOf });
+      const { hhi, band } = analytics.market(app.index, category, { ownerOf });
       return band === 'insufficient_data' ? null : hhi;
     };
     const concentrations = new Set<boolean>();
     for (const { domain, services, security } of timeline.profiles.filter((_, i) => i % 6 === 0)) {
       const answer = await timeline.get(`intelligence/risk/${domain}`);
       const seen = services.map(({ confidence, ...each }) => ({ ...each, isFirm: confidence !== 'low' }));
-      const risk = assessRisk({ posture: security, services: seen, ownerOf, exposure: null, hhiOf });
+      const risk = analytics.assessRisk({ posture: security, services: seen, ownerOf, exposure: null, hhiOf });
       assert.deepEqual(
         [answer.domain, answer.score, answer.level, answer.advisories, answer.security, answer.vendor_concentration],
         [domain, risk.score, risk.level, null, risk.security, risk.vendorConcentration],
@@ -125,8 +115,8 @@ describe('intelligence', () => {
 });
 
 it('the page of a provider, and the leaders place it among all and in each of its markets', async () => {
-  const everyMarket = markets(app.index, { ownerOf });
-  const top = leaders(app.index, { today: dayOf(timeline.end), limit: 1_000 });
+  const everyMarket = analytics.markets(app.index, { ownerOf });
+  const top = analytics.leaders(app.index, { today: analytics.dayOf(timeline.end), limit: 1_000 });
   const { total, limit, providers } = await timeline.get('stats/providers');
   assert.deepEqual([total, limit], [timeline.inUse.length, 50]);
   const listed = named(top.slice(0, 50)).map(({ change30d, ...each }) => ({ ...each, change_30d: change30d }));
@@ -209,7 +199,6 @@ describe('exports', () => {
 describe('search', () => {
   const search = async (query: Readonly<Record<string, string>>) =>
     timeline.get(`search?${new URLSearchParams(query)}`);
-  /** How many domains it finds. */
   const found = async (query: Readonly<Record<string, string>>): Promise<number> =>
     (await search({ ...query, limit: '1' })).total;
 

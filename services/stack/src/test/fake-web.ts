@@ -4,7 +4,6 @@ import type { Fetched, Fetcher } from '@strata/scan';
 export interface FakeItem {
   readonly guid: string;
   readonly at?: Date;
-  /** Where it leads. */
   readonly link?: string;
   readonly title?: string;
   /** Domains linked in its text. */
@@ -12,24 +11,19 @@ export interface FakeItem {
 }
 
 export function fakeWeb() {
-  /** By address: items, a status, or another address that it moved to for good. */
-  const pages = new Map<string, readonly FakeItem[] | number | { readonly movedTo: string }>();
-  /** Addresses asked so far. */
+  /** By address: items, or a status. */
+  const pages = new Map<string, readonly FakeItem[] | number>();
   const asked: string[] = [];
-  const answer = (url: string, redirects: { status: number; url: string }[]): Fetched => {
-    const page = pages.get(url);
-    if (page === undefined)
-      return { kind: 'failed', reason: 'unresolved', detail: 'the name has no address', redirects };
-    if (typeof page === 'object' && 'movedTo' in page)
-      return answer(page.movedTo, [...redirects, { status: 301, url: page.movedTo }]);
+  const answer = (url: string): Fetched => {
+    const page = pages.get(url) ?? 404;
     const [status, body] = typeof page === 'number' ? [page, ''] : [200, rss(page)];
     const headers = { 'content-type': 'application/rss+xml' };
-    return { kind: 'answered', status, headers, url, redirects, body: Buffer.from(body), isTruncated: false };
+    return { kind: 'answered', status, headers, url, redirects: [], body: Buffer.from(body), isTruncated: false };
   };
   const fetcher: Fetcher = {
     async fetch(url) {
       asked.push(url);
-      return answer(url, []);
+      return answer(url);
     },
     download: () => Promise.reject(new Error('nothing is downloaded here')),
     [Symbol.asyncDispose]: async () => {},

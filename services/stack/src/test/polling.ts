@@ -1,7 +1,8 @@
 // Pollers for tests: over a store, with a clock that the test moves and polls that read one item each.
+import { it } from 'node:test';
 import { type FeedAnswer, newFeed, type PollOutcome } from '@strata/feeds';
 import { createLogger } from '@strata/http';
-import type { Store } from '@strata/store';
+import { openStore, type Store } from '@strata/store';
 import { createPoller, type FeedPoller, type PollerDeps } from '../feeds/poller.ts';
 
 export const T0 = Date.parse('2026-03-01T12:00:00Z');
@@ -19,6 +20,14 @@ export async function readsOne(...[state, { ask, now, signal }]: Parameters<Poll
     state: { ...state, nextPollAt: now + 3_600_000 },
     feed: { format: 'rss', title: null, siteUrl: null, items, skipped: 0, ...schedule },
   };
+}
+
+/** A test with an empty store of its own. */
+export function withStore(name: string, check: (store: Store) => Promise<void>): void {
+  it(name, async () => {
+    await using store = await openStore('sqlite::memory:');
+    await check(store);
+  });
 }
 
 export function setUp(store: Store, more: Partial<PollerDeps> & { concurrency?: number; idleMs?: number } = {}) {

@@ -75,9 +75,7 @@ export const sharedTimeline = shared(async () => {
   const owned = stack.move();
   return {
     ...{ internet, service, begin: BEGIN, end: END, profiles, sql },
-    /** Profiles of names that exist. */
     live: () => profiles.filter(({ state }) => state === 'active' || state === 'parked'),
-    /** Those that use a provider. */
     users: (id: string) => profiles.filter(({ services }) => services.some(({ provider }) => provider === id)),
     /** Providers in use, the most used first. */
     inUse: [...Map.groupBy(used, (id) => id)].sort(([, a], [, b]) => b.length - a.length).map(([id]) => id),

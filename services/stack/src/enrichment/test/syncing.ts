@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { it } from 'node:test';
 import { createFetcher, type Fetcher } from '@strata/scan';
 import { openStore } from '@strata/store';
 import { type AdvisorySources, type AdvisorySourcesOptions, createAdvisorySources } from '@strata/testnet';
@@ -85,7 +86,6 @@ export async function openWorld(options: Omit<Partial<AdvisorySourcesOptions>, '
     ...{ clock, publishers, fetcher },
     source: (name: NetName) => sourceOf(name, publishers),
     ground: () => openGround(clock, fetcher),
-    /** Days pass, for the publishers and for us. */
     pass(days: number) {
       for (let i = 0; i < days; i += 1) {
         clock.at += DAY;
@@ -94,6 +94,15 @@ export async function openWorld(options: Omit<Partial<AdvisorySourcesOptions>, '
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** A test with publishers and a store of its own. */
+export function inWorld(name: string, check: (world: World, ground: Ground) => Promise<void>): void {
+  it(name, async () => {
+    await using world = await openWorld();
+    await using ground = await world.ground();
+    await check(world, ground);
+  });
 }
 
 export type Addresses = Pick<AdvisorySources, 'nvdUrl' | 'cveListUrl' | 'rawUrl' | 'kevUrl' | 'epssUrl' | 'osvUrl'>;
