@@ -1,7 +1,9 @@
 // The name servers that the resolver and its peers are measured at: NSD with a generated tree, else a plain responder.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { startNsd, whyNotHere } from '../packages/scan/src/test/real-servers.ts';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { startServer, whyNotHere } from '../packages/scan/src/test/real-servers.ts';
 import { startChild, tellReady } from './measure.ts';
 
 const LEAF = '127.68.0.3';
@@ -29,12 +31,36 @@ export async function startDnsServers(): Promise<DnsServers> {
   }
   const soa = '$TTL 300\n@ IN SOA ns.nic.alpha. hostmaster.nic.alpha. 1 3600 600 86400 60\n';
   const addresses = Array.from({ length: NAMES }, (_, i) => `d${i} A 192.0.2.1\n`).join('');
-  const nsd = await startNsd(LEAF, { alpha: `${soa}@ NS ns.nic\n*.wild A 192.0.2.1\n${addresses}` });
+  const nsd = await startNsd(`${soa}@ NS ns.nic\n*.wild A 192.0.2.1\n${addresses}`);
   return {
     what: `NSD with ${NAMES.toLocaleString('en-US')} names, on the other core`,
     leaf: { address: LEAF, port: 53 },
     [Symbol.asyncDispose]: () => nsd[Symbol.asyncDispose](),
   };
+}
+
+/** NSD with one zone, of this text. */
+function startNsd(zone: string) {
+  return startServer('nsd', { address: LEAF, port: 53 }, async (directory) => {
+    await writeFile(path.join(directory, 'alpha.zone'), zone);
+    return `server:
+  ip-address: ${LEAF}@53
+  username: ""
+  zonesdir: "${directory}"
+  database: ""
+  pidfile: ""
+  xfrdfile: "${directory}/xfrd.state"
+  zonelistfile: "${directory}/zone.list"
+  logfile: "${directory}/log"
+  server-count: 1
+  rrl-ratelimit: 0
+remote-control:
+  control-enable: no
+zone:
+  name: "alpha"
+  zonefile: "alpha.zone"
+`;
+  });
 }
 
 /** A of 192.0.2.1 for the question's own name, TTL 300. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { importCycles, importsOf, sourcesOf } from './house/imports.ts';
+import { filesInCircles, importsOf, sourcesOf } from './house/imports.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -75,7 +75,7 @@ const pure = [
 
 const MAX_FILE_LINES = 300;
 /** A test that costs more lines than the code that it protects is rewritten. */
-const MAX_LINES = 61_500;
+const MAX_LINES = 60_000;
 
 const isTest = (file: string) => /\.test\.ts$|\/test\//.test(file);
 
@@ -123,7 +123,7 @@ function judge(file: string, specifier: string, workspace: string, may: readonly
 
 it('no files import each other in a circle, types included', () => {
   const sources = sourcesOf(root, 'packages', 'services', 'catalog', 'web', 'bench').filter((file) => !isTest(file));
-  assert.deepEqual(importCycles(root, sources), []);
+  assert.deepEqual(filesInCircles(root, sources), []);
 });
 
 it('the checker of the survival tests shares no code with what it checks', () => {
@@ -154,7 +154,7 @@ describe('the size of the tests', () => {
     assert.deepEqual(large, []);
   });
 
-  it('is at most 61,500 lines in all, helpers included', () => {
+  it('is at most 60,000 lines in all, helpers included', () => {
     const tests = files.filter((file) => /\.test\.tsx?$|\/test\/|^tests\//.test(file));
     const lines = tests.reduce((sum, file) => sum + linesOf(file), 0);
     assert.ok(lines <= MAX_LINES, `${lines} lines`);

@@ -16,45 +16,19 @@ export function sourcesOf(root: string, ...folders: readonly string[]): string[]
 }
 
 /**
- * Groups of files that import each other in a circle, largest first. Imports of another package by its name are not followed: the table of
- * packages has no circle.
+ * Files that import each other in a circle, and those between two circles: what is left when files that import none of the rest, and files
+ * that none of the rest imports, are taken away again and again. Imports of another package by its name are not followed.
  */
-export function importCycles(root: string, files: readonly string[]): string[][] {
-  const known = new Set(files);
-  const edges = new Map(
-    files.map((file) => {
-      const targets = importsOf(root, file).map((name) => path.join(path.dirname(file), name));
-      return [file, targets.filter((target) => known.has(target))];
-    }),
+export function filesInCircles(root: string, files: readonly string[]): string[] {
+  const left = new Set(files);
+  const targetsOf = new Map(
+    files.map((file) => [file, importsOf(root, file).map((name) => path.join(path.dirname(file), name))]),
   );
-  return stronglyConnected(edges)
-    .filter((group) => group.length > 1)
-    .sort((a, b) => b.length - a.length);
-}
-
-/** Tarjan, "Depth-first search and linear graph algorithms" (1972). */
-function stronglyConnected(edges: ReadonlyMap<string, readonly string[]>): string[][] {
-  const order = new Map<string, number>();
-  const stack: string[] = [];
-  const open = new Set<string>();
-  const groups: string[][] = [];
-  const visit = (node: string): number => {
-    const number = order.size;
-    order.set(node, number);
-    stack.push(node);
-    open.add(node);
-    let lowest = number;
-    for (const next of edges.get(node) ?? []) {
-      if (!order.has(next)) lowest = Math.min(lowest, visit(next));
-      else if (open.has(next)) lowest = Math.min(lowest, order.get(next) ?? lowest);
-    }
-    if (lowest === number) {
-      const group = stack.splice(stack.lastIndexOf(node));
-      for (const member of group) open.delete(member);
-      groups.push(group.sort());
-    }
-    return lowest;
-  };
-  for (const node of edges.keys()) if (!order.has(node)) visit(node);
-  return groups;
+  for (let before = Number.POSITIVE_INFINITY; left.size < before; ) {
+    before = left.size;
+    const imported = new Set([...left].flatMap((file) => targetsOf.get(file) ?? []));
+    for (const file of left)
+      if (!imported.has(file) || !targetsOf.get(file)?.some((target) => left.has(target))) left.delete(file);
+  }
+  return [...left].sort();
 }

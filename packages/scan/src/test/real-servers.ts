@@ -28,28 +28,6 @@ export async function whyNotHere(address: string, programs: readonly string[]): 
 
 type Where = { readonly address: string; readonly port: number };
 
-/** @param zones text of the zone files, by zone; `.` is the root. */
-export function startNsd(address: string, zones: Readonly<Record<string, string>>, port = 53) {
-  return start('nsd', { address, port }, async (directory) => {
-    const names = Object.keys(zones);
-    await Promise.all(names.map((name) => writeFile(path.join(directory, `${name}.zone`), zones[name] ?? '')));
-    return `server:
-  ip-address: ${address}@${port}
-  username: ""
-  zonesdir: "${directory}"
-  database: ""
-  pidfile: ""
-  xfrdfile: "${directory}/xfrd.state"
-  zonelistfile: "${directory}/zone.list"
-  logfile: "${directory}/log"
-  server-count: 1
-  rrl-ratelimit: 0
-remote-control:
-  control-enable: no
-${names.map((name) => `zone:\n  name: "${name}"\n  zonefile: "${name}.zone"\n`).join('')}`;
-  });
-}
-
 export interface UnboundOptions {
   /** A configuration for the interface 127.0.0.1, of which port, files and user are replaced. */
   readonly include: string;
@@ -61,7 +39,7 @@ export interface UnboundOptions {
 
 /** A recursive resolver that starts at `root`. */
 export function startUnbound({ include, port, root, trustAnchors }: UnboundOptions) {
-  return start('unbound', { address: '127.0.0.1', port }, async (directory) => {
+  return startServer('unbound', { address: '127.0.0.1', port }, async (directory) => {
     await writeFile(path.join(directory, 'hints'), `. 3600 IN NS ns.root.\nns.root. 3600 IN A ${root}\n`);
     return `include: "${include}"
 server:
@@ -81,7 +59,8 @@ remote-control:
   });
 }
 
-async function start(program: string, where: Where, configure: (directory: string) => Promise<string>) {
+/** Starts an installed program with a configuration that is made in a folder of its own. */
+export async function startServer(program: string, where: Where, configure: (directory: string) => Promise<string>) {
   const directory = await mkdtemp(path.join(tmpdir(), `strata-${program}-`));
   const config = path.join(directory, 'server.conf');
   await writeFile(config, await configure(directory));
