@@ -10,6 +10,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Node, parse } from 'acorn';
 import { binaries, startPostgres } from '../packages/store/src/test/postgres.ts';
+import { importsOf } from './house/imports.ts';
 import { randomFrom } from './support/random.ts';
 import { type FileCoverage, readCoverage } from './support/v8-coverage.ts';
 
@@ -152,16 +153,12 @@ function sampleOf(workspace: string): Mutant[] {
     });
 }
 
-const importPattern = /(?:from\s+|import\s*\(\s*|import\s+)['"](\.[^'"]+)['"]/g;
-
 const knownImports = new Map<string, readonly string[]>();
 
 /** Files that a file imports within its workspace. */
-function importsOf(file: string): readonly string[] {
-  const known = knownImports.get(file);
-  if (known) return known;
-  const text = readFileSync(path.join(root, file), 'utf8');
-  const imports = [...text.matchAll(importPattern)].map((match) => path.join(path.dirname(file), match[1] ?? ''));
+function filesImportedBy(file: string): readonly string[] {
+  const names = () => importsOf(root, file).filter((name) => name.startsWith('.'));
+  const imports = knownImports.get(file) ?? names().map((name) => path.join(path.dirname(file), name));
   knownImports.set(file, imports);
   return imports;
 }
@@ -172,7 +169,7 @@ function testsFor(workspace: string, file: string): string[] {
     const seen = new Set([test]);
     let distance = 0;
     for (let edge = [test]; edge.length > 0 && !seen.has(file); distance += 1) {
-      edge = edge.flatMap(importsOf).filter((each) => /\.ts$/.test(each) && !seen.has(each));
+      edge = edge.flatMap(filesImportedBy).filter((each) => /\.ts$/.test(each) && !seen.has(each));
       for (const each of edge) seen.add(each);
     }
     return { test, distance: seen.has(file) ? distance + (test.endsWith('.full.test.ts') ? 100 : 0) : Infinity };
