@@ -55,7 +55,7 @@ export async function typesOf({ name, source }: (typeof GENERATED)[number]): Pro
   });
   // Which definition a type comes from is its name; that leaves blank lines and empty comments.
   return text
-    .replaceAll(/ \* This interface was referenced by[^\n]*\n \* via the `definition`[^\n]*\n/g, '')
+    .replaceAll(/ \* This interface was referenced by[^\n]{0,300}\n \* via the `definition`[^\n]{0,300}\n/g, '')
     .replaceAll(/(?: \*\n)+ \*\//g, ' */')
     .replaceAll(/\/\*\*\n \*\/\n/g, '');
 }
