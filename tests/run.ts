@@ -43,6 +43,7 @@ const groupLimitMs = 15 * 60_000;
 /** Groups that take the longest start first, so that the run does not end with one process at work. */
 const slowestFirst: readonly string[] = [
   ...['tests/full/faults', 'tests/full/web', 'packages/store', 'tests/full/nodes'],
+  ...['tests/full/database', 'tests/full/survival'],
   ...['services/stack', 'services/cli', 'services/gateway', 'tests/smoke'],
 ];
 
