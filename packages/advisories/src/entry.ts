@@ -1,4 +1,4 @@
-// An advisory with all that is known of its exploitation, and what of it is kept in memory.
+// An advisory with what is known of its exploitation: what of it is kept in memory, its priority, and the order of lists.
 import type { Advisory, ExploitScore, KnownExploited } from './advisory.ts';
 
 /** An advisory with what is known of its exploitation. */

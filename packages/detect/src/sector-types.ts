@@ -1,7 +1,7 @@
 // schema.org types that say what an organisation is (https://schema.org/Organization and LocalBusiness, with their subtypes), by sector.
 
 /**
- * Every sector that may be told: NAICSlite's top level (Ziv et al., ASdb, IMC 2021) and `unknown`. Append only: stored
+ * Every sector: NAICSlite's top level (Ziv et al., ASdb, IMC 2021) and `unknown`. Append only: stored
  * snapshots keep a sector by its place.
  */
 export const SECTORS = [

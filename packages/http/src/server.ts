@@ -95,7 +95,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
     callerOf: (request) => callers.of(request),
   });
   const patience = { ...PATIENCE, ...deps.patience };
-  const underWay = new PendingWork();
+  const pending = new PendingWork();
   const fastify = Fastify({
     // No logger here: with one, Fastify makes a child logger and two listeners for every request, which cost more than all
     // else that a ready answer needs. Its warnings reach ours by `reply.log`, off the hot path.
@@ -187,7 +187,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
         reply.log = logger as FastifyBaseLogger;
         if (contract.output.kind === 'events') {
           // Metered when it begins: nothing may hold on to what made it. A refusal is metered when it is out, like any other.
-          return underWay.add(answer(each, request, reply)).then(
+          return pending.add(answer(each, request, reply)).then(
             (begun) => {
               meter(reply.raw.statusCode, performance.now() - startedAt);
               return begun;
@@ -199,7 +199,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
           );
         }
         meterAtEnd();
-        return underWay.add(answer(each, request, reply));
+        return pending.add(answer(each, request, reply));
       },
     });
   }
@@ -331,7 +331,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
         clearInterval(sweep);
         clearTimeout(cut);
       }
-      await underWay.ended(limits.shutdownMs);
+      await pending.ended(limits.shutdownMs);
     },
   };
 }

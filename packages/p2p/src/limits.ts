@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 export const CONNECTIONS = {
   /**
    * Default 300. A gateway holds one for each worker; an idle one costs 30 KiB of heap and up to
-   * 400 KiB of memory in all (TLS). Beyond it idle ones of crowded addresses give way (connection-to-evict.ts), or the newcomer is refused.
+   * 400 KiB of memory in all (TLS). When it is reached, idle ones of crowded addresses are closed (connection-to-evict.ts), or the new one is refused.
    */
   max: 1024,
   /** Default: none. A peer needs one, and two for a moment when both dial or a relayed one becomes direct. */

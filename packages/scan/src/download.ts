@@ -17,7 +17,7 @@ import {
 export interface DownloadRequest extends Omit<FetchRequest, 'maxBytes' | 'method' | 'body'> {
   /** As sent, not unpacked; more is a failure. */
   readonly maxBytes: number;
-  /** Told as bytes come: how many lie in the file, and how many there will be where that is known. */
+  /** Called as bytes arrive: how many the file has, and how many it will have where that is known. */
   readonly onProgress?: (doneBytes: number, totalBytes: number | undefined) => void;
 }
 

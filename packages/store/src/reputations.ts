@@ -21,7 +21,7 @@ export class ReputationTable implements Reputations {
 
   async all(): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#db.selectFrom('standings').selectAll().execute();
-    return new Map(rows.map(({ peer, standing: reputation }) => [peer, reputation]));
+    return new Map(rows.map(({ peer, standing }) => [peer, standing]));
   }
 
   async put(peer: string, standing: string): Promise<void> {

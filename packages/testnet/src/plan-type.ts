@@ -1,8 +1,8 @@
-/** How a zone fails: a server that errors, one that does not know the zone, silence, or long thought. */
-
+// What is planned for a simulated company: its providers, and how its zone, site and certificate behave.
 import type { NetworkId } from './networks.ts';
 import type { Situation } from './situations.ts';
 
+/** How a zone fails: a server that errors, one that does not know the zone, one that is silent, one that is slow. */
 export type ZoneFault = 'servfail' | 'lame' | 'silent' | 'slow';
 
 /** How a site behaves. `redirects` sends every visitor to another company; `holding` is the registrar's page. */

@@ -1,3 +1,5 @@
+// The records of a simulated zone.
+
 export type RecordType = 'A' | 'AAAA' | 'NS' | 'SOA' | 'MX' | 'TXT' | 'CAA' | 'DS' | 'CNAME';
 
 /** Data in the form that dns-packet encodes. */

@@ -85,9 +85,9 @@ describe('receipts', () => {
       const append: Append = (leaf) => (++appended > 1 ? new Promise(() => {}) : ledger.log.append(leaf));
       // The first is in the ledger, but not marked as entered: the kill came between.
       const answers = replaced(store.answers, 'enter', async () => {});
-      const books = await world.open(ledger, append, answers);
+      const recorder = await world.open(ledger, append, answers);
       for (const count of [1, 2]) {
-        ids.push(await world.keep(books));
+        ids.push(await world.keep(recorder));
         await until(() => appended === count);
       }
       await until(() => ledger.log.size === 1);

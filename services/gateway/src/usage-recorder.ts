@@ -94,9 +94,9 @@ export class UsageRecorder implements AsyncDisposable {
 
   /** Enters what a kill left between database and ledger. */
   static async open(deps: UsageRecorderDeps): Promise<UsageRecorder> {
-    const books = new UsageRecorder(deps);
-    await books.#catchUp();
-    return books;
+    const recorder = new UsageRecorder(deps);
+    await recorder.#catchUp();
+    return recorder;
   }
 
   /** The id of a receipt that will be signed when its answer is over. */

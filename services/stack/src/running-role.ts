@@ -1,3 +1,4 @@
+// A process of the service, whatever its role.
 import type { Store } from '@strata/store';
 
 /** What every role has. */

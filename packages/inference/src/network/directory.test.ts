@@ -173,7 +173,7 @@ describe('model groups', () => {
   });
 
   const newcomers = Array.from({ length: 50 }, (_, i) => worker(`new${i}`, [{ name: 'evil', contextLength: 9_999 }]));
-  it('gives new workers no say beside those in good reputation, and strangers and the quarantined no place', () => {
+  it('gives new workers no say beside those with a good reputation, and strangers and the quarantined no place', () => {
     const trust = (peer: string) => (peer.startsWith('new') ? 0.5 : 1);
     const [group] = modelGroups([...newcomers, worker('a', [{}])], { weigh: trust });
     assert.deepEqual(group?.model, right);

@@ -68,7 +68,7 @@ export const TOLERATED_DEVIATION = 0.0015;
 const STAKE = 160;
 /** Odds of e^17: by Ville's inequality an honest worker sees them with a chance of at most 2 × 10,000 × e^-17 = 0.08 % in 10,000 audits. */
 export const CONVICTION = 17;
-/** With which a worker comes back: as many nats of clean audits, 31, and it is of good reputation. */
+/** With which a worker comes back: as many nats of clean audits, 31, and its reputation is good. */
 const PROBATION = CONVICTION / 2;
 /** 50 answers at ten times the usual share of 2 %. */
 const ACQUAINTED_AUDITS = 10;
@@ -150,7 +150,7 @@ export function atTime(reputation: Reputation, nowMs: number): Reputation {
   return classed(faded(rest, nowMs));
 }
 
-/** Share of this worker's answers to audit, given the configured share for those of good reputation; 0 to 1. */
+/** Share of this worker's answers to audit, given the configured share for those with a good reputation; 0 to 1. */
 export function auditShare({ state, lasting }: Reputation, configured: number): number {
   switch (state) {
     case 'new':
@@ -166,7 +166,7 @@ export function auditShare({ state, lasting }: Reputation, configured: number): 
   }
 }
 
-/** 0 to 1, for placement: 1 of good reputation, 0.5 unknown, less with the evidence; 0 for quarantined alone. */
+/** 0 to 1, for placement: 1 with a good reputation, 0.5 unknown, less with the evidence; 0 for quarantined alone. */
 export function trust({ state, evidence, recentAudits }: Reputation): number {
   if (state === 'quarantined') return 0;
   const known = recentAudits < ACQUAINTED_AUDITS ? NEW_WORKER_TRUST : 1;

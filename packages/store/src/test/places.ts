@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
+import { sqliteFileOf } from '@strata/db';
 import { openPool } from '../postgres-dialect.ts';
 import { openStore, type Store } from '../store.ts';
 import { StoreError, type StoreErrorCode } from '../store-error.ts';
@@ -119,9 +120,7 @@ export async function exec(url: string, sql: string): Promise<void> {
   database.exec(sql);
 }
 
-export function pathOf(url: string): string | undefined {
-  return /^sqlite:(.+)$/.exec(url)?.[1];
-}
+export const pathOf = sqliteFileOf;
 
 async function onServer(url: string, sql: string) {
   const pool = openPool(url, { poolSize: 1 });

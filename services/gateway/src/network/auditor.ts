@@ -28,7 +28,7 @@ export interface AuditorDeps {
 }
 
 export interface AuditorOptions {
-  /** Of the answers of workers in good reputation, 0 to 1; 0 audits nobody. 0.02 by default. */
+  /** Share of the answers of workers with a good reputation, 0 to 1; 0: no audits. 0.02 by default. */
   readonly share?: number;
   /** Audits side by side. 2 by default. */
   readonly concurrency?: number;

@@ -31,7 +31,7 @@ export interface NetworkConfig {
   readonly peer: PeerSettings;
   /** SHA-256 by name: no other file is served under that name, and who has it is looked for. */
   readonly pins: ReadonlyMap<string, string>;
-  /** Of the answers of workers in good reputation, 0 to 1. */
+  /** Share of the answers of workers with a good reputation, 0 to 1. */
   readonly auditShare: number;
   /** What a lost worker may cost an answer: it goes on exactly, read again token by token, as long as that fits. */
   readonly replayBudgetMs: number;

@@ -89,8 +89,8 @@ it('settlements are repeated once on each new session, the last ones, and to the
   const { segments } = store;
   const trust = { breach: (_peer: string, reason: string) => assert.fail(reason) } as Partial<Trust> as Trust;
   const start = () => {
-    const books = openSegmentAccounts({ segments, sign: (bytes) => gateway.sign(bytes), now: () => new Date() });
-    return new Settlement({ trust, accounts: books, gateway: gateway.id });
+    const accounts = openSegmentAccounts({ segments, sign: (bytes) => gateway.sign(bytes), now: () => new Date() });
+    return new Settlement({ trust, accounts: accounts, gateway: gateway.id });
   };
   const sessions = [worker, worker, worker, other].map(sessionOf);
   const settle = async (settlement: Settlement, at: number, n: number) => {

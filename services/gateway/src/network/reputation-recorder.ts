@@ -26,13 +26,13 @@ export class ReputationRecorder implements AsyncDisposable {
     this.#reputations = reputations;
   }
 
-  /** Rejects when the reputations cannot be read; what one of them says that cannot be, is told and forgotten. */
+  /** Rejects when the reputations cannot be read; a single one that is invalid is logged and dropped. */
   static async open(deps: ReputationRecorderDeps): Promise<ReputationRecorder> {
     const reputations: [string, Reputation][] = [];
     for (const [peer, text] of await deps.reputations.all()) {
       const reputation = read(text);
       if (reputation) reputations.push([peer, reputation]);
-      else deps.logger.warn({ peer }, 'a reputation that cannot be read: the worker begins anew');
+      else deps.logger.warn({ peer }, 'a reputation is invalid: the worker starts with a new one');
     }
     reputations.sort(([, a], [, b]) => a.changedAtMs - b.changedAtMs);
     const recorder = new ReputationRecorder(deps, new Map(reputations));

@@ -104,9 +104,9 @@ async function countRows({ exposures }: Deps, filter: Omit<AffectedFilter, 'doma
   const meant = meantBy(exposures, filter);
   if (meant === undefined) {
     const of = advisories.marked(filter);
-    const turns = new EventLoopBudget();
+    const budget = new EventLoopBudget();
     for (const product of advisories.products) {
-      await turns.yieldIfSpent();
+      await budget.yieldIfSpent();
       for (const { build, domains } of exposures.usesOf(product)) {
         const has = advisories.verdictsOf(product, build).countInto(rows, domains.size, of);
         if (has.hasVersion) sets.version.push(domains);

@@ -32,10 +32,10 @@ const FOREVER_MS = 100_000 * DAY_MS;
 /** Advisories that have changed: those that touch domains are told, and alerted to where they are exploited. */
 export async function announceAdvisories(entries: readonly Entry[], deps: AnnouncementDeps): Promise<void> {
   const newsSince = deps.now().getTime() - NEWS_MS;
-  const turns = new EventLoopBudget();
+  const budget = new EventLoopBudget();
   for (const entry of entries) {
     if (!entry.exploited && Date.parse(entry.advisory.published) < newsSince) continue;
-    await turns.yieldIfSpent();
+    await budget.yieldIfSpent();
     const { version, product } = deps.exposures.countsOf(entry);
     if (version + product === 0) continue;
     if (entry.exploited) await alertTo(entry, FOREVER_MS, deps);

@@ -90,11 +90,11 @@ export class Exposures implements AsyncDisposable {
   }
 
   async #load(ids: readonly string[]): Promise<void> {
-    const turns = new EventLoopBudget();
+    const budget = new EventLoopBudget();
     for (let from = 0; from < ids.length && !this.#isStopped; from += LOADED_AT_ONCE) {
       for (const stored of await this.#deps.store.advisories.read(ids.slice(from, from + LOADED_AT_ONCE))) {
         this.advisories.put(stored);
-        await turns.yieldIfSpent();
+        await budget.yieldIfSpent();
       }
     }
     this.#isLoaded = !this.#isStopped;
@@ -142,7 +142,7 @@ export class Exposures implements AsyncDisposable {
   async follow(onChanged: (change: FollowedChange) => Promise<void>): Promise<void> {
     const { store } = this.#deps;
     if (!this.isLoaded) return;
-    const turns = new EventLoopBudget();
+    const budget = new EventLoopBudget();
     for (;;) {
       const changes = await store.advisories.changesSince(this.#seq, CHANGES_AT_ONCE);
       const last = changes.at(-1);
@@ -154,7 +154,7 @@ export class Exposures implements AsyncDisposable {
       for (const each of stored) {
         for (const product of this.#put(each, entries)) products.add(product);
         gone.delete(each.advisory.id);
-        await turns.yieldIfSpent();
+        await budget.yieldIfSpent();
       }
       for (const id of gone) for (const product of this.advisories.delete(id)) products.add(product);
       await onChanged({ products, entries });

@@ -231,14 +231,14 @@ describe('the parts of the poller', () => {
 
   it('rest no longer than they may, whatever the clock does', () => {
     let now = T0;
-    const rests = new Backoffs<string>(() => new Date(now), { maxMs: 1_000 });
-    rests.begin('a', 10_000);
-    rests.begin('a', 10);
-    assert.equal(rests.has('a'), true);
+    const backoffs = new Backoffs<string>(() => new Date(now), { maxMs: 1_000 });
+    backoffs.begin('a', 10_000);
+    backoffs.begin('a', 10);
+    assert.equal(backoffs.has('a'), true);
     now -= HOUR_MS;
-    assert.equal(rests.has('a'), false);
-    rests.begin('a', 10_000);
+    assert.equal(backoffs.has('a'), false);
+    backoffs.begin('a', 10_000);
     now += 1_000;
-    assert.equal(rests.has('a'), false);
+    assert.equal(backoffs.has('a'), false);
   });
 });

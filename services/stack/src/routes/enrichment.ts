@@ -162,10 +162,10 @@ export const getAdvisories = route(
     const { total, entries } = await listAdvisories(app, filterOf(input), { limit, offset });
     const stored = await app.store.advisories.read(entries.map(({ advisory }) => advisory.id));
     const told = new Map(stored.map(({ advisory }) => [advisory.id, advisory]));
-    const turns = new EventLoopBudget();
+    const budget = new EventLoopBudget();
     const advisories = [];
     for (const entry of entries) {
-      await turns.yieldIfSpent();
+      await budget.yieldIfSpent();
       advisories.push(advisoryReport(entry, told.get(entry.advisory.id) ?? { summary: null, urls: [] }, app));
     }
     return { total, limit, offset, advisories };

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { withChanges } from '../search-params.ts';
 import { marksInWords } from './search-words.ts';
 
-/** What stands in the address; search-narrowed.tsx has what has no field. */
+/** The conditions of a search, as the address has them. */
 export type SearchState = Readonly<
   Partial<
     Record<'q' | 'provider' | 'with' | 'category' | 'confidence' | 'sector' | 'state' | 'flag' | 'offset', string>

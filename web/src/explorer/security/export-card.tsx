@@ -31,7 +31,7 @@ export function ExportCard({ sector }: { readonly sector: Sector | undefined }) 
         name={sector === undefined ? 'security' : `security-${sector}`}
       >
         {sector === undefined ? 'All sectors' : formatName(sector)}: score, grade and each standard, worst score first,
-        at maxScore 1,000 rows. Domains without a score are left out; an empty cell could not be measured.
+        at most 1,000 rows. Domains without a score are left out; an empty cell could not be measured.
       </CsvDownload>
     </Card>
   );

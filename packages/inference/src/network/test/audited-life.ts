@@ -3,10 +3,10 @@ import { AuditRun } from '../audit-run.ts';
 import { afterFinding, atTime, auditShare, NEW_WORKER, type Reputation } from '../reputation.ts';
 
 export interface LifeOptions {
-  /** Deviation of the next answer of a worker that is in this reputation. */
+  /** Deviation of the next answer of a worker with this reputation. */
   readonly deviationOf: (reputation: Reputation) => number;
   readonly requests: number;
-  /** Share of answers audited in good reputation. */
+  /** Share of answers audited where the reputation is good. */
   readonly share?: number;
   readonly from?: Reputation;
   readonly random: () => number;
