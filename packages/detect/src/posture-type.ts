@@ -2,8 +2,7 @@
 import type { Dmarc } from './dmarc-policy.ts';
 import type { PolicyEvidence } from './evidence.ts';
 import type { IssueId } from './issues.ts';
-import type { SpfProblem } from './spf/problems.ts';
-import type { SpfAll } from './spf/types.ts';
+import type { SpfPolicy } from './spf/types.ts';
 
 /** `absent`: looked and not there. `unmeasured`: the look-up failed. `blocked`: something kept us out. */
 export type Measurement = 'observed' | 'absent' | 'unmeasured' | 'blocked';
@@ -68,29 +67,10 @@ export type TlsIssue =
 export type SecurityTxtProblem = 'no-contact' | 'no-expiry' | 'expired';
 
 export interface Posture {
-  readonly spf: {
+  readonly spf: Omit<SpfPolicy, 'result' | 'evaluation' | 'isRedirected' | 'usesPtr' | 'senders'> & {
     readonly status: Measurement;
-    readonly record: string | null;
-    /** As published in the record. */
-    readonly all: SpfAll | null;
-    /** `none`: no record; `permerror`: receivers that read all of it end in a permanent error. */
-    readonly result: 'valid' | 'none' | 'permerror' | 'unmeasured';
-    /** Of the whole policy; `unknown` where a record that it leads to could not be looked up. */
-    readonly evaluation: 'valid' | 'invalid' | 'unknown' | 'none' | 'unmeasured';
-    /** In force through `redirect=`; null where there is none, or where its record was not had. */
-    readonly effectiveAll: SpfAll | null;
-    /** A `+all` or a network of everybody lets anybody send, of the record or of an include. */
-    readonly isOpen: boolean;
-    /** Some term lets somebody send. */
-    readonly isPermitting: boolean;
-    /** Counted against the limits of ten and two (RFC 7208 §4.6.4). */
-    readonly lookups: number;
-    readonly voids: number;
-    /** Addresses that `ip4` terms let send. */
-    readonly authorizedIpv4: number;
-    /** Terms with macros were not resolved. */
-    readonly isDynamic: boolean;
-    readonly problems: readonly SpfProblem[];
+    readonly result: SpfPolicy['result'] | 'unmeasured';
+    readonly evaluation: SpfPolicy['evaluation'] | 'unmeasured';
     /** Hosts of includes, redirects and `exists:`, and how many foreign policies stand before each. */
     readonly senders: readonly { readonly host: string; readonly depth: number }[];
   };
