@@ -1,0 +1,92 @@
+// `npm run house`: the size and the order of the code by package, and what the project does not allow.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { filesInCircles } from './imports.ts';
+import { retiredWords } from './words.ts';
+
+/** Source files that one folder holds at most, tests aside. */
+const MAX_LOOSE_FILES = 12;
+const SOURCE = /\.(?:ts|tsx|css|html|sh)$/;
+const TEST = /\.test\.tsx?$|\/test\/|^tests\//;
+const GENERATED = /^[^\n]*[Gg]enerated/;
+
+const root = path.join(import.meta.dirname, '../..');
+
+interface SourceFile {
+  readonly file: string;
+  readonly text: string;
+  readonly lines: number;
+}
+
+/** Every source file that git knows and no tool generates. */
+function sources(): SourceFile[] {
+  const names = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
+  return names
+    .filter((file) => SOURCE.test(file))
+    .map((file) => ({ file, text: readFileSync(path.join(root, file), 'utf8') }))
+    .filter(({ text }) => !GENERATED.test(text))
+    .map(({ file, text }) => ({ file, text, lines: text.split('\n').length - 1 }));
+}
+
+function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): [string, Item[]][] {
+  return Object.entries(Object.groupBy(items, keyOf)).map(([key, group]) => [key, group ?? []]);
+}
+
+/** `packages/scan`, `services/stack`, `web` … of a file. */
+const packageOf = (file: string) =>
+  file
+    .split('/')
+    .slice(0, /^(?:packages|services)\//.test(file) ? 2 : 1)
+    .join('/');
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+
+/** The value below which this share of sorted numbers lies. */
+const quantile = (sorted: readonly number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+
+const all = sources();
+const tests = all.filter(({ file }) => TEST.test(file));
+const code = all.filter(({ file }) => !TEST.test(file));
+
+function rowOf(name: string, files: readonly SourceFile[]) {
+  const sorted = files.map(({ lines }) => lines).sort((a, b) => a - b);
+  const mine = tests.filter(({ file }) => packageOf(file) === name);
+  return {
+    files: files.length,
+    lines: sum(sorted),
+    median: quantile(sorted, 0.5),
+    p90: quantile(sorted, 0.9),
+    max: sorted.at(-1) ?? 0,
+    'lines of tests': sum(mine.map(({ lines }) => lines)),
+    'circular imports': filesInCircles(
+      root,
+      files.map(({ file }) => file).filter((file) => /\.tsx?$/.test(file)),
+    ).length,
+  };
+}
+
+/** Folders with too many files, the fullest first. */
+export const fullFolders = () =>
+  grouped(code, ({ file }) => path.dirname(file))
+    .map(([folder, files]) => ({ folder, files: files.length }))
+    .filter(({ files }) => files > MAX_LOOSE_FILES)
+    .sort((a, b) => b.files - a.files);
+
+function report(): void {
+  const packages = grouped(code, ({ file }) => packageOf(file)).sort(([a], [b]) => a.localeCompare(b));
+  console.table(Object.fromEntries(packages.map(([name, files]) => [name, rowOf(name, files)])));
+  const lengths = code.map(({ lines }) => lines).sort((a, b) => a - b);
+  console.log(`source: ${sum(lengths)} lines in ${code.length} files, median ${quantile(lengths, 0.5)}, `);
+  console.log(`  p90 ${quantile(lengths, 0.9)}, max ${lengths.at(-1)}`);
+  console.log(`tests and their helpers: ${sum(tests.map(({ lines }) => lines))} lines in ${tests.length} files`);
+  const full = fullFolders();
+  console.log(`folders with more than ${MAX_LOOSE_FILES} source files: ${full.length}`);
+  for (const { folder, files } of full) console.log(`  ${files} ${folder}`);
+  const words = retiredWords(root);
+  console.log(`retired words: ${words.length} (npm run check:words lists them)`);
+  for (const [name, hits] of grouped(words, ({ file }) => packageOf(file))) console.log(`  ${hits.length} ${name}`);
+}
+
+if (import.meta.main) report();
