@@ -1,28 +1,28 @@
 // `npm run bench [-- suite…]`: every figure beside its peer or goal, measured in the same run. Record them in RESULTS.md.
 import { cpus, totalmem } from 'node:os';
-import { benchAdvisories } from './advisories.ts';
-import { benchDetection } from './detection.ts';
-import { benchDns } from './dns.ts';
+import { benchAdvisories } from './advisories/advisories.ts';
+import { benchDetection } from './detection/detection.ts';
+import { benchFingerprints } from './detection/fingerprints.ts';
+import { benchDns } from './dns/dns.ts';
 import { benchFalseAlarms } from './false-alarms.ts';
-import { benchFeeds } from './feeds.ts';
-import { benchFingerprints } from './fingerprints.ts';
-import { benchGateway } from './gateway.ts';
-import { benchLedger } from './ledger.ts';
+import { benchFeeds } from './feeds/feeds.ts';
+import { benchGateway } from './gateway/gateway.ts';
 import { benchKeys } from './load/keys.ts';
 import { benchNodes } from './load/nodes.ts';
-import { benchSoak } from './load/soak.ts';
-import { benchLoadedStream } from './load/stream.ts';
 import type { Figure } from './measure.ts';
-import { benchNetwork } from './network.ts';
-import { benchNetworkKills } from './network-kills.ts';
+import { benchNetwork } from './network/network.ts';
+import { benchNetworkKills } from './network/network-kills.ts';
+import { benchRouting } from './network/routing.ts';
 import { benchProfiles } from './profiles.ts';
-import { benchRecording } from './recording.ts';
-import { benchRoundTrips } from './round-trips.ts';
-import { benchRouting } from './routing.ts';
-import { benchScan } from './scan.ts';
-import { benchSets } from './sets.ts';
-import { benchStream } from './stream.ts';
-import { benchTrust } from './trust.ts';
+import { benchScan } from './scan/scan.ts';
+import { benchSets } from './sets/sets.ts';
+import { benchSoak } from './soak/soak.ts';
+import { benchLedger } from './store/ledger.ts';
+import { benchRecording } from './store/recording.ts';
+import { benchRoundTrips } from './store/round-trips.ts';
+import { benchLoadedStream } from './stream/loaded-stream.ts';
+import { benchStream } from './stream/stream.ts';
+import { benchTrust } from './trust/trust.ts';
 
 const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   detection: benchDetection,

@@ -43,19 +43,19 @@ export interface Child<Ready> extends AsyncDisposable {
   readonly process: ChildProcess;
 }
 
-/** Starts a module beside this file as a process; its first message is the outcome. Ended by `disconnect`. */
+/** Starts a module as a process; its first message is the outcome. Ended by `disconnect`. */
 export async function startChild<Ready>(
-  file: string,
+  file: URL,
   argument: object = {},
   execArgv: readonly string[] = [],
 ): Promise<Child<Ready>> {
-  const child = fork(new URL(file, import.meta.url), [JSON.stringify(argument)], {
+  const child = fork(file, [JSON.stringify(argument)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     execArgv: [...process.execArgv, ...execArgv],
   });
   const [ready] = (await Promise.race([
     once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`))),
+    once(child, 'exit').then(() => Promise.reject(new Error(`${file.pathname} ended before it was ready`))),
   ])) as [Ready];
   return {
     ready,

@@ -15,7 +15,9 @@ const CONNECTIONS = 32;
 const COLD_DOMAINS = 20_000;
 
 export async function benchProfiles(): Promise<Figure[]> {
-  await using service = await startChild<ServiceProcess>('./service-process.ts', { domains: COLD_DOMAINS });
+  await using service = await startChild<ServiceProcess>(new URL('./service-process.ts', import.meta.url), {
+    domains: COLD_DOMAINS,
+  });
   const { url, key, bareUrl, bytes } = service.ready;
   const headers = { 'x-stack-key': key };
   const rounds = [];

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openStore, TIERS, type Tier } from '@strata/store';
 import { type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
 import { type Figure, median, perSecond, quantile } from '../measure.ts';
+import { useOf } from '../soak/scrape.ts';
 import { postgresCpuSeconds } from './cpu.ts';
 import { type LoadedNode, nodesOn } from './nodes-on.ts';
-import { useOf } from './scrape.ts';
 import { companyOf, seedStore } from './seed.ts';
 
 /** `STRATA_BENCH_KEYS` for another number. */

@@ -46,7 +46,10 @@ export async function nodesOn(databaseUrl: string): Promise<NodesOn> {
         STRATA_FEEDS: 'off',
         ...more,
       };
-      const child = await startChild<ReadyNode>('./load/node-process.ts', { ...options, settings });
+      const child = await startChild<ReadyNode>(new URL('./node-process.ts', import.meta.url), {
+        ...options,
+        settings,
+      });
       const { port, metricsPort } = child.ready;
       let ended: Promise<void> | undefined;
       const end = () => {

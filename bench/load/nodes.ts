@@ -3,10 +3,10 @@ import { availableParallelism } from 'node:os';
 import autocannon from 'autocannon';
 import { type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
 import { type Child, type Figure, median, perSecond, quantile, startChild } from '../measure.ts';
+import { useOf } from '../soak/scrape.ts';
 import { machineCpuSeconds, postgresCpuSeconds } from './cpu.ts';
 import { KINDS, type Kind, type MixedQuestion, mixedQuestions } from './mixed-questions.ts';
 import { nodesOn } from './nodes-on.ts';
-import { useOf } from './scrape.ts';
 import { seedStore } from './seed.ts';
 
 /** `STRATA_BENCH_DOMAINS` and `STRATA_BENCH_SECONDS` for another size. */
@@ -91,7 +91,7 @@ async function sampleBodies(base: string, key: string): Promise<Record<Kind, str
 }
 
 async function bareRun(server: PostgresServer, bodies: Readonly<Record<Kind, string>>): Promise<Run> {
-  await using bare = await startChild<{ port: number }>('./load/bare-process.ts', bodies);
+  await using bare = await startChild<{ port: number }>(new URL('./bare-process.ts', import.meta.url), bodies);
   const bases = [`http://127.0.0.1:${bare.ready.port}`];
   // Awaited here: it ends with this function.
   return await measuredRun(server, { bases, children: [bare], pathOf: ({ kind, path }) => `/${kind}${path}` });

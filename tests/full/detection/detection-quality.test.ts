@@ -4,8 +4,8 @@ import { before, describe, it } from 'node:test';
 import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog } from '@strata/detect';
 import { createInternet } from '@strata/testnet';
-import type { Calibration, Quality } from '../../../bench/detection-quality.ts';
-import { commonMistakes, measureQuality, precision, recall } from '../../../bench/detection-quality.ts';
+import type { Calibration, Quality } from '../../../bench/detection/detection-quality.ts';
+import { commonMistakes, measureQuality, precision, recall } from '../../../bench/detection/detection-quality.ts';
 
 describe('detection on the simulated internet, its faults on', () => {
   let quality: Quality;

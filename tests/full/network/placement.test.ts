@@ -1,8 +1,8 @@
-// How long first tokens take with our choice of a worker and with others, in simulated time; bench/routing.ts measures more of it.
+// How long first tokens take with our choice of a worker and with others, in simulated time; bench/network/routing.ts measures more of it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { POLICIES } from '../../../bench/routing/policies.ts';
-import { type FleetOptions, simulateFleet } from '../../../bench/routing/simulated-fleet.ts';
+import { POLICIES } from '../../../bench/network/policies.ts';
+import { type FleetOptions, simulateFleet } from '../../../bench/network/simulated-fleet.ts';
 
 type PolicyName = keyof typeof POLICIES;
 type Worlds = Omit<FleetOptions, 'seed'> & { readonly seeds: readonly number[] };

@@ -1,0 +1,97 @@
+// A quarter of a million advisories beside a million domains in one process: what it takes, and what each new one costs.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { compileAdvisory, judgeCompiled } from '@strata/advisories';
+import { productKeysOf } from '@strata/detect';
+import { Exposures, listAdvisories, listAffected } from '@strata/stack';
+import { openStore } from '@strata/store';
+import { collectGarbage, median, quantile } from '../measure.ts';
+import { advisoryOf, indexOf, recordOf, rulebook } from './advisory-load.ts';
+
+const { advisories, domains } = JSON.parse(process.argv[2] ?? '{}') as { advisories: number; domains: number };
+const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
+try {
+  process.send?.(await measure());
+} finally {
+  await rm(directory, { recursive: true, force: true });
+  process.disconnect?.();
+}
+
+async function measure() {
+  await using store = await openStore(`sqlite:${directory}/strata.db`);
+  const AT_ONCE = 2_000;
+  const writtenAt = performance.now();
+  for (let from = 0; from < advisories; from += AT_ONCE) {
+    await store.advisories.putRecords(Array.from({ length: AT_ONCE }, (_, i) => recordOf(from + i)));
+  }
+  const written = advisories / ((performance.now() - writtenAt) / 1_000);
+  const index = indexOf(domains);
+  collectGarbage();
+  const before = process.memoryUsage().rss;
+  const openedAt = performance.now();
+  await using exposures = await Exposures.open({ store, index, rulebook });
+  while (!exposures.isLoaded) await new Promise((resolve) => setTimeout(resolve, 10));
+  const openMs = performance.now() - openedAt;
+  collectGarbage();
+  const rss = process.memoryUsage().rss;
+
+  // The first round hands out everything that was there at the start.
+  await exposures.follow(async () => {});
+  const news = await timesOf(100, async (i) => {
+    await store.advisories.putRecords([recordOf(advisories + i)]);
+    await exposures.follow(async ({ entries }) => {
+      for (const entry of entries) exposures.countsOf(entry);
+    });
+  });
+  const scans = await timesOf(2_000, async (i) => exposures.ofDomain(1 + ((i * 7_919) % domains)));
+  const builds = await timesOf(100, async (i) => {
+    exposures.advisories.addBuild('nginx', { version: `1.${i}.99`, platform: null });
+  });
+  const all = Array.from({ length: advisories }, (_, i) => compileAdvisory(advisoryOf(i)));
+  const naive = await timesOf(3, async (i) => judgeAll(1 + i));
+  const parts = { exposures, index };
+  const page = { limit: 50, offset: 0 };
+  const lists = await timesOf(10, async () => listAdvisories(parts, {}, page));
+  const affected = await timesOf(10, async () => listAffected(parts, {}, page));
+  return {
+    written,
+    openMs,
+    rss,
+    exposuresRss: rss - before,
+    known: exposures.advisories.size,
+    news: { median: median(news), worst: quantile(news, 1) },
+    scans: { median: median(scans), p99: quantile(scans, 0.99) },
+    builds: { median: median(builds), worst: quantile(builds, 1) },
+    naive: median(naive),
+    lists: median(lists),
+    affected: median(affected),
+  };
+
+  /** What a domain costs without an index: every advisory of every product that it shows, judged. */
+  function judgeAll(domain: number): number {
+    let count = 0;
+    for (const [, provider] of index.services(domain)) {
+      const entry = rulebook.providers.get(provider);
+      if (!entry) continue;
+      const product = {
+        keys: productKeysOf(entry),
+        releaseParts: entry.releaseParts,
+        ...(index.buildOf(domain, provider) ?? { version: null, platform: null }),
+      };
+      for (const compiled of all) if (judgeCompiled(compiled, product).verdict !== 'unaffected') count += 1;
+    }
+    return count;
+  }
+}
+
+/** Milliseconds of each run. */
+async function timesOf(runs: number, work: (run: number) => Promise<unknown>): Promise<number[]> {
+  const times: number[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const startedAt = performance.now();
+    await work(run);
+    times.push(performance.now() - startedAt);
+  }
+  return times;
+}

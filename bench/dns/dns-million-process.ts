@@ -1,0 +1,23 @@
+// Asks a million names in one process, and tells the most memory that it was seen to hold.
+import { Resolver, type ResolverOptions } from '@strata/scan';
+import { tellReady } from '../measure.ts';
+import { WILD } from './dns-servers.ts';
+
+const IN_FLIGHT = 1_000;
+const LOOK_EVERY = 50_000;
+const { names, upstreams } = JSON.parse(process.argv[2] ?? '{}') as ResolverOptions & { readonly names: number };
+const resolver = new Resolver({ upstreams: upstreams ?? [] });
+let next = 0;
+let max = 0;
+const startedAt = performance.now();
+const asker = async () => {
+  while (next < names) {
+    const name = `n${next++}.${WILD}`;
+    const { status } = await resolver.query(name, 'A');
+    if (status !== 'found') throw new Error(`${name}: ${status}`);
+    if (next % LOOK_EVERY === 0) max = Math.max(max, process.memoryUsage.rss());
+  }
+};
+await Promise.all(Array.from({ length: IN_FLIGHT }, asker));
+const seconds = (performance.now() - startedAt) / 1_000;
+tellReady({ seconds, rssMiB: Math.round(max / 2 ** 20) }, () => resolver[Symbol.asyncDispose]());

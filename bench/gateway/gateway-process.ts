@@ -1,0 +1,85 @@
+// A gateway for the bench: over an engine that answers at once, or over a model's file.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Engine, JobEvent } from '@strata/engine';
+import { readGatewayConfig, startGateway } from '@strata/gateway';
+import { createLogger } from '@strata/http';
+import { tellReady } from '../measure.ts';
+
+const {
+  slots,
+  isInstant = false,
+  model: file = '',
+} = JSON.parse(process.argv[2] ?? '{}') as { slots: number; isInstant?: boolean; model?: string };
+const processes = Math.min(slots, 2);
+const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
+const config = readGatewayConfig({
+  STRATA_DATA: directory,
+  STRATA_INFERENCE_PORT: '0',
+  STRATA_MODEL_SLOTS: String(slots),
+  STRATA_QUEUE: '2000',
+  ...(isInstant ? {} : { STRATA_MODEL: file, STRATA_MODEL_PROCESSES: String(processes), STRATA_MODEL_THREADS: '1' }),
+});
+const running = await startGateway(
+  config,
+  createLogger({ level: 'error' }),
+  isInstant ? { engines: { instant: instant() } } : {},
+);
+const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
+process.on('message', (message) => {
+  if (message !== 'usage') return;
+  const { user, system } = process.cpuUsage();
+  process.send?.({ rss: process.memoryUsage().rss, cpuUs: user + system });
+});
+const model = running.gateway.models.list()[0]?.id ?? '';
+tellReady(
+  { base: `http://127.0.0.1:${running.port}`, key, model, processes, rss: process.memoryUsage().rss },
+  async () => {
+    await running[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
+  },
+);
+
+/** Sixteen tokens, all at once; for `slow` it waits for ever after the first. */
+function instant(): Engine {
+  const tokens = Array.from({ length: 16 }, (_, i) => ({
+    kind: 'token' as const,
+    token: i,
+    bytes: Buffer.from(` word${i}`),
+    logprob: -0.1,
+  }));
+  return {
+    info: {
+      name: 'instant',
+      sha256: '0'.repeat(64),
+      sizeBytes: 0,
+      architecture: 'none',
+      parameters: 0,
+      quantisation: 'none',
+      contextLength: 8_192,
+      vocabularySize: 1_024,
+      longestToken: 16,
+      slots: 2_000,
+      hasChatTemplate: true,
+      engine: 'instant',
+    },
+    isReady: true,
+    tokenize: async (text) => [text.length],
+    detokenize: async () => '',
+    score: async () => [],
+    render: async ({ messages }) => messages.map(({ content }) => content?.length ?? 0),
+    async *generate(job, signal): AsyncGenerator<JobEvent> {
+      yield { kind: 'begin', cachedTokens: 0 };
+      for (const token of tokens) {
+        yield token;
+        // One token is asked for by whoever wants to stay.
+        if (job.maxTokens === 1)
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      }
+      yield { kind: 'end', reason: 'stop' };
+    },
+    embed: async () => new Float32Array(8),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}

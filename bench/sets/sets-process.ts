@@ -1,0 +1,47 @@
+// The real service on a loaded database; tells how long it took to start, and from what.
+import { createLogger } from '@strata/http';
+import { readConfig, startStack } from '@strata/stack';
+import { loadedWorld } from '@strata/testnet';
+import { tellReady } from '../measure.ts';
+import { catalogOf } from './sets-load.ts';
+
+/** `readyPath` is asked once, for the time of the start. */
+const { directory, endsAt, readyPath } = JSON.parse(process.argv[2] ?? '{}') as {
+  directory: string;
+  endsAt: number;
+  readyPath: string;
+};
+const config = readConfig({
+  STRATA_DATA: directory,
+  STRATA_STACK_PORT: '0',
+  STRATA_METRICS_PORT: '0',
+  STRATA_SCAN: 'off',
+  STRATA_ADVISORIES: 'off',
+  STRATA_ON_DEMAND: 'off',
+  STRATA_RESOLVERS: '127.0.0.1:9',
+});
+let ready = { from: '', ms: 0 };
+const logger = createLogger(
+  { level: 'info' },
+  {
+    write(line: string) {
+      const told = JSON.parse(line) as { msg: string; from: string; ms: number };
+      if (told.msg === 'index ready') ready = { from: told.from, ms: told.ms };
+    },
+  },
+);
+const startedAt = performance.now();
+const running = await startStack(config, logger, {
+  now: () => new Date(endsAt),
+  catalogEntries: catalogOf(loadedWorld({ domains: 0, endsAt })),
+});
+const { key } = await running.service.app.store.keys.create({ tier: 'unlimited' });
+const base = `http://127.0.0.1:${running.port}`;
+const answer = await fetch(base + readyPath, { headers: { 'x-stack-key': key } });
+await answer.arrayBuffer();
+if (!answer.ok) throw new Error(`${readyPath}: ${answer.status}`);
+const answeringMs = performance.now() - startedAt;
+globalThis.gc?.();
+tellReady({ base, key, answeringMs, index: ready, rss: process.memoryUsage().rss }, async () => {
+  await running[Symbol.asyncDispose]();
+});

@@ -1,0 +1,98 @@
+// Questions about sets of domains at 20,000, 200,000 and 1,000,000: the service over HTTP, and the index beside DuckDB and SQLite.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { compileRulebook, loadCatalog } from '@strata/detect';
+import { openStore } from '@strata/store';
+import { loadedWorld } from '@strata/testnet';
+import { type Figure, startChild } from '../measure.ts';
+import { compareEngines } from './sets-engines.ts';
+import { askAgain, askFirst, warmUp } from './sets-http.ts';
+import { catalogOf, loadStore } from './sets-load.ts';
+import { questionsFor } from './sets-questions.ts';
+import { compareSets } from './sets-roaring.ts';
+import { loadSignals } from './sets-signals.ts';
+
+const SIZES = (process.env.STRATA_BENCH_DOMAINS ?? '20000,200000,1000000').split(',').map(Number);
+const ENDS_AT = Date.parse('2026-11-21T12:00:00Z');
+const SIGNALS = 1_000;
+
+interface ServiceProcess {
+  readonly base: string;
+  readonly key: string;
+  readonly answeringMs: number;
+  readonly index: { readonly from: string; readonly ms: number };
+  readonly rss: number;
+}
+
+export async function benchSets(): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const domains of SIZES) figures.push(...(await benchSize(domains)));
+  figures.push(...compareSets());
+  return figures;
+}
+
+async function benchSize(domains: number): Promise<Figure[]> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
+  try {
+    const file = path.join(directory, 'strata.db');
+    const size = domains.toLocaleString('en-US');
+    const world = loadedWorld({ domains, endsAt: ENDS_AT });
+    const loadedAt = performance.now();
+    await loadStore(file, world, compileRulebook(loadCatalog(catalogOf(world))));
+    const loaded = { what: `${size}: written into the store by the loader`, value: since(loadedAt), against: '' };
+    const names = Array.from(world.domains().take(20), ({ name }) => name);
+    {
+      await using store = await openStore(`sqlite:${file}`);
+      await loadSignals(store, { names, count: SIGNALS, endsAt: ENDS_AT });
+    }
+    return [
+      loaded,
+      ...(await benchService(directory, { size, names })),
+      ...(await compareEngines(world, { file, size })),
+    ];
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function benchService(
+  directory: string,
+  { size, names }: { readonly size: string; readonly names: readonly string[] },
+): Promise<Figure[]> {
+  const start = (readyPath: string) =>
+    startChild<ServiceProcess>(
+      new URL('./sets-process.ts', import.meta.url),
+      { directory, endsAt: ENDS_AT, readyPath },
+      ['--expose-gc'],
+    );
+  const figures: Figure[] = [];
+  {
+    // Here nobody has asked for the numbers yet when their first time is taken.
+    await using first = await start('/health');
+    figures.push({ what: `${size}: index built from the store`, value: seconds(first.ready.index.ms), against: '' });
+    const asked = { ...first.ready, size };
+    await warmUp(asked);
+    figures.push(...(await askFirst(asked, { stats: ['stats'] })));
+  }
+  await using service = await start('/stack/v1/stats');
+  const { answeringMs, index, rss } = service.ready;
+  if (index.from !== 'snapshot') throw new Error('the second start did not use the snapshot');
+  figures.push(
+    {
+      what: `${size}: start from the snapshot until /stack/v1/stats answers`,
+      value: seconds(answeringMs),
+      against: 'goal at 1 M: < 5 s',
+    },
+    { what: `${size}: RSS after it`, value: `${Math.round(rss / 2 ** 20)} MiB`, against: 'goal at 1 M: < 1,536 MiB' },
+  );
+  const asked = { ...service.ready, size };
+  const questions = questionsFor(names);
+  await warmUp(asked);
+  figures.push(...(await askFirst(asked, questions)));
+  figures.push(...(await askAgain(asked, { stats: ['stats'], ...questions })));
+  return figures;
+}
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
+const since = (startedAt: number): string => seconds(performance.now() - startedAt);

@@ -1,0 +1,100 @@
+// What the soak runs: a simulated internet whose companies move, a node that does everything, and on PostgreSQL one that answers beside it.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { openStore } from '@strata/store';
+import { startPostgres } from '../../packages/store/src/test/postgres.ts';
+import { type ShortDays, shortDays } from '../load/days.ts';
+import type { MovingInternetOptions, SeenInternet } from '../load/moving-internet-process.ts';
+import { type LoadedNode, nodesOn } from '../load/nodes-on.ts';
+import { startChild } from '../measure.ts';
+
+export interface SoakParts extends AsyncDisposable {
+  readonly nodes: readonly LoadedNode[];
+  readonly key: string;
+  readonly followed: readonly string[];
+  readonly unheard: readonly string[];
+  databaseBytes(): Promise<number>;
+  /** As an operator takes one, from a process of its own; how long it took. */
+  backup(): Promise<number>;
+}
+
+export interface SoakOptions {
+  readonly isPostgres: boolean;
+  readonly days: ShortDays;
+  readonly domains: number;
+}
+
+/** Of the companies, those that are in no list. */
+const UNHEARD = 40;
+/** A company in a hundred changes something on a day. */
+const MIGRATION_SHARE = 0.01;
+const MAIN = path.join(import.meta.dirname, '../../services/cli/src/main.ts');
+
+export async function startSoak({ isPostgres, days, domains }: SoakOptions): Promise<SoakParts> {
+  await using stack = new AsyncDisposableStack();
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const server = isPostgres ? stack.use(await startPostgres({ fsync: 'on', shared_buffers: '128MB' })) : undefined;
+  const file = path.join(directory, 'strata.db');
+  const databaseUrl = (await server?.fresh()) ?? `sqlite:${file}`;
+  const grown: MovingInternetOptions = { domains, migrationShare: MIGRATION_SHARE, days };
+  const internet = stack.use(
+    await startChild<SeenInternet>(new URL('../load/moving-internet-process.ts', import.meta.url), grown),
+  );
+  const names = internet.ready.domains;
+  const [followed, unheard] = [names.slice(0, -UNHEARD), names.slice(-UNHEARD)];
+  const key = await fill(databaseUrl, { now: shortDays(days), followed, feeds: internet.ready.feeds });
+
+  const settings = {
+    // A day comes every few seconds: once on each.
+    STRATA_ADVISORY_HOURS: '24',
+    STRATA_FREE_KEYS_PER_DAY: '1000000',
+    STRATA_ON_DEMAND_PER_HOUR: '1000000',
+    STRATA_ADVISORIES: '',
+    STRATA_FEEDS: 'on',
+    ...internet.ready.publishers,
+  };
+  const running = stack.use(await nodesOn(databaseUrl));
+  const nodes: LoadedNode[] = [];
+  for (const role of isPostgres ? (['all', 'api'] as const) : (['all'] as const))
+    nodes.push(await running.start(role, { settings, internet: internet.ready, days }));
+  const owned = stack.move();
+  return {
+    ...{ nodes, key, followed, unheard },
+    async databaseBytes() {
+      if (server) {
+        const { rows } = await server.sql(
+          'select pg_database_size(current_database())',
+          new URL(databaseUrl).pathname.slice(1),
+        );
+        return Number(rows[0]?.pg_database_size);
+      }
+      const sizes = [file, `${file}-wal`].map(async (each) => (await stat(each).catch(() => ({ size: 0 }))).size);
+      return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    },
+    async backup() {
+      const startedAt = performance.now();
+      const env = { ...process.env, ...nodes[0]?.settings };
+      await promisify(execFile)(process.execPath, [MAIN, 'stack', 'backup', path.join(directory, 'backup')], { env });
+      return performance.now() - startedAt;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+interface Filling {
+  readonly now: () => Date;
+  readonly followed: readonly string[];
+  readonly feeds: SeenInternet['feeds'];
+}
+
+/** Returns a key without a limit. */
+async function fill(databaseUrl: string, { now, followed, feeds }: Filling): Promise<string> {
+  await using store = await openStore(databaseUrl, { now });
+  await store.addDomains(followed, { source: 'bench' });
+  await store.feeds.add(feeds, now());
+  return (await store.keys.create({ tier: 'unlimited' })).key;
+}

@@ -1,0 +1,33 @@
+// A scanner of the suite round-trips: makes scans of names of its own, and records them in batches when it is asked to.
+import { openStore, type ScanRecord } from '@strata/store';
+import { confirm, day, GOOGLE, scanOf } from '../../packages/store/src/test/scans.ts';
+import { tellReady } from '../measure.ts';
+
+/** Scans to be prepared; recorded at the next message, which has none. */
+export interface ScannerTask {
+  readonly prefix: string;
+  readonly batches: number;
+  readonly size: number;
+}
+
+const { url } = JSON.parse(process.argv[2] ?? '{}') as { readonly url: string };
+const store = await openStore(url);
+let prepared: ScanRecord[][] = [];
+process.on('message', async (task: Partial<ScannerTask>) => {
+  if (task.prefix === undefined) await recordAll();
+  // All for the first time, and then again, which sees the same.
+  else prepared = [...batchesAt(day(0), task), ...batchesAt(day(1), task)];
+  process.send?.({});
+});
+
+async function recordAll(): Promise<void> {
+  for (const batch of prepared)
+    for (const result of await store.recordScans(batch, confirm)) if (result.status === 'rejected') throw result.reason;
+}
+
+const batchesAt = (at: string, { prefix, batches = 0, size = 0 }: Partial<ScannerTask>) =>
+  Array.from({ length: batches }, (_, n) =>
+    Array.from({ length: size }, (_, i) => scanOf(`${prefix}-${n}-${i}.com`, at, GOOGLE)),
+  );
+
+tellReady({}, async () => store[Symbol.asyncDispose]());

@@ -1,0 +1,81 @@
+// Who is caught and who is not: deviations measured between real engines, then lives of workers drawn from them.
+import { afterFinding, NEW_WORKER } from '../../packages/inference/src/index.ts';
+import { deviation, type Reputation, TOLERATED_DEVIATION } from '../../packages/inference/src/network/reputation.ts';
+import { audited } from '../../packages/inference/src/network/test/audited-life.ts';
+import { marginsOf } from '../../packages/inference/src/network/test/margins.ts';
+import { randomFrom } from '../../tests/support/random.ts';
+import type { Figure } from '../measure.ts';
+import { type Measured, measuredVariants } from './trust-variants.ts';
+
+const REQUESTS = 500;
+const CHEATS = 2_000;
+const LIVES = 3_000;
+const AUDITS = 10_000;
+const GOOD: Reputation = Array.from({ length: 12 }).reduce<Reputation>(
+  (standing) => afterFinding(standing, { kind: 'scored', margins: [0] }, 1),
+  { ...NEW_WORKER, changedAtMs: 1 },
+);
+
+export async function benchTrust(): Promise<Figure[]> {
+  const { honest, cheats, unfound } = await measuredVariants();
+  return [
+    ...[...honest, ...simulatedHonest()].map(honestFigure),
+    ...cheats.map((each) => cheatFigure(each, `goal: all within ${REQUESTS} requests at 2 %`)),
+    ...unfound.map((each) => cheatFigure(each, 'not found by margins: docs/trust.md')),
+  ];
+}
+
+/** Other hardware than that at hand: logits that are wrong by so much, in nats. */
+const simulatedHonest = (): readonly Measured[] => [
+  ['simulated, logits wrong by 0.02', simulated({ error: 0.02 })],
+  ['simulated, logits wrong by 0.05, many near ties', simulated({ error: 0.05, spread: 1.5 })],
+];
+
+function simulated(options: { readonly error: number; readonly spread?: number }): readonly number[] {
+  const random = randomFrom(1);
+  return Array.from({ length: 300 }, () => deviation({ margins: marginsOf({ ...options, tokens: 64 }, random) }));
+}
+
+function honestFigure([what, deviations]: Measured): Figure {
+  const random = randomFrom(2);
+  // Where no answer deviates by more than is tolerated, no evidence ever rises: such lives need not be played.
+  const isEverHeld = deviations.some((each) => each > TOLERATED_DEVIATION);
+  const lives = Array.from({ length: isEverHeld ? LIVES : 0 }, () =>
+    audited({ deviationOf: drawn(deviations, random), requests: AUDITS, share: 1, random }),
+  );
+  const caught = lives.filter(({ caughtAfter }) => caughtAfter !== undefined).length;
+  return {
+    what: `honest: ${what}; ${spread(deviations)}`,
+    value: isEverHeld
+      ? `${caught} of ${LIVES.toLocaleString('en-US')} lives of ${AUDITS.toLocaleString('en-US')} audits quarantined`
+      : 'none can be: no answer beyond what is tolerated',
+    against: 'goal: < 0.1 %',
+  };
+}
+
+function cheatFigure([what, deviations]: Measured, against: string): Figure {
+  const random = randomFrom(3);
+  const lives = (from: Reputation) =>
+    Array.from({ length: CHEATS }, () =>
+      audited({ deviationOf: drawn(deviations, random), requests: REQUESTS, from, random }),
+    ).map(({ caughtAfter }) => caughtAfter ?? Number.POSITIVE_INFINITY);
+  const [trusted, fresh] = [lives(GOOD), lives(NEW_WORKER)];
+  const share = (counts: readonly number[]) =>
+    `${((counts.filter((count) => count <= REQUESTS).length / counts.length) * 100).toFixed(2)} %`;
+  const middle = (counts: readonly number[]) => {
+    const count = counts.toSorted((a, b) => a - b)[counts.length >> 1] ?? Number.POSITIVE_INFINITY;
+    return count <= REQUESTS ? `${count}` : `more than ${REQUESTS}`;
+  };
+  return {
+    what: `cheat: ${what}; ${spread(deviations)}`,
+    value: `once trusted ${share(trusted)}, median after ${middle(trusted)}; new ${share(fresh)}, after ${middle(fresh)}`,
+    against,
+  };
+}
+
+const drawn = (pool: readonly number[], random: () => number) => () =>
+  pool[Math.floor(random() * pool.length)] as number;
+const spread = (deviations: readonly number[]) => {
+  const mean = deviations.reduce((sum, value) => sum + value, 0) / deviations.length;
+  return `deviation ${mean.toExponential(1)}, at most ${Math.max(...deviations).toExponential(1)}`;
+};
