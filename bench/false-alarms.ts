@@ -51,7 +51,7 @@ function alarms(series: readonly QuietSeries[], tests: number): number {
   return series.reduce((total, each) => total + judgeAll(each, tests).length, 0);
 }
 
-/** The textbook rule: beyond 3 deviations of the trailing window, `floor` times a Poisson's at least. */
+/** The textbook rule: more than 3 deviations of the trailing window, `floor` times a Poisson's at least. */
 function bareAlarms(series: readonly QuietSeries[], floor: 0 | 1): number {
   let total = 0;
   for (const { samples } of series) {
@@ -84,11 +84,11 @@ function events(series: readonly QuietSeries[]): Figure[] {
     found('20 domains lost in a day where 1 is usual', ones, () => 20),
     found('30 domains lost in a day where 1 is usual', ones, () => 30),
     ...[0.02, 0.05, 0.1, 0.5].map((share) =>
-      found(`${share * 100} % lost in a day, seen in losses`, losses, lost(share)),
+      found(`${share * 100} % lost in a day, found in losses`, losses, lost(share)),
     ),
     ...[0.1, 0.2, 0.5].map((share) =>
       found(
-        `${share * 100} % lost in a day, seen in domains`,
+        `${share * 100} % lost in a day, found in domains`,
         series.filter(({ metric }) => metric === 'domains'),
         lost(share),
       ),

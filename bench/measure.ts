@@ -70,7 +70,7 @@ export async function startChild<Ready>(
   };
 }
 
-/** CPU seconds that a child has taken since it started, as it tells when it gets a message. */
+/** CPU seconds of a child since its start, which it reports on a message. */
 export async function cpuSecondsOf({ process: child }: Pick<Child<unknown>, 'process'>): Promise<number> {
   const answer = once(child, 'message');
   child.send({});
@@ -78,8 +78,8 @@ export async function cpuSecondsOf({ process: child }: Pick<Child<unknown>, 'pro
   return (user + system) / 1e6;
 }
 
-/** In the child: tells that it is ready, then ends when the parent lets go. */
-export function tellReady(ready: object, dispose: () => Promise<void>): void {
+/** In the child: reports that it is ready, and ends when the parent disconnects. */
+export function reportReady(ready: object, dispose: () => Promise<void>): void {
   process.once('disconnect', () => void dispose().finally(() => process.exit(0)));
   process.send?.(ready);
 }
@@ -93,6 +93,6 @@ export function openFileLimit(): number {
 export interface Figure {
   readonly what: string;
   readonly value: string;
-  /** The peer or the goal that it is held against. */
+  /** The peer or the goal that it is compared with. */
   readonly against: string;
 }

@@ -2,9 +2,7 @@
 
 const DAY_MS = 86_400_000;
 const WORDS =
-  'the provider of this domain moved its mail last week and nobody noticed until the next scan of all names '.repeat(
-    18,
-  );
+  'the provider of this domain moved its mail last week and the next scan of all names found the change '.repeat(18);
 
 export function rssOf(name: string, items: number): string {
   const begin = Date.now() - DAY_MS;

@@ -7,7 +7,7 @@ import { detect, evidenceFromRecord } from '@strata/detect';
 import { createLogger } from '@strata/http';
 import { readConfig, startStack } from '@strata/stack';
 import Fastify from 'fastify';
-import { tellReady } from './measure.ts';
+import { reportReady } from './measure.ts';
 
 const { domains } = JSON.parse(process.argv[2] ?? '{}') as { domains: number };
 const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
@@ -51,7 +51,7 @@ const bare = Fastify();
 bare.get('/profile', (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(answer));
 await bare.listen({ host: '127.0.0.1', port: 0 });
 const { port } = bare.server.address() as AddressInfo;
-tellReady({ url, key, bareUrl: `http://127.0.0.1:${port}/profile`, bytes: answer.length }, async () => {
+reportReady({ url, key, bareUrl: `http://127.0.0.1:${port}/profile`, bytes: answer.length }, async () => {
   await bare.close();
   await running[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });

@@ -106,7 +106,7 @@ async function benchMatching(): Promise<Figure[]> {
       against: `${Math.round(found.naive / found.scans.median).toLocaleString('en-US')} × faster than judging each advisory (${Math.round(found.naive)} ms)`,
     },
     {
-      what: 'a version never seen before, judged against all advisories of its product',
+      what: 'a new version, judged against all advisories of its product',
       value: `median ${found.builds.median.toFixed(1)} ms, worst ${found.builds.worst.toFixed(1)} ms`,
       against: 'once a version',
     },

@@ -1,4 +1,4 @@
-// Advisories and domains in numbers: every advisory names a product that is looked for, most domains show one, many its version.
+// Many advisories and domains: every advisory names a product of the catalog, most domains show one, many with its version.
 import type { Advisory, AdvisoryRecord } from '@strata/advisories';
 import { IndexBuilder } from '@strata/analytics';
 import { entries } from '@strata/catalog';
@@ -18,7 +18,7 @@ export const products: readonly LoadedProduct[] = [...rulebook.providers.values(
 
 const CVSS = { version: '3.1', vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', by: 'nvd' } as const;
 
-/** As NVD tells it: one configuration, two ranges. The same number gives the same record. */
+/** In NVD's format: one configuration, two ranges. The same number gives the same record. */
 export function recordOf(number: number): AdvisoryRecord {
   const { cpe } = products[number % products.length] as LoadedProduct;
   const random = randomOf(number);

@@ -1,7 +1,7 @@
 // The simulated internet in a process of its own, with what is really so of every company: probing has a core to itself.
 import { entries } from '@strata/catalog';
 import { createInternet, type InternetOptions } from '@strata/testnet';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as InternetOptions;
 const startedAt = performance.now();
@@ -11,7 +11,7 @@ const truths = internet.domains().map((domain) => internet.truth(domain));
 /** Where the last octet of an address decides the listener. */
 const portsOf = (port: number) =>
   Array.from({ length: 256 }, (_, octet) => internet.dial({ address: `198.51.100.${octet}`, port }).port);
-tellReady(
+reportReady(
   {
     startMs,
     rssBytes: process.memoryUsage().rss,
@@ -25,5 +25,5 @@ tellReady(
     await internet[Symbol.asyncDispose]();
   },
 );
-// Asked once more when everybody was probed.
+// Requested once more when all domains are probed.
 process.on('message', () => process.send?.({ peakBytes: process.resourceUsage().maxRSS * 1_024 }));

@@ -10,7 +10,7 @@ export interface Score {
   missed: number;
 }
 
-/** A claim that is not so, or a service that can be seen and was not found. */
+/** A false claim, or a service with evidence that was not found. */
 export interface Mistake {
   readonly kind: 'wrong' | 'missed';
   readonly domain: string;
@@ -32,7 +32,7 @@ export interface Quality {
   readonly companies: number;
   readonly all: Score;
   readonly byCategory: ReadonlyMap<string, Score>;
-  /** By kind of evidence: claims by the strongest that they rest on, what can be seen by where it is shown most plainly. */
+  /** By kind of evidence: claims by their strongest evidence, existing services by their plainest. */
   readonly bySource: ReadonlyMap<string, Score>;
   readonly handWritten: Score;
   readonly longTail: Score;
@@ -46,7 +46,7 @@ export interface Quality {
   readonly wrongStates: readonly {
     readonly domain: string;
     readonly truth: string;
-    readonly said: string;
+    readonly detected: string;
     readonly situations: readonly string[];
   }[];
 }
@@ -80,7 +80,7 @@ export async function measureQuality(
     resolver: { upstreams: [resolver], tryTimeoutMs: 1_500 },
     requestTimeoutMs: 8_000,
     visitTimeoutMs: 12_000,
-    // One listener stands for every address here: a limit by address would queue the customers of one host.
+    // All addresses share one listener here: a limit by address would queue the customers of one host.
     perAddress: concurrency,
     userAgent: 'StrataBot/bench',
     dial,
@@ -124,11 +124,11 @@ class Tally {
     if (truth.state === 'broken') {
       const isLie = ['parked', 'nonexistent'].includes(profile.state);
       const isGuess = profile.state === 'unmeasured' && profile.services.length > 0;
-      if (isLie || isGuess) this.#wrongStates.push({ domain, truth: 'broken', said: profile.state, situations });
+      if (isLie || isGuess) this.#wrongStates.push({ domain, truth: 'broken', detected: profile.state, situations });
       return;
     }
     if (profile.state !== truth.state)
-      this.#wrongStates.push({ domain, truth: truth.state, said: profile.state, situations });
+      this.#wrongStates.push({ domain, truth: truth.state, detected: profile.state, situations });
     const isTrue = (category: string, provider: string) =>
       truth.services.some((each) => each.category === category && each.provider === provider);
     for (const service of profile.services) {
@@ -146,10 +146,10 @@ class Tally {
       }
       if (!isRight) this.#mistakes.push({ kind: 'wrong', service, ...this.#named(truth, category, provider) });
     }
-    const said = new Set(profile.services.map(({ category, provider }) => `${category} ${provider}`));
+    const detected = new Set(profile.services.map(({ category, provider }) => `${category} ${provider}`));
     for (const { category, provider, shownBy } of truth.services) {
       if (shownBy === null) continue;
-      const isMissed = !said.has(`${category} ${provider}`);
+      const isMissed = !detected.has(`${category} ${provider}`);
       for (const score of this.#scoresOf(category, provider, shownBy)) {
         score.visible += 1;
         if (isMissed) score.missed += 1;
@@ -230,7 +230,7 @@ export function commonMistakes(
     });
 }
 
-/** What at least half of them have, and few others. */
+/** What at least half of them have, and few of the rest. */
 function sharedSituation(mistakes: readonly Mistake[], shareOfAll: (situation: string) => number): string | undefined {
   const counts = new Map<string, number>();
   for (const { situations } of mistakes) for (const each of situations) counts.set(each, (counts.get(each) ?? 0) + 1);

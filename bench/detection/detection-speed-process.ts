@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { entries } from '@strata/catalog';
 import { compileRulebook, detect, type Evidence, loadCatalog, type Rulebook } from '@strata/detect';
-import { median, rateOf, tellReady } from '../measure.ts';
+import { median, rateOf, reportReady } from '../measure.ts';
 import { multiplied } from './detection-rules.ts';
 
 export interface DetectionSpeed {
@@ -47,4 +47,4 @@ const speed: DetectionSpeed = {
   slowdown: median(rates.map((each) => each.detect / each.many)),
   ofParse: median(rates.map((each) => each.detect / each.parse)),
 };
-tellReady(speed, async () => {});
+reportReady(speed, async () => {});

@@ -126,7 +126,7 @@ function shareFigure(what: string, { claims, right }: Calibration, against: stri
 }
 
 function stateExample({ wrongStates: [first] }: Quality): string {
-  return first ? `${first.domain}: ${first.truth} read as ${first.said}, ${first.situations.join(', ')}` : '';
+  return first ? `${first.domain}: ${first.truth} read as ${first.detected}, ${first.situations.join(', ')}` : '';
 }
 
 function percent(share: number): string {

@@ -49,7 +49,7 @@ export async function benchFingerprints(): Promise<Figure[]> {
       { what: `load ${label} (${usable} usable)`, value: `${loadMs.toFixed(0)} ms`, against: 'once, at start' },
       { what: 'heap with them, warm', value: `${mebibytes.toFixed(0)} MiB`, against: 'the parsed files included' },
       {
-        what: 'pages with their source of 40 KB, detection whole',
+        what: 'pages with their source of 40 KB, complete detection',
         value: perSecond(rate),
         against: `${perSecond(1_000 / ownMs)} without a set`,
       },

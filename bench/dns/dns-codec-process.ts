@@ -1,10 +1,10 @@
-// What a DNS message costs in time and garbage, by our codec and by dns-packet, in a process with room for all of the
+// What a DNS message costs in time and garbage, by our codec and by dns-packet, in a process whose young generation holds all of the
 // garbage: no collection falls into a measurement, so that what the heap grew by is what was allocated.
 import assert from 'node:assert/strict';
 import dnsPacket from 'dns-packet';
 import { encodeQuery } from '../../packages/scan/src/message.ts';
 import { readExchange } from '../../packages/scan/src/tries.ts';
-import { collectGarbage, median, tellReady } from '../measure.ts';
+import { collectGarbage, median, reportReady } from '../measure.ts';
 
 export interface CodecCost {
   readonly nanos: number;
@@ -34,22 +34,22 @@ const answers = {
   'A, one address': {
     type: 'A',
     records: [record(OWNER, 1, [192, 0, 2, 1])],
-    said: ['192.0.2.1'],
+    expected: ['192.0.2.1'],
   },
   'NS, four servers': {
     type: 'NS',
     records: [1, 2, 3, 4].map((i) => record(OWNER, 2, [...label(`ns${i}`), ...PARENT])),
-    said: [1, 2, 3, 4].map((i) => `ns${i}.company-12345.example`),
+    expected: [1, 2, 3, 4].map((i) => `ns${i}.company-12345.example`),
   },
   'TXT, 120 characters': {
     type: 'TXT',
     records: [record(OWNER, 16, label('v=spf1 '.padEnd(120, 'x')))],
-    said: ['v=spf1 '.padEnd(120, 'x')],
+    expected: ['v=spf1 '.padEnd(120, 'x')],
   },
   'a name that does not exist': {
     type: 'TXT',
     records: [record(PARENT, 6, [...label('ns1'), ...PARENT, ...label('dns'), ...PARENT, ...Array(20).fill(1)])],
-    said: [],
+    expected: [],
   },
 } as const;
 
@@ -63,7 +63,7 @@ function costOf(work: () => unknown): CodecCost {
   return { nanos, bytes: (held() - before) / MESSAGES };
 }
 
-/** By turns, the first round being a warm-up; medians. */
+/** Interleaved rounds, the first is a warm-up; medians. */
 function compare(what: string, work: { readonly ours: () => unknown; readonly theirs: () => unknown }): CodecCosts {
   const ours: CodecCost[] = [];
   const theirs: CodecCost[] = [];
@@ -93,15 +93,15 @@ const costs = [
   }),
 ];
 assert.deepEqual(dnsPacket.decode(query).questions, [{ name: NAME, type: 'A', class: 'IN' }]);
-for (const [what, { type, records, said }] of Object.entries(answers)) {
+for (const [what, { type, records, expected }] of Object.entries(answers)) {
   const asked = encodeQuery(NAME, type);
-  const isDenied = said.length === 0;
+  const isDenied = expected.length === 0;
   const head = Buffer.from(asked.subarray(0, asked.length - 11));
   head.set([0x81, isDenied ? 0x83 : 0x80, 0, 1, 0, isDenied ? 0 : records.length, 0, isDenied ? 1 : 0, 0, 0], 2);
   const bytes = Buffer.concat([head, Buffer.from(records.flat())]);
   const ours = () => readExchange({ kind: 'answer', bytes }, asked, { name: NAME, type });
-  assert.deepEqual(ours().lookup.records, said);
+  assert.deepEqual(ours().lookup.records, expected);
   costs.push(compare(`an answer read: ${what}`, { ours, theirs: () => dnsPacket.decode(bytes) }));
 }
 assert.ok(kept);
-tellReady({ costs }, async () => {});
+reportReady({ costs }, async () => {});

@@ -1,10 +1,10 @@
-// Asks a million names in one process, and tells the most memory that it was seen to hold.
+// Queries a million names in one process and reports the peak of its memory.
 import { Resolver, type ResolverOptions } from '@strata/scan';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 import { WILD } from './dns-servers.ts';
 
 const IN_FLIGHT = 1_000;
-const LOOK_EVERY = 50_000;
+const SAMPLE_EVERY = 50_000;
 const { names, upstreams } = JSON.parse(process.argv[2] ?? '{}') as ResolverOptions & { readonly names: number };
 const resolver = new Resolver({ upstreams: upstreams ?? [] });
 let next = 0;
@@ -15,9 +15,9 @@ const asker = async () => {
     const name = `n${next++}.${WILD}`;
     const { status } = await resolver.query(name, 'A');
     if (status !== 'found') throw new Error(`${name}: ${status}`);
-    if (next % LOOK_EVERY === 0) max = Math.max(max, process.memoryUsage.rss());
+    if (next % SAMPLE_EVERY === 0) max = Math.max(max, process.memoryUsage.rss());
   }
 };
 await Promise.all(Array.from({ length: IN_FLIGHT }, asker));
 const seconds = (performance.now() - startedAt) / 1_000;
-tellReady({ seconds, rssMiB: Math.round(max / 2 ** 20) }, () => resolver[Symbol.asyncDispose]());
+reportReady({ seconds, rssMiB: Math.round(max / 2 ** 20) }, () => resolver[Symbol.asyncDispose]());

@@ -42,8 +42,8 @@ export async function runDnsperf({ names, server, inFlight, directory }: PeerTas
   ]);
   const completed = Number(/Queries completed:\s+(\d+)/.exec(stdout)?.[1] ?? 0);
   if (completed < names.length * 0.99) throw new Error(`dnsperf had ${completed} answers of ${names.length}`);
-  const told = Number(/Queries per second:\s+([\d.]+)/.exec(stdout)?.[1] ?? Number.NaN);
-  return { perSecond: told || completed / seconds, cpuMicros: (cpuSeconds * 1e6) / completed };
+  const reported = Number(/Queries per second:\s+([\d.]+)/.exec(stdout)?.[1] ?? Number.NaN);
+  return { perSecond: reported || completed / seconds, cpuMicros: (cpuSeconds * 1e6) / completed };
 }
 
 /** Its time is that of the process, start and end with it. */
@@ -61,7 +61,7 @@ export async function runMassdns({ names, server, inFlight, directory }: PeerTas
   return { perSecond: answered / seconds, cpuMicros: (cpuSeconds * 1e6) / answered };
 }
 
-/** Runs a program and tells the CPU that it took, as the shell measures it. */
+/** Runs a program and returns the processor time that the shell measures. */
 async function timed(program: string, args: readonly string[]) {
   const script = 'TIMEFORMAT="cpu %U %S"; time "$0" "$@"';
   const startedAt = performance.now();

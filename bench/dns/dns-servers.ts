@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { startServer, whyNotHere } from '../../packages/scan/src/test/real-servers.ts';
-import { startChild, tellReady } from '../measure.ts';
+import { reportReady, startChild } from '../measure.ts';
 
 const LEAF = '127.68.0.3';
 /** Each has an address. */
@@ -77,7 +77,7 @@ async function respond(): Promise<void> {
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  tellReady({ port: socket.address().port }, async () => void socket.close());
+  reportReady({ port: socket.address().port }, async () => void socket.close());
 }
 
 // Started as a process of its own, this file is the responder.

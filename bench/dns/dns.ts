@@ -50,19 +50,22 @@ async function asStub({ what, leaf }: DnsServers, task: PeerTask): Promise<Figur
   const our = medianOf(ours);
   const aCore = 1e6 / our.cpuMicros;
   return [
-    { what: `stub: answered questions, ${IN_FLIGHT} in flight, at ${what}`, ...told(our, 'goal: 20,000/s a core') },
+    { what: `stub: answered questions, ${IN_FLIGHT} in flight, at ${what}`, ...figureOf(our, 'goal: 20,000/s a core') },
     { what: 'stub: of which a core', value: perSecond(aCore), against: 'goal: 20,000/s' },
     ...peers.map(([name]) => {
       const rates = theirs.get(name);
       if (rates === undefined) return { what: name, value: '–', against: `skipped, ${name} is not installed` };
       const rate = medianOf(rates);
       const goal = name === 'dnsperf' ? '; goal: within 4 ×' : '';
-      return { what: name, ...told(rate, `${compared(rates, ours)} of ours${goal}`) };
+      return { what: name, ...figureOf(rate, `${compared(rates, ours)} of ours${goal}`) };
     }),
-    { what: '`dns.promises.Resolver`', ...told(medianOf(node), `ours is ${compared(ours, node)}; goal 5 × as fast`) },
+    {
+      what: '`dns.promises.Resolver`',
+      ...figureOf(medianOf(node), `ours is ${compared(ours, node)}; goal 5 × as fast`),
+    },
     {
       what: 'bare sockets of `node:dgram`, no resolver',
-      ...told(medianOf(bare), `${compared(bare, ours)} of ours: no resolver in Node can be cheaper`),
+      ...figureOf(medianOf(bare), `${compared(bare, ours)} of ours: no resolver in Node can be cheaper`),
     },
   ];
 }
@@ -77,7 +80,7 @@ async function ofAMillion({ leaf }: DnsServers): Promise<Figure> {
   );
   const { rssMiB, seconds } = child.ready;
   return {
-    what: 'stub: RSS after a million names, most of it seen',
+    what: 'stub: RSS after a million names, peak',
     value: `${rssMiB} MiB`,
     against: `${perSecond(MILLION / seconds)}; goal: < 1,536 MiB`,
   };
@@ -85,11 +88,11 @@ async function ofAMillion({ leaf }: DnsServers): Promise<Figure> {
 
 /** In a process whose young generation holds all the garbage of a measurement. */
 async function ofAMessage(): Promise<Figure[]> {
-  const room = ['--min-semi-space-size=128', '--max-semi-space-size=128'];
+  const largeYoungGeneration = ['--min-semi-space-size=128', '--max-semi-space-size=128'];
   await using child = await startChild<{ costs: readonly CodecCosts[] }>(
     new URL('./dns-codec-process.ts', import.meta.url),
     {},
-    room,
+    largeYoungGeneration,
   );
   const cost = ({ nanos, bytes }: CodecCost) => `${nanos.toFixed(0)} ns, ${bytes.toFixed(0)} bytes of garbage`;
   return child.ready.costs.map(({ what, ours, theirs }) => ({
@@ -131,14 +134,14 @@ function medianOf(rates: readonly Rate[]): Rate {
   };
 }
 
-const told = (rate: Rate, against: string) => ({
+const figureOf = (rate: Rate, against: string) => ({
   value: `${perSecond(rate.perSecond)}, ${rate.cpuMicros.toFixed(1)} µs of CPU each`,
   against,
 });
-/** Round by round, for a slow moment of the machine meets both of a round; the wait for others is not in the CPU's. */
-function compared(rates: readonly Rate[], others: readonly Rate[]): string {
+/** Round by round: a slow moment of the machine affects both sides of a round. CPU time excludes waiting. */
+function compared(rates: readonly Rate[], peers: readonly Rate[]): string {
   const each = (of: (rate: Rate, other: Rate) => number) =>
-    median(rates.flatMap((rate, i) => (others[i] ? [of(rate, others[i])] : [])));
+    median(rates.flatMap((rate, i) => (peers[i] ? [of(rate, peers[i])] : [])));
   const fast = each((rate, other) => rate.perSecond / other.perSecond);
   const cheap = each((rate, other) => rate.cpuMicros / other.cpuMicros);
   return `${ratio(fast)} as fast, ${ratio(cheap)} the CPU`;

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 import { rssOf } from '../rss.ts';
 
 const server = createServer((request, response) => {
@@ -15,7 +15,7 @@ const server = createServer((request, response) => {
 });
 server.listen(0, '0.0.0.0');
 await once(server, 'listening');
-tellReady({ port: (server.address() as AddressInfo).port }, async () => {
+reportReady({ port: (server.address() as AddressInfo).port }, async () => {
   server.closeAllConnections();
   server.close();
 });

@@ -130,7 +130,11 @@ function tallying(): Figure[] {
       value: `${Math.round(bytes / 1e6)} MB`,
       against: 'goal: < 200 MB',
     },
-    { what: 'first 1,000 of 30 days, with their places before', value: `${median(times).toFixed(1)} ms`, against: '' },
+    {
+      what: 'first 1,000 of 30 days, with their preceding positions',
+      value: `${median(times).toFixed(1)} ms`,
+      against: '',
+    },
     { what: 'a new day', value: `${newDay.toFixed(0)} ms`, against: 'once a day' },
   ];
 }

@@ -1,7 +1,7 @@
 // What any gateway does at least: a Node server that reads JSON, sends it on, reads the answer and sends it back. And its upstream.
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 
 const text = Array.from({ length: 16 }, (_, i) => ` word${i}`).join('');
 const answer = (model: unknown) =>
@@ -40,7 +40,7 @@ const proxy = createServer((incoming, outgoing) => {
 });
 proxy.listen(0, '127.0.0.1', () => {
   const address = (server: typeof proxy) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  tellReady({ base: address(proxy), upstream: address(upstream) }, async () => {
+  reportReady({ base: address(proxy), upstream: address(upstream) }, async () => {
     proxy.close();
     upstream.close();
     agent.destroy();

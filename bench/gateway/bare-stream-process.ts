@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startLlamaEngine } from '@strata/engine';
 import { GREEDY } from '@strata/inference';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 
 interface Asked {
   readonly prompt: readonly number[];
@@ -34,7 +34,7 @@ const server = createServer(async (request, response) => {
   response.end(`data: {"usage":{"completion_tokens":${count}}}\n\ndata: [DONE]\n\n`);
 });
 server.listen(0, '127.0.0.1', () => {
-  tellReady({ base: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, async () => {
+  reportReady({ base: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, async () => {
     server.close();
     await engine[Symbol.asyncDispose]();
   });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Engine, JobEvent } from '@strata/engine';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 
 const {
   slots,
@@ -33,7 +33,7 @@ process.on('message', (message) => {
   process.send?.({ rss: process.memoryUsage().rss, cpuUs: user + system });
 });
 const model = running.gateway.models.list()[0]?.id ?? '';
-tellReady(
+reportReady(
   { base: `http://127.0.0.1:${running.port}`, key, model, processes, rss: process.memoryUsage().rss },
   async () => {
     await running[Symbol.asyncDispose]();
@@ -41,7 +41,7 @@ tellReady(
   },
 );
 
-/** Sixteen tokens, all at once; for `slow` it waits for ever after the first. */
+/** Sixteen tokens at once; for `slow` it never continues after the first. */
 function instant(): Engine {
   const tokens = Array.from({ length: 16 }, (_, i) => ({
     kind: 'token' as const,
@@ -73,7 +73,7 @@ function instant(): Engine {
       yield { kind: 'begin', cachedTokens: 0 };
       for (const token of tokens) {
         yield token;
-        // One token is asked for by whoever wants to stay.
+        // Clients that stay connected ask for one token.
         if (job.maxTokens === 1)
           await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
       }

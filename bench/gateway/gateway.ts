@@ -60,14 +60,14 @@ async function overhead(): Promise<Figure[]> {
     ours.push(await rate(base, ask));
     if (portkey) portkeys.push(await rate(portkey.base, askPortkey));
   }
-  // Receipts of the last load are entered in the ledger meanwhile.
+  // Receipts of the last load are still being written to the ledger.
   await sleep(SETTLE_MS);
-  // One after the other, each beside its upstream alone, which is what the overhead is told against.
+  // Sequentially, each beside the upstream alone, which is the reference of the overhead.
   const upstreamAlone = median(await alone(proxy.ready.upstream, ask));
   const [proxyAlone, oursAlone] = [await alone(proxy.ready.base, ask), await alone(base, ask)];
   const portkeyAlone = portkey ? median(await alone(portkey.base, askPortkey)) : undefined;
   const streams = await openStreams(gateway, headers);
-  const beyond = (ms: number) => `+ ${(ms - upstreamAlone).toFixed(2)} ms`;
+  const overheadOf = (ms: number) => `+ ${(ms - upstreamAlone).toFixed(2)} ms`;
   return [
     {
       what: `completions of an instant engine, ${CONNECTIONS} connections`,
@@ -79,11 +79,11 @@ async function overhead(): Promise<Figure[]> {
           : '; Portkey could not be installed'),
     },
     {
-      what: 'one at a time, beyond an instant upstream asked directly',
-      value: `${beyond(median(oursAlone))} (p50 ${median(oursAlone).toFixed(2)} ms, p99 ${quantile(oursAlone, 0.99).toFixed(2)} ms)`,
+      what: 'one at a time, overhead over an instant upstream asked directly',
+      value: `${overheadOf(median(oursAlone))} (p50 ${median(oursAlone).toFixed(2)} ms, p99 ${quantile(oursAlone, 0.99).toFixed(2)} ms)`,
       against:
-        `bare proxy ${beyond(median(proxyAlone))}` +
-        (portkeyAlone === undefined ? '' : `, Portkey ${beyond(portkeyAlone)}`) +
+        `bare proxy ${overheadOf(median(proxyAlone))}` +
+        (portkeyAlone === undefined ? '' : `, Portkey ${overheadOf(portkeyAlone)}`) +
         `; upstream alone ${upstreamAlone.toFixed(2)} ms; goal: median < 0.6 ms`,
     },
     ...streams,
@@ -121,9 +121,9 @@ async function alone(base: string, { path, headers, body }: Ask): Promise<number
 
 /** Bytes of memory, and microseconds of processor time since its start, engines not included. */
 async function usageOf({ process }: Child<GatewayProcess>): Promise<{ readonly rss: number; readonly cpuUs: number }> {
-  const told = once(process, 'message');
+  const answered = once(process, 'message');
   process.send('usage');
-  return (await told)[0] as { rss: number; cpuUs: number };
+  return (await answered)[0] as { rss: number; cpuUs: number };
 }
 
 async function openStreams(
@@ -240,7 +240,7 @@ function streamed({ base, key, model }: GatewayProcess, firsts: number[], end: n
   return countTokens({ base: `${base}/v1/chat/completions`, headers, body: question(model, more) }, firsts);
 }
 
-/** Reads a stream to its end; tells how many tokens its usage says. */
+/** Reads a stream to its end; returns the number of tokens in its usage. */
 async function countTokens(
   { base, headers = {}, body }: { base: string; headers?: Readonly<Record<string, string>>; body: string },
   firsts: number[],

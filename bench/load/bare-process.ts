@@ -1,7 +1,7 @@
 // The least that answers so: a Fastify route that sends, for each kind of path, bytes that a node sent.
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 import type { Kind } from './mixed-questions.ts';
 
 const bodies = JSON.parse(process.argv[2] ?? '{}') as Readonly<Record<Kind, string>>;
@@ -20,4 +20,4 @@ process.on('message', () => {
   const { user, system } = process.cpuUsage();
   process.send?.({ cpuSeconds: (user + system) / 1e6 });
 });
-tellReady({ port: (server.server.address() as AddressInfo).port }, () => server.close());
+reportReady({ port: (server.server.address() as AddressInfo).port }, () => server.close());

@@ -33,7 +33,7 @@ export async function postgresCpuSeconds(server: PostgresServer): Promise<number
   return children.reduce((sum, stat) => sum + (stat?.seconds ?? 0), main.seconds + main.endedSeconds);
 }
 
-/** Seconds since the start of the machine in which a core worked, all cores together, whoever it worked for. */
+/** Seconds since the start of the machine in which a core worked, all cores together, for any process. */
 export function machineCpuSeconds(): number {
   return cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + (user + nice + sys + irq) / 1_000, 0);
 }

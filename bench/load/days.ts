@@ -1,8 +1,8 @@
-// A clock whose days are short: it runs as others do and leaps a quarter of a day ahead, again and again. Leases of scans and times of
-// requests, which are told in seconds, so mean what they mean elsewhere, and everything that is due by the day comes quickly.
+// A clock with short days: it runs in real time and jumps a quarter of a day ahead again and again. So leases and request times, which
+// are seconds, keep their meaning, and daily work is due quickly.
 
 const DAY_MS = 86_400_000;
-/** What is seen for the second time in a later leap is confirmed: six hours are asked by default. */
+/** A second observation after a later jump confirms a transition: the default is six hours. */
 const LEAPS_A_DAY = 4;
 
 export interface ShortDays {

@@ -1,4 +1,4 @@
-// Ten thousand keys with quotas, asked in turn at two nodes: what counting them costs, and whether the counts are right.
+// Ten thousand keys with quotas, used round-robin at two nodes: what counting them costs, and whether the counts are right.
 import { Agent, get, type RequestOptions } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore, TIERS, type Tier } from '@strata/store';
@@ -13,9 +13,9 @@ import { companyOf, seedStore } from './seed.ts';
 const KEYS = Number(process.env.STRATA_BENCH_KEYS ?? 10_000);
 /** One in ten is of the tier whose requests are leased in blocks. */
 const LEASED_OF = 10;
-/** Of the free keys' fifty requests so many are left: each is asked beyond that. */
+/** Of a free key's fifty requests so many are left: each key sends more than that. */
 const LEFT = 10;
-const TURNS = 12;
+const ROUNDS = 12;
 const COMPANIES = 100;
 const CONNECTIONS = 64;
 /** Keys that are made at once. */
@@ -36,7 +36,7 @@ export async function benchKeys(): Promise<Figure[]> {
   await using server = await startPostgres({ fsync: 'on', shared_buffers: '128MB', max_connections: '100' });
   const url = await server.fresh();
   const unlimited = await seedStore(url, COMPANIES);
-  await untilDayHasRoom();
+  await untilDayHasTime();
   const keys = await makeKeys(server, url);
   await using nodes = await nodesOn(url);
   const both = [await nodes.start('api'), await nodes.start('api')];
@@ -45,7 +45,7 @@ export async function benchKeys(): Promise<Figure[]> {
   // The same answers from memory in both runs: what differs is who asks.
   const alone = await measured({ server, nodes: both }, () => askWith(bases, unlimited));
   const before = await liveOf(both);
-  const counted = await measured({ server, nodes: both }, () => askInTurn(bases, keys));
+  const counted = await measured({ server, nodes: both }, () => askRoundRobin(bases, keys));
   const after = await liveOf(both);
   const held = await countsOf(server, url);
   const settled = await settledCounts(server, url, keys);
@@ -61,7 +61,7 @@ export async function benchKeys(): Promise<Figure[]> {
   const slack = Math.max(...leased.map(({ id, answered }) => (held.get(id) ?? 0) - answered));
   return [
     {
-      what: `profiles from memory, ${number(KEYS)} keys with quotas in turn, two nodes, ${CONNECTIONS} connections`,
+      what: `profiles from memory, ${number(KEYS)} keys with quotas, round-robin, two nodes, ${CONNECTIONS} connections`,
       value: `${perSecond(counted.rate)}, p50 ${counted.p50.toFixed(1)} ms, p99 ${counted.p99.toFixed(1)} ms`,
       against: `one unlimited key ${perSecond(alone.rate)}, p50 ${alone.p50.toFixed(1)} ms, p99 ${alone.p99.toFixed(1)} ms: ${(counted.rate / alone.rate).toFixed(2)} ×`,
     },
@@ -71,7 +71,7 @@ export async function benchKeys(): Promise<Figure[]> {
       against: `with the unlimited key nodes ${alone.nodeUs.toFixed(0)} µs, PostgreSQL ${alone.postgresUs.toFixed(0)} µs`,
     },
     {
-      what: `free keys with ${LEFT} of ${TIERS.free} left, each asked ${TURNS} times`,
+      what: `free keys with ${LEFT} of ${TIERS.free} left, each used ${ROUNDS} times`,
       value: `${number(answers(free))} answers, ${number(free.reduce((sum, { refused }) => sum + refused, 0))} refusals, of ${number(free.length)} keys`,
       against:
         wrong.length === 0
@@ -80,7 +80,7 @@ export async function benchKeys(): Promise<Figure[]> {
     },
     {
       what: `keys of ${number(TIERS.standard)} a day, leased in blocks`,
-      value: `${number(answers(leased))} answers, ${number(used(held, leased))} counted at once after, ${number(used(settled, leased))} when nobody had asked for a while`,
+      value: `${number(answers(leased))} answers, ${number(used(held, leased))} counted at once after, ${number(used(settled, leased))} after idle time`,
       against: `${under.length === 0 ? 'no key has fewer counted than answered' : `WRONG: ${under.length} keys have fewer counted than answered`}; most ahead ${slack}, at most ${both.length} × ${LARGEST_BLOCK}`,
     },
     {
@@ -94,8 +94,8 @@ export async function benchKeys(): Promise<Figure[]> {
 const startOf = (tier: Tier) => (tier === 'free' ? TIERS.free - LEFT : 0);
 const today = () => new Date().toISOString().slice(0, 10);
 
-/** Counts are of a UTC day: one that ends meanwhile would begin them anew. */
-async function untilDayHasRoom(): Promise<void> {
+/** Counts are of a UTC day: midnight during the run would reset them. */
+async function untilDayHasTime(): Promise<void> {
   const left = 86_400_000 - (Date.now() % 86_400_000);
   if (left < 10 * 60_000) await delay(left + 1_000);
 }
@@ -128,7 +128,7 @@ async function countsOf(server: PostgresServer, url: string): Promise<ReadonlyMa
   return new Map((rows as { key_id: string; used: string }[]).map(({ key_id, used }) => [key_id, Number(used)]));
 }
 
-/** Once nodes have given back what nobody asks them for. */
+/** After nodes have returned their unused leases. */
 async function settledCounts(server: PostgresServer, url: string, keys: readonly LimitedKey[]) {
   for (const deadline = Date.now() + PATIENCE_MS; ; await delay(1_000)) {
     const counts = await countsOf(server, url);
@@ -172,10 +172,10 @@ async function measured({ server, nodes }: Measured, ask: () => Promise<number[]
   };
 }
 
-async function askInTurn(bases: readonly string[], keys: readonly LimitedKey[]): Promise<number[]> {
+async function askRoundRobin(bases: readonly string[], keys: readonly LimitedKey[]): Promise<number[]> {
   let turn = 0;
   return askAll(bases, {
-    total: keys.length * TURNS,
+    total: keys.length * ROUNDS,
     next: () => keys[turn++ % keys.length] as LimitedKey,
     onAnswer: (limited, status) => {
       if (status === 200) limited.answered += 1;
@@ -188,7 +188,7 @@ async function askInTurn(bases: readonly string[], keys: readonly LimitedKey[]):
 /** The same number of requests with one key. */
 async function askWith(bases: readonly string[], key: string): Promise<number[]> {
   return askAll(bases, {
-    total: KEYS * TURNS,
+    total: KEYS * ROUNDS,
     next: () => ({ key }),
     onAnswer: (_key, status) => {
       if (status !== 200) throw new Error(`answered with ${status}`);
@@ -202,7 +202,7 @@ interface Asking<Asker extends { readonly key: string }> {
   readonly onAnswer: (asker: Asker, status: number) => void;
 }
 
-/** Times of all answers. Whoever asks goes to the nodes by turns, so that each node sees each key. */
+/** Times of all answers. Clients alternate between the nodes, so that each node serves each key. */
 async function askAll<Asker extends { readonly key: string }>(bases: readonly string[], asking: Asking<Asker>) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS / bases.length });
   const times: number[] = [];

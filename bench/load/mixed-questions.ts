@@ -17,7 +17,7 @@ export interface MixedQuestion {
   readonly path: string;
 }
 
-/** Whoever asks in turn by this never asks for the same new profile twice before all were asked for. */
+/** A client that steps by this requests every new profile once before any twice. */
 export function mixedQuestions(companies: number): () => MixedQuestion {
   let turn = -1;
   let fresh = WELL_KNOWN;
@@ -38,7 +38,7 @@ export function mixedQuestions(companies: number): () => MixedQuestion {
       case 'market':
         return { kind, path: `/stack/v1/intelligence/market-share?category=${CATEGORIES[turn % CATEGORIES.length]}` };
       case 'missing':
-        return { kind, path: `/stack/v1/providers/nobody-${turn}` };
+        return { kind, path: `/stack/v1/providers/unknown-${turn}` };
       default:
         return kind satisfies never;
     }

@@ -1,7 +1,7 @@
 // The simulated internet in a process of its own, so that its work is not counted as ours: its feeds, its publishers of advisories,
 // and its companies, which move as the days of its clock pass.
 import { createInternet } from '@strata/testnet';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 import { type ShortDays, shortDays } from './days.ts';
 
 export interface MovingInternetOptions {
@@ -12,7 +12,7 @@ export interface MovingInternetOptions {
 }
 
 /** What a node needs to see it. */
-export interface SeenInternet {
+export interface MovingInternet {
   readonly domains: readonly string[];
   readonly feeds: readonly { readonly url: string }[];
   readonly resolver: { readonly address: string; readonly port: number };
@@ -23,22 +23,22 @@ export interface SeenInternet {
   readonly publishers: Readonly<Record<string, string>>;
 }
 
-/** How often it looks whether a day has passed. */
-const LOOK_MS = 250;
+/** How often it checks whether a day has passed. */
+const CHECK_EVERY_MS = 250;
 
 const options = JSON.parse(process.argv[2] ?? '{}') as MovingInternetOptions;
 const now = shortDays(options.days);
 const { domains, migrationShare, hasFaults = true } = options;
-// A lost packet holds a look up for a second: what befalls answers on their way has benches of its own.
+// A lost packet delays a scan by a second: network faults have their own benches.
 const internet = await createInternet({ domains, migrationShare, hasFaults, now, vantage: { lossShare: 0 } });
 const publishers = await internet.advisories();
 const dayOf = () => Math.floor((now().getTime() - options.days.from) / 86_400_000);
 const moving = setInterval(() => {
   const passed = dayOf() - internet.day;
   if (passed > 0) internet.advance(passed);
-}, LOOK_MS);
+}, CHECK_EVERY_MS);
 const web = (port: number) => internet.dial({ address: '8.8.8.8', port }).port;
-const seen: SeenInternet = {
+const internetAddresses: MovingInternet = {
   domains: internet.domains(),
   feeds: internet.feeds().map(({ url }) => ({ url })),
   resolver: internet.resolver,
@@ -54,7 +54,7 @@ const seen: SeenInternet = {
     STRATA_CVE_RAW_URL: publishers.rawUrl,
   },
 };
-tellReady(seen, async () => {
+reportReady(internetAddresses, async () => {
   clearInterval(moving);
   await internet[Symbol.asyncDispose]();
 });

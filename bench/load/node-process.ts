@@ -1,13 +1,13 @@
-// One node in its role, as `strata stack serve` runs it, on a simulated internet or on none; tells what it uses when it is asked.
+// One node in its role, as `strata stack serve` runs it, with or without a simulated internet; reports its resource use on request.
 import { createLogger } from '@strata/http';
 import { readConfig, startRole, type World } from '@strata/stack';
-import { collectGarbage, tellReady } from '../measure.ts';
+import { collectGarbage, reportReady } from '../measure.ts';
 import { type ShortDays, shortDays } from './days.ts';
-import type { SeenInternet } from './moving-internet-process.ts';
+import type { MovingInternet } from './moving-internet-process.ts';
 
 export interface NodeOptions {
   readonly settings: Readonly<Record<string, string>>;
-  readonly internet?: Pick<SeenInternet, 'resolver' | 'caPem' | 'plainPort' | 'securePort'>;
+  readonly internet?: Pick<MovingInternet, 'resolver' | 'caPem' | 'plainPort' | 'securePort'>;
   readonly days?: ShortDays;
   /** In place of the days of the settings. */
   readonly rescanAfterMs?: number;
@@ -48,7 +48,7 @@ process.on('message', (message) => {
   process.send?.(use);
 });
 const { port, metricsPort } = running;
-tellReady({ port, metricsPort }, async () => {
+reportReady({ port, metricsPort }, async () => {
   await running[Symbol.asyncDispose]();
 });
 

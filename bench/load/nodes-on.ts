@@ -20,7 +20,7 @@ export type Role = 'all' | 'api' | 'scanner' | 'scheduler';
 type Settings = Readonly<Record<string, string>>;
 
 export interface NodesOn extends AsyncDisposable {
-  /** What is started last is ended first, with the others if not before. */
+  /** Ended in reverse order of the start, with the nodes at the latest. */
   start(role: Role, options?: Partial<NodeOptions>): Promise<LoadedNode>;
 }
 

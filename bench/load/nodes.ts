@@ -22,13 +22,13 @@ interface Run {
   readonly rate: number;
   readonly p50: number;
   readonly p99: number;
-  /** Microseconds of processor time a request: of the nodes, of PostgreSQL, of whoever asks. */
+  /** Microseconds of processor time a request: of the nodes, of PostgreSQL, of the clients. */
   readonly nodeUs: number;
   readonly postgresUs: number;
   readonly clientUs: number;
   /** Requests for a second of the nodes' own processor time. */
   readonly perCpuSecond: number;
-  /** Of the machine's processor time, how much was in use, others' work included. */
+  /** Of the machine's processor time, how much was in use, other processes included. */
   readonly busy: number;
 }
 
@@ -39,7 +39,7 @@ export async function benchNodes(): Promise<Figure[]> {
   const runs: Record<'bare' | 'one' | 'two', Run[]> = { bare: [], one: [], two: [] };
   await using nodes = await nodesOn(url);
   for (let round = 0; round < ROUNDS; round += 1) {
-    // New processes each time: what was asked in the round before is in nobody's memory.
+    // New processes each time: no cache holds answers of the round before.
     for (const count of [1, 2]) {
       await using stack = new AsyncDisposableStack();
       const started = [];
@@ -59,7 +59,7 @@ export async function benchNodes(): Promise<Figure[]> {
     rowOf('two nodes', two, `${(rate(two) / rate(one)).toFixed(2)} × one node, on the same ${CORES} cores`),
     ...[['one node', one] as const, ['two nodes', two] as const].map(([what, of]) => ({
       what: `${what}: processor time a request`,
-      value: `nodes ${middle(of, (run) => run.nodeUs).toFixed(0)} µs, PostgreSQL ${middle(of, (run) => run.postgresUs).toFixed(0)} µs, whoever asks ${middle(of, (run) => run.clientUs).toFixed(0)} µs`,
+      value: `nodes ${middle(of, (run) => run.nodeUs).toFixed(0)} µs, PostgreSQL ${middle(of, (run) => run.postgresUs).toFixed(0)} µs, clients ${middle(of, (run) => run.clientUs).toFixed(0)} µs`,
       against: `${(middle(of, (run) => run.busy) * 100).toFixed(0)} % of the machine in use`,
     })),
     {

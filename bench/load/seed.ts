@@ -1,11 +1,11 @@
-// A store with companies that were scanned three times over as many days, some of which have moved meanwhile.
+// A store with companies scanned three times over three days, some of which changed provider.
 import { detect, evidenceFromRecord } from '@strata/detect';
 import { openRulebook } from '@strata/stack';
 import { openStore } from '@strata/store';
 
 const DAY_MS = 86_400_000;
-/** Looks at each: what moved after the first is seen by the second and confirmed by the third. */
-const LOOKS = 3;
+/** Scans of each domain: the second observes a change after the first, the third confirms it. */
+const SCANS = 3;
 const AT_ONCE = 64;
 const SERVERS = ['ada.ns.cloudflare.com', 'dns1.p01.nsone.net', 'ns1.dnsimple.com', 'ns-1.awsdns-01.com'] as const;
 const EXCHANGES = ['aspmx.l.google.com', 'mail.protonmail.ch', 'company.mail.protection.outlook.com'] as const;
@@ -18,11 +18,11 @@ export const companyOf = (i: number) => `company-${i}.com`;
 export async function seedStore(databaseUrl: string, companies: number): Promise<string> {
   await using store = await openStore(databaseUrl);
   const rulebook = await openRulebook({});
-  for (let look = 0; look < LOOKS; look += 1) {
+  for (let round = 0; round < SCANS; round += 1) {
     for (let from = 0; from < companies; from += AT_ONCE) {
-      const at = new Date(Date.now() - (LOOKS - look) * DAY_MS);
+      const at = new Date(Date.now() - (SCANS - round) * DAY_MS);
       const scans = Array.from({ length: Math.min(AT_ONCE, companies - from) }, (_, i) => {
-        const evidence = { ...evidenceOf(from + i, look), observedAt: at.toISOString() };
+        const evidence = { ...evidenceOf(from + i, round), observedAt: at.toISOString() };
         return { profile: detect(evidence, rulebook), evidence, startedAt: at, finishedAt: at };
       });
       await store.recordScans(scans, { confirmAfterMs: DAY_MS / 4 });
@@ -31,8 +31,8 @@ export async function seedStore(databaseUrl: string, companies: number): Promise
   return (await store.keys.create({ tier: 'unlimited' })).key;
 }
 
-function evidenceOf(i: number, look: number) {
-  const moved = look > 0 && i % MOVING === 0 ? 1 : 0;
+function evidenceOf(i: number, round: number) {
+  const moved = round > 0 && i % MOVING === 0 ? 1 : 0;
   return evidenceFromRecord({
     domain: companyOf(i),
     ns: [SERVERS[(i + moved) % SERVERS.length]],

@@ -26,7 +26,7 @@ export async function benchNetwork(): Promise<Figure[]> {
   return [...(await overhead()), ...(await scaling()), ...(await recovery()), ...(await joining())];
 }
 
-/** The same engine in the gateway's own process and in a worker's, asked in turns. */
+/** The same engine in the gateway's own process and in a worker's, alternately. */
 async function overhead(): Promise<Figure[]> {
   await using cluster = await Cluster.open();
   const gateway = await cluster.startGateway({
@@ -34,7 +34,7 @@ async function overhead(): Promise<Figure[]> {
     settings: { STRATA_MODEL: tinyChatModel },
   });
   await cluster.startWorker({ simulated: { slots: 4 } });
-  await cluster.startWorker({ settings: { STRATA_MODEL: tinyChatModel, STRATA_WORKER_NAME: 'lent' } });
+  await cluster.startWorker({ settings: { STRATA_MODEL: tinyChatModel, STRATA_WORKER_NAME: 'contributed' } });
   await workersServing(gateway, 2);
   const client = clientOf(gateway);
   const measure = async (model: string, tokens: number, prompt: readonly number[]) => {
@@ -42,11 +42,11 @@ async function overhead(): Promise<Figure[]> {
     const { firstTokenMs, totalMs, completionTokens = 0 } = await streamOf(client, ask);
     return { firstTokenMs, tokensPerSecond: ((completionTokens - 1) * 1_000) / (totalMs - firstTokenMs) };
   };
-  const inTurns = async (models: readonly string[], tokens: number, prompt: readonly number[]) => {
-    const told = models.map((): Awaited<ReturnType<typeof measure>>[] => []);
+  const alternately = async (models: readonly string[], tokens: number, prompt: readonly number[]) => {
+    const measured = models.map((): Awaited<ReturnType<typeof measure>>[] => []);
     for (let round = 0; round < ROUNDS; round += 1)
-      for (const [i, model] of models.entries()) told[i]?.push(await measure(model, tokens, prompt));
-    return told.map((all) => ({
+      for (const [i, model] of models.entries()) measured[i]?.push(await measure(model, tokens, prompt));
+    return measured.map((all) => ({
       first: all.map(({ firstTokenMs }) => firstTokenMs).slice(ROUNDS / 6),
       speed: median(all.map(({ tokensPerSecond }) => tokensPerSecond).slice(ROUNDS / 6)),
     }));
@@ -54,9 +54,14 @@ async function overhead(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const { what, models, tokens, prompt } of [
     { what: 'an engine that answers at once', models: ['own', 'simulated'], tokens: 500, prompt: [300, 301] },
-    { what: 'llama.cpp, 2.4 M parameters', models: ['strata-tiny-chat', 'lent'], tokens: 100, prompt: [5, 6, 7, 8] },
+    {
+      what: 'llama.cpp, 2.4 M parameters',
+      models: ['strata-tiny-chat', 'contributed'],
+      tokens: 100,
+      prompt: [5, 6, 7, 8],
+    },
   ]) {
-    const [own, network] = await inTurns(models, tokens, prompt);
+    const [own, network] = await alternately(models, tokens, prompt);
     if (!own || !network) continue;
     const p50 = (values: readonly number[]) => median(values).toFixed(1);
     const p99 = (values: readonly number[]) => quantile(values, 0.99).toFixed(1);
@@ -101,7 +106,7 @@ async function scaling(): Promise<Figure[]> {
   return figures;
 }
 
-/** Tokens a second, of streams side by side that are all begun at once. */
+/** Tokens a second of concurrent streams that start together. */
 async function load(
   gateway: GatewayProcess,
   { streams, tokens }: { streams: number; tokens: number },
@@ -120,7 +125,7 @@ function assertComplete(outcome: Awaited<ReturnType<typeof streamOf>>, ask: Stre
   if (faults.length > 0) throw new Error(`a stream is not what an undisturbed one is: ${faults.join('; ')}`);
 }
 
-/** One stream at a time; whoever makes it is killed, or frozen, at a token that differs from time to time. */
+/** One stream at a time; its worker is killed or stopped at a varying token. */
 async function recovery(): Promise<Figure[]> {
   await using cluster = await Cluster.open();
   const gateway = await cluster.startGateway();
@@ -137,7 +142,7 @@ async function recovery(): Promise<Figure[]> {
   });
   return [
     figure(`${KILLS} × SIGKILL`, killed, 'goal: a killed worker costs less than 1 s'),
-    figure(`${STALLS} × SIGSTOP`, frozen, 'goal: a stall is seen in less than 1.5 s; mesh-llm 41 s (as published)'),
+    figure(`${STALLS} × SIGSTOP`, frozen, 'goal: a stall is detected in less than 1.5 s; mesh-llm 41 s (as published)'),
   ];
 }
 
@@ -147,7 +152,7 @@ async function gaps(
   times: number,
   harm: (worker: WorkerProcess) => Promise<void>,
 ): Promise<readonly (readonly number[])[]> {
-  const told = POSITIONS.map((): number[] => []);
+  const measured = POSITIONS.map((): number[] => []);
   const client = clientOf(gateway);
   for (let i = 0; i < times; i += 1) {
     await workersServing(gateway, 3);
@@ -162,10 +167,10 @@ async function gaps(
       },
     });
     assertComplete(outcome, ask);
-    told[group]?.push(outcome.longestGapMs);
+    measured[group]?.push(outcome.longestGapMs);
     await harmed;
   }
-  return told;
+  return measured;
 }
 
 /** From the moment when a worker's host is there to its first answer. */

@@ -1,4 +1,4 @@
-// Who gets a request: time to the first token with our choice and with others, in simulated time, and what a choice costs in real time.
+// The choice of a worker: time to first token with our policy and with known ones in simulated time, and the cost of a choice in real time.
 import { Directory, type Offer, type OfferedModel, PrefixMap } from '@strata/inference';
 import { randomFrom } from '../../tests/support/random.ts';
 import { type Figure, perSecond, quantile, rateOf } from '../measure.ts';
@@ -64,7 +64,7 @@ function choiceCost(workers: number): Figure[] {
   });
 }
 
-/** Of what the choice stands on: offers taken, and beginnings found. */
+/** Costs of what the choice needs: offers accepted, and cached prefixes found. */
 function knowledgeCost(): Figure[] {
   const directory = new Directory();
   let sequence = 0;

@@ -17,9 +17,9 @@ export interface FleetOptions {
   readonly seed: number;
   /** Share of what all workers can do together. 0.7 by default. */
   readonly load?: number;
-  /** Each knows its own jobs at once, those of others by heartbeats alone. 4 by default. */
+  /** Each knows its own jobs at once, and those of other gateways from heartbeats. 4 by default. */
   readonly gateways?: number;
-  /** Mean time until a worker dies, with all its jobs and all that it has read; another of its kind comes in its place. 300 by default. */
+  /** Mean time until a worker dies, with all its jobs and its cache; a new one of its kind replaces it. 300 by default. */
   readonly workerLifeSeconds?: number;
   /** Share of answers after which the conversation goes on. 0.7 by default. */
   readonly continued?: number;
@@ -40,7 +40,7 @@ export interface Policy {
 
 export type PolicyOf = (random: () => number) => Policy;
 
-/** Heartbeats come every 250 ms from who works, every second from others. */
+/** Heartbeats come every 250 ms from busy workers, every second from idle ones. */
 const TICK_MS = 50;
 const BUSY_TICKS = 5;
 const IDLE_TICKS = 20;
@@ -115,7 +115,7 @@ class SimulatedFleet {
   }
 
   #send(job: Job): void {
-    for (const worker of this.#workers) worker.jobs = worker.jobsAsSeenBy(job.gateway);
+    for (const worker of this.#workers) worker.jobs = worker.jobsKnownTo(job.gateway);
     const request = { tokens: job.conversation.tokens, replayTokens: job.madeTokens };
     const index = this.#policies[job.gateway]?.choose(request, this.#workers) ?? -1;
     const worker = this.#workers[index];

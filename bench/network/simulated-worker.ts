@@ -8,7 +8,7 @@ export interface WorkerView {
   readonly prefillTokensPerSecond: number;
   readonly decodeTokensPerSecond: number;
   readonly rttMs: number;
-  /** Running and waiting: the gateway's own, and those of others as the worker last said. */
+  /** Running and queued: the gateway's own, and those of other gateways from the last heartbeat. */
   readonly jobs: number;
 }
 
@@ -55,7 +55,7 @@ export class SimulatedWorker implements WorkerView {
   readonly own = new Map<number, number>();
   jobs = 0;
   isAlive = true;
-  /** As it last said: all, and those of each gateway. */
+  /** From its last heartbeat: all, and those of each gateway. */
   #reported = { jobs: 0, own: new Map<number, number>() };
   /** As many as it has slots, the latest last. */
   readonly #read = new Map<Conversation, number>();
@@ -111,9 +111,9 @@ export class SimulatedWorker implements WorkerView {
     this.#reported = { jobs: this.running.size + this.waiting.length, own: new Map(this.own) };
   }
 
-  jobsAsSeenBy(gateway: number): number {
-    const others = this.#reported.jobs - (this.#reported.own.get(gateway) ?? 0);
-    return others + (this.own.get(gateway) ?? 0);
+  jobsKnownTo(gateway: number): number {
+    const foreign = this.#reported.jobs - (this.#reported.own.get(gateway) ?? 0);
+    return foreign + (this.own.get(gateway) ?? 0);
   }
 
   /** The longest beginning that it has: of the conversation itself, or the system prompt in another one. */

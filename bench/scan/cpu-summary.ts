@@ -33,7 +33,7 @@ export async function profiled<T>(work: () => Promise<T>, stages: Stages = {}): 
     const { profile } = await session.post('Profiler.stop');
     return {
       ...{ value, seconds, cpuSeconds: (user + system) / 1e6 },
-      ...{ summary: sharesOf(profile, placesOf(profile)), stages: sharesOf(profile, stagesOf(profile, stages)) },
+      ...{ summary: sharesOf(profile, functionsOf(profile)), stages: sharesOf(profile, stagesOf(profile, stages)) },
     };
   } finally {
     session.disconnect();
@@ -41,8 +41,8 @@ export async function profiled<T>(work: () => Promise<T>, stages: Stages = {}): 
 }
 
 /** By the function that was running. */
-function placesOf({ nodes }: Profiler.Profile): ReadonlyMap<number, string> {
-  return new Map(nodes.map(({ id, callFrame }) => [id, placeName(callFrame)]));
+function functionsOf({ nodes }: Profiler.Profile): ReadonlyMap<number, string> {
+  return new Map(nodes.map(({ id, callFrame }) => [id, frameName(callFrame)]));
 }
 
 /** By the nearest function of a stage, from the one that was running up through its callers. */
@@ -69,24 +69,24 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   '(program)': 'native code that no function called',
 };
 
-function sharesOf({ samples = [], timeDeltas = [] }: Profiler.Profile, placeOf: ReadonlyMap<number, string>): string {
+function sharesOf({ samples = [], timeDeltas = [] }: Profiler.Profile, nameOf: ReadonlyMap<number, string>): string {
   const micros = new Map<string, number>();
   let total = 0;
   samples.forEach((id, i) => {
-    const place = placeOf.get(id) ?? 'unknown';
-    if (place === 'idle') return;
+    const name = nameOf.get(id) ?? 'unknown';
+    if (name === 'idle') return;
     const delta = timeDeltas[i] ?? 0;
     total += delta;
-    micros.set(place, (micros.get(place) ?? 0) + delta);
+    micros.set(name, (micros.get(name) ?? 0) + delta);
   });
   return [...micros]
     .sort(([, a], [, b]) => b - a)
     .slice(0, SHOWN)
-    .map(([place, each]) => `${((each / total) * 100).toFixed(0)} % ${place}`)
+    .map(([name, each]) => `${((each / total) * 100).toFixed(0)} % ${name}`)
     .join(', ');
 }
 
-function placeName({ functionName, url }: { readonly functionName: string; readonly url: string }): string {
+function frameName({ functionName, url }: { readonly functionName: string; readonly url: string }): string {
   if (functionName === '(idle)') return 'idle';
   if (functionName === '(garbage collector)') return 'garbage collection';
   if (url === '') return 'native and V8';

@@ -26,7 +26,7 @@ const BATCH = 64;
 /** Evidence in memory at once, between the stages. */
 const PART = 1_024;
 const CONFIRM_AFTER_MS = 6 * 3_600_000;
-const LOOK_EVERY_MS = 1_000;
+const SAMPLE_EVERY_MS = 1_000;
 const PROBE_STAGES: Stages = {
   DNS: /packages\/scan\/src\/(?:udp|stub|upstream|resolver|message|records|answer|tries|places|timer|shared-work|ask|dns-|dmarc-|spf-|networks|asn|validation|tcp-exchange|random)|node:dgram|dns-packet|lru-cache/,
   TLS: /^node:(?:internal\/tls|_tls|tls)|packages\/scan\/src\/certificate/,
@@ -90,14 +90,14 @@ async function probeAll({ prober }: Scanning, internet: Child<InternetProcess>, 
     }
   };
   let max = 0;
-  const looking = setInterval(() => {
+  const sampling = setInterval(() => {
     max = Math.max(max, rssMiB());
-  }, LOOK_EVERY_MS);
+  }, SAMPLE_EVERY_MS);
   const before = await cpuSecondsOf(internet);
   const probing = () => Promise.all(Array.from({ length: CONCURRENCY }, worker));
   const { seconds, cpuSeconds, summary, stages } = await profiled(probing, PROBE_STAGES);
   const theirs = ((await cpuSecondsOf(internet)) - before) / seconds;
-  clearInterval(looking);
+  clearInterval(sampling);
   await new Promise<void>((resolve) => out.end(resolve));
   const cpuMs = (cpuSeconds * 1_000 - writingMs) / done;
   const { questions, cacheHits, shared, sent, timeouts } = prober.stats();
@@ -111,7 +111,7 @@ async function probeAll({ prober }: Scanning, internet: Child<InternetProcess>, 
     {
       what: 'probe: DNS questions',
       value: perSecond(questions / seconds),
-      against: `a domain: ${each(questions)} questions, ${each(cacheHits)} answered from memory and ${each(shared)} with others, ${each(sent)} packets, ${each(timeouts)} of them in vain`,
+      against: `a domain: ${each(questions)} questions, ${each(cacheHits)} answered from memory and ${each(shared)} by shared work, ${each(sent)} packets, ${each(timeouts)} of them in vain`,
     },
     {
       what: 'probe: CPU',
@@ -121,7 +121,7 @@ async function probeAll({ prober }: Scanning, internet: Child<InternetProcess>, 
     { what: 'probe: the CPU by stage', value: stages, against: '' },
     { what: 'probe: the CPU by package', value: summary, against: '' },
     {
-      what: 'probe: RSS, the most that was seen',
+      what: 'probe: RSS, the peak',
       value: `${max} MiB`,
       against: `after each quarter of the domains: ${quarters.join(', ')} MiB; goal for 1 M domains: < 1,536 MiB`,
     },

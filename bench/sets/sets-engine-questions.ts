@@ -14,11 +14,11 @@ export type Row = Record<string, unknown>;
 
 export interface EngineQuestion {
   readonly what: string;
-  /** What it is asked of, one after the other, so that nobody answers what was answered before. */
+  /** Its subjects, one after the other, so that no engine answers from a cache. */
   readonly of: readonly string[];
   /** For DuckDB and SQLite: of the ways to ask it, one that both are quick at. */
   readonly sql: (of: string) => string;
-  /** The whole answer, in a form that `theirs` makes of the rows too. */
+  /** The complete answer, in a form that `theirs` makes of the rows too. */
   readonly ours: (index: DomainIndex, of: string) => unknown;
   readonly theirs: (rows: readonly Row[]) => unknown;
 }
@@ -82,7 +82,7 @@ export const ENGINE_QUESTIONS: readonly EngineQuestion[] = [
     theirs: (rows) => rows.map(({ provider, w }) => [String(provider), rounded(w)] as const).toSorted(byName),
   },
   {
-    what: 'co-adoption of a large provider with all others',
+    what: 'co-adoption of a large provider with all other providers',
     of: LARGE,
     sql: (own) => `SELECT provider, count(DISTINCT domain_id) AS n FROM services
           WHERE domain_id IN (SELECT domain_id FROM services WHERE provider = '${own}') AND provider <> '${own}'

@@ -1,4 +1,4 @@
-// The same answers by the index, by DuckDB in memory and by SQLite on the store's own file; whole answers must agree.
+// The same answers by the index, by DuckDB in memory and by SQLite on the store's own file; complete answers must agree.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
@@ -40,7 +40,7 @@ interface Engines {
   readonly size: string;
 }
 
-/** Each asked of one thing after another, whole answers compared. The first warms the code up, the median of the others counts. */
+/** Each asked about several subjects, complete answers compared. The first warms the code up; the median of the rest is the figure. */
 async function compare({ what, of, sql, ours, theirs }: EngineQuestion, engines: Engines): Promise<Figure> {
   const { index, connection, sqlite, size } = engines;
   const mine = of.map((each) => timed(() => ours(index, each)));

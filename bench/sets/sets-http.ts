@@ -57,7 +57,7 @@ export async function askAgain({ base, key, size }: Asked, questions: Questions)
       },
       (error, result) => (error ? reject(error) : resolve(result)),
     );
-    // Its own histogram counts whole milliseconds.
+    // Its own histogram counts in milliseconds.
     run.on('response', (_client, _status, _bytes, ms) => times.push(ms));
     const result = await promise;
     if (result.non2xx > 0) throw new Error(`${question}: ${result.non2xx} refused`);

@@ -75,7 +75,7 @@ export async function loadStore(file: string, world: LoadedWorld, rulebook: Rule
     'records',
   ]);
   const all = [domains, services, changes, scans];
-  // The log tells in the order of confirmation, and so does a database that grew.
+  // The log is in the order of confirmation, as in a database that grew.
   const pending: (readonly [number, readonly Value[]])[] = [];
   database.exec('BEGIN');
   for (const domain of world.domains()) {

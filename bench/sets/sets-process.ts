@@ -1,8 +1,8 @@
-// The real service on a loaded database; tells how long it took to start, and from what.
+// The real service on a loaded database; reports how long its start took, and from what.
 import { createLogger } from '@strata/http';
 import { readConfig, startStack } from '@strata/stack';
 import { loadedWorld } from '@strata/testnet';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 import { catalogOf } from './sets-load.ts';
 
 /** `readyPath` is asked once, for the time of the start. */
@@ -25,8 +25,8 @@ const logger = createLogger(
   { level: 'info' },
   {
     write(line: string) {
-      const told = JSON.parse(line) as { msg: string; from: string; ms: number };
-      if (told.msg === 'index ready') ready = { from: told.from, ms: told.ms };
+      const entry = JSON.parse(line) as { msg: string; from: string; ms: number };
+      if (entry.msg === 'index ready') ready = { from: entry.from, ms: entry.ms };
     },
   },
 );
@@ -42,6 +42,6 @@ await answer.arrayBuffer();
 if (!answer.ok) throw new Error(`${readyPath}: ${answer.status}`);
 const answeringMs = performance.now() - startedAt;
 globalThis.gc?.();
-tellReady({ base, key, answeringMs, index: ready, rss: process.memoryUsage().rss }, async () => {
+reportReady({ base, key, answeringMs, index: ready, rss: process.memoryUsage().rss }, async () => {
   await running[Symbol.asyncDispose]();
 });

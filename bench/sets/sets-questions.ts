@@ -1,4 +1,4 @@
-// What is asked of a loaded service, several questions of each endpoint: none is asked before its time is taken.
+// Questions to a loaded service, several for each endpoint; the first time that a question is asked is measured.
 
 export type Questions = Readonly<Record<string, readonly string[]>>;
 

@@ -42,7 +42,8 @@ export async function loadSignals(
         domain: isProvider ? null : domain,
         provider: isProvider ? provider : null,
         title: `Loaded alert ${i}`,
-        detail: 'Stands for an alert of the length that alerts have, so that a list of them costs what lists cost.',
+        detail:
+          'A placeholder as long as a real alert, so that a list of these costs what a list of real alerts costs.',
         ref: isProvider ? `/stack/v1/providers/${provider}` : `/stack/v1/domains/${domain}`,
       },
       { quietMs: 0 },

@@ -68,7 +68,7 @@ async function benchService(
     );
   const figures: Figure[] = [];
   {
-    // Here nobody has asked for the numbers yet when their first time is taken.
+    // No request has asked for the numbers before their first time is measured.
     await using first = await start('/health');
     figures.push({ what: `${size}: index built from the store`, value: seconds(first.ready.index.ms), against: '' });
     const asked = { ...first.ready, size };

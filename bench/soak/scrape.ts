@@ -1,13 +1,13 @@
-// What a node says of itself at its metrics port, and what it tells whoever started it.
+// What a node reports at its metrics port, and to the process that started it.
 import { once } from 'node:events';
 import type { NodeUse } from '../load/node-process.ts';
 import type { Child } from '../measure.ts';
 
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /** Figures by name; those of one name that differ by labels are added up. */
 export async function scrape(metricsPort: number): Promise<ReadonlyMap<string, number>> {
-  const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+  const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   const figures = new Map<string, number>();
   for (const line of (await response.text()).split('\n')) {
     const found = /^([a-z_0-9]+)(?:\{[^}]*\})? (\S+)/.exec(line);
@@ -18,7 +18,7 @@ export async function scrape(metricsPort: number): Promise<ReadonlyMap<string, n
 
 /** `live`: after the garbage was collected. */
 export async function useOf({ process }: Child<unknown>, what: 'use' | 'live' = 'use'): Promise<NodeUse> {
-  const told = once(process, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) });
+  const reported = once(process, 'message', { signal: AbortSignal.timeout(TIMEOUT_MS) });
   process.send(what);
-  return (await told)[0] as NodeUse;
+  return (await reported)[0] as NodeUse;
 }

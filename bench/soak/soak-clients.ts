@@ -25,7 +25,7 @@ export interface SoakClients {
   take(): { readonly requests: number; readonly p99Ms: number };
   readonly totals: { requests: number; freeKeys: number; polls: number; streams: number; unexpected: string[] };
   /** Ids of events in the order in which each node's permanent subscriber had them. */
-  readonly heard: readonly string[][];
+  readonly received: readonly string[][];
   /** All of them; resolves after the signal aborts. */
   readonly done: Promise<unknown>;
 }
@@ -33,7 +33,7 @@ export interface SoakClients {
 export function startSoakClients(options: SoakClientsOptions): SoakClients {
   const { bases, key, signal } = options;
   const totals: SoakClients['totals'] = { requests: 0, freeKeys: 0, polls: 0, streams: 0, unexpected: [] };
-  const heard: string[][] = bases.map(() => []);
+  const received: string[][] = bases.map(() => []);
   const asked = questions(options);
   let times: number[] = [];
   let turn = 0;
@@ -54,7 +54,7 @@ export function startSoakClients(options: SoakClientsOptions): SoakClients {
     }
     if (!expected.includes(response.status)) totals.unexpected.push(`${response.status} ${method} ${path}`);
   };
-  /** What breaks while the bench goes on is told at its end. */
+  /** Failures during the bench are reported at its end. */
   const again = async (what: string, act: () => Promise<void>, pauseMs: () => number) => {
     while (!signal.aborted) {
       await act().catch((error: unknown) => {
@@ -81,7 +81,7 @@ export function startSoakClients(options: SoakClientsOptions): SoakClients {
       if (!leaving.aborted) throw error;
     });
   };
-  /** Each asks for what came after what it has seen, as the interface says. */
+  /** Each reconnects after its last event id, as the interface requires. */
   const poller = (base: string) => {
     let since: string | undefined;
     return async () => {
@@ -110,14 +110,14 @@ export function startSoakClients(options: SoakClientsOptions): SoakClients {
     ...bases.map((base, i) =>
       again(
         'subscriber',
-        () => listen(base, signal, (id) => heard[i]?.push(id)),
+        () => listen(base, signal, (id) => received[i]?.push(id)),
         () => PAUSE_MS,
       ),
     ),
   ]);
   return {
     totals,
-    heard,
+    received,
     done,
     take() {
       const taken = { requests: times.length, p99Ms: quantile(times, 0.99) };

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { openStore } from '@strata/store';
 import { startPostgres } from '../../packages/store/src/test/postgres.ts';
 import { type ShortDays, shortDays } from '../load/days.ts';
-import type { MovingInternetOptions, SeenInternet } from '../load/moving-internet-process.ts';
+import type { MovingInternet, MovingInternetOptions } from '../load/moving-internet-process.ts';
 import { type LoadedNode, nodesOn } from '../load/nodes-on.ts';
 import { startChild } from '../measure.ts';
 
@@ -42,7 +42,7 @@ export async function startSoak({ isPostgres, days, domains }: SoakOptions): Pro
   const databaseUrl = (await server?.fresh()) ?? `sqlite:${file}`;
   const grown: MovingInternetOptions = { domains, migrationShare: MIGRATION_SHARE, days };
   const internet = stack.use(
-    await startChild<SeenInternet>(new URL('../load/moving-internet-process.ts', import.meta.url), grown),
+    await startChild<MovingInternet>(new URL('../load/moving-internet-process.ts', import.meta.url), grown),
   );
   const names = internet.ready.domains;
   const [followed, unheard] = [names.slice(0, -UNHEARD), names.slice(-UNHEARD)];
@@ -88,7 +88,7 @@ export async function startSoak({ isPostgres, days, domains }: SoakOptions): Pro
 interface Filling {
   readonly now: () => Date;
   readonly followed: readonly string[];
-  readonly feeds: SeenInternet['feeds'];
+  readonly feeds: MovingInternet['feeds'];
 }
 
 /** Returns a key without a limit. */

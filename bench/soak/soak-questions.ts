@@ -8,13 +8,13 @@ export interface Question {
   readonly expected: readonly number[];
 }
 
-/** Of all requests in so many one is each of `RARELY`; the others are about a company. */
+/** One request in so many is each of `RARELY`; the rest are about a company. */
 const RARELY_OF = 3;
 /** Companies that are asked about: so few that answers about all of them are held ready before the first quarter is over. */
 const POPULAR = 80;
 
 const ASKED = (path: string): Question => ({ method: 'GET', path, key: 'unlimited', expected: [200] });
-/** A company may not have been looked at yet, not exist, or have servers that never answer. */
+/** A company may be unscanned, not exist, or have servers that never answer. */
 const ABOUT = (path: string): Question => ({ ...ASKED(path), expected: [200, 404, 503] });
 
 const RARELY: readonly Question[] = [
@@ -53,7 +53,7 @@ const RARELY: readonly Question[] = [
   })),
   { method: 'GET', path: '/ledger/checkpoint', key: 'none', expected: [200, 404] },
   { method: 'POST', path: '/keys', key: 'none', expected: [201] },
-  { ...ASKED('/stack/v1/domains/nobody.invalid'), expected: [400, 404] },
+  { ...ASKED('/stack/v1/domains/unknown.invalid'), expected: [400, 404] },
   { ...ASKED('/stack/v1/nowhere'), expected: [404] },
   { ...ASKED('/stack/v1/search?limit=none'), expected: [400] },
   { ...ASKED('/stack/v1/stats'), key: 'wrong', expected: [401, 429] },
@@ -62,7 +62,7 @@ const RARELY: readonly Question[] = [
 export interface QuestionsOptions {
   /** Companies that are scanned anyway. */
   readonly followed: readonly string[];
-  /** Companies of which nobody has heard: they are scanned when they are asked for. */
+  /** Unknown companies: a request scans them. */
   readonly unheard: readonly string[];
 }
 

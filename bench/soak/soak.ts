@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadedNode } from '../load/nodes-on.ts';
 import { type Figure, perSecond, quantile } from '../measure.ts';
 import { scrape, useOf } from './scrape.ts';
-import { type Seen, slopeOf } from './slope.ts';
+import { type Point, slopeOf } from './slope.ts';
 import { type SoakClients, startSoakClients } from './soak-clients.ts';
 import { startSoak } from './soak-parts.ts';
 
-/** `STRATA_BENCH_MINUTES=2` for a look whether it runs at all; `STRATA_BENCH_STORE=sqlite` for one process on SQLite. */
+/** `STRATA_BENCH_MINUTES=2` to check that it runs; `STRATA_BENCH_STORE=sqlite` for one process on SQLite. */
 const MINUTES = Number(process.env.STRATA_BENCH_MINUTES ?? 20);
 const IS_POSTGRES = process.env.STRATA_BENCH_STORE !== 'sqlite';
 const DOMAINS = Number(process.env.STRATA_BENCH_DOMAINS ?? 400);
@@ -70,7 +70,7 @@ export async function benchSoak(): Promise<Figure[]> {
   await clients.done;
   const ms = performance.now() - startedAt;
   return [
-    ...told(clients, { ms, rounds, backupMs: await backupMs, lost }),
+    ...figuresOf(clients, { ms, rounds, backupMs: await backupMs, lost }),
     ...nodes.flatMap(({ role }, i) => quartersOf(role, rounds, { node: i, lengthMs })),
     ...nodes.flatMap(({ role }, i) => verdictsOf(role, rounds, { node: i, lengthMs })),
   ];
@@ -89,7 +89,7 @@ async function sample({ child, metricsPort }: LoadedNode, atMs: number, isLive: 
   if (isLive) {
     const { heapUsed, external } = await useOf(child, 'live');
     live = { heap: heapUsed, buffers: external };
-    // The lag is told since it was last asked for: that of our own collection is nobody's.
+    // The lag is measured since the last scrape: discard that of our own collection.
     await scrape(metricsPort);
   }
   return {
@@ -104,19 +104,19 @@ async function sample({ child, metricsPort }: LoadedNode, atMs: number, isLive: 
   };
 }
 
-/** Of what the nodes' permanent subscribers heard: every id once and in order, and the same on each. */
-function missed({ heard }: SoakClients): string {
-  const troubles = heard.flatMap((ids, i) => [
+/** Checks what the nodes' permanent subscribers received: every id once, in order, and the same on each. */
+function missed({ received }: SoakClients): string {
+  const problems = received.flatMap((ids, i) => [
     ...ids.flatMap((id, at) => (at > 0 && !(Number(id) > Number(ids[at - 1])) ? [`${id} out of turn at ${i}`] : [])),
-    ...(ids.join() === heard[0]?.join() ? [] : [`node ${i} told others than the first one`]),
+    ...(ids.join() === received[0]?.join() ? [] : [`node ${i} sent other events than the first one`]),
   ]);
-  return troubles.length === 0
+  return problems.length === 0
     ? 'each once, in order, the same on all nodes'
-    : `WRONG: ${troubles.slice(0, 3).join('; ')}`;
+    : `WRONG: ${problems.slice(0, 3).join('; ')}`;
 }
 
-function told(
-  { totals, heard }: SoakClients,
+function figuresOf(
+  { totals, received }: SoakClients,
   run: {
     readonly ms: number;
     readonly rounds: readonly Round[];
@@ -137,8 +137,8 @@ function told(
       String(unexpected.length),
       unexpected.slice(0, 3).join('; ') || 'none',
     ),
-    figure('events of the stream', String(heard[0]?.length), run.lost),
-    figure('backup taken meanwhile', run.backupMs === undefined ? 'none' : `${(run.backupMs / 1_000).toFixed(1)} s`),
+    figure('events of the stream', String(received[0]?.length), run.lost),
+    figure('backup during the run', run.backupMs === undefined ? 'none' : `${(run.backupMs / 1_000).toFixed(1)} s`),
   ];
 }
 
@@ -158,7 +158,7 @@ function quartersOf(name: string, rounds: readonly Round[], { node, lengthMs }: 
     const of = (pick: (each: Sample) => number) => samples.map(pick);
     return {
       what: `${name}, quarter ${quarter + 1}: RSS; live heap; live buffers`,
-      value: `${mib(mean(of(({ rss }) => rss)))}; ${live.length > 0 ? `${mib(mean(live.map(({ heap }) => heap)))}; ${mib(mean(live.map(({ buffers }) => buffers)))}` : 'not looked at'}`,
+      value: `${mib(mean(of(({ rss }) => rss)))}; ${live.length > 0 ? `${mib(mean(live.map(({ heap }) => heap)))}; ${mib(mean(live.map(({ buffers }) => buffers)))}` : 'not sampled'}`,
       against:
         `event loop p99 ${quantile(
           of(({ lagMs }) => lagMs),
@@ -176,10 +176,10 @@ function quartersOf(name: string, rounds: readonly Round[], { node, lengthMs }: 
 /** Growth over the last three quarters: in the first one code is compiled and caches fill. */
 function verdictsOf(name: string, rounds: readonly Round[], { node, lengthMs }: Which): Figure[] {
   const late = rounds.flatMap(({ nodes }) => nodes[node] ?? []).filter(({ atMs }) => atMs >= lengthMs / QUARTERS);
-  const verdict = (what: string, seen: readonly Seen[], bound?: string): Figure => {
-    if (seen.length < 3) return { what: `${name}: ${what}`, value: 'too short to tell', against: '' };
-    const { perHour, error, growth, mean } = slopeOf(seen);
-    const perDay = growth / (((seen.at(-1)?.atMs ?? 0) - (seen[0]?.atMs ?? 0)) / DAY_MS);
+  const verdict = (what: string, samples: readonly Point[], bound?: string): Figure => {
+    if (samples.length < 3) return { what: `${name}: ${what}`, value: 'too short for a slope', against: '' };
+    const { perHour, error, growth, mean } = slopeOf(samples);
+    const perDay = growth / (((samples.at(-1)?.atMs ?? 0) - (samples[0]?.atMs ?? 0)) / DAY_MS);
     return {
       what: `${name}: ${what} over the last three quarters`,
       value: `${signed(perHour)} MiB/hour (± ${(error / MIB).toFixed(1)}), ${signed(growth)} MiB in all, ${((growth / mean) * 100).toFixed(1)} %; ${signed(perDay * 1_024)} KiB a day lived`,

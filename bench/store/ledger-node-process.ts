@@ -1,9 +1,9 @@
-// A node of the ledger in a database: told how many appends to keep under way, it appends for so long and tells how many were acknowledged.
+// A node of the ledger in a database: keeps a given number of appends in flight for a given time and reports how many were acknowledged.
 import { createPrivateKey, randomBytes, sign } from 'node:crypto';
 import { openSharedLog } from '@strata/log';
 import { decodeBase64Url } from '@strata/receipts';
 import { openStore } from '@strata/store';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 
 export interface LedgerNodeOptions {
   readonly url: string;
@@ -55,7 +55,7 @@ process.on('message', async ({ concurrency, runMs }: LedgerRun) => {
   const result: LedgerRunResult = { leaves: latencies.length, commits: log.stats().commits - before, latencies: kept };
   process.send?.(result);
 });
-tellReady({}, async () => {
+reportReady({}, async () => {
   await log[Symbol.asyncDispose]();
   await store[Symbol.asyncDispose]();
 });

@@ -7,7 +7,7 @@ import type { LedgerNodeOptions, LedgerRun, LedgerRunResult } from './ledger-nod
 
 const RUN_MS = 5_000;
 const WARM_UP_MS = 2_000;
-/** Appends under way in all nodes together. */
+/** Appends in flight in all nodes together. */
 const CONCURRENCY = [64, 512, 4_096] as const;
 
 export async function benchLedgerNodes(leafBytes: number): Promise<Figure[]> {

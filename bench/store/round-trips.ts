@@ -23,7 +23,7 @@ const NETWORKS: readonly Network[] = [
 ];
 const ROUNDS = 5;
 const GOAL = 0.8;
-/** Until the server has looked at the tables that the first scans have filled. */
+/** Until the server has analyzed the tables that the first scans filled. */
 const STATISTICS_MS = 10_000;
 const EVENTS = 500;
 const EVENTS_DELAY_MS = 40;

@@ -1,7 +1,7 @@
 // A scanner of the suite round-trips: makes scans of names of its own, and records them in batches when it is asked to.
 import { openStore, type ScanRecord } from '@strata/store';
 import { confirm, day, GOOGLE, scanOf } from '../../packages/store/src/test/scans.ts';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 
 /** Scans to be prepared; recorded at the next message, which has none. */
 export interface ScannerTask {
@@ -30,4 +30,4 @@ const batchesAt = (at: string, { prefix, batches = 0, size = 0 }: Partial<Scanne
     Array.from({ length: size }, (_, i) => scanOf(`${prefix}-${n}-${i}.com`, at, GOOGLE)),
   );
 
-tellReady({}, async () => store[Symbol.asyncDispose]());
+reportReady({}, async () => store[Symbol.asyncDispose]());

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '@strata/store';
 import { type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
-import type { MovingInternetOptions, SeenInternet } from '../load/moving-internet-process.ts';
+import type { MovingInternet, MovingInternetOptions } from '../load/moving-internet-process.ts';
 import { nodesOn } from '../load/nodes-on.ts';
 import { type Child, type Figure, openFileLimit, perSecond, startChild } from '../measure.ts';
 import { useOf } from '../soak/scrape.ts';
-import type { Judgement, SubscribersOptions, ToldEvents } from './subscribers-process.ts';
+import type { Judgement, PublishedEvents, SubscribersOptions } from './subscribers-process.ts';
 
 const SUBSCRIBERS = Number(process.env.STRATA_BENCH_SUBSCRIBERS ?? 10_000);
 const COMPANIES = Number(process.env.STRATA_BENCH_DOMAINS ?? 500);
@@ -16,10 +16,10 @@ const SECONDS = Number(process.env.STRATA_BENCH_SECONDS ?? 60);
 /** Ten of five hundred companies change something every ten seconds, some of them several things. */
 const MIGRATION_SHARE = 0.02;
 const DAY_MS = 10_000;
-/** A company is scanned again at once, and what two scans have seen is confirmed. */
+/** A company is scanned again at once, and two scans confirm a change. */
 const AGAIN_MS = 1_000;
-const PATIENCE_MS = 300_000;
-/** Files that a process has open besides its sockets, generously. */
+const TIMEOUT_MS = 300_000;
+/** Files that a process has open in addition to its sockets, with a margin. */
 const OTHER_FILES = 200;
 
 export async function benchLoadedStream(): Promise<Figure[]> {
@@ -27,12 +27,12 @@ export async function benchLoadedStream(): Promise<Figure[]> {
     throw new Error(
       `a process may open ${openFileLimit()} files here; ${SUBSCRIBERS + OTHER_FILES} are needed: ulimit -n`,
     );
-  // When each row was committed is what delays are told from.
+  // Delays are measured from the commit time of each row.
   await using server = await startPostgres({ fsync: 'on', shared_buffers: '128MB', track_commit_timestamp: 'on' });
   const url = await server.fresh();
   const days = { from: Date.now(), begunAt: Date.now(), dayMs: DAY_MS };
   const grown: MovingInternetOptions = { domains: COMPANIES, migrationShare: MIGRATION_SHARE, hasFaults: false, days };
-  await using internet = await startChild<SeenInternet>(
+  await using internet = await startChild<MovingInternet>(
     new URL('../load/moving-internet-process.ts', import.meta.url),
     grown,
   );
@@ -63,29 +63,29 @@ export async function benchLoadedStream(): Promise<Figure[]> {
   await scanner[Symbol.asyncDispose]();
   const judgement = await judged(server, { url, subscribers });
 
-  const { events, received, lost, outOfTurn, closed, sinceSeen, sinceTold, spread } = judgement;
+  const { events, received, lost, outOfOrder, closed, sinceRecorded, sincePublished, spread } = judgement;
   const ms = ([p50 = 0, p99 = 0, max = 0]: readonly number[]) =>
     `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, at most ${max.toFixed(0)} ms`;
   const kib = (bytes: number) => `${(bytes / SUBSCRIBERS / 1_024).toFixed(1)} KiB`;
-  const isWhole = lost + outOfTurn + closed === 0;
+  const isComplete = lost + outOfOrder + closed === 0;
   return [
     {
       what: `${SUBSCRIBERS.toLocaleString('en-US')} subscribers of one node, ${events} events: from the commit of the scan to each of them`,
-      value: ms(sinceSeen),
+      value: ms(sinceRecorded),
       against:
         'goal: all within 1,000 ms on cores of their own; here PostgreSQL, scanner, scheduler, internet, node and subscribers share them',
     },
     {
       what: 'of which from the commit of the event itself',
-      value: ms(sinceTold),
+      value: ms(sincePublished),
       against: `from the first subscriber to the last p50 ${spread[0]?.toFixed(0)} ms`,
     },
     {
       what: 'events received',
       value: received.toLocaleString('en-US'),
-      against: isWhole
+      against: isComplete
         ? 'none lost, none twice, all in order'
-        : `WRONG: ${lost} lost or twice, ${outOfTurn} out of turn, ${closed} connections closed`,
+        : `WRONG: ${lost} lost or twice, ${outOfOrder} out of turn, ${closed} connections closed`,
     },
     {
       what: 'memory of the node for each subscriber, RSS',
@@ -110,8 +110,8 @@ function asker(server: PostgresServer, url: string): Ask {
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + PATIENCE_MS; !(await isSo()); await delay(500))
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${PATIENCE_MS / 1_000} s`);
+  for (const deadline = Date.now() + TIMEOUT_MS; !(await isSo()); await delay(500))
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${TIMEOUT_MS / 1_000} s`);
 }
 
 async function scansASecond(ask: Ask): Promise<number> {
@@ -121,34 +121,34 @@ async function scansASecond(ask: Ask): Promise<number> {
   return (((await count()) - before) * 1_000) / (performance.now() - startedAt);
 }
 
-/** Once nothing more is told, and the last event has reached everybody or did not in time. */
+/** When no more events are published, and the last one has reached all subscribers or a time limit has passed. */
 async function judged(
   server: PostgresServer,
   { url, subscribers }: { readonly url: string; readonly subscribers: Child<unknown> },
 ): Promise<Judgement> {
   const ask = asker(server, url);
   const answerTo = async <T>(message: object | string): Promise<T> => {
-    const told = once(subscribers.process, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const published = once(subscribers.process, 'message', { signal: AbortSignal.timeout(TIMEOUT_MS) });
     subscribers.process.send(message);
-    return ((await told) as [T])[0];
+    return ((await published) as [T])[0];
   };
-  await until('the stream has told all', async () => {
-    const untold = `select count(*) as n from events, settings
+  await until('the stream has published all events', async () => {
+    const unpublished = `select count(*) as n from events, settings
       where settings.name = 'stream-cursor' and seq > settings.value::bigint and kind = 'change-confirmed'`;
-    return (await ask(untold)) === 0;
+    return (await ask(unpublished)) === 0;
   });
   const last = await ask('select coalesce(max(seq), 0) as n from stream_events');
   await until('all have the last event', async () => (await answerTo<number>('received')) >= last).catch(() => {});
   const { rows } = await server.sql(
-    `select told.seq, extract(epoch from pg_xact_commit_timestamp(told.xmin)) * 1000 as told_at,
-       extract(epoch from pg_xact_commit_timestamp(seen.xmin)) * 1000 as seen_at
-     from stream_events told join events seen on seen.seq = substring(told.body::jsonb ->> 'id' from 4)::bigint order by told.seq`,
+    `select published.seq, extract(epoch from pg_xact_commit_timestamp(published.xmin)) * 1000 as published_at,
+       extract(epoch from pg_xact_commit_timestamp(recorded.xmin)) * 1000 as recorded_at
+     from stream_events published join events recorded on recorded.seq = substring(published.body::jsonb ->> 'id' from 4)::bigint order by published.seq`,
     new URL(url).pathname.slice(1),
   );
   const events = rows.map((row) => ({
     seq: Number(row.seq),
-    seenAt: Number(row.seen_at),
-    toldAt: Number(row.told_at),
+    recordedAt: Number(row.recorded_at),
+    publishedAt: Number(row.published_at),
   }));
-  return answerTo<Judgement>({ events } satisfies ToldEvents);
+  return answerTo<Judgement>({ events } satisfies PublishedEvents);
 }

@@ -1,20 +1,20 @@
-// Many subscribers of the event stream on raw sockets; tells when the last of them has the whole of an event.
+// Many subscribers of the event stream on raw sockets; reports when the last of them has received an event completely.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 
 const { port, key, count } = JSON.parse(process.argv[2] ?? '{}') as { port: number; key: string; count: number };
 
 interface Subscriber {
   readonly socket: Socket;
-  /** What came of an event that is not whole yet. */
+  /** The received beginning of an incomplete event. */
   begun: string;
   /** Rounds in which it has had its event. */
   received: number;
 }
 
 const subscribers: Subscriber[] = [];
-/** Until the first round nobody counts. */
+/** No subscriber counts before the first round. */
 let round = 0;
 let missing = 0;
 let firstAt = 0n;
@@ -59,6 +59,6 @@ process.on('message', () => {
   missing = count;
   process.send?.({ isWaiting: true });
 });
-tellReady({ open: subscribers.length }, async () => {
+reportReady({ open: subscribers.length }, async () => {
   for (const { socket } of subscribers) socket.destroy();
 });

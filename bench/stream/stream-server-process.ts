@@ -5,7 +5,7 @@ import path from 'node:path';
 import { detect, evidenceFromRecord } from '@strata/detect';
 import { createLogger } from '@strata/http';
 import { readConfig, startStack } from '@strata/stack';
-import { tellReady } from '../measure.ts';
+import { reportReady } from '../measure.ts';
 
 const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
 const config = readConfig({
@@ -17,12 +17,12 @@ const config = readConfig({
   STRATA_RESOLVERS: '127.0.0.1:9',
 });
 const running = await startStack(config, createLogger({ level: 'error' }));
-const { store, rulebook, updateLoop: pulse } = running.service.app;
+const { store, rulebook, updateLoop } = running.service.app;
 const { key } = await store.keys.create({ tier: 'unlimited' });
 
 const servers = ['ada.ns.cloudflare.com', 'dns1.p01.nsone.net'];
 let hours = 0;
-async function look(server: string | undefined): Promise<void> {
+async function scan(server: string | undefined): Promise<void> {
   hours += 12;
   const at = new Date(Date.now() + hours * 3_600_000);
   const evidence = {
@@ -32,8 +32,8 @@ async function look(server: string | undefined): Promise<void> {
   const profile = detect(evidence, rulebook);
   await store.recordScan({ profile, evidence, startedAt: at, finishedAt: at }, { confirmAfterMs: 1 });
 }
-await look(servers[0]);
-await pulse.now();
+await scan(servers[0]);
+await updateLoop.now();
 
 process.on('message', async (message) => {
   if (message === 'memory') {
@@ -46,15 +46,15 @@ process.on('message', async (message) => {
     return;
   }
   servers.reverse();
-  await look(servers[0]);
-  await look(servers[0]);
+  await scan(servers[0]);
+  await scan(servers[0]);
   const committedAt = process.hrtime.bigint();
-  // What the service does after each scan: it gathers for 100 ms, so that scans share a beat.
-  pulse.soon();
+  // As the service does after each scan: it waits for 100 ms, so that scans share an update.
+  updateLoop.soon();
   process.send?.({ committedAt: String(committedAt) });
 });
 
-tellReady({ url: `http://127.0.0.1:${running.port}/stack/v1/stream`, port: running.port, key }, async () => {
+reportReady({ url: `http://127.0.0.1:${running.port}/stack/v1/stream`, port: running.port, key }, async () => {
   await running[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 });

@@ -7,7 +7,7 @@ const SUBSCRIBERS = 10_000;
 const WARM_UP = 2_000;
 const ROUNDS = 7;
 const PATIENCE_MS = 30_000;
-/** Files that a process has open besides its sockets, generously. */
+/** Files that a process has open in addition to its sockets, with a margin. */
 const OTHER_FILES = 200;
 
 interface Memory {

@@ -1,8 +1,8 @@
-// Many subscribers of the event stream on raw sockets. Each knows where it began and must have every event since, once and in order;
-// of each event it is noted when each of them had the whole of it.
+// Many subscribers of the event stream on raw sockets. Each knows its first position and must receive every event since, once and in order.
+// Records when each subscriber has received each event completely.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { quantile, tellReady } from '../measure.ts';
+import { quantile, reportReady } from '../measure.ts';
 
 export interface SubscribersOptions {
   readonly port: number;
@@ -11,30 +11,30 @@ export interface SubscribersOptions {
 }
 
 /** Sent at the end. */
-export interface ToldEvents {
-  /** Number in the stream, and when it was committed: what it tells of, and the event itself. Milliseconds since the epoch. */
-  readonly events: readonly { readonly seq: number; readonly seenAt: number; readonly toldAt: number }[];
+export interface PublishedEvents {
+  /** Number in the stream, and when its subject and the event itself were committed. Milliseconds since the epoch. */
+  readonly events: readonly { readonly seq: number; readonly recordedAt: number; readonly publishedAt: number }[];
 }
 
 export interface Judgement {
   readonly received: number;
-  /** Events that somebody had whole, of those told. */
+  /** Published events that at least one subscriber received completely. */
   readonly events: number;
   readonly lost: number;
-  readonly outOfTurn: number;
+  readonly outOfOrder: number;
   readonly closed: number;
-  /** From the commit of the scan, and from that of the event, to a subscriber: p50, p99, the most. */
-  readonly sinceSeen: readonly number[];
-  readonly sinceTold: readonly number[];
-  /** Of each event from its first subscriber to its last: p50, the most. */
+  /** From the commit of the scan, and from that of the event, to a subscriber: p50, p99, max. */
+  readonly sinceRecorded: readonly number[];
+  readonly sincePublished: readonly number[];
+  /** Of each event from its first subscriber to its last: p50, max. */
   readonly spread: readonly number[];
 }
 
 interface Subscriber {
   readonly socket: Socket;
   rest: string;
-  /** The place that it was told at the beginning, and the last event. */
-  place: number;
+  /** The position announced at the beginning, and the last event. */
+  startsAfter: number;
   last: number;
   count: number;
 }
@@ -42,7 +42,7 @@ interface Subscriber {
 const { port, key, count } = JSON.parse(process.argv[2] ?? '{}') as SubscribersOptions;
 const subscribers: Subscriber[] = [];
 const arrivals = new Map<number, number[]>();
-let outOfTurn = 0;
+let outOfOrder = 0;
 let closed = 0;
 let isLeaving = false;
 
@@ -54,11 +54,11 @@ function onData(subscriber: Subscriber, chunk: Buffer): void {
     if (!block.startsWith('id: ')) continue;
     const id = Number(block.slice(4, block.indexOf('\n') < 0 ? undefined : block.indexOf('\n')));
     if (!block.includes('\n')) {
-      subscriber.place = id;
+      subscriber.startsAfter = id;
       subscriber.last = id;
       continue;
     }
-    if (!(id > subscriber.last)) outOfTurn += 1;
+    if (!(id > subscriber.last)) outOfOrder += 1;
     subscriber.last = id;
     subscriber.count += 1;
     const of = arrivals.get(id);
@@ -77,7 +77,7 @@ for (let from = 0; from < count; from += AT_ONCE) {
 
 async function join(socket: Socket): Promise<void> {
   await once(socket, 'connect');
-  const subscriber: Subscriber = { socket, rest: '', place: Number.NaN, last: Number.NaN, count: 0 };
+  const subscriber: Subscriber = { socket, rest: '', startsAfter: Number.NaN, last: Number.NaN, count: 0 };
   subscribers.push(subscriber);
   socket.write(request);
   const [head] = (await once(socket, 'data')) as [Buffer];
@@ -89,37 +89,37 @@ async function join(socket: Socket): Promise<void> {
   });
 }
 
-function judge({ events }: ToldEvents): Judgement {
+function judge({ events }: PublishedEvents): Judgement {
   const known = new Set(events.map(({ seq }) => seq));
-  const since = (place: number) => events.filter(({ seq }) => seq > place).length;
-  const places = new Map<number, number>();
+  const since = (startsAfter: number) => events.filter(({ seq }) => seq > startsAfter).length;
+  const dueAfter = new Map<number, number>();
   let lost = 0;
-  for (const { place, count: received } of subscribers) {
-    const due = places.get(place) ?? since(place);
-    places.set(place, due);
+  for (const { startsAfter, count: received } of subscribers) {
+    const due = dueAfter.get(startsAfter) ?? since(startsAfter);
+    dueAfter.set(startsAfter, due);
     lost += Math.abs(due - received);
   }
-  const heard = events.flatMap((event) => {
+  const complete = events.flatMap((event) => {
     const at = arrivals.get(event.seq);
     return at ? [{ ...event, at, firstAt: at[0] ?? 0, lastAt: at.at(-1) ?? 0 }] : [];
   });
   const figures = (values: readonly number[]) => [quantile(values, 0.5), quantile(values, 0.99), quantile(values, 1)];
   return {
     received: subscribers.reduce((sum, each) => sum + each.count, 0),
-    events: heard.length,
+    events: complete.length,
     lost: lost + [...arrivals.keys()].filter((id) => !known.has(id)).length,
-    ...{ outOfTurn, closed },
-    sinceSeen: figures(heard.flatMap(({ at, seenAt }) => at.map((each) => each - seenAt))),
-    sinceTold: figures(heard.flatMap(({ at, toldAt }) => at.map((each) => each - toldAt))),
-    spread: figures(heard.map(({ firstAt, lastAt }) => lastAt - firstAt)),
+    ...{ outOfOrder, closed },
+    sinceRecorded: figures(complete.flatMap(({ at, recordedAt }) => at.map((each) => each - recordedAt))),
+    sincePublished: figures(complete.flatMap(({ at, publishedAt }) => at.map((each) => each - publishedAt))),
+    spread: figures(complete.map(({ firstAt, lastAt }) => lastAt - firstAt)),
   };
 }
 
-process.on('message', (message: ToldEvents | 'received') => {
+process.on('message', (message: PublishedEvents | 'received') => {
   if (message === 'received') process.send?.(subscribers.map(({ last }) => last).reduce((a, b) => Math.min(a, b)));
   else process.send?.(judge(message));
 });
-tellReady({ open: subscribers.length }, async () => {
+reportReady({ open: subscribers.length }, async () => {
   isLeaving = true;
   for (const { socket } of subscribers) socket.destroy();
 });

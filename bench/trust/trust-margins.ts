@@ -11,16 +11,16 @@ export interface Variant {
   /** What the worker draws with instead. */
   readonly drawnWith?: (asked: Sampling) => Sampling;
   /** What it says of its answer. */
-  readonly told?: (answer: Told) => Told;
+  readonly altered?: (answer: Answered) => Answered;
   /** It gave the same answer before, and has prompt and answer cached. */
   readonly isWarm?: boolean;
-  /** Side by side. */
+  /** Concurrent answers. */
   readonly together?: number;
   /** The second half is made by one that got the first from another, and replays it so; it alone is judged. */
   readonly continuedBy?: Job['replay'];
 }
 
-export interface Told {
+export interface Answered {
   readonly tokens: readonly number[];
   readonly hasEnd: boolean;
 }
@@ -70,14 +70,14 @@ async function deviationOf(variant: Variant, number: number): Promise<number> {
     const given = made.tokens.slice(0, from);
     made = await run(worker, { ...asked, given, replay: continuedBy }, given);
   }
-  const { tokens, hasEnd } = variant.told?.(made) ?? made;
+  const { tokens, hasEnd } = variant.altered?.(made) ?? made;
   const scored: ScoreJob = { prompt, answer: tokens, hasEnd, sampling, maxTokens: MAX_TOKENS };
   const margins = await verifier.score(scored, never);
   const end = hasEnd ? margins.at(-1) : undefined;
   return deviation({ margins: margins.slice(from, tokens.length), ...(end === undefined ? {} : { end }) });
 }
 
-async function run(engine: Engine, job: Job, given: readonly number[] = []): Promise<Told> {
+async function run(engine: Engine, job: Job, given: readonly number[] = []): Promise<Answered> {
   const tokens = [...given];
   let hasEnd = false;
   for await (const event of engine.generate(job, never)) {

@@ -1,11 +1,11 @@
-// Workers to be audited, on llama.cpp: honest ones on other threads, from caches, after hand-overs and in each quantisation,
-// and cheats of every kind. What is told of each is how far its answers deviate.
+// Workers to be audited, on llama.cpp: honest ones with other threads, caches, handovers and quantisations, and cheats of every kind.
+// The result is how far the answers of each deviate.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startLlamaEngine } from '../../packages/engine/src/index.ts';
 import { randomModel, tinyChatModel } from '../../packages/testnet/src/index.ts';
-import { deviationsOf, type Told, type Variant } from './trust-margins.ts';
+import { type Answered, deviationsOf, type Variant } from './trust-margins.ts';
 import { writeRounded } from './trust-models.ts';
 
 export type Measured = readonly [what: string, deviations: readonly number[]];
@@ -13,7 +13,7 @@ export type Measured = readonly [what: string, deviations: readonly number[]];
 export interface Variants {
   readonly honest: readonly Measured[];
   readonly cheats: readonly Measured[];
-  /** Lies that leave the tokens as they were, or nearly: told as they are. */
+  /** Lies that leave the tokens unchanged, or nearly: reported without a verdict. */
   readonly unfound: readonly Measured[];
 }
 
@@ -46,7 +46,7 @@ export async function measuredVariants(): Promise<Variants> {
       what,
       await deviationsOf({ worker, verifier: verifiers.F16, answers: ANSWERS, ...variant }),
     ];
-    const told = (change: (told: Told) => Told) => ({ told: change });
+    const altered = (change: (altered: Answered) => Answered) => ({ altered: change });
     const threads = async (weights: Weights): Promise<Measured> => {
       await using two = await startLlamaEngine({ file: files[weights], slots: 2, threads: 2, gpu: false });
       const variant = { worker: two, verifier: verifiers[weights], answers: ANSWERS_OF_TWO_THREADS };
@@ -74,7 +74,7 @@ export async function measuredVariants(): Promise<Variants> {
         await threads('F16'),
         await threads('Q8_0'),
         await threads('Q4_0'),
-        await of('F16, side by side', { together: 2 }),
+        await of('F16, concurrently', { together: 2 }),
         await of('F16, continued after an exact replay', { continuedBy: 'exact' }),
         await of('F16, continued after a fast replay', { continuedBy: 'fast' }),
         await of('Q4_0, continued after a fast replay', {
@@ -95,15 +95,15 @@ export async function measuredVariants(): Promise<Variants> {
         await of('a seed of its own', { drawnWith: (asked) => ({ ...asked, seed: asked.seed + 1_000 }) }),
         await of(
           'half of each answer',
-          told(({ tokens }) => ({ tokens: tokens.slice(0, tokens.length / 2), hasEnd: true })),
+          altered(({ tokens }) => ({ tokens: tokens.slice(0, tokens.length / 2), hasEnd: true })),
         ),
         await of(
           'one answer for all',
-          told(() => ({ tokens: HELLO, hasEnd: true })),
+          altered(() => ({ tokens: HELLO, hasEnd: true })),
         ),
         await of(
           'eight tokens more',
-          told(({ tokens }) => ({ tokens: [...tokens, ...tokens.slice(0, 8)], hasEnd: true })),
+          altered(({ tokens }) => ({ tokens: [...tokens, ...tokens.slice(0, 8)], hasEnd: true })),
         ),
         await ofDemo("the demo's model, 4 bits for F16", await rounded(4)),
         await ofDemo("the demo's model, 5 bits for F16", await rounded(5)),

@@ -48,7 +48,7 @@ function honestFigure([what, deviations]: Measured): Figure {
     what: `honest: ${what}; ${spread(deviations)}`,
     value: isEverHeld
       ? `${caught} of ${LIVES.toLocaleString('en-US')} lives of ${AUDITS.toLocaleString('en-US')} audits quarantined`
-      : 'none can be: no answer beyond what is tolerated',
+      : 'impossible: no answer exceeds the tolerance',
     against: 'goal: < 0.1 %',
   };
 }

@@ -55,6 +55,7 @@ const ALLOWED = [
   /\blook(?:s|ed|ing)?[- ]?ups?\b/gi,
   /\blooks? like\b/gi,
   /\b410\W+gone\b|\bgone\b(?=\W+410)/gi,
+  /\bleast[- ]?loaded\b/gi,
   /\bat (?:least|most)\b|\bat(?:Least|Most)\b|\bAT_(?:LEAST|MOST)\b/g,
 ];
 
