@@ -7,7 +7,7 @@ import { filesInCircles, importsOf, sourcesOf } from './house/imports.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
-/** What each workspace may import of the others. A missing name is a ban; the reason stands beside it. */
+/** What each workspace may import of the others. A missing name is a ban, for the reason beside it. */
 const allowed: Record<string, { may: readonly string[]; why: string }> = {
   catalog: { may: [], why: 'data knows no code' },
   'packages/detect': { may: [], why: 'core: pure, tested without any I/O' },
@@ -18,14 +18,14 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/scan': { may: ['detect'], why: 'edge: opens sockets, never touches the database' },
   'packages/feeds': {
     may: ['detect'],
-    why: 'edge: asks through what it is given, so that one place decides what may be visited',
+    why: 'edge: uses the fetcher that it is given, so that one module decides what may be visited',
   },
-  'packages/store': { may: ['advisories', 'db', 'detect'], why: 'edge: the only place that knows SQL' },
-  'packages/log': { may: ['db', 'receipts'], why: 'edge: the only place that writes tiles' },
+  'packages/store': { may: ['advisories', 'db', 'detect'], why: 'edge: the only package that knows SQL' },
+  'packages/log': { may: ['db', 'receipts'], why: 'edge: the only package that writes tiles' },
   'packages/http': { may: ['receipts'], why: 'edge: keys and quotas come in as interfaces' },
   'packages/client': { may: ['receipts'], why: 'runs at the user, knows only what is public' },
-  'packages/inference': { may: [], why: 'core: what a completion is, whoever makes it' },
-  'packages/engine': { may: ['db', 'inference'], why: 'edge: the only place that loads models' },
+  'packages/inference': { may: [], why: 'core: what a completion is, for any engine' },
+  'packages/engine': { may: ['db', 'inference'], why: 'edge: the only package that loads models' },
   'packages/p2p': { may: ['db'], why: 'edge: carries messages, understands none of them' },
   'packages/testnet': { may: [], why: 'must not learn from the code that it tests' },
   'services/stack': {
@@ -80,7 +80,7 @@ const MAX_LINES = 60_000;
 const isTest = (file: string) => /\.test\.ts$|\/test\//.test(file);
 
 describe('import boundaries', () => {
-  it('every workspace stands in the table', () => {
+  it('every workspace is in the table', () => {
     const found = [
       ...globSync('packages/*', { cwd: root }),
       ...globSync('services/*', { cwd: root }),
@@ -108,7 +108,7 @@ function judge(file: string, specifier: string, workspace: string, may: readonly
   if (specifier.startsWith('@strata/')) {
     const [name = '', ...deeper] = specifier.slice('@strata/'.length).split('/');
     if (deeper.length > 0) return 'reaches past the index';
-    // Tests may stand on the simulated internet and on the real rulebook, and the rulebook is tested by what reads it.
+    // Tests may use the simulated internet and the real rulebook.
     if (isTest(file) && ['testnet', 'catalog', 'detect'].includes(name)) return undefined;
     return may.includes(name) ? undefined : 'is not in the table';
   }

@@ -78,7 +78,7 @@ for (const file of sources) {
   for (const key of Object.keys(total) as (keyof Counts)[]) total[key] += counts[key];
   totals.set(workspace, total);
 }
-const percent = (part: number, whole: number) => Number(((100 * part) / whole).toFixed(2));
+const percent = (part: number, total: number) => Number(((100 * part) / total).toFixed(2));
 const table = [...totals].sort().map(([workspace, { lines, coveredLines, branches, coveredBranches }]) => ({
   workspace,
   'line %': percent(coveredLines, lines),

@@ -52,7 +52,7 @@ const { values: options } = parseArgs({
 });
 const root = path.resolve(options.root);
 
-/** A mutant that loops for ever is ended; generous, since the slowest tests need a minute. */
+/** Ends a mutant that loops forever; generous, since the slowest tests need a minute. */
 const mutantLimitMs = 4 * 60_000;
 
 const TESTS_AT_ONCE = 4;

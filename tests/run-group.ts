@@ -22,7 +22,7 @@ subscribe('strata:test-started', (message) => {
 let last = { file: '', name: '' };
 let isOver = false;
 let failures = 0;
-/** Files that failed as such: they could not be loaded, or declare no test. */
+/** Files that failed to run: they could not be loaded, or declare no test. */
 const failedFiles = new Set<string>();
 const send = (report: TestReport) => process.send?.(report);
 function fail(file: string, name: string, error: unknown, durationMs = 0): void {

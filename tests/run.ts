@@ -25,7 +25,7 @@ interface GroupResult {
   readonly group: Group;
   readonly reports: readonly TestReport[];
   readonly seconds: number;
-  /** Why the group failed as such: exit code, signal, time limit. */
+  /** Why the group itself failed: exit code, signal, time limit. */
   readonly errors: readonly string[];
   /** The end of what it printed. */
   readonly output: string;

@@ -55,6 +55,8 @@ const ALLOWED = [
   /\blook(?:s|ed|ing)?[- ]?ups?\b/gi,
   /\blooks? like\b/gi,
   /\b410\W+gone\b|\bgone\b(?=\W+410)/gi,
+  /\b(?:first|last)(?:_s|S| s)een\b/g,
+  /\bseen\.(?:has|add)\b|\bconst seen = new (?:Set|Map)\b/g,
   /\bleast[- ]?loaded\b/gi,
   /\bat (?:least|most)\b|\bat(?:Least|Most)\b|\bAT_(?:LEAST|MOST)\b/g,
 ];

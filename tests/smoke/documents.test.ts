@@ -18,8 +18,8 @@ describe('the README', () => {
 
   it("asks for a company that the demo's internet has, and that is there", async () => {
     await using internet = await createInternet({ domains: 500, migrationShare: 0.01 });
-    const [domain = '', ...others] = new Set(namedIn(readme, /\/domains\/([a-z0-9.-]+)/g));
-    assert.deepEqual([others, internet.truth(domain).state], [[], 'active']);
+    const [domain = '', ...rest] = new Set(namedIn(readme, /\/domains\/([a-z0-9.-]+)/g));
+    assert.deepEqual([rest, internet.truth(domain).state], [[], 'active']);
   });
 
   it('leads only to files that exist, and to every page of the docs', () => {

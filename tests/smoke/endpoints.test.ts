@@ -51,7 +51,7 @@ describe('the table of the interface', () => {
     stack = await startHarness({ internet, settings: { STRATA_CONFIRM_AFTER_HOURS: '0' } });
     await stack.scan(...internet.domains());
     internet.advance(40);
-    for (let look = 0; look < 2; look += 1) await stack.scan(...internet.domains());
+    for (let round = 0; round < 2; round += 1) await stack.scan(...internet.domains());
     await stack.running.service.app.updateLoop.now();
 
     const { body } = await stack.ask('/openapi.json');
@@ -108,7 +108,7 @@ describe('the table of the interface', () => {
   it('answers every variation as described', async () => {
     const variations = [
       '/stack/v1/search?q=a&limit=3',
-      '/stack/v1/search?provider=nobody-knows',
+      '/stack/v1/search?provider=unknown-provider',
       '/stack/v1/search?category=email&confidence=high&state=active&flag=spf_valid&sector=unknown',
       '/stack/v1/stats/migrations?category=dns&limit=5',
       '/stack/v1/intelligence/market-share?category=cdn&include_parked=true',

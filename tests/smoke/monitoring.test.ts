@@ -1,4 +1,4 @@
-// Metrics as running services tell them: documented in full, and all that the alerts and the dashboard name is there.
+// Metrics of running services: documented in full, and every metric that the alerts and the dashboard name exists.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ describe('metrics', () => {
   let stack: Harness;
   let gateway: Gateway;
   let worker: TestWorker;
-  const told = { stack: '', gateway: '', worker: '' };
+  const exposed = { stack: '', gateway: '', worker: '' };
   before(async () => {
     internet = await smallInternet();
     stack = await startHarness({ internet });
@@ -41,10 +41,10 @@ describe('metrics', () => {
     const question = { model: 'strata-tiny-chat', max_tokens: 4, messages };
     assert.equal((await gateway.post('/v1/chat/completions', question)).status, 200);
     worker = await startTestWorker({ metrics: true });
-    const tell = async (port: number | undefined) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    told.stack = await tell(stack.running.metricsPort);
-    told.gateway = await tell(gateway.running.metricsPort);
-    told.worker = await tell(worker.worker.metricsPort);
+    const scrapeOf = async (port: number | undefined) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    exposed.stack = await scrapeOf(stack.running.metricsPort);
+    exposed.gateway = await scrapeOf(gateway.running.metricsPort);
+    exposed.worker = await scrapeOf(worker.worker.metricsPort);
   });
   after(async () => {
     await worker?.[Symbol.asyncDispose]();
@@ -55,7 +55,7 @@ describe('metrics', () => {
 
   /** Fails where an expression names no metric, or one that no service has. */
   const assertKnown = (expr: string, what: string, { mayAskUp = false } = {}) => {
-    const types = Object.values(told).flatMap((text) => [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)]);
+    const types = Object.values(exposed).flatMap((text) => [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)]);
     const known = types.flatMap(([, name = '', type]) =>
       type === 'histogram' ? [name, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
     );
@@ -65,15 +65,15 @@ describe('metrics', () => {
     for (const name of names) assert.ok(known.includes(name), `${what}: ${name}`);
   };
 
-  it('are documented in docs/monitoring.md, with their services, and no others', () => {
+  it('are documented in docs/monitoring.md, with their services, and only these', () => {
     const rows = read('docs/monitoring.md').matchAll(/^\| `(strata_\w+)` \| ([^|]+) \|/gm);
     const written = new Map([...rows].map(([, name = '', of = '']) => [name, of]));
-    const seen = new Map<string, string[]>();
-    for (const [service, text] of Object.entries(told))
+    const services = new Map<string, string[]>();
+    for (const [service, text] of Object.entries(exposed))
       for (const [, name = ''] of text.matchAll(/^# TYPE (strata_\w+) /gm))
-        seen.set(name, [...(seen.get(name) ?? []), service]);
+        services.set(name, [...(services.get(name) ?? []), service]);
     const textOf = (services: readonly string[]) => (services.length === 3 ? 'all' : services.join(', '));
-    assert.deepEqual(written, new Map([...seen].map(([name, services]) => [name, textOf(services)])));
+    assert.deepEqual(written, new Map([...services].map(([name, services]) => [name, textOf(services)])));
   });
 
   it('that the alerts name are there, and so is what their runbook points to', () => {

@@ -20,7 +20,7 @@ const bytes = Buffer.from('the vocabulary of the simulated model');
 const vocabulary = { bytes, sha256: hash('sha256', bytes), templateSha256: '7'.repeat(64) };
 const speaker = createSimulatedEngine();
 
-const messages = [{ role: 'user' as const, content: 'Tell me of the network.' }];
+const messages = [{ role: 'user' as const, content: 'Describe the network.' }];
 const answerOf = async (seed: number, count: number) => {
   const tokens = simulatedAnswer(await speaker.render({ messages }), { seed, count });
   return tokens.map(simulatedText).join('');
@@ -45,7 +45,7 @@ it('a gateway serves workers that join with a token, and completes a stream whos
   const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: key, maxRetries: 0 });
   const network = async () => (await (await fetch(`${base}/network`)).json()) as Network;
   await using workers = new AsyncDisposableStack();
-  /** A worker's id and its crash: the engine is gone with its answers. */
+  /** A worker's id and its crash: the engine is lost with its answers. */
   const join = async (name: string) => {
     // An answer takes longer than the report is kept, which names the workers that are busy.
     const engine = createSimulatedEngine({ tokensPerSecond: 40 });

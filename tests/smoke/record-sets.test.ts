@@ -43,7 +43,7 @@ describe('fifty record sets and more', () => {
   }
 });
 
-/** What is shown of the records stands in them; networks and headers are told with words around, paths with their host. */
+/** The shown evidence is a part of the records; networks and headers have text around them, paths their host. */
 function lastWord(value: string, domain: string): string {
   const text = value.replace(`https://${domain}/`, '').replaceAll(/[()"\\]/g, '');
   return text.split(/\s+/).at(-1)?.toLowerCase() ?? '';

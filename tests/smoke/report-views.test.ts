@@ -117,10 +117,10 @@ describe('the report views', { skip: postgres.skip }, () => {
     const columns = await ask(
       "select column_name as name from information_schema.columns where table_name = 'report_quotas'",
     );
-    assert.ok(!columns.some(({ name }) => ['hash', 'origin'].includes(name)), 'no key can be found out');
+    assert.ok(!columns.some(({ name }) => ['hash', 'origin'].includes(name)), 'no key is exposed');
   });
 
-  it('are not broken by what strangers publish', async () => {
+  it('are not broken by untrusted texts', async () => {
     const hostile = JSON.stringify({ text: 'a\0b\ud800c \\u0000 \u{1f600}' });
     await exec(
       url,

@@ -7,7 +7,7 @@ type LinkState =
   /** Connections break at once, and new ones are broken. */
   | { readonly kind: 'reset' }
   /**
-   * No data passes, and neither side is notified. What was connected before is forgotten for good, as by a firewall that starts anew;
+   * No data passes, and neither side is notified. What was connected before is forgotten for good, as by a restarted firewall;
    * the server finds out when the link is ok again, as by its keep-alive.
    */
   | { readonly kind: 'silent' }

@@ -22,7 +22,7 @@ export function expressionsOfTheCode(): Expression[] {
 /** After these a slash begins an expression; after anything else it divides. */
 const BEFORE_EXPRESSION = /(?:^|[=(,:?&|!{};[<>+*%~^-]|\b(?:return|typeof|case|in|of|do|else|void|await|yield))\s*$/;
 
-/** The literals of a source text: comments and strings are passed over, templates looked into. */
+/** The literals of a source text: comments and strings are skipped, templates are parsed. */
 export function expressionsIn(text: string): Omit<Expression, 'file'>[] {
   const found: Omit<Expression, 'file'>[] = [];
   /** Braces that are open within each `${` that is. */
@@ -122,7 +122,7 @@ export function attacksOn({ source, flags }: Omit<Expression, 'file'>, length: n
 
 const unescaped = (token: string): string => (/^\\.$/s.test(token) ? token.slice(1) : '\u00e9');
 
-/** Undefined: it is none. */
+/** Undefined: not an expression. */
 function compiled(source: string, flags: string): RegExp | undefined {
   try {
     return new RegExp(source, flags);

@@ -20,7 +20,7 @@ export type FleetLoad = Awaited<ReturnType<typeof startLoad>>;
 /** Asks until it is stopped; resolves when the stream has its first event. After a break it continues from its last one. */
 export async function startLoad({ fleet, key, asked, databaseUrl, dataOf, checker }: FleetAtWork) {
   const stopping = new AbortController();
-  const seen = { answers: new Map<string, string>(), checkpoints: new Set<string>(), keySets: new Set<string>() };
+  const received = { answers: new Map<string, string>(), checkpoints: new Set<string>(), keySets: new Set<string>() };
   const [scans, counted] = [new Map<string, string>(), new Map<string, number>()];
   /** How often each status came, and answers that must not be given. */
   const statuses: Record<number, number> = {};
@@ -52,7 +52,7 @@ export async function startLoad({ fleet, key, asked, databaseUrl, dataOf, checke
     const text = await ask(target, options);
     if (text === undefined) return undefined;
     const body = JSON.parse(text) as Record<string, string> & { readonly provenance: Record<string, string> };
-    seen.answers.set(body.provenance.ledger_receipt_id ?? '', text);
+    received.answers.set(body.provenance.ledger_receipt_id ?? '', text);
     return body;
   };
   const profile = async () => {
@@ -75,8 +75,8 @@ export async function startLoad({ fleet, key, asked, databaseUrl, dataOf, checke
     // The key set after the checkpoint: it has the key that signed it.
     const checkpoint = await ask('/ledger/checkpoint');
     const keySet = await ask(KEY_SET);
-    if (checkpoint) seen.checkpoints.add(checkpoint);
-    if (keySet) seen.keySets.add(keySet);
+    if (checkpoint) received.checkpoints.add(checkpoint);
+    if (keySet) received.keySets.add(keySet);
     await delay(50);
   };
   const stream = followOn(fleet, key, stopping.signal);
@@ -91,13 +91,13 @@ export async function startLoad({ fleet, key, asked, databaseUrl, dataOf, checke
   const findings = async (): Promise<readonly Finding[]> => {
     const folder = databaseUrl.startsWith('sqlite:') ? path.join(dataOf(0), 'ledger') : undefined;
     const { base } = await fleet.api();
-    const places = { databaseUrl, folder, base, keySetPath: KEY_SET };
+    const service = { databaseUrl, folder, base, keySetPath: KEY_SET };
     const acknowledged = { scans, counted, events: stream.events };
-    const found = await checker.check({ ...seen, acknowledged }, places);
+    const found = await checker.check({ ...received, acknowledged }, service);
     return [...wrong.map((what) => ({ kind: 'wrong', what }) as const), ...found];
   };
   return {
-    ...{ key, seen, statuses, answered, stop, findings },
+    ...{ key, received, statuses, answered, stop, findings },
     /** Until clients have so many more answers than now. */
     async goesOn(answers = 20): Promise<void> {
       const before = answered();

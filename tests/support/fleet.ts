@@ -1,4 +1,4 @@
-// Processes in roles at work on one store; one that was killed is started anew in its slot, with its data.
+// Processes in roles at work on one store; a killed one is restarted in its slot, with its data.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { openStore } from '@strata/store';

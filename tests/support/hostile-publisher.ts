@@ -30,7 +30,7 @@ export const HOSTILITIES = {
     response.writeHead(200, XML).write('<?xml version="1.0"?><rss version="2.0"><channel><title>x');
     flood(response, Buffer.alloc(MEGABYTE, 'x'));
   },
-  /** A byte a second, for ever. */
+  /** A byte a second, without end. */
   drip(response) {
     response.writeHead(200, XML);
     const dripping = setInterval(() => response.write(' '), 1_000);
@@ -45,7 +45,7 @@ export const HOSTILITIES = {
     flood(gzip, Buffer.alloc(MEGABYTE, '<'), 2_048 * MEGABYTE);
   },
   loop: (response, { origin }) => response.writeHead(302, { location: `${origin}/again/${Math.random()}` }).end(),
-  /** To where no stranger may lead us: a network of one's own, and the metadata of a cloud's machines. */
+  /** Redirects to forbidden targets: a private network, and a cloud's metadata service. */
   private: (response) => response.writeHead(301, { location: 'http://10.0.0.1/feed' }).end(),
   metadata: (response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
   laughs(response) {

@@ -1,4 +1,4 @@
-// A page that runs a script against the repository's own sources, types stripped on the way and nothing bundled.
+// A page that runs a script against the repository's own sources, types stripped as they are served and nothing bundled.
 import { existsSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 // One process of a role, as `strata stack serve` runs it, on a simulated internet of so many companies that is the same in every process;
-// without a number it is on none; its resolver is that internet's own, or another that stands in front of one. Says where it listens; ends in order at SIGTERM or when its parent exits.
+// without a number it is on none; its resolver is that internet's own, or a proxy in front of one. Says where it listens; ends in order at SIGTERM or when its parent exits.
 // With TEST_MOVING, the name of a domain, it records scans of that beside its work.
 import { once } from 'node:events';
 import { createLogger } from '@strata/http';

@@ -6,17 +6,21 @@ export const rulebook = compileRulebook(loadCatalog(entries));
 
 const without = new Map<string, Rulebook>();
 export function rulebookWithout(id: string): Rulebook {
-  const others = () => entries.filter((entry) => (entry as { id: string }).id !== id);
-  const known = without.get(id) ?? compileRulebook(loadCatalog(others()));
+  const remaining = () => entries.filter((entry) => (entry as { id: string }).id !== id);
+  const known = without.get(id) ?? compileRulebook(loadCatalog(remaining()));
   without.set(id, known);
   return known;
 }
 
-/** What a record does not name was asked for too, with the outcome `others`; no probed label exists. */
-export function probedDns({ dns }: Evidence, rules = rulebook, others: 'empty' | 'timeout' = 'empty'): Evidence['dns'] {
+/** What a record does not name was asked for too, with the outcome `remaining`; no probed label exists. */
+export function probedDns(
+  { dns }: Evidence,
+  rules = rulebook,
+  remaining: 'empty' | 'timeout' = 'empty',
+): Evidence['dns'] {
   const asked = Object.entries(dns).map(([name, lookup]) => [
     name,
-    'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: others } : lookup,
+    'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: remaining } : lookup,
   ]);
   const missing = { status: 'nxdomain', records: [], aliases: [] } as const;
   return {

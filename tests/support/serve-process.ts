@@ -50,7 +50,7 @@ export async function startServe(
     pid: child.pid ?? 0,
     get: (where: string, key?: string) =>
       fetch(base + where, key === undefined ? {} : { headers: { 'x-stack-key': key } }),
-    /** Files may not grow beyond this, or may again; what a full disk looks like from inside. */
+    /** Limits the size of files, or removes the limit: a process then fails as on a full disk. */
     limitFiles: (bytes: number | 'unlimited') =>
       void execFileSync('prlimit', [`--pid=${child.pid}`, `--fsize=${bytes}:unlimited`]),
     [Symbol.asyncDispose]: kill,

@@ -22,7 +22,7 @@ export function mountSmallDisk(megabytes: number) {
   const ballast = path.join(directory, 'ballast');
   return {
     path: directory,
-    /** Takes all the room that is left, by bytes. */
+    /** Fills all remaining space. */
     fill() {
       const file = openSync(ballast, 'a');
       try {

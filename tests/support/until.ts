@@ -1,7 +1,7 @@
 // Waits for a condition, however busy the machine is.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Resolves when `isSo` holds. @throws Error with the condition in words, or else its code, after `limitMs`. */
+/** Resolves when `isSo` holds. @throws Error with the description of the condition, or else its code, after `limitMs`. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   { what = String(isSo), limitMs = 120_000, intervalMs = 5 } = {},

@@ -14,7 +14,7 @@ import { randomFrom } from '../support/random.ts';
 import { succeeds } from '../support/strata-stack.ts';
 import { untilAnswer } from '../support/until.ts';
 
-export type FleetPlace = FleetAtWork & { readonly settings: Record<string, string>; readonly clocks: string };
+export type FaultyFleet = FleetAtWork & { readonly settings: Record<string, string>; readonly clocks: string };
 const random = randomFrom(3);
 const CLOCK = path.join(import.meta.dirname, '../support/shifted-clock.ts');
 
@@ -33,12 +33,12 @@ export async function restarted({ fleet }: FleetAtWork, load: FleetLoad): Promis
   await load.goesOn(5);
 }
 
-export const anyProcess = async (place: FleetPlace, load: FleetLoad) => {
+export const anyProcess = async (target: FaultyFleet, load: FleetLoad) => {
   await delay(random() * 500);
-  await place.fleet.kill();
-  // None is killed before clients are answered after the last kill.
+  await target.fleet.kill();
+  // Wait until clients are answered after the last kill before the next one.
   await load.goesOn(5);
-  await place.fleet.settled();
+  await target.fleet.settled();
 };
 
 /** Resolves when a file of this name is there, or the process has ended. */
@@ -47,9 +47,9 @@ export async function untilFile(directory: string, name: RegExp, child: ChildPro
   while (!isThere() && child.exitCode === null && child.signalCode === null) await nextTurn();
 }
 
-/** Starts a command on the place, and kills it when it writes. */
-async function cutOff(place: FleetPlace, args: readonly string[], directory: string, name: RegExp): Promise<void> {
-  const { command, args: all, env } = strataProcess(['stack', ...args], envOf(place));
+/** Starts a command on the target, and kills it when it writes. */
+async function cutOff(target: FaultyFleet, args: readonly string[], directory: string, name: RegExp): Promise<void> {
+  const { command, args: all, env } = strataProcess(['stack', ...args], envOf(target));
   const child = spawn(command, all, { env, stdio: 'ignore' });
   const ended = once(child, 'exit');
   await untilFile(directory, name, child);
@@ -59,52 +59,52 @@ async function cutOff(place: FleetPlace, args: readonly string[], directory: str
 }
 
 /** Kills the command while it writes, or else a process of the service; then the same command makes a complete backup. */
-export const backup = async (place: FleetPlace, load: FleetLoad, round: number) => {
-  const set = path.join(place.clocks, `set-${round}`);
+export const backup = async (target: FaultyFleet, load: FleetLoad, round: number) => {
+  const set = path.join(target.clocks, `set-${round}`);
   const begun = new RegExp(`^\\.set-${round}\\.unfinished$`);
-  if (round % 2 === 0) await cutOff(place, ['backup', set], place.clocks, begun);
-  const making = existsSync(set) ? Promise.resolve('') : succeeds(['backup', set], envOf(place));
-  if (round % 2 === 1) await place.fleet.kill();
+  if (round % 2 === 0) await cutOff(target, ['backup', set], target.clocks, begun);
+  const making = existsSync(set) ? Promise.resolve('') : succeeds(['backup', set], envOf(target));
+  if (round % 2 === 1) await target.fleet.kill();
   await making;
-  await succeeds(['backup', '--verify', set], envOf(place));
+  await succeeds(['backup', '--verify', set], envOf(target));
   rmSync(set, { recursive: true });
-  await restarted(place, load);
+  await restarted(target, load);
 };
 
 /** Old events are pruned when a scheduler begins: the process that prunes is killed at any moment of that. */
 export const prune =
-  (pruning: (place: FleetPlace) => Promise<TestNode>) => async (place: FleetPlace, load: FleetLoad) => {
+  (pruning: (target: FaultyFleet) => Promise<TestNode>) => async (target: FaultyFleet, load: FleetLoad) => {
     const old = `select seq from events where at < ${Date.now() - 86_400_000} limit 1`;
-    if ((await rows(place.databaseUrl, old)).length === 0) return 'no old events are left';
-    const oldest = async () => Number((await rows(place.databaseUrl, 'select min(seq) as seq from events'))[0]?.seq);
+    if ((await rows(target.databaseUrl, old)).length === 0) return 'no old events are left';
+    const oldest = async () => Number((await rows(target.databaseUrl, 'select min(seq) as seq from events'))[0]?.seq);
     const before = await oldest();
     for (const next of ['begins', 'is killed while it prunes', 'ends']) {
       if (next === 'ends') await untilAnswer('events are pruned', async () => (await oldest()) > before);
-      place.settings.STRATA_EVENT_DAYS = next === 'ends' ? '3650' : '1';
-      await place.fleet.kill(await pruning(place));
-      await place.fleet.settled();
+      target.settings.STRATA_EVENT_DAYS = next === 'ends' ? '3650' : '1';
+      await target.fleet.kill(await pruning(target));
+      await target.fleet.settled();
       await delay(random() * 200);
     }
-    await restarted(place, load);
+    await restarted(target, load);
     return undefined;
   };
 
 /** A rotation is killed while it writes keys, and run again; `spread` gives the new keys to all. */
 export const rotation =
-  (spread: (place: FleetPlace) => Promise<void>) => async (place: FleetPlace, load: FleetLoad, round: number) => {
+  (spread: (target: FaultyFleet) => Promise<void>) => async (target: FaultyFleet, load: FleetLoad, round: number) => {
     const folder = round % 2 === 0 ? 'receipts' : 'ledger';
-    await cutOff(place, ['keys', 'rotate-signing'], path.join(place.dataOf(0), 'keys', folder), /\.new$/);
-    await succeeds(['keys', 'rotate-signing'], envOf(place));
-    await spread(place);
-    if (round % 2 === 1) await place.fleet.kill();
-    await restarted(place, load);
+    await cutOff(target, ['keys', 'rotate-signing'], path.join(target.dataOf(0), 'keys', folder), /\.new$/);
+    await succeeds(['keys', 'rotate-signing'], envOf(target));
+    await spread(target);
+    if (round % 2 === 1) await target.fleet.kill();
+    await restarted(target, load);
   };
 
 /** Clocks ahead by these offsets, one after the other, and back by them in every second slot; then right again. */
-export async function jump(place: FleetPlace, offsets: readonly number[], then: (offsetMs: number) => Promise<void>) {
+export async function jump(target: FaultyFleet, offsets: readonly number[], then: (offsetMs: number) => Promise<void>) {
   for (const ms of [...offsets, 0]) {
-    const set = (slot: number) => writeFile(path.join(place.clocks, String(slot)), String(slot % 2 === 1 ? -ms : ms));
-    await Promise.all([...place.fleet.all().keys()].map(set));
+    const set = (slot: number) => writeFile(path.join(target.clocks, String(slot)), String(slot % 2 === 1 ? -ms : ms));
+    await Promise.all([...target.fleet.all().keys()].map(set));
     // Real: each process reads its clock every 20 ms.
     await delay(500);
     await then(ms);

@@ -34,7 +34,7 @@ setTimeout(
 
 const onRow = (row: Row) => {
   rows.push(row);
-  console.error(`${row.place}: ${row.fault}: ${row.times} times, ${row.findings.length} findings`);
+  console.error(`${row.target}: ${row.fault}: ${row.times} times, ${row.findings.length} findings`);
   for (const { kind, what } of row.findings) console.error(`  ${kind}: ${what}`);
 };
 /** Ends when this share of the time is over. */

@@ -57,7 +57,7 @@ class Network implements AsyncDisposable {
 type StreamLoad = Awaited<ReturnType<typeof startStreams>>;
 
 async function startStreams(network: Network) {
-  const seen = { answers: new Map<string, string>(), checkpoints: new Set<string>(), keySets: new Set<string>() };
+  const answered = { answers: new Map<string, string>(), checkpoints: new Set<string>(), keySets: new Set<string>() };
   /** Keys by the receipts of the answers that came to their end. */
   const receipts = new Map<string, string>();
   const wrong: string[] = [];
@@ -73,8 +73,8 @@ async function startStreams(network: Network) {
       const outcome = await streamOf(clientOf(gateway), ask);
       wrong.push(...faultsOf(outcome, ask));
       receipts.set(outcome.receiptId ?? '', gateway.ready.key);
-      seen.checkpoints.add(await (await fetch(`${gateway.ready.base}/ledger/checkpoint`)).text());
-      seen.keySets.add(await (await fetch(`${gateway.ready.base}${KEY_SET}`)).text());
+      answered.checkpoints.add(await (await fetch(`${gateway.ready.base}/ledger/checkpoint`)).text());
+      answered.keySets.add(await (await fetch(`${gateway.ready.base}${KEY_SET}`)).text());
     } catch (error) {
       // Whatever happens to workers, no stream may break.
       if (!network.isRestarting && gateway === network.gateway) wrong.push(String(error));
@@ -101,12 +101,15 @@ async function startStreams(network: Network) {
         const response = await fetch(`${base}/v1/receipts/${id}`, { headers: { authorization: `Bearer ${key}` } });
         const text = await response.text();
         if (response.status !== 200) findings.push({ kind: 'lost', what: `the receipt ${id}: ${response.status}` });
-        else seen.answers.set(JSON.parse(text).provenance.ledger_receipt_id, text);
+        else answered.answers.set(JSON.parse(text).provenance.ledger_receipt_id, text);
       }
       const data = path.join(network.cluster.directory, NAME);
       const databaseUrl = `sqlite:${path.join(data, 'inference.db')}`;
-      const places = { databaseUrl, folder: path.join(data, 'inference/ledger'), base, keySetPath: KEY_SET };
-      return [...findings, ...(await network.checker.check({ ...seen, receiptIds: new Set(receipts.keys()) }, places))];
+      const service = { databaseUrl, folder: path.join(data, 'inference/ledger'), base, keySetPath: KEY_SET };
+      return [
+        ...findings,
+        ...(await network.checker.check({ ...answered, receiptIds: new Set(receipts.keys()) }, service)),
+      ];
     },
   };
 }

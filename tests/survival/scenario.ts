@@ -1,7 +1,7 @@
 // Runs faults on services at work, each as often as its time allows, and has the checker compare what clients got with what is there.
 import type { Finding } from './checker/store-checks.ts';
 
-/** Clients of a place. */
+/** Clients of a target. */
 export interface Load {
   answered(): number;
   stop(): Promise<void>;
@@ -10,26 +10,26 @@ export interface Load {
 }
 
 /** Brings a fault about once, and resolves when clients are answered again; with a reason where it cannot be had on this machine, or not once more. */
-export type Fault<Place, L extends Load> = (
-  place: Place,
+export type Fault<Target, L extends Load> = (
+  target: Target,
   load: L,
   round: number,
 ) => Promise<string | undefined> | Promise<void>;
 
-export interface Group<Place extends AsyncDisposable, L extends Load> {
+export interface Group<Target extends AsyncDisposable, L extends Load> {
   readonly name: string;
-  readonly open: () => Promise<Place & { readonly checker: { readonly receipts: number } }>;
-  readonly load: (place: Place) => Promise<L>;
-  readonly faults: Readonly<Record<string, Fault<Place, L>>>;
+  readonly open: () => Promise<Target & { readonly checker: { readonly receipts: number } }>;
+  readonly load: (target: Target) => Promise<L>;
+  readonly faults: Readonly<Record<string, Fault<Target, L>>>;
 }
 
 export interface Row {
-  readonly place: string;
+  readonly target: string;
   readonly fault: string;
   readonly times: number;
   /** Answers that clients got during this fault. */
   readonly answered: number;
-  /** Receipts of this and of earlier faults at the place: each is looked for again. */
+  /** Receipts of this and of earlier faults at the target: each is verified again. */
   readonly receipts: number;
   readonly findings: readonly Finding[];
   /** Why it was not tried. */
@@ -48,41 +48,41 @@ export interface RunOptions {
 /** Share of a fault's time in which it is brought about again; the rest is for the checker. */
 const REPEATED_SHARE = 0.6;
 
-/** Each fault is brought about at least once, but for those whose turn comes after `until`. */
-export async function runGroup<Place extends AsyncDisposable, L extends Load>(
-  group: Group<Place, L>,
+/** Each fault is injected at least once, except those that would start after `until`. */
+export async function runGroup<Target extends AsyncDisposable, L extends Load>(
+  group: Group<Target, L>,
   { only = () => true, maxTimes = 100, until, onRow = () => {} }: RunOptions,
 ): Promise<readonly Row[]> {
   const faults = Object.entries(group.faults).filter(([name]) => only(name));
-  await using place = await group.open();
+  await using target = await group.open();
   const rows: Row[] = [];
   for (const [i, [name, fault]] of faults.entries()) {
     const leftMs = until - performance.now();
     const repeatedUntil = performance.now() + (REPEATED_SHARE * leftMs) / (faults.length - i);
     const mayRepeat = (times: number) => times < maxTimes && performance.now() < repeatedUntil;
-    const result = i > 0 && leftMs < 0 ? OUT_OF_TIME : await bringAbout(group, place, { fault, mayRepeat });
-    const row = { place: group.name, fault: name, ...result, receipts: place.checker.receipts };
+    const result = i > 0 && leftMs < 0 ? OUT_OF_TIME : await bringAbout(group, target, { fault, mayRepeat });
+    const row = { target: group.name, fault: name, ...result, receipts: target.checker.receipts };
     rows.push(row);
     onRow(row);
   }
   return rows;
 }
 
-type Result = Omit<Row, 'place' | 'fault' | 'receipts'>;
+type Result = Omit<Row, 'target' | 'fault' | 'receipts'>;
 const OUT_OF_TIME: Result = { times: 0, answered: 0, findings: [{ kind: 'wrong', what: 'there was no time for it' }] };
 
-async function bringAbout<Place extends AsyncDisposable, L extends Load>(
-  group: Group<Place, L>,
-  place: Place,
-  { fault, mayRepeat }: { readonly fault: Fault<Place, L>; readonly mayRepeat: (times: number) => boolean },
+async function bringAbout<Target extends AsyncDisposable, L extends Load>(
+  group: Group<Target, L>,
+  target: Target,
+  { fault, mayRepeat }: { readonly fault: Fault<Target, L>; readonly mayRepeat: (times: number) => boolean },
 ): Promise<Result> {
-  const load = await group.load(place);
+  const load = await group.load(target);
   const findings: Finding[] = [];
   let times = 0;
   let skipped: string | undefined;
   try {
     do {
-      const reason = await fault(place, load, times);
+      const reason = await fault(target, load, times);
       if (typeof reason === 'string') {
         if (times === 0) skipped = reason;
         break;
@@ -103,7 +103,7 @@ const count = (row: Row, kind: Finding['kind']) => row.findings.filter((finding)
 
 export function tableOf(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
-    ...[row.place, row.fault, row.times, row.answered, row.receipts, count(row, 'lost'), count(row, 'doubled')],
+    ...[row.target, row.fault, row.times, row.answered, row.receipts, count(row, 'lost'), count(row, 'doubled')],
     row.findings.length > 0 ? `**${row.findings.length} findings**` : row.skipped ? `not tried: ${row.skipped}` : 'ok',
   ]);
   const head = ['place', 'fault', 'times', 'requests answered', 'receipts checked', 'lost', 'doubled', 'result'];

@@ -10,30 +10,30 @@ import { type FleetLoad, startLoad } from '../support/fleet-load.ts';
 import { working } from '../support/nodes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { untilAnswer } from '../support/until.ts';
-import { anyProcess, backup, type FleetPlace, jump, prune, restarted, rotation, withClock } from './fleet-faults.ts';
+import { anyProcess, backup, type FaultyFleet, jump, prune, restarted, rotation, withClock } from './fleet-faults.ts';
 import type { Group } from './scenario.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-type Place = FleetPlace & { readonly server: PostgresServer; readonly startedAt: number };
+type TestFleet = FaultyFleet & { readonly server: PostgresServer; readonly startedAt: number };
 
-async function open(): Promise<Place> {
+async function open(): Promise<TestFleet> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startPostgres());
   const { path: clocks } = stack.use(await temporaryDirectory());
   const settings: Record<string, string> = {};
   const own = (slot: number) => ({ ...withClock(clocks, slot), ...settings });
   const startedAt = Date.now();
-  const place = stack.use(await startFleet(await server.fresh(), { own }));
+  const target = stack.use(await startFleet(await server.fresh(), { own }));
   const owned = stack.move();
-  return { ...place, server, settings, clocks, startedAt, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { ...target, server, settings, clocks, startedAt, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-const leader = ({ fleet }: FleetPlace) => working(fleet.all('scheduler'));
+const leader = ({ fleet }: FaultyFleet) => working(fleet.all('scheduler'));
 
 /** Times that no clock of a machine has set. */
-async function assertTimes({ databaseUrl, startedAt }: Place): Promise<void> {
+async function assertTimes({ databaseUrl, startedAt }: TestFleet): Promise<void> {
   const [from, to] = [startedAt - 5 * MINUTE_MS, Date.now() + MINUTE_MS];
   const wrong = await rows(
     databaseUrl,
@@ -45,15 +45,15 @@ async function assertTimes({ databaseUrl, startedAt }: Place): Promise<void> {
   assert.deepEqual(wrong, [], 'all times are those of the database');
 }
 
-export const severalProcesses: Group<Place, FleetLoad> = {
+export const severalProcesses: Group<TestFleet, FleetLoad> = {
   name: 'six processes, PostgreSQL',
   open,
   load: startLoad,
   faults: {
     'any process killed': anyProcess,
-    'both API nodes killed at once': async (place, load) => {
-      await Promise.all(place.fleet.all('api').map((node) => place.fleet.kill(node)));
-      await restarted(place, load);
+    'both API nodes killed at once': async (target, load) => {
+      await Promise.all(target.fleet.all('api').map((node) => target.fleet.kill(node)));
+      await restarted(target, load);
     },
     'PostgreSQL killed, or stopped at once': async ({ server }, load, round) => {
       await (round % 2 === 0 ? server.kill() : server.stop('immediate'));
@@ -61,17 +61,17 @@ export const severalProcesses: Group<Place, FleetLoad> = {
       await server.start();
       await load.goesOn();
     },
-    'the leading scheduler stopped past its lease, then resumed': async (place, load) => {
-      const stopped = await leader(place);
-      const others = place.fleet.all('scheduler').filter((node) => node !== stopped);
+    'the leading scheduler stopped past its lease, then resumed': async (target, load) => {
+      const stopped = await leader(target);
+      const followers = target.fleet.all('scheduler').filter((node) => node !== stopped);
       stopped.child.kill('SIGSTOP');
       try {
-        await working(others);
+        await working(followers);
         await load.goesOn(5);
       } finally {
         stopped.child.kill('SIGCONT');
       }
-      await untilAnswer('one leads', async () => (await leader(place)) !== stopped);
+      await untilAnswer('one leads', async () => (await leader(target)) !== stopped);
       await load.goesOn(5);
     },
     'the leading scheduler killed while it prunes old events': prune(leader),
@@ -80,12 +80,12 @@ export const severalProcesses: Group<Place, FleetLoad> = {
       for (const slot of TWO_OF_EACH.keys())
         if (slot > 0) await cp(path.join(dataOf(0), 'keys'), path.join(dataOf(slot), 'keys'), { recursive: true });
     }),
-    'clocks set back and ahead by 5 and 30 hours': async (place, load) => {
-      await jump(place, [5 * HOUR_MS, -30 * HOUR_MS], async () => {
+    'clocks set back and ahead by 5 and 30 hours': async (target, load) => {
+      await jump(target, [5 * HOUR_MS, -30 * HOUR_MS], async () => {
         await load.goesOn();
         await delay(100);
       });
-      await assertTimes(place);
+      await assertTimes(target);
     },
   },
 };

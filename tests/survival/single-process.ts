@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 import {
   anyProcess,
   backup,
-  type FleetPlace,
+  type FaultyFleet,
   jump,
   prune,
   restarted,
@@ -27,9 +27,9 @@ const MINUTE_MS = 60_000;
 /** Process 1 of a new namespace, as in a container. */
 const CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
-type Place = FleetPlace & { readonly disk: ReturnType<typeof mountSmallDisk> };
+type TestFleet = FaultyFleet & { readonly disk: ReturnType<typeof mountSmallDisk> };
 
-async function open(): Promise<Place> {
+async function open(): Promise<TestFleet> {
   await using stack = new AsyncDisposableStack();
   const found = mountSmallDisk(DISK_MB);
   const disk = found && stack.use(found);
@@ -41,23 +41,24 @@ async function open(): Promise<Place> {
   writeFileSync(path.join(data, 'ledger/lock'), '1 17\n');
   const settings: Record<string, string> = {};
   const own = (slot: number) => ({ ...withClock(clocks, slot), ...settings });
-  const place = stack.use(await startFleet(`sqlite:${data}/strata.db`, { roles: ['all'], own, directory }));
+  const target = stack.use(await startFleet(`sqlite:${data}/strata.db`, { roles: ['all'], own, directory }));
   const owned = stack.move();
-  return { ...place, settings, clocks, disk, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { ...target, settings, clocks, disk, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-const only = async ({ fleet }: FleetPlace) => fleet.all()[0] ?? assert.fail('the process is online');
+const only = async ({ fleet }: FaultyFleet) => fleet.all()[0] ?? assert.fail('the process is online');
 
 /** Kills it when a file of this name appears in its data. */
-const killedAt = (folder: string, name: RegExp, begin: NodeJS.Signals | 0) => async (place: Place, load: FleetLoad) => {
-  const node = await only(place);
-  if (begin) node.child.kill(begin);
-  await untilFile(path.join(place.dataOf(0), folder), name, node.child);
-  await place.fleet.kill(node);
-  await restarted(place, load);
-};
+const killedAt =
+  (folder: string, name: RegExp, begin: NodeJS.Signals | 0) => async (target: TestFleet, load: FleetLoad) => {
+    const node = await only(target);
+    if (begin) node.child.kill(begin);
+    await untilFile(path.join(target.dataOf(0), folder), name, node.child);
+    await target.fleet.kill(node);
+    await restarted(target, load);
+  };
 
-export const singleProcess: Group<Place, FleetLoad> = {
+export const singleProcess: Group<TestFleet, FleetLoad> = {
   name: 'one process, SQLite',
   open,
   load: startLoad,
@@ -76,19 +77,19 @@ export const singleProcess: Group<Place, FleetLoad> = {
       await load.goesOn();
       return undefined;
     },
-    'a second process in a container of its own': async (place, load) => {
+    'a second process in a container of its own': async (target, load) => {
       const [program = '', ...args] = [...CONTAINER, 'true'];
       if (spawnSync(program, args).status !== 0) return 'this user may not make PID namespaces';
       const start = async () => {
-        await using _second = await startServe(place.dataOf(0), {}, CONTAINER);
+        await using _second = await startServe(target.dataOf(0), {}, CONTAINER);
       };
       const message = /^strata: .+lock is held by process \d+ on \S+ since \S+: another process of this service uses/;
       await assert.rejects(start(), { message });
       await load.goesOn(5);
       return undefined;
     },
-    'clock set back by two minutes, and by an hour': (place, load) =>
-      jump(place, [-2 * MINUTE_MS, -60 * MINUTE_MS], async (ms) => {
+    'clock set back by two minutes, and by an hour': (target, load) =>
+      jump(target, [-2 * MINUTE_MS, -60 * MINUTE_MS], async (ms) => {
         // More than five minutes before its key was made it signs nothing.
         if (ms === -60 * MINUTE_MS) await load.refuses(5);
         else await load.goesOn(5);

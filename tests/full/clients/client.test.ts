@@ -83,14 +83,14 @@ describe('the clients', () => {
   it('report problems with what the service answers, whose refusals are signed too', async () => {
     const baseUrl = scanned.service.base;
     const free = new StackClient({ baseUrl, key: await scanned.service.newKey('free') });
-    const askForEver = async () => {
+    const askUntilRefused = async () => {
       for (;;) await free.get('/stack/v1/stats');
     };
     for (const [ask, status, code] of [
       [() => client.get('/stack/v1/domains/{domain}', { path: { domain: 'co.uk' } }), 400, 'invalid_domain'],
       [() => client.get('/stack/v1/search', { query: { limit: 5_000 } }), 400, 'invalid_parameter'],
       [() => new StackClient({ baseUrl }).get('/stack/v1/stats'), 401, 'missing_key'],
-      [askForEver, 429, 'quota_exceeded'],
+      [askUntilRefused, 429, 'quota_exceeded'],
       [() => free.events().next(), 429, 'quota_exceeded'],
     ] as const) {
       const refusal: StackProblem = await ask()

@@ -16,11 +16,11 @@ import type { TestNode } from '../../support/nodes.ts';
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
 import { untilAnswer } from '../../support/until.ts';
 
-/** Set it to 10 for a long look. */
+/** Set it to 10 for a long run. */
 const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);
 const CONNECTIONS = 70;
 
-/** 0 where it was closed under way. */
+/** 0 when the connection closed before the answer. */
 const statusOf = ({ base }: TestNode, where: string) =>
   fetch(base + where).then(
     async (response) => {
@@ -30,12 +30,12 @@ const statusOf = ({ base }: TestNode, where: string) =>
     () => 0,
   );
 
-describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () => {
+describe('processes whose PostgreSQL fails', { skip: postgres.skip }, () => {
   const stack = new AsyncDisposableStack();
   let disk: SmallDisk | undefined;
   let server: PostgresServer;
   let link: BadLink;
-  let place: FleetAtWork;
+  let target: FleetAtWork;
   let fleet: Fleet;
 
   before(async () => {
@@ -46,26 +46,26 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
     server = stack.use(await startPostgres({ max_connections: String(CONNECTIONS) }, data ? { data } : {}));
     const databaseUrl = await server.fresh();
     link = stack.use(await startBadLink(databaseUrl));
-    place = stack.use(await startFleet(databaseUrl, { reachedAt: link.url }));
-    ({ fleet } = place);
+    target = stack.use(await startFleet(databaseUrl, { reachedAt: link.url }));
+    ({ fleet } = target);
   });
   after(() => stack.disposeAsync());
 
   const statuses = (where = '/ready') => Promise.all(fleet.all().map((node) => statusOf(node, where)));
 
-  /** Load before, through and after some trouble, and then all the checks. */
-  async function through(trouble: (load: FleetLoad) => Promise<void>): Promise<void> {
-    const load = await startLoad(place);
+  /** Load before, during and after a fault, and then all the checks. */
+  async function through(fault: (load: FleetLoad) => Promise<void>): Promise<void> {
+    const load = await startLoad(target);
     try {
       await load.goesOn();
       for (let time = 0; time < TIMES; time += 1) {
-        await trouble(load);
+        await fault(load);
         await load.goesOn();
         await untilAnswer('all are ready again', statuses, (all) => all.every((status) => status === 200));
       }
     } finally {
       await load.stop();
-      // What failed on the way must not fail what comes after it.
+      // A failure here must not fail the next test.
       link.become({ kind: 'ok' });
       disk?.clear();
       await server.sql('select 1').catch(() => server.start());
@@ -75,14 +75,14 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
       assert.deepEqual([child.exitCode, child.signalCode], [null, null], `a ${role} has ended`);
   }
 
-  /** They say of themselves that they live, and that nobody should come. */
+  /** They report that they are alive and not ready. */
   async function saysSo(load: FleetLoad): Promise<void> {
-    await untilAnswer('none is ready', statuses, (all) => all.every((status) => status === 503));
+    await untilAnswer('no process is ready', statuses, (all) => all.every((status) => status === 503));
     assert.deepEqual(new Set(await statuses('/health')), new Set([200]), 'each lives');
     await load.refuses();
   }
 
-  const TROUBLES: Readonly<Record<string, (load: FleetLoad) => Promise<void>>> = {
+  const FAULTS: Readonly<Record<string, (load: FleetLoad) => Promise<void>>> = {
     'go on when it was restarted, in order and by a crash': async (load) => {
       for (const how of ['fast', 'immediate', 'crash'] as const) {
         if (how === 'crash') await server.kill();
@@ -111,13 +111,13 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
     },
     'say that it takes no more connections, and go on when it does': async (load) => {
       const client = () => {
-        const one = new pg.Client({ connectionString: place.databaseUrl });
+        const one = new pg.Client({ connectionString: target.databaseUrl });
         one.on('error', () => {});
         return one;
       };
       const watcher = client();
       await watcher.connect();
-      const others: pg.Client[] = [];
+      const connections: pg.Client[] = [];
       /** Takes what is left. */
       const takeAll = async () => {
         for (;;) {
@@ -128,12 +128,12 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
             assert.equal((error as { code?: string }).code, '53300', String(error));
             return;
           }
-          others.push(one);
+          connections.push(one);
         }
       };
       try {
         const ours = "from pg_stat_activity where application_name like 'strata%'";
-        await untilAnswer('others have all connections', async () => {
+        await untilAnswer('other clients have all connections', async () => {
           await watcher.query(`select pg_terminate_backend(pid) ${ours}`);
           await takeAll();
           return (await watcher.query(`select 1 ${ours}`)).rowCount === 0;
@@ -145,13 +145,13 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
           await untilAnswer(`the log of the ${node.role} says what it is`, isLogged);
         }
       } finally {
-        await Promise.all([watcher, ...others].map((one) => one.end()));
+        await Promise.all([watcher, ...connections].map((one) => one.end()));
       }
     },
   };
-  for (const [what, trouble] of Object.entries(TROUBLES)) it(what, { timeout: 900_000 }, () => through(trouble));
+  for (const [what, fault] of Object.entries(FAULTS)) it(what, { timeout: 900_000 }, () => through(fault));
 
-  it('refuse what they cannot write when its disk is full, read on, and go on when there is room', {
+  it('refuse writes while its disk is full, keep reading, and continue when there is space', {
     timeout: 900_000,
   }, async (t) => {
     const full = disk;
@@ -160,12 +160,12 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
       const { base } = await fleet.api();
       const reads = [
         '/ledger/checkpoint',
-        `/ledger/receipts/${[...load.seen.answers.keys()][0]}`,
+        `/ledger/receipts/${[...load.received.answers.keys()][0]}`,
         '/.well-known/stack-keys.json',
       ];
       const before = load.statuses[503] ?? 0;
       await untilAnswer('clients are refused', () => {
-        // Again and again: a checkpoint of the server gives room back.
+        // Repeatedly: a checkpoint of the server frees space.
         full.fill();
         return (load.statuses[503] ?? 0) >= before + 10;
       });

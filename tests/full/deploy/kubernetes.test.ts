@@ -145,8 +145,8 @@ describe('the manifests', () => {
       }
     }
     for (const { metadata, spec } of of('Service')) {
-      const [workload, ...others] = chosenBy({ matchLabels: spec.selector });
-      assert.deepEqual(others, [], metadata.name);
+      const [workload, ...ambiguous] = chosenBy({ matchLabels: spec.selector });
+      assert.deepEqual(ambiguous, [], metadata.name);
       const ports = workload?.spec.template.spec.containers.flatMap((container) => container.ports);
       const names = ports?.map(({ name }) => name);
       for (const { targetPort } of spec.ports)
@@ -172,7 +172,7 @@ describe('the manifests', () => {
     }
     const scans = policies.find(({ metadata }) => metadata.name === 'scans');
     for (const { ipBlock } of scans.spec.egress[0].to)
-      assert.ok(ipBlock.except.length > 0, 'private networks are nobody’s site');
+      assert.ok(ipBlock.except.length > 0, 'private networks are not scanned');
   });
   it('take secrets that docs/operations.md says how to make', () => {
     const text = readFileSync(path.join(root, 'docs/operations.md'), 'utf8');

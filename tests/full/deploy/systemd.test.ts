@@ -31,7 +31,7 @@ describe('the units', () => {
       );
       const env = Object.fromEntries(pairs.map(([name, value]) => [name, value.replaceAll('%i', 'api')]));
       await assertSettings(await serviceOf(args), env);
-      // What it is given to read is what it is told to read.
+      // The files that the unit grants are the files that the settings name.
       const credentials = valuesOf(unit, 'LoadCredential').map((line) => line.split(':')[0]);
       for (const [name, value] of pairs.filter(([name]) => name.endsWith('_FILE')))
         assert.ok(credentials.includes(value.replace('%d/', '')), name);

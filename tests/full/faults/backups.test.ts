@@ -1,4 +1,4 @@
-// Backups and restores that are interrupted or killed at several moments: what is there afterwards is whole or cannot be taken for it,
+// Backups and restores that are interrupted or killed at several moments: the result is complete or does not look like a backup,
 // the source is as it was, and the same command, run again, does it.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ import { fillStore, type ServeProcess, settingsOf, startServe } from '../../supp
 import { fails, succeeds } from '../../support/strata-stack.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-/** Set it to 10 for a long look. */
+/** Set it to 10 for a long run. */
 const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);
 const SIGNALS = ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGINT'] as const;
 /** Of the time that it takes without an interruption. */
@@ -52,11 +52,11 @@ async function cutOff(args: readonly string[], env: Env, { sign, signal: cut, af
 describe('a backup that is cut off', () => {
   const stack = new AsyncDisposableStack();
   let env: Env;
-  let place: string;
+  let backups: string;
   let service: ServeProcess;
   let key: string;
   const receipts: string[] = [];
-  /** Whole, for restores. */
+  /** Complete, for restores. */
   let set: string;
 
   const random = randomFrom(1);
@@ -70,26 +70,26 @@ describe('a backup that is cut off', () => {
 
   before(async () => {
     const directory = stack.use(await temporaryDirectory());
-    ({ path: place } = stack.use(await temporaryDirectory()));
+    ({ path: backups } = stack.use(await temporaryDirectory()));
     ({ free: key } = await fillStore(path.join(directory.path, 'strata.db'), DOMAINS));
     env = settingsOf(directory.path);
     service = stack.use(await startServe(directory.path));
     await work(300);
-    set = path.join(place, 'set');
+    set = path.join(backups, 'set');
   });
   after(() => stack.disposeAsync());
 
-  it('is whole or none, leaves the service as it was, and is made when it is asked for again', {
+  it('is complete or absent, leaves the service unchanged, and succeeds when it is repeated', {
     timeout: 900_000,
   }, async () => {
-    const sign = path.join(place, '.set.unfinished');
+    const sign = path.join(backups, '.set.unfinished');
     const first = await cutOff(['backup', set, '--keys', `${set}.keys`], env, { sign });
     assert.equal(first.code, 0, first.stderr);
     const ends: Record<string, number> = {};
     for (let n = 0; n < SIGNALS.length * TIMES; n += 1) {
       const signal = SIGNALS[n % SIGNALS.length];
-      const name = path.join(place, `cut-${n}`);
-      const unfinished = path.join(place, `.cut-${n}.unfinished`);
+      const name = path.join(backups, `cut-${n}`);
+      const unfinished = path.join(backups, `.cut-${n}.unfinished`);
       const working = work(20);
       const afterMs = (CUT_AT[n % CUT_AT.length] ?? 0) * first.tookMs;
       const ended = await cutOff(['backup', name, '--keys', `${name}.keys`], env, {
@@ -112,16 +112,16 @@ describe('a backup that is cut off', () => {
       }
       await rm(`${name}.keys`, { force: true });
       for (const command of [['backup', '--verify'], ['restore']])
-        await fails([...command, name], { ...env, STRATA_DATA: path.join(place, 'none') }, 2);
+        await fails([...command, name], { ...env, STRATA_DATA: path.join(backups, 'none') }, 2);
       // All that it lacks may be its name.
       if (existsSync(path.join(unfinished, 'manifest.json'))) continue;
       if (existsSync(unfinished)) await fails(['backup', '--verify', unfinished], env, 2);
     }
     assert.match(JSON.stringify(ends), /in time/);
-    await succeeds(['backup', path.join(place, 'cut-0-again')], env);
+    await succeeds(['backup', path.join(backups, 'cut-0-again')], env);
     await succeeds(['check-store'], env);
     for (const id of receipts) assert.equal((await service.get(`/ledger/receipts/${id}`)).status, 200);
-    console.log(`backups ${JSON.stringify(ends)}, ${receipts.length} receipts given meanwhile`);
+    console.log(`backups ${JSON.stringify(ends)}, ${receipts.length} receipts issued in this time`);
   });
 
   it('and put back: what was there, all of it, or a service that does not start', { timeout: 900_000 }, async () => {
@@ -135,12 +135,12 @@ describe('a backup that is cut off', () => {
     const ends: Record<string, number> = {};
     let tookMs = 0;
     for (let n = 0; n < SIGNALS.length * TIMES; n += 1) {
-      const data = path.join(place, `data-${n}`);
+      const data = path.join(backups, `data-${n}`);
       await cp(old.path, data, { recursive: true });
       const here = settingsOf(data);
       const args = ['restore', set, '--keys', `${set}.keys`, '--replace'];
       const sign = path.join(data, 'restoring');
-      // The first one ends, to tell how long one takes.
+      // The first one ends, to measure how long one takes.
       const signal = n === 0 ? undefined : SIGNALS[n % SIGNALS.length];
       const afterMs = (CUT_AT[(n - 1) % CUT_AT.length] ?? 0) * tookMs;
       const ended = await cutOff(args, here, { sign, signal, afterMs });

@@ -13,9 +13,9 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { repeatDuring, untilAnswer } from '../../support/until.ts';
 
 const MEGABYTE = 1 << 20;
-/** Over what it had before: documents of some ten megabytes, read side by side, and what a garbage collector leaves of them. */
+/** Growth allowed: documents of some ten megabytes, read concurrently, and their garbage. */
 const MAX_GROWTH = 512 * MEGABYTE;
-/** An answer that waits so long for a document that is read is a service that stands still. */
+/** A request that waits longer than this for the parsing of a document means a blocked event loop. */
 const MAX_WAIT_MS = 60_000;
 
 const good: Hostility = (response) => {
@@ -34,7 +34,7 @@ const catalogue: Hostility = (response) =>
     }),
   );
 
-/** Feeds may be at port 80 or 443 alone, which not everybody may listen at; each host has an address of its own. */
+/** Feeds may be at port 80 or 443 alone, which need privileges; each host has its own address. */
 async function startFeeds(stack: AsyncDisposableStack): Promise<Readonly<Record<string, Publisher>> | undefined> {
   const net = `127.${64 + Math.floor(Math.random() * 128)}.${Math.floor(Math.random() * 256)}`;
   const kinds: [string, Hostility][] = [['good', good], ...Object.entries(HOSTILITIES)];
@@ -99,25 +99,25 @@ describe('a service whose publishers are hostile', () => {
     const stats = async () => (await json('feeds/stats')) as { readonly items: number; readonly polled: number };
     const goThrough = async () => {
       await untilAnswer('each feed was polled', stats, ({ polled }) => polled === Object.keys(feeds).length);
-      const seen = await listed();
-      console.log(JSON.stringify([...seen].map(([name, feed]) => [name, feed?.error])));
-      assert.equal(seen.get('good')?.error, null);
+      const shown = await listed();
+      console.log(JSON.stringify([...shown].map(([name, feed]) => [name, feed?.error])));
+      assert.equal(shown.get('good')?.error, null);
       for (const name of ['drip', 'loop', 'private', 'metadata', 'bomb', 'picture', 'deep'])
-        assert.ok((seen.get(name)?.error ?? '').length > 0, `${name} is told of`);
+        assert.ok((shown.get(name)?.error ?? '').length > 0, `${name} is reported`);
       // What it calls itself is not multiplied.
-      assert.ok((seen.get('laughs')?.title ?? '').length < 100);
-      assert.match(seen.get('private')?.error ?? '', /forbidden/);
-      assert.match(seen.get('metadata')?.error ?? '', /forbidden/);
+      assert.ok((shown.get('laughs')?.title ?? '').length < 100);
+      assert.match(shown.get('private')?.error ?? '', /forbidden/);
+      assert.match(shown.get('metadata')?.error ?? '', /forbidden/);
 
       const isRead = (all: Awaited<ReturnType<typeof sources>>) => typeof all.get('kev')?.last_sync === 'string';
       const read = await untilAnswer('the catalogue was read', sources, isRead);
       for (const name of ['epss', 'osv']) assert.equal(read.get(name)?.last_sync, null);
       kev.answer = HOSTILITIES.garbled;
-      const told = await untilAnswer('each failing source says so', sources, (all) =>
+      const failing = await untilAnswer('each failing source has its error', sources, (all) =>
         ['kev', 'epss', 'nvd', 'osv'].every((name) => (all.get(name)?.error ?? '') !== ''),
       );
-      console.log(JSON.stringify([...told.values()].map(({ source, error }) => [source, error])));
-      assert.ok(told.get('kev')?.last_sync, 'what was read before stays');
+      console.log(JSON.stringify([...failing.values()].map(({ source, error }) => [source, error])));
+      assert.ok(failing.get('kev')?.last_sync, 'what was read before stays');
 
       // A feed that turned bad keeps its items.
       const { items } = await stats();

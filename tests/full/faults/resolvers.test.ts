@@ -1,5 +1,5 @@
-// What becomes of the collection when the resolvers are dead in one way after another: nothing is taken for gone, domains are put off
-// and tried again, whoever watches sees it, and all goes on by itself.
+// What becomes of the collection when the resolvers are dead in several ways: no provider ends, domains are postponed
+// and retried, the metrics show it, and scanning recovers by itself.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
@@ -11,7 +11,7 @@ import { type TestNode, testNodes } from '../../support/nodes.ts';
 import { untilAnswer } from '../../support/until.ts';
 
 const DOMAINS = 16;
-/** Looks a few seconds apart, and two of them that say the same are believed: whatever could go wrong does so at once. */
+/** Scans a few seconds apart, two equal ones confirm a change: a wrong change would appear at once. */
 const HASTY = { STRATA_RESCAN_HOURS: '0.001', STRATA_CONFIRM_AFTER_HOURS: '0.0002', STRATA_ON_DEMAND_PER_HOUR: '1000' };
 const DEAD: readonly ResolverState[] = ['stopped', 'silent', 'refuses', 'fails', 'nxdomain'];
 
@@ -25,7 +25,7 @@ async function figuresOf({ metricsBase }: TestNode) {
 }
 
 describe('a collection whose resolvers are dead', { skip: postgres.skip }, () => {
-  it('takes nothing for gone, puts domains off, shows it, and goes on by itself', { timeout: 900_000 }, async () => {
+  it('ends no provider, postpones domains, reports it, and recovers by itself', { timeout: 900_000 }, async () => {
     await using internet = await createInternet({ domains: DOMAINS, hasFaults: false });
     const databaseUrl = await postgres.fresh();
     await using store = await openStore(databaseUrl, { poolSize: 3 });
@@ -37,7 +37,7 @@ describe('a collection whose resolvers are dead', { skip: postgres.skip }, () =>
     await using nodes = await testNodes({ databaseUrl, domains: DOMAINS, canApiScan: true });
     const settings = { ...HASTY, STRATA_RESOLVERS: resolver.address };
     const [scanner, api] = await Promise.all([nodes.start('scanner', settings), nodes.start('api', settings)]);
-    /** By domain: what it runs, and how often it was looked for in vain, one time after another. */
+    /** By domain: its services, and the number of consecutive failed scans. */
     const known = async () => {
       const stored = await Promise.all(listed.map((name) => store.domain(name)));
       const services = stored.map((domain) =>
@@ -48,27 +48,30 @@ describe('a collection whose resolvers are dead', { skip: postgres.skip }, () =>
         rows: await rowsIn(databaseUrl, 'select failures, next_due_at, last_scanned_at from domains'),
       };
     };
-    const looks = async () => Number((await rowsIn(databaseUrl, 'select count(*) as n from scans'))[0]?.n);
-    await untilAnswer('each is looked at twice', looks, (count) => count >= 2 * listed.length);
+    const scans = async () => Number((await rowsIn(databaseUrl, 'select count(*) as n from scans'))[0]?.n);
+    await untilAnswer('each is scanned twice', scans, (count) => count >= 2 * listed.length);
     const before = await known();
     assert.ok(before.services.filter(({ length }) => length > 0).length >= listed.length - 2);
 
     let failures = 0;
     for (const state of DEAD) {
-      const seen = await figuresOf(scanner);
+      const figures = await figuresOf(scanner);
       await resolver.become(state);
       failures = Math.max(...(await known()).rows.map((row) => Number(row.failures)));
-      const { services, rows } = await untilAnswer(`each was looked for in vain: ${state}`, known, ({ rows }) =>
+      const { services, rows } = await untilAnswer(`each scan failed: ${state}`, known, ({ rows }) =>
         rows.every((row) => Number(row.failures) > failures),
       );
       assert.deepEqual(services, before.services, `${state}: what was known is kept`);
       for (const { next_due_at, last_scanned_at } of rows)
         assert.ok(Number(next_due_at) > Number(last_scanned_at), 'it is put off, not asked again at once');
       const shown = await figuresOf(scanner);
-      assert.ok(shown.unmeasured >= seen.unmeasured + listed.length, `${state}: ${JSON.stringify([seen, shown])}`);
-      if (state === 'silent') assert.ok(shown.timeouts > seen.timeouts);
+      assert.ok(
+        shown.unmeasured >= figures.unmeasured + listed.length,
+        `${state}: ${JSON.stringify([figures, shown])}`,
+      );
+      if (state === 'silent') assert.ok(shown.timeouts > figures.timeouts);
       const asked = await get(api, `/stack/v1/domains/${unknown}`, key);
-      // Where nobody answers it takes longer than a request waits; in no case is the name said not to exist.
+      // Without any answer it takes longer than a request waits; the name is never reported as nonexistent.
       const isOpen = asked.status === 503 || (state === 'silent' && /is being scanned/.test(asked.text));
       assert.ok(isOpen, `${state}: ${asked.text}`);
       assert.equal((await get(api, `/stack/v1/domains/${listed[0]}`, key)).status, 200);
@@ -83,6 +86,6 @@ describe('a collection whose resolvers are dead', { skip: postgres.skip }, () =>
     const ask = () => get(api, `/stack/v1/domains/${unknown}`, key);
     await untilAnswer('it is scanned when it is asked for', ask, ({ status }) => status === 200);
     assert.deepEqual(await rowsIn(databaseUrl, 'select * from changes'), [], 'nothing has changed');
-    console.log(`${await looks()} looks, up to ${failures} in vain one after another`);
+    console.log(`${await scans()} scans, up to ${failures} consecutive failures`);
   });
 });

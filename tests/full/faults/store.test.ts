@@ -1,4 +1,4 @@
-// What a damaged, full, locked or vanished SQLite store does to the service, on real processes: it says so in words, makes nothing
+// What a damaged, full, locked or vanished SQLite store does to the service, on real processes: it reports the error, makes nothing
 // worse, loses nothing that was acknowledged, and goes on when it can.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -25,7 +25,7 @@ async function isUnavailable(answer: Response): Promise<void> {
   assert.match(body.detail, /cannot read or write its data right now/);
 }
 
-async function place(domains = 200) {
+async function dataDirectory(domains = 200) {
   const directory = await temporaryDirectory();
   const file = path.join(directory.path, 'strata.db');
   return { ...directory, file, ...(await fillStore(file, domains)) };
@@ -52,10 +52,10 @@ function spoil(file: string, share = DAMAGED_SHARE): void {
 }
 
 describe('a service whose disk is full', { skip: !hasLimits && 'there is no prlimit here' }, () => {
-  it('answers 503 to whom it must count, all else from memory, and goes on when there is room', {
+  it('answers 503 where it must count a request, all else from memory, and continues when there is space', {
     timeout: 300_000,
   }, async () => {
-    await using at = await place();
+    await using at = await dataDirectory();
     await using service = await startServe(at.path);
     const receiptOf = async () => {
       const known = await service.get('/stack/v1/domains/d1.com', at.free);
@@ -89,10 +89,10 @@ describe('a service whose disk is full', { skip: !hasLimits && 'there is no prli
 });
 
 describe('a service whose store is locked by another process', () => {
-  it('answers 503 to whom it must count, reads on, and goes on when the lock is gone', {
+  it('answers 503 where it must count a request, keeps reading, and continues when the lock is released', {
     timeout: 300_000,
   }, async () => {
-    await using at = await place();
+    await using at = await dataDirectory();
     await using service = await startServe(at.path);
     const ask = () => service.get('/stack/v1/domains/d1.com', at.counted);
     assert.equal((await ask()).status, 200);
@@ -108,8 +108,8 @@ describe('a service whose store is locked by another process', () => {
 describe('a service whose store may not be written', { skip: otherUserSkip() }, () => {
   it('does not start, and says why in a line, whether it is the file or the folder', { timeout: 120_000 }, async () => {
     for (const what of ['file', 'folder'] as const) {
-      await using at = await place(3);
-      // As a service that ran before, by somebody else.
+      await using at = await dataDirectory(3);
+      // As a service that another user ran before.
       chmodSync(at.path, 0o755);
       chmodSync(at.file, 0o644);
       if (what === 'file') chownSync(at.path, OTHER_UID, OTHER_UID);
@@ -125,12 +125,12 @@ describe('a store with damaged pages', () => {
   it('is reported, is not made worse, is found by check-store and repaired by restore', {
     timeout: 300_000,
   }, async () => {
-    await using at = await place();
+    await using at = await dataDirectory();
     const env = settingsOf(at.path);
     const set = path.join(at.path, 'set');
     await succeeds(['backup', set], env);
     await succeeds(['check-store'], env);
-    // Its name tables are whole: the service starts, and meets the damage when it is asked.
+    // Its name tables are intact: the service starts, and requests find the damage.
     spoil(at.file);
     const { size } = statSync(at.file);
     const damaged = digestOfDamage(at.file, size);
@@ -162,8 +162,8 @@ describe('a store with damaged pages', () => {
     assert.equal((await service.get('/stack/v1/domains/d199.com', at.free)).status, 200);
   });
 
-  it('is no reason for a backup to pass for a whole one', async () => {
-    await using at = await place();
+  it('does not make a damaged backup look complete', async () => {
+    await using at = await dataDirectory();
     const set = path.join(at.path, 'set');
     spoil(at.file);
     assert.match(await fails(['backup', set], settingsOf(at.path)), /damaged/);
@@ -172,9 +172,9 @@ describe('a store with damaged pages', () => {
 });
 
 describe('a store that was killed', () => {
-  /** A place as a kill leaves it, with a write-ahead log that holds what was written last. */
+  /** A data directory as a kill leaves it, with a write-ahead log that holds what was written last. */
   const killed = async () => {
-    const at = await place(20);
+    const at = await dataDirectory(20);
     await using service = await startServe(at.path);
     for (let i = 0; i < 30; i += 1)
       assert.equal((await service.get(`/stack/v1/domains/d${i % 20}.com`, at.counted)).status, 200);
@@ -191,9 +191,9 @@ describe('a store that was killed', () => {
   for (const [what, spoilLog] of [
     ['cut off', (log: string) => truncateSync(log, statSync(log).size >> 1)],
     ['damaged', (log: string) => spoil(log, 0.5)],
-    ['gone', (log: string) => rmSync(log)],
+    ['removed', (log: string) => rmSync(log)],
   ] as const) {
-    it(`is an older one, and whole, where its log is ${what}`, { timeout: 120_000 }, async () => {
+    it(`is an older one, and complete, when its log is ${what}`, { timeout: 120_000 }, async () => {
       await using at = await killed();
       spoilLog(`${at.file}-wal`);
       rmSync(`${at.file}-shm`, { force: true });

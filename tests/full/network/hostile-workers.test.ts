@@ -1,4 +1,4 @@
-// Workers that lie, flood and never end, beside one that is honest: every stream is whole, and the gateway stays what it was.
+// Workers that lie, flood and never end, beside one that is honest: every stream is complete, and the gateway stays healthy.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -23,7 +23,7 @@ const MAX_GROWTH_BYTES = 256 * 2 ** 20;
 let cluster: Cluster;
 let gateway: GatewayProcess;
 
-/** A host that offers the model as the honest one does, with more slots and more speed than anybody. */
+/** A host that offers the model as the honest one does, with more slots and more speed than any other. */
 async function hostile(script: WorkerScript): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const node = stack.use(await host());
@@ -55,7 +55,7 @@ async function offerOf(node: PeerNode, info: ReturnType<typeof createSimulatedEn
   return { kind: 'offer', offer: bytes, signature: await node.sign(offerSignedBytes(bytes)) } as const;
 }
 
-/** Six concurrent streams, all of them whole. */
+/** Six concurrent streams, all complete. */
 const assertServes = () => {
   const asks = Array.from({ length: 6 }, (_, i): StreamAsk => ({ ...ask, seed: ask.seed + i }));
   return assertComplete(clientOf(gateway), asks);
@@ -95,9 +95,9 @@ describe('a worker', { timeout: 120_000 }, () => {
     const greeting = { kind: 'hello', version: 1, software: 'flood', role: 'worker' } as const;
     await channel.send(encodeFrame(greeting));
     const jobs = Array.from({ length: 10_000 }, (_, i) => ({ id: i + 1, phase: 'writing' as const }));
-    const pulse = encodeFrame({ kind: 'pulse', running: 10_000, waiting: 0, jobs });
-    const [sent] = await Promise.all([flood(channel, pulse, 2 ** 30), assertServes()]);
-    assert.ok(sent < 2 ** 28, `it is hung up on, not heard out: ${sent} bytes`);
+    const heartbeat = encodeFrame({ kind: 'pulse', running: 10_000, waiting: 0, jobs });
+    const [sent] = await Promise.all([flood(channel, heartbeat, 2 ** 30), assertServes()]);
+    assert.ok(sent < 2 ** 28, `its connection is closed before the end: ${sent} bytes`);
     const growth = (await gatewayBytes()) - before;
     assert.ok(growth < MAX_GROWTH_BYTES, `${Math.round(growth / 2 ** 20)} MiB more after ${sent} bytes`);
   });

@@ -9,7 +9,7 @@ const simulated = { tokensPerSecond: 100, slots: 8 };
 /** Generous, for a machine whose cores are busy; what a lost worker costs is measured in bench/. */
 const MAX_GAP_MS = 30_000;
 
-/** A gateway with workers, and streams of it, each of which is complete and never stands still. */
+/** A gateway with workers, and streams of it, each complete and never stalled. */
 async function served(workers: number) {
   const cluster = await Cluster.open();
   const gateway = await cluster.startGateway();
@@ -34,7 +34,7 @@ describe('a worker that is lost', { timeout: 300_000 }, () => {
     await frozen;
   });
 
-  // What was sent is lost, or comes when the link heals, long after the answer has gone on elsewhere.
+  // The sent frames are lost, or arrive when the link recovers, long after another worker has continued the answer.
   for (const kind of ['silent', 'held'] as const)
     it(`by a link that falls silent (${kind}) is noticed within seconds, and taken again when it heals`, async () => {
       await using here = await served(0);

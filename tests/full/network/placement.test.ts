@@ -1,4 +1,4 @@
-// How long first tokens take with our choice of a worker and with others, in simulated time; bench/network/routing.ts measures more of it.
+// Time to first token with our choice of a worker and with known policies, in simulated time; bench/network/routing.ts measures more of it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { POLICIES } from '../../../bench/network/policies.ts';

@@ -30,7 +30,7 @@ const OF_START = 1;
 
 describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
   let internet: Internet;
-  let place: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let temporary: Awaited<ReturnType<typeof temporaryDirectory>>;
   let busy: Busy;
   let second: Harness;
   /** Made while both nodes worked; receipts that were given before it; an answer of the second node, whose key is its own. */
@@ -40,7 +40,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
 
   /** A node beside another: the ledger's keys are the same, those of receipts its own. */
   async function beside(directory: string, settings: Env): Promise<Harness> {
-    const data = path.join(place.path, `node-${Math.random()}`);
+    const data = path.join(temporary.path, `node-${Math.random()}`);
     await cp(path.join(directory, 'keys/ledger'), path.join(data, 'keys/ledger'), { recursive: true });
     return startHarness({ internet, settings: { ...settings, STRATA_DATA: data }, world: busy.world });
   }
@@ -49,30 +49,30 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
   const manifestOf = (folder: string) => JSON.parse(readFileSync(path.join(folder, 'manifest.json'), 'utf8'));
   /** Nothing at all yet. */
   const nowhere = async () => ({
-    STRATA_DATA: path.join(place.path, `data-${Math.random()}`),
+    STRATA_DATA: path.join(temporary.path, `data-${Math.random()}`),
     STRATA_DATABASE_URL: await postgres.empty(),
   });
 
   before(async () => {
     internet = await sharedInternet();
-    place = await temporaryDirectory();
+    temporary = await temporaryDirectory();
     const settings = { STRATA_DATABASE_URL: await postgres.empty() };
     busy = await startBusy(internet, settings);
     second = await beside(busy.harness.directory, settings);
-    const told = await ask(second);
-    answer = path.join(place.path, 'answer.json');
-    await writeFile(answer, told.text);
-    set = path.join(place.path, 'set');
-    given = [...busy.receiptIds, receiptOf(told)];
+    const latest = await ask(second);
+    answer = path.join(temporary.path, 'answer.json');
+    await writeFile(answer, latest.text);
+    set = path.join(temporary.path, 'set');
+    given = [...busy.receiptIds, receiptOf(latest)];
     await repeatDuring(succeeds(['backup', set, '--keys', `${set}.keys`], busy.env), busy.step, () => ask(second));
   });
   after(async () => {
     await second?.[Symbol.asyncDispose]();
     await busy?.[Symbol.asyncDispose]();
-    await place?.[Symbol.asyncDispose]();
+    await temporary?.[Symbol.asyncDispose]();
   });
 
-  it('has the leaves once, under the checkpoint that covers them all, and is found whole', async () => {
+  it('has the leaves once, under the checkpoint that covers them all, and verifies', async () => {
     const { ledger, files } = manifestOf(set);
     assert.ok(ledger.leaves >= given.length);
     assert.equal(ledger.checkpoint_leaves, ledger.leaves);
@@ -93,12 +93,12 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
       await using one = await startHarness({ internet, settings: env, world: busy.world });
       assert.equal(one.running.service.app.ledger.log.size, leaves + OF_START);
       await using two = await beside(env.STRATA_DATA, { STRATA_DATABASE_URL: env.STRATA_DATABASE_URL });
-      const told = await receiptsInRows(readPart(set, 'store/stream_events.copy.gz'));
-      assert.ok(told.length > 0);
-      for (const id of [...given, ...told])
+      const latest = await receiptsInRows(readPart(set, 'store/stream_events.copy.gz'));
+      assert.ok(latest.length > 0);
+      for (const id of [...given, ...latest])
         for (const node of [one, two])
           assert.equal((await node.ask(`/ledger/receipts/${id}`)).status, 200, `${id} was given before the backup`);
-      // The key that signed it was on a machine that is gone.
+      // The key that signed it was on a lost machine.
       await succeeds(['verify', answer, '--base', two.base], {});
       for (const [from, at] of [
         [one, two],
@@ -114,13 +114,13 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     }
     assert.deepEqual((await checkStore(env.STRATA_DATABASE_URL)).findings, []);
 
-    // It was published further than the backup: what this node served last tells, and so does the database, and a witness.
+    // The published ledger is newer than the backup: this node's last checkpoint shows it, and so do the database and a witness.
     const elsewhere = await nowhere();
     const fork = /were published: going on from the older one would fork it/;
     const { STRATA_DATA, STRATA_DATABASE_URL } = elsewhere;
     assert.match(await fails(['restore', set], { ...env, STRATA_DATABASE_URL }), fork);
     assert.match(await fails(['restore', set, '--unverified'], { ...env, STRATA_DATA }), fork);
-    const witness = path.join(place.path, 'witness');
+    const witness = path.join(temporary.path, 'witness');
     await cp(path.join(env.STRATA_DATA, 'ledger/checkpoint'), witness);
     assert.match(await fails(['restore', set, '--published', witness, '--unverified'], elsewhere), fork);
     assert.match(
@@ -141,7 +141,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
   it('is not put where another log of as many receipts was published', async () => {
     const env = await nowhere();
     const text = await readFile(path.join(set, 'ledger/checkpoint'), 'utf8');
-    const other = path.join(place.path, 'other');
+    const other = path.join(temporary.path, 'other');
     const lines = text.split('\n');
     lines[2] = Buffer.alloc(32, 7).toString('base64');
     await writeFile(other, lines.join('\n'));
@@ -156,7 +156,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
 
   it('is not made where the keys of the ledger are not', async () => {
     const { STRATA_DATA } = await nowhere();
-    const stderr = await fails(['backup', path.join(place.path, 'keyless')], { ...busy.env, STRATA_DATA });
+    const stderr = await fails(['backup', path.join(temporary.path, 'keyless')], { ...busy.env, STRATA_DATA });
     assert.match(stderr, /has no signing key of receipts and ledger: .*\(STRATA_DATA\)/);
   });
 

@@ -46,11 +46,11 @@ describe('a backup of a service at work', () => {
   it('holds every receipt that was given before it, and a service continues from it', async () => {
     internet = await sharedInternet();
     await using busy = await startBusy(internet);
-    await using place = await temporaryDirectory();
+    await using directory = await temporaryDirectory();
     const given = [...busy.receiptIds];
-    const folder = path.join(place.path, 'one');
+    const folder = path.join(directory.path, 'one');
     await repeatDuring(succeeds(['backup', folder, '--keys', `${folder}.keys`], busy.env), busy.step);
-    const last = path.join(place.path, 'last');
+    const last = path.join(directory.path, 'last');
     const contents = await contentsOf(busy.harness, busy.domains);
     await succeeds(['backup', last], busy.env);
     for (const each of [folder, last])
@@ -79,25 +79,25 @@ describe('a backup of a service at work', () => {
 
 describe('a backup', () => {
   let busy: Busy;
-  let place: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let set: string;
   let trusted: readonly string[];
   before(async () => {
     internet = await sharedInternet();
     busy = await startBusy(internet);
     trusted = ['--ledger-key', await ledgerKeyOf(busy.harness)];
-    place = await temporaryDirectory();
-    set = path.join(place.path, 'set');
-    await succeeds(['backup', set, '--keys', path.join(place.path, 'keys')], busy.env);
+    directory = await temporaryDirectory();
+    set = path.join(directory.path, 'set');
+    await succeeds(['backup', set, '--keys', path.join(directory.path, 'keys')], busy.env);
   });
   after(async () => {
     await busy?.[Symbol.asyncDispose]();
-    await place?.[Symbol.asyncDispose]();
+    await directory?.[Symbol.asyncDispose]();
   });
 
-  it('is closed to others, and has no private key', async () => {
+  it('is readable only by its owner, and has no private key', async () => {
     assert.equal(statSync(set).mode & 0o077, 0);
-    assert.equal(statSync(path.join(place.path, 'keys')).mode & 0o777, 0o600);
+    assert.equal(statSync(path.join(directory.path, 'keys')).mode & 0o777, 0o600);
     const names = readdirSync(set, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
     assert.ok(names.length >= 5);
     const keys = JSON.parse(readFileSync(path.join(busy.harness.directory, 'keys/receipts/signing-keys.json'), 'utf8'));
@@ -109,7 +109,7 @@ describe('a backup', () => {
     const files: string[] = manifestOf(set).files.map((each: { readonly path: string }) => each.path);
     assert.deepEqual(files.sort(), ['ledger/checkpoint', 'ledger/leaves.gz', 'public-keys.json', 'strata.db']);
     for (const name of files) {
-      const copy = path.join(place.path, 'damaged');
+      const copy = path.join(directory.path, 'damaged');
       const spoil = async (how: (file: string) => Promise<void>) => {
         await cp(set, copy, { recursive: true });
         await how(path.join(copy, name));
@@ -126,10 +126,10 @@ describe('a backup', () => {
     }
   });
 
-  it('is refused with an API key that somebody added, whatever they wrote beside it', {
+  it('is refused with an added API key, even with an altered manifest', {
     timeout: 300_000,
   }, async () => {
-    const copy = path.join(place.path, 'altered');
+    const copy = path.join(directory.path, 'altered');
     await cp(set, copy, { recursive: true });
     const manifest = manifestOf(copy);
     const store = path.join(copy, 'strata.db');
@@ -145,7 +145,7 @@ describe('a backup', () => {
     await using to = await empty();
     const refused = async (folder: string, message: RegExp) => {
       assert.match(await fails(['backup', '--verify', folder], busy.env), message);
-      for (const options of [trusted, ['--keys', path.join(place.path, 'keys')], []])
+      for (const options of [trusted, ['--keys', path.join(directory.path, 'keys')], []])
         assert.match(await fails(['restore', folder, ...options], to.env), message);
       assert.ok(!existsSync(to.data));
     };
@@ -153,16 +153,16 @@ describe('a backup', () => {
     await rm(path.join(copy, 'manifest.note'));
     await refused(copy, /the backup is not signed: .*--unverified accepts it/);
     await succeeds(['restore', copy, '--unverified'], to.env);
-    // With keys of their own, whoever can write to the backup makes another one of it.
-    const other = path.join(place.path, 'other-key');
+    // A writer of the backup folder can sign it with another key.
+    const other = path.join(directory.path, 'other-key');
     await succeeds(['backup', other], to.env);
     await rm(to.data, { recursive: true });
     await refused(other, /signed by localhost\/strata\/stack\+\w{8}\+\S+, a key that is not known here/);
     assert.match(await succeeds(['backup', '--verify', other, '--unverified'], {}), /its signature was not verified/);
   });
 
-  it('is none without its manifest, and of no later form', async () => {
-    const copy = path.join(place.path, 'other');
+  it('is refused without its manifest, and in a later format', async () => {
+    const copy = path.join(directory.path, 'other');
     await cp(set, copy, { recursive: true });
     const manifest = path.join(copy, 'manifest.json');
     const text = readFileSync(manifest, 'utf8');
@@ -182,9 +182,9 @@ describe('a backup', () => {
     }
   });
 
-  it('has its name once it is whole: a kill leaves nothing that could be taken for one', async () => {
-    const name = path.join(place.path, 'killed');
-    const unfinished = path.join(place.path, '.killed.unfinished');
+  it('gets its name when it is complete: a kill leaves nothing that looks like a backup', async () => {
+    const name = path.join(directory.path, 'killed');
+    const unfinished = path.join(directory.path, '.killed.unfinished');
     await mkdir(path.join(unfinished, 'store'), { recursive: true });
     await writeFile(path.join(unfinished, 'strata.db'), 'half');
     await fails(['backup', '--verify', unfinished], busy.env, 2);
@@ -198,17 +198,17 @@ describe('a backup', () => {
     await using to = await empty();
     const mixed = { ...to.env, STRATA_DATABASE_URL: `sqlite:${path.join(busy.harness.directory, 'strata.db')}` };
     assert.match(
-      await fails(['backup', path.join(place.path, 'mixed')], mixed),
+      await fails(['backup', path.join(directory.path, 'mixed')], mixed),
       /checkpoint is of \d+ leaves, there are 0: is STRATA_DATA/,
     );
-    assert.ok(!existsSync(path.join(place.path, 'mixed')));
+    assert.ok(!existsSync(path.join(directory.path, 'mixed')));
     assert.ok(!existsSync(path.join(to.data, 'keys')));
   });
 
   it('of a service that was never started has the first keys, with which it is restored', async () => {
     await using from = await empty();
     await using to = await empty();
-    const early = path.join(place.path, 'early');
+    const early = path.join(directory.path, 'early');
     await succeeds(['keys', 'create'], from.env);
     await succeeds(['backup', early, '--keys', `${early}.keys`], from.env);
     await succeeds(['restore', early, '--keys', `${early}.keys`], to.env);
@@ -228,10 +228,10 @@ describe('a backup', () => {
 
   it('gives new keys where the private ones are not given, and old receipts hold', async () => {
     await using to = await empty();
-    const answer = path.join(place.path, 'answer.json');
+    const answer = path.join(directory.path, 'answer.json');
     const { text } = await busy.harness.get(`/stack/v1/domains/${busy.domains[1]}`);
     await writeFile(answer, text);
-    const later = path.join(place.path, 'later');
+    const later = path.join(directory.path, 'later');
     await succeeds(['backup', later], busy.env);
     assert.match(await succeeds(['restore', later, ...trusted], to.env), /new signing keys were made/);
     await using restored = await startHarness({ internet, settings: to.env });
@@ -246,7 +246,7 @@ describe('a backup', () => {
     timeout: 120_000,
   }, async () => {
     await using to = await empty();
-    await succeeds(['restore', set, '--keys', path.join(place.path, 'keys')], to.env);
+    await succeeds(['restore', set, '--keys', path.join(directory.path, 'keys')], to.env);
     let published = '';
     {
       await using restored = await startHarness({ internet, settings: to.env });
@@ -260,9 +260,9 @@ describe('a backup', () => {
     await rename(ledger, `${ledger}.lost`);
     assert.match(await fails(['restore', set, '--replace'], to.env), /would fork it/, 'the store knows it too');
     await rename(`${ledger}.lost`, ledger);
-    // The service of before is gone, and a witness has its checkpoint.
+    // The earlier service is lost, and a witness has its checkpoint.
     await using elsewhere = await empty();
-    const witness = path.join(place.path, 'checkpoint');
+    const witness = path.join(directory.path, 'checkpoint');
     await writeFile(witness, published);
     assert.match(await fails(['restore', set, ...trusted, '--published', witness], elsewhere.env), /were published/);
 
@@ -282,7 +282,7 @@ describe('a backup', () => {
     assert.equal((await renamed.ask(`/ledger/receipts/${busy.receiptIds[0]}`)).status, 200);
   });
 
-  it('is in place whole or not served: a service does not start in the midst of a restore', async () => {
+  it('is complete or not served: a service does not start during a restore', async () => {
     await using to = await empty();
     await succeeds(['restore', set, ...trusted], to.env);
     await mkdir(path.join(to.data, 'restoring'));

@@ -19,7 +19,7 @@ const LEAVES = 600;
 
 type Env = { readonly STRATA_DATA: string; readonly STRATA_DATABASE_URL?: string };
 
-/** A store with a ledger of so many receipts, of which it tells the last one. */
+/** A store with a ledger of so many receipts; returns the last one. */
 async function fill(env: Env, beside: () => Promise<void> = async () => {}, leaves = LEAVES): Promise<void> {
   const config = readConfig(env);
   await using store = await openStore(config.databaseUrl);
@@ -28,9 +28,9 @@ async function fill(env: Env, beside: () => Promise<void> = async () => {}, leav
   const issued = Array.from({ length: leaves }, (_, number) => issueReceipt({ number }, ledger.issuing()));
   await Promise.all(issued.map(({ leaf }) => ledger.log.append(leaf)));
   await store.stream.begin(0, 1);
-  const told = { type: 'migration', domain: null, providers: [], category: null } as const;
+  const event = { type: 'migration', domain: null, providers: [], category: null } as const;
   const body = JSON.stringify(issued.at(-1)?.body);
-  await store.stream.append([{ ...told, publishedUs: 1, body }], { from: 0, to: 1 });
+  await store.stream.append([{ ...event, publishedUs: 1, body }], { from: 0, to: 1 });
   await beside();
 }
 
@@ -42,20 +42,20 @@ const UNKNOWN = `insert into stream_events (seq, published_us, type, providers, 
 
 describe('a ledger in a folder', () => {
   it('passes while it is written to, and what is damaged is found', async () => {
-    await using place = await temporaryDirectory();
-    const env = { STRATA_DATA: place.path };
+    await using directory = await temporaryDirectory();
+    const env = { STRATA_DATA: directory.path };
     await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
     assert.match(await succeeds(['check-store'], env), new RegExp(`ledger of ${LEAVES} leaves`));
 
-    const journal = path.join(place.path, 'ledger/journal', '0'.repeat(16));
-    const whole = await readFile(journal);
-    const spoilt = Buffer.from(whole);
+    const journal = path.join(directory.path, 'ledger/journal', '0'.repeat(16));
+    const intact = await readFile(journal);
+    const spoilt = Buffer.from(intact);
     spoilt[1_000] = (spoilt[1_000] ?? 0) ^ 1;
     await writeFile(journal, spoilt);
     await assertFound(env, /^The ledger: (?:.*damaged at byte|the checkpoint is of 600 leaves, there are \d+)/);
-    await writeFile(journal, whole);
+    await writeFile(journal, intact);
 
-    const checkpoint = path.join(place.path, 'ledger/checkpoint');
+    const checkpoint = path.join(directory.path, 'ledger/checkpoint');
     const note = await readFile(checkpoint, 'utf8');
     await writeFile(checkpoint, note.replace(`\n${LEAVES}\n`, `\n${LEAVES - 1}\n`));
     await assertFound(env, /^The ledger: the checkpoint is not signed by a key of this directory/);
@@ -68,23 +68,23 @@ describe('a ledger in a folder', () => {
       message: /^the checkpoint in the database is of 600 leaves, the disk holds \d+/,
     };
     await assert.rejects(fill(env), lost);
-    await writeFile(journal, whole);
+    await writeFile(journal, intact);
     await writeFile(checkpoint, note);
 
     assert.deepEqual(await findingsOf(env), []);
-    const folder = path.join(place.path, 'ledger');
+    const folder = path.join(directory.path, 'ledger');
     await rename(folder, `${folder}.away`);
     await assertFound(env, /^The ledger: the checkpoint is of 600 leaves, there are 0/, 'all of it is lost');
     await rename(`${folder}.away`, folder);
-    await exec(`sqlite:${path.join(place.path, 'strata.db')}`, UNKNOWN);
+    await exec(`sqlite:${path.join(directory.path, 'strata.db')}`, UNKNOWN);
     await assertFound(env, /^The ledger lacks 1 of the 2 receipts .* cr_a{32} among them/);
   });
 });
 
 describe('a ledger in tiles', () => {
   it('is found damaged, with the name of the tile', async () => {
-    await using place = await temporaryDirectory();
-    const env = { STRATA_DATA: place.path };
+    await using directory = await temporaryDirectory();
+    const env = { STRATA_DATA: directory.path };
     await fill(env, undefined, 4_100);
     assert.deepEqual(await findingsOf(env), []);
     const damaged: readonly (readonly [string, (bytes: Buffer) => Buffer, RegExp])[] = [
@@ -93,13 +93,13 @@ describe('a ledger in tiles', () => {
       ['0/007', flipped, /tile\/0\/007 is not what its leaves hash to/],
     ];
     for (const [tile, damage, expected] of damaged) {
-      const file = path.join(place.path, 'ledger/tile', tile);
-      const whole = await readFile(file);
-      await writeFile(file, damage(whole));
+      const file = path.join(directory.path, 'ledger/tile', tile);
+      const intact = await readFile(file);
+      await writeFile(file, damage(intact));
       await assertFound(env, expected);
-      await writeFile(file, whole);
+      await writeFile(file, intact);
     }
-    await rename(path.join(place.path, 'ledger/tile/entries/003'), path.join(place.path, 'aside'));
+    await rename(path.join(directory.path, 'ledger/tile/entries/003'), path.join(directory.path, 'aside'));
     await assertFound(env, /tile\/entries\/003 is missing/);
   });
 });
@@ -108,9 +108,9 @@ const flipped = (bytes: Buffer): Buffer => bytes.map((byte, at) => (at === 100 ?
 
 describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
   it('passes while it is written to, and each kind of damage is found', async () => {
-    await using place = await temporaryDirectory();
+    await using directory = await temporaryDirectory();
     const url = await postgres.fresh();
-    const env = { STRATA_DATA: place.path, STRATA_DATABASE_URL: url };
+    const env = { STRATA_DATA: directory.path, STRATA_DATABASE_URL: url };
     await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
     for (const [damage, expected] of [
       [
@@ -141,17 +141,17 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
   });
 
   it('is nothing to find fault with before its first leaf', async () => {
-    await using place = await temporaryDirectory();
+    await using directory = await temporaryDirectory();
     const url = await postgres.fresh();
     await (await openStore(url))[Symbol.asyncDispose]();
-    assert.deepEqual(await findingsOf({ STRATA_DATA: place.path, STRATA_DATABASE_URL: url }), []);
+    assert.deepEqual(await findingsOf({ STRATA_DATA: directory.path, STRATA_DATABASE_URL: url }), []);
   });
 
   it('is not judged without the keys that signed it', async () => {
-    await using place = await temporaryDirectory();
+    await using directory = await temporaryDirectory();
     await using other = await temporaryDirectory();
     const url = await postgres.fresh();
-    await fill({ STRATA_DATA: place.path, STRATA_DATABASE_URL: url });
+    await fill({ STRATA_DATA: directory.path, STRATA_DATABASE_URL: url });
     const found = await checkLedger(readConfig({ STRATA_DATA: other.path, STRATA_DATABASE_URL: url }));
     assert.match(found.findings[0]?.advice ?? '', /Run this where the newest keys folder/);
   });

@@ -55,7 +55,7 @@ describe('the stack service on PostgreSQL', { skip: postgres.skip }, () => {
 });
 
 describe('the database server', { skip: postgres.skip }, () => {
-  it('is told short of connections by the limit that is nearest, with pools and locks counted', async () => {
+  it('is reported short of connections by the nearest limit, with pools and locks counted', async () => {
     const connectionsOf = (role: NodeRole) =>
       needsOf({ databaseConnections: 10, dataDirectory: '/', role }).connections;
     assert.deepEqual((['all', 'api', 'scanner', 'scheduler'] as const).map(connectionsOf), [14, 13, 10, 14]);

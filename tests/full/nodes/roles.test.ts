@@ -15,7 +15,7 @@ import { untilAnswer } from '../../support/until.ts';
 const DOMAINS = 30;
 
 /** What an answer says, without its receipt. */
-async function said(node: TestNode, target: string, key: string): Promise<string> {
+async function textOf(node: TestNode, target: string, key: string): Promise<string> {
   const { status, headers, text: body } = await get(node, target, key);
   const isJson = headers.get('content-type')?.includes('json');
   return `${status} ${isJson ? JSON.stringify(contentOf(JSON.parse(body))) : body}`;
@@ -33,10 +33,10 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
   }
 
   it('are known to the doctor beside them, those without an API too', async () => {
-    await using place = await ground();
-    const STRATA_DATABASE_URL = place.databaseUrl;
+    await using bed = await ground();
+    const STRATA_DATABASE_URL = bed.databaseUrl;
     for (const role of ['scanner', 'scheduler'] as const) {
-      const node = await place.nodes.start(role);
+      const node = await bed.nodes.start(role);
       await using directory = await temporaryDirectory();
       const { stdout } = await runStrata(['doctor', '--service', 'stack', '--json'], {
         env: {
@@ -52,8 +52,8 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
   });
 
   it('scan every domain, and give the same answers within a second', async () => {
-    await using place = await ground();
-    const { store, nodes } = place;
+    await using bed = await ground();
+    const { store, nodes } = bed;
     const { key } = await store.keys.create({ tier: 'unlimited' });
     await using internet = await createInternet({ domains: DOMAINS, hasFaults: false });
     const names = internet.domains();
@@ -61,8 +61,8 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     const started = await Promise.all(
       (['api', 'api', 'scheduler', 'scheduler', 'scanner', 'scanner'] as const).map((role) => nodes.start(role)),
     );
-    const [one, two, ...others] = started as [TestNode, TestNode, ...TestNode[]];
-    for (const node of others) {
+    const [one, two, ...workers] = started as [TestNode, TestNode, ...TestNode[]];
+    for (const node of workers) {
       const states = ['/health', '/ready', '/'].map((target) => fetch(node.base + target).then(({ status }) => status));
       assert.deepEqual(await Promise.all(states), [200, 200, 404], `a ${node.role} says that it lives, and no more`);
     }
@@ -76,7 +76,7 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
       ...['security/export.csv', 'migrations/export.csv', 'feeds/stats', 'enrichment/affected'],
     ].map((each) => (each.startsWith('/') ? each : `/stack/v1/${each}`));
     for (const each of paths) {
-      const ask = () => Promise.all([one, two].map((node) => said(node, each, key)));
+      const ask = () => Promise.all([one, two].map((node) => textOf(node, each, key)));
       const [answer] = await untilAnswer(each, ask, ([first, second]) => first === second);
       assert.match(String(answer), /^200 /, each);
     }
@@ -85,40 +85,40 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     const isScanner = ({ role }: TestNode) => role === 'scanner';
     assert.deepEqual(await Promise.all(started.filter(isScanner).map((node) => node.stop())), [0, 0]);
     // A change that is confirmed, an alert of it, a scan that saw nothing new, a new domain: in every answer that they touch.
-    const seenByBoth = (what: string, target: string, isSo: (answer: string) => boolean) =>
-      Promise.all([one, two].map((node) => untilAnswer(`${what} at ${target}`, () => said(node, target, key), isSo)));
-    const ask = (target: string) => said(one, target, key);
+    const untilBothShow = (what: string, target: string, isSo: (answer: string) => boolean) =>
+      Promise.all([one, two].map((node) => untilAnswer(`${what} at ${target}`, () => textOf(node, target, key), isSo)));
+    const ask = (target: string) => textOf(one, target, key);
     const stats = await ask('/stack/v1/stats');
     await store.addDomains(['moving.com'], { source: 'test' });
     await store.recordScan(scanOf('moving.com', day(0), GOOGLE), confirm);
-    await seenByBoth('a new domain', '/stack/v1/stats', (answer) => answer !== stats);
-    await seenByBoth('a new domain', '/stack/v1/search?q=moving', (answer) => answer.includes('moving.com'));
+    await untilBothShow('a new domain', '/stack/v1/stats', (answer) => answer !== stats);
+    await untilBothShow('a new domain', '/stack/v1/search?q=moving', (answer) => answer.includes('moving.com'));
     const profile = await ask('/stack/v1/domains/moving.com');
-    await said(two, '/stack/v1/domains/moving.com', key);
+    await textOf(two, '/stack/v1/domains/moving.com', key);
     await store.recordScan(scanOf('moving.com', day(1), GOOGLE), confirm);
-    await seenByBoth('another scan', '/stack/v1/domains/moving.com', (answer) => answer !== profile);
+    await untilBothShow('another scan', '/stack/v1/domains/moving.com', (answer) => answer !== profile);
     const moves = await ask('/stack/v1/domains/moving.com/changes');
-    await said(two, '/stack/v1/domains/moving.com/changes', key);
+    await textOf(two, '/stack/v1/domains/moving.com/changes', key);
     await store.recordScan(scanOf('moving.com', day(2), MICROSOFT), confirm);
     await store.recordScan(scanOf('moving.com', day(3), MICROSOFT), confirm);
-    await seenByBoth('a change', '/stack/v1/domains/moving.com/changes', (answer) => answer !== moves);
-    await seenByBoth('its event', '/stack/v1/stream/json', (answer) => answer.includes('moving.com'));
+    await untilBothShow('a change', '/stack/v1/domains/moving.com/changes', (answer) => answer !== moves);
+    await untilBothShow('its event', '/stack/v1/stream/json', (answer) => answer.includes('moving.com'));
     const alerts = await ask('/stack/v1/alerts');
-    await said(two, '/stack/v1/alerts', key);
+    await textOf(two, '/stack/v1/alerts', key);
     const words = { subject: 's', domain: null, provider: null, title: 'A title', detail: 'd', ref: '/' };
     await store.signals.addAlert(
       { id: 'al_1', at: new Date(), kind: 'security', severity: 'low', ...words },
       { quietMs: 1 },
     );
-    await seenByBoth('an alert', '/stack/v1/alerts', (answer) => answer !== alerts);
+    await untilBothShow('an alert', '/stack/v1/alerts', (answer) => answer !== alerts);
     const rest = started.filter((node) => !isScanner(node));
     assert.deepEqual(await Promise.all(rest.map((node) => node.stop())), [0, 0, 0, 0]);
     for (const node of started) assert.doesNotMatch(node.log(), /"level":[56]0/, node.role);
   });
 
-  it('end the streams of a revoked key on every node, and sign one refusal of a kind for all strangers', async () => {
-    await using place = await ground();
-    const { store, nodes } = place;
+  it('end the streams of a revoked key on every node, and sign one refusal of a kind for all unknown callers', async () => {
+    await using bed = await ground();
+    const { store, nodes } = bed;
     const [one, two] = [await nodes.start('api'), await nodes.start('api')];
     const [revoked, other] = [await store.keys.create({ tier: 'free' }), await store.keys.create({ tier: 'free' })];
     await using first = await follow(one, revoked.key);

@@ -17,7 +17,7 @@ const untilSo = (what: string, holds: () => Promise<boolean>) => until(holds, { 
 const ROTATE = ['keys', 'rotate-signing'];
 
 describe('strata stack keys rotate-signing', { skip: postgres.skip }, () => {
-  it('leaves a node with the old folder whole: what is read and copied there holds, and doctor tells which folder is old', async () => {
+  it('leaves a node with the old folder intact: its reads and copies verify, and doctor names the old folder', async () => {
     await using one = await temporaryDirectory();
     await using two = await temporaryDirectory();
     const url = await postgres.fresh();
@@ -28,7 +28,7 @@ describe('strata stack keys rotate-signing', { skip: postgres.skip }, () => {
     const options = { dataDirectory: one.path, origin, now: () => new Date(), store };
     {
       await using ledger = await openLedger(options);
-      await ledger.notary.sign({ said: 'before' });
+      await ledger.notary.sign({ text: 'before' });
     }
     const lacks = /^problem: .+ holds none, while the database holds the ledger of other nodes/;
     assert.match(await keysHere(two.path), lacks);
@@ -40,7 +40,7 @@ describe('strata stack keys rotate-signing', { skip: postgres.skip }, () => {
     await succeeds(ROTATE, envOf(one.path));
     {
       await using ledger = await openLedger(options);
-      await ledger.notary.sign({ said: 'after' });
+      await ledger.notary.sign({ text: 'after' });
     }
     assert.match(await keysHere(two.path), /^problem: they were retired on .+ by a rotation on another node/);
     assert.match(await keysHere(one.path), /^ok: .+ 1 retired, and those of the ledger/);

@@ -21,7 +21,7 @@ const start = (url: string, settings = {}) => startHarness({ STRATA_INFERENCE_DA
 const ask = (service: Harness) => service.post('/v1/chat/completions', question);
 const isOk = ({ status }: { readonly status: number }) => status === 200;
 
-/** `strata inference gateway`, with a directory of its own where none is given. */
+/** `strata inference gateway`, with a new directory by default. */
 async function runGateway(databaseUrl: string, options: ProcessOptions = {}, data?: string) {
   await using directory = await temporaryDirectory();
   const env = {
@@ -57,7 +57,7 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
     return (await rows(url, held))[0]?.pid;
   };
 
-  it('is not needed where the first loses its connection: it takes the lock anew and works on', async () => {
+  it('is not needed when the first loses its connection: it takes the lock again and continues', async () => {
     const url = await postgres.fresh();
     await using first = await start(url);
     const session = await sessionOf(url);
@@ -77,7 +77,7 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
     const url = await postgres.fresh();
     await using first = await start(url);
     const { superseded } = first.running.gateway;
-    // Stands in line for the lock, and begins a term as a gateway does.
+    // Waits for the lock, and begins a term as a gateway does.
     const begun = exec(
       url,
       `select pg_advisory_lock(${NUMBER}, hashtext(current_schema()));
@@ -85,10 +85,10 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
     );
     const waits = `select 1 from pg_locks l join pg_database d on d.oid = l.database
       where not granted and classid = ${NUMBER} and datname = current_database()`;
-    await until(async () => (await rows(url, waits)).length > 0, { what: 'it stands in line' });
+    await until(async () => (await rows(url, waits)).length > 0, { what: 'it waits for the lock' });
     await exec(url, `select pg_terminate_backend(${await sessionOf(url)})`);
     await begun;
-    await until(() => superseded.aborted, { what: 'the first is told', limitMs: 120_000 });
+    await until(() => superseded.aborted, { what: 'the first is notified', limitMs: 120_000 });
     assert.equal(superseded.reason.name, 'GatewayStartError');
     assert.match(superseded.reason.message, /another gateway has taken over the database/);
     const late = await ask(first);

@@ -1,4 +1,4 @@
-// Alive and ready, told truly while things go wrong: no database, a start that takes its time, a stop.
+// Liveness and readiness during faults: no database, a slow start, a stop.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -34,8 +34,8 @@ describe('the stack service', () => {
     const again = await service.get('/stack/v1/stats');
     assert.deepEqual([again.status, again.text], [200, inMemory.text], 'an answer in memory is given');
     assert.equal((await service.get('/stack/v1/domains/never-asked.example')).status, 503, 'another cannot be made');
-    const told = (await (await fetch(`http://127.0.0.1:${port}/ready`)).json()) as unknown;
-    assert.deepEqual(told, { status: 'not ready', problems: { database: 'does not answer' } });
+    const readiness = (await (await fetch(`http://127.0.0.1:${port}/ready`)).json()) as unknown;
+    assert.deepEqual(readiness, { status: 'not ready', problems: { database: 'does not answer' } });
     assert.deepEqual([await status(port, '/health'), await status(metricsPort, '/health')], [200, 200]);
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     assert.match(metrics, /^strata_ready 0$/m);
@@ -44,7 +44,7 @@ describe('the stack service', () => {
     await until(async () => (await status(port, '/ready')) === 200, 'ready with its database');
   });
 
-  it('that stops takes in what others write for as long as it answers', async () => {
+  it('that stops applies the writes of other nodes for as long as it answers', async () => {
     const internet = await sharedInternet();
     const service = await startHarness({ internet, settings: { STRATA_DRAIN_SECONDS: '10' } });
     await using other = await openStore(`sqlite:${path.join(service.directory, 'strata.db')}`);

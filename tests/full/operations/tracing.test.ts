@@ -42,8 +42,8 @@ async function startCollector() {
   return { ...service, spans, asked, env: { OTEL_EXPORTER_OTLP_ENDPOINT: base } };
 }
 
-/** Tells on standard error what of the SDK is loaded. */
-const TELLS = `--import=data:text/javascript,${encodeURIComponent(`
+/** Prints on standard error which modules of the SDK are loaded. */
+const PRINTS_MODULES = `--import=data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   registerHooks({
     resolve(name, context, next) {
@@ -57,8 +57,8 @@ const TELLS = `--import=data:text/javascript,${encodeURIComponent(`
 async function runStack(env: Readonly<Record<string, string>>, whileAt: (base: string) => Promise<void>) {
   await using data = await temporaryDirectory();
   const settings = {
-    ...{ STRATA_DATA: data.path, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', NODE_OPTIONS: TELLS },
-    // Nobody answers there, and at once.
+    ...{ STRATA_DATA: data.path, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', NODE_OPTIONS: PRINTS_MODULES },
+    // Connections there are refused at once.
     ...{ STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_RESOLVERS: '127.0.0.1:9' },
   };
   const { stderr } = await spawnStrata(['stack', 'serve'], {

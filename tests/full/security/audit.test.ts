@@ -1,4 +1,4 @@
-// `.ci/audit` against a registry that speaks npm's protocol: a finding fails it, none passes, and silence is told as such.
+// `.ci/audit` against a registry that speaks npm's protocol: a finding fails it, no finding passes, and no answer is reported as such.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { fakeService } from '../../support/fake-service.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const AUDIT = path.join(import.meta.dirname, '../../../.ci/audit');
-/** What the registry tells of a package in its bulk answer. */
+/** An advisory in the registry's bulk answer. */
 const advisory = (severity: string) => ({
   ...{ id: 1, url: 'https://github.com/advisories/GHSA-xxxx-xxxx-xxxx', title: 'A finding of the test', severity },
   ...{ vulnerable_versions: '>=0.0.0', cwe: [], cvss: { score: 9.8, vectorString: null } },
@@ -52,7 +52,7 @@ describe('the audit of what is installed', { timeout: 600_000 }, () => {
     }
   });
 
-  it('says that it was not checked where nobody answers', async () => {
+  it('reports that it was not checked when the registry does not answer', async () => {
     const { code, out } = await audited(undefined);
     assert.equal(code, 0, out);
     assert.match(out, /^npm audit: NOT CHECKED/m);

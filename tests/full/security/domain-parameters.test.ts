@@ -1,4 +1,4 @@
-// What a caller names as a domain is scanned on demand: an address, a local name or a URL is none, and nothing is asked about it.
+// What a caller names as a domain is scanned on demand: an address, a local name or a URL is refused, and causes no lookup.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
@@ -9,7 +9,7 @@ describe('a domain', () => {
   const questions: string[] = [];
   resolver.on('message', (message) => questions.push(message.toString('latin1')));
 
-  it('that may be one is asked about, or the others would prove nothing', async () => {
+  it('that is valid causes lookups: otherwise the other cases would prove nothing', async () => {
     const url = `http://127.0.0.1:${services().stackPort}/stack/v1/domains/really.example`;
     const asked = new AbortController();
     const response = fetch(url, { headers: { 'x-stack-key': services().stackKey }, signal: asked.signal });
@@ -30,9 +30,9 @@ describe('a domain', () => {
       for (const route of ['domains', 'intelligence/risk', 'feeds/domain']) {
         const url = `http://127.0.0.1:${services().stackPort}/stack/v1/${route}/${encodeURIComponent(domain)}`;
         const response = await fetch(url, { headers: { 'x-stack-key': services().stackKey } });
-        const said = await response.text();
-        assert.equal(response.status, 400, `${route}: ${said}`);
-        assert.equal(JSON.parse(said).code, 'invalid_domain', route);
+        const body = await response.text();
+        assert.equal(response.status, 400, `${route}: ${body}`);
+        assert.equal(JSON.parse(body).code, 'invalid_domain', route);
       }
       assert.deepEqual(
         questions.filter((each) => !/really.example/.test(each)),

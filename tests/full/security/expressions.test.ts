@@ -1,4 +1,4 @@
-// Regular expressions on what strangers send (ReDoS): each is run on long texts that are made against it, and ends. Those that would
+// Regular expressions on untrusted input (ReDoS): each is run on long adversarial texts, and ends. Those that would
 // not are named here, with what bounds the text that they are given.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { attacksOn, type Expression, expressionsIn, expressionsOfTheCode } from 
 /** Processor time that grows with the square of such a length is seconds; time that grows with it, a millisecond. */
 const LENGTH = 100_000;
 const LIMIT_MS = 500;
-/** Whoever has not ended by then does not end. */
+/** An expression that has not ended by then does not end. */
 const PATIENCE_MS = 60_000;
 
 /** Slow on long texts, and never given one. */
@@ -50,7 +50,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
 ];
 
 const bounded = new Set(BOUNDED.flatMap(([file, , ...sources]) => sources.map((source) => `${file}: ${source}`)));
-const placeOf = ({ file, source }: Expression) => `${file}: ${source}`;
+const nameOf = ({ file, source }: Expression) => `${file}: ${source}`;
 
 /** The first that takes too long, or undefined. */
 function firstSlow(expressions: readonly Expression[], patienceMs = PATIENCE_MS): Promise<Expression | undefined> {
@@ -78,10 +78,10 @@ function firstSlow(expressions: readonly Expression[], patienceMs = PATIENCE_MS)
 
 describe('regular expressions', { timeout: 600_000 }, () => {
   const all = expressionsOfTheCode();
-  const unbounded = all.filter((each) => !bounded.has(placeOf(each)));
+  const unbounded = all.filter((each) => !bounded.has(nameOf(each)));
   const unique = [...new Map(unbounded.map((each) => [`/${each.source}/${each.flags}`, each])).values()];
 
-  it('are found in the code as they stand there', () => {
+  it('are found in the code unchanged', () => {
     assert.ok(all.length > 500, `${all.length}`);
     const text = [
       "const a = /x+/g.test('/no/'); // /no/",
@@ -106,6 +106,6 @@ describe('regular expressions', { timeout: 600_000 }, () => {
   });
 
   it('that are excepted are still there', () => {
-    assert.deepEqual([...bounded.difference(new Set(all.map(placeOf)))], []);
+    assert.deepEqual([...bounded.difference(new Set(all.map(nameOf)))], []);
   });
 });

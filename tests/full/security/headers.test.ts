@@ -1,4 +1,4 @@
-// What every answer of both services tells a browser: pages, data, tables, streams, files, refusals.
+// Security headers of every answer of both services: pages, data, tables, streams, files, refusals.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { useBothServices } from '../../support/both-services.ts';

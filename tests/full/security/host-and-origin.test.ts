@@ -31,18 +31,18 @@ describe('services of one machine', () => {
     describe(`the ${name} service`, () => {
       for (const line of OPEN[name]) {
         it(`refuses ${line} under a host name that is not its own`, async () => {
-          const said = await ask(line, 'host: rebound.evil.example:80');
-          assert.deepEqual(statuses(said), [421]);
-          assert.match(said, /STRATA_ALLOWED_HOSTS/);
-          assert.doesNotMatch(said, /ssk_|sk-/);
+          const answer = await ask(line, 'host: rebound.evil.example:80');
+          assert.deepEqual(statuses(answer), [421]);
+          assert.match(answer, /STRATA_ALLOWED_HOSTS/);
+          assert.doesNotMatch(answer, /ssk_|sk-/);
         });
 
         if (!isKeyed(line))
           it(`answers ${line} to no page of another site`, async () => {
-            const said = await ask(line, 'host: 127.0.0.1', 'origin: https://evil.example');
-            assert.deepEqual(statuses(said), [403]);
-            assert.match(said, /STRATA_ALLOWED_HOSTS/);
-            assert.doesNotMatch(said, /evil\.example/);
+            const answer = await ask(line, 'host: 127.0.0.1', 'origin: https://evil.example');
+            assert.deepEqual(statuses(answer), [403]);
+            assert.match(answer, /STRATA_ALLOWED_HOSTS/);
+            assert.doesNotMatch(answer, /evil\.example/);
           });
       }
 

@@ -35,7 +35,7 @@ describe('a client that attacks', () => {
     'a hexadecimal length': post('content-length: 0x2\r\n', `{}${HIDDEN}`),
     'a length with a blank in it': post('content-length: 2 0\r\n', `{}${HIDDEN}`),
     'an endless length': post(`content-length: ${'9'.repeat(40)}\r\n`, HIDDEN),
-    'a coding that is none': post('transfer-encoding: xchunked\r\n', `0\r\n\r\n${HIDDEN}`),
+    'an unknown coding': post('transfer-encoding: xchunked\r\n', `0\r\n\r\n${HIDDEN}`),
     'chunked before another coding': post('transfer-encoding: chunked, identity\r\n', `0\r\n\r\n${HIDDEN}`),
     'chunked twice': post('transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n', `0\r\n\r\n${HIDDEN}`),
     'a blank before the colon': post('transfer-encoding : chunked\r\n', `0\r\n\r\n${HIDDEN}`),
@@ -79,13 +79,13 @@ describe('a client that attacks', () => {
           for (const up of out)
             for (const file of ['etc/passwd', 'package.json', 'keys/current.json', 'strata.db', 'inference.db']) {
               const target = `${start}${`${up}${up.endsWith('/') ? '' : '/'}`.repeat(6)}${file}`;
-              const said = await ask(`GET ${target}`);
-              assert.match(said, /^HTTP\/1\.1 4\d\d /, target);
-              assert.doesNotMatch(said, /root:|"workspaces"|SQLite format|PRIVATE KEY/, target);
+              const answer = await ask(`GET ${target}`);
+              assert.match(answer, /^HTTP\/1\.1 4\d\d /, target);
+              assert.doesNotMatch(answer, /root:|"workspaces"|SQLite format|PRIVATE KEY/, target);
             }
       });
 
-      it('has no file of the disk behind an absolute path, and no tile that is no tile', async () => {
+      it('serves no file for an absolute path, and only valid tiles', async () => {
         for (const target of ['//etc/passwd', '/%2fetc%2fpasswd', '/0/../../checkpoint'])
           assert.match(await ask(`GET /ledger/tile${target}`), /^HTTP\/1\.1 4\d\d /, target);
         for (const tile of '0/-1 0/000.p 0/000.p/0 0/000.p/257 0/x001 -1/000 64/000 0/0000 data/000'.split(' '))
@@ -104,8 +104,8 @@ describe('a client that attacks', () => {
         assert.doesNotMatch(tunnel, /HTTP\/1\.1 [123]\d\d /);
         const upgrade = await ask('GET /health', ['upgrade: h2c', 'http2-settings: AAMAAABkAAQAAP__']);
         assert.doesNotMatch(upgrade, /HTTP\/1\.1 101 /);
-        const whole = await request(port(), 'GET http://169.254.169.254/', ['host: localhost']);
-        assert.doesNotMatch(whole, /HTTP\/1\.1 [35]\d\d /);
+        const complete = await request(port(), 'GET http://169.254.169.254/', ['host: localhost']);
+        assert.doesNotMatch(complete, /HTTP\/1\.1 [35]\d\d /);
       });
 
       it('repeats nothing in a header that a client could end it with', async () => {
@@ -119,15 +119,15 @@ describe('a client that attacks', () => {
         for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'gzip, gzip']) {
           // In one piece: what came after a refusal would reset the connection, and the refusal could be lost with it.
           const fields = ['content-type: application/json', `content-encoding: ${encoding}`];
-          const said = await ask(asking, [...fields, `content-length: ${bomb.length}`], bomb.toString('latin1'));
-          assert.match(said, /^HTTP\/1\.1 4\d\d /, encoding);
+          const answer = await ask(asking, [...fields, `content-length: ${bomb.length}`], bomb.toString('latin1'));
+          assert.match(answer, /^HTTP\/1\.1 4\d\d /, encoding);
         }
       });
 
       it('gives a file once, however many ranges of it are asked for', async () => {
-        const whole = await ask('GET /favicon.svg');
+        const complete = await ask('GET /favicon.svg');
         const ranges = await ask('GET /favicon.svg', [`range: bytes=${Array(500).fill('0-').join(',')}`]);
-        assert.ok(ranges.length <= whole.length + 500, `${ranges.length} bytes of ${whole.length}`);
+        assert.ok(ranges.length <= complete.length + 500, `${ranges.length} bytes of ${complete.length}`);
       });
 
       it('takes headers of 16 KiB in all, and no more', async () => {
@@ -168,10 +168,10 @@ describe('a client that attacks', () => {
           const { headersTimeout, requestTimeout } = services().servers[name];
           assert.deepEqual([headersTimeout, requestTimeout], [10_000, name === 'stack' ? 15_000 : 60_000]);
           const socket = connect(portOf(), '127.0.0.1');
-          const said = received(socket);
+          const answer = received(socket);
           socket.write('GET /health HTTP/1.1\r\nhost: localhost\r\n');
           const timer = setInterval(() => socket.write('x-a: b\r\n'), 500);
-          assert.match(await said, /^HTTP\/1\.1 408 /);
+          assert.match(await answer, /^HTTP\/1\.1 408 /);
           clearInterval(timer);
         }),
       );

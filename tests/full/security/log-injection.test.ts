@@ -21,9 +21,9 @@ describe('the log', () => {
     }
   }
 
-  it('of the stack service: the path of a request that is refused for want of room', async () => {
+  it('of the stack service: the path of a request that is refused for lack of slots', async () => {
     const before = services().log.length;
-    // Nobody answers the scanner, so that all of its places are taken.
+    // The scanner gets no answers, so that all of its slots are taken.
     const fields = [...FIELDS, `x-stack-key: ${services().stackKey}`];
     const asked = Array.from({ length: 100 }, (_, i) =>
       request(services().stackPort, `GET /stack/v1/domains/d${i}.example?${HOSTILE}`, fields),
@@ -33,7 +33,8 @@ describe('the log', () => {
     const lines = services().log.slice(before);
     const ofRequests = lines.filter((line) => JSON.parse(line).msg === 'request refused');
     assert.ok(ofRequests.length > 0);
-    for (const line of ofRequests) assert.ok(JSON.parse(line).path.endsWith(`?${HOSTILE}`), 'the path is logged whole');
+    for (const line of ofRequests)
+      assert.ok(JSON.parse(line).path.endsWith(`?${HOSTILE}`), 'the path is logged completely');
     assertPrinted(lines);
   });
 
@@ -48,7 +49,7 @@ describe('the log', () => {
     const lines = services().log.slice(before);
     const ofRequests = lines.filter((line) => /^request (?:refused|failed)$/.test(JSON.parse(line).msg));
     assert.equal(ofRequests.length, 1);
-    assert.ok(JSON.parse(String(ofRequests[0])).path.endsWith(`?${HOSTILE}`), 'the path is logged whole');
+    assert.ok(JSON.parse(String(ofRequests[0])).path.endsWith(`?${HOSTILE}`), 'the path is logged completely');
     assertPrinted(lines);
   });
 });

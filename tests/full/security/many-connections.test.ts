@@ -15,7 +15,7 @@ async function statusOf(url: string, localAddress: string): Promise<number | und
 }
 
 describe('a service whose process may open 1,024 files', { timeout: 300_000 }, () => {
-  it('answers others while one address opens 1,100 idle connections, and says which bound is met', async () => {
+  it('answers other clients while one address opens 1,100 idle connections, and names the limit', async () => {
     await using directory = await temporaryDirectory();
     await using service = await startServe(directory.path, {}, ['prlimit', '--nofile=1024']);
     const { hostname, port } = new URL(service.base);

@@ -1,5 +1,5 @@
-// What is installed besides our own code: each package is the one that was locked, runs nothing when it is installed unless it was
-// allowed to, may be used in any product, and stands in the bill of materials.
+// Installed packages: each is the locked one, runs no install script unless allowed, has a permissive license, and is in the bill of
+// materials.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -27,8 +27,8 @@ const EXACT = /^(?:\d+\.\d+\.\d+(?:-[\w.]+)?|\*|npm:.+@\d+\.\d+\.\d+)$/;
 const json = <T>(file: string): T => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as T;
 const fromRegistry = (lock: { readonly packages: Readonly<Record<string, Locked>> }) =>
   Object.entries(lock.packages)
-    .filter(([place, { link }]) => place.includes('node_modules/') && !link)
-    .map(([place, locked]) => ({ ...locked, place, name: locked.name ?? place.replace(/^.*node_modules\//, '') }));
+    .filter(([folder, { link }]) => folder.includes('node_modules/') && !link)
+    .map(([folder, locked]) => ({ ...locked, folder, name: locked.name ?? folder.replace(/^.*node_modules\//, '') }));
 
 const locked = fromRegistry(json('package-lock.json'));
 
@@ -38,19 +38,19 @@ const PERMISSIVE = '0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC0-
 describe('the lock file', () => {
   it('says of every package which bytes it is, and takes none from anywhere but a registry', () => {
     assert.ok(locked.length > 500);
-    for (const { place, integrity = '', resolved } of locked) {
-      assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, place);
-      assert.ok(resolved === undefined || resolved.startsWith('https://'), `${place} comes from ${resolved}`);
+    for (const { folder, integrity = '', resolved } of locked) {
+      assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, folder);
+      assert.ok(resolved === undefined || resolved.startsWith('https://'), `${folder} comes from ${resolved}`);
     }
   });
 
   it('has no version that is not fixed in package.json', () => {
     const workspaces = Object.keys(json<{ packages: Record<string, Locked> }>('package-lock.json').packages);
-    for (const place of workspaces.filter((each) => !each.includes('node_modules/'))) {
-      const manifest = json<Record<string, Record<string, string> | undefined>>(path.join(place, 'package.json'));
+    for (const folder of workspaces.filter((each) => !each.includes('node_modules/'))) {
+      const manifest = json<Record<string, Record<string, string> | undefined>>(path.join(folder, 'package.json'));
       for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'])
         for (const [name, version] of Object.entries(manifest[kind] ?? {}))
-          assert.match(version, EXACT, `${place}: ${name} ${version}`);
+          assert.match(version, EXACT, `${folder}: ${name} ${version}`);
     }
   });
 
@@ -70,11 +70,11 @@ describe('licences', () => {
   };
 
   it('of everything that production uses are permissive', () => {
-    for (const { place, license = 'none', dev } of locked)
-      if (!dev) assert.ok(permits(license), `${place}: ${license}`);
+    for (const { folder, license = 'none', dev } of locked)
+      if (!dev) assert.ok(permits(license), `${folder}: ${license}`);
   });
 
-  it('are told apart by this test', () => {
+  it('are distinguished by this test', () => {
     const not = ['GPL-3.0', 'MIT AND GPL-3.0', 'SEE LICENSE IN X', 'none'];
     const permissive = ['MIT', '(MIT OR GPL-3.0)', 'Apache-2.0 AND MIT'];
     assert.deepEqual([...permissive, ...not].filter(permits), permissive);

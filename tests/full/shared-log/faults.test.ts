@@ -1,4 +1,4 @@
-// A writer that stands still, a database that goes away, a commit without an answer, rows that somebody altered.
+// A stopped writer, an unreachable database, a commit without an answer, altered rows.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,7 +53,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     await until(() => a.checkpoint() === b.checkpoint());
   });
 
-  it('goes on without a writer that stands still in its turn, who can fork nothing when it wakes', async () => {
+  it('continues without a writer that stops while it holds the lock, and the writer forks nothing when it resumes', async () => {
     const url = await postgres.fresh();
     await using log = await openNode(url);
     await log.append(leafOf(0));
@@ -65,7 +65,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
       assert.equal((await log.append(leafOf(1))).index, 2, 'the turn was taken from it');
       await appendAll(log, [2, 3]);
       child.kill('SIGCONT');
-      assert.equal((await lines.next()).value, 'placed 5', 'it took a turn anew');
+      assert.equal((await lines.next()).value, 'placed 5', 'it took the lock again');
       assert.deepEqual(await exit, [0, null]);
     } finally {
       child.kill('SIGKILL');
@@ -94,7 +94,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     await check(url, [...upTo(next), 1_010, 1_017, 1_024, 1_031]);
   });
 
-  it('refuses in words while the database is away, and goes on when it is back', async () => {
+  it('refuses with a clear error while the database is unreachable, and continues afterwards', async () => {
     await using own = await startPostgres();
     const url = await own.fresh();
     await using log = await openNode(url);
@@ -135,7 +135,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     addLedgerRefusal(metrics, { log, problem: () => undefined, retiredAt: () => undefined });
     const isRefusing = async () => /^strata_ledger_refusing 1$/m.test(await metrics.registry.metrics());
     assert.equal(await isRefusing(), false);
-    const stranger = { ...testSigner(9), name: ORIGIN };
+    const unknownSigner = { ...testSigner(9), name: ORIGIN };
     const tampering: readonly (readonly [string, RegExp, RegExp])[] = [
       ["root = sha256('other')", /forked/, /corrupt-checkpoint/],
       ['size = size + 1', /corrupt-checkpoint/, /corrupt-checkpoint/],
@@ -143,7 +143,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
       ["edge = edge || sha256('more')", /corrupt-checkpoint/, /corrupt-checkpoint/],
       ["note = replace(note, '700', '701')", /corrupt-checkpoint/, /corrupt-checkpoint/],
       ["origin = 'other.example/ledger'", /wrong-origin/, /wrong-origin/],
-      [`note = '${signNote(before.slice(0, before.indexOf('\n\n') + 1), [stranger])}'`, /wrong-key/, /wrong-key/],
+      [`note = '${signNote(before.slice(0, before.indexOf('\n\n') + 1), [unknownSigner])}'`, /wrong-key/, /wrong-key/],
     ];
     for (const [change, running, starting] of tampering) {
       {
@@ -189,13 +189,13 @@ describe('a log in a database', { skip: postgres.skip }, () => {
       await assert.rejects(async () => log.read(tile), failsWith('corrupt-tile'));
     assert.ok(await log.read('tile/entries/001.p/44'), 'what lies before it');
 
-    // Another history, signed by the ledger's own key, put in the place of the one that this node serves.
-    const others = await postgres.fresh();
+    // Another history, signed by the ledger's own key, stored instead of the one that this node serves.
+    const otherUrl = await postgres.fresh();
     {
-      await using other = await openNode(others);
+      await using other = await openNode(otherUrl);
       await appendAll(other, upTo(900).reverse());
     }
-    await using from = await openShared(others);
+    await using from = await openShared(otherUrl);
     const forged = (await from.place.turns.head()) ?? assert.fail();
     const hex = (bytes: Uint8Array) => `'\\x${Buffer.from(bytes).toString('hex')}'`;
     await exec(
@@ -227,7 +227,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     await Promise.all(waiting);
   });
 
-  it('serves the head that it has signed anew when a look that began before ends after it', async () => {
+  it('serves its newly signed head when a read that began earlier ends later', async () => {
     await using shared = await openShared(await postgres.fresh());
     const { turns, rows } = shared.place;
     let keys = keysOf(2);

@@ -38,13 +38,13 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     const url = await postgres.fresh();
     await using folder = await filled();
     await assert.rejects(openLedgerOf(folder.path, url), failsWith('not-moved'));
-    const seen = { written: 0, checked: 0 };
+    const progress = { written: 0, checked: 0 };
     const { size, added } = await bringOver(folder.path, url, {
       onProgress: ({ leaves, isChecking }) => {
-        seen[isChecking ? 'checked' : 'written'] = leaves;
+        progress[isChecking ? 'checked' : 'written'] = leaves;
       },
     });
-    assert.deepEqual([size, added, seen], [LEAVES, LEAVES, { written: LEAVES, checked: LEAVES }]);
+    assert.deepEqual([size, added, progress], [LEAVES, LEAVES, { written: LEAVES, checked: LEAVES }]);
     await assert.rejects(openLedgerOf(folder.path), failsWith('moved'));
     await assert.rejects(bringOver(folder.path, url), failsWith('moved'));
 
@@ -59,7 +59,7 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     assert.ok(verifyConsistency({ ...sizes, proof }));
   });
 
-  it('comes whole or not at all, and again after an interruption', async () => {
+  it('is complete or absent, and can be repeated after an interruption', async () => {
     const url = await postgres.fresh();
     await using folder = await filled();
     const stopping = new AbortController();
@@ -92,14 +92,14 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     rmSync(path.join(earlier.path, 'ledger/moved'));
     await assert.rejects(bringOver(earlier.path, url), failsWith('forked'), 'the database has more');
 
-    const others = await postgres.fresh();
+    const otherUrl = await postgres.fresh();
     await using other = await temporaryDirectory();
     cpSync(path.join(folder.path, 'keys'), path.join(other.path, 'keys'), { recursive: true });
-    await append(other.path, others, upTo(10).reverse());
-    await assert.rejects(bringOver(earlier.path, others), failsWith('forked'), 'another history');
-    await using stranger = await filled(10);
-    await assert.rejects(bringOver(stranger.path, others), failsWith('wrong-key'), 'of others');
-    await using ledger = await openLedgerOf(other.path, others);
+    await append(other.path, otherUrl, upTo(10).reverse());
+    await assert.rejects(bringOver(earlier.path, otherUrl), failsWith('forked'), 'another history');
+    await using foreign = await filled(10);
+    await assert.rejects(bringOver(foreign.path, otherUrl), failsWith('wrong-key'), 'of another ledger');
+    await using ledger = await openLedgerOf(other.path, otherUrl);
     assert.equal(ledger.log.size, 10);
   });
 

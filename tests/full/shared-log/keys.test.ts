@@ -1,5 +1,5 @@
 // Signing keys of several nodes: one key for checkpoints, a key set that knows the receipt keys of all, rotations that
-// reach everyone, also those that go wrong half way or at two places.
+// reach everyone, also those that fail half way or run on two nodes.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -29,16 +29,16 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     await using nodes = await Nodes.open();
     const directory = await nodes.directory();
     await (await openLedgerOf(directory, nodes.url))[Symbol.asyncDispose]();
-    const NOBODY = 65_534;
+    const UNPRIVILEGED = 65_534;
     for (const folder of ['receipts', 'ledger'].map((name) => path.join(directory, 'keys', name))) {
       const file = path.join(folder, 'signing-keys.json');
-      chownSync(file, NOBODY, NOBODY);
+      chownSync(file, UNPRIVILEGED, UNPRIVILEGED);
       chmodSync(file, 0o400);
       chmodSync(folder, 0o555);
     }
     chmodSync(directory, 0o755);
     chmodSync(path.join(directory, 'ledger'), 0o777);
-    process.seteuid?.(NOBODY);
+    process.seteuid?.(UNPRIVILEGED);
     try {
       await using ledger = await openLedgerOf(directory, nodes.url);
       await assertHolds(ledger, ledger);
@@ -56,10 +56,10 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     const message = /give every node the same keys folder/;
     await assert.rejects(nodes.node(two), { code: 'wrong-key', message });
     assert.equal(a.log.checkpoint(), before);
-    assert.equal(a.keySet().keys.length, 1, 'nothing of the stranger is published');
+    assert.equal(a.keySet().keys.length, 1, 'no foreign key is published');
   });
 
-  it('are rotated on one node: the others go on with theirs for as long as verifiers take them, and need the folder then', async () => {
+  it('are rotated on one node: the other nodes use theirs while verifiers accept them, and need the new folder then', async () => {
     await using nodes = await Nodes.open();
     const { a, b, one, two } = await nodes.two();
     assert.deepEqual(b.keySet(), a.keySet());
@@ -70,7 +70,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
 
     await rotateSigningKeys(one, nodes.clock, { origin: ORIGIN });
     await a.reload();
-    assert.ok(await isSignedBy(a, a), 'the present checkpoint is signed anew');
+    assert.ok(await isSignedBy(a, a), 'the current checkpoint is signed again');
     await assertHolds(a, a);
     // The node with the old folder believes the new key, serves it, and what either signs holds at both.
     await assertHolds(b, b);
@@ -120,11 +120,11 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
     const before = fileOfOlder();
     await assert.rejects(nodes.rotate(older), /was retired on .+ newest keys folder/);
     assert.equal(fileOfOlder(), before);
-    const [empty, stranger] = [await nodes.directory(), await nodes.directory()];
+    const [empty, foreign] = [await nodes.directory(), await nodes.directory()];
     await assert.rejects(nodes.rotate(empty), failsWith('wrong-key'));
     assert.deepEqual(readdirSync(empty), [], 'no key was made that would be of no ledger');
-    await rotateSigningKeys(stranger, nodes.clock, { origin: ORIGIN });
-    await assert.rejects(nodes.rotate(stranger), failsWith('wrong-key'));
+    await rotateSigningKeys(foreign, nodes.clock, { origin: ORIGIN });
+    await assert.rejects(nodes.rotate(foreign), failsWith('wrong-key'));
     // The ledger's, the two of them that are retired, those of receipts.
     assert.equal((await nodes.shared.keys.all()).size, 3 + 2 + 3);
   });
@@ -145,11 +145,11 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
   it('are vouched for by the key that they replace, and by no other', async () => {
     await using nodes = await Nodes.open();
     const { a, b, two } = await nodes.two();
-    const stranger = await nodes.directory();
+    const foreign = await nodes.directory();
     const before = a.keySet();
     // Other keys than those of a rotation, put into the folder of a running node.
-    await rotateSigningKeys(stranger, nodes.clock, { origin: ORIGIN });
-    giveKeys(stranger, two);
+    await rotateSigningKeys(foreign, nodes.clock, { origin: ORIGIN });
+    giveKeys(foreign, two);
     await assert.rejects(b.reload(), failsWith('wrong-key'));
     await assertHolds(b, a);
     await a.reload();
@@ -222,7 +222,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
   });
 });
 
-/** A database that breaks at the `at`th text that it is given, before it has it or when the answer is on its way. */
+/** A database that fails at the `at`th write, before the write or before its answer. */
 function breaking({ place, keys }: SharedLedger, at: number, isWritten: boolean): SharedLedger {
   let texts = 0;
   const put = async (id: string, text: string) => {

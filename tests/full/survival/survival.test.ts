@@ -10,7 +10,7 @@ import { singleProcess } from '../../survival/single-process.ts';
 const FAULTS = /any moment|container|back by two|any process|both API|past its lease|30 hours|while it streams/;
 const limit = { timeout: 900_000 };
 
-async function assertSurvives<Place extends AsyncDisposable, L extends Load>(group: Group<Place, L>): Promise<void> {
+async function assertSurvives<Target extends AsyncDisposable, L extends Load>(group: Group<Target, L>): Promise<void> {
   const only = (fault: string) => FAULTS.test(fault);
   const rows = await runGroup(group, { only, maxTimes: 1, until: Number.POSITIVE_INFINITY });
   console.log(tableOf(rows));

@@ -95,7 +95,7 @@ export class Nodes implements AsyncDisposable {
     return rotateSigningKeys(directory, this.clock, { origin: ORIGIN, shared });
   }
 
-  /** None publishes before each has seen the key that it retires: in turn, the later ones would be refused. */
+  /** No node publishes before each has read the key that it retires: one after the other, the later ones would be refused. */
   async rotateAtOnce(directories: readonly string[]): Promise<void> {
     const { keys } = this.shared;
     const all = Promise.withResolvers<void>();

@@ -131,7 +131,7 @@ export async function assertAccessible(page: Page, rules?: readonly string[]): P
     ? { type: 'rule', values: rules }
     : { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
   const isSerious = ({ impact }: Violation) => impact === 'serious' || impact === 'critical';
-  const look = async () => {
+  const check = async () => {
     const violations = await page.evaluate(async (only) => {
       const { axe } = window as unknown as Axe;
       // 2.5.8, which axe leaves out unless it is asked for.
@@ -140,8 +140,8 @@ export async function assertAccessible(page: Page, rules?: readonly string[]): P
     return violations.filter(isSerious).map(({ id, help, nodes }) => [id, help, ...nodes.map(({ html }) => html)]);
   };
   // What moves while axe measures is found at most once.
-  const found = await look();
-  assert.deepEqual(found.length === 0 ? [] : await look(), []);
+  const found = await check();
+  assert.deepEqual(found.length === 0 ? [] : await check(), []);
 }
 
 /** Keeps a picture under docs/screenshots where STRATA_SCREENSHOTS says so. */
@@ -151,7 +151,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: false });
 }
 
-/** Fails where a page has no heading or hardly any text, or says that it has failed: an empty page looks right to everything else. */
+/** Fails where a page has no heading or hardly any text, or says that it has failed: an empty page passes every other check. */
 async function assertContent(page: Page, name: string): Promise<void> {
   const { headings, text } = await page.evaluate(() => ({
     headings: [...document.querySelectorAll<HTMLElement>('h1')].map(({ innerText }) => innerText.trim()),
@@ -182,7 +182,7 @@ export async function assertRenders(browser: Browser, url: string, { name, key }
     // Events that arrive while axe measures move what it has measured.
     const pause = page.getByRole('button', { name: 'Pause', exact: true });
     if (await pause.isVisible()) await pause.click();
-    // In the dark colours alone are others.
+    // Some violations appear in the dark colours only.
     await assertAccessible(page, variant === 'dark' ? ['color-contrast'] : undefined);
   }
 }

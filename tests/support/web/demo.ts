@@ -25,7 +25,7 @@ type At = string | (VisitOptions & { readonly path: string });
 export interface Pages {
   readonly browser: () => Browser;
   readonly demo: () => Demo;
-  /** What words in capitals in paths stand for, once that is known. */
+  /** Values of the placeholders in capitals in paths, when they are known. */
   readonly named: Record<string, string>;
   /** A test in a page of the explorer, with the demo's key, that has loaded. */
   inPage(title: string, at: At, test: (page: Page) => Promise<void>): void;

@@ -46,7 +46,7 @@ export async function assertListed(page: Page, of: LinkOf, list: ListKind): Prom
   const address = page.url();
   const [selector, hasText, number] = TOTALS[list];
   const total = page.locator(selector, { hasText });
-  const seen: string[] = [];
+  const attempts: string[] = [];
   let before = await numberAt(page, of);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await (await of(page)).click();
@@ -57,10 +57,10 @@ export async function assertListed(page: Page, of: LinkOf, list: ListKind): Prom
     await page.goto(address);
     const after = await numberAt(page, of);
     if (listed >= Math.min(before, after) && listed <= Math.max(before, after)) return;
-    seen.push(`${before}, ${listed} in the list, ${after}`);
+    attempts.push(`${before}, ${listed} in the list, ${after}`);
     before = after;
   }
-  assert.fail(`${address}: ${seen.join('; ')}`);
+  assert.fail(`${address}: ${attempts.join('; ')}`);
 }
 
 /** A share has its count as its title. */

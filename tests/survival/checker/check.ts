@@ -7,7 +7,7 @@ import { type KeySet, leafOfAnswer, openCheckpoint } from './signatures.ts';
 import { type Acknowledged, checkEvents, checkState, checkUsage, type Finding } from './store-checks.ts';
 
 /** All that clients got of one service since the last check. */
-export interface Seen {
+export interface Answered {
   /** Signed bodies by the id of their receipt in the ledger. */
   readonly answers: ReadonlyMap<string, string>;
   readonly checkpoints: ReadonlySet<string>;
@@ -17,7 +17,7 @@ export interface Seen {
   /** Ids of receipts of completions. */
   readonly receiptIds?: ReadonlySet<string>;
 }
-export interface Places {
+export interface Service {
   readonly databaseUrl: string;
   /** Of the ledger; undefined where it is in the database. */
   readonly folder?: string | undefined;
@@ -39,7 +39,7 @@ const LAG_MS = 30_000;
 /** Proofs that are asked for in each check. */
 const PROOFS = 50;
 
-/** Remembers what was seen: every answer and every checkpoint must hold in each later check too. */
+/** Keeps what was answered: every answer and every checkpoint must hold in each later check too. */
 export class Checker {
   readonly #leaves = new Map<string, string>();
   readonly #checkpoints = new Set<string>();
@@ -51,14 +51,14 @@ export class Checker {
   }
 
   /** Everything that is wrong; nothing when all that clients got still holds. */
-  async check(seen: Seen, { databaseUrl, folder, base, keySetPath }: Places): Promise<readonly Finding[]> {
+  async check(answered: Answered, { databaseUrl, folder, base, keySetPath }: Service): Promise<readonly Finding[]> {
     const findings: Finding[] = [];
     const stored = await withDatabase(databaseUrl, async (sql) => {
-      if (seen.acknowledged) {
-        for await (const finding of checkState(sql, seen.acknowledged)) findings.push(finding);
-        for await (const finding of checkEvents(sql, seen.acknowledged)) findings.push(finding);
+      if (answered.acknowledged) {
+        for await (const finding of checkState(sql, answered.acknowledged)) findings.push(finding);
+        for await (const finding of checkEvents(sql, answered.acknowledged)) findings.push(finding);
       }
-      if (seen.receiptIds) for await (const finding of checkUsage(sql, seen.receiptIds)) findings.push(finding);
+      if (answered.receiptIds) for await (const finding of checkUsage(sql, answered.receiptIds)) findings.push(finding);
       return folder === undefined ? await ledgerInTables(sql) : ledgerInFolder(folder);
     });
     // A node may be behind the one that gave the last answer.
@@ -67,11 +67,11 @@ export class Checker {
       await delay(100);
       served = await ledgerServed(base);
     }
-    const every = Math.max(1, Math.floor(seen.answers.size / PROOFS));
-    const ids = [...seen.answers.keys()].filter((_, i) => i % every === 0);
+    const every = Math.max(1, Math.floor(answered.answers.size / PROOFS));
+    const ids = [...answered.answers.keys()].filter((_, i) => i % every === 0);
     const proofs = await Promise.all(ids.map(async (id) => [id, await proofOf(base, id)] as const));
-    for (const each of seen.checkpoints) this.#checkpoints.add(each);
-    for (const each of seen.keySets) this.#keySets.add(each);
+    for (const each of answered.checkpoints) this.#checkpoints.add(each);
+    for (const each of answered.keySets) this.#keySets.add(each);
     // After all that may be signed with a new key.
     const newest = await (await fetch(base + keySetPath)).text();
     this.#keySets.add(newest);
@@ -79,7 +79,7 @@ export class Checker {
     const kept = namesOfKeys(JSON.parse(newest));
     for (const key of new Set(keySets.flatMap(namesOfKeys)))
       if (!kept.includes(key)) findings.push({ kind: 'lost', what: `the key ${key} is not in the newest key set` });
-    for (const [id, text] of seen.answers) {
+    for (const [id, text] of answered.answers) {
       const leaf = leafOfAnswer(text, keySets);
       if (typeof leaf === 'string') findings.push({ kind: 'wrong', what: leaf });
       else this.#leaves.set(id, leafHash(leaf).toString('hex'));

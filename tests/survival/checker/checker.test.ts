@@ -102,8 +102,8 @@ it('finds what is lost, altered or doubled in a ledger, wrong proofs, and keys t
   const folder = mkdtempSync(path.join(tmpdir(), 'checker-'));
   for (const each of ['journal', 'tile/entries']) mkdirSync(path.join(folder, each), { recursive: true });
   const base = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-  const places = { databaseUrl: 'sqlite::memory:', folder, base, keySetPath: '/keys' };
-  const seen = { answers: new Map([['r0', answer]]), checkpoints: new Set([noteOf(good)]) };
+  const service = { databaseUrl: 'sqlite::memory:', folder, base, keySetPath: '/keys' };
+  const answered = { answers: new Map([['r0', answer]]), checkpoints: new Set([noteOf(good)]) };
   const kinds = async (leaves = good, { note = noteOf(leaves), isProved = true, keys = keySet } = {}) => {
     const length = (leaf: string) => Buffer.of(leaf.length >> 8, leaf.length & 255);
     const bundle = Buffer.concat(leaves.flatMap((leaf) => [length(leaf), Buffer.from(leaf)]));
@@ -115,7 +115,7 @@ it('finds what is lost, altered or doubled in a ledger, wrong proofs, and keys t
     pages['/ledger/checkpoint'] = note;
     pages[`/ledger/tile/entries/000.p/${leaves.length}`] = bundle;
     Object.assign(pages, { '/ledger/receipts/r0': JSON.stringify(served), '/keys': JSON.stringify(keys) });
-    const findings = await new Checker().check({ ...seen, keySets: new Set([JSON.stringify(keySet)]) }, places);
+    const findings = await new Checker().check({ ...answered, keySets: new Set([JSON.stringify(keySet)]) }, service);
     return [...new Set(findings.map(({ kind }) => kind))].toSorted();
   };
   try {

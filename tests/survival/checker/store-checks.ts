@@ -1,4 +1,4 @@
-// What the tables of a store must hold after a fault, by plain SQL: all that a client was told, once and in order.
+// What the tables of a store must hold after a fault, by plain SQL: every acknowledged write, once and in order.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Row, Sql } from './database.ts';
