@@ -57,7 +57,9 @@ const ALLOWED = [
   /\b410\W+gone\b|\bgone\b(?=\W+410)/gi,
   /\b(?:first|last)(?:_s|S| s)een\b/g,
   /\bseen\.(?:has|add)\b|\bconst seen = new (?:Set|Map)\b/g,
-  /\bleast[- ]?loaded\b/gi,
+  /\bleast[- _]?(?:loaded|conn)\b/gi,
+  /\bstrata_inference_places\b/g,
+  /\bazure[- ]front[- ]door\b/gi,
   /\bat (?:least|most)\b|\bat(?:Least|Most)\b|\bAT_(?:LEAST|MOST)\b/g,
 ];
 
@@ -94,7 +96,7 @@ export function retiredIn(line: string): { word: string; write: string }[] {
   return [...found(everywhere, rest), ...found(inNames, names)];
 }
 
-const TEXT = /\.(?:ts|tsx|css|html|md|sql|conf|yaml|yml)$/;
+const TEXT = /\.(?:ts|tsx|mjs|sh|css|html|md|sql|conf|service|yaml|yml)$|^deploy\/|^\.ci\//;
 
 /** Lists what they are about: the table above, and the project's own history. */
 const EXEMPT = /^(?:tests\/house\/|docs\/decisions\/|CHANGELOG\.md$|LICENSE$)/;
