@@ -22,12 +22,15 @@ describe('the README', () => {
     assert.deepEqual([others, internet.truth(domain).state], [[], 'active']);
   });
 
-  it('leads only to files that exist, and to every page of the docs', () => {
+  it('leads only to files that exist, and by the contents in docs/README.md to every page', () => {
     for (const target of namedIn(readme, /\]\(([^)#:]+)\)/g)) assertExists(target);
-    // storage.md is for those who read the code: architecture.md leads there.
+    assert.ok(readme.includes('(docs/README.md)'));
+    const contents = read('docs/README.md');
     for (const page of readdirSync(path.join(root, 'docs')))
-      if (page.endsWith('.md') && page !== 'storage.md') assert.ok(readme.includes(`(docs/${page})`), page);
+      if (page.endsWith('.md') && page !== 'README.md') assert.ok(contents.includes(`(${page})`), page);
   });
+
+  it('has at most 150 lines', () => assert.ok(readme.split('\n').length <= 151));
 
   it('names only commands and options that exist, and models to contribute that are here', async () => {
     const lines = namedIn(readme, /npx strata ((?:[a-z]+ )+[^`#\n]*)/g);
@@ -52,6 +55,38 @@ describe('the README', () => {
     const named = namedIn(readme, /(?:^|`|=\S+ )npm (?!ci\b|install\b)(?:run )?([a-z][\w:-]*)/gm);
     assert.ok(named.length >= 8);
     for (const name of named) assert.ok(scripts[name], name);
+  });
+});
+
+describe('the docs', () => {
+  const pages = globSync('{*,bench/*,docs/**/*}.md', { cwd: root }).filter((page) => page !== 'CHANGELOG.md');
+  const slugs = (text: string) =>
+    namedIn(text, /^#+ (.+)$/gm).map((title) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+
+  it('have at most 28,000 words, and lines of at most 120 characters but for tables', () => {
+    const words = pages.filter((page) => page.startsWith('docs/')).flatMap((page) => read(page).match(/\S+/g) ?? []);
+    assert.ok(words.length <= 28_000, `${words.length} words`);
+    for (const page of pages)
+      for (const line of read(page).split('\n'))
+        assert.ok(line.length <= 120 || line.startsWith('|'), `${page}: ${line}`);
+  });
+
+  it('link only to files and headings that exist', () => {
+    for (const page of pages) {
+      const text = read(page).replaceAll(/^```[\s\S]*?^```$/gm, '');
+      for (const target of namedIn(text, /\]\(([^)\s]+)\)/g)) {
+        if (/^[a-z]+:/.test(target)) continue;
+        const [file = '', anchor] = target.split('#');
+        const at = file ? path.join(path.dirname(page), file) : page;
+        assertExists(at);
+        if (anchor) assert.ok(slugs(read(at)).includes(anchor), `${page}: ${target}`);
+      }
+    }
   });
 });
 
