@@ -51,7 +51,7 @@ describe('docs/detection.md on community sets', () => {
     assert.deepEqual(named, { cdn: ['CDN'], hosting: ['PaaS', 'IaaS', 'Hosting'] });
     const text = section.replaceAll(/\s+/g, ' ');
     assert.ok(
-      text.includes('CDN counts as `cdn`, and PaaS, IaaS and Hosting as `hosting`; all others as `web_platform`'),
+      text.includes('CDN counts as `cdn`, and PaaS, IaaS and Hosting as `hosting`; all other ones as `web_platform`'),
     );
   });
   it('names every field of the format', () => {
