@@ -1,7 +1,7 @@
 // What the documents name is there: commands, options, files, tests and domains.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -22,11 +22,15 @@ describe('the README', () => {
     assert.deepEqual([rest, internet.truth(domain).state], [[], 'active']);
   });
 
-  it('leads only to files that exist, and to every page of the docs', () => {
-    for (const target of namedIn(readme, /\]\(([^)#:]+)\)/g)) assertExists(target);
-    // storage.md is for those who read the code: architecture.md leads there.
-    for (const page of readdirSync(path.join(root, 'docs')))
-      if (page.endsWith('.md') && page !== 'storage.md') assert.ok(readme.includes(`(docs/${page})`), page);
+  it('has at most 150 lines, and asks only for paths that the API has', () => {
+    assert.ok(readme.split('\n').length <= 151);
+    const { paths } = JSON.parse(read('openapi/stack.json')) as { paths: Record<string, unknown> };
+    const known = Object.keys(paths).map((each) => new RegExp(`^${each.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
+    for (const asked of namedIn(readme, /(\/stack\/v1\/[\w./-]+)/g))
+      assert.ok(
+        known.some((each) => each.test(asked)),
+        asked,
+      );
   });
 
   it('names only commands and options that exist, and models to contribute that are here', async () => {
@@ -52,6 +56,41 @@ describe('the README', () => {
     const named = namedIn(readme, /(?:^|`|=\S+ )npm (?!ci\b|install\b)(?:run )?([a-z][\w:-]*)/gm);
     assert.ok(named.length >= 8);
     for (const name of named) assert.ok(scripts[name], name);
+  });
+});
+
+describe('the docs', () => {
+  const pages = globSync('{*,bench/*,docs/**/*}.md', { cwd: root }).filter((page) => page !== 'CHANGELOG.md');
+  const anchorOf = (title: string) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+      .replaceAll(' ', '-');
+
+  it('have at most 28,000 words, and lines of at most 120 characters but for tables', () => {
+    const words = pages
+      .filter((page) => page.startsWith('docs/'))
+      .flatMap((page) => read(page).match(/\S*[\p{L}\p{N}]\S*/gu) ?? []);
+    assert.ok(words.length <= 28_000, `${words.length} words`);
+    for (const page of pages) assert.doesNotMatch(read(page), /^(?!\|).{121,}$/mu, page);
+  });
+
+  it('link only to files and headings that exist, and are all in docs/README.md', () => {
+    for (const page of pages)
+      for (const target of namedIn(read(page), /\]\((?![a-z]+:)([^)\s]+)\)/g)) {
+        const [file = '', anchor] = target.split('#');
+        const at = file ? path.join(path.dirname(page), file) : page;
+        assertExists(at);
+        if (anchor)
+          assert.ok(
+            namedIn(read(at), /^#+ (.+)$/gm)
+              .map(anchorOf)
+              .includes(anchor),
+            `${page}: ${target}`,
+          );
+      }
+    for (const page of globSync('*.md', { cwd: path.join(root, 'docs') }))
+      assert.ok(page === 'README.md' || read('docs/README.md').includes(`(${page})`), page);
   });
 });
 

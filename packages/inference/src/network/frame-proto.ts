@@ -1,4 +1,4 @@
-// The frames of /strata/inference/1.0.0 as Protocol Buffers (proto3). docs/network-protocol.md says what each means; a test holds the two together.
+// The frames of /strata/inference/1.0.0 as Protocol Buffers (proto3). docs/network-protocol.proto is the same text; docs/network-protocol.md gives the meaning of each field.
 
 export const FRAME_PROTO = /* proto */ `
 syntax = "proto3";
