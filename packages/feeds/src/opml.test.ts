@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../tests/support/property.ts';
-import { announcedFeeds } from './announced-feeds.ts';
+import { announcedFeeds } from './links/announced-feeds.ts';
 import { readOpml, writeOpml } from './opml.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');

@@ -1,10 +1,10 @@
 // Lists of feeds as other readers keep them: OPML 1.0 and 2.0 (opml.org/spec2.opml), in and out.
 import { generateOpml, parseOpml } from 'feedsmith';
-import { resolveAddress } from './addresses.ts';
+import { plainTitle } from './document/feed-items.ts';
 import type { OpmlFeed } from './feed.ts';
-import { plainTitle } from './feed-items.ts';
-import { tidyXml } from './tidy-xml.ts';
-import { OPML_VOCABULARY } from './vocabulary.ts';
+import { resolveAddress } from './links/addresses.ts';
+import { tidyXml } from './xml/tidy-xml.ts';
+import { OPML_VOCABULARY } from './xml/vocabulary.ts';
 
 /** Some ninety thousand feeds, as we write them; a list that is given to us has as many bytes at most. */
 const MAX_CHARACTERS = 16 * 1_024 * 1_024;

@@ -16,8 +16,8 @@ import {
   witnessesOf,
 } from '@strata/http';
 import { z } from 'zod';
-import type { Retention } from './retention.ts';
-import { RetentionEnvironment, retentionOf } from './retention-config.ts';
+import type { Retention } from './store/retention.ts';
+import { RetentionEnvironment, retentionOf } from './store/retention-config.ts';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
 const Hours = z.coerce.number().min(0).max(8_760);

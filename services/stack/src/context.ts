@@ -1,17 +1,18 @@
 // What the service is made of, as types: what every route and role may use.
+
 import type { DomainIndex } from '@strata/analytics';
 import type { Rulebook } from '@strata/detect';
 import type { Fetcher, Prober, Target } from '@strata/scan';
 import type { Store } from '@strata/store';
 import type { Config } from './config.ts';
-import type { Exposures } from './enrichment/exposures.ts';
+import type { Exposures } from './enrichment/exposure/exposures.ts';
 import type { LiveMentions } from './feeds/live-mentions.ts';
-import type { KnownNames } from './known-names.ts';
-import type { Ledger } from './ledger.ts';
-import type { OnDemand } from './on-demand.ts';
-import type { Scanner } from './scanner.ts';
-import type { StreamHub } from './stream-hub.ts';
-import type { UpdateLoop } from './update-loop.ts';
+import type { KnownNames } from './index/known-names.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { UpdateLoop } from './roles/update-loop.ts';
+import type { OnDemand } from './scan/on-demand.ts';
+import type { Scanner } from './scan/scanner.ts';
+import type { StreamHub } from './stream/stream-hub.ts';
 
 /** What a test or the demo puts in place of the world. */
 export interface World {
@@ -67,4 +68,14 @@ export interface Scanning extends AsyncDisposable {
   readonly scanner: Scanner;
   readonly isOptedOut: (domain: string) => boolean;
   readonly isDnsWorking: () => Promise<boolean>;
+}
+
+/** What every role has. */
+export interface RunningRole extends AsyncDisposable {
+  readonly store: Store;
+  /** Of the API, where there is one. */
+  readonly port: number | undefined;
+  readonly metricsPort: number;
+  /** Where it scans. */
+  readonly isDnsWorking: (() => Promise<boolean>) | undefined;
 }

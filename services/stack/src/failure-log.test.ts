@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger, Metrics } from '@strata/http';
 import { FailureLog } from './failure-log.ts';
-import { followStore } from './follow-store.ts';
-import { addLedgerRefusal } from './stack-metrics.ts';
+import { followStore } from './index/follow-store.ts';
+import { addLedgerRefusal } from './roles/stack-metrics.ts';
 
 /** A logger whose lines, without their times, can be looked at. */
 function logging() {

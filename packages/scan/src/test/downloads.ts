@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import type { Downloaded, DownloadRequest } from '../download.ts';
+import type { Downloaded, DownloadRequest } from '../web/fetch/download.ts';
 import { type Internet, startInternet } from './fetching.ts';
 import type { WebScript } from './web-server.ts';
 

@@ -5,9 +5,9 @@ import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
-import { kevSource } from './kev.ts';
-import { nvdSource } from './nvd.ts';
-import { osvSource } from './osv.ts';
+import { kevSource } from './sources/kev.ts';
+import { nvdSource } from './sources/nvd.ts';
+import { osvSource } from './sources/osv.ts';
 import { stoppedAfter } from './test/cut-off.ts';
 import { HOUR, inWorld, NET_NAMES, openPublisher, openWorld, publisherOf, type SourceAt } from './test/syncing.ts';
 

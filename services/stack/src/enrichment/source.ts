@@ -1,7 +1,7 @@
 // What a source of advisories is: steps from a cursor on, each of which is durable before the next is asked for.
 import type { AdvisoryRecord, ExploitScore, KnownExploited, RecordReading } from '@strata/advisories';
 import type { Fetcher } from '@strata/scan';
-import { readJson } from './read-json.ts';
+import { readJson } from './sources/read-json.ts';
 
 export const SOURCE_NAMES = ['kev', 'epss', 'nvd', 'osv', 'cve', 'folder'] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { folderSource } from './folder.ts';
+import { folderSource } from './sources/folder.ts';
 import { BULK, dieAtWrites, endLeases, stopAfterSteps } from './test/cut-off.ts';
 import { type Ground, HOUR, NET_NAMES, openWorld, type World } from './test/syncing.ts';
 

@@ -1,13 +1,13 @@
 // The sources that a configuration asks for.
 import type { Rulebook } from '@strata/detect';
 import type { Config } from '../config.ts';
-import { cveListSource } from './cve-list.ts';
-import { epssSource } from './epss.ts';
-import { folderSource } from './folder.ts';
-import { kevSource } from './kev.ts';
-import { nvdSource } from './nvd.ts';
-import { osvSource } from './osv.ts';
 import type { AdvisorySource } from './source.ts';
+import { cveListSource } from './sources/cve-list.ts';
+import { epssSource } from './sources/epss.ts';
+import { folderSource } from './sources/folder.ts';
+import { kevSource } from './sources/kev.ts';
+import { nvdSource } from './sources/nvd.ts';
+import { osvSource } from './sources/osv.ts';
 
 /** In the order of first syncs: what is small and says most comes first. */
 export function configuredSources(

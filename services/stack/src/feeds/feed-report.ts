@@ -2,9 +2,9 @@
 import { type DomainMentions, type MentionLeader, WINDOW_NAMES } from '@strata/feeds';
 import type { NamingFeed, StoredProfile } from '@strata/store';
 import { z } from 'zod';
-import { domainReport, ServiceSchema } from '../domain-report.ts';
-import type { KnownNames } from '../known-names.ts';
-import { dateOf } from '../live-index.ts';
+import type { KnownNames } from '../index/known-names.ts';
+import { dateOf } from '../index/live-index.ts';
+import { domainReport, ServiceSchema } from '../reports/domain-report.ts';
 
 const count = z.int().min(0);
 const Time = z.iso.datetime();

@@ -6,7 +6,7 @@ import type { AnswerCache } from '@strata/http';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { FailureLog } from '../failure-log.ts';
-import { tags } from '../live-index.ts';
+import { tags } from '../index/live-index.ts';
 
 export interface LiveMentionsDeps {
   readonly store: Pick<Store, 'feeds'>;

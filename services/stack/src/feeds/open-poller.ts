@@ -1,9 +1,13 @@
 // Everything about feeds that a service or a command needs, put together: what polls, what counts, what follows from a poll.
+
 import { pollFeed } from '@strata/feeds';
 import type { Fetcher } from '@strata/scan';
 import type { RecordedPoll, Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import type { World } from '../context.ts';
+import { openFetcher } from '../scan/open-fetcher.ts';
+import { openScanning } from '../scan/open-scanning.ts';
 import { createFeedScan } from './feed-scan.ts';
 import { createPoller, type FeedPoller } from './poller.ts';
 
@@ -40,4 +44,19 @@ export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
     },
     { concurrency: config.feedConcurrency, keepMs: config.feedDays * DAY_MS },
   );
+}
+
+export interface Feeding extends AsyncDisposable {
+  readonly store: Store;
+  readonly poller: FeedPoller;
+}
+
+export async function openFeeding(config: Config, { logger }: { logger: Logger }, world: World = {}): Promise<Feeding> {
+  await using stack = new AsyncDisposableStack();
+  const { store, isOptedOut } = stack.use(await openScanning(config, { logger }, world));
+  const fetcher = stack.use(world.fetcher ?? openFetcher(config, world));
+  const now = world.now ?? store.clock;
+  const poller = openPoller(config, { store, fetcher, isOptedOut, logger, now });
+  const owned = stack.move();
+  return { store, poller, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import { FailureLog } from '../failure-log.ts';
 import type { Look } from './due-feeds.ts';
 import type { HostQueue } from './host-queue.ts';
-import { Pause } from './pause.ts';
 
 export interface PollLoopDeps {
   readonly queue: HostQueue;
@@ -75,5 +74,31 @@ async function lookSafely(look: PollLoopDeps['look'], trouble: FailureLog): Prom
   } catch (error) {
     trouble.failed(error);
     return { found: 0, isCrowded: false, isNothingLeft: false };
+  }
+}
+
+export class Pause {
+  #end: (() => void) | undefined;
+  #isEnded = false;
+
+  /** Without a time it lasts until it is ended. */
+  begin(ms: number | undefined): Promise<void> {
+    if (this.#isEnded) {
+      this.#isEnded = false;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const timer = ms === undefined ? undefined : setTimeout(() => this.end(), Math.max(0, ms));
+      this.#end = () => {
+        clearTimeout(timer);
+        this.#end = undefined;
+        resolve();
+      };
+    });
+  }
+
+  end(): void {
+    if (this.#end) this.#end();
+    else this.#isEnded = true;
   }
 }

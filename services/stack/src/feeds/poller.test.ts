@@ -10,10 +10,10 @@ import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { NOTHING, readsOne, runDue, setUp, subscribe, subscribeTo, T0, withStore } from '../test/polling.ts';
-import { Backoffs } from './backoffs.ts';
 import { HostQueue } from './host-queue.ts';
-import { Pause } from './pause.ts';
+import { Pause } from './poll-loop.ts';
 import type { PollerDeps } from './poller.ts';
+import { Backoffs } from './poller.ts';
 
 const HOUR_MS = 3_600_000;
 const A = 'https://a.test/';

@@ -4,7 +4,6 @@
 import { type Ask, type pollFeed, retryAfterMs } from '@strata/feeds';
 import type { RecordedPoll, Store, StoredFeed } from '@strata/store';
 import type { Logger } from 'pino';
-import { Backoffs } from './backoffs.ts';
 import { createDueFeeds } from './due-feeds.ts';
 import { HostQueue, hostOf } from './host-queue.ts';
 import { loopPolls } from './poll-loop.ts';
@@ -161,4 +160,31 @@ interface Turns {
   /** Those that had their turn: when all that are due are among them it is over. Without it, it never is. */
   readonly done?: Set<number>;
   readonly onDone?: DueOptions['onDone'];
+}
+
+export class Backoffs<Key> {
+  readonly #until = new Map<Key, number>();
+  readonly #now: () => Date;
+  readonly #maxMs: number;
+
+  constructor(now: () => Date, { maxMs }: { readonly maxMs: number }) {
+    this.#now = now;
+    this.#maxMs = maxMs;
+  }
+
+  /** Leaves it alone for so long, or for the most that is allowed; never for less than before. */
+  begin(key: Key, ms: number): void {
+    const until = this.#now().getTime() + Math.min(ms, this.#maxMs);
+    if (!this.has(key) || until > (this.#until.get(key) ?? 0)) this.#until.set(key, until);
+  }
+
+  /** Whether it rests. One that would for longer than any may was begun by a clock that has gone back since, and is over. */
+  has(key: Key): boolean {
+    const until = this.#until.get(key);
+    if (until === undefined) return false;
+    const leftMs = until - this.#now().getTime();
+    if (leftMs > 0 && leftMs <= this.#maxMs) return true;
+    this.#until.delete(key);
+    return false;
+  }
 }

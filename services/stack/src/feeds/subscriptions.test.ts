@@ -8,8 +8,7 @@ import { createLogger } from '@strata/http';
 import type { Fetched } from '@strata/scan';
 import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { feedsOfPage } from './feeds-of-page.ts';
-import { feedAddress, importSubscriptions, readSubscriptions } from './subscriptions.ts';
+import { feedAddress, feedsOfPage, importSubscriptions, readSubscriptions } from './subscriptions.ts';
 
 describe('the address of a feed', () => {
   const url = (text: string) => {

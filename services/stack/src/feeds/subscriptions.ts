@@ -1,6 +1,8 @@
 // Subscriptions as people keep them: OPML, or one address a line.
+
 import { open } from 'node:fs/promises';
-import { readOpml } from '@strata/feeds';
+import { announcedFeeds, readOpml } from '@strata/feeds';
+import type { Fetcher } from '@strata/scan';
 import { MAX_URL, type NewFeed, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { StartError, startErrorOf } from '../start-error.ts';
@@ -113,4 +115,21 @@ export async function readListFile(file: string): Promise<string> {
   const { size } = await handle.stat();
   if (size > MAX_LIST_BYTES) throw new StartError(`${file} is larger than ${MAX_LIST_BYTES / 2 ** 20} MiB`);
   return await handle.readFile('utf8');
+}
+
+const MAX_BYTES = 512 * 1_024;
+const TIMEOUT_MS = 8_000;
+
+/** The feeds that a page announces; undefined when it is none, or could not be asked. */
+export async function feedsOfPage(
+  fetcher: Pick<Fetcher, 'fetch'>,
+  url: string,
+): Promise<readonly string[] | undefined> {
+  const answer = await fetcher.fetch(url, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
+  if (answer.kind !== 'answered' || answer.status !== 200) return undefined;
+  const isHtml = /^(?:text\/html|application\/xhtml\+xml)/i.test(answer.headers['content-type'] ?? '');
+  const text = answer.body.toString('utf8');
+  // Feeds are served under any type: what begins as one is one.
+  const isPage = isHtml && !/^\s{0,1000}(?:<\?xml|<rss|<feed|<rdf|\{)/i.test(text);
+  return isPage ? announcedFeeds(text, answer.url) : undefined;
 }

@@ -3,12 +3,17 @@ import { SEVERITIES, type Severity } from '@strata/advisories';
 import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
-import { AdvisorySchema, AffectedSchema, advisoryReport, exposureReport } from '../enrichment/advisory-report.ts';
-import { listAdvisories, listAffected } from '../enrichment/affected.ts';
 import { EventLoopBudget } from '../enrichment/event-loop-budget.ts';
+import {
+  AdvisorySchema,
+  AffectedSchema,
+  advisoryReport,
+  exposureReport,
+} from '../enrichment/exposure/advisory-report.ts';
+import { listAdvisories, listAffected } from '../enrichment/exposure/affected.ts';
 import { enrichmentState } from '../enrichment/state.ts';
-import { MAX_STALE_MS, tags } from '../live-index.ts';
-import { domainOf } from './domains.ts';
+import { MAX_STALE_MS, tags } from '../index/live-index.ts';
+import { domainOf } from './domains/domains.ts';
 import { Limit, Offset, Text, Word } from './parameters.ts';
 
 const count = z.int().min(0);

@@ -16,8 +16,8 @@ import {
   WindowName,
   windowsReport,
 } from '../feeds/feed-report.ts';
-import { MAX_STALE_MS, tags } from '../live-index.ts';
-import { domainOf, domainParams, domainTag } from './domains.ts';
+import { MAX_STALE_MS, tags } from '../index/live-index.ts';
+import { domainOf, domainParams, domainTag } from './domains/domains.ts';
 import { Limit, Word } from './parameters.ts';
 
 /** Other processes poll too, which tells no answer here: within this time it is computed anew. */

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import * as analytics from '@strata/analytics';
 import { CATEGORIES, type Category } from '@strata/detect';
 import type { StoredProfile } from '@strata/store';
-import { dependenceLevel } from '../dependence-level.ts';
+import { dependenceLevel } from '../reports/dependence-level.ts';
 import { DAY_MS, dateOf, type Row, sharedTimeline } from '../test/timeline.ts';
 
 const timeline = await sharedTimeline();

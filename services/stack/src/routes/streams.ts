@@ -2,15 +2,14 @@
 import { type RequestContext, refuse, route } from '@strata/http';
 import { isWanted, type StreamFilter } from '@strata/store';
 import { z } from 'zod';
-import { AnomalySchema } from '../anomaly-report.ts';
+import { AnomalySchema } from '../alerts/anomaly-report.ts';
 import type { StackApp } from '../context.ts';
-import { ChangeSchema } from '../domain-report.ts';
-import { AdvisoryNewsSchema } from '../enrichment/advisory-report.ts';
-import { tags } from '../live-index.ts';
-import { microseconds, timeOf } from '../stream-publisher.ts';
-import { domainOf } from './domains.ts';
-import { CategoryParameter, Limit, providerOf, Text } from './parameters.ts';
-import { microsecondsOf, Since } from './since.ts';
+import { AdvisoryNewsSchema } from '../enrichment/exposure/advisory-report.ts';
+import { tags } from '../index/live-index.ts';
+import { ChangeSchema } from '../reports/domain-report.ts';
+import { microseconds, timeOf } from '../stream/stream-publisher.ts';
+import { domainOf } from './domains/domains.ts';
+import { CategoryParameter, Limit, microsecondsOf, providerOf, Since, Text } from './parameters.ts';
 
 const TYPES = ['migration', 'anomaly', 'service_change', 'advisory'] as const;
 

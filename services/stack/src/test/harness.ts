@@ -4,7 +4,7 @@ import { createInternet, type Internet } from '@strata/testnet';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { readConfig } from '../config.ts';
 import type { World } from '../context.ts';
-import { startStack } from '../serve.ts';
+import { startStack } from '../roles/serve.ts';
 
 type Settings = Readonly<Record<string, string>>;
 

@@ -1,0 +1,197 @@
+// The resolver of a scan: shared questions, a cache that obeys TTLs, chains of aliases followed; recursive resolvers answer.
+import { getServers } from 'node:dns';
+import type { Lookup } from '@strata/detect';
+import { AnswerCache } from './answer-cache.ts';
+import { type Answer, failed, MAX_ALIASES, type Reading } from './message/answer.ts';
+import { isAskable } from './message/message.ts';
+import type { RecordOf, RecordType } from './message/records.ts';
+import { SharedWork } from './shared-work.ts';
+import { type Asking, type SourceStats, StubSource } from './upstream/stub-source.ts';
+import { StopSwitch, type Upstream } from './upstream/udp-channel.ts';
+
+export interface ResolverOptions {
+  /** Recursive resolvers, asked in turn; those of the system when left out or empty. */
+  readonly upstreams?: readonly Upstream[];
+  /** For one try. Longer than a resolver's own deadline, else its SERVFAIL would be read as silence. */
+  readonly tryTimeoutMs?: number;
+  /** Tries a question at most at upstreams; one that answered to the point, if only with a failure, is not asked again. */
+  readonly tries?: number;
+  /** For all tries of one question, waiting in line not counted. */
+  readonly totalTimeoutMs?: number;
+  /** Questions in flight at one upstream; more wait in line. */
+  readonly maxInFlight?: number;
+  readonly cacheEntries?: number;
+  readonly cacheBytes?: number;
+  readonly maxTtlMs?: number;
+}
+
+export interface ResolverStats extends SourceStats {
+  readonly questions: number;
+  readonly cacheHits: number;
+  /** Questions that joined an equal one in flight. */
+  readonly shared: number;
+}
+
+export interface QueryOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Upstreams are asked not to check signatures (CD, RFC 4035 §3.2.2). */
+  readonly isUnchecked?: boolean;
+}
+
+/** Enough for a lost packet or two. */
+const DEFAULT_TRIES = 4;
+/** Signed since 2011: an upstream that checks signatures says so of an answer about it. */
+const SIGNED_ZONE = 'com';
+/** How long what an upstream does is taken for granted at least. */
+const UPSTREAM_TTL_SECONDS = 60;
+
+export class Resolver implements AsyncDisposable {
+  readonly #source: StubSource;
+  readonly #cache: AnswerCache;
+  readonly #asking = new Map<string, SharedWork<Answer<unknown>>>();
+  readonly #stats = { questions: 0, cacheHits: 0, shared: 0 };
+  #isDisposed = false;
+
+  constructor(options: ResolverOptions = {}) {
+    this.#source = sourceOf(options);
+    this.#cache = new AnswerCache({
+      entries: options.cacheEntries ?? 100_000,
+      maxBytes: options.cacheBytes ?? 64 * 1024 * 1024,
+      maxTtlMs: options.maxTtlMs ?? 3_600_000,
+    });
+  }
+
+  stats(): ResolverStats {
+    return { ...this.#stats, ...this.#source.stats() };
+  }
+
+  /** Asks, or answers from the cache. Failures are statuses; rejects only when `signal` aborts. */
+  query<Type extends RecordType>(
+    name: string,
+    type: Type,
+    options: QueryOptions = {},
+  ): Promise<Lookup<RecordOf[Type]>> {
+    return this.ask(name, type, options).then(({ lookup }) => lookup);
+  }
+
+  /** As `query`, and says whether the upstream vouches for the answer. */
+  ask<Type extends RecordType>(name: string, type: Type, options: QueryOptions = {}): Promise<Answer<RecordOf[Type]>> {
+    const lower = name.toLowerCase();
+    const question = lower.endsWith('.') ? lower.slice(0, -1) : lower;
+    return this.#shared({ question, type, isUnchecked: options.isUnchecked === true }, options.signal);
+  }
+
+  /**
+   * Whether the upstreams check signatures, all that answer, as each says when asked about a zone that is surely signed.
+   * Kept like any answer, so that it costs a question an upstream and hour.
+   */
+  async isValidating({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<boolean> {
+    const asking = { question: SIGNED_ZONE, type: 'NS', isUnchecked: false } as const;
+    const answers = await Promise.all(this.#source.upstreams.map((only) => this.#shared({ ...asking, only }, signal)));
+    const answered = answers.filter(({ lookup }) => lookup.status === 'found');
+    return answered.length > 0 && answered.every(({ isAuthentic }) => isAuthentic);
+  }
+
+  #shared<Type extends RecordType>(
+    asking: Asking & { readonly type: Type },
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<RecordOf[Type]>> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    this.#stats.questions += 1;
+    const key = keyOf(asking);
+    // The casts hold because a key names the type of its records.
+    const kept = this.#cache.get(key);
+    if (kept !== undefined) {
+      this.#stats.cacheHits += 1;
+      return Promise.resolve(kept as Answer<RecordOf[Type]>);
+    }
+    let work = this.#asking.get(key);
+    if (work === undefined) work = this.#start(key, asking);
+    else this.#stats.shared += 1;
+    return work.join(signal) as Promise<Answer<RecordOf[Type]>>;
+  }
+
+  #start(key: string, asking: Asking): SharedWork<Answer<unknown>> {
+    const stop = new StopSwitch();
+    const forget = () => {
+      if (this.#asking.get(key) === work) this.#asking.delete(key);
+    };
+    const result = this.#resolve(asking, stop).then(
+      ({ lookup, isAuthentic, ttlSeconds }) => {
+        forget();
+        const answer = { lookup, isAuthentic };
+        // An upstream that does not answer about itself is not waited for by every probe.
+        this.#cache.keep(key, answer, asking.only ? Math.max(ttlSeconds, UPSTREAM_TTL_SECONDS) : ttlSeconds);
+        return answer;
+      },
+      (cause) => {
+        forget();
+        throw new Error(`resolve ${key}`, { cause });
+      },
+    );
+    const work = new SharedWork<Answer<unknown>>(result, () => {
+      // Who asks from now on must not wait for work that was given up.
+      this.#asking.delete(key);
+      stop.stop();
+    });
+    this.#asking.set(key, work);
+    return work;
+  }
+
+  /** Asks, and goes on where a server left a CNAME chain unfinished. */
+  async #resolve(asking: Asking, stop: StopSwitch): Promise<Reading<unknown>> {
+    const name = asking.question;
+    if (this.#isDisposed) return failed('skipped', 'the resolver has been disposed');
+    if (!isAskable(name)) return failed('skipped', 'not a name that DNS can carry');
+    let reading: Reading<unknown> = await this.#source.ask(asking, stop);
+    while (reading.unfinished !== null) {
+      const { lookup, isAuthentic, ttlSeconds, unfinished } = reading;
+      if (!isAskable(unfinished)) return failed('malformed', 'the alias is no host name', lookup.aliases);
+      const next = await this.#source.ask({ ...asking, question: unfinished }, stop);
+      const aliases = [...lookup.aliases, ...next.lookup.aliases];
+      if (new Set([name, ...aliases]).size <= aliases.length) {
+        return failed('malformed', 'the CNAME chain is a loop', lookup.aliases);
+      }
+      if (aliases.length > MAX_ALIASES) {
+        return failed('malformed', `the CNAME chain has more than ${MAX_ALIASES} links`, lookup.aliases);
+      }
+      reading = {
+        ...next,
+        lookup: { ...next.lookup, aliases },
+        isAuthentic: isAuthentic && next.isAuthentic,
+        ttlSeconds: Math.min(ttlSeconds, next.ttlSeconds),
+      };
+    }
+    return reading;
+  }
+
+  /** Questions in flight and in line end as `skipped`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    for (const work of [...this.#asking.values()]) work.stop();
+    await this.#source[Symbol.asyncDispose]();
+  }
+}
+
+function sourceOf(options: ResolverOptions): StubSource {
+  const { upstreams = [], tryTimeoutMs = 2_000, totalTimeoutMs = 6_000, maxInFlight = 1_000 } = options;
+  const asked = upstreams.length > 0 ? upstreams : systemUpstreams();
+  const tries = options.tries ?? Math.max(DEFAULT_TRIES, asked.length);
+  return new StubSource(asked, { tries, tryTimeoutMs, totalTimeoutMs, maxInFlight });
+}
+
+function keyOf({ question, type, isUnchecked, only }: Asking): string {
+  const key = `${type} ${question}`;
+  if (isUnchecked) return `${key} unchecked`;
+  return only === undefined ? key : `${key} @${only}`;
+}
+
+function systemUpstreams(): Upstream[] {
+  const upstreams = getServers().map((server) => {
+    // `1.2.3.4`, `1.2.3.4:53`, `::1` or `[::1]:53`
+    const match = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(server);
+    return { address: match?.[1] ?? match?.[2] ?? server, port: Number(match?.[3] ?? 53) };
+  });
+  return upstreams.length > 0 ? upstreams : [{ address: '127.0.0.1', port: 53 }];
+}

@@ -1,0 +1,113 @@
+// Answers from recursive resolvers: several of them in turn, tries, and what to make of their failures.
+import { failed, type Reading } from '../message/answer.ts';
+import { encodeQuery, RCODE, rcodeOf } from '../message/message.ts';
+import type { RecordType } from '../message/records.ts';
+import { TimerWheel } from './timer-wheel.ts';
+import { conclude, type Failure, readExchange } from './tries.ts';
+import type { StopSwitch, Upstream } from './udp-channel.ts';
+import { UpstreamClient } from './upstream-client.ts';
+
+export interface StubSourceOptions {
+  readonly tryTimeoutMs: number;
+  readonly tries: number;
+  readonly totalTimeoutMs: number;
+  readonly maxInFlight: number;
+}
+
+/** One question, as it is shared and kept. */
+export interface Asking {
+  /** Lower-case, without trailing dot; askable. */
+  readonly question: string;
+  readonly type: RecordType;
+  /** Signatures need not be checked (CD, RFC 4035 §3.2.2). */
+  readonly isUnchecked: boolean;
+  /** The only upstream to ask, by its label; all of them when left out. */
+  readonly only?: string;
+}
+
+export interface SourceStats {
+  readonly sent: number;
+  readonly timeouts: number;
+  readonly overTcp: number;
+  /** Packets with our id that were no answers to our question: forgeries, mostly. */
+  readonly strays: number;
+  /** Questions that ended in a failure after all tries. */
+  readonly failures: number;
+}
+
+/** Every question ends within its total time-out; failures are readings. Nothing is kept of answers. */
+export class StubSource implements AsyncDisposable {
+  /** Labels of the upstreams. */
+  readonly upstreams: readonly string[];
+  readonly #clients: readonly UpstreamClient[];
+  readonly #wheel = new TimerWheel();
+  readonly #options: StubSourceOptions;
+  #failures = 0;
+  #turn = 0;
+
+  constructor(upstreams: readonly Upstream[], options: StubSourceOptions) {
+    this.#clients = upstreams.map((upstream) => new UpstreamClient(upstream, this.#wheel, options.maxInFlight));
+    this.upstreams = this.#clients.map(({ label }) => label);
+    this.#options = options;
+  }
+
+  stats(): SourceStats {
+    const sum = { sent: 0, timeouts: 0, overTcp: 0, strays: 0, failures: this.#failures };
+    for (const { stats } of this.#clients) {
+      sum.sent += stats.sent;
+      sum.timeouts += stats.timeouts;
+      sum.overTcp += stats.overTcp;
+      sum.strays += stats.strays;
+    }
+    return sum;
+  }
+
+  /** Tries upstreams until one gives an answer that says something about the name. */
+  async ask({ question, type, isUnchecked, only }: Asking, stop: StopSwitch): Promise<Reading<unknown>> {
+    const { tries, tryTimeoutMs, totalTimeoutMs } = this.#options;
+    const query = encodeQuery(question, type, { isUnchecked });
+    const candidates = only === undefined ? this.#inTurn() : this.#clients.filter(({ label }) => label === only);
+    const failures: Failure[] = [];
+    let leftMs = totalTimeoutMs;
+    for (let i = 0; i < tries && leftMs > 0; i++) {
+      // Who answered, if only with SERVFAIL, would say the same again; who was silent may have lost a packet, and who
+      // answered about other names may have been outrun by somebody else.
+      const client = candidates.shift();
+      if (client === undefined) break;
+      const slot = client.slots.acquire();
+      if (slot !== undefined) await slot;
+      const startedAt = performance.now();
+      const timeoutMs = Math.min(tryTimeoutMs, leftMs);
+      let sent = query;
+      let exchange = await client.ask(sent, timeoutMs, stop);
+      if (exchange.kind === 'answer' && rcodeOf(exchange.bytes) === RCODE.formatError) {
+        // RFC 6891 §7: a server that knows no EDNS0 says FORMERR, and is asked again without.
+        sent = encodeQuery(question, type, { hasEdns: false });
+        exchange = await client.ask(sent, timeoutMs, stop);
+      }
+      client.slots.release();
+      if (exchange.kind === 'stopped') return failed('skipped', 'given up before the answer');
+      const reading = readExchange(exchange, sent, { name: question, type });
+      const { status } = reading.lookup;
+      if (status === 'found' || status === 'empty' || status === 'nxdomain') return reading;
+      failures.push({ label: client.label, reading });
+      if (exchange.kind === 'timeout' || reading.isAstray) candidates.push(client);
+      leftMs -= performance.now() - startedAt;
+    }
+    this.#failures += 1;
+    return conclude(failures);
+  }
+
+  /** Upstreams by turns, those that have been silent lately at the end. */
+  #inTurn(): UpstreamClient[] {
+    if (this.#clients.length === 1) return [...this.#clients];
+    const first = this.#turn++ % this.#clients.length;
+    const turned = [...this.#clients.slice(first), ...this.#clients.slice(0, first)];
+    return [...turned.filter((client) => !client.isAiling), ...turned.filter((client) => client.isAiling)];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client[Symbol.asyncDispose]()));
+    this.#wheel[Symbol.dispose]();
+  }
+}

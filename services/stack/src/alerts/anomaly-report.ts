@@ -1,0 +1,40 @@
+// What the API says of an anomaly.
+import { SEVERITIES, type StoredAnomaly } from '@strata/store';
+import { z } from 'zod';
+import type { KnownNames } from '../index/known-names.ts';
+
+export const Severity = z.enum(SEVERITIES).meta({ id: 'Severity' });
+
+export const AnomalySchema = z
+  .object({
+    id: z.string(),
+    at: z.iso.datetime().describe('End of the day that stands out; for a domain the scan.'),
+    subject: z.string().describe('Name of the provider, category or domain.'),
+    subject_kind: z.enum(['provider', 'category', 'domain']),
+    subject_id: z.string(),
+    metric: z.enum(['domains', 'gains', 'losses', 'migrations', 'services', 'changes', 'records']),
+    value: z.number(),
+    mean: z.number().describe('Mean of the window, the day itself excluded.'),
+    stddev: z.number().describe('Standard deviation, at least what chance alone would give (Poisson).'),
+    sigma: z.number().describe('(value - mean) / stddev.'),
+    direction: z.enum(['up', 'down']),
+    severity: Severity,
+    window_days: z.int(),
+    samples: z.int().describe('Days of the window that could be read.'),
+    chance: z.number().describe('How likely such a day is when nothing happens.'),
+  })
+  .meta({ id: 'Anomaly' });
+
+export function anomalyReport(anomaly: StoredAnomaly, names: KnownNames): z.input<typeof AnomalySchema> {
+  const { id, at, subject, subjectKind, metric, severity, facts } = anomaly;
+  return {
+    id,
+    at: at.toISOString(),
+    subject: subjectKind === 'provider' ? names.nameOf(subject) : subject,
+    subject_kind: subjectKind,
+    subject_id: subject,
+    metric: metric as z.input<typeof AnomalySchema>['metric'],
+    severity,
+    ...facts,
+  };
+}
