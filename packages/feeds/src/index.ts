@@ -1,4 +1,4 @@
-// What @strata/feeds offers.
+// @strata/feeds: parses and polls feeds, and counts mentions of domains.
 
 export { parseFeed } from './document/parse-feed.ts';
 export type {

@@ -1,4 +1,4 @@
-// What @strata/scan offers: the prober, the fetcher of documents, their resolver, and the rules of whom they may visit.
+// @strata/scan: the prober, the document fetcher, their resolver, and the rules for permitted addresses.
 
 export type { RecordOf, RecordType } from './dns/message/records.ts';
 export { Resolver, type ResolverOptions, type ResolverStats } from './dns/resolver.ts';

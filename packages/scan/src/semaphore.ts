@@ -51,7 +51,7 @@ export class Semaphore {
       next.resume();
     }
     if (this.#head < this.#queue.length && this.#head < 1_024) return;
-    // Removed in batches: shifting for each waiter would cost time proportional to the queue.
+    // Removed in batches: removing each entry separately would take time proportional to the queue.
     this.#queue.splice(0, this.#head);
     this.#head = 0;
   }

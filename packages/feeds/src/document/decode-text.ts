@@ -1,20 +1,20 @@
-// Bytes of a feed -> text: byte order mark, HTTP charset, XML declaration (RFC 7303 §3), and what the bytes say themselves.
+// Decodes the bytes of a feed: byte order mark, HTTP charset, XML declaration (RFC 7303 §3), and detection.
 
-/** An XML declaration stands at the start; some junk before it is allowed for. */
+/** The XML declaration is at the start; some leading junk is tolerated. */
 const MAX_DECLARATION_BYTES = 1_024;
 const XML_ENCODING = /<\?xml[^>]{0,200}?\sencoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})["']/i;
 const HTTP_CHARSET = /(?:^|;)\s{0,9}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})/i;
 
-/** What the HTTP header and the arrival of the bytes say about them. */
+/** Information from the HTTP response. */
 export interface DecodeOptions {
   readonly contentType: string | null;
-  /** The last character may be cut in two. */
+  /** The last character may be incomplete. */
   readonly isTruncated: boolean;
 }
 
 /**
- * Never fails. A declared encoding counts only if the bytes are possible in it; bytes that can be read as UTF-8 with
- * characters beyond ASCII are UTF-8 whatever was declared, for hardly any text in another encoding can be.
+ * Never fails. A declared encoding is used only if the bytes are valid in it. Bytes that are valid UTF-8 with characters outside
+ * ASCII are decoded as UTF-8 in any case, since hardly any text in another encoding is valid UTF-8.
  */
 export function decodeText(bytes: Uint8Array, { contentType, isTruncated }: DecodeOptions): string {
   const unicode = unicodeMark(bytes);
@@ -28,7 +28,7 @@ export function decodeText(bytes: Uint8Array, { contentType, isTruncated }: Deco
   return utf8 ?? decodeDamaged(bytes);
 }
 
-/** By a byte order mark, or by the zero bytes of `<` in UTF-16. */
+/** From a byte order mark, or from the zero bytes of `<` in UTF-16. */
 function unicodeMark(bytes: Uint8Array): string | null {
   const [first, second, third] = bytes;
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
@@ -37,7 +37,7 @@ function unicodeMark(bytes: Uint8Array): string | null {
   return null;
 }
 
-/** UTF-16 is not among them: bytes in which a declaration can be read are not UTF-16. */
+/** Excludes UTF-16: bytes in which a declaration is readable are not UTF-16. */
 function declaredEncodings(bytes: Uint8Array, contentType: string | null): string[] {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAX_DECLARATION_BYTES));
   const labels = [
@@ -49,7 +49,7 @@ function declaredEncodings(bytes: Uint8Array, contentType: string | null): strin
   ) as string[];
 }
 
-/** Null where the label is unknown or the bytes are impossible in that encoding. */
+/** Null if the label is unknown or the bytes are invalid in that encoding. */
 function decode(bytes: Uint8Array, label: string, isTruncated: boolean): string | null {
   try {
     return new TextDecoder(label, { fatal: true }).decode(bytes, { stream: isTruncated });
@@ -58,15 +58,15 @@ function decode(bytes: Uint8Array, label: string, isTruncated: boolean): string 
   }
 }
 
-/** A few broken characters in UTF-8 stay broken; where broken ones prevail, the bytes are windows-1252. */
+/** Decodes as UTF-8 with a few invalid characters; if most are invalid, as windows-1252. */
 function decodeDamaged(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-8').decode(bytes);
-  let broken = 0;
-  let sound = 0;
+  let invalid = 0;
+  let valid = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code === 0xfffd) broken++;
-    else if (code > 0x7f) sound++;
+    if (code === 0xfffd) invalid++;
+    else if (code > 0x7f) valid++;
   }
-  return sound >= broken ? text : new TextDecoder('windows-1252').decode(bytes);
+  return valid >= invalid ? text : new TextDecoder('windows-1252').decode(bytes);
 }

@@ -1,4 +1,4 @@
-// Items as a document gives them -> items as we keep them: identified, addressed, dated, and with the domains they name.
+// Converts raw items: identity, resolved URL, date, and the domains that they mention.
 import { createHash } from 'node:crypto';
 import type { FeedItem } from '../feed.ts';
 import { resolveAddress, resolveBase } from '../links/addresses.ts';
@@ -8,7 +8,7 @@ import { parseDate } from './parse-date.ts';
 import type { RawItem, RawText } from './raw-feed.ts';
 
 const MAX_TITLE_LENGTH = 300;
-/** HTML read for a title; the rest of it is markup or not meant as one. */
+/** HTML processed for a title; longer values are not titles. */
 const MAX_TITLE_HTML = 2_000;
 
 export interface ItemsOptions {
@@ -17,17 +17,17 @@ export interface ItemsOptions {
   readonly now: number;
 }
 
-/** Newest first as far as dates tell; an item that says nothing is skipped, one that is there twice is kept once. */
+/** Newest first where dates are known; empty items are skipped, duplicates are dropped. */
 export function readItems(raw: readonly RawItem[], { reader, now }: ItemsOptions) {
   const drafts = raw.map((item) => draftOf(item, reader)).filter((draft) => draft !== null);
   const shared = sharedIdentities(drafts);
   const items = new Map<string, FeedItem>();
   for (const { item, base, url, title, identity } of drafts) {
-    // The order of the document must not matter: the next one may have it otherwise.
+    // The key must not depend on the order of items, which may differ in the next document.
     const key = digest(shared.has(identity) ? `${identity}\n${url}\n${title}` : identity);
     if (items.has(key)) continue;
-    const html = [item.title, ...item.texts].flatMap((given) => {
-      return given?.isHtml === true ? [{ text: given.text, base: resolveBase(given.bases ?? [], base) }] : [];
+    const html = [item.title, ...item.texts].flatMap((raw) => {
+      return raw?.isHtml === true ? [{ text: raw.text, base: resolveBase(raw.bases ?? [], base) }] : [];
     });
     const publishedAt = item.date === undefined ? null : parseDate(item.date, now);
     const domains = namedDomains({ url, related: item.related, html }, { base, reader });
@@ -36,7 +36,7 @@ export function readItems(raw: readonly RawItem[], { reader, now }: ItemsOptions
   return { items: newestFirst([...items.values()]), skipped: raw.length - drafts.length };
 }
 
-/** An item with its address resolved, and what tells it from others: its id, else its address, else its text. */
+/** An item with its resolved URL and its identity: its id, else its URL, else its text. */
 interface Draft {
   readonly item: RawItem;
   readonly base: string;
@@ -60,7 +60,7 @@ function identityOf(item: RawItem, { url, title }: { url: string | null; title: 
   return title === null && text === '' ? null : `text\n${title}\n${text}`;
 }
 
-/** Some feeds give all items the id of their site: these identify none of them. */
+/** Some feeds give all items the same id, which then does not identify an item. */
 function sharedIdentities(drafts: readonly Draft[]): ReadonlySet<string> {
   const first = new Map<string, Draft>();
   const shared = new Set<string>();
@@ -72,16 +72,16 @@ function sharedIdentities(drafts: readonly Draft[]): ReadonlySet<string> {
   return shared;
 }
 
-/** Plain text on one line; null where nothing is left. */
+/** Plain text on one line; null if empty. */
 export function plainTitle(title: RawText | undefined): string | null {
   if (title === undefined) return null;
   const text = title.isHtml
     ? textOfHtml(title.text, { maxCharacters: MAX_TITLE_HTML })
     : title.text.slice(0, MAX_TITLE_HTML);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removes control characters
   const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
   const cut = line.slice(0, MAX_TITLE_LENGTH);
-  // Cutting may leave half of a surrogate pair.
+  // Truncation may split a surrogate pair.
   return cut === '' ? null : cut.toWellFormed();
 }
 
@@ -89,13 +89,13 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** An item without a date stands with the one before it: feeds are nearly always in order. */
+/** An item without a date keeps its position after the previous one: most feeds are in order. */
 function newestFirst(items: readonly FeedItem[]): FeedItem[] {
   let last = Infinity;
-  const placed = items.map((item) => {
+  const ordered = items.map((item) => {
     last = item.publishedAt ?? last;
     return { item, time: last };
   });
-  // Infinity less itself is no number.
-  return placed.sort((a, b) => (a.time === b.time ? 0 : b.time - a.time)).map(({ item }) => item);
+  // Infinity - Infinity is NaN.
+  return ordered.sort((a, b) => (a.time === b.time ? 0 : b.time - a.time)).map(({ item }) => item);
 }

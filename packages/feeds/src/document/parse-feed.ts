@@ -1,4 +1,4 @@
-// The bytes of an answer -> what the feed says, or why they are no feed. Nothing here trusts them: see `tidyXml`.
+// Parses the body of an answer into a feed. The input is untrusted: see `tidyXml`.
 
 import type { ParsedFeed } from '../feed.ts';
 import { resolveAddress } from '../links/addresses.ts';
@@ -11,8 +11,8 @@ import { readJsonFeed } from './read-json.ts';
 import { readXmlFeed } from './read-xml.ts';
 
 /**
- * Bytes of a feed that are read: the most hostile document of this size takes a quarter of a second. Ordinary feeds have
- * a fiftieth of it; of longer ones the first items are read, which are nearly always the newest.
+ * Bytes of a feed that are processed: the most hostile document of this size takes a quarter of a second. Ordinary feeds have a
+ * fiftieth of it; of longer ones only the first items are read, which are nearly always the newest.
  */
 export const MAX_FEED_BYTES = 2_000_000;
 
@@ -26,21 +26,21 @@ const PERIOD_MS: ReadonlyMap<string, number> = new Map([
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 export interface ParseFeedOptions {
-  /** As the HTTP header says; null where it says nothing. */
+  /** The HTTP header; null if missing. */
   readonly contentType: string | null;
-  /** Where the body came from: relative addresses resolve against it. */
+  /** The URL of the body: relative URLs resolve against it. */
   readonly url: string;
-  /** Other addresses of the publisher: where the feed was asked for, what that led through, the site it had before. */
+  /** Other URLs of the publisher: the requested one, redirects, and the previous site. */
   readonly ownUrls?: readonly (string | null)[];
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The body was cut: an XML feed is read as far as it goes. */
+  /** The body was truncated: an XML feed is read as far as possible. */
   readonly isTruncated: boolean;
 }
 
 export type FeedReading =
   | { readonly ok: true; readonly feed: ParsedFeed }
-  /** A sentence for whoever looks after the feed. */
+  /** A sentence for the operator of the feed list. */
   | { readonly ok: false; readonly problem: string };
 
 /** Reads RSS 0.90 to 2.0, Atom 0.3 and 1.0, and JSON Feed 1.0 and 1.1. Never throws. */
@@ -52,7 +52,7 @@ export function parseFeed(body: Uint8Array, options: ParseFeedOptions): FeedRead
   if (!reading.ok) return reading;
   const { feed } = reading;
   if (isTruncated && feed.items.length === 0) {
-    return { ok: false, problem: 'The document was cut before the end of its first item.' };
+    return { ok: false, problem: 'The document was truncated before the end of its first item.' };
   }
   const base = feed.base === undefined ? url : (resolveAddress(feed.base, url) ?? url);
   const siteUrl = feed.link === undefined ? null : resolveAddress(feed.link, base);
@@ -78,20 +78,20 @@ function readDocument(text: string, isTruncated: boolean): RawReading {
   if (first === undefined) return { ok: false, problem: 'The document is empty.' };
   if (first !== '{' && first !== '[') return readXmlFeed(text, { isTruncated });
   if (!isTruncated) return readJsonFeed(text);
-  const why = `was cut on its way or has more than ${MAX_FEED_BYTES} bytes`;
-  return { ok: false, problem: `The document is JSON that ${why}: a part of it says nothing.` };
+  const why = `was truncated in transit or has more than ${MAX_FEED_BYTES} bytes`;
+  return { ok: false, problem: `The document is JSON that ${why}: a part of it cannot be read.` };
 }
 
-/** RSS's `ttl`, or the syndication module's period over its frequency; the longer where a feed has both. */
+/** RSS's `ttl`, or the syndication module's period divided by its frequency; the longer one if both exist. */
 function ttlOf({ ttlMinutes, updatePeriod, updateFrequency }: RawFeed): number | null {
   const period = PERIOD_MS.get(updatePeriod?.toLowerCase() ?? '');
   const frequency = updateFrequency !== undefined && updateFrequency >= 1 ? updateFrequency : 1;
-  const wishes = [(ttlMinutes ?? 0) * 60_000, period === undefined ? 0 : period / frequency];
-  const longest = Math.max(...wishes.filter((wish) => wish > 0 && wish !== Infinity), 0);
+  const hints = [(ttlMinutes ?? 0) * 60_000, period === undefined ? 0 : period / frequency];
+  const longest = Math.max(...hints.filter((hint) => hint > 0 && hint !== Infinity), 0);
   return longest === 0 ? null : Math.min(Math.round(longest), MAX_TTL_MS);
 }
 
-/** RSS 0.91 counts hours from 1 to 24, later ones from 0 to 23: 24 is midnight in either. */
+/** RSS 0.91 counts hours from 1 to 24, later versions from 0 to 23: 24 is midnight in both. */
 function hoursOf(hours: readonly number[]): number[] {
   const valid = hours.filter((hour) => Number.isInteger(hour) && hour >= 0 && hour <= 24).map((hour) => hour % 24);
   return [...new Set(valid)].sort((a, b) => a - b);

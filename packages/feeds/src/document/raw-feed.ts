@@ -1,11 +1,11 @@
-// A feed of any format as its document gives it, before addresses are resolved and dates believed.
+// A feed of any format as parsed, before URLs are resolved and dates validated.
 import type { FeedFormat } from '../feed.ts';
 
-/** Text of an item, and whether tags in it are markup. */
+/** Text of an item; `isHtml` if tags in it are markup. */
 export interface RawText {
   readonly text: string;
   readonly isHtml: boolean;
-  /** `xml:base` of the text and of what it is wrapped in, the outer one first; they resolve against the item's. */
+  /** `xml:base` of the text and its ancestors, outermost first; they resolve against the item's. */
   readonly bases?: readonly string[];
 }
 
@@ -13,12 +13,12 @@ export interface RawItem {
   /** Guid or id. */
   readonly id: string | undefined;
   readonly link: string | undefined;
-  /** `xml:base` of the element that holds the link. */
+  /** `xml:base` of the element with the link. */
   readonly linkBase?: string | undefined;
   readonly title: RawText | undefined;
   readonly date: string | undefined;
   readonly texts: readonly RawText[];
-  /** Where enclosures, sources and related links lead. */
+  /** Links of enclosures, sources and related links. */
   readonly related: readonly string[];
   /** `xml:base`. */
   readonly base: string | undefined;
@@ -30,7 +30,7 @@ export interface RawFeed {
   readonly link: string | undefined;
   readonly base: string | undefined;
   readonly items: readonly RawItem[];
-  /** Items that are none. */
+  /** Invalid items. */
   readonly skipped: number;
   readonly ttlMinutes: number | undefined;
   readonly updatePeriod: string | undefined;
@@ -43,7 +43,7 @@ export type RawReading =
   | { readonly ok: true; readonly feed: RawFeed }
   | { readonly ok: false; readonly problem: string };
 
-/** What only some formats have. */
+/** Defaults for formats without a schedule. */
 export const NO_SCHEDULE = {
   ttlMinutes: undefined,
   updatePeriod: undefined,
@@ -53,7 +53,7 @@ export const NO_SCHEDULE = {
 } as const;
 
 const MEDIA_TYPE = /^\s{0,9}(?:audio|image|video)\b/i;
-/** Where the type is missing or says nothing. */
+/** Used if the type is missing or generic. */
 const MEDIA_NAME =
   /\.(?:aac|avif|flac|gif|jpe?g|m3u8|m4[abv]|mov|mp[34]|mpe?g|og[agv]|opus|png|svg|wav|weba|webm|webp)(?:[?#]|$)/i;
 
@@ -62,7 +62,7 @@ export interface Enclosure {
   readonly type?: string | undefined;
 }
 
-/** Addresses of those that are neither pictures nor recordings. */
+/** URLs of enclosures other than images, audio and video. */
 export function documentsOf(enclosures: readonly Enclosure[]): string[] {
   return enclosures.flatMap(({ url, type = '' }) => {
     return url === undefined || MEDIA_TYPE.test(type) || MEDIA_NAME.test(url) ? [] : [url];

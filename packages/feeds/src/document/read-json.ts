@@ -1,15 +1,15 @@
-// JSON Feed 1.0 and 1.1 (jsonfeed.org/version/1.1), read with zod: feedsmith takes `{"length": 1e9}` for a list and
-// fills the memory with it.
+// JSON Feed 1.0 and 1.1 (jsonfeed.org/version/1.1), read with zod: feedsmith treats `{"length": 1e9}` as a list and exhausts the
+// memory.
 import { z } from 'zod';
 import { FEED_VOCABULARY } from '../xml/vocabulary.ts';
 import { documentsOf, NO_SCHEDULE, type RawItem, type RawReading } from './raw-feed.ts';
 
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_ATTACHMENTS = 100;
-/** Millions of brackets keep `JSON.parse` busy for half a second; a feed of 5 MB has some ten thousand. */
+/** Millions of brackets occupy `JSON.parse` for half a second; a feed of 5 MB has about ten thousand. */
 const MAX_BRACKETS = 200_000;
 
-/** Wrong types count as nothing: one bad field is no reason to lose an item. */
+/** Values of a wrong type are ignored, so that one invalid field does not drop the item. */
 const Text = z
   .string()
   .transform((text) => text.slice(0, MAX_TEXT_LENGTH))
@@ -42,18 +42,19 @@ const Feed = z.object({
   items: z.array(z.unknown()),
 });
 
-/** A cut document cannot be read: JSON has no safe place to stop. */
+/** The document must be complete: truncated JSON cannot be parsed. */
 export function readJsonFeed(text: string): RawReading {
-  if (hasTooManyBrackets(text)) return { ok: false, problem: 'The document is JSON of more parts than a feed has.' };
+  if (hasTooManyBrackets(text))
+    return { ok: false, problem: 'The document is JSON with too many elements for a feed.' };
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return { ok: false, problem: 'The document is broken JSON.' };
+    return { ok: false, problem: 'The document is invalid JSON.' };
   }
   const parsed = Feed.safeParse(json);
   if (!parsed.success || !parsed.data.version.includes('jsonfeed.org/version/')) {
-    return { ok: false, problem: 'The document is JSON, but no JSON Feed.' };
+    return { ok: false, problem: 'The document is JSON, but not a JSON Feed.' };
   }
   const { title, home_page_url: link, items } = parsed.data;
   const read = items.slice(0, FEED_VOCABULARY.maxItems).map((item) => Item.safeParse(item).data);
@@ -73,7 +74,7 @@ export function readJsonFeed(text: string): RawReading {
 }
 
 function fromItem(item: z.infer<typeof Item>): RawItem {
-  // Of a link blog `url` is its own page: the item leads to `external_url`.
+  // In a link blog `url` is its own page and `external_url` the link of the item.
   const [link, page] = item.external_url ? [item.external_url, item.url] : [item.url];
   const attachments = (item.attachments ?? []).slice(0, MAX_ATTACHMENTS).map((attachment) => {
     const { url, mime_type: type } = Attachment.parse(attachment);
@@ -85,7 +86,7 @@ function fromItem(item: z.infer<typeof Item>): RawItem {
     { text: item.summary, isHtml: false },
   ];
   return {
-    // Two items may lead to one address.
+    // Two items may link to one URL.
     id: item.id ?? page,
     link,
     title: item.title === undefined ? undefined : { text: item.title, isHtml: false },

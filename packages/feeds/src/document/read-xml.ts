@@ -1,4 +1,4 @@
-// RSS, RDF and Atom of every version -> one form, by feedsmith, from a document that was made harmless before.
+// Converts RSS, RDF and Atom of all versions to `RawFeed`: `tidyXml` sanitizes the document, feedsmith parses it.
 import { parseAtomFeed, parseRdfFeed, parseRssFeed } from 'feedsmith';
 import { tidyXml } from '../xml/tidy-xml.ts';
 import { FEED_VOCABULARY } from '../xml/vocabulary.ts';
@@ -9,14 +9,14 @@ type Rdf = ReturnType<typeof parseRdfFeed<string>>;
 type Atom = ReturnType<typeof parseAtomFeed<string>>;
 type Entry = NonNullable<Atom['entries']>[number];
 
-/** A document that ends in an item is read up to it where it was cut, with it where only end tags are missing. */
+/** A truncated document is read without its last, incomplete item; missing end tags alone do not drop an item. */
 export function readXmlFeed(text: string, { isTruncated }: { isTruncated: boolean }): RawReading {
   const tidied = tidyXml(text, { vocabulary: FEED_VOCABULARY, isTruncated });
   if (!tidied.ok) return tidied;
   try {
     return { ok: true, feed: parseTidied(tidied.root, tidied.xml) };
   } catch {
-    // feedsmith refuses a document element without anything of a feed in it.
+    // feedsmith rejects a document element without feed content.
     return { ok: false, problem: `The document is an empty <${tidied.root}>.` };
   }
 }
@@ -101,7 +101,7 @@ function fromEntry(entry: Entry): RawItem {
   };
 }
 
-/** RFC 4287 §4.1.3.2: content may lie elsewhere; its address resolves against its own base. */
+/** RFC 4287 §4.1.3.2: out-of-line content; its URL resolves against its own base. */
 function linkOf({ links, content }: Entry): Pick<RawItem, 'link' | 'linkBase'> {
   const link = alternateOf(links);
   return link === undefined ? { link: content?.src, linkBase: content?.xml?.base } : { link };
@@ -118,14 +118,14 @@ function alternateOf(links: readonly Link[] | undefined): string | undefined {
   return links?.find(({ rel, href }) => href !== undefined && (rel === undefined || rel === 'alternate'))?.href;
 }
 
-/** `via` says where the entry was found; `self`, `edit`, `replies` and their like are the feed's own. */
+/** `related`, `via` and document enclosures; `self`, `edit`, `replies` and similar refer to the feed itself. */
 function relatedOf(links: readonly Link[] | undefined): (string | undefined)[] {
   const related = (links ?? []).filter(({ rel }) => rel === 'related' || rel === 'via').map(({ href }) => href);
   const enclosures = (links ?? []).filter(({ rel }) => rel === 'enclosure');
   return [...related, ...documentsOf(enclosures.map(({ href, type }) => ({ url: href, type })))];
 }
 
-/** RSS 2.0: a guid is an address unless it says that it is none; many that say nothing are none either. */
+/** RSS 2.0: a guid is a URL unless `isPermaLink` is false; without the attribute many are not URLs. */
 function permaLinkOf(guid: { value?: string; isPermaLink?: boolean } | undefined): string | undefined {
   return guid?.isPermaLink !== false && /^https?:\/\//i.test(guid?.value ?? '') ? guid?.value : undefined;
 }
@@ -136,24 +136,24 @@ interface AtomText {
   readonly xml?: { readonly base?: string };
 }
 
-/** XHTML stands in a `div`, which may have a base of its own. */
+/** XHTML content is wrapped in a `div`, which may have its own base. */
 const WRAPPER_BASE = /^\s{0,200}<(?:[\w-]{1,20}:)?div\b[^>]{0,500}?\sxml:base\s{0,9}=\s{0,9}["']([^"'<>]{1,2000})["']/i;
 
 function html(text: string | undefined): RawText | undefined {
   return text === undefined ? undefined : { text, isHtml: true };
 }
 
-/** RFC 4287 §3.1.1: text is plain unless its type says otherwise; Atom 0.3 says it by media types. */
+/** RFC 4287 §3.1.1: text is plain unless its type says otherwise; Atom 0.3 uses media types. */
 function typed(value: AtomText | undefined): RawText | undefined {
   if (value?.value === undefined) return undefined;
   const bases = [value.xml?.base, WRAPPER_BASE.exec(value.value)?.[1]].filter((base) => base !== undefined);
   return { text: value.value, isHtml: /html/i.test(value.type ?? ''), bases };
 }
 
-function texts(...given: (RawText | undefined)[]): RawText[] {
-  return given.filter((text) => text !== undefined);
+function texts(...candidates: (RawText | undefined)[]): RawText[] {
+  return candidates.filter((text) => text !== undefined);
 }
 
-function addresses(...given: (string | undefined)[]): string[] {
-  return given.filter((address) => address !== undefined);
+function addresses(...candidates: (string | undefined)[]): string[] {
+  return candidates.filter((address) => address !== undefined);
 }

@@ -1,8 +1,8 @@
-// The feeds that a web page announces: `<link rel="alternate" type="application/rss+xml" href="…">`, as feed readers look for them
+// Feed autodiscovery: `<link rel="alternate" type="application/rss+xml" href="…">` of a web page
 // (https://www.rssboard.org/rss-autodiscovery).
 import { Parser } from 'htmlparser2';
 
-/** What is looked at of a page: its head is near its beginning. */
+/** Characters of a page that are parsed: its head is near the beginning. */
 const MAX_CHARACTERS = 512 * 1_024;
 const MAX_FEEDS = 10;
 const TYPES: ReadonlySet<string> = new Set([
@@ -12,7 +12,7 @@ const TYPES: ReadonlySet<string> = new Set([
   'application/feed+json',
 ]);
 
-/** Absolute addresses, each once, in the order of the page; at most ten. */
+/** Absolute URLs without duplicates, in the order of the page; at most ten. */
 export function announcedFeeds(html: string, pageUrl: string): readonly string[] {
   const feeds = new Set<string>();
   let base = pageUrl;
@@ -30,5 +30,5 @@ export function announcedFeeds(html: string, pageUrl: string): readonly string[]
   return [...feeds];
 }
 
-/** Without parameters: `application/rss+xml; charset=utf-8`. */
+/** The media type without parameters: `application/rss+xml; charset=utf-8`. */
 const typeOf = (type: string) => (type.split(';', 1)[0] ?? '').trim().toLowerCase();

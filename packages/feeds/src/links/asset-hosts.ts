@@ -1,8 +1,8 @@
-// Hosts that carry other people's pictures, scripts and recordings, or count those who listen: what lies there was published by
-// someone else, so that a link to it names nobody. Data only. Subdomains of a host are meant too.
+// Hosts that serve media and scripts of other publishers, or count listeners: a link to them is not a mention of their owner.
+// Data only. Subdomains are included.
 
 export const ASSET_HOSTS: readonly string[] = [
-  // Publishing services' stores of pictures.
+  // Image hosts of publishing services.
   'wp.com',
   'files.wordpress.com',
   'substackcdn.com',
@@ -36,7 +36,7 @@ export const ASSET_HOSTS: readonly string[] = [
   'upload.wikimedia.org',
   'res.cloudinary.com',
   'imgix.net',
-  // Networks that carry files for anybody.
+  // Content delivery networks.
   'akamaihd.net',
   'akamaized.net',
   'azureedge.net',
@@ -53,7 +53,7 @@ export const ASSET_HOSTS: readonly string[] = [
   'ajax.googleapis.com',
   'stackpathcdn.com',
   'llnwd.net',
-  // Recordings, and trackers that stand before the addresses of recordings.
+  // Podcast hosts, and trackers that prefix their URLs.
   'podtrac.com',
   'chtbl.com',
   'chrt.fm',

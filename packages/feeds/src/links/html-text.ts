@@ -1,11 +1,11 @@
-// What is read of an item's HTML: where its links lead, and its plain text. Tokens only: a tree of hostile HTML is slow.
+// Links and plain text of an item's HTML. Tokenizes only: building a tree of hostile HTML is slow.
 import { Tokenizer } from 'htmlparser2';
 import { MAX_URL_LENGTH } from './addresses.ts';
 
-/** XHTML may have a prefix. */
+/** XHTML elements may have a prefix. */
 const ANCHOR = /^(?:[\w-]{1,20}:)?(?:a|area)$/i;
 const MAX_NAME_LENGTH = 25;
-/** A cut address is another address, so that too long a one counts as none. */
+/** A truncated URL would be another URL, so too long ones are dropped. */
 const TOO_LONG = 'about:invalid';
 
 interface HtmlOptions {
@@ -43,7 +43,7 @@ export function linksOfHtml(html: string, { maxCharacters, maxLinks }: HtmlOptio
   return links;
 }
 
-/** Text without tags, entities resolved. */
+/** The text without tags, entities resolved. */
 export function textOfHtml(html: string, { maxCharacters }: HtmlOptions): string {
   const source = html.slice(0, maxCharacters);
   let text = '';
@@ -62,7 +62,7 @@ export function textOfHtml(html: string, { maxCharacters }: HtmlOptions): string
 type Callbacks = ConstructorParameters<typeof Tokenizer>[1];
 
 const ignore = () => {};
-/** The tokenizer calls for every kind of token, wanted or not. */
+/** The tokenizer requires a callback for every kind of token. */
 export const NO_CALLBACKS: Callbacks = {
   onattribdata: ignore,
   onattribend: ignore,

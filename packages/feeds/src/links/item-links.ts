@@ -1,4 +1,4 @@
-// The domains that an item names: by where it leads and by the links in its text, past redirectors, and never its own.
+// The domains that an item mentions: by its link and by links in its content, with redirectors resolved, without the feed's own.
 import { parseDomain } from '@strata/detect';
 import type { NamedDomain } from '../feed.ts';
 import { hostOf, readAddress } from './addresses.ts';
@@ -6,13 +6,13 @@ import { ASSET_HOSTS } from './asset-hosts.ts';
 import { linksOfHtml } from './html-text.ts';
 import { REDIRECTORS, type Redirector } from './redirectors.ts';
 
-/** Links looked at of one item; link lists and spam hold more. */
+/** Links processed per item; link lists and spam contain more. */
 const MAX_ITEM_LINKS = 500;
-/** Characters of HTML read of one item. */
+/** Characters of HTML processed per item. */
 const MAX_ITEM_CHARACTERS = 200_000;
-/** A redirector may lead to another; three deep is more than honest feeds have. */
+/** Nested redirectors; legitimate feeds have fewer than three levels. */
 const MAX_UNWRAPPED = 3;
-/** On the Public Suffix List, but not for anybody to register (RFC 3172, RFC 7686). */
+/** On the Public Suffix List, but not open to registration (RFC 3172, RFC 7686). */
 const RESERVED_SUFFIXES: ReadonlySet<string> = new Set(['arpa', 'onion']);
 
 const ASSETS: readonly Redirector[] = ASSET_HOSTS.map((host) => ({ host, kind: 'opaque' }));
@@ -21,58 +21,58 @@ const BY_HOST: ReadonlyMap<string, readonly Redirector[]> = Map.groupBy(
   ({ host }) => host,
 );
 const MAX_LABELS = Math.max(...[...BY_HOST.keys()].map((host) => host.split('.').length));
-/** Google has a host in every country, which all redirect alike. */
+/** Google's hosts in all countries redirect alike. */
 const GOOGLE = /(?<=^|\.)google\.(?:[a-z]{2}|com?\.[a-z]{2})$/;
 
-/** HTML, and what its relative links resolve against. */
+/** HTML, and the base of its relative links. */
 export interface LinkedText {
   readonly text: string;
   readonly base: string;
 }
 
 export interface ItemLinks {
-  /** Where the item leads, absolute; null where nowhere. */
+  /** The item's link, absolute; null if it has none. */
   readonly url: string | null;
-  /** Where enclosures, sources and related links lead. */
+  /** Links of enclosures, sources and related links. */
   readonly related: readonly string[];
   readonly html: readonly LinkedText[];
 }
 
-/** What a host is to us. */
+/** A host, classified. */
 export interface Host {
-  /** Registrable; null where nobody can be named by it. */
+  /** The registrable domain; null if the host has none. */
   readonly domain: string | null;
-  /** Of the host and of those that it is below, the nearest first. */
+  /** Redirectors of the host and its parents, nearest first. */
   readonly redirectors: readonly Redirector[];
 }
 
-/** What is known of a feed while its items are read; one for all items of a feed. */
+/** State shared by all items of a feed while they are read. */
 export interface LinkReader {
-  /** What the feed's relative addresses resolve against. */
+  /** The base of the feed's relative URLs. */
   readonly base: string;
-  /** Registrable domains of the feed's addresses and site. */
+  /** Registrable domains of the feed's URLs and site. */
   readonly own: ReadonlySet<string>;
-  /** By host, so that a name met a thousand times is looked up once. */
+  /** By host: a repeated name is classified once. */
   readonly known: Map<string, Host>;
-  /** Links that may still be looked at in this feed. */
+  /** Links that may still be processed in this feed. */
   linksLeft: number;
 }
 
-/** Links looked at of one feed: a thousand items of five hundred would hold up everyone else. */
+/** Links processed per feed: a thousand items of five hundred links would block the process. */
 const MAX_FEED_LINKS = 20_000;
 
-/** `addresses`: of the feed, whatever led to it, and its site. */
+/** `addresses`: the feed's URL, those that redirected to it, and its site. */
 export function createLinkReader(base: string, addresses: readonly (string | null)[]): LinkReader {
   const reader = { base, own: new Set<string>(), known: new Map<string, Host>(), linksLeft: MAX_FEED_LINKS };
   for (const address of addresses) {
     const url = address === null ? null : readAddress(address);
-    const domain = url === null ? null : lookUp(url, reader.known).domain;
+    const domain = url === null ? null : classify(url, reader.known).domain;
     if (domain !== null) reader.own.add(domain);
   }
   return reader;
 }
 
-/** Each domain once, the one that the item leads to first. `base` is what its related links resolve against. */
+/** Without duplicates, the domain of the item's link first. `base` is the base of its related links. */
 export function namedDomains(
   { url, related, html }: ItemLinks,
   { base, reader }: { readonly base: string; readonly reader: LinkReader },
@@ -85,26 +85,26 @@ export function namedDomains(
   if (url !== null) add(url, 'link', base);
   let linksLeft = Math.min(MAX_ITEM_LINKS, reader.linksLeft);
   let charactersLeft = MAX_ITEM_CHARACTERS;
-  const look = (addresses: readonly string[], base: string) => {
+  const addAll = (addresses: readonly string[], base: string) => {
     for (const address of addresses.slice(0, linksLeft)) add(address, 'content', base);
     linksLeft -= Math.min(linksLeft, addresses.length);
   };
   const before = linksLeft;
-  look(related, base);
+  addAll(related, base);
   for (const { text, base } of html) {
     if (linksLeft === 0 || charactersLeft <= 0) break;
-    look(linksOfHtml(text, { maxCharacters: charactersLeft, maxLinks: linksLeft }), base);
+    addAll(linksOfHtml(text, { maxCharacters: charactersLeft, maxLinks: linksLeft }), base);
     charactersLeft -= text.length;
   }
   reader.linksLeft -= before - linksLeft;
   return [...named.values()];
 }
 
-/** The registrable domain that an address names; null where it names nobody. */
+/** The registrable domain that a URL refers to; null if it has none. */
 function namedBy(address: string, { base, known }: Pick<LinkReader, 'base' | 'known'>): string | null {
   let url = readAddress(address, base);
   for (let unwrapped = 0; url !== null; unwrapped++) {
-    const { domain, redirectors } = lookUp(url, known);
+    const { domain, redirectors } = classify(url, known);
     const path = url.pathname.toLowerCase();
     const redirector = redirectors.find((each) => leadsThrough(path, each.path ?? '/'));
     if (redirector === undefined) return domain;
@@ -113,7 +113,7 @@ function namedBy(address: string, { base, known }: Pick<LinkReader, 'base' | 'kn
   return null;
 }
 
-/** A prefix ends where a segment does: `/share` is neither `/shares` nor `/sharepoint`. */
+/** A prefix matches complete segments: `/share` matches neither `/shares` nor `/sharepoint`. */
 function leadsThrough(path: string, prefix: string): boolean {
   if (!path.startsWith(prefix)) return false;
   const next = path[prefix.length];
@@ -129,7 +129,7 @@ function targetOf(url: URL, { parameters = [] }: Redirector): URL | null {
   return null;
 }
 
-/** The first http address in path and query, escaped or not. */
+/** The first http URL in path and query, escaped or not. */
 function addressWithin(url: URL): string | null {
   const rest = `${url.pathname}${url.search}`;
   const start = rest.search(/https?(?::|%3a)/i);
@@ -137,14 +137,14 @@ function addressWithin(url: URL): string | null {
   const found = rest.slice(start);
   if (!/^https?%3a/i.test(found)) return found;
   try {
-    // An escaped address ends where an unescaped separator follows.
+    // An escaped URL ends at the first unescaped separator.
     return decodeURIComponent(found.split(/[&/;?]/, 1)[0] ?? '');
   } catch {
     return null;
   }
 }
 
-function lookUp(url: URL, known: Map<string, Host>): Host {
+function classify(url: URL, known: Map<string, Host>): Host {
   const name = hostOf(url);
   const before = known.get(name);
   if (before !== undefined) return before;
@@ -160,7 +160,7 @@ function redirectorsOf(host: string): Redirector[] {
   return labels.flatMap((_, at) => BY_HOST.get(labels.slice(at).join('.')) ?? []);
 }
 
-/** Whether the last label is on the Public Suffix List: `.test`, `.invalid` and names of private networks are not. */
+/** Whether the last label is on the Public Suffix List: `.test`, `.invalid` and private names are not. */
 function isPublic(domain: string): boolean {
   const suffix = domain.slice(domain.lastIndexOf('.') + 1);
   const parsed = parseDomain(suffix);

@@ -1,13 +1,13 @@
-// Hosts that lead elsewhere, or that take a reader's vote or count him: none of them is what an item speaks of. Data
-// only. Subdomains of a host are meant too; of several entries that fit, the nearest host counts, and of its entries the first.
+// Hosts that redirect, count or collect votes: a link to them is not a mention of their owner. Data only. Subdomains are included;
+// of several matching entries the nearest host wins, and of its entries the first.
 
 export interface Redirector {
   readonly host: string;
-  /** What the path begins with, whole segments or up to a dot; everything where it is missing. */
+  /** Path prefix, of complete segments or up to a dot; any path if omitted. */
   readonly path?: string;
-  /** `unwrap`: the target stands in the address. `opaque`: only the redirector knows it, or there is none. */
+  /** `unwrap`: the target is in the URL. `opaque`: only the redirector knows it, or there is no target. */
   readonly kind: 'unwrap' | 'opaque';
-  /** Query parameters that hold the target; `*`: the first http address within the path or query. */
+  /** Query parameters with the target; `*`: the first http URL in path or query. */
   readonly parameters?: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const opaque = (host: string, path = '/'): Redirector => ({ host, path, kind: 'o
 
 export const REDIRECTORS: readonly Redirector[] = [
   // Search engines, portals and mail filters.
-  // Of Google's hosts in all countries.
+  // Google's hosts in all countries.
   unwrap('google.com', '/url', 'url', 'q'),
   unwrap('news.google.com', '/news/url', 'url'),
   opaque('news.google.com', '/articles/'),
@@ -155,7 +155,7 @@ export const REDIRECTORS: readonly Redirector[] = [
   opaque('outbrain.com', '/network/redir'),
   opaque('paid.outbrain.com'),
   opaque('trc.taboola.com'),
-  // Mailings.
+  // Mailing services.
   opaque('list-manage.com'),
   opaque('sendgrid.net'),
   opaque('mailchi.mp'),

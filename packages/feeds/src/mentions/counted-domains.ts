@@ -1,20 +1,20 @@
-// The domains that are counted, each with a number: so many in all, and so many that one feed may bring.
+// The counted domains, each with a number: limited in total, and for each feed.
 import { NameNumbers } from './name-numbers.ts';
 
 export interface CountedDomainsOptions {
   readonly max: number;
-  /** Domains that nobody named before this feed did: a feed of junk must not leave the others without room. */
+  /** New domains that one feed may add: a spam feed must not use up the capacity. */
   readonly maxOfFeed: number;
 }
 
 export class CountedDomains {
   readonly #options: CountedDomainsOptions;
   readonly #numbers = new NameNumbers();
-  /** By number: the last day on which it was named, and the feed that brought it. */
+  /** By number: the last day of a mention, and the feed that added the domain. */
   #days = new Uint16Array(0);
-  #bringers = new Uint32Array(0);
-  /** Domains that each feed brought. */
-  readonly #brought = new Map<number, number>();
+  #addedBy = new Uint32Array(0);
+  /** Number of domains added by each feed. */
+  readonly #addedCounts = new Map<number, number>();
 
   constructor(options: CountedDomainsOptions) {
     this.#options = options;
@@ -29,7 +29,7 @@ export class CountedDomains {
     return this.#numbers.names;
   }
 
-  /** What columns by number need soon: they grow by halves, up to the most there may be. */
+  /** The length to allocate for columns by number: grows by half, up to the maximum. */
   get length(): number {
     const used = this.#numbers.names.length;
     return Math.max(used, Math.min(this.#options.max, used + (used >>> 1) + 1_024));
@@ -39,7 +39,7 @@ export class CountedDomains {
     return this.#numbers.find(domain);
   }
 
-  /** The number of a domain that a feed names on a day; undefined where there is no room for it. */
+  /** The number of a domain that a feed mentions on a day; undefined if the limit is reached. */
   take(domain: string, { feedId, day }: { readonly feedId: number; readonly day: number }): number | undefined {
     const number = this.#numbers.find(domain) ?? this.#add(domain, feedId);
     if (number !== undefined && day > (this.#days[number] as number)) this.#days[number] = day;
@@ -47,34 +47,34 @@ export class CountedDomains {
   }
 
   #add(domain: string, feedId: number): number | undefined {
-    const brought = this.#brought.get(feedId) ?? 0;
-    if (this.#numbers.size >= this.#options.max || brought >= this.#options.maxOfFeed) return undefined;
+    const addedByFeed = this.#addedCounts.get(feedId) ?? 0;
+    if (this.#numbers.size >= this.#options.max || addedByFeed >= this.#options.maxOfFeed) return undefined;
     const number = this.#numbers.add(domain);
     if (number >= this.#days.length) {
-      const [days, bringers] = [new Uint16Array(this.length), new Uint32Array(this.length)];
+      const [days, addedBy] = [new Uint16Array(this.length), new Uint32Array(this.length)];
       days.set(this.#days);
-      bringers.set(this.#bringers);
+      addedBy.set(this.#addedBy);
       this.#days = days;
-      this.#bringers = bringers;
+      this.#addedBy = addedBy;
     }
     this.#days[number] = 0;
-    this.#bringers[number] = feedId;
-    this.#brought.set(feedId, brought + 1);
+    this.#addedBy[number] = feedId;
+    this.#addedCounts.set(feedId, addedByFeed + 1);
     return number;
   }
 
-  /** Domains that nobody named since the day give their numbers back. */
+  /** Releases the numbers of domains without a mention since the day. */
   forget(before: number): void {
     const { names } = this.#numbers;
-    const silent: number[] = [];
+    const unused: number[] = [];
     for (let number = 0; number < names.length; number += 1) {
       if ((this.#days[number] as number) >= before || names[number] === '') continue;
-      silent.push(number);
-      const feedId = this.#bringers[number] as number;
-      const left = (this.#brought.get(feedId) ?? 1) - 1;
-      if (left === 0) this.#brought.delete(feedId);
-      else this.#brought.set(feedId, left);
+      unused.push(number);
+      const feedId = this.#addedBy[number] as number;
+      const left = (this.#addedCounts.get(feedId) ?? 1) - 1;
+      if (left === 0) this.#addedCounts.delete(feedId);
+      else this.#addedCounts.set(feedId, left);
     }
-    this.#numbers.drop(silent);
+    this.#numbers.drop(unused);
   }
 }

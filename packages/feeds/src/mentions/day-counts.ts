@@ -1,31 +1,31 @@
-// Counts by number and day for a run of days: a byte each, since most are small, and what goes beyond it beside them.
+// Counts by number and day, for consecutive days: one byte each, since most are small, and larger counts in a map.
 
-/** The most that a byte holds; it then says that there is more beside it. */
+/** The largest value of a byte; counts from here on continue in the map. */
 const FULL = 255;
 
 export class DayCounts {
-  /** By day modulo their number. */
+  /** By day modulo the number of days. */
   readonly #columns: Uint8Array[];
-  readonly #beyond: Map<number, number>[];
+  readonly #overflow: Map<number, number>[];
 
-  /** For so many days that follow one another. */
+  /** `days`: the number of consecutive days. */
   constructor(days: number) {
     this.#columns = Array.from({ length: days }, () => new Uint8Array(0));
-    this.#beyond = Array.from({ length: days }, () => new Map());
+    this.#overflow = Array.from({ length: days }, () => new Map());
   }
 
   on(number: number, day: number): number {
     const at = day % this.#columns.length;
     const count = this.#columns[at]?.[number] ?? 0;
-    return count < FULL ? count : FULL + (this.#beyond[at]?.get(number) ?? 0);
+    return count < FULL ? count : FULL + (this.#overflow[at]?.get(number) ?? 0);
   }
 
-  /** `room` is one more than the largest number there may be soon. */
-  add(number: number, day: number, room: number): void {
+  /** `capacity`: the new length of the column if it has to grow. */
+  add(number: number, day: number, capacity: number): void {
     const at = day % this.#columns.length;
     let column = this.#columns[at] as Uint8Array;
     if (number >= column.length) {
-      const longer = new Uint8Array(room);
+      const longer = new Uint8Array(capacity);
       longer.set(column);
       column = longer;
       this.#columns[at] = column;
@@ -33,22 +33,22 @@ export class DayCounts {
     const count = column[number] as number;
     if (count < FULL) column[number] = count + 1;
     else {
-      const beyond = this.#beyond[at] as Map<number, number>;
-      beyond.set(number, (beyond.get(number) ?? 0) + 1);
+      const overflow = this.#overflow[at] as Map<number, number>;
+      overflow.set(number, (overflow.get(number) ?? 0) + 1);
     }
   }
 
-  /** Every number that was counted on a day. */
+  /** Visits every number with a count on a day. */
   each(day: number, visit: (number: number, count: number) => void): void {
     const column = this.#columns[day % this.#columns.length] as Uint8Array;
     for (let number = 0; number < column.length; number += 1)
       if (column[number] !== 0) visit(number, this.on(number, day));
   }
 
-  /** Makes room for another day in its place. */
+  /** Reuses the column for another day. */
   clear(day: number): void {
     const at = day % this.#columns.length;
     this.#columns[at]?.fill(0);
-    this.#beyond[at]?.clear();
+    this.#overflow[at]?.clear();
   }
 }

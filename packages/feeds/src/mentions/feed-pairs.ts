@@ -1,26 +1,26 @@
-// Which feed named which domain, and on which day last: one growing table of numbers, since there are millions of pairs.
+// The latest day on which a feed mentioned a domain: a growing hash table of numbers, for millions of pairs.
 
-/** Slots in use, at most, of all: beyond it looking for one takes too many steps. */
+/** Maximum load factor: above it, probing takes too many steps. */
 const MAX_FULL = 0.7;
 const MIN_SLOTS = 1 << 12;
 /** No domain has this number. */
 const FREE = 0xffff_ffff;
 
-/** What `add` answers for a pair that was not known, and for one that there was no room for. */
+/** Results of `add` for a new pair, and for one that exceeds the limit. */
 export const NEVER = Number.NEGATIVE_INFINITY;
-export const NO_ROOM = Number.POSITIVE_INFINITY;
+export const NO_CAPACITY = Number.POSITIVE_INFINITY;
 
 export interface FeedPairsOptions {
   readonly max: number;
-  /** Of one feed: the others must have room too. */
+  /** For one feed, so that it cannot use up the capacity. */
   readonly maxOfFeed: number;
 }
 
-export interface Naming {
+export interface PairMention {
   readonly domain: number;
   readonly feed: number;
   readonly day: number;
-  /** Pairs whose latest day is before this one may be forgotten. */
+  /** Pairs with an earlier latest day may be dropped. */
   readonly oldest: number;
 }
 
@@ -28,37 +28,37 @@ export class FeedPairs {
   readonly #options: FeedPairsOptions;
   #domains: Uint32Array = new Uint32Array(MIN_SLOTS).fill(FREE);
   #feeds: Uint32Array = new Uint32Array(MIN_SLOTS);
-  /** Since 1970: two bytes reach to the year 2149. */
+  /** Days since 1970: two bytes reach to the year 2149. */
   #days: Uint16Array = new Uint16Array(MIN_SLOTS);
   #size = 0;
-  /** Pairs of each feed. */
+  /** Number of pairs of each feed. */
   #ofFeed = new Map<number, number>();
-  /** The oldest day that was kept when the table was last made anew. */
+  /** The oldest day that was kept in the latest rebuild. */
   #keptFrom = 0;
 
   constructor(options: FeedPairsOptions) {
     this.#options = options;
   }
 
-  /** Pairs in the table, those that may be forgotten among them. */
+  /** Pairs in the table, including those that may be dropped. */
   get size(): number {
     return this.#size;
   }
 
-  /** Takes in that a feed named a domain on a day; returns the latest day before, `NEVER` or `NO_ROOM`. */
-  add({ domain, feed, day, oldest }: Naming): number {
+  /** Records that a feed mentioned a domain on a day; returns the previous latest day, `NEVER` or `NO_CAPACITY`. */
+  add({ domain, feed, day, oldest }: PairMention): number {
     const slot = this.#slotOf(domain, feed);
     if (this.#domains[slot] !== FREE) {
       const before = this.#days[slot] as number;
       if (day > before) this.#days[slot] = day;
       return before;
     }
-    if (!this.#makeRoom(feed, oldest)) return NO_ROOM;
+    if (!this.#hasCapacity(feed, oldest)) return NO_CAPACITY;
     this.#put(domain, feed, day);
     return NEVER;
   }
 
-  /** Every pair, in no order. */
+  /** Visits every pair, in no defined order. */
   each(visit: (domain: number, day: number) => void): void {
     for (let slot = 0; slot < this.#domains.length; slot += 1) {
       const domain = this.#domains[slot] as number;
@@ -66,18 +66,18 @@ export class FeedPairs {
     }
   }
 
-  #makeRoom(feed: number, oldest: number): boolean {
+  #hasCapacity(feed: number, oldest: number): boolean {
     const { max, maxOfFeed } = this.#options;
     const isFull = () => this.#size >= max || (this.#ofFeed.get(feed) ?? 0) >= maxOfFeed;
-    // A walk over all of them, so that it is done once for each day that passed.
-    if (isFull() && this.#keptFrom < oldest) this.#makeAnew(oldest);
+    // A rebuild visits all pairs, so it runs at most once a day.
+    if (isFull() && this.#keptFrom < oldest) this.#rebuild(oldest);
     if (isFull()) return false;
-    if (this.#size >= this.#domains.length * MAX_FULL) this.#makeAnew(oldest);
+    if (this.#size >= this.#domains.length * MAX_FULL) this.#rebuild(oldest);
     return true;
   }
 
-  /** Drops what is old; the table then has room for half as many again at least. */
-  #makeAnew(oldest: number): void {
+  /** Drops old pairs; the table then has capacity for at least half as many again. */
+  #rebuild(oldest: number): void {
     const [domains, feeds, days] = [this.#domains, this.#feeds, this.#days];
     let kept = 0;
     for (let slot = 0; slot < domains.length; slot += 1)
@@ -105,10 +105,10 @@ export class FeedPairs {
     this.#ofFeed.set(feed, (this.#ofFeed.get(feed) ?? 0) + 1);
   }
 
-  /** Where the pair is, or would be. */
+  /** The slot of the pair, or the one where it would be inserted. */
   #slotOf(domain: number, feed: number): number {
     const mask = this.#domains.length - 1;
-    // Multipliers of Fibonacci hashing and of Murmur3: numbers that follow one another fall far apart.
+    // Multipliers of Fibonacci hashing and of Murmur3 distribute consecutive numbers.
     let hash = Math.imul(domain, 0x9e37_79b1) ^ Math.imul(feed, 0x85eb_ca6b);
     hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2_ae35);
     for (let slot = (hash ^ (hash >>> 13)) & mask; ; slot = (slot + 1) & mask) {

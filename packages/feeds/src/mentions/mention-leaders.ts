@@ -1,15 +1,15 @@
-// The first places of a window, and the places that their holders had in the window before, in two walks over the sums.
+// The top ranks of a window, with the ranks in the previous window, in two passes over the sums.
 
-/** A domain's places; equal ones share a place: 1, 2, 2, 4. */
-export interface Reputation {
+/** A domain's ranks; equal sums share a rank: 1, 2, 2, 4. */
+export interface Ranked {
   readonly number: number;
   readonly rank: number;
   readonly previousRank: number | null;
 }
 
 export interface Leaders {
-  readonly standings: readonly Reputation[];
-  /** Domains with anything, and the sum of all. */
+  readonly ranked: readonly Ranked[];
+  /** Domains with a mention, and the sum of all mentions. */
   readonly total: number;
   readonly mentions: number;
 }
@@ -22,12 +22,12 @@ interface Sums {
 /** Sums below this are counted in a table, the few larger ones in a map. */
 const SMALL = 4_096;
 
-/** The most mentioned first, equal ones in the order of their names. */
+/** Most mentioned first, ties in the order of names. */
 export function leadersOf(
   { now, before }: Sums,
   { names, limit }: { readonly names: readonly string[]; readonly limit: number },
 ): Leaders {
-  const current = new Places(now, names.length);
+  const current = new Ranks(now, names.length);
   const min = current.valueAt(limit);
   const above: number[] = [];
   const level: number[] = [];
@@ -39,8 +39,8 @@ export function leadersOf(
   const byName = (a: number, b: number) => ((names[a] as string) < (names[b] as string) ? -1 : 1);
   above.sort((a, b) => (now[b] as number) - (now[a] as number) || byName(a, b));
   const chosen = [...above, ...firstOf(level, limit - above.length, byName)];
-  const previous = new Places(before, names.length);
-  const standings = chosen.map((number) => {
+  const previous = new Ranks(before, names.length);
+  const ranked = chosen.map((number) => {
     const held = before[number] as number;
     return {
       number,
@@ -48,13 +48,13 @@ export function leadersOf(
       previousRank: held === 0 ? null : previous.rankOf(held),
     };
   });
-  return { standings, total: current.total, mentions: current.sum };
+  return { ranked, total: current.total, mentions: current.sum };
 }
 
-/** How many domains have each sum, and so the place of a sum. */
-class Places {
+/** How many domains have each sum, and the rank of a sum. */
+class Ranks {
   readonly #small = new Uint32Array(SMALL);
-  /** Sums from `SMALL` on, the largest first, with how many have them. */
+  /** Sums from `SMALL` on, largest first, with the number of domains. */
   readonly #large: readonly (readonly [sum: number, count: number])[];
   readonly #ranks = new Map<number, number>();
   readonly total: number;
@@ -82,17 +82,17 @@ class Places {
     }
   }
 
-  /** One more than the domains with a larger sum; of sums that some domain has. */
+  /** One more than the number of domains with a larger sum. `sum` must exist. */
   rankOf(sum: number): number {
     return this.#ranks.get(sum) as number;
   }
 
-  /** The sum that the domain at this place has; 0 when there are fewer. */
-  valueAt(place: number): number {
+  /** The sum of the domain at this rank; 0 if there are fewer domains. */
+  valueAt(rank: number): number {
     let counted = 0;
     for (const [sum, count] of this.#fromLargest()) {
       counted += count;
-      if (counted >= place) return sum;
+      if (counted >= rank) return sum;
     }
     return 0;
   }
@@ -106,14 +106,14 @@ class Places {
   }
 }
 
-/** The first of many in order, without putting all in order: whoever is not before the last of the best so far is passed by. */
+/** The first `limit` in order, without sorting all: candidates after the last of the best so far are skipped. */
 function firstOf(all: readonly number[], limit: number, compare: (a: number, b: number) => number): number[] {
   let best: number[] = [];
   let last: number | undefined;
   for (const each of all) {
     if (last !== undefined && compare(each, last) > 0) continue;
     best.push(each);
-    // Gathered to twice the size before they are sorted: a sort then pays for as many newcomers as it keeps.
+    // Sorted only after it has doubled: each sort then removes as many candidates as it keeps.
     if (best.length < 2 * limit + 16) continue;
     best = best.sort(compare).slice(0, limit);
     last = best.at(-1);

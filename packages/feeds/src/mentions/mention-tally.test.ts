@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
-import { FeedPairs, NEVER, NO_ROOM } from './feed-pairs.ts';
+import { FeedPairs, NEVER, NO_CAPACITY } from './feed-pairs.ts';
 import { type Mention, MentionTally, type MentionWindow, TALLY_DAYS, WINDOW_NAMES, WINDOWS } from './mention-tally.ts';
 import { NameNumbers } from './name-numbers.ts';
 
@@ -93,7 +93,7 @@ describe('the tally of mentions', () => {
     const tally = tallyOf({ maxDomains: 3 });
     for (const [feedId, domain] of ['a.com', 'b.com', 'c.com', 'd.com', 'a.com'].entries())
       tally.add({ domain, feedId, at: BEGIN });
-    assert.deepEqual([tally.size, tally.leftOut, tally.domain('d.com', 1).days], [3, 1, [0]]);
+    assert.deepEqual([tally.size, tally.dropped, tally.domain('d.com', 1).days], [3, 1, [0]]);
     tally.moveTo(BEGIN + TALLY_DAYS * DAY_MS);
     assert.equal(tally.size, 0);
     tally.add({ domain: 'd.com', feedId: 1, at: BEGIN + TALLY_DAYS * DAY_MS });
@@ -115,7 +115,7 @@ describe('the tally of mentions', () => {
   it('leaves room to the others when one feed names domains without end', () => {
     const tally = tallyOf({ maxDomains: 160 });
     for (let i = 0; i < 500; i += 1) tally.add({ domain: `junk${i}.com`, feedId: 1, at: BEGIN - 2 * DAY_MS });
-    assert.deepEqual([tally.size, tally.leftOut], [10, 490]);
+    assert.deepEqual([tally.size, tally.dropped], [10, 490]);
     tally.add({ domain: 'real.com', feedId: 2, at: BEGIN });
     tally.add({ domain: 'real.com', feedId: 1, at: BEGIN });
     const [first] = tally.leaderboard('1d', 1).leaders;
@@ -161,10 +161,10 @@ describe('pairs of feed and domain', () => {
     const pairs = new FeedPairs({ max: 30, maxOfFeed: 20 });
     const add = (domain: number, feed: number, day: number, oldest = 0) => pairs.add({ domain, feed, day, oldest });
     const refused = (feed: number, day: number) =>
-      Array.from({ length: 25 }, (_, domain) => add(domain, feed, day)).filter((each) => each === NO_ROOM).length;
+      Array.from({ length: 25 }, (_, domain) => add(domain, feed, day)).filter((each) => each === NO_CAPACITY).length;
     assert.deepEqual([refused(1, 5), refused(2, 6)], [5, 15]);
     assert.equal(add(0, 1, 7), 5, 'what is known is still kept up');
-    assert.equal(add(99, 3, 7, 5), NO_ROOM);
+    assert.equal(add(99, 3, 7, 5), NO_CAPACITY);
     assert.equal(add(99, 3, 7, 6), NEVER, 'nineteen of the first feed are forgotten');
     assert.equal(pairs.size, 12);
   });

@@ -1,22 +1,22 @@
-// Mentions by domain and UTC day for the last 64 days, in memory: leaderboards with the place held before, days, totals.
-// Bounded in domains, days and pairs of feed and domain; fed from the store, thrown away at will. The definitions are in docs/feeds.md.
+// Mentions by domain and UTC day for the last 64 days, in memory: leaderboards with previous ranks, days, totals. Bounded in
+// domains, days and pairs of feed and domain; built from the store and disposable. docs/feeds.md has the definitions.
 
 import { CountedDomains } from './counted-domains.ts';
 import { DayCounts } from './day-counts.ts';
 import { FeedPairs } from './feed-pairs.ts';
-import { leadersOf, type Reputation } from './mention-leaders.ts';
+import { leadersOf, type Ranked } from './mention-leaders.ts';
 
-/** Two windows of thirty days, and some. */
+/** Two windows of thirty days, with a margin. */
 export const TALLY_DAYS = 64;
-/** Days of a window, today among them. */
+/** Days of a window, including today. */
 export const WINDOWS = { '1d': 1, '7d': 7, '30d': 30 } as const;
 export const WINDOW_NAMES = ['1d', '7d', '30d'] as const satisfies readonly (keyof typeof WINDOWS)[];
 export type MentionWindow = (typeof WINDOW_NAMES)[number];
 
 const DAY_MS = 86_400_000;
-/** Pairs of feed and domain for each domain that there may be: beyond them the feeds of a domain are counted too low. */
+/** Pairs of feed and domain per domain: above this limit the feeds of a domain are undercounted. */
 const PAIRS_PER_DOMAIN = 4;
-/** What one feed may take of the room: one of sixteen parts. */
+/** One feed may use this fraction of the capacity: one sixteenth. */
 const FEED_SHARE = 16;
 
 export interface Mention {
@@ -27,13 +27,13 @@ export interface Mention {
 }
 
 export interface MentionLeader {
-  /** Equal ones share a place: 1, 2, 2, 4. */
+  /** Equal counts share a rank: 1, 2, 2, 4. */
   readonly rank: number;
   readonly domain: string;
   readonly mentions: number;
-  /** Feeds that named it within the window. */
+  /** Feeds that mentioned it within the window. */
   readonly feeds: number;
-  /** Place in the window before, or null when it was not mentioned in it. */
+  /** Rank in the previous window; null if not mentioned in it. */
   readonly previousRank: number | null;
 }
 
@@ -44,13 +44,13 @@ export interface MentionBoard {
   readonly leaders: readonly MentionLeader[];
 }
 
-/** One domain in the windows and over the last days, oldest first. */
+/** One domain in each window and on the last days, oldest first. */
 export interface DomainMentions {
   readonly windows: Readonly<Record<MentionWindow, { mentions: number; previous: number; feeds: number }>>;
   readonly days: readonly number[];
 }
 
-/** Sums of a window by domain number, kept as mentions come. */
+/** Sums of a window by domain number, updated with each mention. */
 interface WindowSums {
   readonly length: number;
   now: Uint32Array;
@@ -66,7 +66,7 @@ export class MentionTally {
   readonly #totals = new Float64Array(TALLY_DAYS);
   readonly #sums: Readonly<Record<MentionWindow, WindowSums>>;
   #today: number;
-  #leftOut = 0;
+  #dropped = 0;
   #hasEarly = false;
 
   constructor(options: { readonly now: number; readonly maxDomains?: number }) {
@@ -84,9 +84,9 @@ export class MentionTally {
     return this.#domains.size;
   }
 
-  /** Mentions of domains for which there was no room. */
-  get leftOut(): number {
-    return this.#leftOut;
+  /** Mentions that were dropped because the domain limit was reached. */
+  get dropped(): number {
+    return this.#dropped;
   }
 
   /** The oldest day that is counted, as its first millisecond. */
@@ -98,17 +98,17 @@ export class MentionTally {
     return this.#today - TALLY_DAYS + 1;
   }
 
-  /** Whether a mention of a day to come was counted as one of today: when days have passed, only a new count is right. */
+  /** Whether a mention with a future day was counted as today's: after days have passed, only a rebuild is exact. */
   get hasEarly(): boolean {
     return this.#hasEarly;
   }
 
-  /** Whether the clock has gone back by more than moments about midnight: windows end with days that are still to come. */
+  /** Whether the clock was set back by more than a moment around midnight: windows then end in the future. */
   isAheadOf(now: number): boolean {
     return this.#today - dayOf(now) > 1;
   }
 
-  /** Takes in one mention. Only the clock begins a day: one of a day to come counts as today's; what is too old is not counted. */
+  /** Counts one mention. A future day counts as today; too old ones are ignored. */
   add({ domain, feedId, at }: Mention): void {
     const day = Math.min(dayOf(at), this.#today);
     if (dayOf(at) > day) this.#hasEarly = true;
@@ -116,10 +116,10 @@ export class MentionTally {
     if (age >= TALLY_DAYS) return;
     const number = this.#domains.take(domain, { feedId, day });
     if (number === undefined) {
-      this.#leftOut += 1;
+      this.#dropped += 1;
       return;
     }
-    this.#widen(number);
+    this.#grow(number);
     this.#counts.add(number, day, this.#domains.length);
     this.#totals[day % TALLY_DAYS] = (this.#totals[day % TALLY_DAYS] ?? 0) + 1;
     const lastDay = this.#pairs.add({ domain: number, feed: feedId, day, oldest: this.#oldest });
@@ -132,11 +132,11 @@ export class MentionTally {
     }
   }
 
-  /** Lets days pass: windows end with the day of `now`. A clock that went back changes nothing. Returns whether a day has passed. */
+  /** Advances to the day of `now`, which becomes the end of the windows. Ignores a clock that was set back. Returns whether the day changed. */
   moveTo(now: number): boolean {
     const day = dayOf(now);
     if (day <= this.#today) return false;
-    if (day - this.#today >= TALLY_DAYS) this.#beginAnew();
+    if (day - this.#today >= TALLY_DAYS) this.#reset();
     else for (let next = this.#today + 1; next <= day; next += 1) this.#begin(next);
     this.#dropFeeds(day);
     this.#today = day;
@@ -146,15 +146,15 @@ export class MentionTally {
 
   leaderboard(window: MentionWindow, limit: number): MentionBoard {
     const sums = this.#sums[window];
-    const { standings, total, mentions } = leadersOf(sums, { names: this.#domains.names, limit });
-    const leader = ({ number, rank, previousRank }: Reputation): MentionLeader => ({
+    const { ranked, total, mentions } = leadersOf(sums, { names: this.#domains.names, limit });
+    const leader = ({ number, rank, previousRank }: Ranked): MentionLeader => ({
       rank,
       domain: this.#domains.names[number] as string,
       mentions: sums.now[number] as number,
       feeds: sums.feeds[number] as number,
       previousRank,
     });
-    return { total, mentions, leaders: standings.map(leader) };
+    return { total, mentions, leaders: ranked.map(leader) };
   }
 
   domain(name: string, days: number): DomainMentions {
@@ -181,18 +181,18 @@ export class MentionTally {
     return Array.from({ length: max }, (_, at) => this.#today - max + 1 + at);
   }
 
-  #widen(number: number): void {
+  #grow(number: number): void {
     if (number < this.#sums['1d'].now.length) return;
-    const room = this.#domains.length;
+    const capacity = this.#domains.length;
     for (const name of WINDOW_NAMES) {
       const sums = this.#sums[name];
-      sums.now = longer(sums.now, room);
-      sums.before = longer(sums.before, room);
-      sums.feeds = longer(sums.feeds, room);
+      sums.now = longer(sums.now, capacity);
+      sums.before = longer(sums.before, capacity);
+      sums.feeds = longer(sums.feeds, capacity);
     }
   }
 
-  /** With a new day one leaves each window for the one before it, and one leaves that. */
+  /** A new day shifts each window: its oldest day moves to the previous window, whose oldest day is dropped. */
   #begin(day: number): void {
     for (const name of WINDOW_NAMES) {
       const { length, now, before } = this.#sums[name];
@@ -208,15 +208,15 @@ export class MentionTally {
     this.#totals[day % TALLY_DAYS] = 0;
   }
 
-  /** Nothing of what was counted is young enough. */
-  #beginAnew(): void {
+  /** Clears all counts: every counted day is too old. */
+  #reset(): void {
     for (let day = 0; day < TALLY_DAYS; day += 1) this.#counts.clear(day);
     this.#totals.fill(0);
     for (const name of WINDOW_NAMES)
       for (const column of [this.#sums[name].now, this.#sums[name].before]) column.fill(0);
   }
 
-  /** Feeds whose latest mention of a domain leaves a window when a day begins. Before `#today` moves. */
+  /** Subtracts feeds whose latest mention of a domain leaves a window when a day begins. Runs before `#today` changes. */
   #dropFeeds(day: number): void {
     const passed = day - this.#today;
     const windows = WINDOW_NAMES.map((name) => this.#sums[name]);

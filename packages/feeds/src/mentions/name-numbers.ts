@@ -1,14 +1,14 @@
-// Names and the numbers that stand for them. A Map would take as much room again as the names themselves.
+// Numbers for names. A Map would take as much memory again as the names.
 
-/** Slots in use, at most, of all. */
+/** Maximum load factor. */
 const MAX_FULL = 0.6;
 const FREE = -1;
 
 export class NameNumbers {
   readonly #names: string[] = [];
-  /** Numbers whose names were dropped. */
-  readonly #dropped: number[] = [];
-  /** By hash of the name: its number. */
+  /** Released numbers. */
+  readonly #released: number[] = [];
+  /** Hash table of the numbers, by hash of the name. */
   #slots = new Int32Array(1 << 12).fill(FREE);
   #size = 0;
 
@@ -16,7 +16,7 @@ export class NameNumbers {
     return this.#size;
   }
 
-  /** By number; what was dropped is empty. */
+  /** By number; empty for released numbers. */
   get names(): readonly string[] {
     return this.#names;
   }
@@ -26,30 +26,30 @@ export class NameNumbers {
     return number === FREE ? undefined : number;
   }
 
-  /** Gives a name that has none the lowest number that is free, or one that was. */
+  /** Assigns a released number or the next free one. The name must not have a number. */
   add(name: string): number {
-    const number = this.#dropped.pop() ?? this.#names.length;
+    const number = this.#released.pop() ?? this.#names.length;
     this.#names[number] = name;
     this.#size += 1;
-    if (this.#size > this.#slots.length * MAX_FULL) this.#file(this.#slots.length * 2);
+    if (this.#size > this.#slots.length * MAX_FULL) this.#rebuild(this.#slots.length * 2);
     else this.#slots[this.#slotOf(name)] = number;
     return number;
   }
 
-  /** Drops the names of some numbers; these are given anew. */
+  /** Releases numbers for reuse. */
   drop(numbers: readonly number[]): void {
-    // To file all anew pays when many go.
+    // A rebuild is cheaper if many names are released.
     const isFew = numbers.length < this.#size / 4;
     for (const number of numbers) {
       if (isFew) this.#close(this.#slotOf(this.#names[number] as string));
       this.#names[number] = '';
-      this.#dropped.push(number);
+      this.#released.push(number);
     }
     this.#size -= numbers.length;
-    if (!isFew) this.#file(this.#slots.length);
+    if (!isFew) this.#rebuild(this.#slots.length);
   }
 
-  /** Frees a slot: what was put behind it for want of room moves up, so that no search ends before it. */
+  /** Frees a slot: displaced entries behind it move up, so that no search ends too early. */
   #close(freed: number): void {
     const mask = this.#slots.length - 1;
     let hole = freed;
@@ -64,7 +64,7 @@ export class NameNumbers {
     this.#slots[hole] = FREE;
   }
 
-  #file(length: number): void {
+  #rebuild(length: number): void {
     this.#slots = new Int32Array(length).fill(FREE);
     for (let number = 0; number < this.#names.length; number += 1) {
       const name = this.#names[number] as string;
@@ -72,7 +72,7 @@ export class NameNumbers {
     }
   }
 
-  /** Where the name's number is, or would be. */
+  /** The slot of the name's number, or the one where it would be inserted. */
   #slotOf(name: string): number {
     const mask = this.#slots.length - 1;
     for (let slot = hashOf(name) & mask; ; slot = (slot + 1) & mask) {
@@ -82,7 +82,7 @@ export class NameNumbers {
   }
 }
 
-/** FNV-1a, with Murmur3's last step: its low bits alone are too much alike for names that differ at their ends. */
+/** FNV-1a with Murmur3's final step: its low bits alone are too similar for names that differ only at the end. */
 function hashOf(name: string): number {
   let hash = 0x811c_9dc5;
   for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x0100_0193);

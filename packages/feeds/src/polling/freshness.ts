@@ -1,14 +1,14 @@
-// What the headers of an answer say about the next request: RFC 9111 §5.2 and §5.3, RFC 9110 §10.2.3.
+// Caching headers of an answer: RFC 9111 §5.2 and §5.3, RFC 9110 §10.2.3.
 import { parseDate } from '../document/parse-date.ts';
 
 const MAX_HEADER_LENGTH = 1_000;
 const DAY_MS = 86_400_000;
-/** Longer promises are never meant; the poller has its own bounds. */
+/** Longer values are capped; the poller has its own bounds. */
 const MAX_FRESH_MS = 30 * DAY_MS;
 
 type Headers = Readonly<Record<string, string>>;
 
-/** How long the answer says that it is fresh; null where it says nothing. `max-age` is worth more than `Expires`. */
+/** The freshness lifetime of the answer; null if unspecified. `max-age` takes precedence over `Expires`. */
 export function freshMs(headers: Headers, now: number): number | null {
   const control = headerOf(headers, 'cache-control')?.toLowerCase() ?? '';
   if (/\bno-(?:cache|store)\b/.test(control)) return null;
@@ -19,7 +19,7 @@ export function freshMs(headers: Headers, now: number): number | null {
   return expires === null || expires <= answered ? null : Math.min(expires - answered, MAX_FRESH_MS);
 }
 
-/** How long to wait by `retry-after`, in seconds or as a date; null where it says nothing. */
+/** The delay in `retry-after`, given in seconds or as a date; null if unspecified. */
 export function retryAfterMs(headers: Headers, now: number): number | null {
   const value = headerOf(headers, 'retry-after')?.trim();
   if (value !== undefined && /^\d{1,10}$/.test(value)) return Math.min(Number(value) * 1_000, MAX_FRESH_MS);
@@ -27,13 +27,13 @@ export function retryAfterMs(headers: Headers, now: number): number | null {
   return time === null || time <= now ? null : Math.min(time - now, MAX_FRESH_MS);
 }
 
-/** A header's value; undefined for one that is missing, empty or too long to send back. */
+/** A header's value; undefined if missing, empty or too long to send back. */
 export function headerOf(headers: Headers, name: string): string | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return value === undefined || value === '' || value.length > MAX_HEADER_LENGTH ? undefined : value;
 }
 
-/** Dates here lie ahead, which those of items may not. */
+/** These dates may be in the future, unlike those of items. */
 function timeOf(value: string | undefined, now: number): number | null {
   return value === undefined ? null : parseDate(value, now + MAX_FRESH_MS);
 }

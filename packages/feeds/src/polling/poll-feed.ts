@@ -1,5 +1,5 @@
-// One conditional request for one feed, and the state to remember for the next. The state is the whole memory of a poll:
-// a process that dies before it is stored asks again with the old one.
+// Polls one feed with a conditional request. The returned state is complete: a process that crashes before it is stored polls again
+// with the old one.
 import { createHash } from 'node:crypto';
 import { MAX_FEED_BYTES, parseFeed } from '../document/parse-feed.ts';
 import type { FeedAnswer, FeedState, ParsedFeed, PollOptions, PollOutcome } from '../feed.ts';
@@ -7,16 +7,16 @@ import { MAX_URL_LENGTH } from '../links/addresses.ts';
 import { freshMs, headerOf, retryAfterMs } from './freshness.ts';
 import { MAX_FAILURES, nextPollAt, retryAt } from './schedule.ts';
 
-/** Feeds come from small servers; whoever takes longer is asked another day. */
+/** Feeds are on small servers; a slower one is retried later. */
 const TIMEOUT_MS = 20_000;
-/** Some servers' validators stay while the feed changes: every so often all is asked for. */
+/** Some servers keep the validators of a changed feed: at this interval the request is unconditional. */
 const TRUSTED_MS = 7 * 24 * 3_600_000;
 const MAX_ERROR_LENGTH = 300;
 const ACCEPT =
   'application/atom+xml, application/rss+xml, application/rdf+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1';
 /**
- * Marks an `etag` of our own, of the bytes: many servers send no validators, and a feed that says the same as before has
- * nothing new. It is never sent.
+ * Marks an `etag` computed here from the body: many servers send no validators, and an identical body has nothing new. It is never
+ * sent.
  */
 const BODY_TAG = 'body-sha256:';
 
@@ -42,14 +42,14 @@ export function newFeed(url: string): FeedState {
   };
 }
 
-/** Asks for one feed and says what became of it. Never rejects but when `signal` aborts. */
+/** Polls one feed. Rejects only if `signal` aborts. */
 export async function pollFeed(state: FeedState, options: PollOptions): Promise<PollOutcome> {
   options.signal?.throwIfAborted();
-  const answer = await askFor(state, options);
+  const answer = await request(state, options);
   options.signal?.throwIfAborted();
   if (answer.kind === 'failed') return fail(state, options, { error: `${answer.reason}: ${answer.detail}` });
-  if (answer.status === 410) return giveUp(state, 'The server says that the feed is gone (410).');
-  // Broken caches answer 304 to whoever did not ask for it: that says nothing of the feed.
+  if (answer.status === 410) return giveUp(state, 'The server reports that the feed is gone (410).');
+  // Broken caches answer 304 to unconditional requests: that says nothing about the feed.
   if (answer.status === 304 && isConditional(state, options.now)) return unchanged(state, options, answer);
   if (answer.status === 200) return read(state, options, answer);
   return fail(state, options, {
@@ -58,8 +58,8 @@ export async function pollFeed(state: FeedState, options: PollOptions): Promise<
   });
 }
 
-/** The asker does not throw; one that does must not stop the poller. */
-async function askFor(state: FeedState, { ask, now, signal }: PollOptions): Promise<FeedAnswer> {
+/** `ask` must not throw; if it does, the poller continues. */
+async function request(state: FeedState, { ask, now, signal }: PollOptions): Promise<FeedAnswer> {
   try {
     return await ask(state.url, {
       headers: requestHeaders(state, now),
@@ -77,7 +77,7 @@ function isConditional(state: FeedState, now: number): boolean {
 }
 
 function requestHeaders({ etag, lastModified, readAt }: FeedState, now: number): Record<string, string> {
-  // Either way: a clock that was ahead must not have us wait until it is right.
+  // The absolute difference: a clock that was ahead must not delay the request.
   if (readAt !== null && Math.abs(now - readAt) >= TRUSTED_MS) return { accept: ACCEPT };
   return {
     accept: ACCEPT,
@@ -88,7 +88,7 @@ function requestHeaders({ etag, lastModified, readAt }: FeedState, now: number):
 
 function read(state: FeedState, options: PollOptions, answer: Answer): PollOutcome {
   const validators = isCutShort(answer) ? { etag: null, lastModified: null } : validatorsOf(answer);
-  // Only our own tag proves that the bytes are the same: servers' are known to stay while the feed changes.
+  // Only our own tag proves that the body is identical: those of servers may stay while the feed changes.
   if (validators.etag?.startsWith(BODY_TAG) && validators.etag === state.etag)
     return unchanged({ ...state, readAt: options.now }, options, answer);
   const parsed = parseFeed(answer.body, {
@@ -98,7 +98,7 @@ function read(state: FeedState, options: PollOptions, answer: Answer): PollOutco
     now: options.now,
     isTruncated: answer.isTruncated,
   });
-  // What was no feed must not be confirmed by a 304.
+  // A document that is not a feed must not be confirmed by a 304.
   if (!parsed.ok) return fail({ ...state, etag: null, lastModified: null }, options, { error: parsed.problem });
   const { feed } = parsed;
   const { title, siteUrl, ttlMs, skipHours, skipDays } = feed;
@@ -108,8 +108,8 @@ function read(state: FeedState, options: PollOptions, answer: Answer): PollOutco
 }
 
 /**
- * The rest was lost on its way: what arrived counts, but a 304 must not confirm what is missing. A document longer than we
- * read is the same the next time.
+ * The body was truncated in transit: what arrived is used, but a 304 must not confirm the missing rest. A document that exceeds our
+ * own limit is not affected.
  */
 function isCutShort({ isTruncated, body }: Answer): boolean {
   return isTruncated && body.length < MAX_FEED_BYTES;
@@ -121,7 +121,7 @@ function unchanged(state: FeedState, options: PollOptions, answer: Answer): Poll
   return { kind: 'unchanged', feed: null, state: answered({ ...state, etag, lastModified }, options, answer) };
 }
 
-/** The state of a feed that gave an answer to go by. */
+/** The state after a successful answer. */
 function answered(state: FeedState, { now, random }: PollOptions, answer: Answer): FeedState {
   return {
     ...state,
@@ -133,7 +133,7 @@ function answered(state: FeedState, { now, random }: PollOptions, answer: Answer
       now,
       random,
       lastNewAt: state.lastNewAt,
-      wishes: state,
+      hints: state,
       freshMs: freshMs(answer.headers, now),
     }),
   };
@@ -163,7 +163,7 @@ function giveUp(state: FeedState, error: string): PollOutcome {
   return { kind: 'gone', feed: null, state: { ...state, status: 'gone', error: reason } };
 }
 
-/** Where the feed lives now: along permanent redirects, up to the first that is not. */
+/** The new URL of the feed: along permanent redirects, up to the first temporary one. */
 function permanentUrl(url: string, { redirects }: Answer): string {
   const temporary = redirects.findIndex(({ status }) => status !== 301 && status !== 308);
   const permanent = temporary === -1 ? redirects : redirects.slice(0, temporary);
@@ -180,7 +180,7 @@ function validatorsOf({ headers, body }: Answer): Pick<FeedState, 'etag' | 'last
   return { etag: BODY_TAG + createHash('sha256').update(body).digest('hex'), lastModified };
 }
 
-/** The date of the newest item; a feed that dates none is new whenever it changes. */
+/** The date of the newest item; the time of the change for a feed without dates. */
 function newestOf(feed: ParsedFeed, { lastNewAt }: FeedState, now: number): number | null {
   const dates = feed.items.flatMap(({ publishedAt }) => (publishedAt === null ? [] : [publishedAt]));
   if (dates.length === 0) return feed.items.length === 0 ? lastNewAt : now;

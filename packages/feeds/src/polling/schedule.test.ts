@@ -9,8 +9,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** A Saturday. */
 const NOW = Date.parse('2026-11-21T12:00:00Z');
-const NO_WISHES = { ttlMs: null, skipHours: [], skipDays: [] } as const;
-const QUIET = { now: NOW, random: () => 0, freshMs: null, wishes: NO_WISHES } as const;
+const NO_HINTS = { ttlMs: null, skipHours: [], skipDays: [] } as const;
+const QUIET = { now: NOW, random: () => 0, freshMs: null, hints: NO_HINTS } as const;
 
 const INTERVALS = [
   ['new a moment ago', 0, null, null, 15 * MINUTE],
@@ -29,12 +29,12 @@ const INTERVALS = [
 for (const [name, ago, ttlMs, fresh, expected] of INTERVALS)
   test(`${name}: asked after ${expected / MINUTE} minutes`, () => {
     const lastNewAt = ago === null ? null : NOW - ago;
-    assert.equal(nextPollAt({ ...QUIET, lastNewAt, freshMs: fresh, wishes: { ...NO_WISHES, ttlMs } }) - NOW, expected);
+    assert.equal(nextPollAt({ ...QUIET, lastNewAt, freshMs: fresh, hints: { ...NO_HINTS, ttlMs } }) - NOW, expected);
   });
 
 test('hours and days in which a feed need not be asked are passed over', () => {
   const at = (skipHours: number[], skipDays: number[]) => {
-    const time = nextPollAt({ ...QUIET, lastNewAt: NOW, wishes: { ttlMs: null, skipHours, skipDays } });
+    const time = nextPollAt({ ...QUIET, lastNewAt: NOW, hints: { ttlMs: null, skipHours, skipDays } });
     return new Date(time).toISOString();
   };
   assert.equal(at([12, 13], []), '2026-11-21T14:15:00.000Z');

@@ -1,44 +1,44 @@
-// When a feed is asked next: sooner the livelier it is, later while it fails, never before it wishes to be asked.
-import type { FeedWishes } from '../feed.ts';
+// The time of the next poll: depends on how often the feed changes, on failures, and on its own hints.
+import type { FeedHints } from '../feed.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 export const MIN_INTERVAL_MS = HOUR_MS / 4;
 export const MAX_INTERVAL_MS = DAY_MS;
-/** No feed means more than this by what it asks of those who poll it. */
+/** Longer hints are capped. */
 export const MAX_TTL_MS = 7 * DAY_MS;
 export const MAX_BACK_OFF_MS = 7 * DAY_MS;
 /**
- * Failures in a row after which a feed is given up. The waits before them are 1, 2, 4 … 128 hours and then seven days
- * each: sixteen of them are at least 60 days.
+ * Consecutive failures after which polling stops. The backoff before them is 1, 2, 4 … 128 hours and then seven days each: sixteen
+ * failures take at least 60 days.
  */
 export const MAX_FAILURES = 16;
 
-/** A feed quiet for a day is asked every six hours, one quiet for four days or more once a day. */
+/** A feed without changes for a day is polled every six hours, one without changes for four days or more once a day. */
 const QUIET_SHARE = 4;
-/** Spreads feeds that were asked at once. */
+/** Distributes feeds that were polled at the same time. */
 const JITTER = 0.1;
 
 export interface NextPoll {
   readonly now: number;
   readonly random: () => number;
-  /** When the feed last had something new; null where it never had. */
+  /** When the feed last had a new item; null if never. */
   readonly lastNewAt: number | null;
-  readonly wishes: FeedWishes;
-  /** How long the server says that its answer is fresh; many say it of all their files alike, so that a day is the most. */
+  readonly hints: FeedHints;
+  /** Freshness lifetime of the answer; capped at a day, since many servers send one value for all files. */
   readonly freshMs: number | null;
 }
 
-/** The time of the next poll of a feed that answered. */
-export function nextPollAt({ now, random, lastNewAt, wishes, freshMs }: NextPoll): number {
+/** The time of the next poll after a successful one. */
+export function nextPollAt({ now, random, lastNewAt, hints, freshMs }: NextPoll): number {
   const quietMs = lastNewAt === null ? DAY_MS : Math.max(now - lastNewAt, 0);
   const ours = Math.min(Math.max(quietMs / QUIET_SHARE, freshMs ?? 0, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
-  const interval = Math.max(ours, Math.min(wishes.ttlMs ?? 0, MAX_TTL_MS));
-  return passSkipped(now + withJitter(interval, random), wishes);
+  const interval = Math.max(ours, Math.min(hints.ttlMs ?? 0, MAX_TTL_MS));
+  return passSkipped(now + withJitter(interval, random), hints);
 }
 
-/** The time of the next poll after so many failures; not before the server said, but for what it asks beyond a week. */
+/** The time of the next poll after a number of failures; respects the server's Retry-After up to a week. */
 export function retryAt(options: {
   readonly now: number;
   readonly random: () => number;
@@ -55,8 +55,8 @@ function withJitter(waitMs: number, random: () => number): number {
   return Math.round(waitMs * (1 + JITTER * random()));
 }
 
-/** The first hour from `time` on in which the feed may be asked; `time` itself where it excludes all of them. */
-function passSkipped(time: number, { skipHours, skipDays }: FeedWishes): number {
+/** The first permitted hour from `time` on; `time` itself if all hours are excluded. */
+function passSkipped(time: number, { skipHours, skipDays }: FeedHints): number {
   for (let hours = 0; hours < 8 * 24; hours++) {
     const candidate = time + hours * HOUR_MS;
     const date = new Date(candidate);

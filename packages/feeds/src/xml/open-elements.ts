@@ -1,8 +1,8 @@
-// The elements that are open while a document is read: a stack that answers at once for a name that it has not.
+// The stack of open elements, with constant-time lookup of names that are not open.
 
 export interface OpenElement {
   readonly name: string;
-  /** What stands in the output; null where the element is passed over. */
+  /** The name in the output; null if the element is skipped. */
   readonly written: string | null;
 }
 
@@ -32,7 +32,7 @@ export class OpenElements {
     return element;
   }
 
-  /** The innermost of a name, -1 where there is none: a million end tags of nothing must not each walk the stack. */
+  /** The innermost element with a name, or -1. A million unmatched end tags must not each scan the stack. */
   indexOf(name: string): number {
     return this.#counts.has(name) ? this.#stack.findLastIndex((element) => element.name === name) : -1;
   }

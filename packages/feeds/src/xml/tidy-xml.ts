@@ -1,6 +1,6 @@
-// Any text that calls itself XML -> a small well-formed document of the elements that we read, for the feed parser.
-// One pass over htmlparser2's tokens: linear, bounded in depth and items, and nothing hostile gets through: no
-// declarations, no entities of the document's own, which stay text, no names but those of the vocabulary.
+// Converts any XML-like text to a small well-formed document of the elements that are read, for the feed parser. One pass over
+// htmlparser2's tokens: linear, bounded in depth and items. Hostile input cannot pass: no declarations, no custom entities (they
+// stay text), no names outside the vocabulary.
 import { Tokenizer } from 'htmlparser2';
 import { NO_CALLBACKS } from '../links/html-text.ts';
 import { Namespaces } from './namespaces.ts';
@@ -8,21 +8,21 @@ import { OpenElements } from './open-elements.ts';
 import { FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
 import { formatAttributes, formatLeaf, formatVerbatim, type Leaf, withOwnBase } from './xml-text.ts';
 
-/** Elements open at once; deeper ones are passed over. */
+/** Maximum depth; deeper elements are skipped. */
 const MAX_DEPTH = 60;
-/** Characters of one element as they are written, where `<` has four. */
+/** Characters of one element in the output, where `<` takes four. */
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_ATTRIBUTE_LENGTH = 4_096;
 const MAX_NAME_LENGTH = 64;
 const NAME_START = /^[\p{L}_]/u;
-/** Leaves written for one item, before the first, and after which no item begins: each costs the feed parser 10 µs. */
+/** Leaves per item, before the first item, and in total before no further item begins: each costs the feed parser 10 µs. */
 const MAX_LEAVES_PER_ITEM = 100;
 const MAX_LEAVES_OUTSIDE = 1_000;
 const MAX_LEAVES = 20_000;
 
 export interface TidyOptions {
   readonly vocabulary: Vocabulary;
-  /** The text was cut: an item that it ends in is left out. */
+  /** The text was truncated: an incomplete last item is dropped. */
   readonly isTruncated: boolean;
 }
 
@@ -30,7 +30,7 @@ export type Tidied =
   | { readonly ok: true; readonly root: string; readonly xml: string }
   | { readonly ok: false; readonly problem: string };
 
-/** Repairs missing end tags, stray `<` and `&`, and text before the document. Never throws. */
+/** Repairs missing end tags, stray `<` and `&`, and skips text before the document. Never throws. */
 export function tidyXml(source: string, options: TidyOptions): Tidied {
   return new Tidier(source, options).run();
 }
@@ -51,7 +51,7 @@ class Tidier {
   #attributes = new Map<string, string>();
   #attributeName = '';
   #attributeValue = '';
-  /** The default namespace that the tag declares. */
+  /** The default namespace declared by the tag. */
   #namespace: string | null = null;
   #leaf: Leaf | null = null;
   #items = 0;
@@ -59,7 +59,7 @@ class Tidier {
   #leaves = 0;
   /** Leaves since the last item began. */
   #written = 0;
-  /** Of the open item: where it begins in the output. */
+  /** The start of the open item in the output. */
   #itemStart: number | null = null;
 
   constructor(source: string, { vocabulary, isTruncated }: TidyOptions) {
@@ -76,7 +76,7 @@ class Tidier {
           this.#attributeValue = '';
         },
         onattribdata: (start, end) => {
-          // A cut address is another address: too long a value counts as none.
+          // A truncated URL would be another URL: too long values are dropped.
           this.#attributeValue = end - start > MAX_ATTRIBUTE_LENGTH ? '' : source.slice(start, end);
         },
         onattribend: () => this.#endAttribute(),
@@ -105,8 +105,8 @@ class Tidier {
   }
 
   #rootProblem(): string {
-    if (this.#firstName === null) return 'The document is empty or no XML.';
-    return `The document is <${this.#firstName}>, which is none of <${[...this.#vocabulary.roots].join('>, <')}>.`;
+    if (this.#firstName === null) return 'The document is empty or not XML.';
+    return `The document is <${this.#firstName}>, which is not one of <${[...this.#vocabulary.roots].join('>, <')}>.`;
   }
 
   #stop(problem: string | null): void {
@@ -160,21 +160,21 @@ class Tidier {
     else this.#push(name, null, isEmpty);
   }
 
-  /** An element may be of another namespace than those around it. */
+  /** Accounts for an element with its own default namespace. */
   #leafName(name: string): string | undefined {
     const own = this.#namespace === null ? null : this.#namespaces.ownName(name, this.#namespace);
     const names = own === null || this.#root === 'feed' ? [name] : [own, name];
     return names.find((each) => this.#vocabulary.leaves.has(each));
   }
 
-  /** `<3` is text, though the tokenizer takes it for a tag: so is what it runs into, up to an end tag. */
+  /** `<3` is text, although the tokenizer reads it as a tag: the text up to the next end tag belongs to it. */
   #closeSwallowed(end: number): void {
     const endTag = this.#source.slice(this.#tagStart, end).lastIndexOf('</');
     this.#addText(this.#tagStart, endTag === -1 ? end : this.#tagStart + endTag, 'text');
     if (endTag !== -1) this.#close(this.#tagStart + endTag + 2, end - 1);
   }
 
-  /** `source` holds text in RSS and elements in Atom. */
+  /** `source` contains text in RSS and elements in Atom. */
   #isContainer(name: string): boolean {
     return this.#vocabulary.containers.has(name) || (name === 'source' && this.#root === 'feed');
   }
@@ -183,15 +183,15 @@ class Tidier {
     return this.#vocabulary.items.has(name);
   }
 
-  /** Warnings of the server's software may stand before the document, in HTML; a whole page of HTML is something else. */
+  /** Skips HTML warnings of server software before the document; a complete HTML page is an error. */
   #openRoot(tag: string): void {
     const local = tag.slice(tag.indexOf(':') + 1);
     this.#firstName ??= /^[a-z][\w:.-]*$/.test(tag) ? tag.slice(0, 40) : 'something';
     if (local === 'html' || local === 'head' || local === 'body') {
-      this.#stop('The address gives an HTML page.');
+      this.#stop('The URL returns an HTML page.');
     } else if (this.#vocabulary.roots.has(local)) {
       this.#root = local;
-      // An Atom feed whose prefix is declared nowhere is meant all the same.
+      // Accepts an Atom feed with an undeclared prefix.
       if (local === 'feed' && local !== tag)
         this.#namespaces.declare(tag.slice(0, tag.indexOf(':')), 'http://www.w3.org/2005/Atom');
       this.#output.push(`<${local} version="2.0"${formatAttributes(this.#attributes)}>`);
@@ -236,7 +236,7 @@ class Tidier {
     if (!isEmpty) this.#open.push({ name, written });
   }
 
-  /** Whether a start tag of this name shows that the leaf's end tag is missing. */
+  /** Whether a start tag with this name means that the leaf's end tag is missing. */
   #endsLeaf(name: string): boolean {
     if (this.#isItem(name)) return true;
     const leaf = this.#leaf;
@@ -246,9 +246,9 @@ class Tidier {
   #closeOpenItem(): void {
     const index = this.#open.findIndex((element) => this.#isItem(element.name));
     if (index !== -1) this.#closeDownTo(index);
-    // An element passed over whose end tag is missing must not take the items that follow with it.
-    const passedOver = this.#open.findIndex((element) => element.written === null);
-    if (passedOver !== -1) this.#closeDownTo(passedOver);
+    // A skipped element without an end tag must not swallow the following items.
+    const skipped = this.#open.findIndex((element) => element.written === null);
+    if (skipped !== -1) this.#closeDownTo(skipped);
   }
 
   #close(start: number, end: number): void {
@@ -279,11 +279,11 @@ class Tidier {
   #addText(start: number, end: number, kind: 'text' | 'cdata'): void {
     const leaf = this.#leaf;
     if (leaf === null || leaf.hasMarkup) return;
-    const room = MAX_TEXT_LENGTH - leaf.text.length;
-    if (room <= 0) return;
-    const piece = this.#source.slice(start, Math.min(end, start + room));
-    // What `&` begins in text is left to the feed parser, which knows HTML's entities and leaves others as they stand.
-    leaf.text += kind === 'cdata' ? formatVerbatim(piece) : piece.replaceAll('<', '&lt;').slice(0, room);
+    const leftLength = MAX_TEXT_LENGTH - leaf.text.length;
+    if (leftLength <= 0) return;
+    const piece = this.#source.slice(start, Math.min(end, start + leftLength));
+    // The feed parser resolves `&`: it knows HTML's entities and keeps unknown ones.
+    leaf.text += kind === 'cdata' ? formatVerbatim(piece) : piece.replaceAll('<', '&lt;').slice(0, leftLength);
   }
 
   #endLeaf(end: number): void {

@@ -1,22 +1,22 @@
-// Which elements and attributes of XML feeds and outlines are read. Everything else never reaches the feed parser.
+// The elements and attributes of XML feeds and outlines that are read. Nothing else reaches the feed parser.
 
 export interface Vocabulary {
   /** Local names of document elements. */
   readonly roots: ReadonlySet<string>;
-  /** Elements that hold others. */
+  /** Elements with child elements. */
   readonly containers: ReadonlySet<string>;
-  /** Elements that hold text; markup within becomes text. */
+  /** Elements with text; markup within becomes text. */
   readonly leaves: ReadonlySet<string>;
-  /** Containers that are counted; one that starts within another closes it. */
+  /** Containers that are counted; the start of one closes an open one. */
   readonly items: ReadonlySet<string>;
-  /** Reading ends where one more begins. */
+  /** Reading ends at the next item. */
   readonly maxItems: number;
-  /** A document with more is refused. */
+  /** A document with more is rejected. */
   readonly maxContainers: number;
   readonly attributes: ReadonlySet<string>;
 }
 
-/** Leaves that hold no markup of these names: where one begins, the end tag of the one before is missing. */
+/** Leaves without nested elements of these names: the start of one means that the previous end tag is missing. */
 export const FLAT_LEAVES: ReadonlySet<string> = new Set([
   'title',
   'link',
@@ -77,12 +77,12 @@ export const OPML_VOCABULARY: Vocabulary = {
   leaves: new Set(),
   items: new Set(),
   maxItems: 0,
-  // Feeds and folders: more than a list of the most characters has, unless it says nothing of them.
+  // Feeds and folders: more than a list of the maximum length contains, unless outlines are empty.
   maxContainers: 200_000,
   attributes: new Set(['text', 'title', 'xmlurl', 'htmlurl']),
 };
 
-/** Prefixes that feeds use for the namespaces of the tables above, by the namespace's address. */
+/** Canonical prefixes of the namespaces in the tables above, by namespace URI. */
 export const CANONICAL_PREFIX: ReadonlyMap<string, string> = new Map([
   ['http://www.w3.org/2005/atom', 'atom'],
   ['http://purl.org/atom/ns#', 'atom'],

@@ -1,25 +1,25 @@
-// Pieces of XML as `tidyXml` writes them.
+// Formats the XML that `tidyXml` writes.
 import { resolveAddress } from '../links/addresses.ts';
 
-/** An element that holds text, while it is read. */
+/** An element with text, while it is read. */
 export interface Leaf {
   readonly name: string;
-  /** What its end tag says: without a prefix where the namespace was declared on the element. */
+  /** The name in its end tag: without a prefix if the element declares the namespace. */
   readonly endName: string;
   readonly attributes: ReadonlyMap<string, string>;
   readonly start: number;
   text: string;
   hasMarkup: boolean;
-  /** Open elements of the leaf's own name within it. */
+  /** Nested open elements with the leaf's own name. */
   depth: number;
 }
 
-/** Text of which nothing is markup or an entity. Entities cost the feed parser far more than a section of CDATA. */
+/** Literal text without markup and entities. CDATA costs the feed parser far less than entities. */
 export function formatVerbatim(text: string): string {
   return `<![CDATA[${text.replaceAll(']]>', ']]]]><![CDATA[>')}]]>`;
 }
 
-/** Attributes as they were read: entities in them stay for the feed parser to resolve. */
+/** Attributes as read: the feed parser resolves their entities. */
 export function formatAttributes(attributes: Iterable<readonly [string, string]>): string {
   let text = '';
   for (const [name, value] of attributes) {
@@ -28,7 +28,7 @@ export function formatAttributes(attributes: Iterable<readonly [string, string]>
   return text;
 }
 
-/** A link with a base of its own, which the feed parser would lose, is written absolute. */
+/** Makes a link with its own base absolute, because the feed parser would lose the base. */
 export function withOwnBase(attributes: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const href = attributes.get('href');
   const base = attributes.get('xml:base');
@@ -37,12 +37,12 @@ export function withOwnBase(attributes: ReadonlyMap<string, string>): ReadonlyMa
 }
 
 /**
- * Markup that stands in a leaf unescaped is what Atom calls `xhtml`, or an error; both are read as HTML of `source`. Sections of
- * CDATA beside it hold HTML as well, but in XHTML, where they are text: for HTML they are comments.
+ * Unescaped markup in a leaf is Atom's `xhtml`, or an error; both are read as HTML from `source`. CDATA sections beside it contain
+ * HTML too, except in XHTML, where they are text: HTML treats them as comments.
  */
 export function formatLeaf({ name, attributes, text, hasMarkup }: Leaf, source: string): string {
   if (!hasMarkup) return `<${name}${formatAttributes(attributes)}>${text}</${name}>`;
-  const others = formatAttributes([...attributes].filter(([key]) => key !== 'type'));
+  const attributesWithoutType = formatAttributes([...attributes].filter(([key]) => key !== 'type'));
   const html = /xhtml/i.test(attributes.get('type') ?? '') ? source : source.replace(/<!\[CDATA\[|\]\]>/g, '');
-  return `<${name}${others} type="html">${formatVerbatim(html)}</${name}>`;
+  return `<${name}${attributesWithoutType} type="html">${formatVerbatim(html)}</${name}>`;
 }

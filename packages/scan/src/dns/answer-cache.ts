@@ -1,4 +1,4 @@
-// Answers by question, kept as long as their TTL allows and memory has room.
+// Answers by question, kept within their TTL and a limit of bytes.
 import type { Lookup } from '@strata/detect';
 import { LRUCache } from 'lru-cache';
 import type { Answer } from './message/answer.ts';
@@ -6,17 +6,17 @@ import type { Answer } from './message/answer.ts';
 export interface AnswerCacheOptions {
   readonly entries: number;
   readonly maxBytes: number;
-  /** What a server says beyond this is not believed. */
+  /** Longer TTLs are reduced to this. */
   readonly maxTtlMs: number;
 }
 
-/** What an entry weighs besides its texts: key, objects and the cache's own books. */
+/** Bytes of an entry without its texts: key, objects and the cache's own overhead. */
 const ENTRY_BYTES = 400;
 
 export class AnswerCache {
   readonly #cache: LRUCache<string, Answer<unknown>>;
   readonly #maxTtlMs: number;
-  /** What an entry weighs at least: the size bounds their number too, without memory reserved for all of them at once. */
+  /** The minimum size of an entry: `maxBytes` then also limits their number, without memory reserved for all of them. */
   readonly #minBytes: number;
 
   constructor({ entries, maxBytes, maxTtlMs }: AnswerCacheOptions) {
@@ -24,7 +24,7 @@ export class AnswerCache {
     this.#minBytes = Math.floor(maxBytes / entries);
     this.#cache = new LRUCache({
       maxSize: maxBytes,
-      // TTLs are whole seconds; asking the clock more often than this would only cost time.
+      // TTLs have a resolution of seconds: reading the clock more often is unnecessary.
       ttlResolution: 100,
       ttl: maxTtlMs,
     });
@@ -38,14 +38,14 @@ export class AnswerCache {
     return this.#cache.get(key);
   }
 
-  /** Failures and answers with TTL 0 come with no time to live and are not kept. */
+  /** Failures and answers with TTL 0 are not kept. */
   keep(key: string, answer: Answer<unknown>, ttlSeconds: number): void {
     const ttl = Math.min(ttlSeconds * 1_000, this.#maxTtlMs);
     if (ttl > 0) this.#cache.set(key, answer, { ttl, size: Math.max(this.#minBytes, weigh(answer.lookup)) });
   }
 }
 
-/** Rough bytes: texts count by length, other records as a few names. */
+/** Approximate bytes: texts by length, other records as a few names. */
 function weigh({ records, aliases }: Lookup<unknown>): number {
   let bytes = ENTRY_BYTES;
   for (const record of records) bytes += typeof record === 'string' ? record.length + 40 : 160;

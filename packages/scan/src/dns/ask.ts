@@ -1,20 +1,20 @@
-// How a probe asks: each question once, and below a domain whose signatures are broken without their being checked.
+// How a probe queries DNS: each question once, without DNSSEC validation below a domain whose signatures are broken.
 import { isPrivateName, isWithin, type Lookup } from '@strata/detect';
-import { without } from './message/answer.ts';
+import { noRecords } from './message/answer.ts';
 import type { RecordOf, RecordType } from './message/records.ts';
 import type { Resolver } from './resolver.ts';
 
 export type Ask = <Type extends RecordType>(name: string, type: Type) => Promise<Lookup<RecordOf[Type]>>;
 
 export interface AskOptions {
-  /** Names at and below this one are asked for without a check of signatures. */
+  /** Names at and below this one are queried without DNSSEC validation (CD bit). */
   readonly uncheckedBelow?: string | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks `resolver`, each question once: parts of a probe share answers even where a zone allows nobody to keep them. Names of
- * private networks do not exist, as in the public DNS: a domain that points at one must not show what our resolver knows.
+ * Queries `resolver` once for each question: the parts of a probe share an answer even if its TTL forbids caching. Names of
+ * private networks do not exist, as in the public DNS: a domain that points at one must not reveal what our resolver knows.
  */
 export function askOnce(resolver: Resolver, { uncheckedBelow, signal }: AskOptions): Ask {
   const asked = new Map<string, Promise<Lookup<unknown>>>();
@@ -24,8 +24,8 @@ export function askOnce(resolver: Resolver, { uncheckedBelow, signal }: AskOptio
     if (answer === undefined) {
       const isUnchecked = uncheckedBelow !== undefined && isWithin(name, uncheckedBelow);
       answer = isPrivateName(name.toLowerCase())
-        ? Promise.resolve(privately())
-        : resolver.query(name, type, { signal, isUnchecked }).then(publicly);
+        ? Promise.resolve(privateName())
+        : resolver.query(name, type, { signal, isUnchecked }).then(hidePrivateNames);
       asked.set(key, answer);
     }
     // Holds because the key names the type of the records.
@@ -33,26 +33,26 @@ export function askOnce(resolver: Resolver, { uncheckedBelow, signal }: AskOptio
   };
 }
 
-/** What is seen of an answer from outside: of a chain of aliases that enters a private network nothing behind that link. */
-export function publicly<T>(lookup: Lookup<T>): Lookup<T> {
+/** The answer as the public sees it: a CNAME chain that enters a private network ends at that link. */
+export function hidePrivateNames<T>(lookup: Lookup<T>): Lookup<T> {
   const link = lookup.aliases.findIndex(isPrivateName);
-  return link < 0 ? lookup : privately(lookup.aliases.slice(0, link + 1));
+  return link < 0 ? lookup : privateName(lookup.aliases.slice(0, link + 1));
 }
 
-function privately<T>(aliases: readonly string[] = []): Lookup<T> {
-  return without('nxdomain', 'a name of private networks', aliases);
+function privateName<T>(aliases: readonly string[] = []): Lookup<T> {
+  return noRecords('nxdomain', 'a name of private networks', aliases);
 }
 
 /**
- * `ask`, unless the zone is silent: one that answers nothing about its name servers, addresses and exchanges would not
- * answer forty questions more either, each of which holds a place at the resolver until its last try is over.
+ * `ask`, unless the zone does not respond: after time-outs for NS, A and MX, forty more questions would time out as well, and
+ * each would hold a slot at the resolver until its last retry.
  */
-export async function unlessSilent(ask: Ask, domain: string, ns: Lookup<string>): Promise<Ask> {
+export async function skipIfUnresponsive(ask: Ask, domain: string, ns: Lookup<string>): Promise<Ask> {
   if (ns.status !== 'timeout') return ask;
-  const others = await Promise.all([ask(domain, 'A'), ask(domain, 'MX')]);
-  if (others.some(({ status }) => status !== 'timeout')) return ask;
-  const unasked = without<never>('timeout', 'not asked: the zone is silent');
-  return async (name, type) => (isWithin(name, domain) ? unasked : ask(name, type));
+  const followUps = await Promise.all([ask(domain, 'A'), ask(domain, 'MX')]);
+  if (followUps.some(({ status }) => status !== 'timeout')) return ask;
+  const unanswered = noRecords<never>('timeout', 'not queried: the zone does not respond');
+  return async (name, type) => (isWithin(name, domain) ? unanswered : ask(name, type));
 }
 
 /** Characters kept of one name's TXT records: several times the length of the longest legitimate key or policy. */

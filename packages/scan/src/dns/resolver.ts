@@ -1,4 +1,4 @@
-// The resolver of a scan: shared questions, a cache that obeys TTLs, chains of aliases followed; recursive resolvers answer.
+// The resolver of a scan, on top of recursive resolvers: shared queries, a cache that respects TTLs, CNAME chains.
 import { getServers } from 'node:dns';
 import type { Lookup } from '@strata/detect';
 import { AnswerCache } from './answer-cache.ts';
@@ -6,19 +6,19 @@ import { type Answer, failed, MAX_ALIASES, type Reading } from './message/answer
 import { isAskable } from './message/message.ts';
 import type { RecordOf, RecordType } from './message/records.ts';
 import { SharedWork } from './shared-work.ts';
-import { type Asking, type SourceStats, StubSource } from './upstream/stub-source.ts';
+import { type SourceQuery, type SourceStats, StubSource } from './upstream/stub-source.ts';
 import { StopSwitch, type Upstream } from './upstream/udp-channel.ts';
 
 export interface ResolverOptions {
-  /** Recursive resolvers, asked in turn; those of the system when left out or empty. */
+  /** Recursive resolvers, used round-robin; those of the system if omitted or empty. */
   readonly upstreams?: readonly Upstream[];
-  /** For one try. Longer than a resolver's own deadline, else its SERVFAIL would be read as silence. */
+  /** For one try. Must exceed the upstream's own time-out, or its SERVFAIL would be taken for no response. */
   readonly tryTimeoutMs?: number;
-  /** Tries a question at most at upstreams; one that answered to the point, if only with a failure, is not asked again. */
+  /** Maximum tries per question. An upstream that answered, even with a failure, is not queried again. */
   readonly tries?: number;
-  /** For all tries of one question, waiting in line not counted. */
+  /** For all tries of one question, without the time in the queue. */
   readonly totalTimeoutMs?: number;
-  /** Questions in flight at one upstream; more wait in line. */
+  /** Questions in flight per upstream; further ones wait. */
   readonly maxInFlight?: number;
   readonly cacheEntries?: number;
   readonly cacheBytes?: number;
@@ -28,21 +28,21 @@ export interface ResolverOptions {
 export interface ResolverStats extends SourceStats {
   readonly questions: number;
   readonly cacheHits: number;
-  /** Questions that joined an equal one in flight. */
+  /** Questions that joined an identical one in flight. */
   readonly shared: number;
 }
 
 export interface QueryOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Upstreams are asked not to check signatures (CD, RFC 4035 §3.2.2). */
+  /** Upstreams must not validate signatures (CD, RFC 4035 §3.2.2). */
   readonly isUnchecked?: boolean;
 }
 
-/** Enough for a lost packet or two. */
+/** Covers one or two lost packets. */
 const DEFAULT_TRIES = 4;
-/** Signed since 2011: an upstream that checks signatures says so of an answer about it. */
+/** Signed since 2011: a validating upstream sets AD on answers for it. */
 const SIGNED_ZONE = 'com';
-/** How long what an upstream does is taken for granted at least. */
+/** Minimum time for which the validation behaviour of an upstream is cached. */
 const UPSTREAM_TTL_SECONDS = 60;
 
 export class Resolver implements AsyncDisposable {
@@ -65,7 +65,7 @@ export class Resolver implements AsyncDisposable {
     return { ...this.#stats, ...this.#source.stats() };
   }
 
-  /** Asks, or answers from the cache. Failures are statuses; rejects only when `signal` aborts. */
+  /** Queries, or answers from the cache. Failures are statuses; rejects only if `signal` aborts. */
   query<Type extends RecordType>(
     name: string,
     type: Type,
@@ -74,7 +74,7 @@ export class Resolver implements AsyncDisposable {
     return this.ask(name, type, options).then(({ lookup }) => lookup);
   }
 
-  /** As `query`, and says whether the upstream vouches for the answer. */
+  /** As `query`, with the upstream's validation result. */
   ask<Type extends RecordType>(name: string, type: Type, options: QueryOptions = {}): Promise<Answer<RecordOf[Type]>> {
     const lower = name.toLowerCase();
     const question = lower.endsWith('.') ? lower.slice(0, -1) : lower;
@@ -82,8 +82,8 @@ export class Resolver implements AsyncDisposable {
   }
 
   /**
-   * Whether the upstreams check signatures, all that answer, as each says when asked about a zone that is surely signed.
-   * Kept like any answer, so that it costs a question an upstream and hour.
+   * Whether all upstreams that answer validate signatures, tested with a zone that is known to be signed. The answers are cached: the
+   * test costs one query per upstream and hour.
    */
   async isValidating({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<boolean> {
     const asking = { question: SIGNED_ZONE, type: 'NS', isUnchecked: false } as const;
@@ -93,13 +93,13 @@ export class Resolver implements AsyncDisposable {
   }
 
   #shared<Type extends RecordType>(
-    asking: Asking & { readonly type: Type },
+    asking: SourceQuery & { readonly type: Type },
     signal: AbortSignal | undefined,
   ): Promise<Answer<RecordOf[Type]>> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     this.#stats.questions += 1;
     const key = keyOf(asking);
-    // The casts hold because a key names the type of its records.
+    // The casts are safe because the key includes the record type.
     const kept = this.#cache.get(key);
     if (kept !== undefined) {
       this.#stats.cacheHits += 1;
@@ -111,7 +111,7 @@ export class Resolver implements AsyncDisposable {
     return work.join(signal) as Promise<Answer<RecordOf[Type]>>;
   }
 
-  #start(key: string, asking: Asking): SharedWork<Answer<unknown>> {
+  #start(key: string, asking: SourceQuery): SharedWork<Answer<unknown>> {
     const stop = new StopSwitch();
     const forget = () => {
       if (this.#asking.get(key) === work) this.#asking.delete(key);
@@ -120,7 +120,7 @@ export class Resolver implements AsyncDisposable {
       ({ lookup, isAuthentic, ttlSeconds }) => {
         forget();
         const answer = { lookup, isAuthentic };
-        // An upstream that does not answer about itself is not waited for by every probe.
+        // Caches failures too: otherwise every probe would wait for an upstream that does not respond.
         this.#cache.keep(key, answer, asking.only ? Math.max(ttlSeconds, UPSTREAM_TTL_SECONDS) : ttlSeconds);
         return answer;
       },
@@ -130,7 +130,7 @@ export class Resolver implements AsyncDisposable {
       },
     );
     const work = new SharedWork<Answer<unknown>>(result, () => {
-      // Who asks from now on must not wait for work that was given up.
+      // Later callers must not join cancelled work.
       this.#asking.delete(key);
       stop.stop();
     });
@@ -138,15 +138,15 @@ export class Resolver implements AsyncDisposable {
     return work;
   }
 
-  /** Asks, and goes on where a server left a CNAME chain unfinished. */
-  async #resolve(asking: Asking, stop: StopSwitch): Promise<Reading<unknown>> {
+  /** Queries, and continues CNAME chains that a server left unfinished. */
+  async #resolve(asking: SourceQuery, stop: StopSwitch): Promise<Reading<unknown>> {
     const name = asking.question;
-    if (this.#isDisposed) return failed('skipped', 'the resolver has been disposed');
-    if (!isAskable(name)) return failed('skipped', 'not a name that DNS can carry');
+    if (this.#isDisposed) return failed('skipped', 'the resolver is disposed');
+    if (!isAskable(name)) return failed('skipped', 'not a valid DNS name');
     let reading: Reading<unknown> = await this.#source.ask(asking, stop);
     while (reading.unfinished !== null) {
       const { lookup, isAuthentic, ttlSeconds, unfinished } = reading;
-      if (!isAskable(unfinished)) return failed('malformed', 'the alias is no host name', lookup.aliases);
+      if (!isAskable(unfinished)) return failed('malformed', 'the alias is not a valid DNS name', lookup.aliases);
       const next = await this.#source.ask({ ...asking, question: unfinished }, stop);
       const aliases = [...lookup.aliases, ...next.lookup.aliases];
       if (new Set([name, ...aliases]).size <= aliases.length) {
@@ -165,7 +165,7 @@ export class Resolver implements AsyncDisposable {
     return reading;
   }
 
-  /** Questions in flight and in line end as `skipped`. */
+  /** Questions in flight and in the queue end as `skipped`. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
@@ -176,12 +176,12 @@ export class Resolver implements AsyncDisposable {
 
 function sourceOf(options: ResolverOptions): StubSource {
   const { upstreams = [], tryTimeoutMs = 2_000, totalTimeoutMs = 6_000, maxInFlight = 1_000 } = options;
-  const asked = upstreams.length > 0 ? upstreams : systemUpstreams();
-  const tries = options.tries ?? Math.max(DEFAULT_TRIES, asked.length);
-  return new StubSource(asked, { tries, tryTimeoutMs, totalTimeoutMs, maxInFlight });
+  const servers = upstreams.length > 0 ? upstreams : systemUpstreams();
+  const tries = options.tries ?? Math.max(DEFAULT_TRIES, servers.length);
+  return new StubSource(servers, { tries, tryTimeoutMs, totalTimeoutMs, maxInFlight });
 }
 
-function keyOf({ question, type, isUnchecked, only }: Asking): string {
+function keyOf({ question, type, isUnchecked, only }: SourceQuery): string {
   const key = `${type} ${question}`;
   if (isUnchecked) return `${key} unchecked`;
   return only === undefined ? key : `${key} @${only}`;

@@ -1,18 +1,18 @@
-// One piece of work that several callers wait for, and that stops when the last of them has left.
+// Work that several callers wait for, and that stops when the last of them aborts.
 
 export class SharedWork<T> {
   readonly #result: Promise<T>;
-  /** Ends the work for everybody. */
+  /** Stops the work for all callers. */
   readonly stop: () => void;
   #waiting = 0;
 
-  /** `stop` is called when everybody who waited has gone before the end. */
+  /** `stop` is called when all waiting callers have aborted. */
   constructor(result: Promise<T>, stop: () => void) {
     this.#result = result;
     this.stop = stop;
   }
 
-  /** The result; rejects with the signal's reason when the caller leaves first. */
+  /** The result; rejects with the signal's reason if the caller aborts first. */
   join(signal: AbortSignal | undefined): Promise<T> {
     this.#waiting += 1;
     if (signal === undefined) return this.#result;

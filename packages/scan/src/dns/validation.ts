@@ -1,13 +1,13 @@
-// DNSSEC as a validating resolver sees it: whether the answers about a domain were checked, and what the check said.
+// DNSSEC as a validating resolver reports it: whether the answers for a domain were validated, and with which result.
 import { type DsRecord, isMeasured, type Lookup, type PolicyEvidence } from '@strata/detect';
-import { publicly } from './ask.ts';
+import { hidePrivateNames } from './ask.ts';
 import type { Resolver } from './resolver.ts';
 
-/** What the first question of a probe found. */
+/** The result of a probe's first query. */
 export interface Apex {
   readonly ns: Lookup<string>;
   readonly isAuthentic: boolean;
-  /** The name servers were only told when asked without a check of signatures. */
+  /** The NS query succeeded only without validation. */
   readonly isUnchecked: boolean;
 }
 
@@ -16,22 +16,22 @@ interface Options {
 }
 
 /**
- * Asks for the name servers. Where that ends in SERVFAIL, which is also what a resolver says of signatures that do not
- * hold (RFC 4035 §5.5), it asks again without the check, so that the rest of such a domain can still be seen.
+ * Queries the name servers. SERVFAIL can mean invalid signatures (RFC 4035 §5.5), so the query is repeated without validation:
+ * the rest of such a domain can then still be observed.
  */
 export async function askApex(resolver: Resolver, domain: string, { signal }: Options): Promise<Apex> {
   const { lookup, isAuthentic } = await resolver.ask(domain, 'NS', { signal });
   if (lookup.status === 'servfail') {
     const ns = await resolver.query(domain, 'NS', { signal, isUnchecked: true });
-    if (ns.status === 'found') return { ns: publicly(ns), isAuthentic: false, isUnchecked: true };
+    if (ns.status === 'found') return { ns: hidePrivateNames(ns), isAuthentic: false, isUnchecked: true };
   }
-  return { ns: publicly(lookup), isAuthentic, isUnchecked: false };
+  return { ns: hidePrivateNames(lookup), isAuthentic, isUnchecked: false };
 }
 
 /**
- * What the check of signatures says of the domain. `bogus` needs a DS record, since a zone that nobody vouches for has
- * nothing to break, and a second refusal: a server that fails now and then is refused once and answers the next time.
- * `insecure` needs resolvers that all check, and no DS record. `secure` needs one too.
+ * The validation status of the domain. `bogus` needs a DS record, because an unsigned delegation has nothing to break, and a second
+ * SERVFAIL: a server that fails intermittently usually answers the second time. `insecure` needs resolvers that all validate, and no
+ * DS record. `secure` needs validating resolvers and a DS record.
  */
 export async function validationOf(
   resolver: Resolver,
@@ -44,8 +44,8 @@ export async function validationOf(
     const again = await resolver.query(domain, 'SOA', { signal });
     return again.status === 'servfail' ? 'bogus' : 'unknown';
   }
-  // A resolver that vouches for a zone which its parent does not sign vouches for anything; and where the parent was
-  // not heard, its word is all there is.
+  // A resolver that sets AD for a zone without a DS record sets it for everything. If the DS query failed, AD cannot be
+  // cross-checked.
   if (apex.isAuthentic) return ds.status === 'found' ? 'secure' : 'unknown';
   if (!isUnsigned || !isMeasured(apex.ns.status)) return 'unknown';
   return (await resolver.isValidating({ signal })) ? 'insecure' : 'unknown';

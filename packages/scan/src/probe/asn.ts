@@ -11,8 +11,8 @@ export interface AsnZones {
 
 export const CYMRU: AsnZones = { v4: 'origin.asn.cymru.com', v6: 'origin6.asn.cymru.com', names: 'asn.cymru.com' };
 
-/** Looks up who announces an address. The answers live in the resolver's cache, so shared networks cost one question. */
-export async function lookUpNetwork(
+/** Looks up the origin AS of an address. The resolver caches the answers, so addresses of one network cost one query. */
+export async function findNetwork(
   resolver: Resolver,
   address: string,
   zones: AsnZones,
@@ -41,7 +41,7 @@ function originName(address: string, zones: AsnZones): string {
   return `${nibbles.reverse().join('.')}.${zones.v6}`;
 }
 
-/** `15169 | 8.8.8.0/24 | US | arin | 1992-12-01`; a prefix with several origins lists them with blanks, the first counts. */
+/** `15169 | 8.8.8.0/24 | US | arin | 1992-12-01`; several origins are separated by blanks, and the first is used. */
 function parseOrigin(text: string): { asn: number; prefix: string; bits: number } | undefined {
   const [asns = '', prefix = ''] = text.split('|').map((part) => part.trim());
   const asn = Number(asns.split(/\s+/)[0]);

@@ -1,11 +1,11 @@
-// The DNS questions about a domain's own names, asked at once; the resolver's own limits keep that polite.
+// The DNS queries for a domain's own names, sent concurrently; the resolver limits their number.
 import { randomBytes } from 'node:crypto';
 import type { DnsEvidence, Lookup, MxRecord } from '@strata/detect';
 import { type Ask, cutTexts } from '../dns/ask.ts';
 import { addressesOf } from '../web/checked-address.ts';
 
-/** What `ask` rejects with, this rejects with, once. */
-export async function askEverything(
+/** Rejects with the first error of `ask`. */
+export async function queryDomain(
   domain: string,
   ns: Lookup<string>,
   labels: readonly string[],
@@ -15,7 +15,7 @@ export async function askEverything(
   const keyLabels = labels.filter(isKeyLabel);
   const hostLabels = labels.filter((label) => !isKeyLabel(label));
   const askText = async (label: string) => cutTexts(await ask(`${label}.${domain}`, 'TXT'));
-  // All in one Promise.all: were they awaited in turn, an abort would leave the later ones rejecting unheard.
+  // One Promise.all: with sequential awaits an abort would leave unhandled rejections.
   const [soa, a, aaaa, mx, txt, caa, ds, www, dmarc, mtaSts, tlsRpt, bimi, wildcard, wildcardKey, keys, hosts] =
     await Promise.all([
       ask(domain, 'SOA'),
@@ -32,13 +32,13 @@ export async function askEverything(
       askText('default._bimi'),
       askWildcard(`${random}.${domain}`, ask),
       keyLabels.length > 0 ? askText(`${random}._domainkey`) : undefined,
-      // A key is a TXT record, other names are hosts; either way the aliases come along.
+      // A key is a TXT record, other names are hosts; both include their aliases.
       Promise.all(keyLabels.map(askText)),
       Promise.all(hostLabels.map((label) => ask(`${label}.${domain}`, 'A'))),
     ]);
   const named = Object.fromEntries(
     [
-      ...keyLabels.map((label, i) => [label, seenThrough(keys[i], wildcardKey)] as const),
+      ...keyLabels.map((label, i) => [label, withoutWildcard(keys[i], wildcardKey)] as const),
       ...hostLabels.map((label, i) => [label, hosts[i]] as const),
     ].flatMap(([label, lookup]) => (lookup ? [[label, lookup] as const] : [])),
   );
@@ -62,8 +62,8 @@ export async function askEverything(
 }
 
 /**
- * What a name that nobody set is answered. When it has no address because it does not exist, it has nothing else
- * (RFC 8020), so most domains cost one question here instead of three.
+ * The answer for a random name. If its A query returns NXDOMAIN, no other type exists either (RFC 8020), so most domains need one
+ * query here in place of three.
  */
 async function askWildcard(
   name: string,
@@ -82,11 +82,11 @@ function isKeyLabel(label: string): boolean {
   return label.includes('_domainkey');
 }
 
-/** What a selector that nobody uses is answered too says nothing about this one: a wildcard below `_domainkey`. */
-function seenThrough(lookup: Lookup<string> | undefined, wildcard: Lookup<string> | undefined) {
+/** An answer equal to that of a random selector comes from a wildcard below `_domainkey` and says nothing about this one. */
+function withoutWildcard(lookup: Lookup<string> | undefined, wildcard: Lookup<string> | undefined) {
   const isAnswer = wildcard !== undefined && (wildcard.records.length > 0 || wildcard.aliases.length > 0);
   if (!lookup || !isAnswer || fingerprint(lookup) !== fingerprint(wildcard)) return lookup;
-  return { status: 'empty', records: [], aliases: [], detail: 'the answer of a wildcard' } as const;
+  return { status: 'empty', records: [], aliases: [], detail: 'a wildcard answer' } as const;
 }
 
 function fingerprint({ records, aliases }: Lookup<string>): string {

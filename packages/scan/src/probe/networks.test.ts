@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { txt, zone } from '../test/dns-server.ts';
 import { scriptedResolver } from '../test/scripted-resolver.ts';
-import { CYMRU, lookUpNetwork } from './asn.ts';
+import { CYMRU, findNetwork } from './asn.ts';
 import { vanityServers } from './networks.ts';
 
 for (const [what, servers, expected] of [
@@ -42,5 +42,5 @@ for (const [address, expected] of [
 ] as const)
   it(`the network of ${address} comes out ${expected.status}`, async () => {
     await using scripted = await scriptedResolver([zone(records)]);
-    assert.deepEqual(await lookUpNetwork(scripted.resolver, address, CYMRU), { address, ...expected });
+    assert.deepEqual(await findNetwork(scripted.resolver, address, CYMRU), { address, ...expected });
   });

@@ -1,6 +1,6 @@
-// Domains whose owners do not want to be scanned.
+// Domains whose owners opted out of scanning.
 
-/** Makes the check of a list: one domain a line, subdomains included, `#` begins a comment. */
+/** Compiles a list: one domain a line, subdomains included, `#` begins a comment. */
 export function createOptOut(list: string): (domain: string) => boolean {
   const names = new Set(
     list

@@ -1,7 +1,7 @@
-// A domain to its Evidence: asks DNS everything at once, then the networks and the home page. Failures are statuses.
+// Collects the Evidence of a domain: all DNS queries concurrently, then networks and home page. Failures are statuses.
 import type { Evidence, Lookup } from '@strata/detect';
-import { askOnce, unlessSilent } from '../dns/ask.ts';
-import { without } from '../dns/message/answer.ts';
+import { askOnce, skipIfUnresponsive } from '../dns/ask.ts';
+import { noRecords } from '../dns/message/answer.ts';
 import { Resolver, type ResolverOptions, type ResolverStats } from '../dns/resolver.ts';
 import { askApex, validationOf } from '../dns/validation.ts';
 import { KeyedSemaphore } from '../semaphore.ts';
@@ -11,38 +11,38 @@ import { siteSkipped, visitSite } from '../web/site/site.ts';
 import type { SiteDeps } from '../web/site/site-visit.ts';
 import { WebClient } from '../web/site/web-client.ts';
 import type { Target } from '../web/web-request.ts';
-import { type AsnZones, CYMRU, lookUpNetwork } from './asn.ts';
+import { type AsnZones, CYMRU, findNetwork } from './asn.ts';
 import { askDmarcParents, askReportConsents } from './dmarc-questions.ts';
-import { askEverything } from './dns-questions.ts';
+import { queryDomain } from './dns-questions.ts';
 import { askNetworks } from './networks.ts';
 import { askSpfPolicies } from './spf-policies.ts';
 
 export interface ProberOptions {
-  /** Labels that the rulebook asks for, relative to the domain: `autodiscover`, `selector1._domainkey`. */
+  /** Labels that the rulebook needs, relative to the domain: `autodiscover`, `selector1._domainkey`. */
   readonly probeLabels: readonly string[];
   readonly resolver?: ResolverOptions;
   readonly asnZones?: AsnZones;
-  /** CIDRs that may be connected to, and name servers asked in, although they are private. */
+  /** Private CIDRs that probes may connect to, and whose name servers they may use. */
   readonly allowAddresses?: readonly string[];
-  /** Who asks, and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
+  /** Identifies the scanner and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
   readonly userAgent: string;
   /** Extra root certificates, PEM. */
   readonly trustedCa?: readonly string[];
-  /** Where a checked address is really dialled: only the demo and tests send it elsewhere. */
+  /** Maps a checked address to the address that is dialled: only the demo and tests redirect it. */
   readonly dial?: (target: Target) => Target;
   readonly requestTimeoutMs?: number;
-  /** For robots.txt, redirects, the page and security.txt together, and again for the MTA-STS policy: 12 s when left out. */
+  /** For robots.txt, redirects, the page and security.txt together, and again for the MTA-STS policy: 12 s by default. */
   readonly visitTimeoutMs?: number;
   readonly maxBodyBytes?: number;
-  /** Whether up to 64 KiB of the page's source are kept with its evidence: only for community sets that read it. */
+  /** Keeps up to 64 KiB of the page's source with its evidence, for community sets that match on it. */
   readonly keepSource?: boolean;
-  /** Visits at one address at once. */
+  /** Concurrent visits of one address. */
   readonly perAddress?: number;
   readonly now?: () => Date;
 }
 
 export interface Prober extends AsyncDisposable {
-  /** Never rejects for the domain's fault; rejects when `signal` aborts. `domain` is a registrable domain. */
+  /** Never rejects because of the domain; rejects if `signal` aborts. `domain` is a registrable domain. */
   probe(domain: string, options?: { readonly signal?: AbortSignal }): Promise<Evidence>;
   stats(): ResolverStats;
 }
@@ -71,14 +71,14 @@ export function createProber(options: ProberOptions): Prober {
     { signal: outer }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Evidence> {
     outer?.throwIfAborted();
-    // One listener on the caller's signal, which may live as long as the process; the dozens of a probe are on its own.
+    // One listener on the caller's signal, which may live as long as the process; the probe uses its own signal dozens of times.
     const own = new AbortController();
     const abort = () => own.abort(outer?.reason);
     outer?.addEventListener('abort', abort, { once: true });
     try {
       return await observe(domain, own.signal);
     } catch (error) {
-      // One part failed: the others need not go on.
+      // One part failed: cancels the other parts.
       own.abort(error);
       throw error;
     } finally {
@@ -90,21 +90,21 @@ export function createProber(options: ProberOptions): Prober {
     const observedAt = now().toISOString();
     const startedAt = performance.now();
     const apex = await askApex(resolver, domain, { signal });
-    // RFC 8020: below a name that does not exist there is nothing, so there is nothing more to ask.
+    // RFC 8020: no name exists below a name that does not exist, so no other query is needed.
     if (apex.ns.status === 'nxdomain') {
-      const dns = await askEverything(domain, apex.ns, options.probeLabels, async () => without('nxdomain'));
+      const dns = await queryDomain(domain, apex.ns, options.probeLabels, async () => noRecords('nxdomain'));
       const policies = { spf: {}, dmarcParents: {}, reportConsents: {}, validation: 'unknown' } as const;
       const visited = siteSkipped('the name does not exist');
       return { domain, observedAt, durationMs: sinceMs(startedAt), dns, addresses: [], ...visited, policies };
     }
     const once = askOnce(resolver, { uncheckedBelow: apex.isUnchecked ? domain : undefined, signal });
-    const ask = await unlessSilent(once, domain, apex.ns);
-    const networkOf = (address: string) => lookUpNetwork(resolver, address, zones, { signal });
+    const ask = await skipIfUnresponsive(once, domain, apex.ns);
+    const networkOf = (address: string) => findNetwork(resolver, address, zones, { signal });
     const site = { ...web, addressesOf: (host: string) => addressesOf(ask, host) };
     const hasMtaSts = ask(`_mta-sts.${domain}`, 'TXT').then(isMtaSts);
-    // All in one Promise.all: were they awaited in turn, an abort would leave the later ones rejecting unheard.
+    // One Promise.all: with sequential awaits an abort would leave unhandled rejections.
     const [[dns, addresses], visited, spf, dmarcParents, reportConsents, validation] = await Promise.all([
-      askEverything(domain, apex.ns, options.probeLabels, ask).then(
+      queryDomain(domain, apex.ns, options.probeLabels, ask).then(
         async (dns) => [dns, await askNetworks(domain, dns, { ask, networkOf })] as const,
       ),
       visitSite(site, domain, { hasMtaSts, signal }),
@@ -125,7 +125,7 @@ export function createProber(options: ProberOptions): Prober {
   };
 }
 
-/** Whether a policy is announced (RFC 8461 §3.1); how many records do so is for the posture to judge. */
+/** Whether a policy is announced (RFC 8461 §3.1); the posture evaluates the number of records. */
 function isMtaSts({ records }: Lookup<string>): boolean {
   return records.some((record) => record.startsWith('v=STSv1'));
 }

@@ -1,38 +1,38 @@
-// The body of a response, unpacked and bounded: a bomb, an endless stream or a lie gives what came out before the limit.
+// Reads the body of a response, decompressed and bounded: decompression bombs and endless streams are cut at the limit.
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 
-/** The unpacked body up to `maxBytes`; `isTruncated` when there was more, or the rest could not be read. Never rejects. */
+/** The decompressed body up to `maxBytes`; `isTruncated` if there was more, or the rest was unreadable. Never rejects. */
 export async function readBody(
   response: IncomingMessage,
   maxBytes: number,
 ): Promise<{ body: Buffer; isTruncated: boolean }> {
-  const unpack = unpackerFor(response.headers['content-encoding']?.trim().toLowerCase());
-  // Faults of either stream end both; the reader sees them as its own.
-  const stream = unpack === undefined ? response : pipeline(response, unpack, () => {});
+  const decompress = decompressorFor(response.headers['content-encoding']?.trim().toLowerCase());
+  // An error of either stream ends both; the reader receives it.
+  const stream = decompress === undefined ? response : pipeline(response, decompress, () => {});
   const chunks: Buffer[] = [];
-  let room = maxBytes;
+  let leftBytes = maxBytes;
   let isTruncated = false;
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
-      chunks.push(chunk.subarray(0, room));
-      room -= chunk.length;
-      // Leaving the loop destroys the stream, and with it an unpacking that would go on for ever.
-      if (room < 0) {
+      chunks.push(chunk.subarray(0, leftBytes));
+      leftBytes -= chunk.length;
+      // Leaving the loop destroys the stream, and with it an endless decompression.
+      if (leftBytes < 0) {
         isTruncated = true;
         break;
       }
     }
   } catch (error) {
-    // An end before anything came: a 304 may name the packing of what it does not send, and is whole.
-    const isNothing = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' && unpack?.bytesWritten === 0;
-    isTruncated = !isNothing || !response.complete;
+    // No compressed bytes at all: a 304 may carry `content-encoding` without a body, and is complete.
+    const isEmpty = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' && decompress?.bytesWritten === 0;
+    isTruncated = !isEmpty || !response.complete;
   }
   return { body: Buffer.concat(chunks), isTruncated };
 }
 
-function unpackerFor(encoding: string | undefined) {
+function decompressorFor(encoding: string | undefined) {
   switch (encoding) {
     case 'gzip':
     case 'x-gzip':

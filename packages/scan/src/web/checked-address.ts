@@ -1,4 +1,4 @@
-// The address to dial for a host, looked up and judged at once, so that no later answer can swap it (DNS rebinding).
+// The address to dial for a host, looked up and checked at once, so that no later answer can replace it (DNS rebinding).
 import { isIP } from 'node:net';
 import type { Lookup } from '@strata/detect';
 import type { Ask } from '../dns/ask.ts';
@@ -13,7 +13,7 @@ export type CheckedAddress =
   | { readonly kind: 'allowed'; readonly address: string }
   | {
       readonly kind: 'failed';
-      /** `forbidden`: no address of the host may be dialled; `unresolved`: it has none. */
+      /** `forbidden`: no address of the host is permitted; `unresolved`: it has no address. */
       readonly reason: 'unresolved' | 'forbidden' | 'timeout' | 'failed';
       readonly detail: string;
     };
@@ -40,7 +40,7 @@ export async function checkAddress(
   return { kind: 'failed', reason: 'forbidden', detail: `not dialled: ${verdict.isAllowed ? first : verdict.reason}` };
 }
 
-/** The addresses of a host; those of IPv6 where it has none of IPv4. */
+/** The IPv4 addresses of a host, or its IPv6 addresses if there are no IPv4 addresses. */
 export async function addressesOf(ask: Ask, host: string): Promise<Lookup<string>> {
   const v4 = await ask(host, 'A');
   return v4.status === 'empty' ? ask(host, 'AAAA') : v4;

@@ -1,13 +1,13 @@
-// How long work may take, and a caller who may give up sooner: one signal for both. Time runs only while work does.
+// A time limit for work, combined with the caller's abort signal. Time in a queue is not counted.
 
-/** The longest that a timer can be set to; beyond it Node fires at once. */
+/** The maximum delay of a timer; Node fires longer ones at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Disposing takes the listener off the caller's signal, which may live as long as the process. */
+/** Disposing removes the listener from the caller's signal, which may live as long as the process. */
 export class Deadline implements Disposable {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
-  readonly #giveUp = () => this.stop();
+  readonly #abort = () => this.stop();
   #leftMs: number;
   #isLate = false;
 
@@ -15,20 +15,20 @@ export class Deadline implements Disposable {
     this.#leftMs = timeoutMs;
     this.#outer = outer;
     if (outer?.aborted) this.stop();
-    else outer?.addEventListener('abort', this.#giveUp, { once: true });
+    else outer?.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** Aborts when time is up, and when the caller gives up. */
+  /** Aborts when the time is used up, and when the caller aborts. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Time was up, rather than the caller giving up. */
+  /** The time was used up before the caller aborted. */
   get isLate(): boolean {
     return this.#isLate;
   }
 
-  /** Runs `work` with the clock running. */
+  /** Runs `work` and counts its time. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     const timer = setTimeout(
@@ -46,12 +46,12 @@ export class Deadline implements Disposable {
     }
   }
 
-  /** Ends it as the caller's signal would. */
+  /** Aborts, as the caller's signal does. */
   stop(): void {
     this.#controller.abort();
   }
 
   [Symbol.dispose](): void {
-    this.#outer?.removeEventListener('abort', this.#giveUp);
+    this.#outer?.removeEventListener('abort', this.#abort);
   }
 }

@@ -22,6 +22,6 @@ export function addMentionMetrics(metrics: Metrics, mentions: LiveMentions): voi
   metrics.gauge(
     'strata_feed_mentions_left_out',
     'Mentions not counted for want of room',
-    () => mentions.tally().leftOut,
+    () => mentions.tally().dropped,
   );
 }

@@ -1,40 +1,40 @@
-// What an answer amounts to: the CNAME chain, the records at its end, and what silence means (RFC 1034 §4.3.2, RFC 2308).
+// The meaning of an answer: the CNAME chain, the records at its end, and negative answers (RFC 1034 §4.3.2, RFC 2308).
 import type { Lookup, LookupStatus } from '@strata/detect';
 import { type Message, type RawRecord, RCODE } from './message.ts';
 import { Malformed } from './message-reader.ts';
 import { type RecordOf, type RecordType, readData, readSoaMinimum, TYPE_CODES } from './records.ts';
 
-/** CNAME links followed; longer chains are loops or mistakes. */
+/** CNAME links followed; longer chains are loops or errors. */
 export const MAX_ALIASES = 16;
 /** Records kept of one answer; some zones hold thousands. */
 const MAX_RECORDS = 500;
-/** RFC 2308 §5: negative answers live three hours at most, and an hour is plenty for us. */
+/** RFC 2308 §5 limits negative answers to three hours; one hour suffices here. */
 const MAX_NEGATIVE_TTL_SECONDS = 3_600;
 const CNAME_CODE = TYPE_CODES.CNAME;
 
-/** A look-up, and how far its answer may be trusted. */
+/** A lookup, and whether it was validated. */
 export interface Answer<T> {
   readonly lookup: Lookup<T>;
-  /** The server says that it checked the signatures of all of it (RFC 4035 §3.2.3). */
+  /** The server validated all of it (AD, RFC 4035 §3.2.3). */
   readonly isAuthentic: boolean;
 }
 
 export interface Reading<T> extends Answer<T> {
-  /** How long it may be kept: the least TTL on the way. Failures have 0. */
+  /** The smallest TTL of the chain; 0 for failures. */
   readonly ttlSeconds: number;
-  /** The alias to ask next: the server left the chain unfinished. */
+  /** The alias to query next: the server did not follow the chain to its end. */
   readonly unfinished: string | null;
-  /** All its records are of other names, as forged ones are: the same server may do better when asked again. */
-  readonly isAstray?: true;
+  /** All records have other names, as in forged answers: a retry at the same server may succeed. */
+  readonly isOtherName?: true;
 }
 
-/** A look-up that ended without records. */
-export function without<T>(status: LookupStatus, detail?: string, aliases: readonly string[] = []): Lookup<T> {
+/** A lookup noRecords records. */
+export function noRecords<T>(status: LookupStatus, detail?: string, aliases: readonly string[] = []): Lookup<T> {
   return detail === undefined ? { status, records: [], aliases } : { status, records: [], aliases, detail };
 }
 
 export function failed<T>(status: LookupStatus, detail: string, aliases: readonly string[] = []): Reading<T> {
-  return { lookup: without(status, detail, aliases), ttlSeconds: 0, isAuthentic: false, unfinished: null };
+  return { lookup: noRecords(status, detail, aliases), ttlSeconds: 0, isAuthentic: false, unfinished: null };
 }
 
 /** Reads the answer to `name` and `type`; every fault in it becomes the status `malformed`. */
@@ -62,7 +62,7 @@ function readChain<Type extends RecordType>(message: Message, name: string, type
   const { isAuthentic } = message;
   const code = TYPE_CODES[type];
   const isOwned = (record: RawRecord) => record.code === code && record.name === end;
-  // Most often all of them are.
+  // In most answers all records match.
   const owned = message.answers.every(isOwned) ? message.answers : message.answers.filter(isOwned);
   if (owned.length > 0) {
     let { ttlSeconds } = chain;
@@ -70,16 +70,16 @@ function readChain<Type extends RecordType>(message: Message, name: string, type
     return { lookup: readRecords(message, owned, type, aliases), ttlSeconds, isAuthentic, unfinished: null };
   }
   if (aliases.length === 0 && message.answers.length > 0) {
-    // RFC 2181 §5.4.1: records of other names are nothing to go by, and without others they are no answer.
-    return { ...failed('malformed', 'the answer is about another name'), isAstray: true };
+    // RFC 2181 §5.4.1: records of other names must not be used, and noRecords other records there is no answer.
+    return { ...failed('malformed', 'the answer is for another name'), isOtherName: true };
   }
   const ttlSeconds = Math.min(chain.ttlSeconds, negativeTtlOf(message));
   if (message.rcode === RCODE.nameError) {
-    return { lookup: without('nxdomain', undefined, aliases), ttlSeconds, isAuthentic, unfinished: null };
+    return { lookup: noRecords('nxdomain', undefined, aliases), ttlSeconds, isAuthentic, unfinished: null };
   }
-  // A chain that stops without the SOA that would say "nothing there" was not followed to its end by the server.
+  // A chain that ends noRecords an SOA record was not followed to its end by the server.
   const unfinished = aliases.length > 0 && message.authority === null ? end : null;
-  return { lookup: without('empty', undefined, aliases), ttlSeconds, isAuthentic, unfinished };
+  return { lookup: noRecords('empty', undefined, aliases), ttlSeconds, isAuthentic, unfinished };
 }
 
 function followAliases(message: Message, name: string) {

@@ -1,6 +1,6 @@
-// Reads a DNS message front to back (RFC 1035 §4.1); whatever does not add up is `Malformed`, never a wrong value.
+// Reads a DNS message sequentially (RFC 1035 §4.1); any inconsistency throws `Malformed`.
 
-/** Thrown while reading a message; caught where the message came in. */
+/** Thrown while a message is read; caught where the message was received. */
 export class Malformed extends Error {
   override name = 'Malformed';
 }
@@ -12,24 +12,24 @@ const DOT = 0x2e;
 const BACKSLASH = 0x5c;
 const DIGIT_0 = 0x30;
 const CASE_BIT = 0x20;
-/** Where names are put together: each of their bytes takes four characters at most. */
+/** Buffer for decoded names: each byte takes at most four characters. */
 const scratch = Buffer.alloc(4 * MAX_NAME_BYTES);
 
-/** A name that has been read, and where it stands without a pointer. */
+/** A decoded name, and its offset in the message. */
 export interface KnownName {
   readonly start: number;
   readonly name: string;
 }
 
-/** A position in a message. Every read moves it and checks that the bytes are there. */
+/** A position in a message. Every read advances it and checks that enough bytes are left. */
 export class MessageReader {
   readonly bytes: Buffer;
   offset = 0;
-  /** The last name that was only a pointer: the records of a set all have the same. */
+  /** The last name that was only a pointer: all records of an RRset have the same. */
   #knownStart = -1;
   #knownName = '';
 
-  /** `known` must be a whole name before `offset`. */
+  /** `known` must be a complete name before `offset`. */
   constructor(bytes: Buffer, offset: number, known?: KnownName) {
     this.bytes = bytes;
     this.offset = offset;
@@ -55,9 +55,9 @@ export class MessageReader {
   }
 
   /**
-   * A name in lower case without trailing dot (`''` is the root). Compression pointers may only point before the
-   * labels they end, so every chain of them terminates. Bytes that are no plain host name characters, a dot inside a
-   * label among them, come as `\DDD` (RFC 1035 §5.1), so that no label can pass for two.
+   * A lower-case name without trailing dot (`''` is the root). Compression pointers may only point before the labels
+   * that they end, so every chain of them terminates. Bytes outside printable ASCII, a dot within a label included,
+   * become `\DDD` (RFC 1035 §5.1), so that one label cannot be mistaken for two.
    */
   name(): string {
     const first = this.bytes[this.offset] ?? 0;
@@ -71,7 +71,7 @@ export class MessageReader {
     return this.#knownName;
   }
 
-  /** Where a pointer at `at` points to. */
+  /** The offset that the pointer at `at` refers to. */
   #pointer(at: number, first: number): number {
     const low = this.bytes[at + 1];
     if (low === undefined) throw new Malformed('a name runs past the end');
@@ -83,7 +83,7 @@ export class MessageReader {
     let at = this.offset;
     let runStart = at;
     let end = -1;
-    let wireLength = 1;
+    let wireBytes = 1;
     let written = 0;
     for (;;) {
       const length = bytes[at];
@@ -98,8 +98,8 @@ export class MessageReader {
         continue;
       }
       if ((length & POINTER_BITS) !== 0) throw new Malformed('a label has an unknown form');
-      wireLength += length + 1;
-      if (wireLength > MAX_NAME_BYTES) throw new Malformed('a name is longer than 255 bytes');
+      wireBytes += length + 1;
+      if (wireBytes > MAX_NAME_BYTES) throw new Malformed('a name is longer than 255 bytes');
       const next = at + 1 + length;
       if (next > bytes.length) throw new Malformed('a name runs past the end');
       if (written > 0) scratch[written++] = DOT;
@@ -115,7 +115,7 @@ export class MessageReader {
   }
 }
 
-/** Writes a label into the scratch space from `written` on, and says where it ends there. */
+/** Writes a label into the buffer from `written` on; returns its end there. */
 function copyLabel(bytes: Buffer, { start, end }: { readonly start: number; readonly end: number }, written: number) {
   let to = written;
   for (let i = start; i < end; i++) {

@@ -1,14 +1,14 @@
-// DNS messages on the wire: the question that we send, and the answer taken apart into its records (RFC 1035, RFC 6891).
+// DNS messages: encodes the query, and splits the answer into its records (RFC 1035, RFC 6891).
 import { Malformed, MessageReader } from './message-reader.ts';
 import { type RecordType, TYPE_CODES } from './records.ts';
 
 const HEADER_BYTES = 12;
-/** Our OPT record has no options: root name, type, class, TTL and length. */
+/** Our OPT record without options: root name, type, class, TTL and length. */
 const OPT_BYTES = 11;
-/** Passes everywhere without fragments (DNS flag day 2020). */
+/** Avoids fragmentation (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1_232;
 const RECURSION_DESIRED = 0x01;
-/** Flags of the second byte, RFC 4035 §3.2: in a question `AD` asks to be told, and `CD` not to check at all. */
+/** Flags of the fourth header byte (RFC 4035 §3.2). In a query, `AD` requests the validation result and `CD` disables validation. */
 const AUTHENTIC_DATA = 0x20;
 const CHECKING_DISABLED = 0x10;
 const DOT = 0x2e;
@@ -18,7 +18,7 @@ const SOA_CODE = 6;
 
 export const RCODE = { noError: 0, formatError: 1, serverFailure: 2, nameError: 3, refused: 5 } as const;
 
-/** A record whose data has not been read yet: `start` is where its two length bytes stand. */
+/** A record with unread data; `start` is the offset of its two length bytes. */
 export interface RawRecord {
   readonly name: string;
   readonly code: number;
@@ -29,34 +29,34 @@ export interface RawRecord {
 export interface Message {
   readonly bytes: Buffer;
   readonly rcode: number;
-  /** The server says that it checked the signatures of all of it (RFC 4035 §3.2.3). */
+  /** The server validated all of it (AD, RFC 4035 §3.2.3). */
   readonly isAuthentic: boolean;
-  /** Records of the asked type and CNAMEs, in order. */
+  /** Records of the queried type and CNAMEs, in order. */
   readonly answers: readonly RawRecord[];
-  /** The SOA of the authority section: says that absence is meant, and for how long (RFC 2308). */
+  /** The SOA of the authority section: it confirms a negative answer and gives its TTL (RFC 2308). */
   readonly authority: RawRecord | null;
 }
 
-/** The EDNS0 record of a query (RFC 6891 §6.1.2): root name, type 41, our payload size, and nothing else. */
+/** The EDNS0 record of a query (RFC 6891 §6.1.2): root name, type 41, our payload size, no options. */
 const OPT = Buffer.from([0, 0, 41, UDP_PAYLOAD_BYTES >> 8, UDP_PAYLOAD_BYTES & 0xff, 0, 0, 0, 0, 0, 0]);
 
-/** The header of a query before its flags: no id yet, one question. */
+/** The header of a query without id and flags: one question. */
 const HEAD = Buffer.from([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
 
 /**
- * A recursive query; its id is zero until `stampId`. The name must be askable. It asks to be told whether signatures
- * were checked by the AD bit (RFC 6840 §5.7), which unlike DO does not bring them along, or by CD not to check them.
- * Without EDNS0 it is for servers that answered FORMERR to it (RFC 6891 §7), and has none of this.
+ * A recursive query; its id is zero until `stampId`. The name must satisfy `isAskable`. The AD bit requests the validation result
+ * (RFC 6840 §5.7) without the signatures that DO would add; the CD bit disables validation. `hasEdns: false` is for servers that
+ * answered FORMERR to EDNS0 (RFC 6891 §7), and sets neither bit.
  */
 export function encodeQuery(name: string, type: RecordType, { hasEdns = true, isUnchecked = false } = {}): Buffer {
   const nameEnd = HEADER_BYTES + name.length + 2;
   const end = nameEnd + 4;
-  // From Node's pool, which is not cleared: every byte is written here.
+  // Node's pool is not cleared: every byte is written below.
   const query = Buffer.allocUnsafe(hasEdns ? end + OPT_BYTES : end);
   query.set(HEAD);
   query[2] = RECURSION_DESIRED;
   if (hasEdns) query[3] = isUnchecked ? CHECKING_DISABLED : AUTHENTIC_DATA;
-  // Each dot gives its place to the next label's length; the name is ASCII without empty labels.
+  // The length of the next label replaces each dot; the name is ASCII without empty labels.
   let start = HEADER_BYTES;
   for (let i = 0; i < name.length; i++) {
     const at = HEADER_BYTES + 1 + i;
@@ -79,7 +79,7 @@ export function encodeQuery(name: string, type: RecordType, { hasEdns = true, is
   return query;
 }
 
-/** Where the question of one of our queries ends: all of it but the OPT record. */
+/** The end of the question of one of our queries: everything before the OPT record. */
 function questionEnd(query: Buffer): number {
   return query[11] === 1 ? query.length - OPT_BYTES : query.length;
 }
@@ -95,8 +95,8 @@ export function isAskable(name: string): boolean {
 }
 
 /**
- * Whether a message answers this query (RFC 5452 §4): a response with our id that repeats our question, letter case
- * aside. A server that could not even read the question may leave it out, but then only to report an error.
+ * Whether a message answers this query (RFC 5452 §4): a response with our id that repeats our question, ignoring case. A server
+ * that could not parse the question may omit it, but only to report an error.
  */
 export function answersQuery(bytes: Buffer, query: Buffer): boolean {
   if (bytes.length < HEADER_BYTES || bytes[0] !== query[0] || bytes[1] !== query[1]) return false;
@@ -109,7 +109,7 @@ export function answersQuery(bytes: Buffer, query: Buffer): boolean {
     const theirs = bytes[i] ?? 0;
     const ours = query[i] ?? 0;
     if (theirs === ours) continue;
-    // Only an upper-case letter for our lower-case one; names are sent in lower case.
+    // The only permitted difference is an upper-case letter: queries are sent in lower case.
     if ((theirs | 0x20) !== ours || ours < 0x61 || ours > 0x7a) return false;
   }
   return true;
@@ -127,21 +127,21 @@ export function rcodeOf(bytes: Buffer): number {
   return (bytes[3] ?? 0) & 0x0f;
 }
 
-/** What a query asks for: the name as it was given to `encodeQuery`, in lower case. */
+/** The question of a query: the name as passed to `encodeQuery`, in lower case. */
 export interface Question {
   readonly name: string;
   readonly type: RecordType;
 }
 
-/** A reader of what follows the question. The question's name is that of the query, and need not be read again. */
+/** A reader positioned behind the question. The question's name equals that of the query and is not decoded again. */
 function readerOf(bytes: Buffer, query: Buffer, { name }: Question): MessageReader {
   if (bytes[5] !== 1) return new MessageReader(bytes, HEADER_BYTES);
   return new MessageReader(bytes, questionEnd(query), { start: HEADER_BYTES, name });
 }
 
 /**
- * Takes apart an answer that `answersQuery` accepted.
- * @throws Malformed when counts, lengths or names do not add up.
+ * Splits an answer that `answersQuery` accepted.
+ * @throws Malformed if counts, lengths or names are inconsistent.
  */
 export function readMessage(bytes: Buffer, query: Buffer, question: Question): Message {
   const wanted = TYPE_CODES[question.type];
@@ -150,7 +150,7 @@ export function readMessage(bytes: Buffer, query: Buffer, question: Question): M
   const authorityCount = bytes.readUInt16BE(8);
   const answers: RawRecord[] = [];
   let authority: RawRecord | null = null;
-  // Each record takes eleven bytes or more, so the message's own length bounds both loops.
+  // Each record has at least eleven bytes, so the length of the message bounds both loops.
   for (let i = 0; i < answerCount; i++) {
     const record = readRecord(reader);
     if (record !== null && (record.code === wanted || record.code === CNAME_CODE)) answers.push(record);
@@ -172,6 +172,6 @@ function readRecord(reader: MessageReader): RawRecord | null {
   const length = reader.u16();
   if (start + 2 + length > reader.bytes.length) throw new Malformed('record data runs past the end');
   reader.skip(length);
-  // RFC 2181 §8: a TTL with the top bit set counts as zero.
+  // RFC 2181 §8: a TTL with the top bit set is treated as zero.
   return isInternet ? { name, code, ttlSeconds: ttl > 0x7fff_ffff ? 0 : ttl, start } : null;
 }

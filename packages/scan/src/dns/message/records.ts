@@ -1,9 +1,9 @@
-// Record data to values, type by type: dns-packet reads AAAA, CAA and DS; the frequent ones are read here, with less garbage.
+// Decodes record data. dns-packet decodes AAAA, CAA and DS; the frequent types are decoded here with fewer allocations.
 import type { CaaRecord, DsRecord, MxRecord, SoaRecord } from '@strata/detect';
 import dnsPacket from 'dns-packet';
 import { Malformed, MessageReader } from './message-reader.ts';
 
-/** What each question's records look like. Names are lower-case without trailing dot. */
+/** The value of a record, by type. Names are lower-case without trailing dot. */
 export interface RecordOf {
   readonly A: string;
   readonly AAAA: string;
@@ -30,11 +30,11 @@ export const TYPE_CODES: { readonly [Type in RecordType]: number } = {
 };
 
 interface Codec<T> {
-  /** `offset` is that of the two length bytes. */
+  /** `offset` refers to the two length bytes. */
   decode(bytes: Buffer, offset: number): T;
 }
 
-/** dns-packet exports a codec a type, which its type declarations leave out. */
+/** dns-packet exports a codec per type, which its type declarations omit. */
 const codecs = dnsPacket as unknown as {
   readonly aaaa: Codec<string>;
   readonly caa: Codec<{ readonly flags: number; readonly tag: string; readonly value: string }>;
@@ -42,8 +42,8 @@ const codecs = dnsPacket as unknown as {
 };
 
 /**
- * Reads the data of one record; `start` is where its length bytes stand, and the data is known to lie in the message.
- * @throws Malformed when the data is not exactly as long as it says.
+ * Decodes the data of one record; `start` is the offset of its length bytes. The data must be within the message.
+ * @throws Malformed if the data has another length than declared.
  */
 export function readData<Type extends RecordType>(bytes: Buffer, start: number, type: Type): RecordOf[Type] {
   return READERS[type](bytes, start, bytes.readUInt16BE(start));
@@ -76,7 +76,7 @@ const READERS: {
     const first = start + 3;
     const firstEnd = first + (bytes[start + 2] ?? 0);
     if (firstEnd === end) return bytes.toString('utf8', first, end);
-    // RFC 7208 §3.3: joined without blanks. Bytes, not characters, are joined: a string may end inside a character.
+    // RFC 7208 §3.3: joined without separators. Bytes are joined, since a string may end within a character.
     const strings: Buffer[] = [];
     for (let at = start + 2; at < end; ) {
       const next = at + 1 + (bytes[at] ?? 0);
@@ -87,7 +87,7 @@ const READERS: {
     return Buffer.concat(strings).toString('utf8');
   },
   CAA: (bytes, start, length) => {
-    // RFC 8659 §4.1: flags, the tag's length, a tag of one character or more, and the value to the end.
+    // RFC 8659 §4.1: flags, tag length, a tag of at least one character, and the value up to the end.
     const tagLength = bytes[start + 3] ?? 0;
     expectLength(length >= 3 && tagLength > 0 && tagLength + 2 <= length);
     const { flags, tag, value } = codecs.caa.decode(bytes, start);
@@ -100,7 +100,7 @@ const READERS: {
   },
 };
 
-/** Data with names in it shows its true length only when read: a name may end in a pointer. */
+/** Data with names: its actual length is known only after decoding, because a name may end in a pointer. */
 function readNames<T>(bytes: Buffer, start: number, length: number, read: (reader: MessageReader) => T): T {
   const reader = new MessageReader(bytes, start + 2);
   const value = read(reader);
@@ -108,13 +108,13 @@ function readNames<T>(bytes: Buffer, start: number, length: number, read: (reade
   return value;
 }
 
-/** The last field of an SOA record: how long its zone's silence holds (RFC 2308 §4), in seconds. */
+/** The MINIMUM field of an SOA record: the TTL of negative answers (RFC 2308 §4), in seconds. */
 export function readSoaMinimum(bytes: Buffer, start: number): number {
   const length = bytes.readUInt16BE(start);
   expectLength(length >= 22);
   return bytes.readUInt32BE(start + 2 + length - 4);
 }
 
-function expectLength(isRight: boolean): void {
-  if (!isRight) throw new Malformed('record data is not as long as it says');
+function expectLength(isExpected: boolean): void {
+  if (!isExpected) throw new Malformed('record data has another length than declared');
 }

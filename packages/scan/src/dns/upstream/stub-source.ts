@@ -1,4 +1,4 @@
-// Answers from recursive resolvers: several of them in turn, tries, and what to make of their failures.
+// Queries recursive resolvers: selection, retries, and the combination of their failures.
 import { failed, type Reading } from '../message/answer.ts';
 import { encodeQuery, RCODE, rcodeOf } from '../message/message.ts';
 import type { RecordType } from '../message/records.ts';
@@ -14,14 +14,14 @@ export interface StubSourceOptions {
   readonly maxInFlight: number;
 }
 
-/** One question, as it is shared and kept. */
-export interface Asking {
-  /** Lower-case, without trailing dot; askable. */
+/** One question, as it is shared and cached. */
+export interface SourceQuery {
+  /** Lower-case, without trailing dot; satisfies `isAskable`. */
   readonly question: string;
   readonly type: RecordType;
-  /** Signatures need not be checked (CD, RFC 4035 §3.2.2). */
+  /** Without validation (CD, RFC 4035 §3.2.2). */
   readonly isUnchecked: boolean;
-  /** The only upstream to ask, by its label; all of them when left out. */
+  /** The label of the only upstream to query; all of them if omitted. */
   readonly only?: string;
 }
 
@@ -29,13 +29,13 @@ export interface SourceStats {
   readonly sent: number;
   readonly timeouts: number;
   readonly overTcp: number;
-  /** Packets with our id that were no answers to our question: forgeries, mostly. */
+  /** Packets with our id that do not answer our question, mostly forgeries. */
   readonly strays: number;
   /** Questions that ended in a failure after all tries. */
   readonly failures: number;
 }
 
-/** Every question ends within its total time-out; failures are readings. Nothing is kept of answers. */
+/** Every question ends within its total time-out; failures are readings. Nothing is cached. */
 export class StubSource implements AsyncDisposable {
   /** Labels of the upstreams. */
   readonly upstreams: readonly string[];
@@ -43,7 +43,7 @@ export class StubSource implements AsyncDisposable {
   readonly #wheel = new TimerWheel();
   readonly #options: StubSourceOptions;
   #failures = 0;
-  #turn = 0;
+  #nextFirst = 0;
 
   constructor(upstreams: readonly Upstream[], options: StubSourceOptions) {
     this.#clients = upstreams.map((upstream) => new UpstreamClient(upstream, this.#wheel, options.maxInFlight));
@@ -62,16 +62,16 @@ export class StubSource implements AsyncDisposable {
     return sum;
   }
 
-  /** Tries upstreams until one gives an answer that says something about the name. */
-  async ask({ question, type, isUnchecked, only }: Asking, stop: StopSwitch): Promise<Reading<unknown>> {
+  /** Tries upstreams until one gives a positive or negative answer. */
+  async ask({ question, type, isUnchecked, only }: SourceQuery, stop: StopSwitch): Promise<Reading<unknown>> {
     const { tries, tryTimeoutMs, totalTimeoutMs } = this.#options;
     const query = encodeQuery(question, type, { isUnchecked });
-    const candidates = only === undefined ? this.#inTurn() : this.#clients.filter(({ label }) => label === only);
+    const candidates = only === undefined ? this.#roundRobin() : this.#clients.filter(({ label }) => label === only);
     const failures: Failure[] = [];
     let leftMs = totalTimeoutMs;
     for (let i = 0; i < tries && leftMs > 0; i++) {
-      // Who answered, if only with SERVFAIL, would say the same again; who was silent may have lost a packet, and who
-      // answered about other names may have been outrun by somebody else.
+      // An upstream that answered, even with SERVFAIL, would repeat its answer. After a time-out a packet may have been lost, and
+      // an answer for other names may have been forged: these upstreams are tried again.
       const client = candidates.shift();
       if (client === undefined) break;
       const slot = client.slots.acquire();
@@ -81,29 +81,32 @@ export class StubSource implements AsyncDisposable {
       let sent = query;
       let exchange = await client.ask(sent, timeoutMs, stop);
       if (exchange.kind === 'answer' && rcodeOf(exchange.bytes) === RCODE.formatError) {
-        // RFC 6891 §7: a server that knows no EDNS0 says FORMERR, and is asked again without.
+        // RFC 6891 §7: a server without EDNS0 answers FORMERR; the query is repeated without it.
         sent = encodeQuery(question, type, { hasEdns: false });
         exchange = await client.ask(sent, timeoutMs, stop);
       }
       client.slots.release();
-      if (exchange.kind === 'stopped') return failed('skipped', 'given up before the answer');
+      if (exchange.kind === 'stopped') return failed('skipped', 'cancelled before the answer');
       const reading = readExchange(exchange, sent, { name: question, type });
       const { status } = reading.lookup;
       if (status === 'found' || status === 'empty' || status === 'nxdomain') return reading;
       failures.push({ label: client.label, reading });
-      if (exchange.kind === 'timeout' || reading.isAstray) candidates.push(client);
+      if (exchange.kind === 'timeout' || reading.isOtherName) candidates.push(client);
       leftMs -= performance.now() - startedAt;
     }
     this.#failures += 1;
     return conclude(failures);
   }
 
-  /** Upstreams by turns, those that have been silent lately at the end. */
-  #inTurn(): UpstreamClient[] {
+  /** Upstreams in round-robin order, unresponsive ones last. */
+  #roundRobin(): UpstreamClient[] {
     if (this.#clients.length === 1) return [...this.#clients];
-    const first = this.#turn++ % this.#clients.length;
-    const turned = [...this.#clients.slice(first), ...this.#clients.slice(0, first)];
-    return [...turned.filter((client) => !client.isAiling), ...turned.filter((client) => client.isAiling)];
+    const first = this.#nextFirst++ % this.#clients.length;
+    const rotated = [...this.#clients.slice(first), ...this.#clients.slice(0, first)];
+    return [
+      ...rotated.filter((client) => !client.isUnresponsive),
+      ...rotated.filter((client) => client.isUnresponsive),
+    ];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

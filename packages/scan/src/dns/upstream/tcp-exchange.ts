@@ -1,12 +1,12 @@
-// One DNS question over TCP (RFC 7766), for answers that do not fit a datagram.
+// One DNS query over TCP (RFC 7766), for answers that exceed a datagram.
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import { answersQuery, isTruncated, stampId } from '../message/message.ts';
 import type { Exchange, StopSwitch, Upstream } from './udp-channel.ts';
 
 /**
- * Truncation is rare enough for a connection each. The two length bytes bound the answer to 65,535 bytes, and the
- * time-out is for the whole exchange: a server that drips bytes gets no more than a silent one.
+ * One connection per query, because truncation is rare. The two length bytes bound the answer to 65,535 bytes. The time-out covers
+ * the complete exchange, so a server that sends single bytes cannot extend it.
  */
 export function askOverTcp(upstream: Upstream, query: Buffer, timeoutMs: number, stop: StopSwitch): Promise<Exchange> {
   return new Promise((resolve) => {

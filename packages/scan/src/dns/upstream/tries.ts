@@ -1,16 +1,16 @@
-// What the tries of one question amount to: one exchange read, and many failures summed up.
+// Evaluates the tries of one question: one exchange, and the combination of several failures.
 import { failed, type Reading, readAnswer } from '../message/answer.ts';
 import { type Question, readMessage } from '../message/message.ts';
 import { Malformed } from '../message/message-reader.ts';
 import type { Exchange } from './udp-channel.ts';
 
 export interface Failure {
-  /** Of the upstream that was asked. */
+  /** Of the upstream. */
   readonly label: string;
   readonly reading: Reading<unknown>;
 }
 
-/** What one try brought; whatever cannot be read is a status. */
+/** The reading of one try; an unreadable answer becomes a status. */
 export function readExchange(exchange: Exchange, query: Buffer, question: Question): Reading<unknown> {
   switch (exchange.kind) {
     case 'answer':
@@ -23,26 +23,26 @@ export function readExchange(exchange: Exchange, query: Buffer, question: Questi
     case 'timeout':
       return failed(
         'timeout',
-        exchange.strays === 0 ? 'no answer' : `no answer, but ${exchange.strays} to no question`,
+        exchange.strays === 0 ? 'no answer' : `no answer, but ${exchange.strays} that match no question`,
       );
     case 'unreachable':
       return failed('timeout', `unreachable (${exchange.code})`);
     case 'garbled':
       return failed('malformed', exchange.reason);
     case 'stopped':
-      return failed('skipped', 'given up before the answer');
+      return failed('skipped', 'cancelled before the answer');
     default:
       return exchange satisfies never;
   }
 }
 
-/** What a server said outweighs another one's silence, and what it said about the name outweighs what it said about us. */
+/** An answer outweighs no answer, and a failure of the name outweighs a refusal of the client. */
 const WEIGHT = ['servfail', 'malformed', 'refused', 'timeout'] as const;
 
-/** What to say of a question after its last try. */
+/** The reading of a question after its last try. */
 export function conclude(failures: readonly Failure[]): Reading<unknown> {
   const status = WEIGHT.find((each) => failures.some(({ reading }) => reading.lookup.status === each)) ?? 'timeout';
-  const said = failures.map(({ label, reading }) => `${label}: ${reading.lookup.detail}`);
+  const details = failures.map(({ label, reading }) => `${label}: ${reading.lookup.detail}`);
   const aliases = failures.find(({ reading }) => reading.lookup.status === status)?.reading.lookup.aliases ?? [];
-  return failed(status, said.join('; '), aliases);
+  return failed(status, details.join('; '), aliases);
 }

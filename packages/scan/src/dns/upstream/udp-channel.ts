@@ -1,4 +1,4 @@
-// One long-lived UDP socket to an upstream, with many questions in flight on it.
+// One long-lived UDP socket to an upstream, with many concurrent queries.
 import { getRandomValues } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
@@ -10,12 +10,12 @@ export interface Upstream {
   readonly port: number;
 }
 
-/** As it is written in messages: `192.0.2.1:53`, `[2001:db8::1]:53`. */
+/** For messages: `192.0.2.1:53`, `[2001:db8::1]:53`. */
 export function labelOf({ address, port }: Upstream): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** How asking one upstream once ended. `strays` counts answers with our id that were not to our question. */
+/** The outcome of one query to one upstream. `strays` counts answers with our id to other questions. */
 export type Exchange =
   | { readonly kind: 'answer'; readonly bytes: Buffer }
   | { readonly kind: 'timeout'; readonly strays: number }
@@ -23,10 +23,10 @@ export type Exchange =
   | { readonly kind: 'garbled'; readonly reason: string }
   | { readonly kind: 'stopped' };
 
-/** Lets go of work that nobody waits for any more. Lighter than an AbortSignal, of which there would be one a question. */
+/** Stops work that no caller waits for. Cheaper than an AbortSignal, which would be needed for each question. */
 export class StopSwitch {
   isStopped = false;
-  /** What is under way. */
+  /** The work in progress. */
   work: { stop(): void } | undefined;
 
   stop(): void {
@@ -35,9 +35,9 @@ export class StopSwitch {
   }
 }
 
-/** Room for bursts of answers while the event loop is busy. */
+/** Buffers bursts of answers while the event loop is busy. */
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
-/** Half the id space, so that a free random id is found at once. */
+/** Half the id space, so that a free random id is found quickly. */
 const MAX_WAITING = 32_768;
 
 interface Asked {
@@ -46,7 +46,7 @@ interface Asked {
   readonly stop: StopSwitch;
 }
 
-/** A question in flight. A class of its own, so that a question costs one object and no functions. */
+/** A question in flight. A class, so that a question costs one object and no closures. */
 class Waiting implements WheelEntry {
   readonly asked: Asked;
   strays = 0;
@@ -79,8 +79,8 @@ class Waiting implements WheelEntry {
 }
 
 /**
- * The socket is connected: the kernel drops what other senders send, and reports a closed port at once. Port and ids are
- * random (RFC 5452 §4), and an answer counts only when it repeats the question.
+ * The socket is connected: the kernel drops packets from other senders, and reports a closed port immediately. Port and ids are
+ * random (RFC 5452 §4), and an answer must repeat the question.
  */
 export class UdpChannel implements AsyncDisposable {
   readonly #socket: Socket;
@@ -95,11 +95,11 @@ export class UdpChannel implements AsyncDisposable {
     this.#socket = socket;
     this.#wheel = wheel;
     socket.on('message', (bytes) => this.#receive(bytes));
-    // A connected socket does not say which question an ICMP error was about: all of them go to another upstream.
+    // The error of a connected socket does not identify the question: all of them are retried at another upstream.
     socket.on('error', (error: NodeJS.ErrnoException) => this.#failAll({ kind: 'unreachable', code: codeOf(error) }));
   }
 
-  /** @throws when no socket can be opened, or the address has no route. */
+  /** @throws if no socket can be opened, or the address has no route. */
   static async open({ address, port }: Upstream, wheel: TimerWheel): Promise<UdpChannel> {
     const socket = createSocket({ type: isIPv6(address) ? 'udp6' : 'udp4', recvBufferSize: RECEIVE_BUFFER_BYTES });
     await new Promise<void>((resolve, reject) => {
@@ -112,9 +112,9 @@ export class UdpChannel implements AsyncDisposable {
     return new UdpChannel(socket, wheel);
   }
 
-  /** Sends the query under a fresh id. Always settles. */
+  /** Sends the query with a new id. Always settles. */
   ask(query: Buffer, timeoutMs: number, stop: StopSwitch): Promise<Exchange> {
-    if (this.#waiting.size >= MAX_WAITING) return Promise.resolve({ kind: 'unreachable', code: 'no free id' });
+    if (this.#waiting.size >= MAX_WAITING) return Promise.resolve({ kind: 'unreachable', code: 'no free query id' });
     let id = random16();
     while (this.#waiting.has(id)) id = (id + 1) & 0xffff;
     stampId(query, id);

@@ -1,4 +1,4 @@
-// One upstream resolver: its sockets, its share of questions in flight, and how it has fared lately.
+// One upstream resolver: its sockets, its slots for concurrent queries, and its recent time-outs.
 
 import { Semaphore } from '../../semaphore.ts';
 import { isTruncated } from '../message/message.ts';
@@ -6,11 +6,11 @@ import { askOverTcp } from './tcp-exchange.ts';
 import type { TimerWheel } from './timer-wheel.ts';
 import { type Exchange, labelOf, type StopSwitch, UdpChannel, type Upstream } from './udp-channel.ts';
 
-/** Sockets an upstream: a forger has to guess which port a question left from. */
+/** Sockets per upstream: a forger has to guess the source port. */
 const CHANNELS = 4;
-/** Time-outs in a row after which others are asked first, and for how long. */
-const AILING_AFTER = 16;
-const AILING_MS = 5_000;
+/** After this many consecutive time-outs other upstreams are preferred, for this long. */
+const UNRESPONSIVE_AFTER = 16;
+const UNRESPONSIVE_MS = 5_000;
 
 export interface UpstreamStats {
   readonly sent: number;
@@ -22,15 +22,15 @@ export interface UpstreamStats {
 export class UpstreamClient implements AsyncDisposable {
   readonly upstream: Upstream;
   readonly label: string;
-  /** For questions in flight; `ask` is called inside only. */
+  /** Slots for queries in flight; `ask` requires one. */
   readonly slots: Semaphore;
   readonly stats = { sent: 0, timeouts: 0, overTcp: 0, strays: 0 };
   readonly #wheel: TimerWheel;
   #opening: Promise<UdpChannel[]> | undefined;
   #channels: UdpChannel[] | undefined;
   #next = 0;
-  #silences = 0;
-  #ailingUntil = 0;
+  #timeoutsInRow = 0;
+  #unresponsiveUntil = 0;
 
   constructor(upstream: Upstream, wheel: TimerWheel, maxInFlight: number) {
     this.upstream = upstream;
@@ -39,12 +39,12 @@ export class UpstreamClient implements AsyncDisposable {
     this.slots = new Semaphore(maxInFlight);
   }
 
-  /** Has been silent for a while: to be asked only when the others fail. */
-  get isAiling(): boolean {
-    return this.#silences >= AILING_AFTER && performance.now() < this.#ailingUntil;
+  /** Recent queries timed out: used only if other upstreams fail. */
+  get isUnresponsive(): boolean {
+    return this.#timeoutsInRow >= UNRESPONSIVE_AFTER && performance.now() < this.#unresponsiveUntil;
   }
 
-  /** Asks over UDP, and over TCP when the answer is cut short. Always settles. */
+  /** Queries over UDP, and over TCP if the answer is truncated. Always settles. */
   async ask(query: Buffer, timeoutMs: number, stop: StopSwitch): Promise<Exchange> {
     const channels = this.#channels ?? (await this.#open());
     const channel = channels[this.#next++ % CHANNELS];
@@ -59,16 +59,16 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   #note(exchange: Exchange): void {
-    if (exchange.kind === 'answer') this.#silences = 0;
+    if (exchange.kind === 'answer') this.#timeoutsInRow = 0;
     else if (exchange.kind === 'timeout') {
       this.stats.timeouts += 1;
       this.stats.strays += exchange.strays;
-      this.#silences += 1;
-      this.#ailingUntil = performance.now() + AILING_MS;
+      this.#timeoutsInRow += 1;
+      this.#unresponsiveUntil = performance.now() + UNRESPONSIVE_MS;
     }
   }
 
-  /** No sockets when none can be opened, and then the next question tries again. */
+  /** No sockets if none can be opened; the next query tries again. */
   async #open(): Promise<UdpChannel[]> {
     this.#opening ??= Promise.all(Array.from({ length: CHANNELS }, () => UdpChannel.open(this.upstream, this.#wheel)));
     try {

@@ -1,4 +1,4 @@
-// A document into a file: streamed into a part, gone on with after a cut, and renamed when it is whole.
+// Downloads a document into a file: streamed into a partial file, resumed after an interruption, and renamed when complete.
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Deadline } from '../deadline.ts';
@@ -15,13 +15,13 @@ import {
 } from './web-walk.ts';
 
 export interface DownloadRequest extends Omit<FetchRequest, 'maxBytes' | 'method' | 'body'> {
-  /** As sent, not unpacked; more is a failure. */
+  /** As sent, not decompressed; more is a failure. */
   readonly maxBytes: number;
-  /** Called as bytes arrive: how many the file has, and how many it will have where that is known. */
+  /** Called as bytes arrive, with the bytes received so far and the total if known. */
   readonly onProgress?: (doneBytes: number, totalBytes: number | undefined) => void;
 }
 
-/** `file` holds the whole document, as sent. */
+/** `file` holds the complete document, as sent. */
 export type Downloaded =
   | {
       readonly kind: 'downloaded';
@@ -36,8 +36,8 @@ export interface DownloadWork extends DownloadRequest {
   readonly deadline: Deadline;
 }
 
-/** The part is not, or may not be, of the document that lies there now. */
-type Anew = { readonly kind: 'anew' };
+/** The partial file may belong to another version of the document. */
+type Restart = { readonly kind: 'restart' };
 
 interface Receiving {
   readonly handle: FileHandle;
@@ -45,19 +45,19 @@ interface Receiving {
   readonly totalBytes: number | undefined;
 }
 
-/** Rejects for what is wrong with the disk, and only for that. */
+/** Rejects only for errors of the file system. */
 export async function download(deps: WalkDeps, url: string, file: string, work: DownloadWork): Promise<Downloaded> {
-  // As it is asked for and noted down: without credentials.
+  // The URL as requested and recorded: without credentials.
   const href = URL.canParse(url) ? withoutSecrets(new URL(url)).href : url;
   let part = await findPart(file, href);
   for (;;) {
     const { deadline, maxRedirects } = work;
     const range = part ? { range: `bytes=${part.doneBytes}-`, 'if-range': part.validator } : {};
-    const asked = { headers: { ...work.headers, ...range }, acceptEncoding: 'identity', maxRedirects, deadline };
-    const outcome = await walk<Downloaded | Anew>(deps, href, asked, (answer) =>
+    const walkRequest = { headers: { ...work.headers, ...range }, acceptEncoding: 'identity', maxRedirects, deadline };
+    const outcome = await walk<Downloaded | Restart>(deps, href, walkRequest, (answer) =>
       receive(answer, part, { href, file, work }),
     );
-    if (outcome.kind !== 'anew') return outcome;
+    if (outcome.kind !== 'restart') return outcome;
     part = undefined;
   }
 }
@@ -66,9 +66,9 @@ async function receive(
   answer: WebAnswer,
   part: Part | undefined,
   { href, file, work }: { readonly href: string; readonly file: string; readonly work: DownloadWork },
-): Promise<Downloaded | Anew> {
+): Promise<Downloaded | Restart> {
   const { status, headers } = answer;
-  if (part && (status === 416 || (status === 206 && !goesOn(headers, part)))) return { kind: 'anew' };
+  if (part && (status === 416 || (status === 206 && !continuesPart(headers, part)))) return { kind: 'restart' };
   if (status !== 200 && (status !== 206 || !part)) return { kind: 'answered', status, headers };
   const isContinued = status === 206 && part !== undefined;
   const totalBytes = isContinued
@@ -96,10 +96,10 @@ async function receive(
     await handle.close();
   }
   await discardPart(file);
-  return failed(answer, `more than ${Math.min(work.maxBytes, totalBytes ?? Infinity)} bytes came`);
+  return failed(answer, `more than ${Math.min(work.maxBytes, totalBytes ?? Infinity)} bytes arrived`);
 }
 
-/** Writes what comes; gives the size that the part has then, which is beyond the bound when more came. */
+/** Writes the body; returns the size of the partial file, which exceeds the bound if more arrived. */
 async function store(
   answer: WebAnswer,
   { handle, doneBytes, totalBytes }: Receiving,
@@ -110,7 +110,7 @@ async function store(
   for await (const chunk of untilCut(answer.response)) {
     size += chunk.length;
     if (size > bound) return size;
-    // The file's own faults are thrown.
+    // File system errors are thrown.
     await handle.writeFile(chunk);
     onProgress?.(size, totalBytes);
   }
@@ -119,7 +119,7 @@ async function store(
   return size;
 }
 
-/** The chunks of a body; one that breaks off ends, and is not `complete`. */
+/** The chunks of a body; ends if the connection breaks, in which case the response is not `complete`. */
 async function* untilCut(response: IncomingMessage): AsyncGenerator<Buffer> {
   const chunks = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   for (;;) {
@@ -134,8 +134,8 @@ async function* untilCut(response: IncomingMessage): AsyncGenerator<Buffer> {
   }
 }
 
-/** Whether a 206 is the rest of what we have. A server may heed `Range` and not `If-Range`. */
-function goesOn(headers: WebAnswer['headers'], part: Part): boolean {
+/** Whether a 206 continues the partial file. A server may respect `Range` and ignore `If-Range`. */
+function continuesPart(headers: WebAnswer['headers'], part: Part): boolean {
   const range = readContentRange(headers);
   if (range?.startByte !== part.doneBytes) return false;
   const { totalBytes } = range;
@@ -144,7 +144,7 @@ function goesOn(headers: WebAnswer['headers'], part: Part): boolean {
   return now === undefined || now === part.validator;
 }
 
-/** RFC 9110 §14.4: `bytes 100-199/1000`, or `/*` where the total is not known. */
+/** RFC 9110 §14.4: `bytes 100-199/1000`, or `/*` if the total is unknown. */
 function readContentRange(headers: WebAnswer['headers']) {
   const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(headers['content-range'] ?? '');
   if (!match) return undefined;

@@ -1,20 +1,20 @@
-// The connections of a fetcher: kept for a while after an answer, and few of them, however many hosts are visited.
+// The connections of a fetcher: kept alive for a while, and limited in number over all hosts.
 import http from 'node:http';
 import https from 'node:https';
 import type { Agents } from '../web-request.ts';
 
-/** How long an idle connection is kept: enough for a redirect or the next page, and less than most servers keep theirs. */
+/** Lifetime of an idle connection: enough for a redirect or the next page, and shorter than most servers' own limit. */
 const IDLE_MS = 4_000;
 
 export interface FetchConnectionsOptions {
-  /** Idle ones, over all hosts. */
+  /** Idle connections over all hosts. */
   readonly maxIdle: number;
   readonly maxIdlePerHost: number;
-  /** How long an idle one is kept. */
+  /** Lifetime of an idle connection. */
   readonly idleMs?: number | undefined;
 }
 
-/** Disposing closes all of them. */
+/** Disposing closes all connections. */
 export class FetchConnections implements Agents, Disposable {
   readonly plain: http.Agent;
   readonly secure: https.Agent;
@@ -22,11 +22,11 @@ export class FetchConnections implements Agents, Disposable {
   constructor({ maxIdle, maxIdlePerHost, idleMs = IDLE_MS }: FetchConnectionsOptions) {
     const kept = { keepAlive: true, maxFreeSockets: maxIdlePerHost, timeout: idleMs };
     this.plain = new http.Agent(kept);
-    // No sessions: every handshake shows its certificate anew.
+    // Without TLS session resumption: every handshake shows the certificate.
     this.secure = new https.Agent({ ...kept, maxCachedSessions: 0 });
     for (const agent of [this.plain, this.secure]) {
       const keepAlive = agent.keepSocketAlive.bind(agent);
-      // What this declines, the agent closes.
+      // The agent closes a socket that this rejects.
       agent.keepSocketAlive = (socket) => this.idle < maxIdle && keepAlive(socket);
     }
   }

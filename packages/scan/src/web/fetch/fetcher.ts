@@ -1,4 +1,4 @@
-// Documents from the web, politely: resolved by our own resolver, dialled only where it is allowed, bounded in size and time.
+// Fetches documents from the web: resolved by our own resolver, dialled only at permitted addresses, bounded in size and time.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
@@ -16,40 +16,40 @@ import { type Fetched, type FetchRequest, stopped, type WalkDeps, walk } from '.
 
 export interface FetcherOptions {
   readonly resolver?: ResolverOptions;
-  /** CIDRs that may be connected to although they are private. */
+  /** Private CIDRs that may be connected to. */
   readonly allowAddresses?: readonly string[];
   /**
-   * Origins that the operator configured himself, such as `http://127.0.0.1:4000`: dialled as they stand, whatever their
-   * address and port. Redirects lead from one to another; one from anywhere else is judged like any.
+   * Origins that the operator configured, such as `http://127.0.0.1:4000`: dialled at any address and port. Redirects from one to
+   * another keep the trust; a redirect from any other origin is checked like every request.
    */
   readonly trustedOrigins?: readonly string[];
-  /** Origins of others that the operator named: visited at any port, and at the addresses that any host may have. */
+  /** Third-party origins that the operator configured: any port is permitted, but only addresses that any host may have. */
   readonly namedOrigins?: readonly string[];
-  /** Who asks, and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
+  /** Identifies the fetcher and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
   readonly userAgent: string;
   /** Extra root certificates, PEM. */
   readonly trustedCa?: readonly string[];
-  /** Where a checked address is really dialled: only the demo and tests send it elsewhere. */
+  /** Maps a checked address to the address that is dialled: only the demo and tests redirect it. */
   readonly dial?: (target: Target) => Target;
-  /** Requests at once to one host, 2 by default; more wait in line, which counts towards no time-out. */
+  /** Concurrent requests per host, 2 by default; time in the queue does not count towards the time-out. */
   readonly perHost?: number;
-  /** Connections at once, idle ones included: 256 by default. */
+  /** Concurrent connections including idle ones: 256 by default. */
   readonly maxSockets?: number;
-  /** How long an idle connection is kept: 4 s by default. */
+  /** Lifetime of an idle connection: 4 s by default. */
   readonly idleMs?: number;
 }
 
 export interface Fetcher extends AsyncDisposable {
   fetch(url: string, request: FetchRequest): Promise<Fetched>;
   /**
-   * Fetches into `file`. The bytes come into `<file>.part`, with what identifies the document (ETag or Last-Modified)
-   * beside it: a part of the same document is gone on with by `Range` and `If-Range`, another's is begun anew. The file
-   * appears by a rename when it is whole.
+   * Downloads into `file`. The bytes are written to `<file>.part`, with the identity of the document (ETag or Last-Modified) beside
+   * it: a partial file of the same document is resumed with `Range` and `If-Range`, any other is restarted. The file appears by a
+   * rename when it is complete.
    */
   download(url: string, file: string, request: DownloadRequest): Promise<Downloaded>;
 }
 
-/** Throws on options that cannot be read. Disposing ends what is under way as `aborted`. */
+/** Throws on invalid options. Disposing ends requests in progress as `aborted`. */
 export function createFetcher(options: FetcherOptions): Fetcher {
   const perHost = options.perHost ?? 2;
   const maxSockets = options.maxSockets ?? 256;
@@ -61,7 +61,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   let isDisposed = false;
   const deps: WalkDeps = {
     agents,
-    // Made once: reading the roots costs milliseconds.
+    // Created once: reading the roots takes milliseconds.
     secureContext: tls.createSecureContext({ ca: [...tls.rootCertificates, ...(options.trustedCa ?? [])] }),
     guard: createAddressGuard(options.allowAddresses),
     addressesOf: (host, signal) => addressesOf((name, type) => resolver.query(name, type, { signal }), host),
@@ -73,7 +73,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
     userAgent: options.userAgent,
   };
 
-  async function patiently<T>(
+  async function withDeadline<T>(
     { timeoutMs, signal }: Pick<FetchRequest, 'timeoutMs' | 'signal'>,
     work: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
@@ -88,12 +88,12 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   }
 
   return {
-    fetch: (url, request) => patiently(request, (deadline) => fetchDocument(deps, url, request, deadline)),
+    fetch: (url, request) => withDeadline(request, (deadline) => fetchDocument(deps, url, request, deadline)),
     download: (url, file, request) =>
-      patiently(request, async (deadline) => {
+      withDeadline(request, async (deadline) => {
         const { signal } = deadline;
         try {
-          // Two that write to one file would spoil each other's part.
+          // Two downloads into one file would corrupt its partial file.
           return await files.run(resolve(file), () => download(deps, url, file, { ...request, deadline }), { signal });
         } catch (error) {
           if (signal.aborted && error === signal.reason) return { ...stopped(deadline), redirects: [] };
@@ -113,17 +113,17 @@ export function createFetcher(options: FetcherOptions): Fetcher {
 function fetchDocument(deps: WalkDeps, url: string, request: FetchRequest, deadline: Deadline): Promise<Fetched> {
   const { headers = {}, maxRedirects, maxBytes, method } = request;
   const body = method === 'POST' ? (request.body ?? '') : undefined;
-  const asked = { headers, acceptEncoding: 'gzip, br, deflate', body, maxRedirects, deadline };
-  return walk<Fetched>(deps, url, asked, async ({ response, ...answer }) => {
+  const walkRequest = { headers, acceptEncoding: 'gzip, br, deflate', body, maxRedirects, deadline };
+  return walk<Fetched>(deps, url, walkRequest, async ({ response, ...answer }) => {
     const { body, isTruncated } = await readBody(response, maxBytes);
-    // Late is as good as cut: what came may be of use. Who gave up does not want it.
+    // A time-out keeps the received bytes as a truncated body; an abort by the caller discards them.
     if (deadline.signal.aborted && !deadline.isLate) return { ...stopped(deadline), redirects: answer.redirects };
     return { kind: 'answered', ...answer, body, isTruncated };
   });
 }
 
 /**
- * A fetcher for third-party servers that the operator named in settings; `urls` are what it visits. Literal addresses and `localhost`
+ * A fetcher for third-party servers that the operator configured; `urls` are the URLs that it visits. Literal addresses and `localhost`
  * are dialled as given, because the operator wrote them. The address of a name is the third party's choice: it is dialled only if it
  * is public or allowed.
  */

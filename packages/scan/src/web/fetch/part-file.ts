@@ -1,12 +1,12 @@
-// A download that is not whole yet: `<file>.part` with its bytes, and beside it in `<file>.part.json` what they are of.
+// A partial download: `<file>.part` with its bytes, and `<file>.part.json` with the identity of its document.
 //
-// The crash story: the note is removed before the bytes of another document come, and written before the first of its
-// own. So bytes with a note are the beginning of what the note names; bytes without one are begun anew. A note without
-// bytes is left by a crash after the rename, and says nothing.
+// After a crash: the note is removed before bytes of another document are written, and written before the first byte of its own
+// document. So bytes with a note are the beginning of the document in the note, and bytes without a note are discarded. A note
+// without bytes remains from a crash after the rename, and is ignored.
 import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** What identifies a document. */
+/** The identity of a document. */
 export interface PartNote {
   readonly url: string;
   readonly etag: string | null;
@@ -23,19 +23,19 @@ export interface Part extends PartNote {
 const MAX_NOTE_BYTES = 32 * 1024;
 const MAX_VALIDATOR_LENGTH = 1_024;
 
-/** The part of `url` that can be gone on with. */
+/** The partial file of `url`, if it can be resumed. */
 export async function findPart(file: string, url: string): Promise<Part | undefined> {
   const [bytes, note] = await Promise.all([sizeOf(`${file}.part`), readNote(`${file}.part.json`)]);
   if (bytes === undefined || note === undefined || note.url !== url) return undefined;
   const validator = validatorOf(note);
   const { totalBytes } = note;
   if (validator === undefined || (totalBytes !== null && bytes > totalBytes)) return undefined;
-  // Of a part that is whole already, the last byte is asked for again: so the server tells whether it is still the same.
+  // Of a complete partial file the last byte is requested again, to verify that the document is unchanged.
   const doneBytes = bytes === totalBytes ? bytes - 1 : bytes;
   return doneBytes > 0 ? { ...note, doneBytes, validator } : undefined;
 }
 
-/** Opens an empty part. */
+/** Opens an empty partial file. */
 export async function beginPart(file: string, note: PartNote): Promise<FileHandle> {
   await rm(`${file}.part.json`, { force: true });
   const handle = await open(`${file}.part`, 'w');
@@ -52,7 +52,7 @@ export async function beginPart(file: string, note: PartNote): Promise<FileHandl
   }
 }
 
-/** Opens a part to write behind its first `doneBytes`. */
+/** Opens a partial file to append after its first `doneBytes`. */
 export async function continuePart(file: string, doneBytes: number): Promise<FileHandle> {
   const handle = await open(`${file}.part`, 'a');
   try {
@@ -64,7 +64,7 @@ export async function continuePart(file: string, doneBytes: number): Promise<Fil
   }
 }
 
-/** Gives a part that is whole and closed its name. Its bytes have been synced. */
+/** Renames a complete, synced and closed partial file. */
 export async function finishPart(file: string): Promise<void> {
   await rename(`${file}.part`, file);
   await rm(`${file}.part.json`, { force: true });
@@ -89,7 +89,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
   return found?.isFile() ? found.size : undefined;
 }
 
-/** A note that cannot be read is none: what it stands beside is begun anew. */
+/** Undefined if the note is unreadable: its partial file is then discarded. */
 async function readNote(path: string): Promise<PartNote | undefined> {
   if (((await sizeOf(path)) ?? Infinity) > MAX_NOTE_BYTES) return undefined;
   const text = await readFile(path, 'utf8').catch(unlessMissing);

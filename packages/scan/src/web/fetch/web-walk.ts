@@ -1,4 +1,4 @@
-// From a URL over its redirects to an answer: each host is looked up, judged and waited for before it is dialled.
+// Follows a URL through its redirects to an answer: each host is resolved, checked and rate-limited before it is dialled.
 import type { IncomingMessage } from 'node:http';
 import type { SecureContext } from 'node:tls';
 import type { KeyedSemaphore } from '../../semaphore.ts';
@@ -10,13 +10,13 @@ import { type Agents, hostOf, portOf, requestHead, type Target } from '../web-re
 export interface FetchRequest {
   /** Lower-case names; `user-agent`, `host` and `accept-encoding` are set by the fetcher. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** `GET` by default. A POST is not redirected, and may be sent twice where a kept connection broke. */
+  /** `GET` by default. A POST is not redirected, and may be sent twice if a kept-alive connection breaks. */
   readonly method?: 'GET' | 'POST';
-  /** Of a POST. */
+  /** For a POST. */
   readonly body?: string;
-  /** Unpacked; what is longer is cut and said to be. */
+  /** Decompressed; a longer body is truncated and marked. */
   readonly maxBytes: number;
-  /** From the first look-up to the last byte, redirects included. */
+  /** From the first lookup to the last byte, redirects included. */
   readonly timeoutMs: number;
   /** 5 by default. */
   readonly maxRedirects?: number;
@@ -26,27 +26,27 @@ export interface FetchRequest {
 export interface Redirect {
   /** 301, 302, 303, 307 or 308. */
   readonly status: number;
-  /** Absolute, of where it leads. */
+  /** The absolute target. */
   readonly url: string;
 }
 
-/** How a fetch ended; never an exception. Any HTTP status is an answer. */
+/** The outcome of a fetch; never an exception. Any HTTP status is an answer. */
 export type Fetched =
   | {
       readonly kind: 'answered';
       readonly status: number;
       /** Lower-case names; repeated ones joined by `, `. */
       readonly headers: Readonly<Record<string, string>>;
-      /** Where the answer came from, after `redirects` in order. */
+      /** The URL of the answer, after `redirects` in order. */
       readonly url: string;
       readonly redirects: readonly Redirect[];
-      /** Unpacked. */
+      /** Decompressed. */
       readonly body: Buffer;
       readonly isTruncated: boolean;
     }
   | {
       readonly kind: 'failed';
-      /** `forbidden`: an address, port or scheme that may not be visited; `unresolved`: the name has no address. */
+      /** `forbidden`: an address, port or scheme that is not permitted; `unresolved`: the name has no address. */
       readonly reason: 'forbidden' | 'unresolved' | 'refused' | 'timeout' | 'failed' | 'redirects' | 'aborted';
       readonly detail: string;
       readonly redirects: readonly Redirect[];
@@ -57,7 +57,7 @@ export interface WalkDeps extends AddressDeps {
   readonly secureContext: SecureContext;
   readonly dial: (target: Target) => Target;
   readonly perHost: KeyedSemaphore;
-  /** One key for all. */
+  /** One key for all hosts. */
   readonly overall: KeyedSemaphore;
   readonly trustedOrigins: ReadonlySet<string>;
   readonly namedOrigins: ReadonlySet<string>;
@@ -67,9 +67,9 @@ export interface WalkDeps extends AddressDeps {
 export interface WalkRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly acceptEncoding: string;
-  /** Sent by POST to the first place alone: a redirect of it is not followed. */
+  /** Sent by POST to the first URL only: its redirects are not followed. */
   readonly body?: string | undefined;
-  /** 5 when left out. */
+  /** 5 if omitted. */
   readonly maxRedirects: number | undefined;
   readonly deadline: Deadline;
 }
@@ -90,24 +90,24 @@ type Step<T> =
   | { readonly kind: 'redirected'; readonly status: number; readonly next: URL }
   | Failure;
 
-interface Place {
+interface Hop {
   readonly url: URL;
-  /** The operator named this origin, and no redirect has led away from such. */
+  /** The operator configured this origin, and all previous ones of the chain. */
   readonly isTrusted: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const DEFAULT_MAX_REDIRECTS = 5;
 const MAX_URL_LENGTH = 8_192;
-/** Set here, or the connection's own business. */
+/** Headers that the fetcher or the connection sets. */
 const OWN_HEADERS =
   /^(?:user-agent|host|accept-encoding|connection|keep-alive|upgrade|te|trailer|transfer-encoding|content-length|expect|proxy-.*)$/;
-/** What another origin may hear, too; the rest may be a secret between the caller and the first one. */
+/** Headers that may be sent to another origin; the remaining ones may contain secrets for the first one. */
 const PORTABLE_HEADERS = /^(?:accept|accept-language|range|if-.*)$/;
 
 /**
- * Asks for `start` and gives the answer at the end of its redirects to `read`, while its host's place is held. Rejects
- * only when `read` does.
+ * Requests `start` and passes the answer at the end of its redirects to `read`, while the slot of its host is held. Rejects only if
+ * `read` does.
  */
 export async function walk<T>(
   deps: WalkDeps,
@@ -121,15 +121,15 @@ export async function walk<T>(
   const url = withoutSecrets(new URL(start));
   const named = Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   const headers = named.filter(([name]) => !OWN_HEADERS.test(name));
-  let place: Place = {
+  let hop: Hop = {
     url,
     isTrusted: deps.trustedOrigins.has(url.origin),
     headers: Object.fromEntries(headers),
   };
-  const seen = new Set([url.href]);
+  const visited = new Set([url.href]);
   for (;;) {
-    const { href } = place.url;
-    const step = await inTurn(deps, place, request, (response) => {
+    const { href } = hop.url;
+    const step = await withSlot(deps, hop, request, (response) => {
       const { statusCode: status = 0 } = response;
       return read({ response, status, headers: headersOf(response), url: href, redirects });
     });
@@ -138,26 +138,26 @@ export async function walk<T>(
     const { next, status } = step;
     redirects.push({ status, url: next.href });
     const maxRedirects = request.body === undefined ? (request.maxRedirects ?? DEFAULT_MAX_REDIRECTS) : 0;
-    if (maxRedirects === 0) return { ...failure('redirects', 'it redirects, which is not followed'), redirects };
-    if (seen.has(next.href) || redirects.length > maxRedirects)
-      return { ...failure('redirects', 'the redirects do not end'), redirects };
-    seen.add(next.href);
-    place = onwards(deps, place, next);
+    if (maxRedirects === 0) return { ...failure('redirects', 'the redirect is not followed'), redirects };
+    if (visited.has(next.href) || redirects.length > maxRedirects)
+      return { ...failure('redirects', 'too many redirects'), redirects };
+    visited.add(next.href);
+    hop = afterRedirect(deps, hop, next);
   }
 }
 
-/** Waits for a place at the host, with the clock standing still. */
-async function inTurn<T>(
+/** Waits for a slot of the host; the deadline does not run during the wait. */
+async function withSlot<T>(
   deps: WalkDeps,
-  place: Place,
+  hop: Hop,
   request: WalkRequest,
   take: (response: IncomingMessage) => Promise<T>,
 ): Promise<Step<T>> {
   const { deadline } = request;
   const { signal } = deadline;
-  const work = () => deadline.during(() => visit(deps, place, request, take));
+  const work = () => deadline.during(() => visit(deps, hop, request, take));
   try {
-    return await deps.perHost.run(hostOf(place.url), () => deps.overall.run('', work, { signal }), { signal });
+    return await deps.perHost.run(hostOf(hop.url), () => deps.overall.run('', work, { signal }), { signal });
   } catch (error) {
     if (signal.aborted && error === signal.reason) return stopped(deadline);
     throw error;
@@ -166,17 +166,17 @@ async function inTurn<T>(
 
 async function visit<T>(
   deps: WalkDeps,
-  place: Place,
+  hop: Hop,
   { acceptEncoding, body, deadline }: WalkRequest,
   take: (response: IncomingMessage) => Promise<T>,
 ): Promise<Step<T>> {
-  const { url } = place;
-  const target = await targetOf(deps, place, deadline.signal);
+  const { url } = hop;
+  const target = await targetOf(deps, hop, deadline.signal);
   if ('kind' in target) return target;
   const head = await requestHead({
     url,
     target,
-    headers: { accept: '*/*', ...place.headers, 'user-agent': deps.userAgent, 'accept-encoding': acceptEncoding },
+    headers: { accept: '*/*', ...hop.headers, 'user-agent': deps.userAgent, 'accept-encoding': acceptEncoding },
     body,
     agents: deps.agents,
     secureContext: deps.secureContext,
@@ -190,19 +190,19 @@ async function visit<T>(
     const next = redirectTarget(statusCode, headers.location, url);
     return next ? { kind: 'redirected', status: statusCode, next } : { kind: 'read', value: await take(response) };
   } finally {
-    // What was not read to its end cannot carry another request; what was, is out of reach of this.
+    // Closes a connection whose response was not read to its end; has no effect on a finished response.
     response.destroy();
   }
 }
 
-/** What to dial for a place; its name is looked up and judged now. */
-async function targetOf(deps: WalkDeps, { url, isTrusted }: Place, signal: AbortSignal): Promise<Target | Failure> {
+/** The address to dial for a hop; its name is resolved and checked now. */
+async function targetOf(deps: WalkDeps, { url, isTrusted }: Hop, signal: AbortSignal): Promise<Target | Failure> {
   if (!isWeb(url)) return failure('forbidden', `${url.protocol.slice(0, 40)} is not visited`);
   const port = portOf(url);
   const isAnyPort = isTrusted || deps.namedOrigins.has(url.origin);
   if (!isAnyPort && port !== 80 && port !== 443) return failure('forbidden', 'only ports 80 and 443 are visited');
   const host = hostOf(url);
-  // RFC 6761 §6.3: never a question for DNS.
+  // RFC 6761 §6.3: `localhost` is not resolved by DNS.
   if (isTrusted && host === 'localhost') return { address: '127.0.0.1', port };
   const guard = isTrusted ? () => ({ isAllowed: true }) as const : deps.guard;
   const checked = await checkAddress({ guard, addressesOf: deps.addressesOf }, host, signal);
@@ -211,8 +211,8 @@ async function targetOf(deps: WalkDeps, { url, isTrusted }: Place, signal: Abort
   return isTrusted ? target : deps.dial(target);
 }
 
-/** A redirect to a trusted origin is trusted only from another such: else any site could send us to it. */
-function onwards({ trustedOrigins }: WalkDeps, { url, isTrusted, headers }: Place, next: URL): Place {
+/** A redirect keeps the trust only between trusted origins: otherwise any site could redirect to an internal one. */
+function afterRedirect({ trustedOrigins }: WalkDeps, { url, isTrusted, headers }: Hop, next: URL): Hop {
   const portable = Object.entries(headers).filter(([name]) => PORTABLE_HEADERS.test(name));
   return {
     url: next,
@@ -222,7 +222,7 @@ function onwards({ trustedOrigins }: WalkDeps, { url, isTrusted, headers }: Plac
 }
 
 export function stopped(deadline: Deadline): Failure {
-  return deadline.isLate ? failure('timeout', 'no answer in time') : failure('aborted', 'given up by the caller');
+  return deadline.isLate ? failure('timeout', 'no answer in time') : failure('aborted', 'aborted by the caller');
 }
 
 function failure(reason: Failure['reason'], detail: string): Failure {

@@ -1,11 +1,11 @@
-// What a TLS handshake showed: the certificate as evidence, whether or not anyone would trust it.
+// The certificate of a TLS handshake as evidence, trusted or not.
 import type { TLSSocket } from 'node:tls';
 import type { TlsEvidence } from '@strata/detect';
 
-/** Names kept of a certificate; shared ones list hundreds of strangers. */
+/** Names kept of a certificate; shared ones list hundreds of unrelated names. */
 const MAX_NAMES = 100;
 
-export function tlsNone(status: Exclude<TlsEvidence['status'], 'found'>): TlsEvidence {
+export function noTls(status: Exclude<TlsEvidence['status'], 'found'>): TlsEvidence {
   return {
     status,
     issuer: null,
@@ -49,7 +49,7 @@ function cut(value: string | undefined): string | null {
   return value === undefined ? null : value.slice(0, 256);
 }
 
-/** `DNS:example.com, DNS:"od\\u0000d"`: quoted values hold what would break the list, and are no names. */
+/** `DNS:example.com, DNS:"od\\u0000d"`: quoted values contain characters that would break the list, and are not names. */
 function namesOf(list: string | undefined): string[] {
   const names = (list ?? '').match(/(?<=(?:^|, )DNS:)[^",\s]+/g) ?? [];
   return [...new Set(names.map((name) => name.toLowerCase().slice(0, 253)))].slice(0, MAX_NAMES);

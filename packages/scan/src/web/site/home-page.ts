@@ -1,7 +1,7 @@
-// The home page of a domain, following redirects as long as they stay with the domain, and the handshake on the way.
+// The home page of a domain: follows redirects within the domain, and records the TLS handshake.
 import { type HttpEvidence, registrableDomain, type TlsEvidence } from '@strata/detect';
 import { isWeb, redirectTarget } from '../redirect.ts';
-import { tlsNone } from './certificate.ts';
+import { noTls } from './certificate.ts';
 import { evidenceOf } from './response-evidence.ts';
 import type { Failure, SiteVisit } from './site-visit.ts';
 
@@ -15,12 +15,12 @@ const MAX_REDIRECTS = 5;
 const nothing = { url: null, redirects: [], statusCode: null, headers: {}, cookies: [], page: null } as const;
 
 export function noHomePage(detail: string): HomePage {
-  return { http: { status: 'skipped', ...nothing, detail }, tls: tlsNone('skipped') };
+  return { http: { status: 'skipped', ...nothing, detail }, tls: noTls('skipped') };
 }
 
 /**
- * Visits `https://{domain}/`, then `http://` when that cannot be reached; `www` when the domain itself has no address.
- * Rejects only when the visit's signal aborts.
+ * Visits `https://{domain}/`, then `http://` if that is unreachable; `www` if the domain itself has no address. Rejects only if the
+ * visit's signal aborts.
  */
 export async function visitHomePage(visit: SiteVisit): Promise<HomePage> {
   const apex = await visitHost(visit, visit.domain);
@@ -34,14 +34,14 @@ async function visitHost(visit: SiteVisit, host: string): Promise<HomePage> {
   if (statusCode !== null || status === 'blocked' || status === 'skipped' || redirects.length > 0) return secure;
   const plain = await follow(visit, new URL(`http://${host}/`));
   if (plain.http.status !== 'found' && plain.http.status !== 'blocked') return secure;
-  // A plain site that sends on to HTTPS elsewhere brings its own handshake; otherwise the failed one is what we know.
+  // A plain site that redirects to HTTPS has its own handshake; otherwise the failed handshake is the evidence.
   return { http: plain.http, tls: plain.tls.status === 'found' ? plain.tls : secure.tls };
 }
 
 async function follow(visit: SiteVisit, start: URL): Promise<HomePage> {
-  let tls = tlsNone('skipped');
-  const onTls = (seen: TlsEvidence) => {
-    if (tls.status !== 'found') tls = seen;
+  let tls = noTls('skipped');
+  const onTls = (handshake: TlsEvidence) => {
+    if (tls.status !== 'found') tls = handshake;
   };
   const redirects: string[] = [];
   let url = start;
@@ -51,11 +51,11 @@ async function follow(visit: SiteVisit, start: URL): Promise<HomePage> {
     const next = redirectTarget(answer.statusCode, answer.headers.location, url);
     if (!next || !isWeb(next)) return { http: evidenceOf(answer, { url, redirects }, visit), tls };
     redirects.push(url.href);
-    // To another owner's domain: where it leads is the finding; that site is not ours to visit in this scan.
+    // A redirect to another owner's domain is evidence in itself; that site is not part of this scan.
     if (registrableDomain(next.hostname) !== visit.domain)
       return { http: { ...evidenceOf(answer, { url: next, redirects }, visit), page: null }, tls };
     if (redirects.includes(next.href) || redirects.length > MAX_REDIRECTS) {
-      const detail = 'the redirects do not end';
+      const detail = 'too many redirects';
       return { http: { ...evidenceOf(answer, { url, redirects }, visit), status: 'failed', detail }, tls };
     }
     url = next;
@@ -67,9 +67,9 @@ function failed(
   url: URL,
   { redirects, tls }: { readonly redirects: readonly string[]; readonly tls: TlsEvidence },
 ): HomePage {
-  const isUnseen = tls.status !== 'found' && url.protocol === 'https:';
+  const hasNoHandshake = tls.status !== 'found' && url.protocol === 'https:';
   return {
     http: { status, ...nothing, url: url.href, redirects, detail },
-    tls: isUnseen ? tlsNone(status === 'blocked' ? 'failed' : status) : tls,
+    tls: hasNoHandshake ? noTls(status === 'blocked' ? 'failed' : status) : tls,
   };
 }

@@ -1,11 +1,11 @@
-// An answer of a web server as evidence: status, bounded headers, cookie names, and what its page shows.
+// An HTTP answer as evidence: status, bounded headers, cookie names, and page features.
 import { extractPage, type HttpEvidence } from '@strata/detect';
 import type { Visit } from './web-client.ts';
 
 export type Answered = Extract<Visit, { kind: 'answered' }>;
 
-/** What a wall against robots answers with: the site is there, and we were kept out. */
-const WALL_STATUS = new Set([401, 403, 407, 429, 451, 503]);
+/** Statuses of access controls against robots: the site exists, and the visit was blocked. */
+const BLOCKED_STATUS = new Set([401, 403, 407, 429, 451, 503]);
 const MAX_HEADERS = 100;
 const MAX_COOKIES = 100;
 
@@ -19,7 +19,7 @@ export function evidenceOf(
   { url, redirects }: { readonly url: URL; readonly redirects: readonly string[] },
   { keepSource }: EvidenceOptions,
 ): HttpEvidence {
-  const isBlocked = isWall(answer);
+  const isBlocked = isBlockedStatus(answer);
   const isHtml = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? 'text/html');
   const html = isHtml ? decodeText(answer) : '';
   return {
@@ -33,12 +33,12 @@ export function evidenceOf(
   };
 }
 
-/** Whether we were kept out. */
-export function isWall({ statusCode }: Answered): boolean {
-  return WALL_STATUS.has(statusCode);
+/** Whether the visit was blocked. */
+export function isBlockedStatus({ statusCode }: Answered): boolean {
+  return BLOCKED_STATUS.has(statusCode);
 }
 
-/** The declared character set when Node knows it, else UTF-8; what is invalid becomes U+FFFD. */
+/** Decodes with the declared character set if Node supports it, else as UTF-8; invalid bytes become U+FFFD. */
 function decodeText({ headers, body }: Answered): string {
   const label = /charset=["']?([\w-]{1,40})/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
   try {

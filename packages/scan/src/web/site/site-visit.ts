@@ -1,18 +1,18 @@
-// A visit of one domain's web hosts: each looked up, judged, asked for its robots.txt, and all within one time limit.
+// A visit of one domain's web hosts: each is resolved, checked and asked for its robots.txt, all within one time limit.
 import type { TlsEvidence } from '@strata/detect';
 import type { KeyedSemaphore } from '../../semaphore.ts';
 import { type AddressDeps, checkAddress } from '../checked-address.ts';
-import { type Answered, type EvidenceOptions, isWall } from './response-evidence.ts';
-import { welcomeOf } from './robots.ts';
+import { type Answered, type EvidenceOptions, isBlockedStatus } from './response-evidence.ts';
+import { robotsRules } from './robots.ts';
 import { Connections, type GetOptions, type Visit, type WebClient } from './web-client.ts';
 
-/** Hosts are looked up by the resolver that the rest of the probe uses. */
+/** Hosts are resolved by the resolver of the probe. */
 export interface SiteDeps extends AddressDeps, EvidenceOptions {
   readonly client: WebClient;
   readonly perAddress: KeyedSemaphore;
   readonly userAgent: string;
   readonly requestTimeoutMs: number;
-  /** For all look-ups and requests of one visit; standing in line for an address is not counted. */
+  /** For all lookups and requests of one visit, without the time in the queue for an address. */
   readonly visitTimeoutMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface Failure {
 }
 
 export interface PageOptions extends Pick<GetOptions, 'accept' | 'maxBodyBytes' | 'isVerified'> {
-  /** Hears of each handshake. */
+  /** Called for each handshake. */
   readonly onTls?: (tls: TlsEvidence) => void;
 }
 
@@ -35,8 +35,8 @@ export class SiteVisit implements Disposable {
   readonly keepSource: boolean;
   readonly #deps: SiteDeps;
   readonly #connections = new Connections();
-  readonly #welcomes = new Map<string, (url: URL) => boolean>();
-  /** Origins that could not be had, or whose wall kept us out: not asked again. */
+  readonly #robotsRules = new Map<string, (url: URL) => boolean>();
+  /** Origins that were unreachable or blocked the visit: not requested again. */
   readonly #failures = new Map<string, Failure>();
   #leftMs: number;
 
@@ -49,8 +49,7 @@ export class SiteVisit implements Disposable {
   }
 
   /**
-   * The answer for one URL, when its host may be dialled and its robots.txt does not keep us out. Rejects only when the
-   * signal aborts.
+   * The answer for one URL, if its host may be dialled and its robots.txt allows it. Rejects only if the signal aborts.
    */
   async page(url: URL, options: PageOptions = {}): Promise<Answered | Failure> {
     const known = this.#failures.get(url.origin);
@@ -58,8 +57,8 @@ export class SiteVisit implements Disposable {
     const answer = await this.#visit(url, options);
     this.signal?.throwIfAborted();
     if ('kind' in answer) {
-      if (isWall(answer))
-        this.#failures.set(url.origin, { status: 'blocked', detail: `not asked after a ${answer.statusCode}` });
+      if (isBlockedStatus(answer))
+        this.#failures.set(url.origin, { status: 'blocked', detail: `not requested after a ${answer.statusCode}` });
     } else if (answer.status !== 'blocked') this.#failures.set(url.origin, answer);
     return answer;
   }
@@ -69,16 +68,16 @@ export class SiteVisit implements Disposable {
       return { status: 'refused', detail: 'only ports 80 and 443 are visited' };
     const checked = await this.#checkedAddress(url.hostname);
     if (typeof checked !== 'string') return checked;
-    let isWelcome = this.#welcomes.get(url.origin);
-    if (!isWelcome) {
-      const { accept: _accept, maxBodyBytes: _limit, ...ways } = options;
-      const robots = await this.#get(new URL('/robots.txt', url), checked, ways);
+    let isAllowedByRobots = this.#robotsRules.get(url.origin);
+    if (!isAllowedByRobots) {
+      const { accept: _accept, maxBodyBytes: _limit, ...robotsOptions } = options;
+      const robots = await this.#get(new URL('/robots.txt', url), checked, robotsOptions);
       if (robots.kind === 'failed' && robots.reason !== 'failed')
         return { status: robots.reason, detail: robots.detail };
-      isWelcome = welcomeOf(robots, url.origin, this.#deps.userAgent);
-      this.#welcomes.set(url.origin, isWelcome);
+      isAllowedByRobots = robotsRules(robots, url.origin, this.#deps.userAgent);
+      this.#robotsRules.set(url.origin, isAllowedByRobots);
     }
-    if (!isWelcome(url)) return { status: 'blocked', detail: 'robots.txt keeps robots out' };
+    if (!isAllowedByRobots(url)) return { status: 'blocked', detail: 'robots.txt forbids the visit' };
     const answer = await this.#get(url, checked, options);
     return answer.kind === 'answered' ? answer : { status: answer.reason, detail: answer.detail };
   }

@@ -1,4 +1,4 @@
-// The web part of a probe: the home page and security.txt in one visit, and the MTA-STS policy in another.
+// The web part of a probe: home page and security.txt in one visit, and the MTA-STS policy in another.
 import type { Evidence } from '@strata/detect';
 import { type HomePage, noHomePage, visitHomePage } from './home-page.ts';
 import { type SiteDeps, SiteVisit } from './site-visit.ts';
@@ -14,23 +14,23 @@ export function siteSkipped(detail: string): SiteEvidence {
 }
 
 export interface SiteOptions {
-  /** Whether the domain says that it has an MTA-STS policy. */
+  /** Whether the domain announces an MTA-STS policy. */
   readonly hasMtaSts: Promise<boolean>;
   readonly signal?: AbortSignal;
 }
 
-/** Rejects only when `signal` aborts, or `hasMtaSts` rejects. */
+/** Rejects only if `signal` aborts, or `hasMtaSts` rejects. */
 export async function visitSite(
   deps: SiteDeps,
   domain: string,
   { hasMtaSts, signal }: SiteOptions,
 ): Promise<SiteEvidence> {
   using site = new SiteVisit(deps, domain, signal);
-  // Another host at the same time: on a visit of its own, its silence takes no time from the site.
+  // Another host, visited concurrently with a time limit of its own: a slow one does not reduce the time for the site.
   using mail = new SiteVisit(deps, domain, signal);
   const [[home, securityTxt], mtaSts] = await Promise.all([
     visitHomePage(site).then(async (home) => [home, await fetchSecurityTxt(site)] as const),
-    hasMtaSts.then((has) => (has ? fetchMtaSts(mail) : noFile('skipped', 'no record says that there is one'))),
+    hasMtaSts.then((has) => (has ? fetchMtaSts(mail) : noFile('skipped', 'no record announces a policy'))),
   ]);
   return { ...home, files: { mtaSts, securityTxt } };
 }

@@ -1,4 +1,4 @@
-// One polite visit: GET over HTTP or HTTPS to an address that was checked, bounded in time, size and deadline.
+// One GET over HTTP or HTTPS to a checked address, bounded in time and size.
 import http from 'node:http';
 import https from 'node:https';
 import tls, { type SecureContext } from 'node:tls';
@@ -10,9 +10,9 @@ import { readCertificate } from './certificate.ts';
 
 export interface WebClientOptions {
   readonly userAgent: string;
-  /** Roots besides the built-in ones, PEM. */
+  /** Root certificates in addition to the built-in ones, PEM. */
   readonly trustedCa: readonly string[];
-  /** Where a checked address is really dialled; the identity but in the demo and in tests. */
+  /** Maps a checked address to the address that is dialled; the identity except in the demo and in tests. */
   readonly dial: (target: Target) => Target;
   readonly maxBodyBytes: number;
 }
@@ -34,28 +34,28 @@ export type Visit =
     };
 
 export interface GetOptions {
-  /** From dialling to the last byte that is wanted. */
+  /** From dialling to the last byte of the body. */
   readonly timeoutMs: number;
   readonly connections: Connections;
-  /** What is wanted, as the Accept header says it; a page when left out. */
+  /** The Accept header; that of a page if omitted. */
   readonly accept?: string | undefined;
-  /** That of the client when left out. */
+  /** That of the client if omitted. */
   readonly maxBodyBytes?: number | undefined;
-  /** A certificate that is not trusted, or is another name's, ends the visit. */
+  /** An untrusted certificate, or one for another name, ends the visit. */
   readonly isVerified?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Without the groups that withstand quantum computers: nothing secret is sent, their keys cost a sixth of a handshake on
- * either side, and a first message too long for one packet is what some old servers and middleboxes do not bear.
+ * Without post-quantum groups: nothing secret is sent, their keys take a sixth of the handshake's cost on either side, and some old
+ * servers and middleboxes fail on a first message that exceeds one packet.
  */
 const GROUPS = 'X25519:P-256:P-384:P-521:X448:ffdhe2048:ffdhe3072';
 const ACCEPT_PAGE = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1';
 
 /**
- * The connections of one visit: the page comes over the one that brought robots.txt. Disposing closes them. Most visits
- * need one agent of the two, and those of hosts that are not there need none.
+ * The connections of one visit: the page reuses the connection of robots.txt. Disposing closes them. Agents are created on demand:
+ * most visits need one of the two, and unreachable hosts need none.
  */
 export class Connections implements Agents, Disposable {
   #plain: http.Agent | undefined;
@@ -83,7 +83,7 @@ export class WebClient {
 
   constructor(options: WebClientOptions) {
     this.#options = options;
-    // Made once: reading the roots costs milliseconds. Old protocols are let in, for they are evidence; nothing secret is sent.
+    // Created once: reading the roots takes milliseconds. Old protocols are permitted as evidence, since nothing secret is sent.
     this.#context = tls.createSecureContext({
       ca: [...tls.rootCertificates, ...options.trustedCa],
       minVersion: 'TLSv1',
@@ -123,7 +123,7 @@ export class WebClient {
     }
     const { response } = head;
     const { body, isTruncated } = await readBody(response, options.maxBodyBytes ?? this.#options.maxBodyBytes);
-    // What was not read to its end cannot carry another request.
+    // A response that was not read to its end blocks its connection.
     if (isTruncated) response.destroy();
     const { statusCode = 0, headers } = response;
     return { kind: 'answered', statusCode, headers, body, isTruncated, tls: tlsEvidence };
