@@ -60,27 +60,29 @@ describe('trouble that goes on', () => {
       return { events: 1 } as never;
     };
     const store = { heads };
-    const beat = async () => stop.abort();
-    await followStore({ store, logger, beat, sleep: async () => {} }, stop.signal);
+    const update = async () => stop.abort();
+    await followStore({ store, logger, update, sleep: async () => {} }, stop.signal);
     const what = 'looking for what other processes wrote';
     const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
     assert.deepEqual(logged, [`${what} failed: it is tried again undefined`, `${what} goes on 3`]);
   });
 });
 
-it('a process that follows the store reports news while a beat takes long, and waits for it at the end', async () => {
+it('a process that follows the store reports news while a update takes long, and waits for it at the end', async () => {
   const [stop, held] = [new AbortController(), Promise.withResolvers<void>()];
   const keys: number[] = [];
   const store = { heads: async () => ({ keys: Math.min(keys.length, 2) }) as never };
-  const onNews = (_differing: unknown, heads: { readonly keys: number }) => {
+  const onChange = (_differing: unknown, heads: { readonly keys: number }) => {
     keys.push(heads.keys);
     if (heads.keys === 2) stop.abort();
   };
-  const beat = () => held.promise;
+  const update = () => held.promise;
   let isOver = false;
-  const following = followStore({ store, onNews, beat, ...logging(), sleep: async () => {} }, stop.signal).then(() => {
-    isOver = true;
-  });
+  const following = followStore({ store, onChange, update, ...logging(), sleep: async () => {} }, stop.signal).then(
+    () => {
+      isOver = true;
+    },
+  );
   await nextTurn();
   assert.deepEqual([keys, isOver], [[0, 1, 2], false]);
   held.resolve();

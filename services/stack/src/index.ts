@@ -1,4 +1,4 @@
-// What @strata/stack offers: the settings, scanning without a server, and the running service.
+// @strata/stack: settings, scanning without a server, and the running service.
 
 export { type Config, ConfigError, Environment as StackEnvironment, Paths, ROLES, readConfig } from './config.ts';
 export type { RunningRole, Scanning, StackApp, World } from './context.ts';

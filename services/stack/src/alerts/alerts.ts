@@ -1,4 +1,4 @@
-// How alerts read: one function a kind, what happened in words, and a link to what it rests on.
+// Builds alerts: one function per kind, with a title, a detail, and a link to the evidence.
 import type { Entry } from '@strata/advisories';
 import type { Flow } from '@strata/analytics';
 import type { Category, Regression } from '@strata/detect';
@@ -11,23 +11,23 @@ const REGRESSION: Readonly<
   dmarc_removed: {
     severity: 'high',
     title: 'DMARC removed',
-    detail: 'had a DMARC policy and publishes none any more: anyone can send mail in its name.',
+    detail: 'no longer publishes a DMARC policy: anyone can send mail in its name.',
   },
   dmarc_weakened: {
     severity: 'medium',
     title: 'DMARC weakened',
-    detail: 'asks receivers for less than before when a message fails DMARC.',
+    detail: 'requests a weaker action than before for messages that fail DMARC.',
   },
-  spf_removed: { severity: 'medium', title: 'SPF removed', detail: 'had an SPF record and publishes none any more.' },
+  spf_removed: { severity: 'medium', title: 'SPF removed', detail: 'no longer publishes an SPF record.' },
   dnssec_broken: {
     severity: 'high',
-    title: 'DNSSEC gone or broken',
-    detail: 'was signed, and has no DS record at its parent any more, or signatures that do not hold.',
+    title: 'DNSSEC removed or broken',
+    detail: 'was signed, and now has no DS record at its parent, or invalid signatures.',
   },
   certificate_expired: {
     severity: 'high',
     title: 'Certificate expired',
-    detail: 'shows a certificate that has expired: browsers refuse it.',
+    detail: 'shows a certificate that has expired: browsers reject it.',
   },
 };
 
@@ -86,12 +86,12 @@ export function massMigrationAlert({
     domain: null,
     provider,
     title: `${out} domains left ${name} within ${days} days`,
-    detail: `${(share * 100).toFixed(1)} % of those who used ${name} for ${category} moved away; most to ${where}.`,
+    detail: `${(share * 100).toFixed(1)} % of the domains that used ${name} for ${category} moved away; most to ${where}.`,
     ref: `/stack/v1/migrations/export.csv?provider=${encodeURIComponent(provider)}&direction=out&category=${category}`,
   };
 }
 
-/** That a known-exploited vulnerability touches domains: what is affected is told apart from what may be. */
+/** A known-exploited vulnerability in a product that domains use: confirmed and possible effects are counted separately. */
 export function exploitedAlert({
   entry,
   counts,
@@ -116,12 +116,12 @@ export function exploitedAlert({
     domain: null,
     provider: first,
     title: `${advisory.id} in ${name} is being exploited`,
-    detail: `${touchedInWords(counts, name)}.${added}`,
+    detail: `${affectedText(counts, name)}.${added}`,
     ref: `/stack/v1/enrichment/affected?advisory=${encodeURIComponent(advisory.id)}`,
   };
 }
 
-function touchedInWords({ version, product }: { readonly version: number; readonly product: number }, name: string) {
+function affectedText({ version, product }: { readonly version: number; readonly product: number }, name: string) {
   const shown = `${version === 0 ? 'No' : version} ${version <= 1 ? 'domain shows' : 'domains show'} an affected version`;
   if (product === 0) return shown;
   const more = version === 0 ? '' : 'more ';
@@ -143,7 +143,7 @@ export function anomalyAlert(anomaly: StoredAnomaly, names: KnownNames): StoredA
     domain: subjectKind === 'domain' ? subject : null,
     provider: subjectKind === 'provider' ? subject : null,
     title: `${name}: ${metric} ${facts.direction === 'up' ? 'far above' : 'far below'} the usual`,
-    detail: `${facts.value} ${metric}; on the ${facts.samples} days read of the ${facts.window_days} before it ${mean} on average (${facts.sigma.toFixed(1)} sigma).`,
+    detail: `${facts.value} ${metric}; the average of the ${facts.samples} available days of the ${facts.window_days} before is ${mean} (${facts.sigma.toFixed(1)} sigma).`,
     ref:
       subjectKind === 'domain'
         ? `/stack/v1/anomalies?domain=${encodeURIComponent(subject)}`

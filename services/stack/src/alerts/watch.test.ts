@@ -45,7 +45,7 @@ async function openTown(count: number) {
     companies,
     async watch(): Promise<void> {
       await live.catchUp();
-      await watch.look();
+      await watch.evaluate();
     },
     /** Two scans of all companies on this day, twelve hours apart, so that what moved is confirmed on it. */
     async day(day: number, hours: readonly number[] = [6, 18]): Promise<void> {

@@ -1,4 +1,4 @@
-// Watches what the log tells and each day that is over, and writes down what stands out: anomalies and alerts.
+// Evaluates new events and completed days, and stores anomalies and alerts.
 import {
   type Anomaly,
   DAY_MS,
@@ -11,7 +11,7 @@ import {
   watchedSeries,
 } from '@strata/analytics';
 import type { ChangeConfirmed, DomainChanged, Store, StoredAlert, StoredAnomaly, StoredEvent } from '@strata/store';
-import { alertToReach, announceDomain, type Reach, reachOf } from '../enrichment/exposure/announcements.ts';
+import { announceDomain, type Reach, raiseReachAlerts, reachOf } from '../enrichment/exposure/announcements.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { KnownNames } from '../index/known-names.ts';
 import { dateOf } from '../index/live-index.ts';
@@ -22,22 +22,22 @@ export interface WatchDeps {
   readonly index: DomainIndex;
   readonly names: KnownNames;
   readonly exposures: Exposures;
-  /** The clock that history goes by. */
+  /** The clock of the history. */
   readonly now: () => Date;
-  /** Called when an alert was written. */
+  /** Called after an alert is stored. */
   readonly onAlert: () => void;
 }
 
 const EVENTS_AT_ONCE = 500;
-/** An alert on the same subject sooner than this is the same alert. */
+/** Minimum interval between alerts on the same subject. */
 const QUIET_MS = 7 * DAY_MS;
-/** After a long stop only the latest days are judged: an older one is no news. */
+/** After a long stop only the latest days are evaluated; older ones are not current. */
 const MAX_DAYS = 7;
-/** Series judged before others get a turn. */
+/** Series evaluated before the event loop runs other work. */
 const SERIES_AT_ONCE = 60;
 
-/** A provider that loses this share of its domains within a week, and at least so many. */
-const MASS = { days: 7, least: 5, share: 0.1 } as const;
+/** Threshold for a mass migration: a provider loses this share of its domains, and at least this number, within a week. */
+const MASS = { days: 7, minDomains: 5, share: 0.1 } as const;
 
 export class Watch {
   readonly #deps: WatchDeps;
@@ -50,22 +50,22 @@ export class Watch {
     this.#day = day;
   }
 
-  /** One that never watched begins now. */
+  /** Without a stored position it begins with the present. */
   static async open(deps: WatchDeps): Promise<Watch> {
     const watched = await deps.store.signals.watched();
     if (watched) return new Watch(deps, watched.seq, watched.day);
     const begun = { seq: await deps.store.latestSeq(), day: dayOf(deps.now().getTime()) - 1 };
-    // At once: whoever goes on with it after a kill does not begin later.
+    // Stored immediately, so that a restart after a crash does not begin later.
     await deps.store.signals.setWatched(begun);
     return new Watch(deps, begun.seq, begun.day);
   }
 
-  /** Looks at everything new. The index must have taken it in. Must not run twice at once. */
-  async look(): Promise<void> {
-    // Without all advisories it could not tell whom they concern, and would not come back to it.
+  /** Evaluates everything new. The index must be up to date. Must not run concurrently. */
+  async evaluate(): Promise<void> {
+    // Without all advisories it would miss affected domains and not evaluate the events again.
     if (!this.#deps.exposures.isLoaded) return;
     const before = { seq: this.#seq, day: this.#day };
-    for (let isMore = true; isMore; ) isMore = await this.#lookAtEvents();
+    for (let isMore = true; isMore; ) isMore = await this.#evaluateEvents();
     const yesterday = dayOf(this.#deps.now().getTime()) - 1;
     for (let day = Math.max(this.#day + 1, yesterday - MAX_DAYS + 1); day <= yesterday; day += 1) {
       await this.#judgeDay(day);
@@ -76,7 +76,7 @@ export class Watch {
     }
   }
 
-  async #lookAtEvents(): Promise<boolean> {
+  async #evaluateEvents(): Promise<boolean> {
     const events = await this.#deps.store.eventsSince(this.#seq, EVENTS_AT_ONCE);
     const left = new Map<string, ChangeConfirmed>();
     const reached: Reach[] = [];
@@ -96,26 +96,26 @@ export class Watch {
         }
       }
     }
-    for (const change of left.values()) await this.#weighFlight(change);
-    await alertToReach(reached, this.#deps);
+    for (const change of left.values()) await this.#checkMassMigration(change);
+    await raiseReachAlerts(reached, this.#deps);
     this.#seq = events.at(-1)?.seq ?? this.#seq;
     return events.length === EVENTS_AT_ONCE;
   }
 
-  /** Whether so many left a provider lately that it is more than the usual coming and going. */
-  async #weighFlight({ category, from: provider, confirmedAt }: ChangeConfirmed): Promise<void> {
+  /** Alerts if the losses of a provider exceed the usual fluctuation. */
+  async #checkMassMigration({ category, from: provider, confirmedAt }: ChangeConfirmed): Promise<void> {
     if (provider === null) return;
     const { index, names } = this.#deps;
     const day = dayOf(confirmedAt);
     const { lost } = index.history.movement({ provider, category }, day - MASS.days + 1, day);
-    if (lost < MASS.least) return;
-    // In this category: a large other business of the same provider is no comfort to this one.
+    if (lost < MASS.minDomains) return;
+    // Within this category: the provider's other categories do not count.
     const { total: left } = searchDomains(index, { provider, category }, { limit: 0, offset: 0 });
     if (lost < left * MASS.share) return;
     const { flows } = index.history.flows(day - MASS.days + 1, day, { category, provider, limit: 1_000 });
     const out = flows.filter((flow) => flow.from === provider).reduce((sum, flow) => sum + flow.domains, 0);
     const share = out / (left + out);
-    if (out < MASS.least || share < MASS.share) return;
+    if (out < MASS.minDomains || share < MASS.share) return;
     const at = new Date(confirmedAt);
     await this.#alert(massMigrationAlert({ category, provider, out, share, days: MASS.days, at, flows, names }));
   }
@@ -130,21 +130,21 @@ export class Watch {
     const series = [];
     for (const each of watchedSeries(index, { day, now })) {
       series.push(each);
-      if (series.length % SERIES_AT_ONCE === 0) await nextTurn();
+      if (series.length % SERIES_AT_ONCE === 0) await yieldToEventLoop();
     }
     for (const [i, { subjectKind, subject, metric, kind, samples, today }] of series.entries()) {
-      if (i % SERIES_AT_ONCE === 0) await nextTurn();
+      if (i % SERIES_AT_ONCE === 0) await yieldToEventLoop();
       const marked = samples.map((sample) => ({
         ...sample,
         isAnomaly: known.has(`${subjectKind} ${subject} ${metric} ${sample.day}`),
       }));
       const found = judge(marked, today, { kind, tests: series.length });
-      // The end of the day, by its last millisecond, so that it lies in the day.
+      // The last millisecond of the day, which still belongs to the day.
       if (found) await this.#raise({ subjectKind, subject, metric, at: (day + 1) * DAY_MS - 1 }, found);
     }
   }
 
-  /** A domain is judged when a scan saw something else: an unchanged one cannot stand out anew. */
+  /** Evaluates a domain after a scan with changes: an unchanged domain cannot become anomalous. */
   async #judgeDomain({ domain, at }: StoredEvent, { domainId, rulebook }: DomainChanged): Promise<void> {
     const { store, index } = this.#deps;
     const day = dayOf(at.getTime());
@@ -156,7 +156,7 @@ export class Watch {
     for (const confirmedAt of await store.lists.changesOf(domainId, since)) {
       changes.set(dayOf(confirmedAt), (changes.get(dayOf(confirmedAt)) ?? 0) + 1);
     }
-    // About one domain in a hundred changes in a day; each of its three series is judged.
+    // About one percent of domains change in a day; each of their three series is tested.
     const tests = Math.max(300, Math.round(index.size * 0.03));
     for (const metric of ['services', 'records', 'changes'] as const) {
       const samples: Sample[] = [...byDay].map(([each, scan]) => ({
@@ -199,5 +199,5 @@ export class Watch {
   }
 }
 
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 const anomalyDay = ({ at }: StoredAnomaly): number => dayOf(at.getTime());

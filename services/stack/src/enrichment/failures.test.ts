@@ -48,8 +48,8 @@ describe('publishers that fail', () => {
       for (const [i, failure] of failures.entries()) {
         world.publishers.fail(publisherOf(name), { ...failure, times: 50 });
         // However long is waited for one that hangs, it answers nothing.
-        const patience = { firstPauseMs: 1, requestMs: 60, downloadMs: 60 };
-        const end = await ground.run(source, 'kind' in failure ? { patience } : {});
+        const timeouts = { firstPauseMs: 1, requestMs: 60, downloadMs: 60 };
+        const end = await ground.run(source, 'kind' in failure ? { timeouts } : {});
         assert.equal(end.kind, 'failed', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
         const { state, failures: count, finishedAt, error, nextAt } = await ground.stored(name);
         assert.deepEqual([state, count, finishedAt], ['failed', i + 1, null]);

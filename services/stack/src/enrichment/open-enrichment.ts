@@ -1,4 +1,4 @@
-// What a sync needs, without a server: the sources as configured, the store, and who asks the web.
+// Dependencies of a sync without a server: configured sources, store and fetcher.
 
 import path from 'node:path';
 import type { Fetcher } from '@strata/scan';
@@ -20,7 +20,7 @@ export interface Enrichment extends AsyncDisposable {
   readonly now: () => Date;
 }
 
-/** Where archives of publishers are kept while they are read. */
+/** Directory for downloaded archives. */
 export const advisoryDirectory = (config: Config): string => path.join(config.dataDirectory, 'advisories');
 
 export async function openEnrichment(config: Config, world: World = {}): Promise<Enrichment> {

@@ -1,4 +1,4 @@
-// The sources that a configuration asks for.
+// The configured advisory sources.
 import type { Rulebook } from '@strata/detect';
 import type { Config } from '../config.ts';
 import type { AdvisorySource } from './source.ts';
@@ -9,7 +9,7 @@ import { kevSource } from './sources/kev.ts';
 import { nvdSource } from './sources/nvd.ts';
 import { osvSource } from './sources/osv.ts';
 
-/** In the order of first syncs: what is small and says most comes first. */
+/** In the order of first syncs: small and important ones first. */
 export function configuredSources(
   { advisories }: Config,
   { rulebook, nvdGapMs }: { readonly rulebook: Rulebook; readonly nvdGapMs?: number | undefined },
@@ -27,7 +27,7 @@ export function configuredSources(
   return all.filter(({ name }) => (advisories.sources as readonly string[]).includes(name));
 }
 
-/** Types of package URLs, as OSV calls their ecosystems. https://github.com/package-url/purl-spec */
+/** OSV ecosystems by package URL type. https://github.com/package-url/purl-spec */
 const ECOSYSTEM: Readonly<Record<string, string>> = {
   npm: 'npm',
   composer: 'Packagist',
@@ -42,7 +42,7 @@ const ECOSYSTEM: Readonly<Record<string, string>> = {
   swift: 'SwiftURL',
 };
 
-/** Only those that the rulebook knows packages of. */
+/** The ecosystems of the rulebook's packages. */
 function ecosystemsOf({ providers }: Rulebook): string[] {
   const types = [...providers.values()].flatMap(({ packages }) =>
     packages.map((name) => /^pkg:([a-z]+)\//.exec(name)?.[1]),
@@ -50,7 +50,7 @@ function ecosystemsOf({ providers }: Rulebook): string[] {
   return [...new Set(types.flatMap((type) => (type === undefined ? [] : (ECOSYSTEM[type] ?? []))))].sort();
 }
 
-/** What the operator has named himself may be anywhere, a machine of his own included. */
+/** Origins that the operator configured, which may be at any address, including local ones. */
 export function originsOf({ advisories }: Pick<Config, 'advisories'>): string[] {
   const { kevUrl, epssUrl, nvdUrl, osvUrl, cveApiUrl, cveRawUrl } = advisories;
   return [...new Set([kevUrl, epssUrl, nvdUrl, osvUrl, cveApiUrl, cveRawUrl].map((url) => new URL(url).origin))];

@@ -1,4 +1,4 @@
-// Everything about feeds that a service or a command needs, put together: what polls, what counts, what follows from a poll.
+// Constructs the feed poller for the service and for commands.
 
 import { pollFeed } from '@strata/feeds';
 import type { Fetcher } from '@strata/scan';
@@ -17,13 +17,13 @@ export interface FeedDeps {
   readonly isOptedOut: (domain: string) => boolean;
   readonly logger: Logger;
   readonly now: () => Date;
-  /** Hears of each recorded poll. */
+  /** Called for each recorded poll. */
   readonly onRecorded?: (recorded: RecordedPoll) => void;
 }
 
 export const DAY_MS = 86_400_000;
 
-/** The poller as configured; nothing is polled yet. */
+/** The configured poller; does not start polling. */
 export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
   const { store, fetcher, isOptedOut, logger, now } = deps;
   const scan = config.isFeedScanning

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { until } from '../../../../tests/support/until.ts';
 import { NOTHING, readsOne, runDue, setUp, subscribe, subscribeTo, T0, withStore } from '../test/polling.ts';
 import { HostQueue } from './host-queue.ts';
-import { Pause } from './poll-loop.ts';
+import { Delay } from './poll-loop.ts';
 import type { PollerDeps } from './poller.ts';
 import { Backoffs } from './poller.ts';
 
@@ -207,7 +207,7 @@ describe('polls', () => {
 describe('the parts of the poller', () => {
   it('give each host its turn, and let go of what waits of one that rests', () => {
     const resting = new Set<string>();
-    const queue = new HostQueue({ perHost: 1, isResting: (host) => resting.has(host) });
+    const queue = new HostQueue({ perHost: 1, isBackingOff: (host) => resting.has(host) });
     for (const [id, host] of ['a', 'a', 'a', 'b', 'c'].entries())
       assert.ok(queue.put({ id, url: `https://${host}.test/` }));
     assert.deepEqual([queue.take(), queue.take(), queue.take(), queue.take()], [0, 3, 4, undefined]);
@@ -221,7 +221,7 @@ describe('the parts of the poller', () => {
   });
 
   it('hear an end that comes before the wait', async () => {
-    const pause = new Pause();
+    const pause = new Delay();
     pause.end();
     await pause.begin(undefined);
     const waiting = pause.begin(undefined);

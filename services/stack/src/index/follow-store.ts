@@ -1,5 +1,5 @@
-// Looks again and again where the store's logs end, and takes in what is new: what other processes write is in the answers of this one
-// within a second.
+// Polls the positions of the store's logs and schedules updates: changes by other processes are visible in this one within a
+// second.
 import type { Store, StoreHeads } from '@strata/store';
 import type { Logger } from 'pino';
 import { FailureLog } from '../failure-log.ts';
@@ -8,48 +8,48 @@ import { sleep } from '../sleep.ts';
 export interface FollowDeps {
   readonly store: Pick<Store, 'heads'>;
   readonly logger: Logger;
-  /** Hears of what differs from the last look, and before the first of everything; then comes a beat. */
-  readonly onNews?: (differing: ReadonlySet<keyof StoreHeads>, heads: StoreHeads) => void;
+  /** Called with the logs that changed since the last poll, at first with all of them; an update follows. */
+  readonly onChange?: (differing: ReadonlySet<keyof StoreHeads>, heads: StoreHeads) => void;
   /**
-   * Takes in everything that was committed before. Never rejects. It is called again while it runs: calls that come while one runs
-   * share the next one.
+   * Processes everything that was committed before the call. Never rejects. May be called while it runs: such calls share the next
+   * run.
    */
-  readonly beat: () => Promise<void>;
-  /** In place of real waits. */
+  readonly update: () => Promise<void>;
+  /** Replaces the delay in tests. */
   readonly sleep?: typeof sleep;
 }
 
-/** One statement each time. With a beat and the time that an aggregate may be stale it makes less than a second. */
-const LOOK_MS = 250;
-/** There is a beat at least this often: days end on which nothing is scanned, and what failed is tried again. */
-const BEAT_MS = 1_000;
+/** One statement per poll. Together with an update and the permitted age of aggregates the delay is below a second. */
+const POLL_INTERVAL_MS = 250;
+/** Maximum interval between updates: days end without scans, and failures are retried. */
+const MAX_UPDATE_INTERVAL_MS = 1_000;
 
-/** Until `signal` aborts. News do not wait for a beat that takes long. */
+/** Runs until `signal` aborts. Notifications do not wait for a slow update. */
 export async function followStore(deps: FollowDeps, signal: AbortSignal): Promise<void> {
-  const { store, logger, onNews, beat, sleep: pause = sleep } = deps;
-  const trouble = new FailureLog(logger, { what: 'looking for what other processes wrote' });
+  const { store, logger, onChange, update, sleep: pause = sleep } = deps;
+  const failures = new FailureLog(logger, { what: 'reading the positions of the logs' });
   let before: StoreHeads | undefined;
-  let beatAt = Number.NEGATIVE_INFINITY;
-  let beating = Promise.resolve();
+  let updatedAt = Number.NEGATIVE_INFINITY;
+  let updating = Promise.resolve();
   while (!signal.aborted) {
     const startedAt = performance.now();
     try {
       const heads = await store.heads();
-      trouble.recovered();
+      failures.recovered();
       const differing = differenceOf(heads, before);
       before = heads;
-      if (differing.size > 0) onNews?.(differing, heads);
-      if (differing.size > 0 || startedAt - beatAt >= BEAT_MS) {
-        beatAt = startedAt;
-        beating = beat();
+      if (differing.size > 0) onChange?.(differing, heads);
+      if (differing.size > 0 || startedAt - updatedAt >= MAX_UPDATE_INTERVAL_MS) {
+        updatedAt = startedAt;
+        updating = update();
       }
     } catch (error) {
-      trouble.failed(error);
-      await pause(BEAT_MS, signal);
+      failures.failed(error);
+      await pause(MAX_UPDATE_INTERVAL_MS, signal);
     }
-    await pause(Math.max(0, startedAt + LOOK_MS - performance.now()), signal);
+    await pause(Math.max(0, startedAt + POLL_INTERVAL_MS - performance.now()), signal);
   }
-  await beating;
+  await updating;
 }
 
 function differenceOf(heads: StoreHeads, before: StoreHeads | undefined): ReadonlySet<keyof StoreHeads> {

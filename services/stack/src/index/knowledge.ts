@@ -1,4 +1,4 @@
-// What is known of all domains at once, in memory: the index, and the advisories judged against it. Both follow the store, whoever writes.
+// In-memory state over all domains: the index, and the advisories matched against it. Both are updated from the store's logs.
 import path from 'node:path';
 import type { DomainIndex } from '@strata/analytics';
 import type { Rulebook } from '@strata/detect';
@@ -15,10 +15,10 @@ export interface KnowledgeDeps {
   readonly logger: Logger;
 }
 
-/** Who hears of what was taken in, after it is there and in its order. */
+/** Callbacks after changes are applied, in their order. */
 export interface KnowledgeListener extends Pick<LiveIndexDeps, 'onEvent' | 'onScans' | 'onRebuilt'> {
   readonly onAdvisories: (change: FollowedChange) => void;
-  /** It came to be known whom advisories concern at all: when all are read, and when the first source is whole. */
+  /** Called when the status of domains becomes known: when all advisories are loaded, and after the first complete sync. */
   readonly onLearned: () => void;
 }
 
@@ -26,9 +26,9 @@ export interface Knowledge extends AsyncDisposable {
   readonly index: DomainIndex;
   readonly names: KnownNames;
   readonly exposures: Exposures;
-  /** The index takes in what any process has written. */
+  /** Applies everything in the store to the index. */
   catchUp(): Promise<void>;
-  /** In order: the index takes in what any process has written, then the exposures. Each goes on where it stood when it failed. */
+  /** In order: update the index, then the exposures. After a failure each continues at its position. */
   readonly steps: readonly (() => Promise<void>)[];
 }
 
@@ -39,29 +39,29 @@ export async function openKnowledge(
   listener: KnowledgeListener,
 ): Promise<Knowledge> {
   await using stack = new AsyncDisposableStack();
-  let following: Exposures | undefined;
+  let opened: Exposures | undefined;
   const live = stack.use(
     await LiveIndex.open({
       store,
       file: path.join(config.dataDirectory, 'index.snapshot'),
       logger,
       onEvent: (event, taken) => {
-        following?.touch(taken.providers);
-        following?.addBuilds(taken.newBuilds);
+        opened?.touch(taken.providers);
+        opened?.addBuilds(taken.newBuilds);
         listener.onEvent(event, taken);
       },
       onScans: listener.onScans,
       onRebuilt: () => {
-        following?.readBuilds();
+        opened?.readBuilds();
         listener.onRebuilt();
       },
     }),
   );
   const { index } = live;
   const exposures = stack.use(await Exposures.open({ store, index, rulebook }));
-  following = exposures;
+  opened = exposures;
   let wasLoaded = exposures.isLoaded;
-  const followAdvisories = async () => {
+  const updateAdvisories = async () => {
     const isNew = exposures.isLoaded && !wasLoaded;
     wasLoaded = exposures.isLoaded;
     if ((await exposures.learn()) || isNew) listener.onLearned();
@@ -73,7 +73,7 @@ export async function openKnowledge(
     names: knownNames(rulebook),
     exposures,
     catchUp: () => live.catchUp(),
-    steps: [() => live.catchUp(), followAdvisories],
+    steps: [() => live.catchUp(), updateAdvisories],
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -1,12 +1,12 @@
-// The names and owners of providers, as answers show them.
+// Display names and owners of providers.
 import type { Kind, Rulebook } from '@strata/detect';
 
 export interface KnownNames {
-  /** Display name; a provider that has left the rulebook keeps its id. */
+  /** Display name; the id for a provider that was removed from the rulebook. */
   nameOf(id: string): string;
-  /** The firm behind a brand. */
+  /** The company that owns the brand. */
   ownerOf(id: string): string;
-  /** What it is, the most characteristic first. */
+  /** Its kinds, most characteristic first. */
   kindsOf(id: string): readonly Kind[];
 }
 

@@ -1,4 +1,4 @@
-// Changes over all domains, with the names of their domains.
+// Lists changes over all domains, with the names of the domains.
 import type { Category } from '@strata/detect';
 import type { ChangeFilter, CustomerFilter, ListedChange, Page } from '@strata/store';
 import type { StackApp } from '../context.ts';
@@ -8,8 +8,8 @@ export interface NamedChange extends ListedChange {
 }
 
 /**
- * Newest first. The names come from the index, which has them at hand: in the store each would be a read somewhere else.
- * Only a domain that the index does not know yet is looked up there.
+ * Newest first. Names come from the index, since the store would need a random read for each; only domains that are missing in the
+ * index are read from the store.
  */
 export async function listedChanges(
   app: Pick<StackApp, 'store' | 'index'>,
@@ -31,12 +31,12 @@ async function withNames<C extends ListedChange>(
   }));
 }
 
-/** A domain that came or went, with the providers that it came from or went to. */
+/** A new or lost customer, with the providers that it used before or uses now. */
 export interface Customer extends NamedChange {
   readonly moves: readonly { readonly category: Category; readonly provider: string }[];
 }
 
-/** Who came to a provider or left it, last confirmed first. What moved with the same confirmation says where. */
+/** New or lost customers of a provider, last confirmed first. Changes with the same confirmation identify the previous or new provider. */
 export async function listedCustomers(
   app: Pick<StackApp, 'store' | 'index'>,
   filter: CustomerFilter,

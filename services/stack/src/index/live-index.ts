@@ -1,19 +1,19 @@
-// The index over all domains in a running service: opened from its snapshot or built from the store, then following the logs.
+// The index over all domains in a running service: loaded from its snapshot or built from the store, then updated from the logs.
 import { DAY_MS, type DomainIndex, dayOf, FLOW_DAYS, IndexBuilder, type Touched } from '@strata/analytics';
 import type { FeedReader, Store, StoredEvent } from '@strata/store';
 import type { Logger } from 'pino';
-import { type SeenService, servicesShown } from '../enrichment/exposure/product-uses.ts';
+import { type ObservedService, servicesShown } from '../enrichment/exposure/product-uses.ts';
 import { loadIndex, saveIndex } from './index-file.ts';
 
 export interface LiveIndexDeps {
   readonly store: Store;
   readonly file: string;
   readonly logger: Logger;
-  /** Hears of each event after it is in the index, in order; what it touched, and builds that no domain showed before. */
-  readonly onEvent: (event: StoredEvent, taken: TakenEvent) => void;
-  /** Hears of scans after they are counted, in order. */
+  /** Called for each event after it is in the index, in order, with its effects. */
+  readonly onEvent: (event: StoredEvent, effects: EventEffects) => void;
+  /** Called for scans after they are counted, in order. */
   readonly onScans: (scans: readonly CountedScan[]) => void;
-  /** Hears that the index was built anew, since events or scans that it had not read are deleted: anything may differ. */
+  /** Called after the index was rebuilt, because unread events or scans were deleted: anything may differ. */
   readonly onRebuilt: () => void;
 }
 
@@ -23,20 +23,20 @@ export interface CountedScan {
   readonly at: number;
 }
 
-/** What taking in an event came to. */
-export interface TakenEvent {
-  /** Tags of the answers that it makes stale. */
+/** The effects of an event. */
+export interface EventEffects {
+  /** Cache tags of outdated answers. */
   readonly tags: readonly string[];
   readonly providers: readonly string[];
   readonly newBuilds: Touched['newBuilds'];
-  /** What the domain showed until then; empty for the first scan of it. */
-  readonly shownBefore: readonly SeenService[];
+  /** The previous services of the domain; empty for its first scan. */
+  readonly shownBefore: readonly ObservedService[];
 }
 
-/** Events and scans read at once. */
+/** Events and scans per read. */
 const EVENTS_AT_ONCE = 1_000;
 const SCANS_AT_ONCE = 5_000;
-/** A snapshot is saved after so many events, besides at the end: a start then reads no more than these. */
+/** A snapshot is saved after this many events and at the end: limits the events that a start reads. */
 const SAVE_AFTER_EVENTS = 50_000;
 
 export class LiveIndex implements AsyncDisposable {
@@ -44,7 +44,7 @@ export class LiveIndex implements AsyncDisposable {
   readonly #storeId: string;
   readonly index: DomainIndex;
   #running: Promise<void> | undefined;
-  #isWanted = false;
+  #isRunRequested = false;
   #unsaved = 0;
   #saving: Promise<void> | undefined;
 
@@ -78,49 +78,49 @@ export class LiveIndex implements AsyncDisposable {
   }
 
   /**
-   * Takes in what the store has told since. Resolves when everything committed before the call is in the index; calls
-   * meanwhile share one more round.
+   * Applies new events and scans. Resolves when everything committed before the call is in the index; calls during a run share one
+   * more run.
    */
   async catchUp(): Promise<void> {
     if (this.#running) {
-      this.#isWanted = true;
+      this.#isRunRequested = true;
       return this.#running;
     }
-    this.#running = this.#follow().finally(() => {
+    this.#running = this.#run().finally(() => {
       this.#running = undefined;
     });
     return this.#running;
   }
 
-  async #follow(): Promise<void> {
+  async #run(): Promise<void> {
     do {
-      this.#isWanted = false;
-      while (await this.#takeEvents());
-      while (await this.#takeScans());
-    } while (this.#isWanted);
+      this.#isRunRequested = false;
+      while (await this.#applyEvents());
+      while (await this.#applyScans());
+    } while (this.#isRunRequested);
     if (this.#unsaved >= SAVE_AFTER_EVENTS) this.#saving ??= this.save().finally(() => (this.#saving = undefined));
   }
 
   /** Returns whether there may be more. */
-  async #takeEvents(): Promise<boolean> {
+  async #applyEvents(): Promise<boolean> {
     const { index } = this;
     const events = await this.#deps.store.eventsSince(index.position.seq, EVENTS_AT_ONCE);
     if (events.length > 0 && (await this.#isRebuilt())) return true;
     for (const event of events) {
-      const taken = apply(index, event);
+      const effects = apply(index, event);
       index.position = { ...index.position, seq: event.seq };
-      this.#deps.onEvent(event, taken);
+      this.#deps.onEvent(event, effects);
     }
     this.#unsaved += events.length;
     return events.length === EVENTS_AT_ONCE;
   }
 
-  async #takeScans(): Promise<boolean> {
+  async #applyScans(): Promise<boolean> {
     const { index } = this;
     const scans = await this.#deps.store.feed.scansSince(index.position.scanId, SCANS_AT_ONCE);
     if (scans.length > 0 && (await this.#isRebuilt())) return true;
     for (const { id, domainId, at, state, rulebook } of scans) {
-      // A scan that resolved nothing did not look at the domain.
+      // An unmeasured scan did not observe the domain.
       const measured = state === 'unmeasured' ? 0 : 1;
       if (measured) index.touch(domainId, at);
       index.history.addScans(dayOf(at), { scans: 1, measured, rulebook });
@@ -131,18 +131,21 @@ export class LiveIndex implements AsyncDisposable {
     return scans.length === SCANS_AT_ONCE;
   }
 
-  /** Builds the index anew where rows that follow its position are deleted, as when this process was stopped for longer than they are kept. */
+  /** Rebuilds the index if rows after its position were deleted, for example if this process was stopped for longer than the retention. */
   async #isRebuilt(): Promise<boolean> {
     const { store, logger, onRebuilt } = this.#deps;
     if (await store.feed.reaches(this.index.position)) return false;
-    logger.warn({ position: this.index.position }, 'events that follow the index are deleted: it is built anew');
+    logger.warn(
+      { position: this.index.position },
+      'events after the position of the index were deleted: rebuilding it',
+    );
     this.index.replaceWith(await build(store));
     this.#unsaved = SAVE_AFTER_EVENTS;
     onRebuilt();
     return true;
   }
 
-  /** A failure is logged, no more: the index can always be built again. */
+  /** Failures are only logged: the index can be rebuilt. */
   async save(): Promise<void> {
     const { file, logger } = this.#deps;
     try {
@@ -180,7 +183,7 @@ async function build(store: Store): Promise<DomainIndex> {
   return builder.build(position);
 }
 
-function apply(index: DomainIndex, event: StoredEvent): TakenEvent {
+function apply(index: DomainIndex, event: StoredEvent): EventEffects {
   switch (event.kind) {
     case 'domain-changed': {
       const { payload } = event;
@@ -212,7 +215,7 @@ function apply(index: DomainIndex, event: StoredEvent): TakenEvent {
   }
 }
 
-const touching = (stale: readonly string[]): TakenEvent => ({
+const touching = (stale: readonly string[]): EventEffects => ({
   tags: stale,
   providers: [],
   newBuilds: [],
@@ -220,38 +223,38 @@ const touching = (stale: readonly string[]): TakenEvent => ({
 });
 
 /**
- * An aggregate is computed anew no sooner than this. With the quarter of a second after which a follower looks, and the time that it
- * takes to answer, what any process has committed is in every answer within a second.
+ * Minimum age before an aggregate is recomputed. Together with the poll interval of a quarter of a second and the time for an answer,
+ * every commit of any process is visible within a second.
  */
 export const MAX_STALE_MS = 600;
 
-/** What an answer rests on, told to the answers in memory. */
+/** Cache tags: the data that an answer depends on. */
 export const tags = {
-  /** Any domain: its services, its posture, or that it is there. */
+  /** Any domain: its services, its posture, or its existence. */
   domains: ['domains'],
   /** Confirmed changes. */
   changes: ['changes'],
   scans: ['scans'],
   alerts: ['alerts'],
   anomalies: ['anomalies'],
-  /** Whether anything is known of advisories at all. */
+  /** Whether the status of advisories is known. */
   enrichment: ['enrichment'],
   /** Any advisory of a known product. */
   advisories: ['advisories'],
-  /** Those of one product. */
+  /** Advisories of one product. */
   advisoriesOf: (product: string) => `advisories:${product}`,
   /** Events of the public stream. */
   stream: ['stream'],
-  /** What feeds name: of any domain; of any, where every one may differ; and of one. */
+  /** Mentions: of any domain; of any domain after a recount; of one domain. */
   mentions: ['mentions'],
   mentionsOfAny: ['mentions-of-any'],
   mentionsOf: (domain: string) => `mentions:${domain}`,
   /** Polls of feeds. */
   polls: ['polls'],
-  /** A domain that uses the provider, or did until now. */
+  /** A domain that uses the provider, or used it until the change. */
   provider: (provider: string) => `provider:${provider}`,
   category: (category: string) => `category:${category}`,
 } as const;
 
-/** A day number as a date. */
+/** The ISO date of a day number. */
 export const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
-// Providers as callers write them: id, name or alias, whatever the case; and who might have been meant when none fits.
+// Finds providers by id, name or alias, case-insensitive, and suggests similar names.
 import type { DomainIndex } from '@strata/analytics';
 import type { Provider, Rulebook } from '@strata/detect';
 
@@ -9,13 +9,13 @@ export interface KnownProvider {
   readonly website: string | null;
 }
 
-/** The provider of a name, alias or id; also one that has left the rulebook while domains still show it. */
+/** The provider of a name, alias or id, including providers that were removed from the rulebook and are still in use. */
 export function findProvider(
   text: string,
   { rulebook, index }: { readonly rulebook: Rulebook; readonly index: DomainIndex },
 ): KnownProvider | undefined {
   const wanted = text.normalize('NFC').trim();
-  // A plus in a path is a plus, but many write a blank so.
+  // A plus in a path is literal, but many clients encode a blank as a plus.
   for (const name of new Set([wanted, wanted.replaceAll('+', ' ')])) {
     const entry = rulebook.findProvider(name);
     if (entry) return known(entry);
@@ -25,7 +25,7 @@ export function findProvider(
   return { id, name: id, owner: id, website: null };
 }
 
-/** Names most like what was written, nearest first: by the Sørensen–Dice coefficient of bigrams, twice what is shared over all there is. */
+/** The most similar names, nearest first, by the Sørensen–Dice coefficient of bigrams: twice the shared ones divided by the sum of both. */
 export function nearestProviders(text: string, rulebook: Rulebook, count = 3): string[] {
   const { entries, withBigram, count: names } = namesOf(rulebook);
   const wanted = bigrams(text.normalize('NFC').trim().toLowerCase());
@@ -37,11 +37,11 @@ export function nearestProviders(text: string, rulebook: Rulebook, count = 3): s
     for (let i = 0; i < sizes.length; i += 1)
       likeness = Math.max(likeness, (2 * (shared[from + i] ?? 0)) / (wanted.size + (sizes[i] ?? 0)));
     const { name } = entry;
-    const place = nearest.findIndex(
+    const position = nearest.findIndex(
       (other) => likeness > other.likeness || (likeness === other.likeness && name < other.name),
     );
-    if (place < 0 && nearest.length >= count) continue;
-    nearest.splice(place < 0 ? nearest.length : place, 0, { name, likeness });
+    if (position < 0 && nearest.length >= count) continue;
+    nearest.splice(position < 0 ? nearest.length : position, 0, { name, likeness });
     if (nearest.length > count) nearest.pop();
   }
   return nearest.map(({ name }) => name);
@@ -53,18 +53,18 @@ interface Likely {
 }
 
 interface Names {
-  /** Of each provider: the number of its first name, and how many bigrams each of its names has. */
+  /** For each provider: the number of its first name, and the number of bigrams of each name. */
   readonly entries: readonly { readonly entry: Provider; readonly from: number; readonly sizes: readonly number[] }[];
-  /** Numbers of the names that have it. */
+  /** Numbers of the names with the bigram. */
   readonly withBigram: ReadonlyMap<string, readonly number[]>;
   readonly count: number;
 }
 
-/** Whoever mistypes a name waits for no more than a look at those that are like it: cut up once for each rulebook. */
-const cutUp = new WeakMap<Rulebook, Names>();
+/** Computed once per rulebook: a request then compares only names that share a bigram. */
+const namesByRulebook = new WeakMap<Rulebook, Names>();
 
 function namesOf(rulebook: Rulebook): Names {
-  const known = cutUp.get(rulebook);
+  const known = namesByRulebook.get(rulebook);
   if (known) return known;
   const withBigram = new Map<string, number[]>();
   let count = 0;
@@ -72,19 +72,19 @@ function namesOf(rulebook: Rulebook): Names {
     const from = count;
     const names = new Set([entry.id, entry.name, ...entry.aliases].map((name) => name.toLowerCase()));
     const sizes = [...names].map((name) => {
-      const parts = bigrams(name);
-      for (const part of parts) {
-        const numbers = withBigram.get(part);
+      const bigramsOfName = bigrams(name);
+      for (const bigram of bigramsOfName) {
+        const numbers = withBigram.get(bigram);
         if (numbers) numbers.push(count);
-        else withBigram.set(part, [count]);
+        else withBigram.set(bigram, [count]);
       }
       count += 1;
-      return parts.size;
+      return bigramsOfName.size;
     });
     return { entry, from, sizes };
   });
   const made = { entries, withBigram, count };
-  cutUp.set(rulebook, made);
+  namesByRulebook.set(rulebook, made);
   return made;
 }
 

@@ -1,4 +1,4 @@
-// The notary of the service: a body leaves with a receipt whose leaf is durable.
+// The notary of the service: signs bodies, and returns them after their receipt is durable in the log.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Notary } from '@strata/http';
 import { type LogWitnesses, openSignedLedger, type SharedLedger, type SignedLedger } from '@strata/log';
@@ -10,33 +10,33 @@ export const KEY_SET_PATH = '/.well-known/stack-keys.json';
 
 export interface Ledger extends SignedLedger {
   readonly notary: Notary;
-  /** Does the work of the notary with a key that nobody knows, and logs nothing: for answers that do not leave. */
+  /** Signs with an ephemeral key and does not log: for warm-up answers that are never sent. */
   readonly rehearsal: Notary;
 }
 
 export interface LedgerOptions {
   readonly dataDirectory: string;
-  /** The log's name in its checkpoints, for ever. */
+  /** The log's permanent name in its checkpoints. */
   readonly origin: string;
   readonly now: () => Date;
-  /** On a database of several nodes the log is there. */
+  /** A shared database also contains the log. */
   readonly store: Pick<Store, 'ledger' | 'ledgerCheckpoint' | 'texts'>;
-  /** Where the ledger is served. */
+  /** Set in processes that serve the ledger. */
   readonly witnesses?: LogWitnesses | undefined;
 }
 
-/** Opens both keyrings below the data directory, and the log there or in the database, making them on first start. */
+/** Opens both keyrings below the data directory, and the log there or in the database; creates them on first start. */
 export async function openLedger({ dataDirectory, origin, now, store, witnesses }: LedgerOptions): Promise<Ledger> {
   const shared = store.ledger && sharedLedgerOf(store.ledger);
   const signed = await openSignedLedger({
     ...{ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now, shared },
     ...{ checkpointCopy: store.ledgerCheckpoint(origin), witnesses },
   });
-  const passing = passingSigner();
+  const ephemeral = ephemeralSigner();
   const { log } = signed;
   const signing = createSigning(signed.issuing, (leaf) => log.append(leaf));
   const rehearsing = createSigning(
-    () => ({ ...signed.issuing(), signer: passing }),
+    () => ({ ...signed.issuing(), signer: ephemeral }),
     async () => {},
   );
   const keyId = () => signed.signer.keyId;
@@ -47,12 +47,12 @@ export async function openLedger({ dataDirectory, origin, now, store, witnesses 
   };
 }
 
-/** The store's tables as the log wants them. */
+/** The store's tables in the form that the log expects. */
 export function sharedLedgerOf({ log, keys }: NonNullable<Store['ledger']>): SharedLedger {
   return { place: { turns: log, rows: log }, keys };
 }
 
-/** Signs with the current key; what it signed leaves after its leaf was appended. */
+/** Signs with the current key; returns after the leaf is appended. */
 function createSigning(
   issuing: () => IssueOptions,
   append: (leaf: Uint8Array) => Promise<unknown>,
@@ -71,7 +71,7 @@ function createSigning(
   };
 }
 
-function passingSigner(): Signer {
+function ephemeralSigner(): Signer {
   const { privateKey } = generateKeyPairSync('ed25519');
   return { keyId: 'rehearsal', sign: (bytes) => sign(null, bytes, privateKey) };
 }

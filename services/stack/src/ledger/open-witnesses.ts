@@ -1,11 +1,11 @@
-// The witnesses that cosign the ledger's checkpoints, asked as the prober asks: by the same resolvers and the same rules of addresses.
+// The witnesses that cosign the ledger's checkpoints, with the prober's resolvers and address rules.
 import type { LogWitnesses } from '@strata/log';
 import { createNamedFetcher } from '@strata/scan';
 import type { Config } from '../config.ts';
 import type { World } from '../context.ts';
 import { userAgentOf } from '../scan/open-fetcher.ts';
 
-/** Undefined where none is named. Disposing ends the requests to them. */
+/** Undefined without configured witnesses. Disposing ends their requests. */
 export function openWitnesses(config: Config, world: World): (LogWitnesses & AsyncDisposable) | undefined {
   if (!config.witnesses) return undefined;
   const fetcher = createNamedFetcher(

@@ -1,4 +1,4 @@
-// Bodies that many clients get: signed once for each signing key, by the first process of the store that needs one.
+// Signs shared bodies once per signing key, by the first process that needs one.
 import { hash } from 'node:crypto';
 import type { Notary } from '@strata/http';
 import type { Log } from '@strata/log';
@@ -8,20 +8,20 @@ import type { Store } from '@strata/store';
 export interface SignOnceDeps {
   readonly sign: Notary['sign'];
   readonly log: Pick<Log, 'receipt'>;
-  /** Of the current signing key. */
+  /** The id of the current signing key. */
   readonly keyId: () => string;
   readonly texts: Pick<Store['texts'], 'get' | 'put'>;
 }
 
 /**
- * A signed body is stored after its leaf is durable: a restart and other nodes use it. Nodes that sign it at the same time add a
- * leaf each, and the last one is stored.
+ * A signed body is stored after its leaf is durable, for restarts and other nodes. Nodes that sign it at the same time add a leaf
+ * each, and the last one is stored.
  */
 export function createSignOnce({ sign, log, keyId, texts }: SignOnceDeps): Notary['signOnce'] {
   const signed = new Map<string, Promise<object>>();
 
-  /** Signed before a restart or by another node. Its leaf is missing where the ledger was replaced by another one. */
-  async function remembered(name: string): Promise<object | undefined> {
+  /** The stored body. Ignored if its leaf is missing, because the ledger was replaced. */
+  async function readStored(name: string): Promise<object | undefined> {
     const text = await texts.get(name);
     if (text === undefined) return undefined;
     const body = JSON.parse(text) as { readonly provenance: { readonly ledger_receipt_id: string } };
@@ -29,8 +29,8 @@ export function createSignOnce({ sign, log, keyId, texts }: SignOnceDeps): Notar
   }
 
   async function make(name: string, body: Readonly<Record<string, unknown>>): Promise<object> {
-    // Where the store fails, a receipt can still be given; then only this process keeps it.
-    const known = await remembered(name).catch(() => undefined);
+    // If the store fails, the body is signed again and kept in this process only.
+    const known = await readStored(name).catch(() => undefined);
     if (known) return known;
     const made = await sign(body);
     await texts.put(name, JSON.stringify(made)).catch(() => {});

@@ -1,10 +1,10 @@
-// How bad it would be if a provider failed, with the reasons: by its share of markets and by who has nobody else.
+// The risk of a provider's failure, with reasons: by its market shares and by its customers without another provider.
 import type { SupplyChain } from '@strata/analytics';
 
 export type DependenceLevel = 'low' | 'medium' | 'high' | 'critical';
 const LEVELS: readonly DependenceLevel[] = ['low', 'medium', 'high', 'critical'];
 
-/** From this share of a market on; the guidelines of 2023 presume market power above 30 %. */
+/** Minimum market shares; the US merger guidelines of 2023 presume market power above 30 %. */
 const SHARE_LEVELS = [
   [0.5, 3],
   [0.3, 2],
@@ -22,7 +22,7 @@ export function dependenceLevel(
   const reasons: string[] = [];
   let level = 0;
   for (const { market, share } of markets) {
-    // A share of a handful of domains is no market.
+    // A share of a few domains is not a market share.
     if (market.band === 'insufficient_data') continue;
     const reached = SHARE_LEVELS.find(([from]) => share >= from)?.[1] ?? 0;
     if (reached === 0) continue;
@@ -38,9 +38,11 @@ export function dependenceLevel(
     reasons.push(`${percent(reach)} of all domains use it.`);
   }
   if (level > 0 && dependentDomains > 0 && soleSourceDomains / dependentDomains >= 0.5) {
-    reasons.push(`${percent(soleSourceDomains / dependentDomains)} of its domains have nobody else in a category.`);
+    reasons.push(
+      `${percent(soleSourceDomains / dependentDomains)} of its domains have no other provider in a category.`,
+    );
   }
-  if (reasons.length === 0) reasons.push('No market of enough known domains in which it holds 10 % or more.');
+  if (reasons.length === 0) reasons.push('It has 10 % or more in no market with sufficient data.');
   return { risk_level: LEVELS[level] ?? 'low', reasons };
 }
 

@@ -1,4 +1,4 @@
-// What the API says of a domain: the stored profile in the words and shapes of the interface.
+// The API representation of a domain and its changes.
 import { CATEGORIES, KINDS, ROLES, SOURCES, sentenceOf } from '@strata/detect';
 import type { StoredChange, StoredProfile } from '@strata/store';
 import { z } from 'zod';
@@ -11,17 +11,17 @@ const Confidence = z.enum(['high', 'medium', 'low']);
 export const ServiceSchema = z
   .object({
     category: z.enum(CATEGORIES),
-    role: z.enum(Object.values(ROLES) as [string, ...string[]]).describe('The part that the provider plays.'),
+    role: z.enum(Object.values(ROLES) as [string, ...string[]]).describe('The role of the provider.'),
     provider: z.string(),
     provider_id: z.string(),
     confidence: Confidence,
     first_seen: Time,
     last_seen: Time,
-    version: z.string().nullable().describe('As a header or the page shows it.'),
-    platform: z.string().nullable().describe('What the version was made for, where that is shown: `ubuntu`.'),
+    version: z.string().nullable().describe('As shown by a header or the page.'),
+    platform: z.string().nullable().describe('The platform of the version, if shown: `ubuntu`.'),
     evidence: z.array(z.object({ source: z.enum(SOURCES), value: z.string(), rule: z.string() })),
-    explanation: z.string().describe('Why it is claimed, in one sentence.'),
-    kinds: z.array(z.enum(KINDS)).describe('What the provider is, finer than the category.'),
+    explanation: z.string().describe('The reason for the claim, in one sentence.'),
+    kinds: z.array(z.enum(KINDS)).describe('Kinds of the provider, more specific than the category.'),
   })
   .meta({ id: 'Service' });
 
@@ -33,20 +33,20 @@ export const DomainReportSchema = z.object({
   sector_source: z
     .enum(['list', 'suffix', 'page'])
     .nullable()
-    .describe('What tells it: the list of whoever runs this service, the suffix, the home page.'),
+    .describe("Source of the sector: the operator's list, the suffix, or the home page."),
   services: z.array(ServiceSchema),
   security: SecuritySchema,
-  roles: z.record(z.string(), MeasurementSchema).describe('How well each role was measured by the last scan.'),
+  roles: z.record(z.string(), MeasurementSchema).describe('Measurement status of each role in the last scan.'),
   redirects_to: z.string().nullable(),
   advisories: OpenAdvisoriesSchema,
-  rulebook: z.string().describe('Version of the rules that read the evidence.'),
+  rulebook: z.string().describe('Version of the rulebook that evaluated the evidence.'),
 });
 
 export const ChangeSchema = z
   .object({
     id: z.string(),
-    at: Time.describe('When it was first observed.'),
-    confirmed_at: Time.describe('When a second observation agreed.'),
+    at: Time.describe('Time of the first observation.'),
+    confirmed_at: Time.describe('Time of the second, confirming observation.'),
     category: z.enum(CATEGORIES),
     role: z.string(),
     type: z.enum(['added', 'removed', 'migrated', 'reclassified']),

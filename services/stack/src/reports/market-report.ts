@@ -1,4 +1,4 @@
-// What the API says of a market.
+// The API representation of a market.
 import type { Market } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { z } from 'zod';
@@ -10,22 +10,22 @@ const share = z.number().min(0).max(1);
 export const MarketSchema = z
   .object({
     category: z.enum(CATEGORIES),
-    domains: count.describe('Domains in which somebody holds the role: attributed, self-hosted and unknown.'),
-    denominator: count.describe('What shares and HHI are of: attributed and self-hosted domains.'),
+    domains: count.describe('Domains with the role: attributed, self-hosted and unknown.'),
+    denominator: count.describe('Base of shares and HHI: attributed and self-hosted domains.'),
     attributed_share: share.nullable(),
     self_hosted_share: share.nullable(),
     unknown_share: share.nullable(),
-    unmeasured: count.describe('Domains whose role could not be measured; in no other number.'),
-    hhi: z.number().min(0).max(10_000).nullable().describe('By brand.'),
+    unmeasured: count.describe('Domains whose role could not be measured; excluded from all other numbers.'),
+    hhi: z.number().min(0).max(10_000).nullable().describe('HHI by brand.'),
     hhi_by_owner: z.number().min(0).max(10_000).nullable(),
     band: z
       .enum(['unconcentrated', 'moderate', 'high', 'insufficient_data'])
       .describe('`insufficient_data` below 200 domains or with less than half of them attributed.'),
-    cr4: share.nullable().describe('Share of the four largest.'),
+    cr4: share.nullable().describe('Share of the four largest providers.'),
     effective_providers: z
       .number()
       .nullable()
-      .describe('10,000 / HHI: as many equal providers would be as concentrated.'),
+      .describe('10,000 / HHI: the number of equal providers with the same concentration.'),
     total: count.describe('Providers in this market.'),
     providers: z.array(
       z.object({

@@ -1,16 +1,16 @@
-// What the API says of a domain's security posture: each standard, the score by factors, and what an owner does about them.
+// The API representation of a domain's security posture: each standard, the score by factors, and advice for the owner.
 import { explainFactor, FACTORS, type Measurement, type Posture } from '@strata/detect';
 import { z } from 'zod';
 
 export const MeasurementSchema = z.enum(['observed', 'absent', 'unmeasured', 'blocked']).meta({
   id: 'Measurement',
-  description: 'absent: looked and not there; unmeasured: the look-up failed; blocked: kept out.',
+  description: 'absent: measured and not present; unmeasured: the lookup failed; blocked: access was denied.',
 });
 
 const Time = z.iso.datetime();
 const Policy = z.enum(['none', 'quarantine', 'reject']).nullable();
 const All = z.enum(['-all', '~all', '?all', '+all']).nullable();
-/** Why there is no record though one was meant. */
+/** Reasons why an intended record is invalid. */
 const RECORD_PROBLEMS = ['several-records', 'unreadable-record'] as const;
 const present = { status: MeasurementSchema, has_record: z.boolean().nullable() };
 
@@ -18,29 +18,33 @@ const SpfSchema = z.object({
   status: MeasurementSchema,
   result: z
     .enum(['valid', 'none', 'permerror', 'unmeasured'])
-    .describe('permerror: receivers that read the whole policy end in a permanent error.'),
+    .describe('permerror: receivers that evaluate the complete policy get a permanent error.'),
   record: z.string().nullable(),
-  all: All.describe('As the record ends.'),
+  all: All.describe('The `all` term of the record.'),
   evaluation: z
     .enum(['valid', 'invalid', 'unknown', 'none', 'unmeasured'])
-    .describe('Of the policy with its includes; unknown: one of them could not be looked up.'),
-  effective_all: All.describe('In force, through `redirect=`.'),
-  is_open: z.boolean().describe('Anybody may send.'),
-  lookups: z.int().describe('Terms that cause look-ups: at most ten are allowed (RFC 7208, 4.6.4).'),
-  void_lookups: z.int().describe('Terms without an answer, as far as known: at most two are allowed.'),
-  authorized_ipv4: z.int().describe('Addresses that `ip4` terms let send.'),
+    .describe('Result for the policy with its includes; unknown: the lookup of an include failed.'),
+  effective_all: All.describe('The effective `all` term, through `redirect=`.'),
+  is_open: z.boolean().describe('Any host may send.'),
+  lookups: z.int().describe('Terms that cause lookups: at most ten are allowed (RFC 7208, 4.6.4).'),
+  void_lookups: z
+    .int()
+    .describe('Terms without an answer, as far as known: at most two are allowed (RFC 7208, 4.6.4).'),
+  authorized_ipv4: z.int().describe('Addresses authorized by `ip4` terms.'),
   is_dynamic: z.boolean().describe('Has terms with macros, which depend on the sender and were not resolved.'),
   problems: z.array(z.object({ code: z.string(), at: z.string(), term: z.string() })),
   senders: z
     .array(z.object({ host: z.string(), depth: z.int() }))
-    .describe('Hosts that the policy names; depth: how many policies of others stand between.'),
+    .describe('Hosts that the policy refers to; depth: the number of policies of other owners in between.'),
 });
 
 const DmarcSchema = z.object({
   status: MeasurementSchema,
   record: z.string().nullable(),
-  policy: Policy.describe('As receivers read it: none where a published one cannot be read and reports are asked for.'),
-  effective_policy: Policy.describe('After `t=y` lowered it.'),
+  policy: Policy.describe(
+    'As evaluated by receivers: none if the published one is unreadable and reports are requested.',
+  ),
+  effective_policy: Policy.describe('The policy after `t=y` is applied.'),
   subdomain_policy: Policy,
   has_reporting: z.boolean(),
   found_at: z.string().nullable().describe('The domain, or the parent whose record is in force (RFC 9989, 4.10).'),
@@ -50,7 +54,7 @@ const DmarcSchema = z.object({
   is_testing: z.boolean(),
   reporting: z
     .enum(['none', 'authorized', 'unauthorized', 'unknown'])
-    .describe('Whether a host that reports go to agrees to receive them (RFC 9990).'),
+    .describe('Whether the report hosts agree to receive reports (RFC 9990).'),
   refusing_hosts: z.array(z.string()),
   problems: z.array(z.object({ code: z.string(), term: z.string() })),
 });
@@ -67,12 +71,12 @@ const FactorSchema = z.object({
   factor: z.enum(FACTORS),
   finding: z.enum(['pass', 'partial', 'fail', 'unmeasured']),
   points: z.number(),
-  possible: z.number().describe('Points that could be had by what was measured.'),
-  weight: z.number().describe('Points of the factor in full; 0: reported and not scored.'),
+  possible: z.number().describe('Maximum points for what was measured.'),
+  weight: z.number().describe('Full points of the factor; 0: reported and not scored.'),
   id: z.string().describe('Stable name of the finding.'),
-  issues: z.array(z.string()).describe('All that keeps it from full points, gravest first.'),
+  issues: z.array(z.string()).describe('Everything that prevents full points, most severe first.'),
   evidence: z.string().nullable(),
-  advice: z.string().nullable().describe('What the owner does about it; null where there is nothing to do.'),
+  advice: z.string().nullable().describe('Recommended action for the owner; null if no action is needed.'),
 });
 
 export const SecuritySchema = z
@@ -94,7 +98,7 @@ export const SecuritySchema = z
       is_restricted: z.boolean(),
       has_incident_contact: z.boolean(),
       unknown_critical: z.array(z.string()),
-      permits_issuer: z.boolean().nullable().describe('Whether the authority of the certificate is among them.'),
+      permits_issuer: z.boolean().nullable().describe("Whether the certificate's issuer is among them."),
     }),
     mta_sts: z.object({
       ...present,
@@ -113,7 +117,7 @@ export const SecuritySchema = z
       ...present,
       has_logo: z.boolean().nullable(),
       has_certificate: z.boolean().nullable(),
-      is_eligible: z.boolean().nullable().describe('The DMARC policy is strict enough for a logo to be shown.'),
+      is_eligible: z.boolean().nullable().describe('The DMARC policy is strict enough to show a logo.'),
     }),
     tls: z.object({
       status: MeasurementSchema,
@@ -133,7 +137,7 @@ export const SecuritySchema = z
           'untrusted',
         ])
         .nullable(),
-      days_left: z.int().nullable().describe('Whole days from the scan to the end of the certificate.'),
+      days_left: z.int().nullable().describe('Full days from the scan to the expiry of the certificate.'),
     }),
     hsts: z.object({
       status: MeasurementSchema,
@@ -150,7 +154,7 @@ export const SecuritySchema = z
         is_referrer_careful: z.boolean().nullable(),
         has_permissions_policy: z.boolean().nullable(),
       })
-      .describe('Of the home page.'),
+      .describe('Security headers of the home page.'),
     security_txt: z.object({
       status: MeasurementSchema,
       expires: Time.nullable(),
@@ -163,13 +167,16 @@ export const SecuritySchema = z
     coverage: z.number().min(0).max(1),
     score_version: z.string(),
   })
-  .meta({ id: 'Security', description: 'Security posture. Unmeasured factors leave the denominator of the score.' });
+  .meta({
+    id: 'Security',
+    description: 'Security posture. Unmeasured factors are excluded from the denominator of the score.',
+  });
 
 type SecurityReport = z.input<typeof SecuritySchema>;
 
 const DAY_MS = 86_400_000;
 
-/** `scannedAt`: from when the days that a certificate has left are counted. */
+/** `scannedAt`: the reference time for the remaining days of the certificate. */
 export function securityReport(posture: Posture, scannedAt: Date): SecurityReport {
   return {
     ...mailReport(posture),

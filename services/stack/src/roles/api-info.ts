@@ -1,4 +1,4 @@
-// What the OpenAPI document says of the API as a whole.
+// Title, description and tags of the OpenAPI document.
 import type { ApiInfo } from '@strata/http';
 
 /** Version of the interface description. */
@@ -11,14 +11,14 @@ export const apiInfo: ApiInfo = {
     "Which technology providers a company's internet domain uses (hosting, email, DNS, CDN, security, verified services and more), with evidence,",
     'confidence, and the history of every change. The data is alpha: no guarantees.',
     '',
-    '**Keys.** Send your API key in the header `X-Stack-Key`. `POST /keys` gives a free one (50 requests a UTC day) at once.',
+    '**Keys.** Send your API key in the header `X-Stack-Key`. `POST /keys` returns a free one (50 requests per UTC day).',
     '',
     '**Receipts.** Every JSON body carries `provenance`: an Ed25519 signature over the RFC 8785 form of the body without `provenance.signature` and',
-    '`provenance.ledger_receipt_id`. The public keys are at `/.well-known/stack-keys.json`; the twin of every receipt stands in the append-only log under',
-    '`/ledger/` (C2SP tlog-tiles) before the answer leaves.',
+    '`provenance.ledger_receipt_id`. The public keys are at `/.well-known/stack-keys.json`; every receipt is in the append-only log under',
+    '`/ledger/` (C2SP tlog-tiles) before the response is sent.',
     '',
     '**Errors** are `application/problem+json` (RFC 9457) with a stable `code`. Without a valid key the body depends on the code alone, so that all',
-    'callers share one receipt; what differs by request is in the headers: `X-Request-Id`, `Allow`, `Retry-After`. With a valid key it has `request_id`,',
+    'clients share one receipt; request-specific values are in the headers: `X-Request-Id`, `Allow`, `Retry-After`. With a valid key it has `request_id`,',
     'a precise `detail` and `errors`.',
     '',
     '**Quota** is in `RateLimit` and `RateLimit-Policy`, and in `X-RateLimit-*`.',

@@ -1,4 +1,4 @@
-// Constructs what answers: on top of what a scan needs, everything that the routes know, following what any process writes.
+// The composition root of the API: adds to scanning everything that the routes need, and updates from the store's logs.
 import {
   AnswerCache,
   canSign,
@@ -23,7 +23,7 @@ import { addMentionMetrics } from '../feeds/feed-metrics.ts';
 import { forgetMentions, LiveMentions } from '../feeds/live-mentions.ts';
 import { followStore } from '../index/follow-store.ts';
 import { openKnowledge } from '../index/knowledge.ts';
-import { type TakenEvent, tags } from '../index/live-index.ts';
+import { type EventEffects, tags } from '../index/live-index.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { openWitnesses } from '../ledger/open-witnesses.ts';
 import { domainTag } from '../routes/domains/domains.ts';
@@ -45,19 +45,19 @@ export interface StackService extends AsyncDisposable {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly answers: AnswerCache;
-  /** In the role `all`. */
+  /** Set in the role `all`. */
   readonly scheduling: Scheduling | undefined;
-  /** Takes in what other processes write, until the signal aborts. */
+  /** Applies changes by other processes until the signal aborts. */
   readonly follow: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Whether a domain that was known has come to use another provider. */
-function bringsProvider({ providers, shownBefore }: TakenEvent): boolean {
+/** Whether a known domain uses a new provider. */
+function hasNewProvider({ providers, shownBefore }: EventEffects): boolean {
   const before = new Set(shownBefore.map(({ provider }) => provider));
   return before.size > 0 && providers.some((provider) => !before.has(provider));
 }
 
-/** Builds what answers, and in the role `all` the scheduler too; nothing listens and nothing scans yet. */
+/** Constructs the API, and in the role `all` the scheduler; does not listen or scan. */
 export async function createStack(config: Config, logger: Logger, world: World = {}): Promise<StackService> {
   await using stack = new AsyncDisposableStack();
   const answers = new AnswerCache(world.monotonicNow ? { now: world.monotonicNow } : {});
@@ -70,7 +70,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
     updateLoop?.soon();
   };
   const scanning = stack.use(await openScanning(config, { logger, onRecorded, onScanned: scanMeter(metrics) }, world));
-  // Receipts tell real time even where the demo scans in another.
+  // Receipts use real time, even if the demo scans with another clock.
   const realNow = scanning.store.clock;
   const witnesses = stack.use(openWitnesses(config, world));
   const ledger = stack.use(
@@ -81,8 +81,8 @@ export async function createStack(config: Config, logger: Logger, world: World =
   );
   const { store, prober, rulebook, scanner, isOptedOut, isDnsWorking } = scanning;
   const clock = world.now ?? realNow;
-  /** Our own scan was told at once; what others have scanned since is in no answer yet. */
-  const forgetDomain = (domain: string, at: number) => {
+  /** Our own scans invalidate answers immediately; this handles scans by other processes. */
+  const invalidateDomain = (domain: string, at: number) => {
     if (ownScans.get(domain) !== at) answers.invalidate(domainTag(domain));
   };
   let scheduling: Scheduling | undefined;
@@ -91,16 +91,16 @@ export async function createStack(config: Config, logger: Logger, world: World =
       config,
       { store, rulebook, logger },
       {
-        onEvent: ({ domain, at }, taken) => {
-          for (const tag of taken.tags) answers.invalidate(tag);
-          // What was told since our own scan did not know yet of which new products the advisories concern it.
-          if (bringsProvider(taken)) answers.invalidate(domainTag(domain));
-          else forgetDomain(domain, at.getTime());
+        onEvent: ({ domain, at }, effects) => {
+          for (const tag of effects.tags) answers.invalidate(tag);
+          // After our own scan the index did not know the new products yet: answers about advisories are outdated again.
+          if (hasNewProvider(effects)) answers.invalidate(domainTag(domain));
+          else invalidateDomain(domain, at.getTime());
         },
         onRebuilt: () => answers.invalidateAll(),
-        // A scan that saw what was known is told by no event.
+        // A scan without changes has no event.
         onScans: (scans) => {
-          for (const { domain, at } of scans) forgetDomain(domain, at);
+          for (const { domain, at } of scans) invalidateDomain(domain, at);
           answers.invalidate(tags.scans[0]);
         },
         onAdvisories: ({ products, entries }) => {
@@ -116,7 +116,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
     ),
   );
   const { index, names, exposures } = knowledge;
-  const hub = await StreamHub.open(store.stream, { onTold: () => answers.invalidate(tags.stream[0]) });
+  const hub = await StreamHub.open(store.stream, { onPublished: () => answers.invalidate(tags.stream[0]) });
   const mentions = stack.use(
     await LiveMentions.open({ store, logger, now: clock, onMentions: (named) => forgetMentions(answers, named) }),
   );
@@ -127,7 +127,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
         {
           ...{ scanning, knowledge, notary: ledger.notary, logger, metrics, now: realNow },
           onAlert: () => answers.invalidate(tags.alerts[0]),
-          onNews: () => updateLoop?.soon(),
+          onUpdate: () => updateLoop?.soon(),
           onPolled: () => answers.invalidate(tags.polls[0]),
         },
         world,
@@ -189,7 +189,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       now: realNow,
       trustedProxies: config.trustedProxies,
       bounds: config.bounds,
-      // None is a bug: a disk that is full, a database that is damaged, locked or gone, keys that another node has retired.
+      // Not bugs: a full disk; a damaged, locked or unreachable database; keys that another node retired.
       isTrouble: (error) => error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,
       frontDoor: createFrontDoor({ ...config, keyedPath: '/stack/v1/' }),
     }),
@@ -204,9 +204,9 @@ export async function createStack(config: Config, logger: Logger, world: World =
     isSimulated: world.isSimulated ?? false,
   });
 
-  const beat = updateLoop;
-  const keys = new FailureLog(logger, { what: 'looking for revoked keys of open streams' });
-  /** At once where no key was revoked since it last succeeded. */
+  const update = updateLoop;
+  const keys = new FailureLog(logger, { what: 'checking open streams for revoked keys' });
+  /** Returns quickly if no key was revoked since the last success. */
   const endRevoked = () =>
     server.endRevokedStreams().then(
       () => keys.recovered(),
@@ -224,16 +224,16 @@ export async function createStack(config: Config, logger: Logger, world: World =
       followStore(
         {
           ...{ store, logger },
-          onNews: (differing, heads) => {
+          onChange: (differing, heads) => {
             keyRevision = heads.keys;
             void endRevoked();
             if (differing.has('alerts')) answers.invalidate(tags.alerts[0]);
             if (differing.has('feeds')) answers.invalidate(tags.polls[0]);
           },
-          beat: () => {
-            // Again, where it failed before.
+          update: () => {
+            // Retries after a failure.
             void endRevoked();
-            return beat.now();
+            return update.now();
           },
         },
         signal,
@@ -244,7 +244,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
 
 let openApi: OpenApi | undefined;
 
-/** The OpenAPI document of the service, without starting anything; made once. */
+/** The OpenAPI document of the service, without starting it; created once. */
 export function stackOpenApi(): OpenApi {
   openApi ??= openApiDocument(routes as readonly Route<StackApp>[], apiInfo, examples) as OpenApi;
   return openApi;

@@ -1,4 +1,4 @@
-// Constructs the scheduler: what it syncs, what it polls, and who asks the web for it.
+// The composition root of the scheduler's tasks: syncing advisories, polling feeds, retention.
 import type { Metrics, Notary } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { RecordedPoll } from '@strata/store';
@@ -17,7 +17,7 @@ import { openFetcher } from '../scan/open-fetcher.ts';
 import { dropOldHistory } from '../store/retention.ts';
 import { Scheduler, type SchedulerDeps } from './scheduler.ts';
 
-export interface SchedulerNeeds {
+export interface OpenSchedulerDeps {
   readonly scanning: Pick<Scanning, 'store' | 'rulebook' | 'isOptedOut'>;
   readonly knowledge: Knowledge;
   readonly notary: Notary;
@@ -25,22 +25,22 @@ export interface SchedulerNeeds {
   readonly metrics: Metrics;
   readonly now: () => Date;
   readonly onAlert?: () => void;
-  /** Hears that a step of a sync or a poll has brought something that is told with the next beat. */
-  readonly onNews?: () => void;
+  /** Called after a sync step or a poll stored data that the next update publishes. */
+  readonly onUpdate?: () => void;
   readonly onPolled?: (recorded: RecordedPoll) => void;
 }
 
 export interface Scheduling extends AsyncDisposable {
   readonly scheduler: Scheduler;
   readonly poller: FeedPoller;
-  /** Asks the web for documents: feeds, and what publishers of advisories say. */
+  /** Fetches feeds and advisories from the web. */
   readonly fetcher: Fetcher;
 }
 
-/** Subscribes to the feeds that the settings name. Nothing works yet: the scheduler's `run` does. */
-export async function openScheduler(config: Config, needs: SchedulerNeeds, world: World): Promise<Scheduling> {
+/** Imports the configured feeds. Work starts with the scheduler's `run`. */
+export async function openScheduler(config: Config, deps: OpenSchedulerDeps, world: World): Promise<Scheduling> {
   await using stack = new AsyncDisposableStack();
-  const { scanning, knowledge, notary, logger, now, onAlert = () => {}, onNews = () => {} } = needs;
+  const { scanning, knowledge, notary, logger, now, onAlert = () => {}, onUpdate = () => {} } = deps;
   const { store, rulebook, isOptedOut } = scanning;
   const clock = world.now ?? now;
   if (config.feedsFile) await importSubscriptions(config.feedsFile, { store, logger, now: clock });
@@ -53,11 +53,11 @@ export async function openScheduler(config: Config, needs: SchedulerNeeds, world
     now: clock,
     fetcher,
     onRecorded: (recorded) => {
-      needs.onPolled?.(recorded);
-      if (recorded.mentions > 0) onNews();
+      deps.onPolled?.(recorded);
+      if (recorded.mentions > 0) onUpdate();
     },
   });
-  addPollMetrics(needs.metrics, poller);
+  addPollMetrics(deps.metrics, poller);
   const { retention } = config;
   const tasks: SchedulerDeps['tasks'][number][] = [
     (own, signal) => dropOldHistory({ store: own, retention, logger, now, clock }, signal),
@@ -65,14 +65,14 @@ export async function openScheduler(config: Config, needs: SchedulerNeeds, world
   if (sources.length > 0) {
     const directory = advisoryDirectory(config);
     tasks.push((own, signal) =>
-      runEnrichment({ store: own, sources, fetcher, directory, now: clock, logger, onStep: onNews }, signal),
+      runEnrichment({ store: own, sources, fetcher, directory, now: clock, logger, onStep: onUpdate }, signal),
     );
   }
-  // A feed is claimed before it is polled, and what is recorded twice changes nothing: it needs no term.
+  // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.
   if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));
   const scheduler = stack.use(new Scheduler({ store, knowledge, notary, logger, now, clock, onAlert, tasks }));
-  const help = 'Whether this process is the scheduler that works: 1 or 0';
-  needs.metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));
+  const help = 'Whether this process is the active scheduler: 1 or 0';
+  deps.metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));
   const owned = stack.move();
   return { scheduler, poller, fetcher, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -1,5 +1,5 @@
-// What must happen once for all processes of a store: telling of advisories, watching, publishing the stream, syncing advisories, polling
-// feeds, forgetting. Any number of processes may stand ready; the lock says which one works, and its term what it may write.
+// Work that must run once for all processes of a store: publishing advisories, evaluating events, publishing the stream, syncing
+// advisories, polling feeds, retention. Any number of processes may be on standby; the lock selects one, and its term fences its writes.
 import type { Entry } from '@strata/advisories';
 import type { Notary } from '@strata/http';
 import { type Store, StoreError, type TermHold } from '@strata/store';
@@ -15,62 +15,62 @@ export interface SchedulerDeps {
   readonly knowledge: Pick<Knowledge, 'index' | 'names' | 'exposures' | 'catchUp'>;
   readonly notary: Notary;
   readonly logger: Logger;
-  /** Of receipts and of publication. */
+  /** The clock of receipts and of publication. */
   readonly now: () => Date;
-  /** That history goes by. */
+  /** The clock of the history. */
   readonly clock: () => Date;
-  /** Called when an alert was written. */
+  /** Called after an alert is stored. */
   readonly onAlert: () => void;
-  /** Work that goes on beside the beat, until the signal aborts; it writes by the store that it is given. */
+  /** Background work until the signal aborts, with the store of the term. */
   readonly tasks: readonly ((store: Store, signal: AbortSignal) => Promise<void>)[];
 }
 
-/** How often whoever stands ready asks for the lock: so long nobody works after the one who did is gone. */
+/** Interval at which standby processes try the lock: the maximum gap after the active one ends. */
 const TRY_MS = 500;
 
-/** One term of work. */
+/** The work of one term. */
 interface Work {
   readonly hold: TermHold;
-  /** Writes in this term alone. */
+  /** Writes only within this term. */
   readonly store: Store;
   readonly watch: Watch;
   readonly publisher: StreamPublisher;
   readonly stopping: AbortController;
-  /** Advisories that have changed and were not gone through since. Undefined: all of them, as the term before may have left off anywhere. */
-  untold: Set<string> | undefined;
+  /** Changed advisories that were not processed yet. Undefined: all, since the previous term may have ended at any point. */
+  pending: Set<string> | undefined;
   tasks: Promise<unknown>;
-  /** The step under way; never rejects. */
+  /** The step in progress; never rejects. */
   step: Promise<void>;
 }
 
 export class Scheduler implements AsyncDisposable {
   readonly #deps: SchedulerDeps;
   #work: Work | undefined;
-  /** What a beat does while this process is the one, in order: each sees what the one before it did. */
+  /** The steps of an update in the active process, in order: each sees the results of the previous one. */
   readonly steps: readonly (() => Promise<void>)[];
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
     this.steps = [
-      () => this.#inTerm((work) => this.#tell(work)),
-      () => this.#inTerm(({ watch }) => watch.look()),
-      // What the watch has found stands in the index before the stream tells it.
+      () => this.#inTerm((work) => this.#publishAdvisories(work)),
+      () => this.#inTerm(({ watch }) => watch.evaluate()),
+      // Alerts and anomalies are in the index before the stream publishes them.
       () => this.#inTerm(() => deps.knowledge.catchUp()),
       () => this.#inTerm(({ publisher }) => publisher.publish()),
     ];
   }
 
-  /** Whether this process is the one that works. */
+  /** Whether this process is the active scheduler. */
   get isWorking(): boolean {
     return this.#work !== undefined && !this.#work.stopping.signal.aborted;
   }
 
-  /** Hears of advisories that have changed. */
+  /** Records changed advisories for the next update. */
   note(entries: readonly Entry[]): void {
-    for (const { advisory } of entries) this.#work?.untold?.add(advisory.id);
+    for (const { advisory } of entries) this.#work?.pending?.add(advisory.id);
   }
 
-  /** Begins to work unless another process does. Failures are logged. */
+  /** Becomes active unless another process is. Failures are logged. */
   async tryBegin(): Promise<boolean> {
     const { store, logger } = this.#deps;
     let hold: TermHold | undefined;
@@ -81,13 +81,13 @@ export class Scheduler implements AsyncDisposable {
       logger.info({ term: hold.term }, 'this process is the scheduler');
       return true;
     } catch (error) {
-      logger.error({ err: error }, 'the work of the scheduler could not be begun');
+      logger.error({ err: error }, 'the scheduler could not be started');
       await hold?.[Symbol.asyncDispose]();
       return false;
     }
   }
 
-  /** Works whenever nobody else does, until `signal` aborts; returns when the work is over and the lock is free. */
+  /** Is active whenever no other process is, until `signal` aborts; returns when the work has ended and the lock is released. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (!this.#work && !(await this.tryBegin())) {
@@ -96,7 +96,7 @@ export class Scheduler implements AsyncDisposable {
       }
       const ended = this.#work?.stopping.signal ?? signal;
       await aborted(AbortSignal.any([signal, ended]));
-      if (!signal.aborted) this.#deps.logger.warn('this process is the scheduler no longer');
+      if (!signal.aborted) this.#deps.logger.warn('this process is no longer the scheduler');
       await this.#end();
     }
   }
@@ -116,10 +116,10 @@ export class Scheduler implements AsyncDisposable {
     if (hold.lost.aborted) stopping.abort();
     const fail = (error: unknown) => this.#deps.logger.error({ err: error }, 'a task of the scheduler ended');
     const running = Promise.all(tasks.map((task) => task(store, stopping.signal).catch(fail)));
-    return { hold, store, watch, publisher, stopping, untold: undefined, tasks: running, step: Promise.resolve() };
+    return { hold, store, watch, publisher, stopping, pending: undefined, tasks: running, step: Promise.resolve() };
   }
 
-  /** The lock is let go after the last write: who comes next finds everything. */
+  /** Releases the lock after the last write: the next scheduler sees everything. */
   async #end(): Promise<void> {
     const work = this.#work;
     if (!work) return;
@@ -138,27 +138,27 @@ export class Scheduler implements AsyncDisposable {
     try {
       await running;
     } catch (error) {
-      // Of a term that is over nothing more can be written: what there is to do is done by another, or by us in a new term.
+      // A superseded term cannot write any more: the next term, here or in another process, continues its work.
       if (error instanceof StoreError && error.code === 'superseded') work.stopping.abort();
       else if (!work.stopping.signal.aborted) throw error;
     }
   }
 
-  /** Advisories that are news. A kill in between has them gone through again, and only what is missing is written. */
-  async #tell(work: Work): Promise<void> {
+  /** Publishes changed advisories. After a crash all are processed again, and only missing events are written. */
+  async #publishAdvisories(work: Work): Promise<void> {
     const { knowledge, clock, onAlert } = this.#deps;
     const { exposures } = knowledge;
     if (!exposures.isLoaded) return;
-    const { untold } = work;
-    work.untold = new Set();
+    const { pending } = work;
+    work.pending = new Set();
     try {
       const entries =
-        untold === undefined
+        pending === undefined
           ? exposures.advisories.inOrder()
-          : [...untold].map((id) => exposures.advisories.find(id)).filter((entry) => entry !== undefined);
+          : [...pending].map((id) => exposures.advisories.find(id)).filter((entry) => entry !== undefined);
       await announceAdvisories(entries, { ...knowledge, store: work.store, now: clock, onAlert });
     } catch (error) {
-      work.untold = untold && new Set([...untold, ...work.untold]);
+      work.pending = pending && new Set([...pending, ...work.pending]);
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-// A running process in its role: the service that answers, alone or with everything else, a scanner, or a scheduler; and how it stops.
+// Starts and stops a process of any role.
 import { lockedDirectories, warnOfFileSystem } from '@strata/db';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
@@ -17,12 +17,12 @@ export interface RunningStack extends RunningRole {
   readonly port: number;
 }
 
-/** The last time that a date can be, https://tc39.es/ecma262/#sec-time-values-and-time-range */
+/** The largest value of a date, https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const MAX_TIME_MS = 8.64e15;
-/** While stopping: how often connections without a request are closed. */
+/** While stopping: interval at which idle connections are closed. */
 const IDLE_CHECK_MS = 50;
 
-/** Starts what the role is; resolves when it works. */
+/** Starts the configured role; resolves when it is ready. */
 export function startRole(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
   switch (config.role) {
     case 'all':
@@ -37,7 +37,7 @@ export function startRole(config: Config, logger: Logger, world: World = {}): Pr
   }
 }
 
-/** Starts the service of the roles `all` and `api`; resolves when it answers. */
+/** Starts the roles `all` and `api`; resolves when requests are served. */
 export async function startStack(config: Config, logger: Logger, world: World = {}): Promise<RunningStack> {
   await using stack = new AsyncDisposableStack();
   const service = stack.use(await createStack(config, logger, world));
@@ -47,23 +47,23 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const port = await listening('API', config, () => service.server.listen({ host: config.host, port: config.port }));
 
   readiness.started();
-  await keepHealth(service, logger);
+  await prepareHealth(service, logger);
 
   const stopping = new AbortController();
   const closed = new AbortController();
-  // Where nobody else is the scheduler, it works from the first beat on.
+  // If no other process is the scheduler, this one is active from the first update on.
   await scheduling?.scheduler.tryBegin();
-  // As long as it answers, its answers are those of every node.
+  // Updates run until the last request is served.
   const tasks = [service.follow(closed.signal), followKeys(app.ledger, logger, closed.signal)];
   if (scheduling) tasks.push(scheduling.scheduler.run(stopping.signal));
   if (scheduling && config.isScanning) tasks.push(app.scanner.run(stopping.signal));
   stack.defer(async () => {
-    // No new work; then requests under way, which may wait for a scan; then the scans that nobody waits for.
+    // Order: no new work; then requests in progress, which may wait for a scan; then the remaining scans.
     stopping.abort();
-    // Balancers that look are told before a connection closes, and get their time to hear it.
+    // Load balancers see the readiness change, and have time to react, before connections close.
     readiness.stopping();
     if (config.drainMs > 0) await new Promise((resolve) => setTimeout(resolve, config.drainMs));
-    // A connection that falls idle after its last answer would else be waited for until the server's own time-out.
+    // Otherwise a connection that becomes idle would delay the stop until the server's own time-out.
     const idle = setInterval(() => service.server.fastify.server.closeIdleConnections(), IDLE_CHECK_MS);
     try {
       await service.server[Symbol.asyncDispose]();
@@ -85,13 +85,13 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   };
 }
 
-/** Its answer has a receipt as all have: it is made while that can be, so that later a process without its database still lives. */
-async function keepHealth({ server }: StackService, logger: Logger): Promise<void> {
+/** Prepares the signed answer of /health, so that it can be served later without the database. */
+async function prepareHealth({ server }: StackService, logger: Logger): Promise<void> {
   const { statusCode } = await server.fastify.inject({ url: '/health', headers: { host: 'localhost' } });
-  if (statusCode !== 200) logger.warn({ statusCode }, 'no answer of /health could be made');
+  if (statusCode !== 200) logger.warn({ statusCode }, 'the answer of /health could not be prepared');
 }
 
-/** Real mode: the internet as it is, until SIGINT or SIGTERM. A second signal ends it at once. */
+/** Real mode: runs on the internet until SIGINT or SIGTERM. A second signal ends the process immediately. */
 export async function serve(config: Config, logger: Logger): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
@@ -101,11 +101,11 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
   const url = port === undefined ? {} : { url: `http://${config.host}:${port}/` };
   logger.info({ role: config.role, ...url, metricsPort }, 'ready');
 
-  if (config.role === 'all' || config.role === 'scheduler') await beginWithSomething(store, logger);
+  if (config.role === 'all' || config.role === 'scheduler') await seedEmptyStore(store, logger);
   if (running.isDnsWorking && !(await running.isDnsWorking()) && !stopping.signal.aborted) {
     logger.warn(
       { resolvers: config.resolvers.length > 0 ? config.resolvers.map(resolverName) : 'of the system' },
-      'DNS does not answer: nothing can be scanned, what is stored is still served. Look at these resolvers, or set STRATA_RESOLVERS to others',
+      'DNS does not answer: scans are not possible, stored data is still served. Check these resolvers, or set STRATA_RESOLVERS',
     );
   }
   if (!stopping.signal.aborted) {
@@ -114,14 +114,14 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
   logger.info('stopping');
 }
 
-async function beginWithSomething(store: Store, logger: Logger): Promise<void> {
-  // Every domain is due by the end of time; counting them would read all.
+async function seedEmptyStore(store: Store, logger: Logger): Promise<void> {
+  // Every domain is due at the maximum time; a count would read all rows.
   const [known] = await store.due(new Date(MAX_TIME_MS), 1);
   if (known !== undefined) return;
   await store.addDomains(wellKnownDomains, { source: 'bundled' });
   logger.info(
     { domains: wellKnownDomains.length },
-    'the store is empty: beginning with a small bundled list of well-known domains',
+    'the store is empty: starting with a small bundled list of well-known domains',
   );
 }
 

@@ -1,4 +1,4 @@
-// The role `scanner`: claims what is due, scans it, records it. It answers nobody but whoever watches over it.
+// The role `scanner`: claims due domains, scans and records them. It serves only metrics and readiness.
 import { Metrics, Readiness } from '@strata/http';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -7,7 +7,7 @@ import { openScanning } from '../scan/open-scanning.ts';
 import { listenForMetrics } from './listening.ts';
 import { addDnsMetrics, addStoreMetrics, scanMeter } from './stack-metrics.ts';
 
-/** Resolves when it works. */
+/** Resolves when it is ready. */
 export async function startScanner(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
   await using stack = new AsyncDisposableStack();
   const metrics = new Metrics();

@@ -1,5 +1,4 @@
-// The role `scheduler`: knows what the others know, and does what must happen once, or stands ready to. It answers nobody but whoever
-// watches over it.
+// The role `scheduler`: maintains the index, and runs the scheduler or is on standby. It serves only metrics and readiness.
 import { canSign, Metrics, Readiness } from '@strata/http';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -15,7 +14,7 @@ import type { Scheduler } from './scheduler.ts';
 import { addLedgerRefusal, addStoreMetrics, timedNotary } from './stack-metrics.ts';
 import { UpdateLoop } from './update-loop.ts';
 
-/** Resolves when it works, or stands ready. */
+/** Resolves when it is active or on standby. */
 export async function startScheduler(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
   await using stack = new AsyncDisposableStack();
   const scanning = stack.use(await openScanning(config, { logger }, world));
@@ -43,13 +42,13 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   addStoreMetrics(metrics, { store, now: world.now ?? now });
   addLedgerRefusal(metrics, ledger);
   const notary = timedNotary(ledger.notary, metrics);
-  const onNews = () => updateLoop?.soon();
+  const onUpdate = () => updateLoop?.soon();
   const opened = stack.use(
-    await openScheduler(config, { scanning, knowledge, notary, logger, metrics, now, onNews }, world),
+    await openScheduler(config, { scanning, knowledge, notary, logger, metrics, now, onUpdate }, world),
   );
   ({ scheduler } = opened);
-  const beat = stack.use(new UpdateLoop({ logger, steps: [...knowledge.steps, ...scheduler.steps] }));
-  updateLoop = beat;
+  const loop = stack.use(new UpdateLoop({ logger, steps: [...knowledge.steps, ...scheduler.steps] }));
+  updateLoop = loop;
   const facts = () => ({ role: config.role, is_working: opened.scheduler.isWorking });
   const readiness = new Readiness({ database: () => store.heads(), ledger: () => canSign(ledger) }, { facts });
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
@@ -57,7 +56,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const { signal } = stopping;
   const tasks = [
     scheduler.run(signal),
-    followStore({ store, logger, beat: () => beat.now() }, signal),
+    followStore({ store, logger, update: () => loop.now() }, signal),
     followKeys(ledger, logger, signal),
   ];
   readiness.started();

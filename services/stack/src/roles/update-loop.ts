@@ -1,19 +1,19 @@
-// One beat: the index takes in what the log tells, the watch looks at it, the stream tells it. One beat at a time.
+// The update loop: the index applies new events, the watch evaluates them, the stream publishes them. Updates never overlap.
 import type { Logger } from 'pino';
 import { FailureLog } from '../failure-log.ts';
 
 export interface UpdateLoopDeps {
-  /** In order: each sees what the one before it did. */
+  /** In order: each sees the results of the previous one. */
   readonly steps: readonly (() => Promise<void>)[];
   readonly logger: Logger;
 }
 
-/** Wishes within this time share a beat: under constant scanning the log is read some times a second, not for each scan. */
-const GATHER_MS = 100;
+/** Requests within this time share an update: constant scanning causes a few updates a second, not one per scan. */
+const DEBOUNCE_MS = 100;
 
 export class UpdateLoop implements AsyncDisposable {
-  /** Each with a log of its own: long trouble of one must not hide what another fails of. */
-  readonly #steps: readonly { readonly step: () => Promise<void>; readonly trouble: FailureLog }[];
+  /** Separate failure logs: a permanent failure of one step must not hide those of another. */
+  readonly #steps: readonly { readonly step: () => Promise<void>; readonly failures: FailureLog }[];
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -22,20 +22,20 @@ export class UpdateLoop implements AsyncDisposable {
   constructor(deps: UpdateLoopDeps) {
     this.#steps = deps.steps.map((step) => ({
       step,
-      trouble: new FailureLog(deps.logger, { what: 'following the event log' }),
+      failures: new FailureLog(deps.logger, { what: 'processing the event log' }),
     }));
   }
 
-  /** Wishes for a beat soon. */
+  /** Schedules an update. */
   soon(): void {
     if (this.#timer || this.#isStopped) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.now();
-    }, GATHER_MS);
+    }, DEBOUNCE_MS);
   }
 
-  /** A beat that begins after this call; resolves when it is over. Failures are logged: the next beat tries again. */
+  /** Runs an update that begins after this call; resolves when it has ended. Failures are logged: the next update retries. */
   now(): Promise<void> {
     if (!this.#running) {
       this.#running = this.#tick().finally(() => {
@@ -51,14 +51,14 @@ export class UpdateLoop implements AsyncDisposable {
   }
 
   async #tick(): Promise<void> {
-    for (const { step, trouble } of this.#steps) {
+    for (const { step, failures } of this.#steps) {
       if (this.#isStopped) return;
       try {
         await step();
-        trouble.recovered();
+        failures.recovered();
       } catch (error) {
-        // The others still have their turn: each goes on where it stood.
-        trouble.failed(error);
+        // The remaining steps still run: each continues at its position.
+        failures.failed(error);
       }
     }
   }

@@ -1,4 +1,4 @@
-// The largest questions, asked before anybody can: the first caller then finds the code compiled and the pages in memory.
+// Runs the most expensive requests before the server listens: the code is then compiled and the data is in memory.
 import { leaders } from '@strata/analytics';
 import { type WarmUpRequest, warmUp } from '@strata/http';
 import type { Logger } from 'pino';
@@ -13,27 +13,27 @@ import { getMigrations } from '../routes/market/migrations.ts';
 import { getProvider } from '../routes/market/providers.ts';
 import { getLeaders, getStats } from '../routes/market/statistics.ts';
 
-/** Code is compiled well only when it was seen at work. */
+/** The compiler optimizes after the first round. */
 const ROUNDS = 2;
 
-/** A failure is told and stops nothing: whoever asks will hear of it too. */
+/** Failures are only logged: clients would get the same error. */
 export async function warmUpRoutes(app: StackApp, logger: Logger): Promise<void> {
   const startedAt = performance.now();
   try {
-    for (let round = 0; round < ROUNDS; round += 1) await warmUp(app, app.ledger.rehearsal, questions(app));
-    logger.debug({ ms: Math.round(performance.now() - startedAt) }, 'questions rehearsed');
+    for (let round = 0; round < ROUNDS; round += 1) await warmUp(app, app.ledger.rehearsal, requests(app));
+    logger.debug({ ms: Math.round(performance.now() - startedAt) }, 'warm-up requests done');
   } catch (error) {
-    logger.warn({ err: error }, 'rehearsing questions failed');
+    logger.warn({ err: error }, 'warm-up requests failed');
   }
 }
 
-function questions({ index, exposures }: StackApp): readonly WarmUpRequest<StackApp>[] {
+function requests({ index, exposures }: StackApp): readonly WarmUpRequest<StackApp>[] {
   const max = { limit: '1000' };
   const [leader] = leaders(index, { today: 0, limit: 1 });
   const provider = leader?.provider ?? '';
   return [
     { route: getSearch, query: max },
-    // Most names hold it: what is looked through for it is the longest way that a search can take.
+    // Most names contain it: the most expensive search.
     { route: getSearch, query: { q: '.com' } },
     { route: getStats },
     { route: getLeaders },

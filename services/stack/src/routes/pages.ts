@@ -1,4 +1,4 @@
-// Pages for people: the explorer, and the API reference.
+// HTML pages: the explorer, and the API reference.
 import path from 'node:path';
 import { type HttpServer, serveSite } from '@strata/http';
 import type { StackApp } from '../context.ts';
@@ -7,7 +7,7 @@ import { serveSuggestions } from './suggest.ts';
 const TITLE = 'Strata API reference';
 const SITE = path.join(import.meta.dirname, '../../../../web/dist');
 
-/** Where the explorer answers; its router in web/src/explorer knows the same paths. */
+/** Paths of the explorer; its router in web/src/explorer has the same list. */
 const EXPLORER_ROUTES = [
   ...[
     '/',
@@ -23,11 +23,11 @@ const EXPLORER_ROUTES = [
   ...['/alerts', '/advisories', '/feeds', '/feeds/:domain', '/live', '/status'],
 ];
 
-/** The reference brings its own script and styles inline. */
+/** The reference has inline scripts and styles. */
 const REFERENCE_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Serves the explorer, what it suggests, and `/reference`. Neither loads anything from another host. */
+/** Serves the explorer, its suggestions, and `/reference`. None of them loads anything from another host. */
 export async function servePages(
   fastify: HttpServer['fastify'],
   app: Pick<StackApp, 'openApi' | 'index' | 'rulebook' | 'now'>,
@@ -39,7 +39,7 @@ export async function servePages(
   });
   const api = ['/stack/', '/ledger/', '/.well-known/', '/assets/', '/reference/'];
   await serveSite(fastify, { directory: SITE, page: 'explorer.html', routes: EXPLORER_ROUTES, api });
-  // What the explorer has to know of this installation before anybody has a key.
+  // Properties of this installation that the explorer needs before a key exists.
   fastify.get('/site.json', (_request, reply) =>
     reply.header('cache-control', 'no-cache').send({
       example_domain: site.exampleDomain(),
@@ -48,7 +48,7 @@ export async function servePages(
     }),
   );
   serveSuggestions(fastify, app);
-  // Some megabytes of script, which a scan without a server need not load.
+  // Loaded on demand: some megabytes of script, which a scan without a server does not need.
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   await fastify.register(scalar, {
     routePrefix: '/reference',
@@ -58,16 +58,16 @@ export async function servePages(
       pageTitle: TITLE,
       metaData: { title: TITLE },
       favicon: '/favicon.svg',
-      // Everything on this page comes from this server: no fonts, proxy, telemetry or assistants of others.
+      // Nothing on this page comes from another server: no fonts, proxy, telemetry or assistants.
       withDefaultFonts: false,
       telemetry: false,
       hideClientButton: true,
       showDeveloperTools: 'never',
       agent: { disabled: true },
       mcp: { disabled: true },
-      // So that the field for the key is there to begin with.
+      // Shows the field for the key initially.
       authentication: { preferredSecurityScheme: 'StackKey' },
-      // Opens on the introduction, with all tags in sight; the first tag alone would fill the list with the ledger's routes.
+      // Opens on the introduction with all tags visible; opening the first tag would fill the list with the ledger's routes.
       defaultOpenFirstTag: false,
     },
   });

@@ -1,17 +1,17 @@
-// What a reader may mean while still typing: names of domains and providers, and nothing else. The explorer's search box
-// asks this at each pause in the typing, so it needs no key, costs none of the key's day and leaves no receipt: it is the
-// page's own, like /site.json, and no part of the API, whose JSON answers are all signed.
+// Suggestions for the explorer's search box: names of domains and providers only. It is called at each pause in typing, so it needs
+// no key, does not count towards the quota and has no receipt: like /site.json it belongs to the page and not to the API, whose JSON
+// answers are all signed.
 import { type DomainIndex, searchDomains } from '@strata/analytics';
 import { countedNetworks, type HttpServer, RateWindow, Refusal } from '@strata/http';
 import { asciiPart } from './parameters.ts';
 
 const MAX_DOMAINS = 8;
 const MAX_PROVIDERS = 5;
-/** A domain name has no more (RFC 1035, 2.3.4). */
-const LONGEST = 253;
-/** What is shorter is in nearly every name: then only names that begin with it are told, and no aliases. */
+/** Maximum length of a domain name (RFC 1035, 2.3.4). */
+const MAX_LENGTH = 253;
+/** Shorter text is in nearly every name: then only names that begin with it are suggested, without aliases. */
 const ANYWHERE_FROM = 3;
-/** Of one address (its networks have more, see counted-address.ts): several readers behind it, each typing fast. */
+/** For one address (its networks have more, see counted-address.ts): several users behind it, each typing fast. */
 const RATE = { limit: 100, windowMs: 10_000 } as const;
 
 export interface Suggestions {
@@ -41,19 +41,19 @@ export function serveSuggestions(fastify: HttpServer['fastify'], known: Known): 
       throw new Refusal('quota_exceeded', undefined, { headers });
     }
     const { q = '' } = request.query;
-    // Too long, or given more than once.
-    if (typeof q !== 'string' || q.length > LONGEST) throw new Refusal('invalid_parameter');
+    // Too long, or repeated.
+    if (typeof q !== 'string' || q.length > MAX_LENGTH) throw new Refusal('invalid_parameter');
     return reply.header('cache-control', 'private, max-age=30').send(suggest(q));
   });
 }
 
-/** Exact names come first, then names that begin with the text, then names that hold it. */
+/** Exact names first, then names that begin with the text, then names that contain it. */
 export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: string) => Suggestions {
   const providers = [...rulebook.providers.values()].map(({ id, name, aliases }) => ({
     id,
     name,
     word: comparable(name),
-    others: [...new Set([id, ...aliases].map(comparable))],
+    otherNames: [...new Set([id, ...aliases].map(comparable))],
   }));
   const domainsOf = (id: string) => {
     const number = index.vocabulary.providers.find(id);
@@ -64,9 +64,9 @@ export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: strin
     if (wanted === '') return { domains: [], providers: [] };
     const isShort = wanted.length < ANYWHERE_FROM;
     const ranked = providers
-      .map(({ id, name, word, others }) => {
-        const words = isShort ? [word] : [word, ...others];
-        return { id, name, rank: Math.min(...words.map((each) => rankOf(each, wanted))) };
+      .map(({ id, name, word, otherNames }) => {
+        const candidates = isShort ? [word] : [word, ...otherNames];
+        return { id, name, rank: Math.min(...candidates.map((each) => rankOf(each, wanted))) };
       })
       .filter(({ rank }) => rank <= (isShort ? 1 : 2))
       .map((provider) => ({ ...provider, domains: domainsOf(provider.id) }))
@@ -78,7 +78,7 @@ export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: strin
   };
 }
 
-/** Where names that begin with the part are enough, a search is not needed for those that only hold it. */
+/** Names that contain the part are searched only if too few begin with it. */
 function domainsLike(index: DomainIndex, part: string): string[] {
   const { names } = index;
   const [from, to] = names.prefixRange(part);
@@ -94,7 +94,7 @@ function comparable(text: string): string {
   return text.normalize('NFC').trim().toLowerCase();
 }
 
-/** 0 the same, 1 begins so, 2 holds it, 3 does not. */
+/** 0: equal, 1: begins with it, 2: contains it, 3: no match. */
 function rankOf(word: string, wanted: string): number {
   const at = word.indexOf(wanted);
   if (at <= 0) return at < 0 ? 3 : word.length === wanted.length ? 0 : 1;

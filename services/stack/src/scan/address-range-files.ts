@@ -1,4 +1,4 @@
-// STRATA_ADDRESS_RANGES: files of published address ranges, or folders of them, read once at the start.
+// STRATA_ADDRESS_RANGES: files of published address ranges, or folders of them, read at the start.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { rangeMeanings } from '@strata/catalog';
@@ -11,14 +11,14 @@ import {
 } from '@strata/detect';
 import { StartError, startErrorOf } from '../start-error.ts';
 
-/** The largest that is published today, Azure's service tags, has 5 MiB. */
+/** The largest published file, Azure's service tags, has 5 MiB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 256;
-/** Of all files: they are held until the ranges of all are known. */
+/** Total of all files, which are in memory until all ranges are known. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 const ADVICE = 'see STRATA_ADDRESS_RANGES';
 
-/** Undefined where none are configured. Throws StartError: with half of its ranges detection would silently say other things. */
+/** Undefined if no file is configured. Throws StartError: incomplete ranges would silently change the detection. */
 export async function readAddressRanges(
   paths: readonly string[],
   catalog: readonly Provider[],
@@ -38,22 +38,22 @@ export async function readAddressRanges(
   return loadFiles(files, catalog);
 }
 
-/** For the log: what was read of each file, and who is named in them. */
+/** For the log: the read files and the providers in them. */
 export function describeRanges({ files, size, products, sizeBytes }: AddressRanges): object {
   return { files, ranges: size, providers: [...new Set(products.map(({ provider }) => provider))], sizeBytes };
 }
 
-/** The path itself, or what lies in the folder; neither hidden files nor folders within. */
-async function filesAt(given: string): Promise<string[]> {
+/** The path itself, or the files in the folder, without hidden files and subfolders. */
+async function filesAt(location: string): Promise<string[]> {
   try {
-    if (!(await stat(given)).isDirectory()) return [given];
-    const entries = await readdir(given, { withFileTypes: true });
+    if (!(await stat(location)).isDirectory()) return [location];
+    const entries = await readdir(location, { withFileTypes: true });
     const names = entries
       .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
       .map(({ name }) => name);
-    return names.sort().map((name) => path.join(given, name));
+    return names.sort().map((name) => path.join(location, name));
   } catch (cause) {
-    throw startErrorOf(cause, { doing: `read the address ranges at ${given}`, advice: ADVICE });
+    throw startErrorOf(cause, { doing: `read the address ranges at ${location}`, advice: ADVICE });
   }
 }
 

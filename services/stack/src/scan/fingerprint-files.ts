@@ -1,4 +1,4 @@
-// Files of community sets, read within bounds; what they hold is read by @strata/detect.
+// Reads files of community fingerprint sets within size limits; @strata/detect parses their content.
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,8 +17,8 @@ export interface FingerprintFiles {
 }
 
 /**
- * Reads every path: a file, or a folder with `technologies/*.json` or `*.json`, and `categories.json` beside them. Throws
- * StartError, which names the file, for one that is missing, too large or no JSON. A file's size is looked at before it is read.
+ * Reads every path: a file, or a folder with `technologies/*.json` or `*.json`, and `categories.json` beside them. Throws StartError
+ * with the file name if one is missing, too large or not JSON. Checks the size before reading.
  */
 export async function readFingerprintFiles(paths: readonly string[]): Promise<FingerprintFiles> {
   const names = (await Promise.all(paths.map(namesAt))).flat();
@@ -38,28 +38,28 @@ export async function readFingerprintFiles(paths: readonly string[]): Promise<Fi
   return { files, sizeBytes };
 }
 
-async function namesAt(given: string): Promise<readonly string[]> {
-  const found = await stat(given).catch((cause: unknown) => {
-    throw troubleWith(given, cause);
+async function namesAt(location: string): Promise<readonly string[]> {
+  const found = await stat(location).catch((cause: unknown) => {
+    throw startError(location, cause);
   });
-  if (!found.isDirectory()) return [given];
-  const inFolder = await jsonIn(given);
-  const below = await stat(path.join(given, TECHNOLOGIES)).catch(() => null);
+  if (!found.isDirectory()) return [location];
+  const inFolder = await jsonIn(location);
+  const below = await stat(path.join(location, TECHNOLOGIES)).catch(() => null);
   const names = below?.isDirectory()
     ? [
         ...inFolder.filter((name) => path.basename(name) === 'categories.json'),
-        ...(await jsonIn(path.join(given, TECHNOLOGIES))),
+        ...(await jsonIn(path.join(location, TECHNOLOGIES))),
       ]
     : inFolder;
   if (names.length === 0)
-    throw new StartError(`the folder ${given} has no fingerprints: no *.json, no ${TECHNOLOGIES}/*.json`);
+    throw new StartError(`the folder ${location} has no fingerprints: no *.json, no ${TECHNOLOGIES}/*.json`);
   return names;
 }
 
-/** Sorted, so that of two entries of one name the same one counts everywhere. */
+/** Sorted, so that duplicate entries resolve the same on every machine. */
 async function jsonIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder).catch((cause: unknown) => {
-    throw troubleWith(folder, cause);
+    throw startError(folder, cause);
   });
   return entries
     .filter((name) => name.endsWith('.json'))
@@ -69,10 +69,10 @@ async function jsonIn(folder: string): Promise<readonly string[]> {
 
 async function sizeOf(name: string): Promise<number> {
   const found = await stat(name).catch((cause: unknown) => {
-    throw troubleWith(name, cause);
+    throw startError(name, cause);
   });
-  // A pipe waits for a writer, and a device may have no end.
-  if (!found.isFile()) throw new StartError(`the fingerprints ${name} are no file`);
+  // A pipe would block, and a device may be endless.
+  if (!found.isFile()) throw new StartError(`the fingerprints ${name} are not a file`);
   const { size } = found;
   if (size <= MAX_FILE_BYTES) return size;
   throw new StartError(`the fingerprints ${name} are larger than ${MAX_FILE_BYTES / 2 ** 20} MiB`);
@@ -80,20 +80,20 @@ async function sizeOf(name: string): Promise<number> {
 
 async function readJson(name: string): Promise<unknown> {
   const text = await readFile(name, 'utf8').catch((cause: unknown) => {
-    throw troubleWith(name, cause);
+    throw startError(name, cause);
   });
   try {
     return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
   } catch (cause) {
-    throw new StartError(`the fingerprints ${name} are no JSON`, { cause });
+    throw new StartError(`the fingerprints ${name} are not JSON`, { cause });
   }
 }
 
-function troubleWith(name: string, cause: unknown): unknown {
+function startError(name: string, cause: unknown): unknown {
   return startErrorOf(cause, { doing: `read the fingerprints ${name}`, advice: 'see STRATA_FINGERPRINTS' });
 }
 
-/** Throws StartError where a path is wrong or nothing in it can be used. */
+/** Throws StartError if a path is wrong or no entry is usable. */
 export async function loadFingerprints(
   paths: readonly string[],
 ): Promise<{ readonly set: FingerprintSet; readonly sizeBytes: number }> {
@@ -107,7 +107,7 @@ export async function loadFingerprints(
   throw new StartError(`no technology of the fingerprints ${paths.join(', ')} can be used${why}`);
 }
 
-/** Names are a stranger's, and the message goes to a terminal. */
+/** Names are untrusted, and the message is printed to a terminal. */
 function withoutControls(text: string): string {
   return text.replaceAll(/\p{C}/gu, '\ufffd');
 }

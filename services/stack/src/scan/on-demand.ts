@@ -1,4 +1,4 @@
-// What is known of a domain, scanning it while the request waits when nothing is known yet.
+// The profile of a domain, with a scan during the request if it was never scanned.
 import { DAY_MS, dayOf } from '@strata/analytics';
 import { privateSuffixOf } from '@strata/detect';
 import { RateWindow, type RequestContext } from '@strata/http';
@@ -6,14 +6,14 @@ import type { Bound, Store, StoredProfile } from '@strata/store';
 import type { Config } from '../config.ts';
 import type { Scanner, ScanOutcome } from './scanner.ts';
 
-/** A request waits this long for a first scan; then it is told to come back. */
+/** Maximum wait for a first scan; then the client must retry. */
 const WAIT_MS = 5_000;
-/** What was asked for is reported to the schedule at this interval, at most this many names at once. */
+/** Interval at which requested domains are reported to the schedule, and the maximum number per report. */
 const MARK_MS = 60_000;
-const MAX_ASKED = 10_000;
-/** A scan that outlasted the wait is likely done by then. */
+const MAX_REQUESTED = 10_000;
+/** A scan that exceeds the wait is probably done by then. */
 const RETRY_SECONDS = 5;
-/** So many times the names of one private suffix are added below all of them in a day. */
+/** Daily limit over all private suffixes, as a multiple of the limit of one. */
 const SUFFIXES = 10;
 
 export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
@@ -23,9 +23,9 @@ export interface OnDemandDeps {
   readonly store: Pick<Store, 'domain' | 'keys' | 'onDemandDays' | 'work'>;
   readonly scanner: Scanner;
   readonly isOptedOut: (domain: string) => boolean;
-  /** Of quotas. */
+  /** The clock of quotas. */
   readonly now: () => Date;
-  /** That history goes by. */
+  /** The clock of the history. */
   readonly clock: () => Date;
 }
 
@@ -38,8 +38,8 @@ interface CountedName {
 export class OnDemand {
   readonly #perKey: RateWindow;
   readonly #waitMs: number;
-  /** Known domains that were asked for since the last report. */
-  readonly #asked = new Set<string>();
+  /** Known domains that were requested since the last report. */
+  readonly #requested = new Set<string>();
   #markedAt = 0;
 
   constructor(options: { readonly perHour: number; readonly now: () => Date; readonly waitMs?: number }) {
@@ -47,7 +47,7 @@ export class OnDemand {
     this.#perKey = new RateWindow({ limit: options.perHour, windowMs: 3_600_000, now: options.now });
   }
 
-  /** Counts a name below a private suffix, where names cost nothing; refuses it where there are enough for today. */
+  /** Counts a name below a private suffix, where names are free; refuses it above the daily limits. */
   async #countName(
     app: OnDemandDeps,
     domain: string,
@@ -77,7 +77,7 @@ export class OnDemand {
     );
   }
 
-  /** Notes what came of it, also where the request does not wait any more. Never rejects. */
+  /** Records the outcome, even after the request stopped waiting. Never rejects. */
   async #whenScanned(
     { store, clock }: OnDemandDeps,
     domain: string,
@@ -88,23 +88,23 @@ export class OnDemand {
       if (outcome?.kind === 'recorded') await store.work.markAsked([domain], clock());
       else if (counted) await store.onDemandDays.giveBack(counted.day, counted.bounds);
     } catch {
-      // A name counts that was not added, or a domain is forgotten early and scanned anew when it is asked for.
+      // At worst a name counts that was not added, or a domain is removed early and scanned again on request.
     }
   }
 
-  /** Each domain comes by after each of its scans, since its answer is kept until then. */
+  /** Called at least once after each scan of a domain, since its answer is cached until then. */
   #mark({ store, clock }: OnDemandDeps, domain: string): void {
-    if (this.#asked.size < MAX_ASKED) this.#asked.add(domain);
+    if (this.#requested.size < MAX_REQUESTED) this.#requested.add(domain);
     const now = clock();
     if (Math.abs(now.getTime() - this.#markedAt) < MARK_MS) return;
     this.#markedAt = now.getTime();
-    const names = [...this.#asked];
-    this.#asked.clear();
-    // A hint to the schedule, which nobody waits for and which the next request gives again.
+    const names = [...this.#requested];
+    this.#requested.clear();
+    // A hint for the schedule: not awaited, and repeated by the next request.
     store.work.markAsked(names, now).catch(() => {});
   }
 
-  /** The profile, or a refusal that says why there is none and when to come back. */
+  /** The profile, or a refusal with the reason and the time to retry. */
   async profile(app: OnDemandDeps, domain: string, context: RequestContext<DomainCodes>): Promise<StoredProfile> {
     const known = await app.store.domain(domain);
     if (known) {
@@ -125,7 +125,7 @@ export class OnDemand {
 
     if (app.isOptedOut(domain)) unknown(`${domain} asked not to be scanned.`);
     if (!app.config.isOnDemand) unknown(`${domain} has not been scanned, and scanning on demand is off here.`);
-    // A client that returns for a scan that is still under way causes no new one.
+    // A client that retries during a scan does not start another one.
     const isNew = !app.scanner.isScanning(domain);
     const waitSeconds = isNew ? this.#perKey.take(callerOf(context)) : 0;
     if (waitSeconds > 0) {
@@ -133,7 +133,7 @@ export class OnDemand {
     }
     const counted = isNew ? await this.#countName(app, domain, context) : undefined;
     const scan = app.scanner.scan(domain);
-    const noted = isNew ? this.#whenScanned(app, domain, { scan, counted }) : undefined;
+    const recordedOutcome = isNew ? this.#whenScanned(app, domain, { scan, counted }) : undefined;
     if (!scan) {
       context.refuse('unavailable', 'Too many domains are being scanned on demand right now.', {
         headers: { 'retry-after': String(RETRY_SECONDS) },
@@ -152,13 +152,13 @@ export class OnDemand {
       case 'failed':
         return unresolved();
       case 'recorded': {
-        // The scan's own announcement must not count against the answer that is made of it.
+        // The cache invalidation by this scan must not apply to the answer based on it.
         context.readsAnew();
-        // Before the answer: else the domain could be forgotten as one that was asked for long ago.
-        await noted;
+        // Must be stored before the answer: otherwise retention could remove the domain as requested long ago.
+        await recordedOutcome;
         const made = await app.store.domain(domain);
         if (made) return made;
-        // A name of the list that never showed anything: that it was looked for is recorded, and no more.
+        // A listed name without any observation: only the scan itself is recorded.
         return outcome.profile.state === 'nonexistent' ? unknown(`${domain} does not exist (NXDOMAIN).`) : unresolved();
       }
       default:

@@ -1,4 +1,4 @@
-// The fetcher of documents, set up as the prober is: the same resolvers, the same rules of whom it may visit, the same name.
+// The document fetcher with the prober's resolvers, address rules and user agent.
 import { createFetcher, type Fetcher } from '@strata/scan';
 import type { Config } from '../config.ts';
 import type { World } from '../context.ts';
@@ -19,5 +19,5 @@ export function openFetcher(config: Config, world: World): Fetcher {
   });
 }
 
-/** Who asks, and how to opt out. */
+/** Identifies the scanner and how to opt out. */
 export const userAgentOf = (config: Config) => `StrataBot/${API_VERSION} (+${config.contactUrl})`;

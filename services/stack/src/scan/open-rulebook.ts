@@ -1,4 +1,4 @@
-// The rulebook as this installation has it: the catalog, and what the operator adds to it.
+// The rulebook of this installation: the catalog with the operator's additions.
 import { open } from 'node:fs/promises';
 import { entries } from '@strata/catalog';
 import {
@@ -17,10 +17,10 @@ import { StartError, startErrorOf } from '../start-error.ts';
 import { readAddressRanges } from './address-range-files.ts';
 import { loadFingerprints } from './fingerprint-files.ts';
 
-/** A million domains are 30 MB. */
+/** A million domains take 30 MB. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
-/** Made once in a process, however many services it starts. */
+/** Created once per process, for any number of services. */
 const bundled: { catalog?: readonly Provider[]; rulebook?: Rulebook } = {};
 
 function bundledCatalog(): readonly Provider[] {
@@ -33,7 +33,7 @@ function bundledRulebook(): Rulebook {
   return bundled.rulebook;
 }
 
-/** Rejects with StartError that names the setting where a file cannot be used. */
+/** Rejects with StartError that names the setting if a file is unusable. */
 export async function openRulebook(
   settings: Partial<Pick<Config, 'sectorsFile' | 'addressRanges' | 'fingerprints'>>,
   catalogEntries: readonly unknown[] = entries,

@@ -1,4 +1,4 @@
-// Constructs what a scan needs, for the service and for scans without one.
+// The composition root of scanning, for the service and for scans without a server.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -14,19 +14,19 @@ import { userAgentOf } from './open-fetcher.ts';
 import { openRulebook } from './open-rulebook.ts';
 import { createScanner, type ScannerDeps } from './scanner.ts';
 
-/** A name that exists for as long as DNS does. */
-const SURE_NAME = 'com';
-/** On-demand scans that may run at once, whoever asks. */
+/** A name that always exists. */
+const KNOWN_NAME = 'com';
+/** Concurrent on-demand scans of all clients. */
 const ON_DEMAND_CONCURRENCY = 32;
 
-/** A folder of the data directory, there from the first to the last change of a restore: half of a set must not be served. */
+/** A folder in the data directory during a restore: an incomplete data set must not be served. */
 export const RESTORING = 'restoring';
 
-/** Opens the configured database, making the data directory on first use. */
+/** Opens the configured database; creates the data directory on first use. */
 export async function openConfiguredStore(config: Config, { now }: Pick<World, 'now'> = {}): Promise<Store> {
   await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-    const doing = `make the data directory ${config.dataDirectory}`;
-    throw startErrorOf(cause, { doing, advice: 'choose another with STRATA_DATA' });
+    const doing = `create the data directory ${config.dataDirectory}`;
+    throw startErrorOf(cause, { doing, advice: 'choose another one with STRATA_DATA' });
   });
   if (existsSync(path.join(config.dataDirectory, RESTORING)))
     throw new StartError(
@@ -36,7 +36,7 @@ export async function openConfiguredStore(config: Config, { now }: Pick<World, '
   return openStore(databaseUrl, { ...(now ? { now } : {}), poolSize, rescanAfterMs });
 }
 
-/** Opens what a scan needs; `onRecorded` hears of each recorded scan before its outcome is given out. */
+/** Opens the dependencies of a scan; `onRecorded` is called for each recorded scan before its outcome is returned. */
 export async function openScanning(
   config: Config,
   deps: { readonly logger: Logger } & Partial<Pick<ScannerDeps, 'onRecorded' | 'onScanned'>>,
@@ -53,7 +53,7 @@ export async function openScanning(
     ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
   };
   const resolver = stack.use(new Resolver(resolving));
-  const isDnsWorking = async () => (await resolver.query(SURE_NAME, 'NS')).status === 'found';
+  const isDnsWorking = async () => (await resolver.query(KNOWN_NAME, 'NS')).status === 'found';
   const prober = createProber({
     probeLabels: rulebook.probeLabels,
     keepSource: rulebook.sets?.needsSource ?? false,
@@ -91,7 +91,7 @@ export async function openScanning(
   };
 }
 
-/** Never scans without the list that was configured. */
+/** Fails if the list is unreadable: never scans without the configured list. */
 async function readOptOut(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
     throw startErrorOf(cause, { doing: `read the opt-out list ${file}`, advice: 'see STRATA_OPT_OUT_FILE' });

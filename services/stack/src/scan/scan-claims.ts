@@ -1,5 +1,5 @@
-// The share of the schedule that this process works off: domains leased from the store, held while they are waited for or scanned,
-// and given back when it stops.
+// The part of the schedule that this process works on: domains leased from the store, renewed until they are scanned, and released
+// at the stop.
 import { randomUUID } from 'node:crypto';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
@@ -13,26 +13,26 @@ export interface ScanClaimsDeps {
 }
 
 export interface ScanClaimsOptions {
-  /** Domains leased at once. */
+  /** Maximum leased domains. */
   readonly limit: number;
-  /** After a kill others wait so long; a scan takes less, or is renewed. */
+  /** Delay before other processes take over after a crash; longer than a scan, or renewed. */
   readonly leaseMs: number;
 }
 
-/** How long the schedule sleeps when nothing is due. */
+/** Delay between claims if nothing is due. */
 const IDLE_MS = 1_000;
 
 export class ScanClaims implements AsyncDisposable {
   readonly #holder = randomUUID();
   readonly #deps: ScanClaimsDeps;
   readonly #options: ScanClaimsOptions;
-  /** Leased, and nobody scans them yet; the next one last. */
+  /** Leased domains whose scan has not begun; the next one last. */
   #queue: string[] = [];
-  /** Those that are being scanned. */
-  readonly #begun = new Set<string>();
+  /** Domains with a scan in progress. */
+  readonly #scanning = new Set<string>();
   #refill: Promise<void> | undefined;
   readonly #renewing: NodeJS.Timeout;
-  /** What is asked of the store meanwhile. */
+  /** Store operations in progress. */
   #asking: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
   readonly #reading: FailureLog;
@@ -43,13 +43,13 @@ export class ScanClaims implements AsyncDisposable {
     this.#options = options;
     this.#reading = new FailureLog(deps.logger, { what: 'reading the schedule' });
     this.#renewal = new FailureLog(deps.logger, { what: 'renewing the leases of domains' });
-    // Twice within a lease, so that one failure loses none.
+    // Several times within a lease, so that one failure does not lose it.
     this.#renewing = setInterval(() => {
       this.#asking = this.#asking.then(() => this.#renew());
     }, options.leaseMs / 3).unref();
   }
 
-  /** The next domain, as soon as one is due; undefined once `signal` aborts. Tell with `end` when it is done with. */
+  /** The next due domain; waits for one, and returns undefined after `signal` aborts. Call `end` after its scan. */
   async take(signal: AbortSignal): Promise<string | undefined> {
     while (this.#queue.length === 0 && !signal.aborted) {
       this.#refill ??= this.#fill(signal).finally(() => {
@@ -59,29 +59,29 @@ export class ScanClaims implements AsyncDisposable {
     }
     if (signal.aborted) return undefined;
     const domain = this.#queue.pop();
-    if (domain !== undefined) this.#begun.add(domain);
+    if (domain !== undefined) this.#scanning.add(domain);
     return domain;
   }
 
-  /** What was recorded is leased no more; what was not comes again when its lease ends. */
+  /** Recording a scan releases its lease; otherwise the domain is due again when the lease expires. */
   end(domain: string): void {
-    this.#begun.delete(domain);
+    this.#scanning.delete(domain);
   }
 
-  /** One that is never to be scanned is asked about again as late as if it had been. */
-  putOff(domain: string): void {
+  /** Reschedules a domain that must not be scanned, as after a scan. */
+  reschedule(domain: string): void {
     const { store, now, logger } = this.#deps;
-    const putOff = async () => {
+    const reschedule = async () => {
       await store.work.putOff(domain, now());
-      this.#begun.delete(domain);
+      this.#scanning.delete(domain);
     };
-    this.#asking = Promise.all([this.#asking, putOff()]).then(
+    this.#asking = Promise.all([this.#asking, reschedule()]).then(
       () => {},
-      (error: unknown) => logger.error({ err: error, domain }, 'a domain that is not scanned could not be put off'),
+      (error: unknown) => logger.error({ err: error, domain }, 'a domain that is not scanned could not be rescheduled'),
     );
   }
 
-  /** Gives back what nobody has begun; call it when the signal of `take` aborts. */
+  /** Releases domains whose scan has not begun; call it when the signal of `take` aborts. */
   stop(): Promise<void> {
     this.#stopped ??= (async () => {
       await this.#refill;
@@ -92,7 +92,7 @@ export class ScanClaims implements AsyncDisposable {
     return this.#stopped;
   }
 
-  /** Gives back all. */
+  /** Releases all domains. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#renewing);
     await this.stop();
@@ -117,21 +117,21 @@ export class ScanClaims implements AsyncDisposable {
     if (claimed.length === 0) await sleep(IDLE_MS, signal);
   }
 
-  /** By name: what the store leased to us in an answer that never came must end. */
+  /** Renews by name: a lease whose answer was lost must expire. */
   async #renew(): Promise<void> {
     const { store, now, logger } = this.#deps;
-    const held = [...this.#begun, ...this.#queue];
+    const held = [...this.#scanning, ...this.#queue];
     if (held.length === 0) return;
     const claim = { holder: this.#holder, leaseMs: this.#options.leaseMs };
     try {
-      const gone = new Set(await store.work.renew(held, claim, now()));
+      const expired = new Set(await store.work.renew(held, claim, now()));
       this.#renewal.recovered();
-      // Whoever has them now scans them; what is being scanned here is recorded all the same, and changes nothing twice.
-      const lost = this.#queue.filter((domain) => gone.has(domain));
-      this.#queue = this.#queue.filter((domain) => !gone.has(domain));
-      const overrun = [...this.#begun].filter((domain) => gone.has(domain));
+      // Another process scans them now; a scan in progress here is still recorded, which has no duplicate effect.
+      const lost = this.#queue.filter((domain) => expired.has(domain));
+      this.#queue = this.#queue.filter((domain) => !expired.has(domain));
+      const overrun = [...this.#scanning].filter((domain) => expired.has(domain));
       if (lost.length + overrun.length > 0)
-        logger.warn({ lost: lost.length, overrun }, 'leases of domains have run out: others may scan them');
+        logger.warn({ lost: lost.length, overrun }, 'leases of domains have expired: other processes may scan them');
     } catch (error) {
       this.#renewal.failed(error);
     }
@@ -140,7 +140,7 @@ export class ScanClaims implements AsyncDisposable {
   async #release(domains?: readonly string[]): Promise<void> {
     const { store, logger } = this.#deps;
     await store.work.release(this.#holder, domains).catch((error: unknown) => {
-      logger.warn({ err: error }, 'leases of domains could not be given back: they end by themselves');
+      logger.warn({ err: error }, 'leases of domains could not be released: they will expire');
     });
   }
 }

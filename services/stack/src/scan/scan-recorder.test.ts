@@ -70,7 +70,7 @@ describe('the share of the schedule that a process has', () => {
   it('does not come back at once with what is not to be scanned', async () => {
     await using opened = await open();
     const { store, claims, running } = opened;
-    claims.putOff((await claims.take(running.signal)) ?? '');
+    claims.reschedule((await claims.take(running.signal)) ?? '');
     await claims[Symbol.asyncDispose]();
     assert.deepEqual(await store.due(new Date(T0), 5), ['b.com', 'c.com', 'd.com']);
   });
@@ -79,7 +79,7 @@ describe('the share of the schedule that a process has', () => {
     await using opened = await open();
     const { store, claims, running, log } = opened;
     store.work.putOff = () => Promise.reject(new Error('the database does not answer'));
-    claims.putOff((await claims.take(running.signal)) ?? '');
+    claims.reschedule((await claims.take(running.signal)) ?? '');
     await claims[Symbol.asyncDispose]();
     assert.match(log.join(), /could not be put off/);
   });

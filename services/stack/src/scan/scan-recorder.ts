@@ -1,9 +1,9 @@
-// Scans on their way into the store: written in batches, since on a shared database every transaction waits for its turn.
+// Writes scans to the store in batches, since each transaction waits for a lock on a shared database.
 import type { RecordedScan, RecordOptions, ScanRecord, Store } from '@strata/store';
 
-/** So that whoever waits for an answer waits behind one batch for tens of milliseconds at most, on a database of one's own as well. */
+/** Limits a batch, and so the wait of a request behind it, to tens of milliseconds. */
 const MAX_AT_ONCE = 64;
-/** A scan takes seconds: waiting so long for others costs nothing. */
+/** Time to collect a batch; negligible against the seconds of a scan. */
 const LINGER_MS = 20;
 
 interface Waiting {
@@ -13,8 +13,8 @@ interface Waiting {
 }
 
 /**
- * `record` resolves when the scan is committed, and rejects when it is not. One batch is written at a time; what comes meanwhile
- * is the next. The queue is as long as there are scans under way, since each waits for its own.
+ * `record` resolves when the scan is committed, and rejects if it is not. One batch is written at a time; scans that arrive during a write
+ * form the next one. The number of concurrent scans bounds the queue, since each waits for its own record.
  */
 export class ScanRecorder {
   readonly #store: Pick<Store, 'recordScans'>;
@@ -28,7 +28,7 @@ export class ScanRecorder {
     this.#options = options;
   }
 
-  /** `isAwaited`: a request waits for it; it goes before the others, with the next batch, and at once when there is none under way. */
+  /** `isAwaited`: a request waits for it; the scan is first in the next batch, which is written immediately if no write is in progress. */
   record(scan: ScanRecord, { isAwaited }: { readonly isAwaited: boolean }): Promise<RecordedScan> {
     return new Promise((resolve, reject) => {
       const waiting = { scan, resolve, reject };
@@ -44,7 +44,7 @@ export class ScanRecorder {
     this.#timer = undefined;
     if (this.#isWriting) return;
     this.#isWriting = true;
-    // What has gathered while a batch was written has waited enough.
+    // Scans collected during a write are written without delay.
     while (this.#waiting.length > 0) await this.#write(this.#waiting.splice(0, MAX_AT_ONCE));
     this.#isWriting = false;
   }
@@ -55,8 +55,8 @@ export class ScanRecorder {
         batch.map(({ scan }) => scan),
         this.#options,
       );
-      for (const [place, { resolve, reject }] of batch.entries()) {
-        const result = results[place];
+      for (const [position, { resolve, reject }] of batch.entries()) {
+        const result = results[position];
         if (result?.status === 'fulfilled') resolve(result.value);
         else reject(result?.reason);
       }

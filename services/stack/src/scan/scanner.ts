@@ -1,4 +1,4 @@
-// Decides when a domain is scanned: the schedule (what is due, in the background) and on demand (while a request waits).
+// Runs scans: of the schedule in the background, and on demand during requests.
 import { context, trace } from '@opentelemetry/api';
 import { detect, type Evidence, type Profile, type Rulebook } from '@strata/detect';
 import type { Prober } from '@strata/scan';
@@ -7,11 +7,11 @@ import type { Logger } from 'pino';
 import { ScanClaims } from './scan-claims.ts';
 import { ScanRecorder } from './scan-recorder.ts';
 
-/** How one scan of a domain ended. `failed` is our own trouble (the database), already logged. */
+/** The outcome of a scan. `failed` is an internal error (the database), already logged. */
 export type ScanOutcome =
   | { readonly kind: 'recorded'; readonly profile: Profile; readonly recorded: RecordedScan }
   | { readonly kind: 'nonexistent' }
-  /** Nothing could be resolved, and nothing was known before. */
+  /** Nothing could be resolved, and the domain is not tracked. */
   | { readonly kind: 'unmeasured' }
   | { readonly kind: 'opted-out' }
   | { readonly kind: 'failed' };
@@ -24,32 +24,32 @@ export interface ScannerDeps {
   readonly rulebook: Rulebook;
   readonly logger: Logger;
   readonly now: () => Date;
-  /** Whether names that surely exist can be resolved. */
+  /** Whether a name that always exists can be resolved. */
   readonly isDnsWorking: () => Promise<boolean>;
-  /** Called after each recorded scan, before its outcome is given out: what answers about the domain are now stale. */
+  /** Called after each recorded scan, before its outcome is returned: cached answers about the domain are outdated. */
   readonly onRecorded: (profile: Profile, recorded: RecordedScan) => void;
-  /** Hears of each scan, how it ended and how long it took in milliseconds. */
+  /** Called for each scan with its outcome and its duration in milliseconds. */
   readonly onScanned?: ((kind: ScanOutcome['kind'], ms: number) => void) | undefined;
 }
 
 export interface ScannerOptions {
   readonly confirmAfterMs: number;
-  /** Probes of the schedule that run at once. On-demand scans come on top, at most `onDemandConcurrency`. */
+  /** Concurrent probes of the schedule, in addition to at most `onDemandConcurrency` on-demand scans. */
   readonly concurrency: number;
   readonly onDemandConcurrency: number;
   readonly isOptedOut: (domain: string) => boolean;
-  /** How long domains of the schedule are this process's without a sign of life; two minutes by default. */
+  /** Duration of a lease; two minutes by default. */
   readonly leaseMs?: number;
 }
 
 export interface Scanner extends AsyncDisposable {
-  /** Scans now, sharing a scan of the same domain that is already under way. Undefined when there is no room. */
+  /** Scans now, sharing a scan of the same domain in progress. Undefined if the concurrency limit is reached. */
   scan(domain: string): Promise<ScanOutcome> | undefined;
-  /** Whether a scan of the domain is under way. */
+  /** Whether a scan of the domain is in progress. */
   isScanning(domain: string): boolean;
   /**
-   * Works off what is due until `signal` aborts, beside other processes on the same store; returns when the last probe has ended and
-   * what was not begun is given back.
+   * Scans due domains until `signal` aborts, concurrently with other processes on the same store; returns after the last probe has
+   * ended and the remaining domains are released.
    */
   run(signal: AbortSignal): Promise<void>;
   /** Scans these domains and ends; `onDone` is called after each. */
@@ -58,13 +58,13 @@ export interface Scanner extends AsyncDisposable {
 
 const tracer = trace.getTracer('strata-stack');
 
-/** A probe takes seconds, most of a minute at the worst. */
+/** A probe takes seconds, at worst most of a minute. */
 const LEASE_MS = 120_000;
 
 export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scanner {
   const { store, prober, rulebook, logger, now } = deps;
-  const underWay = new Map<string, Promise<ScanOutcome>>();
-  /** Domains for which a request waits. */
+  const inProgress = new Map<string, Promise<ScanOutcome>>();
+  /** Domains that a request waits for. */
   const awaited = new Set<string>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -73,8 +73,8 @@ export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scann
   const redetect = (evidence: Evidence) => detect(evidence, rulebook);
   const recorder = new ScanRecorder(store, { confirmAfterMs: options.confirmAfterMs, redetect });
 
-  /** A resolver that knows no name at all says of every domain that it does not exist; that is our trouble, not theirs. */
-  async function believed(profile: Profile): Promise<Profile> {
+  /** A broken resolver reports every domain as nonexistent: that is not evidence about the domain. */
+  async function verifyState(profile: Profile): Promise<Profile> {
     if (profile.state !== 'nonexistent' || (await deps.isDnsWorking())) return profile;
     return { ...profile, state: 'unmeasured', services: [] };
   }
@@ -84,8 +84,8 @@ export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scann
     try {
       const startedAt = now();
       const evidence = await prober.probe(domain, { signal: stopping.signal });
-      const profile = await believed(detect(evidence, rulebook));
-      // A name that nobody put on the list and that shows nothing leaves no trace; one that we knew and that is gone is history.
+      const profile = await verifyState(detect(evidence, rulebook));
+      // An untracked name without any observation is not stored; a tracked one that was removed is part of the history.
       if ((profile.state === 'nonexistent' || profile.state === 'unmeasured') && !(await store.isTracked(domain))) {
         return { kind: profile.state };
       }
@@ -100,28 +100,28 @@ export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scann
   }
 
   function share(domain: string): Promise<ScanOutcome> {
-    const running = underWay.get(domain);
+    const running = inProgress.get(domain);
     if (running) return running;
     const startedAt = performance.now();
     const span = tracer.startSpan('scan', { attributes: { 'strata.domain': domain } });
     const started = context
       .with(trace.setSpan(context.active(), span), () => scanOnce(domain))
       .then((outcome) => {
-        const ended = endOf(outcome);
+        const ended = metricOutcome(outcome);
         deps.onScanned?.(ended, performance.now() - startedAt);
         span.setAttribute('strata.outcome', ended).end();
         return outcome;
       })
       .finally(() => {
-        underWay.delete(domain);
+        inProgress.delete(domain);
         awaited.delete(domain);
       });
-    underWay.set(domain, started);
+    inProgress.set(domain, started);
     return started;
   }
 
   function scan(domain: string): Promise<ScanOutcome> | undefined {
-    const running = underWay.get(domain);
+    const running = inProgress.get(domain);
     if (!running && onDemand >= options.onDemandConcurrency) return undefined;
     awaited.add(domain);
     if (running) return running;
@@ -146,14 +146,14 @@ export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scann
     await using claims = new ScanClaims({ store, logger, now }, { limit: concurrency * 2, leaseMs });
     signal.addEventListener('abort', () => void claims.stop(), { once: true });
     const onDone: OnDone = (domain, outcome) => {
-      // Else it would be due for ever, and first.
-      if (outcome.kind === 'opted-out') claims.putOff(domain);
+      // Otherwise it would stay due, and first.
+      if (outcome.kind === 'opted-out') claims.reschedule(domain);
       else claims.end(domain);
     };
     await work(() => claims.take(signal), onDone, signal);
   }
 
-  /** Kept, so that whoever disposes of the scanner waits for it too. */
+  /** Tracked, so that disposal waits for it. */
   function run(signal: AbortSignal): Promise<void> {
     const schedule = runSchedule(signal).finally(() => running.delete(schedule));
     running.add(schedule);
@@ -167,18 +167,18 @@ export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scann
 
   return {
     scan,
-    isScanning: (domain) => underWay.has(domain),
+    isScanning: (domain) => inProgress.has(domain),
     run,
     runAll,
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      await Promise.allSettled([...underWay.values(), ...running]);
+      await Promise.allSettled([...inProgress.values(), ...running]);
     },
   };
 }
 
-/** What it was worth to whoever watches over scans: one that saw nothing of a domain that we follow is recorded, and still saw nothing. */
-function endOf(outcome: ScanOutcome): ScanOutcome['kind'] {
+/** The outcome for metrics: a scan without observations of a tracked domain is recorded, but counts by its state. */
+function metricOutcome(outcome: ScanOutcome): ScanOutcome['kind'] {
   if (outcome.kind !== 'recorded') return outcome.kind;
   const { state } = outcome.profile;
   return state === 'unmeasured' || state === 'nonexistent' ? state : 'recorded';

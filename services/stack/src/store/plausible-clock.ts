@@ -1,12 +1,12 @@
-// Whether history may be deleted by a clock. One that is set ahead would delete history that is not old.
+// Decides whether history may be deleted by the current clock: a clock that is ahead would delete recent history.
 import { DAY_MS } from '@strata/analytics';
 import type { Store } from '@strata/store';
 
 const HOUR_MS = 3_600_000;
 
 /**
- * Compares the clock with the latest time that was accepted, which the store keeps, or else with the newest scan. A clock that is more
- * than a day past that is accepted after it has been consistent with the steady clock for a day. A scan or a restart does not shorten this.
+ * Compares the clock with the latest accepted time, which the store keeps, or else with the newest scan. A clock that is more than a
+ * day later is accepted after it has been consistent with the monotonic clock for a day. Scans and restarts do not shorten this.
  */
 export class PlausibleClock {
   readonly #retention: Pick<Store['retention'], 'acceptedTime' | 'acceptTime'>;
@@ -21,7 +21,7 @@ export class PlausibleClock {
     this.#steadyMs = steadyMs;
   }
 
-  /** Gives the accepted time that `at` is too far past; undefined where `at` is accepted. */
+  /** The accepted time that `at` exceeds by too much; undefined if `at` is accepted. */
   async refusedBy(at: Date): Promise<Date | undefined> {
     const accepted = await this.#retention.acceptedTime();
     if (accepted && at.getTime() - accepted.getTime() > DAY_MS) {

@@ -1,30 +1,30 @@
-// Settings of the retention of history.
+// Settings for the retention of history.
 import { DAY_MS, FLOW_DAYS, WINDOW_DAYS } from '@strata/analytics';
 import { z } from 'zod';
 import type { Retention } from './retention.ts';
 
 const Days = z.coerce.number().int().min(1).max(36_500);
-/** The window before a day, and the week for which a day is judged late. */
+/** The window before a day, and the week within which a day may be evaluated late. */
 const JUDGED_DAYS = WINDOW_DAYS + 8;
-/** At up to twice the usual interval, and a half of it more by chance. */
+/** Scans within the retention, at up to twice the usual interval plus jitter of a half. */
 const SCANS_BEFORE_FORGETTING = 4;
 
 export const RetentionEnvironment = z.object({
-  STRATA_ON_DEMAND_DAYS: Days.min(8, 'must be at least 8: for a week a domain is scanned more often').default(90),
+  STRATA_ON_DEMAND_DAYS: Days.min(8, 'must be at least 8: new domains are scanned more often for a week').default(90),
   STRATA_STREAM_DAYS: Days.default(90),
   STRATA_EVENT_DAYS: Days.default(30),
   STRATA_SCAN_DAYS: Days.min(
     JUDGED_DAYS,
-    `must be at least ${JUDGED_DAYS}, the days that domains are judged by`,
+    `must be at least ${JUDGED_DAYS}, the days for the evaluation of domains`,
   ).default(90),
   STRATA_CHANGE_DAYS: Days.min(
     FLOW_DAYS + 1,
-    `must be at least ${FLOW_DAYS + 1}: windows reach as far back`,
+    `must be at least ${FLOW_DAYS + 1}:: windows reach back this far`,
   ).optional(),
-  STRATA_ALERT_DAYS: Days.min(8, 'must be at least 8: for a week an alert is not raised again').optional(),
+  STRATA_ALERT_DAYS: Days.min(8, 'must be at least 8: an alert is not repeated for a week').optional(),
   STRATA_ANOMALY_DAYS: Days.min(
     JUDGED_DAYS,
-    `must be at least ${JUDGED_DAYS}, the days that others are judged by`,
+    `must be at least ${JUDGED_DAYS}, the days for the evaluation of other anomalies`,
   ).optional(),
 });
 
@@ -41,7 +41,7 @@ export function retentionOf(
     anomalies: ms(value.STRATA_ANOMALY_DAYS),
     stream: ms(value.STRATA_STREAM_DAYS),
     feedItems: ms(feedDays),
-    // A request is noted when the answer is made anew, after a scan: several scans fit into the time.
+    // Requests are recorded only when an answer is recomputed after a scan: the time must cover several scans.
     onDemand: Math.max(value.STRATA_ON_DEMAND_DAYS * DAY_MS, SCANS_BEFORE_FORGETTING * rescanAfterMs),
   });
 }

@@ -7,7 +7,7 @@ import { until } from '../../../../tests/support/until.ts';
 import { recordMentions } from '../test/polling.ts';
 import { evidenceAt, recordScan } from '../test/recorded-scans.ts';
 import { PlausibleClock } from './plausible-clock.ts';
-import { dropOldHistory, paceAfter } from './retention.ts';
+import { dropOldHistory, nextBatch } from './retention.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const FOR_EVER = {
@@ -24,8 +24,8 @@ describe('old history', () => {
       [9, 100, 125, 36],
       [90_000, 120, 100, 1_000],
     ] as const)
-      assert.deepEqual(paceAfter(tookMs, { limit, maxLimit: 500 }), { limit: next, pauseMs });
-    assert.equal(paceAfter(100, { limit: 12, maxLimit: 50 }).limit, 10);
+      assert.deepEqual(nextBatch(tookMs, { limit, maxLimit: 500 }), { limit: next, pauseMs });
+    assert.equal(nextBatch(100, { limit: 12, maxLimit: 50 }).limit, 10);
   });
 
   it('is dropped in batches after the time that the settings say, until the service stops; failures are logged', async () => {

@@ -1,14 +1,14 @@
-// Drops what is older than the settings say: every hour, in batches between which others have their turn.
+// Deletes history older than the configured retention: every hour, in batches with pauses for other work.
 import type { HistoryTable, Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { sleep } from '../sleep.ts';
 import { PlausibleClock } from './plausible-clock.ts';
 
-/** How long each table keeps its rows, in milliseconds; undefined: for ever. */
+/** Retention of each table in milliseconds; undefined: unlimited. */
 export type Retention = Readonly<Record<HistoryTable | 'stream', number | undefined>> & {
-  /** Domains that requests have added, from when one was last asked for. */
+  /** Domains added by requests, since their last request. */
   readonly onDemand: number | undefined;
-  /** Items of feeds. */
+  /** Feed items. */
   readonly feedItems: number | undefined;
 };
 
@@ -16,29 +16,29 @@ export interface RetentionDeps {
   readonly store: Pick<Store, 'retention' | 'stream' | 'feeds'>;
   readonly retention: Retention;
   readonly logger: Logger;
-  /** Of publication. */
+  /** The clock of publication. */
   readonly now: () => Date;
-  /** That history goes by. */
+  /** The clock of the history. */
   readonly clock: () => Date;
 }
 
 const EVERY_MS = 3_600_000;
-/** Rows, and domains with their services and evidence, in one batch at most. */
+/** Maximum rows, and domains with their services and evidence, per batch. */
 const MAX_ROWS = 500;
 const MAX_DOMAINS = 50;
 const MAX_ITEMS = 200;
-/** On SQLite no request is served during a batch, and on PostgreSQL no other process writes. What a row costs depends on its table. */
+/** Target duration: a batch blocks requests on SQLite, and other writers on PostgreSQL. The cost of a row depends on its table. */
 const MAX_BATCH_MS = 20;
-/** The smallest batch, as a share of the largest: far from the server a batch takes as long whatever its size. */
+/** Minimum batch as a fraction of the maximum: with a remote server the duration hardly depends on the size. */
 const MIN_SHARE = 0.2;
-/** Between two batches. Deleting takes a fifth of the time at most. */
+/** Pause between batches, so that deletion takes at most a fifth of the time. */
 const MIN_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 1_000;
 const PAUSE_PER_BATCH = 4;
-/** Changes before scans: a scan stays as long as a change names it. */
+/** Changes before scans: a scan is kept while a change refers to it. */
 const ORDER = ['events', 'changes', 'scans', 'alerts', 'anomalies'] as const satisfies readonly HistoryTable[];
 
-/** Until `signal` aborts. */
+/** Runs until `signal` aborts. */
 export async function dropOldHistory(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
   const { store, logger, clock } = deps;
   const plausible = new PlausibleClock(store.retention);
@@ -61,8 +61,8 @@ export async function dropOldHistory(deps: RetentionDeps, signal: AbortSignal): 
   }
 }
 
-/** The size of the next batch and the pause before it, by how long the last batch took, waiting included. */
-export function paceAfter(tookMs: number, { limit, maxLimit }: { readonly limit: number; readonly maxLimit: number }) {
+/** The size of the next batch and the pause before it, from the duration of the last batch including waits. */
+export function nextBatch(tookMs: number, { limit, maxLimit }: { readonly limit: number; readonly maxLimit: number }) {
   const fitting = Math.round(tookMs > MAX_BATCH_MS ? limit / 2 : limit * 1.25);
   return {
     limit: Math.min(Math.max(fitting, Math.ceil(maxLimit * MIN_SHARE)), maxLimit),
@@ -70,7 +70,7 @@ export function paceAfter(tookMs: number, { limit, maxLimit }: { readonly limit:
   };
 }
 
-/** The times are read once: a clock that is set during a pass does not change what the pass deletes. */
+/** The times are fixed for a pass: a clock change does not affect it. */
 async function dropOnce(
   { store, retention }: RetentionDeps,
   { at, publishedAt }: { readonly at: Date; readonly publishedAt: Date },
@@ -85,9 +85,9 @@ async function dropOnce(
     for (let limit = maxLimit; !signal.aborted; ) {
       const startedAt = performance.now();
       if (!(await batch(keepMs, limit))) return;
-      const pace = paceAfter(performance.now() - startedAt, { limit, maxLimit });
-      limit = pace.limit;
-      await sleep(pace.pauseMs, signal);
+      const next = nextBatch(performance.now() - startedAt, { limit, maxLimit });
+      limit = next.limit;
+      await sleep(next.pauseMs, signal);
     }
   };
   for (const table of ORDER) {

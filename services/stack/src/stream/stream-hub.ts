@@ -1,13 +1,13 @@
-// Live subscribers of the public stream: one encoding of each event for all of them; replay, cut over, go live.
+// Live subscribers of the public stream: replay from the log, then live; each event is encoded once for all of them.
 
 import { formatSse, formatSsePlace, type SseClient } from '@strata/http';
 import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from '@strata/store';
 
 export interface HubOptions {
-  /** Events kept in memory for those who come back soon. */
+  /** Events kept in memory for clients that reconnect. */
   readonly recent?: number;
-  /** Called when events were told, before subscribers get them. */
-  readonly onTold?: () => void;
+  /** Called after events are read, before subscribers get them. */
+  readonly onPublished?: () => void;
 }
 
 const RECENT = 2_000;
@@ -27,18 +27,18 @@ export class StreamHub {
   readonly #table: StreamTable;
   readonly #recent: number;
   #ring: Encoded[] = [];
-  /** Everything up to this number has been handed to every live subscriber. */
+  /** Every live subscriber has got everything up to this number. */
   #seq = 0;
   readonly #live = new Set<Subscriber>();
   #reading: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  readonly #onTold: () => void;
+  readonly #onPublished: () => void;
 
-  private constructor(table: StreamTable, { recent = RECENT, onTold = () => {} }: HubOptions) {
+  private constructor(table: StreamTable, { recent = RECENT, onPublished = () => {} }: HubOptions) {
     this.#table = table;
     this.#recent = recent;
-    this.#onTold = onTold;
+    this.#onPublished = onPublished;
   }
 
   static async open(table: StreamTable, options: HubOptions = {}): Promise<StreamHub> {
@@ -51,14 +51,14 @@ export class StreamHub {
     return this.#live.size;
   }
 
-  /** Number of the newest event told. */
+  /** Number of the newest event sent. */
   get latestSeq(): number {
     return this.#seq;
   }
 
   /**
-   * Hands everybody what any process has told before this call; in order, without a gap, since it is read in the order in which it
-   * became durable. One reader at a time, since two would both hand out what they read; whoever comes meanwhile shares the next round.
+   * Sends all subscribers the events that any process published before this call, in order and without gaps, since they are read in
+   * the order of their commits. Only one reader runs, since two would duplicate events; calls during a run share the next one.
    */
   catchUp(): Promise<void> {
     if (!this.#reading) {
@@ -78,13 +78,13 @@ export class StreamHub {
   async #read(): Promise<void> {
     for (;;) {
       const events = await this.#table.since(this.#seq, REPLAY_AT_ONCE);
-      if (events.length > 0) this.#onTold();
-      this.#tell(events);
+      if (events.length > 0) this.#onPublished();
+      this.#send(events);
       if (events.length < REPLAY_AT_ONCE) return;
     }
   }
 
-  #tell(events: readonly StreamEvent[]): void {
+  #send(events: readonly StreamEvent[]): void {
     for (const event of events) {
       const encoded = encode(event);
       this.#ring.push(encoded);
@@ -95,14 +95,14 @@ export class StreamHub {
   }
 
   /**
-   * Serves one client until it leaves: from the event after `Last-Event-ID` on, or from now. An id that the log no longer
-   * reaches back to, or never gave, is answered with `reset` first; the client has missed something. Whoever brings no id, or
-   * one that is of no use, is told the place where it begins before any event: should the line break, it loses none.
+   * Serves one client until it disconnects: from the event after `Last-Event-ID`, or from now. An id that was pruned or never existed
+   * is answered with `reset` first, because the client missed events. A client without a usable id first gets its start position, so
+   * that it can resume after a disconnect.
    */
   async serve(client: SseClient, filter: StreamFilter): Promise<void> {
     let seq = await this.#startOf(client);
     while (!client.isClosed) {
-      // Nothing is left to replay, and no step between this look and joining waits: no event can fall between.
+      // No await between this check and the join: no event can be lost in between.
       const end = this.#seq;
       if (seq >= end) return this.#join({ client, filter });
       const batch = await this.#between(seq, end);
@@ -115,8 +115,8 @@ export class StreamHub {
   }
 
   /**
-   * Some of the events after `seq` up to `end`: from memory when they are there, else from the log. The log may hold more, which other
-   * processes wrote: a client that has joined gets those when this process reads them.
+   * Some events after `seq` up to `end`: from memory if possible, else from the log. The log may contain later events of other
+   * processes, which a joined client gets when this process reads them.
    */
   async #between(seq: number, end: number): Promise<readonly Encoded[]> {
     const oldest = this.#ring[0]?.event.seq ?? Number.POSITIVE_INFINITY;
@@ -135,12 +135,12 @@ export class StreamHub {
       return this.#seq;
     }
     const asked = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : Number.NaN;
-    // Another process may have given it moments ago.
+    // Another process may have published it just now.
     if (asked > this.#seq) await this.catchUp();
     const pruned = await this.#table.prunedThrough();
     if (asked <= this.#seq && asked >= pruned) return asked;
-    const why = asked < pruned ? 'the log no longer reaches back to this id' : 'this id was never given';
-    // All that is kept is told again to who was here before; who brings a foreign id begins now.
+    const why = asked < pruned ? 'the log no longer reaches back to this id' : 'this id does not exist';
+    // After pruning, everything that is kept is repeated; a foreign id begins now.
     const start = asked < pruned ? pruned : this.#seq;
     const data = JSON.stringify({ reason: why, last_event_id: lastEventId.slice(0, 64) });
     client.write(formatSse({ id: String(start), event: 'reset', data }));

@@ -1,4 +1,4 @@
-// Tells the world: what the internal log says of changes and anomalies becomes signed events of the public stream, each once.
+// Publishes changes, anomalies and advisories of the internal log as signed events of the public stream, each once.
 import { NOTICE, type Notary } from '@strata/http';
 import { type Store, type StoredEvent, StoreError, type StreamEvent } from '@strata/store';
 import { anomalyReport } from '../alerts/anomaly-report.ts';
@@ -12,11 +12,11 @@ export interface PublisherDeps {
   readonly notary: Notary;
   readonly names: KnownNames;
   readonly exposures: Exposures;
-  /** Of receipts and of publication, not of scanning. */
+  /** The clock of receipts and of publication, not of scanning. */
   readonly now: () => Date;
 }
 
-/** Internal events read at once; all of them are signed side by side and share the ledger's commits. */
+/** Internal events per batch; they are signed concurrently and share the ledger's commits. */
 const BATCH = 500;
 
 export class StreamPublisher {
@@ -30,7 +30,7 @@ export class StreamPublisher {
     this.#lastUs = lastUs;
   }
 
-  /** A stream that never was begins now: what happened before is in the histories. */
+  /** A new stream begins now: earlier events are only in the histories. */
   static async open(deps: PublisherDeps): Promise<StreamPublisher> {
     const { store, now } = deps;
     await store.stream.begin(await store.latestSeq(), microseconds(now()));
@@ -39,10 +39,10 @@ export class StreamPublisher {
     return new StreamPublisher(deps, cursor, latest?.publishedUs ?? (await store.stream.beganUs()));
   }
 
-  /** Tells everything that is new. Must not run twice at once. */
+  /** Publishes all new events. Must not run concurrently. */
   async publish(): Promise<void> {
     const { store, exposures } = this.#deps;
-    // While advisories are read after a start, an event of one would be taken for that of a withdrawn one.
+    // Until advisories are loaded, an event could be mistaken for one of a withdrawn advisory.
     if (!exposures.isLoaded) return;
     for (;;) {
       const events = await store.eventsSince(this.#cursor, BATCH);
@@ -52,7 +52,7 @@ export class StreamPublisher {
         (draft) => draft !== undefined,
       );
       const signed = await Promise.all(drafts.map((draft) => this.#sign(draft)));
-      // Where another process has told them meanwhile, the next scheduler to be begins where that one stands.
+      // If another process published them first, the next scheduler continues at its cursor.
       if (!(await store.stream.append(signed, { from: this.#cursor, to }))) throw new StoreError('superseded');
       this.#cursor = to;
       if (events.length < BATCH) return;
@@ -106,7 +106,7 @@ export class StreamPublisher {
     }
   }
 
-  /** Figures as they are when it is told. One that was withdrawn meanwhile is not told. */
+  /** Figures at the time of publication. Withdrawn advisories are not published. */
   #advisoryDraft(
     event: StoredEvent,
     {
@@ -131,11 +131,11 @@ export class StreamPublisher {
   }
 
   async #sign({ body, ...rest }: Draft): Promise<Omit<StreamEvent, 'seq'>> {
-    // A microsecond of its own for each, also when the clock stands or goes back: so a time names one event.
+    // A unique microsecond for each event, even if the clock stops or goes back: a time identifies one event.
     this.#lastUs = Math.max(microseconds(this.#deps.now()), this.#lastUs + 1);
     const publishedUs = this.#lastUs;
-    const told = { _alpha: true, _notice: NOTICE, ...body, published_at: timeOf(publishedUs) };
-    return { ...rest, publishedUs, body: JSON.stringify(await this.#deps.notary.sign(told)) };
+    const event = { _alpha: true, _notice: NOTICE, ...body, published_at: timeOf(publishedUs) };
+    return { ...rest, publishedUs, body: JSON.stringify(await this.#deps.notary.sign(event)) };
   }
 }
 

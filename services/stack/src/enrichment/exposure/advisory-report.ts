@@ -1,4 +1,4 @@
-// What the API says of an advisory and of those whom it concerns.
+// The API representation of advisories and affected domains.
 import { type Advisory, type Entry, priorityOf, SEVERITIES } from '@strata/advisories';
 import type { DomainIndex } from '@strata/analytics';
 import { z } from 'zod';
@@ -12,24 +12,24 @@ export const AdvisorySeverity = z
   .enum(SEVERITIES)
   .meta({ id: 'AdvisorySeverity', description: 'Bands of the CVSS score (FIRST).' });
 
-/** `version` and `product` are never mixed up, nor added up. */
+/** `version` and `product` are always separate, never added up. */
 export const MatchSchema = z.enum(['version', 'product']).meta({
   id: 'Match',
   description:
-    'version: a version was seen and is in an affected range. product: the product was seen and nothing more can be said; no claim that it is affected.',
+    'version: the observed version is in an affected range. product: only the product was observed; this does not claim that it is affected.',
 });
 
 const DomainCounts = z.object({
   version: count.describe('Domains that show an affected version.'),
-  product: count.describe('Further domains that use the product; whether they are affected is not known.'),
+  product: count.describe('Further domains that use the product; whether they are affected is unknown.'),
 });
 
 const about = {
-  id: z.string().describe('CVE id where there is one, else the id of GHSA or OSV.'),
+  id: z.string().describe('CVE id if there is one, else the id of GHSA or OSV.'),
   severity: AdvisorySeverity.nullable(),
   cvss: z.number().min(0).max(10).nullable(),
   epss: z.number().min(0).max(1).nullable().describe('Probability of exploitation within 30 days (FIRST).'),
-  known_exploited: z.boolean().describe("In CISA's catalogue."),
+  known_exploited: z.boolean().describe("Listed in CISA's catalogue."),
   priority: z
     .enum(['act', 'attend', 'track'])
     .describe('act: exploited or EPSS from 0.5; attend: EPSS from 0.1 or critical; else track.'),
@@ -39,7 +39,7 @@ const about = {
 const ranges = {
   product: z.string(),
   product_id: z.string(),
-  version_range: z.string().nullable().describe('As the publisher of `range_source` gives it; null where none does.'),
+  version_range: z.string().nullable().describe('As published by `range_source`; null if not published.'),
   range_source: z.enum(['nvd', 'cna', 'ghsa', 'osv']).nullable(),
 };
 
@@ -62,12 +62,12 @@ export const AdvisorySchema = z
       })
       .nullable(),
     modified: Time,
-    match: MatchSchema.describe('version when any domain shows an affected version.'),
+    match: MatchSchema.describe('version if any domain shows an affected version.'),
     domains: DomainCounts,
     products: z.array(z.object({ ...ranges, domains: DomainCounts })),
     affected: z
       .array(z.string())
-      .describe('Domains that show an affected version: at most 10 of them; `/enrichment/affected` has all.'),
+      .describe('At most 10 domains that show an affected version; `/enrichment/affected` lists all.'),
     references: z.array(z.string()),
   })
   .meta({ id: 'Advisory' });
@@ -80,17 +80,17 @@ export const ExposureSchema = z
     reason: z
       .enum(['in_range', 'no_version', 'no_range', 'condition', 'backport'])
       .describe(
-        'in_range: the version seen is affected. Of a product match: no_version: none was seen; no_range: publishers give none that can be compared, or the version is shown too short to tell; condition: affected only together with something that was not seen; backport: a distribution mends old versions without a new number.',
+        'in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.',
       ),
     ...ranges,
-    version: z.string().nullable().describe('As the domain shows it.'),
+    version: z.string().nullable().describe('As shown by the domain.'),
     platform: z.string().nullable(),
   })
   .meta({ id: 'Exposure' });
 
 export const AffectedSchema = ExposureSchema.extend({ domain: z.string() }).meta({ id: 'Affected' });
 
-/** What the stream tells of an advisory. */
+/** The stream's representation of an advisory. */
 export const AdvisoryNewsSchema = z
   .object({
     ...about,
@@ -101,17 +101,17 @@ export const AdvisoryNewsSchema = z
   })
   .meta({ id: 'AdvisoryNews' });
 
-/** What of it stands in a profile. */
+/** The advisories in a domain's profile. */
 export const OpenAdvisoriesSchema = z
   .object({
-    version: count.describe('Advisories that the versions seen are affected by.'),
-    product: count.describe('Advisories of the products seen that may or may not concern their versions.'),
-    known_exploited: count.describe('Of `version`, those known to be exploited.'),
-    by_severity: z.record(z.string(), count).describe('Of `version`.'),
-    top: z.array(ExposureSchema).describe('The most urgent, those of `version` first; at most 10.'),
+    version: count.describe('Advisories that affect the observed versions.'),
+    product: count.describe('Advisories of the observed products that possibly affect them.'),
+    known_exploited: count.describe('Advisories in `version` that are known to be exploited.'),
+    by_severity: z.record(z.string(), count).describe('Advisories in `version` by severity.'),
+    top: z.array(ExposureSchema).describe('The most urgent ones, those in `version` first; at most 10.'),
   })
   .nullable()
-  .meta({ id: 'OpenAdvisories', description: 'Null: no source of advisories has been read yet, so nothing is known.' });
+  .meta({ id: 'OpenAdvisories', description: 'Null until an advisory source has been read.' });
 
 export interface ReportDeps {
   readonly exposures: Exposures;
@@ -136,10 +136,10 @@ function aboutOf(entry: Entry) {
   };
 }
 
-/** `told` is the advisory in full, for what the index does not keep. */
+/** `full` is the complete advisory, for fields that the index does not keep. */
 export function advisoryReport(
   entry: Entry,
-  told: Pick<Advisory, 'summary' | 'urls'>,
+  full: Pick<Advisory, 'summary' | 'urls'>,
   { exposures, index, names }: ReportDeps,
 ): z.input<typeof AdvisorySchema> {
   const { advisory, exploited, score } = entry;
@@ -147,7 +147,7 @@ export function advisoryReport(
   return {
     ...aboutOf(entry),
     aliases: [...advisory.aliases],
-    summary: told.summary,
+    summary: full.summary,
     cvss_version: advisory.cvss?.version ?? null,
     cvss_vector: advisory.cvss?.vector ?? null,
     cvss_source: advisory.cvss?.by ?? null,
@@ -175,7 +175,7 @@ export function advisoryReport(
       .someAffected(entry, SHOWN_DOMAINS)
       .map((domain) => index.names.name(domain))
       .sort(),
-    references: [...told.urls],
+    references: [...full.urls],
   };
 }
 
@@ -210,7 +210,7 @@ export function exposureReport(
   };
 }
 
-/** `all` is what concerns one domain or one product, the most urgent first. */
+/** `all`: the exposures of one domain or product, most urgent first. */
 export function openAdvisories(
   all: readonly Exposure[],
   deps: Pick<ReportDeps, 'exposures' | 'names'>,

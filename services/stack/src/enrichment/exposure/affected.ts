@@ -1,4 +1,4 @@
-// Lists over everything that is exposed: advisories that concern any domain, and the domains that each concerns.
+// Lists over all exposures: advisories that possibly affect any domain, and the domains of each.
 import { byUrgency, type Entry, type EntryFilter, type RowCounts } from '@strata/advisories';
 import { type DomainIndex, type DomainSet, inNameOrder } from '@strata/analytics';
 import { EventLoopBudget } from '../event-loop-budget.ts';
@@ -7,7 +7,7 @@ import { NO_VERSION, unionOf } from './product-uses.ts';
 
 export interface AffectedFilter extends EntryFilter {
   readonly match?: 'version' | 'product' | undefined;
-  /** Any id of an advisory, in any case. */
+  /** Any id of an advisory, case-insensitive. */
   readonly advisory?: string | undefined;
   readonly domain?: string | undefined;
 }
@@ -23,9 +23,9 @@ export interface AffectedRow extends Exposure {
 }
 
 export interface Affected {
-  /** Rows that match. */
+  /** Number of matching rows. */
   readonly total: number;
-  /** Domains in these rows; one with both is counted in `version`. */
+  /** Number of domains in these rows; one with both kinds is counted in `version`. */
   readonly domains: { readonly version: number; readonly product: number };
   readonly rows: readonly AffectedRow[];
 }
@@ -37,30 +37,30 @@ interface Deps {
   readonly index: DomainIndex;
 }
 
-/** Advisories that concern any domain, the most urgent first. */
+/** Advisories that possibly affect any domain, most urgent first. */
 export async function listAdvisories(
   deps: Deps,
   filter: Pick<AffectedFilter, keyof EntryFilter | 'advisory'>,
   { limit, offset }: Page,
 ): Promise<{ readonly total: number; readonly entries: readonly Entry[] }> {
   const { rows } = await countRows(deps, filter);
-  const concerned = deps.exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
-  return { total: concerned.length, entries: concerned.slice(offset, offset + limit) };
+  const matching = deps.exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
+  return { total: matching.length, entries: matching.slice(offset, offset + limit) };
 }
 
-/** The most urgent advisories first; within one the affected before the others, by product, then by name. */
+/** Most urgent advisories first; within an advisory affected domains first, by product, then by name. */
 export async function listAffected(deps: Deps, filter: AffectedFilter, page: Page): Promise<Affected> {
   return filter.domain === undefined ? affectedOfAll(deps, filter, page) : affectedOfOne(deps, filter, page);
 }
 
 function affectedOfOne({ exposures, index }: Deps, filter: AffectedFilter, { limit, offset }: Page): Affected {
   const domain = filter.domain === undefined ? undefined : index.names.find(filter.domain);
-  const meant = meantBy(exposures, filter);
-  const isMeant = ({ entry, isAffected }: Exposure) =>
+  const requested = requestedBy(exposures, filter);
+  const matchesFilter = ({ entry, isAffected }: Exposure) =>
     fits(entry, filter) &&
     (filter.match === undefined || (filter.match === 'version') === isAffected) &&
-    (meant === undefined || meant.has(entry.number));
-  const all = domain === undefined ? [] : exposures.ofDomain(domain).filter(isMeant);
+    (requested === undefined || requested.has(entry.number));
+  const all = domain === undefined ? [] : exposures.ofDomain(domain).filter(matchesFilter);
   const ordered = all.toSorted(
     (a, b) =>
       byUrgency(a.entry, b.entry) ||
@@ -82,7 +82,7 @@ async function affectedOfAll(deps: Deps, filter: AffectedFilter, { limit, offset
   let total = 0;
   for (const entry of advisories.inOrder()) {
     const count = rowsOf(rows, entry.number);
-    // Only of those that reach into the page the domains are named.
+    // Names are resolved only for the rows of the page.
     if (count > 0 && total + count > offset && found.length < limit) {
       const skip = Math.max(0, offset - total);
       found.push(...rowsOfEntry(deps, entry, filter, { offset: skip, limit: limit - found.length }));
@@ -95,14 +95,14 @@ async function affectedOfAll(deps: Deps, filter: AffectedFilter, { limit, offset
   return { total, domains: { version: version.size, product: product.andNot(version).size }, rows: found };
 }
 
-/** How many rows each advisory has, in one walk over what advisories say of every build that some domain shows. */
+/** The number of rows of each advisory, in one pass over the verdicts of every observed build. */
 async function countRows({ exposures }: Deps, filter: Omit<AffectedFilter, 'domain'>) {
   const { match } = filter;
   const { advisories } = exposures;
   const rows: RowCounts = { version: new Uint32Array(advisories.limit), product: new Uint32Array(advisories.limit) };
   const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
-  const meant = meantBy(exposures, filter);
-  if (meant === undefined) {
+  const requested = requestedBy(exposures, filter);
+  if (requested === undefined) {
     const of = advisories.marked(filter);
     const budget = new EventLoopBudget();
     for (const product of advisories.products) {
@@ -114,7 +114,7 @@ async function countRows({ exposures }: Deps, filter: Omit<AffectedFilter, 'doma
       }
     }
   } else {
-    for (const entry of meant.values()) {
+    for (const entry of requested.values()) {
       if (fits(entry, filter)) countEntry(exposures, entry, { rows, sets });
     }
   }
@@ -133,7 +133,7 @@ function fits({ advisory, exploited }: Entry, { severity, isExploited }: EntryFi
   );
 }
 
-/** A domain with two products of one advisory has two rows. */
+/** A domain with two products of an advisory has two rows. */
 function countEntry(
   exposures: Exposures,
   entry: Entry,
@@ -175,7 +175,7 @@ function rowsOfEntry(
 const rowsOf = ({ version, product }: RowCounts, number: number): number =>
   (version[number] ?? 0) + (product[number] ?? 0);
 
-/** The advisories that are asked for, by their numbers; undefined: all. */
-function meantBy({ advisories }: Exposures, { advisory }: AffectedFilter): ReadonlyMap<number, Entry> | undefined {
+/** The requested advisories by number; undefined: all. */
+function requestedBy({ advisories }: Exposures, { advisory }: AffectedFilter): ReadonlyMap<number, Entry> | undefined {
   return advisory === undefined ? undefined : new Map(advisories.named(advisory).map((entry) => [entry.number, entry]));
 }

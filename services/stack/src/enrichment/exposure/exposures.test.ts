@@ -7,7 +7,7 @@ import { openStore } from '@strata/store';
 import fc from 'fast-check';
 import { rulebook } from '../../../../../tests/support/rulebook.ts';
 import { Exposures } from './exposures.ts';
-import { buildsShown, type SeenService, unionOf } from './product-uses.ts';
+import { buildsShown, type ObservedService, unionOf } from './product-uses.ts';
 
 const below = (product: string, versionEndExcluding: string) => {
   return { vulnerable: true, criteria: `cpe:2.3:a:${product}:*:*:*:*:*:*:*:*`, versionEndExcluding };
@@ -43,10 +43,14 @@ it('joined sets hold what any of them holds, and leave each as it was', () => {
 });
 
 it('what a domain shows of a product is the surest version, the first of several, and nothing where hardly seen', () => {
-  const service = (confidence: SeenService['confidence'], version: string | null, platform: string | null = null) => {
+  const service = (
+    confidence: ObservedService['confidence'],
+    version: string | null,
+    platform: string | null = null,
+  ) => {
     return { provider: 'php', confidence, version, platform };
   };
-  const shown = (...services: SeenService[]) => buildsShown(services).get('php');
+  const shown = (...services: ObservedService[]) => buildsShown(services).get('php');
   const build = (version: string | null, platform: string | null = null) => ({ version, platform });
   assert.deepEqual(shown(service('medium', '8.1'), service('high', '8.2')), build('8.2'));
   assert.deepEqual(shown(service('high', '8.1'), service('high', '8.2')), build('8.1'));

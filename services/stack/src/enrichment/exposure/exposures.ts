@@ -1,4 +1,4 @@
-// Which domains are exposed to which advisories: the advisories judged against what the index says that domains show.
+// Matches advisories with the products and versions of domains in the index.
 import { type Assessed, type Build, byUrgency, type Entry, ExposureIndex, isAffected } from '@strata/advisories';
 import type { DomainIndex, DomainSet } from '@strata/analytics';
 import { productKeysOf, type Rulebook } from '@strata/detect';
@@ -6,7 +6,7 @@ import type { Store } from '@strata/store';
 import { sleep } from '../../sleep.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
 import type { SourceName } from '../source.ts';
-import { buildsShown, type SeenService, servicesShown, type Use, unionOf, usesOf } from './product-uses.ts';
+import { buildsShown, type ObservedService, servicesShown, type Use, unionOf, usesOf } from './product-uses.ts';
 
 export interface ExposureDeps {
   readonly store: Store;
@@ -14,7 +14,7 @@ export interface ExposureDeps {
   readonly rulebook: Rulebook;
 }
 
-/** Domains by what is known of them: that they show a version in range, or that they use the product, no more. */
+/** Domains by evidence: `version` shows an affected version; `product` only uses the product. */
 export interface ExposedDomains {
   readonly version: DomainSet;
   readonly product: DomainSet;
@@ -25,7 +25,7 @@ export interface ExposedCounts {
   readonly product: number;
 }
 
-/** One advisory on one product, as one build of it is concerned. */
+/** One advisory for one build of one product. */
 export interface Exposure {
   readonly entry: Entry;
   readonly product: string;
@@ -33,14 +33,14 @@ export interface Exposure {
   readonly isAffected: boolean;
 }
 
-/** What has changed: whose answers are stale, and the entries as they are now. */
+/** A change: products with outdated answers, and the current entries. */
 export interface FollowedChange {
   readonly products: ReadonlySet<string>;
   readonly entries: readonly Entry[];
 }
 
-/** The others only say more of what these tell. */
-const TELLING: ReadonlySet<string> = new Set<SourceName>(['nvd', 'osv', 'cve', 'folder']);
+/** Sources of vulnerabilities; the remaining sources only add to their entries. */
+const VULNERABILITY_SOURCES: ReadonlySet<string> = new Set<SourceName>(['nvd', 'osv', 'cve', 'folder']);
 const CHANGES_AT_ONCE = 500;
 const LOADED_AT_ONCE = 100;
 const OPEN_WAIT_MS = 2_000;
@@ -48,7 +48,7 @@ const OPEN_WAIT_MS = 2_000;
 export class Exposures implements AsyncDisposable {
   readonly #deps: ExposureDeps;
   readonly advisories: ExposureIndex;
-  /** Put together when somebody asks; forgotten when a domain that uses the product has changed. */
+  /** Computed on demand; dropped when a domain with the product changes. */
   readonly #uses = new Map<string, readonly Use[]>();
   #seq: number;
   #isKnown = false;
@@ -63,7 +63,7 @@ export class Exposures implements AsyncDisposable {
     this.#seq = seq;
   }
 
-  /** Reads the advisories of every product that the rulebook knows. The index must be up to date with the store. */
+  /** Reads the advisories of every product in the rulebook. The index must be up to date with the store. */
   static async open(deps: ExposureDeps): Promise<Exposures> {
     const { store, rulebook } = deps;
     const products = [...rulebook.providers.values()]
@@ -75,7 +75,7 @@ export class Exposures implements AsyncDisposable {
     exposures.#loading = exposures.#load(await store.advisories.naming(advisories.keys)).catch((error: unknown) => {
       exposures.#failure = error;
     });
-    // A few thousand take a second; nobody waits for a quarter of a million before the rest is served.
+    // A few thousand take a second; the start does not wait for a quarter of a million.
     const waiting = new AbortController();
     await Promise.race([exposures.#loading, sleep(OPEN_WAIT_MS, waiting.signal)]);
     waiting.abort();
@@ -83,7 +83,7 @@ export class Exposures implements AsyncDisposable {
     return exposures;
   }
 
-  /** Whether all advisories have been read: before, lists would lack some. Throws what reading them failed with. */
+  /** Whether all advisories are loaded; until then lists are incomplete. Throws if loading failed. */
   get isLoaded(): boolean {
     if (this.#failure !== undefined) throw new Error('read the advisories', { cause: this.#failure });
     return this.#isLoaded;
@@ -105,27 +105,27 @@ export class Exposures implements AsyncDisposable {
     await this.#loading;
   }
 
-  /** Whether any source that tells of vulnerabilities was ever read whole, and all is read: before, nothing is known of anybody. */
+  /** Whether a source of vulnerabilities was synced completely and all advisories are loaded; until then the status of domains is unknown. */
   get isKnown(): boolean {
     return this.#isKnown && this.isLoaded;
   }
 
-  /** Looks whether that has come to be so; true when it just has. */
+  /** Checks whether `isKnown` has become true; returns true if it just did. */
   async learn(): Promise<boolean> {
     if (this.#isKnown || !this.isLoaded) return false;
     const sources = await this.#deps.store.sources.list(this.#deps.store.clock());
-    const isRead = sources.some(({ name, finishedAt }) => finishedAt !== null && TELLING.has(name));
-    // A folder may hold anything.
+    const isRead = sources.some(({ name, finishedAt }) => finishedAt !== null && VULNERABILITY_SOURCES.has(name));
+    // A folder may contain no advisories.
     this.#isKnown = isRead && !(await this.#deps.store.advisories.isEmpty());
     return this.#isKnown;
   }
 
-  /** Domains that use these, or did, have changed. */
+  /** Drops cached uses of providers after a change of their domains. */
   touch(providers: Iterable<string>): void {
     for (const provider of providers) this.#uses.delete(provider);
   }
 
-  /** Takes in all that the index holds, as when it was built anew. */
+  /** Reads all builds of the index, after a rebuild. */
   readBuilds(): void {
     this.#uses.clear();
     for (const id of this.#deps.rulebook.providers.keys())
@@ -133,12 +133,12 @@ export class Exposures implements AsyncDisposable {
         this.advisories.addBuild(id, { version, platform });
   }
 
-  /** Builds that the index has met for the first time. */
+  /** Adds builds that are new in the index. */
   addBuilds(builds: readonly (Build & { readonly provider: string })[]): void {
     for (const { provider, version, platform } of builds) this.advisories.addBuild(provider, { version, platform });
   }
 
-  /** Takes in what has changed in the store since the start. What `onChanged` could not finish is handed out again by the next call. */
+  /** Processes changes in the store since the last call. If `onChanged` rejects, the next call repeats the change. */
   async follow(onChanged: (change: FollowedChange) => Promise<void>): Promise<void> {
     const { store } = this.#deps;
     if (!this.isLoaded) return;
@@ -148,22 +148,22 @@ export class Exposures implements AsyncDisposable {
       const last = changes.at(-1);
       if (!last) return;
       const stored = await store.advisories.read(changes.map(({ advisoryId }) => advisoryId));
-      const gone = new Set(changes.map(({ advisoryId }) => advisoryId));
+      const removed = new Set(changes.map(({ advisoryId }) => advisoryId));
       const products = new Set<string>();
       const entries: Entry[] = [];
       for (const each of stored) {
         for (const product of this.#put(each, entries)) products.add(product);
-        gone.delete(each.advisory.id);
+        removed.delete(each.advisory.id);
         await budget.yieldIfSpent();
       }
-      for (const id of gone) for (const product of this.advisories.delete(id)) products.add(product);
+      for (const id of removed) for (const product of this.advisories.delete(id)) products.add(product);
       await onChanged({ products, entries });
       this.#seq = last.seq;
       if (changes.length < CHANGES_AT_ONCE) return;
     }
   }
 
-  /** What domains show of a product, build by build. */
+  /** The uses of a product by domains, per build. */
   usesOf(product: string): readonly Use[] {
     let uses = this.#uses.get(product);
     if (!uses) {
@@ -173,7 +173,7 @@ export class Exposures implements AsyncDisposable {
     return uses;
   }
 
-  /** Domains that an advisory concerns by these of its products; one that shows a version in range is not among the others. */
+  /** Domains possibly affected by an advisory through these products; one that shows an affected version is only in `version`. */
   domainsOf(entry: Entry, products: readonly string[] = entry.products): ExposedDomains {
     const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
     for (const id of products) {
@@ -188,7 +188,7 @@ export class Exposures implements AsyncDisposable {
     return { version, product: version.size === 0 ? product : product.andNot(version) };
   }
 
-  /** Some domains that show an affected version; all of them where they are no more than `count`. */
+  /** Up to `count` domains that show an affected version. */
   someAffected(entry: Entry, count: number): readonly number[] {
     const some = new Set<number>();
     for (const product of entry.products) {
@@ -202,13 +202,13 @@ export class Exposures implements AsyncDisposable {
     return [...some];
   }
 
-  /** How many domains an advisory concerns by these of its products. */
+  /** Number of domains possibly affected by an advisory through these products. */
   countsOf(entry: Entry, products: readonly string[] = entry.products): ExposedCounts {
     if (products.length > 1) {
       const { version, product } = this.domainsOf(entry, products);
       return { version: version.size, product: product.size };
     }
-    // No domain is in two uses of one product.
+    // A domain has at most one use of a product.
     const counts = { version: 0, product: 0 };
     for (const id of products) {
       for (const { build, domains } of this.usesOf(id)) {
@@ -219,13 +219,13 @@ export class Exposures implements AsyncDisposable {
     return counts;
   }
 
-  /** What concerns one domain by what the index says that it shows, the most urgent first. */
+  /** Exposures of one domain by its services in the index, most urgent first. */
   ofDomain(domain: number): readonly Exposure[] {
     return this.ofServices(servicesShown(this.#deps.index, domain));
   }
 
-  /** What concerns a domain with these services, the most urgent first. */
-  ofServices(services: readonly SeenService[]): readonly Exposure[] {
+  /** Exposures of a domain with these services, most urgent first. */
+  ofServices(services: readonly ObservedService[]): readonly Exposure[] {
     const found = [...buildsShown(services)].flatMap(([product, build]) => {
       this.advisories.addBuild(product, build);
       return this.#exposuresOf(product, build);
@@ -233,7 +233,7 @@ export class Exposures implements AsyncDisposable {
     return found.sort((a, b) => byUrgency(a.entry, b.entry));
   }
 
-  /** What concerns users of a product, the most urgent first, each advisory once; affected where any domain is. */
+  /** Exposures of a product's users, each advisory once, most urgent first; affected if any domain is. */
   ofProduct(product: string): readonly Exposure[] {
     const byEntry = new Map<Entry, Exposure>();
     for (const { build } of this.usesOf(product)) {
@@ -244,7 +244,7 @@ export class Exposures implements AsyncDisposable {
     return [...byEntry.values()].sort((a, b) => byUrgency(a.entry, b.entry));
   }
 
-  /** Domains that use a product which advisories may name, and those of them that show a version. */
+  /** Number of domains with a product that advisories may name, and of those that show a version. */
   coverage(): { readonly domains: number; readonly versioned: number; readonly products: number } {
     const uses = this.advisories.products.map((product) => this.usesOf(product));
     const { limit } = this.#deps.index.names;
@@ -269,9 +269,9 @@ export class Exposures implements AsyncDisposable {
   #exposuresOf(product: string, build: Build): Exposure[] {
     const verdicts = this.advisories.verdictsOf(product, build);
     const found: Exposure[] = [];
-    for (let place = 0; place < verdicts.length; place += 1) {
-      const entry = this.advisories.entryAt(verdicts.numberAt(place));
-      if (entry) found.push({ entry, product, build, isAffected: isAffected(verdicts.codeAt(place)) });
+    for (let position = 0; position < verdicts.length; position += 1) {
+      const entry = this.advisories.entryAt(verdicts.numberAt(position));
+      if (entry) found.push({ entry, product, build, isAffected: isAffected(verdicts.codeAt(position)) });
     }
     return found;
   }

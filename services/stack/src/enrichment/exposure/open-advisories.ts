@@ -1,4 +1,4 @@
-// The advisories that stand open for one domain, for its profile and its risk.
+// The open advisories of one domain, for its profile and its risk.
 import type { Entry } from '@strata/advisories';
 import type { StoredProfile } from '@strata/store';
 import type { z } from 'zod';
@@ -9,12 +9,12 @@ import type { Exposure } from './exposures.ts';
 
 type Deps = Pick<StackApp, 'exposures' | 'index' | 'names'>;
 
-/** Each advisory once, by the services that the profile tells; undefined while no source has been read, for then nothing is known. */
+/** Each advisory once, by the services of the profile; undefined until a source has been read. */
 export function exposuresOf({ exposures }: Deps, { services }: StoredProfile): readonly Exposure[] | undefined {
   return exposures.isKnown ? eachOnce(exposures.ofServices(services)) : undefined;
 }
 
-/** One that concerns several of the products is one all the same, and affects where it affects any of them. */
+/** An advisory for several products counts once, and is affected if any of them is. */
 function eachOnce(all: readonly Exposure[]): readonly Exposure[] {
   const byEntry = new Map<Entry, Exposure>();
   for (const each of all) {
@@ -29,10 +29,10 @@ export function advisoriesOf(deps: Deps, profile: StoredProfile): z.input<typeof
   return all === undefined ? null : openAdvisories(all, deps);
 }
 
-/** What is said of a domain is stale when an advisory of what it uses has changed. */
+/** Cache tags: an answer about a domain is outdated when an advisory of one of its products changes. */
 export function advisoryTags({ index, exposures }: Deps, domain: string): string[] {
   const number = index.names.find(domain);
-  // One that is scanned while the request waits may come to use anything.
+  // A domain that is scanned during the request may use any product.
   if (number === undefined) return [...tags.enrichment, ...tags.advisories];
   const used = new Set(index.services(number).map(([, provider]) => provider));
   return [...tags.enrichment, ...exposures.advisories.products.filter((id) => used.has(id)).map(tags.advisoriesOf)];

@@ -1,15 +1,15 @@
-// What domains show of a product, build by build, put together from the index.
+// The builds of a product that domains show, from the index.
 import type { Build } from '@strata/advisories';
 import { type DomainIndex, DomainSet, LEVELS } from '@strata/analytics';
 import type { ConfidenceLevel } from '@strata/detect';
 
-/** Domains that show the same of a product. */
+/** Domains that show the same build of a product. */
 export interface Use {
   readonly build: Build;
   readonly domains: DomainSet;
 }
 
-export interface SeenService extends Build {
+export interface ObservedService extends Build {
   readonly provider: string;
   readonly confidence: ConfidenceLevel;
 }
@@ -17,7 +17,7 @@ export interface SeenService extends Build {
 export const NO_VERSION: Build = { version: null, platform: null };
 const LOW = LEVELS.indexOf('low');
 
-/** Every use of a product; no domain is in two of them. Those that show no version come last. */
+/** Every use of a product, each domain once. Domains without a version come last. */
 export function usesOf(index: DomainIndex, product: string): readonly Use[] {
   const uses = index
     .buildsOf(product)
@@ -28,16 +28,16 @@ export function usesOf(index: DomainIndex, product: string): readonly Use[] {
   return rest.size === 0 ? uses : [...uses, { build: NO_VERSION, domains: rest }];
 }
 
-/** What a domain uses, each with what the index says that it shows of it. */
-export function servicesShown(index: DomainIndex, domain: number): SeenService[] {
+/** The services of a domain with their builds in the index. */
+export function servicesShown(index: DomainIndex, domain: number): ObservedService[] {
   return index.services(domain).map(([, provider, confidence]) => {
     return { provider, confidence, ...(index.buildOf(domain, provider) ?? NO_VERSION) };
   });
 }
 
-/** Of each product the surest service that shows a version, as the index keeps it; what is seen with low confidence is none. */
-export function buildsShown(services: readonly SeenService[]): ReadonlyMap<string, Build> {
-  const surest = new Map<string, SeenService>();
+/** For each product the service with the highest confidence that shows a version, as in the index; low confidence is excluded. */
+export function buildsShown(services: readonly ObservedService[]): ReadonlyMap<string, Build> {
+  const surest = new Map<string, ObservedService>();
   for (const service of services) {
     const { provider, confidence, version } = service;
     if (confidence === 'low') continue;
@@ -62,16 +62,16 @@ function firmUsers(index: DomainIndex, provider: string): DomainSet {
   return unionOf(sets, index.names.limit);
 }
 
-/** Sets joined, of domains below a limit; a single one is not copied. */
+/** The union of sets of domains below a limit; a single set is not copied. */
 export function unionOf(sets: readonly DomainSet[], limit: number): DomainSet {
-  const [first, ...others] = sets.filter((set) => set.size > 0);
-  if (!first || others.length === 0) return first ?? new DomainSet();
+  const [first, ...more] = sets.filter((set) => set.size > 0);
+  if (!first || more.length === 0) return first ?? new DomainSet();
   const marks = new Marks(limit);
-  for (const set of [first, ...others]) marks.add(set);
+  for (const set of [first, ...more]) marks.add(set);
   return marks.toSet();
 }
 
-/** One bit a domain: hundreds of sets are joined in one walk over their members. */
+/** One bit per domain: unites hundreds of sets in one pass over their members. */
 class Marks {
   readonly #bits: Uint32Array;
   #count = 0;

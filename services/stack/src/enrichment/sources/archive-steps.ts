@@ -1,4 +1,4 @@
-// An archive of records, one file each, as steps: so many at once, each step with its place in the archive.
+// Reads an archive with one record per file, in steps that each have a cursor.
 import { rm } from 'node:fs/promises';
 import type { RecordReading } from '@strata/advisories';
 import { RecordBatch, readRecord, SourceError, type Step } from '../source.ts';
@@ -6,12 +6,12 @@ import { type ZipEntry, zipEntries } from './zip-entries.ts';
 
 export interface ArchiveOptions {
   readonly read: (json: unknown) => RecordReading;
-  /** Whether an entry is one of the records; the others are passed over unread. */
+  /** Whether an entry is a record; other entries are skipped. */
   readonly isWanted: (name: string) => boolean;
-  /** Entries to pass over: they were read before. */
+  /** Entries to skip: already read. */
   readonly from: number;
-  /** The cursor after so many entries. */
-  readonly place: (entry: number) => unknown;
+  /** The cursor after a number of entries. */
+  readonly cursorAt: (entry: number) => unknown;
   readonly signal: AbortSignal;
 }
 
@@ -27,13 +27,13 @@ export async function* archiveSteps(file: string, options: ArchiveOptions): Asyn
     options.signal.throwIfAborted();
     if (options.isWanted(each.name)) batch.add(await readEntry(each, options.read));
     if (batch.size < RECORDS_AT_ONCE) continue;
-    yield batch.step(options.place(entry));
+    yield batch.step(options.cursorAt(entry));
     batch = new RecordBatch();
   }
-  yield batch.step(options.place(entry));
+  yield batch.step(options.cursorAt(entry));
 }
 
-/** Of an archive that was downloaded: a damaged one is removed, so that the next sync fetches it anew. */
+/** Reads a downloaded archive; removes it if it is damaged, so that the next sync downloads it again. */
 export async function* downloadedSteps(file: string, options: ArchiveOptions): AsyncGenerator<Step> {
   try {
     yield* archiveSteps(file, options);
@@ -43,7 +43,7 @@ export async function* downloadedSteps(file: string, options: ArchiveOptions): A
   }
 }
 
-/** A broken file among thousands is one record less; a broken archive shows in its directory. */
+/** Skips a damaged file among thousands; a damaged archive already fails at its directory. */
 async function readEntry(entry: ZipEntry, read: ArchiveOptions['read']): Promise<RecordReading> {
   const name = entry.name.slice(entry.name.lastIndexOf('/') + 1);
   try {

@@ -1,29 +1,29 @@
-// Archives of publishers: fetched into the data directory, gone on with after a stop.
+// Downloads archives into the data directory, and resumes interrupted downloads.
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type SourceDeps, SourceError } from '../source.ts';
-import { askUntil, nameOf, PATIENCE } from './polite-get.ts';
+import { DEFAULT_TIMEOUTS, nameOf, retry } from './polite-get.ts';
 
-/** Throws SourceError when it cannot be had after all tries, and when the signal aborts. What was cut off is gone on with. */
+/** Throws SourceError if all tries fail, and if the signal aborts. A partial download is resumed. */
 export async function download(
   url: string,
   file: string,
   { maxBytes, timeoutMs = Infinity }: { readonly maxBytes: number; readonly timeoutMs?: number },
   deps: SourceDeps,
 ): Promise<void> {
-  const { fetcher, signal, patience = PATIENCE } = deps;
-  const limits = { maxBytes, timeoutMs: Math.min(timeoutMs, patience.downloadMs) };
+  const { fetcher, signal, timeouts = DEFAULT_TIMEOUTS } = deps;
+  const limits = { maxBytes, timeoutMs: Math.min(timeoutMs, timeouts.downloadMs) };
   await mkdir(path.dirname(file), { recursive: true });
-  await askUntil(url, deps, async () => {
+  await retry(url, deps, async () => {
     const got = await fetcher.download(url, file, { ...limits, signal });
     if (got.kind === 'downloaded') return { good: got };
-    // It was waited for long enough already.
+    // The time limit was already generous: no retry.
     if (got.kind === 'failed' && got.reason === 'timeout') throw new SourceError(`${nameOf(url)} took too long`);
-    return { trouble: got };
+    return { failure: got };
   });
 }
 
-export const isThere = (file: string): Promise<boolean> =>
+export const exists = (file: string): Promise<boolean> =>
   stat(file).then(
     () => true,
     () => false,

@@ -1,4 +1,4 @@
-// FIRST's exploit prediction scores: one packed CSV a day. https://www.first.org/epss/data_stats
+// FIRST's exploit prediction scores: one compressed CSV a day. https://www.first.org/epss/data_stats
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { type AdvisorySource, SourceError, type Step } from '../source.ts';
 import { download } from './downloads.ts';
 
 export interface EpssOptions {
-  /** The whole address of the newest file. */
+  /** The full URL of the newest file. */
   readonly url: string;
   readonly everyMs: number;
 }
@@ -20,7 +20,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_ROWS = 5_000_000;
 const MAX_LINE = 1_000;
 const ROWS_AT_ONCE = 5_000;
-const ROWS_A_TURN = 500;
+const ROWS_PER_SLICE = 500;
 const TIMEOUT_MS = 600_000;
 const DAY_MS = 86_400_000;
 const Cursor = z.object({ date: z.string() });
@@ -29,11 +29,11 @@ export function epssSource({ url, everyMs }: EpssOptions): AdvisorySource {
   return {
     name: 'epss',
     everyMs,
-    async *sync(stored, parts) {
-      const file = path.join(parts.directory, 'epss.csv.gz');
-      await download(url, file, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }, parts);
+    async *sync(stored, deps) {
+      const file = path.join(deps.directory, 'epss.csv.gz');
+      await download(url, file, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }, deps);
       try {
-        return yield* epssSteps(file, stored, parts.now());
+        return yield* epssSteps(file, stored, deps.now());
       } finally {
         await rm(file, { force: true });
       }
@@ -41,7 +41,7 @@ export function epssSource({ url, everyMs }: EpssOptions): AdvisorySource {
   };
 }
 
-/** The scores of a packed or plain file. What was read before of the same day is not read again. */
+/** The scores of a compressed or plain file. A day that was read before is skipped. */
 export async function* epssSteps(file: string, stored: unknown, now: Date): AsyncGenerator<Step, unknown> {
   const before = Cursor.safeParse(stored).data;
   let scores: ExploitScore[] = [];
@@ -52,14 +52,14 @@ export async function* epssSteps(file: string, stored: unknown, now: Date): Asyn
   const step = (): Step => ({ scores, skipped, problem, read: scores.length + skipped, cursor: before ?? null });
   for await (const fields of rowsOf(file)) {
     rows += 1;
-    // Rows that are unpacked already come without a pause between them.
-    if (rows % ROWS_A_TURN === 0) await nextTurn();
+    // Decompressed rows arrive without yielding to the event loop.
+    if (rows % ROWS_PER_SLICE === 0) await yieldToEventLoop();
     if (rows > MAX_ROWS) throw new SourceError(`${path.basename(file)} has more than ${MAX_ROWS} rows`);
     if (date === undefined) {
       date = readEpssHead(fields.join(','))?.scoredAt;
-      if (date === undefined) throw new SourceError(`${path.basename(file)} does not begin as a file of EPSS scores`);
+      if (date === undefined) throw new SourceError(`${path.basename(file)} is not a file of EPSS scores`);
       const tomorrow = new Date(now.getTime() + DAY_MS).toISOString();
-      if (date > tomorrow) throw new SourceError(`${path.basename(file)} is dated ahead, ${date}`);
+      if (date > tomorrow) throw new SourceError(`${path.basename(file)} has a future date, ${date}`);
       if (before && date <= before.date && before.date <= tomorrow) return before;
       continue;
     }
@@ -68,7 +68,7 @@ export async function* epssSteps(file: string, stored: unknown, now: Date): Asyn
     if (score) scores.push(score);
     else {
       skipped += 1;
-      problem ??= `row ${rows}: no CVE with two numbers from 0 to 1`;
+      problem ??= `row ${rows}: not a CVE with two numbers from 0 to 1`;
     }
     if (scores.length + skipped === ROWS_AT_ONCE) {
       yield step();
@@ -90,8 +90,8 @@ async function* rowsOf(file: string): AsyncGenerator<string[]> {
   try {
     for await (const row of parser) yield row as string[];
   } catch (cause) {
-    throw new SourceError(`${path.basename(file)} cannot be read: it is damaged or no CSV`, { cause });
+    throw new SourceError(`${path.basename(file)} cannot be read: it is damaged or not CSV`, { cause });
   }
 }
 
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));

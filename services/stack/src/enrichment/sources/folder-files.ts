@@ -1,4 +1,4 @@
-// A file of a publisher on disk: one record, or the steps of all that it holds. What it is shows in what it holds.
+// A publisher's file on disk: one record, or several steps. The format is detected from the content.
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -19,7 +19,7 @@ import { readJson } from './read-json.ts';
 import { zipEntries } from './zip-entries.ts';
 
 export interface FileScope {
-  /** Where an archive within an archive is unpacked to. */
+  /** Where an inner archive is unpacked. */
   readonly scratch: string;
   readonly signal: AbortSignal;
 }
@@ -28,7 +28,7 @@ const MAX_FILE_BYTES = 512 * 1024 * 1024;
 const MAX_INNER_BYTES = 8 * 1024 ** 3;
 const RECORDS_AT_ONCE = 200;
 
-/** What cannot be read is told as one that is skipped; the cursors of the steps are null. */
+/** Unreadable content is reported as skipped; the cursors of the steps are null. */
 export async function contentOf(file: string, scope: FileScope): Promise<RecordReading | AsyncIterable<Step>> {
   const name = path.basename(file);
   if (/\.csv(?:\.gz)?$/i.test(name)) return readable(name, epssSteps(file, null, new Date()));
@@ -37,7 +37,7 @@ export async function contentOf(file: string, scope: FileScope): Promise<RecordR
     const json = await readDocument(file);
     switch (json === undefined ? 'unknown' : recognise(json)) {
       case 'kev':
-        // A file that somebody put there may be of some entries only.
+        // A file in the folder may contain a part of the catalogue.
         return only({ ...kevStep(json, name, null), isPart: true });
       case 'nvd':
         return readable(name, nvdSteps(json));
@@ -65,10 +65,10 @@ async function* readable(name: string, steps: AsyncIterable<Step>): AsyncGenerat
   }
 }
 
-/** Records, or as the CVE List has it, an archive of them. */
+/** An archive of records, or an archive that contains one, like the CVE List's. */
 async function* zipSteps(file: string, { scratch, signal }: FileScope): AsyncGenerator<Step> {
   const read = (json: unknown) => readAny(json, path.basename(file));
-  const options = { read, isWanted: isRecordFile, from: 0, place: () => null, signal };
+  const options = { read, isWanted: isRecordFile, from: 0, cursorAt: () => null, signal };
   await mkdir(path.dirname(scratch), { recursive: true });
   const inner = await unpackInner(file, scratch);
   if (!inner) return yield* archiveSteps(file, options);
@@ -79,7 +79,7 @@ async function* zipSteps(file: string, { scratch, signal }: FileScope): AsyncGen
   }
 }
 
-/** Whether the archive begins with an archive, which lies in `scratch` then. */
+/** Whether the first entry is an archive, which is then unpacked to `scratch`. */
 async function unpackInner(file: string, scratch: string): Promise<boolean> {
   for await (const entry of zipEntries(file)) {
     if (!entry.name.toLowerCase().endsWith('.zip')) return false;
@@ -89,10 +89,10 @@ async function unpackInner(file: string, scratch: string): Promise<boolean> {
   return false;
 }
 
-const isRecordFile = (name: string): boolean => /\.json$/i.test(name) && isOfInterest(name);
+const isRecordFile = (name: string): boolean => /\.json$/i.test(name) && isAdvisoryFile(name);
 
-/** OSV's files tell of malware too, `MAL-…`; the CVE List has its log of changes among its records. */
-export const isOfInterest = (name: string): boolean =>
+/** Excludes OSV's malware records (`MAL-…`) and the CVE List's change logs. */
+export const isAdvisoryFile = (name: string): boolean =>
   !/(?:^|[/\\])(?:MAL-[^/\\]*|delta(?:Log)?)\.json(?:\.gz)?$/.test(name);
 
 async function readDocument(file: string): Promise<unknown> {
@@ -104,7 +104,7 @@ async function readDocument(file: string): Promise<unknown> {
     const body = /\.gz$/i.test(name) ? await promisify(gunzip)(bytes, { maxOutputLength: MAX_FILE_BYTES }) : bytes;
     return readJson(body);
   } catch (cause) {
-    throw new SourceError(`${name} is damaged or no JSON`, { cause });
+    throw new SourceError(`${name} is damaged or not JSON`, { cause });
   }
 }
 
@@ -119,7 +119,7 @@ async function* nvdSteps(json: unknown): AsyncGenerator<Step> {
   }
 }
 
-/** One record, whoever's. */
+/** One record of any publisher. */
 function readAny(json: unknown, name: string): RecordReading {
   const kind = recognise(json);
   if (kind === 'cve-record') return readCveRecord(json);

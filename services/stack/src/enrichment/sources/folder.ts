@@ -1,21 +1,21 @@
-// A folder of the publishers' own files, for machines without a network: what each file is shows in what it holds.
+// A folder with files of the publishers, for machines without a network. The format of a file is detected from its content.
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { type AdvisorySource, RecordBatch, SourceError } from '../source.ts';
-import { contentOf, isOfInterest } from './folder-files.ts';
+import { contentOf, isAdvisoryFile } from './folder-files.ts';
 
 export interface FolderOptions {
   readonly directory: string;
   readonly everyMs: number;
 }
 
-/** By path below the folder, what each file was like when it was read. */
+/** The size and time of each file when it was read, by path below the folder. */
 const Cursor = z.object({ directory: z.string(), files: z.record(z.string(), z.string()) });
 type Cursor = z.infer<typeof Cursor>;
 
 const KNOWN_FILE = /\.(?:json|json\.gz|zip|csv|csv\.gz)$/i;
-/** All of them are in the cursor; what a publisher gives as hundreds of thousands of files it gives as a zip, too. */
+/** All of them are in the cursor; publishers of hundreds of thousands of files also provide a zip. */
 const MAX_FILES = 50_000;
 const FILES_AT_ONCE = 200;
 
@@ -27,10 +27,10 @@ export function folderSource({ directory, everyMs }: FolderOptions): AdvisorySou
       const here = path.resolve(directory);
       const present = await filesIn(here);
       if (present.length === 0)
-        throw new SourceError(`the folder ${directory} holds no file of a publisher's: no .json, .csv, .zip or .gz`);
+        throw new SourceError(`the folder ${directory} contains no file of a publisher: no .json, .csv, .zip or .gz`);
       const before = Cursor.safeParse(stored).data;
       const known = before?.directory === here ? before.files : {};
-      // One that is gone and comes back is read again.
+      // A file that was removed and returns is read again.
       const files = Object.fromEntries(
         present.flatMap(({ file, mark }) => (known[file] === mark ? [[file, mark]] : [])),
       );
@@ -42,7 +42,7 @@ export function folderSource({ directory, everyMs }: FolderOptions): AdvisorySou
         signal.throwIfAborted();
         const file = path.join(here, each.file);
         if (!(await isReadable(file))) {
-          batch.add({ record: null, problem: `${path.basename(file)}: it may not be read` });
+          batch.add({ record: null, problem: `${path.basename(file)}:: no permission to read it` });
           continue;
         }
         const content = await contentOf(file, { scratch: path.join(ownDirectory, 'folder.zip'), signal });
@@ -56,7 +56,7 @@ export function folderSource({ directory, everyMs }: FolderOptions): AdvisorySou
         batch = new RecordBatch();
         read = [];
         if ('record' in content) continue;
-        // A file that was cut off is read again from its beginning: what is in it changes nothing the second time.
+        // An interrupted file is read again from its beginning, which has no further effect.
         for await (const step of content) yield { ...step, cursor };
         read.push(each);
       }
@@ -77,17 +77,17 @@ interface Listed {
   readonly mark: string;
 }
 
-/** In order of their names, so that a year's file is read before the changes of it. */
+/** Sorted by name, so that a year's file is read before its changes. */
 async function filesIn(directory: string): Promise<Listed[]> {
   const names = await readdir(directory, { recursive: true }).catch((cause: unknown) => {
     throw new SourceError(`the folder ${directory} cannot be read`, { cause });
   });
-  const known = names.filter((name) => KNOWN_FILE.test(name) && isOfInterest(name)).sort();
+  const known = names.filter((name) => KNOWN_FILE.test(name) && isAdvisoryFile(name)).sort();
   if (known.length > MAX_FILES)
-    throw new SourceError(`the folder ${directory} holds more than ${MAX_FILES} files: pack them as zip`);
+    throw new SourceError(`the folder ${directory} contains more than ${MAX_FILES} files: pack them as zip`);
   const found: Listed[] = [];
   for (const file of known) {
-    // One that has gone since is none.
+    // Skips a file that was removed in the meantime.
     const stats = await stat(path.join(directory, file)).catch(() => undefined);
     if (stats?.isFile()) found.push({ file, mark: `${stats.size} ${Math.round(stats.mtimeMs)}` });
   }

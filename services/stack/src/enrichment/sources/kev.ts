@@ -1,4 +1,4 @@
-// CISA's catalogue of vulnerabilities known to be exploited: one document, asked for with what was had before.
+// CISA's catalogue of known exploited vulnerabilities: one document, fetched with a conditional request.
 // https://www.cisa.gov/known-exploited-vulnerabilities-catalog
 import { readKev } from '@strata/advisories';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import { type AdvisorySource, SourceError, type Step } from '../source.ts';
 import { jsonOf, nameOf, politeGet } from './polite-get.ts';
 
 export interface KevOptions {
-  /** The whole address of the document. */
+  /** The full URL of the document. */
   readonly url: string;
   readonly everyMs: number;
 }
@@ -18,36 +18,36 @@ export function kevSource({ url, everyMs }: KevOptions): AdvisorySource {
   return {
     name: 'kev',
     everyMs,
-    async *sync(stored, parts) {
+    async *sync(stored, deps) {
       const before = Cursor.safeParse(stored).data;
       const headers = {
         ...(before?.etag ? { 'if-none-match': before.etag } : {}),
         ...(before?.lastModified ? { 'if-modified-since': before.lastModified } : {}),
       };
-      const answer = await politeGet(url, parts, { headers, maxBytes: MAX_BYTES, also: [304] });
+      const answer = await politeGet(url, deps, { headers, maxBytes: MAX_BYTES, also: [304] });
       if (answer.status === 304) return before;
       const cursor = {
         etag: answer.headers.etag ?? null,
         lastModified: answer.headers['last-modified'] ?? null,
       } satisfies z.infer<typeof Cursor>;
-      // Until the sync is whole the old cursor stands: cut off now, all of it is read again.
+      // The cursor changes only after the sync is complete: an interrupted sync reads everything again.
       yield kevStep(jsonOf(answer), nameOf(url), before ?? null);
       return cursor;
     },
   };
 }
 
-/** Ids of all entries, also of those that cannot be understood: these are not taken back. */
+/** Ids of all entries, including unreadable ones, which are not removed. */
 const Named = z.object({
   vulnerabilities: z.array(z.object({ cveID: z.string() }).nullable().catch(null)),
 });
 
-/** The whole catalogue as one step. */
+/** The complete catalogue as one step. */
 export function kevStep(json: unknown, name: string, cursor: unknown): Step {
   const reading = readKev(json);
   if (!reading.ok) throw new SourceError(`${name}: ${reading.problem}`);
   const { exploited, skipped, problems } = reading.catalog;
-  // A form that we do not know any more is no catalogue of nothing.
+  // An unknown format must not be taken for an empty catalogue.
   if (exploited.length < skipped || exploited.length === 0) {
     throw new SourceError(`${name}: ${problems[0] ?? 'the catalogue is empty'}`);
   }

@@ -1,26 +1,26 @@
-// The NVD CVE API 2.0: all pages once, then what was modified since. https://nvd.nist.gov/developers/vulnerabilities
+// The NVD CVE API 2.0: all pages once, then modified records. https://nvd.nist.gov/developers/vulnerabilities
 import { readNvdHead, readNvdRecord } from '@strata/advisories';
 import { z } from 'zod';
 import { type AdvisorySource, RecordBatch, type SourceDeps, SourceError, type Step } from '../source.ts';
-import { jsonOf, nameOf, Pace, politeGet } from './polite-get.ts';
+import { jsonOf, nameOf, politeGet, RequestInterval } from './polite-get.ts';
 
 export interface NvdOptions {
-  /** Up to and with `/cves/2.0`. */
+  /** The URL including `/cves/2.0`. */
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly everyMs: number;
-  /** Between two requests, in place of what NVD asks for. */
+  /** Interval between requests; replaces NVD's recommended one. */
   readonly gapMs?: number;
 }
 
-/** The most that NVD gives. */
+/** NVD's maximum. */
 const PAGE = 2_000;
-/** 5 requests in 30 s without a key, 50 with one; NVD asks for 6 s between them. */
+/** 5 requests in 30 s without a key, 50 with one; NVD recommends 6 s between requests. */
 const GAP_MS = { anonymous: 6_000, keyed: 600 } as const;
 const DAY_MS = 86_400_000;
-/** The longest span of modification dates that may be asked for. */
+/** NVD's maximum span of modification dates. */
 const WINDOW_MS = 120 * DAY_MS;
-/** What was modified just now may not be served yet. */
+/** Recent modifications may not be served yet. */
 const OVERLAP_MS = 3_600_000;
 const RECORDS_AT_ONCE = 200;
 const MAX_PAGE_BYTES = 128 * 1024 * 1024;
@@ -32,13 +32,13 @@ const Cursor = z.discriminatedUnion('mode', [
     startIndex: z.int().min(0),
     from: z.iso.datetime(),
     to: z.iso.datetime(),
-    /** Records of the window when it was last asked for. */
+    /** Records in the window at the last request. */
     total: z.int().min(0).optional(),
   }),
   z.object({ mode: z.literal('done'), since: z.iso.datetime() }),
 ]);
 
-/** NVD's times are UTC and do not say so. */
+/** NVD's times are UTC without a zone. */
 const Stamped = z.object({
   timestamp: z
     .string()
@@ -48,7 +48,7 @@ const Stamped = z.object({
 });
 
 export function nvdSource(options: NvdOptions): AdvisorySource {
-  const pace = new Pace(options.gapMs ?? (options.apiKey ? GAP_MS.keyed : GAP_MS.anonymous));
+  const interval = new RequestInterval(options.gapMs ?? (options.apiKey ? GAP_MS.keyed : GAP_MS.anonymous));
   return {
     name: 'nvd',
     everyMs: options.everyMs,
@@ -57,11 +57,11 @@ export function nvdSource(options: NvdOptions): AdvisorySource {
       let cursor = Cursor.safeParse(stored).data ?? { mode: 'all' as const, startIndex: 0, since: overlapping(now()) };
       if (cursor.mode === 'all') {
         const { since } = cursor;
-        const place = (startIndex: number) => ({ mode: 'all' as const, startIndex, since });
-        yield* pages({}, { startIndex: cursor.startIndex, total: undefined, place, options, pace, deps });
+        const cursorAt = (startIndex: number) => ({ mode: 'all' as const, startIndex, since });
+        yield* pages({}, { startIndex: cursor.startIndex, total: undefined, cursorAt, options, interval, deps });
         cursor = { mode: 'done', since };
       }
-      // A window that was cut off is gone on with; then what has been modified after it.
+      // Resumes an interrupted window; then reads later modifications.
       let from = cursor.mode === 'modified' ? cursor.from : cursor.since;
       let open = cursor.mode === 'modified' ? cursor : undefined;
       const until = now();
@@ -70,15 +70,15 @@ export function nvdSource(options: NvdOptions): AdvisorySource {
         const to = open?.to ?? earlier(new Date(Date.parse(from) + WINDOW_MS).toISOString(), until);
         const begin = from;
         const stretch = { mode: 'modified', from: begin, to } as const;
-        const place = (startIndex: number, total: number) => ({ ...stretch, startIndex, total });
+        const cursorAt = (startIndex: number, total: number) => ({ ...stretch, startIndex, total });
         const { startIndex = 0, total } = open ?? {};
         const window = { lastModStartDate: begin, lastModEndDate: to };
-        servedAt = Math.min(servedAt, yield* pages(window, { startIndex, total, place, options, pace, deps }));
-        // The end of one that was cut off was the present of then.
+        servedAt = Math.min(servedAt, yield* pages(window, { startIndex, total, cursorAt, options, interval, deps }));
+        // The end of an interrupted window was the present of that time.
         from = open ? overlapping(to) : to;
         open = undefined;
       }
-      // By the publisher's clock where that is behind ours: what it will serve is dated by it.
+      // Uses the publisher's clock if it is behind ours: it dates the records.
       return { mode: 'done', since: overlapping(new Date(servedAt).toISOString()) } satisfies z.infer<typeof Cursor>;
     },
   };
@@ -86,18 +86,18 @@ export function nvdSource(options: NvdOptions): AdvisorySource {
 
 interface Paging {
   readonly startIndex: number;
-  /** How many there were when it was asked before. */
+  /** The total at the previous request. */
   readonly total: number | undefined;
-  /** The cursor at a record, of so many in all. */
-  readonly place: (startIndex: number, total: number) => z.infer<typeof Cursor>;
+  /** The cursor at a record, with the total. */
+  readonly cursorAt: (startIndex: number, total: number) => z.infer<typeof Cursor>;
   readonly options: NvdOptions;
-  readonly pace: Pace;
+  readonly interval: RequestInterval;
   readonly deps: SourceDeps;
 }
 
-/** Returns the time of the publisher's own clock, milliseconds since the epoch, as its first page told it. */
+/** Returns the publisher's time from its first page, in milliseconds since the epoch. */
 async function* pages(query: Readonly<Record<string, string>>, paging: Paging): AsyncGenerator<Step, number> {
-  const { place, options, pace, deps } = paging;
+  const { cursorAt, options, interval, deps } = paging;
   const headers = options.apiKey ? { apikey: options.apiKey } : {};
   let { startIndex, total = 0 } = paging;
   let servedAt = Number.POSITIVE_INFINITY;
@@ -106,29 +106,29 @@ async function* pages(query: Readonly<Record<string, string>>, paging: Paging): 
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     url.searchParams.set('resultsPerPage', String(PAGE));
     url.searchParams.set('startIndex', String(startIndex));
-    const answer = await politeGet(url.href, deps, { headers, maxBytes: MAX_PAGE_BYTES, pace });
+    const answer = await politeGet(url.href, deps, { headers, maxBytes: MAX_PAGE_BYTES, interval });
     const json = jsonOf(answer);
     servedAt = Math.min(servedAt, Stamped.safeParse(json).data?.timestamp ?? servedAt);
     const head = readNvdHead(json);
-    if (!head.ok) throw new SourceError(`${nameOf(url.href)} gives no ${head.problem}`);
+    if (!head.ok) throw new SourceError(`${nameOf(url.href)} returned no ${head.problem}`);
     const { totalResults, vulnerabilities } = head.page;
-    // A record that is modified again leaves its window, and all behind it move up: some have come to stand before the place.
+    // A record that is modified again leaves its window, and later ones move up: steps back by the number of removed records.
     const left = Math.min(startIndex, total - totalResults);
     total = totalResults;
     if (left > 0) {
       startIndex -= left;
       continue;
     }
-    // A page is read in pieces, so that others have their turn in between.
+    // Splits a page, so that the event loop runs other work in between.
     for (let from = 0; from < vulnerabilities.length; from += RECORDS_AT_ONCE) {
       const batch = new RecordBatch();
       for (const each of vulnerabilities.slice(from, from + RECORDS_AT_ONCE)) batch.add(readNvdRecord(each));
-      yield batch.step(place(startIndex + from + batch.size, totalResults), totalResults);
+      yield batch.step(cursorAt(startIndex + from + batch.size, totalResults), totalResults);
     }
     startIndex += vulnerabilities.length;
     if (startIndex >= totalResults) return servedAt;
-    // It would be asked for for ever, and what it lacks is not to be taken for read.
-    if (vulnerabilities.length === 0) throw new SourceError(`${nameOf(url.href)} gives a page without records`);
+    // An empty page would be requested forever, and must not count as read.
+    if (vulnerabilities.length === 0) throw new SourceError(`${nameOf(url.href)} returned a page without records`);
   }
 }
 

@@ -1,4 +1,4 @@
-// OSV by ecosystem, GitHub's advisories among them: the archive once, then the records that the list of changes names.
+// OSV by ecosystem, including GitHub's advisories: the archive once, then the records in the list of changes.
 // https://google.github.io/osv.dev/data/
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,16 +6,16 @@ import { Readable } from 'node:stream';
 import { readOsvRecord } from '@strata/advisories';
 import { parse } from 'csv-parse';
 import { z } from 'zod';
-import { readSideBySide } from '../side-by-side.ts';
+import { readConcurrently } from '../read-concurrently.ts';
 import { type AdvisorySource, RecordBatch, readRecord, type SourceDeps, SourceError, type Step } from '../source.ts';
 import { downloadedSteps } from './archive-steps.ts';
-import { download, isThere } from './downloads.ts';
+import { download, exists } from './downloads.ts';
 import { nameOf, politeGet } from './polite-get.ts';
 
 export interface OsvOptions {
   /** `https://osv-vulnerabilities.storage.googleapis.com`. */
   readonly baseUrl: string;
-  /** As OSV calls them: `npm`, `Packagist`. */
+  /** OSV names: `npm`, `Packagist`. */
   readonly ecosystems: readonly string[];
   readonly everyMs: number;
 }
@@ -25,17 +25,17 @@ const MAX_LIST_BYTES = 256 * 1024 * 1024;
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 const RECORDS_AT_ONCE = 50;
-/** Records are listed in batches, some after later ones, and many at one second: the last hours are looked at again. */
+/** Records are listed in batches, sometimes out of order and many with the same second: the last hours are checked again. */
 const OVERLAP_MS = 6 * 3_600_000;
-/** Read again where there are more. */
+/** Limit of remembered records; those above it are read again. */
 const MAX_RECENT = 5_000;
-/** With more changes than this the archive is the smaller work. */
+/** With more changes the archive is cheaper. */
 const MANY_CHANGES = 2_000;
 
-/** By ecosystem, up to when its records were read; an archive under way stands at `entry`. */
+/** By ecosystem, the time up to which records were read; `entry` is the position in an archive in progress. */
 const Cursor = z.object({
   since: z.record(z.string(), z.string()),
-  /** By ecosystem, what was read of the last hours: id and when it was modified. */
+  /** By ecosystem, the records of the last hours that were read: id and modification time. */
   recent: z.record(z.string(), z.record(z.string(), z.string())).default({}),
   archive: z.object({ ecosystem: z.string(), entry: z.int().min(0), since: z.string() }).optional(),
 });
@@ -58,7 +58,7 @@ export function osvSource(options: OsvOptions): AdvisorySource {
         if (!changes) {
           missing += 1;
           const batch = new RecordBatch();
-          batch.add({ record: null, problem: `${ecosystem}: nothing is published of it` });
+          batch.add({ record: null, problem: `${ecosystem}: nothing is published for it` });
           yield batch.step(cursor);
           continue;
         }
@@ -68,7 +68,7 @@ export function osvSource(options: OsvOptions): AdvisorySource {
         }
       }
       if (missing > 0 && missing === options.ecosystems.length)
-        throw new SourceError(`${nameOf(options.baseUrl)} publishes none of ${options.ecosystems.join(', ')}`);
+        throw new SourceError(`${nameOf(options.baseUrl)} publishes nothing for ${options.ecosystems.join(', ')}`);
       return cursor;
     },
   };
@@ -87,25 +87,25 @@ async function* ecosystemSteps(
   const newest = changes[0]?.modified ?? '';
   const since = cursor.since[ecosystem];
   const recent = cursor.recent[ecosystem] ?? {};
-  const underWay = cursor.archive?.ecosystem === ecosystem ? cursor.archive : undefined;
+  const resumed = cursor.archive?.ecosystem === ecosystem ? cursor.archive : undefined;
   const isNew = ({ id, modified }: Change) =>
     since === undefined || modified > since || (modified > overlapping(since) && recent[id] !== modified);
   const fresh = changes.filter(isNew);
-  if (underWay || since === undefined || fresh.length > MANY_CHANGES) {
-    yield* readArchive(ecosystem, { cursor, underWay, newest, changes }, context);
+  if (resumed || since === undefined || fresh.length > MANY_CHANGES) {
+    yield* readArchive(ecosystem, { cursor, resumed, newest, changes }, context);
   } else {
-    // Oldest first, so that the place in time is one before which everything was read.
+    // Oldest first: everything before the cursor's time has been read.
     yield* readChanges(ecosystem, fresh.reverse(), cursor, context);
   }
 }
 
-/** Newest first; undefined for an ecosystem that is not there. Malware and withdrawn test records are told under other prefixes and are no vulnerabilities. */
+/** Newest first; undefined for an unknown ecosystem. Excludes malware and withdrawn test records, which have other prefixes. */
 async function listChanges(ecosystem: string, { options, deps }: Context): Promise<Change[] | undefined> {
   const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/modified_id.csv`;
   const answer = await politeGet(url, deps, { maxBytes: MAX_LIST_BYTES, also: [404] });
   if (answer.status === 404) return undefined;
   const changes: Change[] = [];
-  // A list of a great ecosystem takes a second: read as it flows, so that others have their turn.
+  // The list of a large ecosystem takes a second: streamed, so that the event loop runs other work.
   const rows = Readable.from(piecesOf(answer.body)).pipe(parse({ relax_column_count: true, max_record_size: 1_000 }));
   try {
     for await (const [modified = '', id = ''] of rows as AsyncIterable<string[]>) {
@@ -113,9 +113,9 @@ async function listChanges(ecosystem: string, { options, deps }: Context): Promi
       if (!Number.isNaN(at) && isVulnerability(id)) changes.push({ modified: new Date(at).toISOString(), id });
     }
   } catch (cause) {
-    throw new SourceError(`${nameOf(url)} is no CSV`, { cause });
+    throw new SourceError(`${nameOf(url)} is not CSV`, { cause });
   }
-  if (changes.length === 0) throw new SourceError(`${nameOf(url)} is no list of changes`);
+  if (changes.length === 0) throw new SourceError(`${nameOf(url)} is not a list of changes`);
   return changes.sort((a, b) => (a.modified < b.modified ? 1 : -1));
 }
 
@@ -125,34 +125,34 @@ function* piecesOf(body: Buffer): Generator<Buffer> {
 
 interface ArchiveReading {
   readonly cursor: Cursor;
-  readonly underWay: Cursor['archive'];
+  readonly resumed: Cursor['archive'];
   readonly newest: string;
   readonly changes: readonly Change[];
 }
 
 async function* readArchive(
   ecosystem: string,
-  { cursor, underWay, newest, changes }: ArchiveReading,
+  { cursor, resumed, newest, changes }: ArchiveReading,
   { options, deps }: Context,
 ): AsyncGenerator<Step> {
   const { directory, signal } = deps;
   const file = path.join(directory, `osv-${ecosystem.replaceAll(/[^A-Za-z0-9]/g, '-')}.zip`);
   const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/all.zip`;
-  // It is removed when it was read: one that lies there is that of the sync under way.
-  const goesOn = underWay !== undefined && (await isThere(file));
-  if (!goesOn) await download(url, file, { maxBytes: MAX_ARCHIVE_BYTES }, deps);
-  const since = underWay?.since ?? notAfter(newest, deps);
+  // A file here belongs to the sync in progress: it is removed after it was read.
+  const isResumed = resumed !== undefined && (await exists(file));
+  if (!isResumed) await download(url, file, { maxBytes: MAX_ARCHIVE_BYTES }, deps);
+  const since = resumed?.since ?? notAfter(newest, deps);
   yield* downloadedSteps(file, {
     read: readOsvRecord,
     isWanted: (name) => name.endsWith('.json') && isVulnerability(name),
-    from: goesOn ? underWay.entry : 0,
-    place: (entry) => ({ ...cursor, archive: { ecosystem, entry, since } }) satisfies Cursor,
+    from: isResumed ? resumed.entry : 0,
+    cursorAt: (entry) => ({ ...cursor, archive: { ecosystem, entry, since } }) satisfies Cursor,
     signal,
   });
-  const { archive: _, ...others } = cursor;
-  // One that has changed while an archive was read is not what was in it.
-  const held = underWay ? changes.filter(({ modified }) => modified <= since) : changes;
-  yield new RecordBatch().step(readUpTo(others, ecosystem, { since, read: held }));
+  const { archive: _, ...rest } = cursor;
+  // Records that changed while the archive was read are newer than those in it.
+  const held = resumed ? changes.filter(({ modified }) => modified <= since) : changes;
+  yield new RecordBatch().step(readUpTo(rest, ecosystem, { since, read: held }));
   await rm(file, { force: true });
 }
 
@@ -168,19 +168,19 @@ async function* readChanges(
     const records = await readRecords(ecosystem, batch, context);
     const next = changes[from + RECORDS_AT_ONCE]?.modified;
     const last = batch.at(-1)?.modified ?? '';
-    // Others of the same moment are still to be read.
-    const place = last === next ? new Date(Date.parse(last) - 1).toISOString() : last;
-    const since = latest(notAfter(place, context.deps), cursor.since[ecosystem]);
+    // Further records with the same time are still unread.
+    const position = last === next ? new Date(Date.parse(last) - 1).toISOString() : last;
+    const since = latest(notAfter(position, context.deps), cursor.since[ecosystem]);
     cursor = readUpTo(cursor, ecosystem, { since, read: batch });
     yield records.step(cursor, changes.length);
   }
 }
 
 function readRecords(ecosystem: string, changes: readonly Change[], { options, deps }: Context) {
-  return readSideBySide(changes, async ({ id }) => {
+  return readConcurrently(changes, async ({ id }) => {
     const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/${encodeURIComponent(id)}.json`;
     const answer = await politeGet(url, deps, { maxBytes: MAX_RECORD_BYTES, also: [404] });
-    if (answer.status === 404) return { record: null, problem: `${id}: not there` };
+    if (answer.status === 404) return { record: null, problem: `${id}: not found` };
     return readRecord(answer.body, id, readOsvRecord);
   });
 }
@@ -201,16 +201,16 @@ function readUpTo(
 
 const overlapping = (time: string): string => new Date(Date.parse(time) - OVERLAP_MS).toISOString();
 
-/** One date ahead of the clock would keep everything that is published until then from being read. */
+/** A future date would hide everything published until then. */
 function notAfter(time: string, { now }: SourceDeps): string {
   const present = now().toISOString();
   return time < present ? time : present;
 }
 
-/** What is read once more takes the place no further back. */
+/** Repeated reads do not move the cursor back. */
 const latest = (time: string, known: string | undefined): string =>
   known !== undefined && known > time ? known : time;
 
-/** `MAL-…` are packages that are malware themselves. */
+/** `MAL-…` records describe malicious packages. */
 const isVulnerability = (name: string): boolean =>
   /^[A-Za-z][A-Za-z0-9-]{2,99}(?:\.json)?$/.test(name) && !name.startsWith('MAL-');

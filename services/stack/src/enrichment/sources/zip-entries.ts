@@ -1,4 +1,4 @@
-// The files in a zip archive, one after another, bounded: archives of publishers hold hundreds of thousands.
+// Reads the files of a zip archive sequentially, bounded: archives contain hundreds of thousands.
 import { createWriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -6,23 +6,23 @@ import yauzl from 'yauzl';
 import { SourceError } from '../source.ts';
 
 export interface ZipEntry {
-  /** Its path in the archive; told, never used as a path on disk. */
+  /** Its path in the archive; for messages, never used as a path on disk. */
   readonly name: string;
   readonly sizeBytes: number;
-  /** All of it. Rejects with SourceError when it is longer than it says or than `maxBytes`, or damaged. */
+  /** The complete content. Rejects with SourceError if it is longer than declared or than `maxBytes`, or damaged. */
   read(maxBytes: number): Promise<Buffer>;
   /** Unpacks it into a file. */
   unpack(file: string, maxBytes: number): Promise<void>;
 }
 
-/** The entries that are files, in the order of the archive's directory. */
+/** The file entries, in the order of the archive's directory. */
 export async function* zipEntries(file: string): AsyncGenerator<ZipEntry> {
   let zip: Awaited<ReturnType<typeof yauzl.openPromise>>;
   try {
-    // Names stay bytes: one that would be no path of ours is no reason to read none of the others.
+    // Names are not decoded or validated: an invalid one must not fail the other entries.
     zip = await yauzl.openPromise(file, { autoClose: false, validateEntrySizes: true, decodeStrings: false });
   } catch (cause) {
-    throw new SourceError('the archive cannot be read: it is damaged or no zip', { cause });
+    throw new SourceError('the archive cannot be read: it is damaged or not a zip', { cause });
   }
   try {
     for await (const entry of zip.eachEntry()) {

@@ -40,7 +40,7 @@ export async function openGround(clock: { readonly at: number }, fetcher: Fetche
     now,
     directory: path.join(directory, 'advisories'),
     // Short pauses; requests have their time on a busy machine.
-    patience: { firstPauseMs: 2, requestMs: 10_000, downloadMs: 10_000 },
+    timeouts: { firstPauseMs: 2, requestMs: 10_000, downloadMs: 10_000 },
     signal: new AbortController().signal,
   };
   const owned = stack.move();

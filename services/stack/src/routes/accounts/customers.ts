@@ -1,4 +1,4 @@
-// The domains that a provider won and lost: who they are, since when, and where they came from or went.
+// Domains that a provider gained or lost, when, and their previous or new providers.
 import { DAY_MS, dayOf, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
@@ -8,27 +8,27 @@ import { type Customer, listedCustomers } from '../../index/listed-changes.ts';
 import { dateOf, MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { changeReport } from '../../reports/domain-report.ts';
 import { MigrationSchema } from '../market/migrations.ts';
-import { Limit, Offset, ProviderPath, providerOf, WholeNumber, Word } from '../parameters.ts';
+import { Integer, Limit, Offset, ProviderPath, providerOf, Word } from '../parameters.ts';
 
 const WINDOW_MS = 60_000;
 const MAX_ROWS = 1_000;
 const count = z.int().min(0);
 
 const MEANING =
-  'Domains that began to use a provider at all (`in`) or stopped using it altogether (`out`), as `gained_30d` and `lost_30d` count them: a domain that moves one service and keeps another is neither. Last confirmed first.';
+  'Domains that started to use a provider (`in`) or stopped using it completely (`out`), as counted by `gained_30d` and `lost_30d`: a domain that moves one service and keeps another is in neither list. Last confirmed first.';
 
-const asked = {
+const parameters = {
   direction: Word(['in', 'out']).describe('`in`: gained; `out`: lost.').default('out'),
-  days: WholeNumber({ min: 1, max: 365 })
-    .describe('Confirmed on the last so many UTC days, today among them.')
+  days: Integer({ min: 1, max: 365 })
+    .describe('Confirmed within this number of UTC days, including today.')
     .default(TREND_DAYS),
 };
 
 const CustomerSchema = MigrationSchema.extend({
   moves: z
     .array(z.object({ category: z.enum(CATEGORIES), provider: z.string(), provider_id: z.string() }))
-    .describe('Where it went, or came from, service by service; empty where nobody else is known to have followed.'),
-}).meta({ id: 'Customer', description: 'The change with which a domain came or went.' });
+    .describe('The new or previous provider of each service; empty if unknown.'),
+}).meta({ id: 'Customer', description: 'The change that gained or lost the domain.' });
 
 export const getCustomers = route(
   {
@@ -38,7 +38,7 @@ export const getCustomers = route(
     summary: 'Domains that a provider gained or lost, and where they came from or went',
     description: MEANING,
     params: ProviderPath,
-    query: z.object({ ...asked, limit: Limit.default(50), offset: Offset.default(0) }),
+    query: z.object({ ...parameters, limit: Limit.default(50), offset: Offset.default(0) }),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -47,7 +47,7 @@ export const getCustomers = route(
         direction: z.enum(['in', 'out']),
         days: z.int(),
         since: z.iso.date().describe('The first day of the window.'),
-        total: count.describe('All that came, or went, within the window.'),
+        total: count.describe('Domains gained or lost within the window.'),
         limit: z.int(),
         offset: z.int(),
         customers: z.array(CustomerSchema),
@@ -106,15 +106,15 @@ export const getCustomersCsv = route(
     summary: 'Domains that a provider gained or lost as CSV, at most 1000 rows',
     description: MEANING,
     params: ProviderPath,
-    query: z.object(asked),
+    query: z.object(parameters),
     output: {
       kind: 'csv',
-      description: 'One domain a row.',
+      description: 'One domain per row.',
       columns: [
         { name: 'domain', description: 'Registrable domain.' },
-        { name: 'confirmed_at', description: 'When a second observation agreed, ISO 8601 UTC.' },
-        { name: 'at', description: 'When it was first observed, ISO 8601 UTC.' },
-        { name: 'others', description: 'Where it went or came from: `category: provider`, separated by semicolons.' },
+        { name: 'confirmed_at', description: 'Time of the confirming observation, ISO 8601 UTC.' },
+        { name: 'at', description: 'Time of the first observation, ISO 8601 UTC.' },
+        { name: 'others', description: 'New or previous providers: `category: provider`, separated by semicolons.' },
         { name: 'confidence', description: 'high, medium or low.' },
       ],
     },

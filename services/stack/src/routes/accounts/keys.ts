@@ -1,4 +1,4 @@
-// Free API keys for anyone, and the public keys that receipts are verified with.
+// Free API keys, and the public keys that verify receipts.
 import { countedNetworks, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
@@ -11,7 +11,7 @@ export const createKey = route(
     tag: 'Status',
     summary: 'Get a free API key',
     description:
-      'No account, no card, no request body. The key is shown once: only its hash is kept. Limited per address, per IPv6 /56 and /48, for the whole service, and UTC day.',
+      'No account, no card, no request body. The key is shown once: only its hash is stored. Limited per UTC day for an address, an IPv6 /56 and /48, and the complete service.',
     output: {
       kind: 'signed',
       status: 201,
@@ -50,7 +50,7 @@ export const getKeySet = route(
     tag: 'Status',
     summary: 'Public keys that receipts are verified with',
     description:
-      'A JWK Set (RFC 7517, RFC 8037) of current and retired keys; its member `ledger` says how to check the checkpoints of the ledger, and its `rotations` are signed notes by which a key of the ledger vouches for the next.',
+      'A JWK Set (RFC 7517, RFC 8037) of current and retired keys; its member `ledger` has the verifier keys for checkpoints of the ledger, and its `rotations` are signed notes in which a ledger key certifies its successor.',
     output: {
       kind: 'json',
       contentType: 'application/jwk-set+json',

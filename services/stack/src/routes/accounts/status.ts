@@ -1,4 +1,4 @@
-// Whether the service is up.
+// The health check.
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';

@@ -11,7 +11,7 @@ export const domainParams = z.object({
   domain: z.string().describe('A domain or any host below it, in Unicode or as A-labels.'),
 });
 
-/** Invalidated when something is recorded of the domain. */
+/** Invalidated when a scan of the domain is recorded. */
 export const domainTag = (domain: string) => `domain:${domain}`;
 
 export const getDomain = route(
@@ -21,8 +21,8 @@ export const getDomain = route(
     tag: 'Domains',
     summary: 'Analyzed domain profile',
     description:
-      'Which providers the domain uses, since when, with what confidence and on what evidence, and its security posture. ' +
-      'A domain that was never scanned is scanned while the request waits, up to 5 s; when that takes longer the answer is 404 with Retry-After.',
+      'The providers of the domain with start date, confidence and evidence, and its security posture. ' +
+      'A domain that was never scanned is scanned during the request, up to 5 s; if that takes longer the answer is 404 with Retry-After.',
     params: domainParams,
     output: { kind: 'signed', schema: DomainReportSchema },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
@@ -45,8 +45,8 @@ export const getDomainChanges = route(
     tag: 'Domains',
     summary: 'Provider transition history of the domain',
     description:
-      'Confirmed changes, newest first. A change is confirmed by a second observation; a failed look-up never makes one. ' +
-      '`migrated` is a change of holder in an exclusive role (mailbox, gateway, dns, edge, origin), `reclassified` a change of our rules.',
+      'Confirmed changes, newest first. A second observation confirms a change; a failed lookup never does. ' +
+      '`migrated` is a change of holder in an exclusive role (mailbox, gateway, dns, edge, origin), `reclassified` a change of the rulebook.',
     params: domainParams,
     query: z.object({
       category: CategoryParameter.optional(),
@@ -60,7 +60,7 @@ export const getDomainChanges = route(
         total: z.int().min(0),
         by_category: z
           .array(z.object({ category: z.enum(CATEGORIES), changes: z.int().min(1) }))
-          .describe('Changes of every category that has any, whichever is asked for.'),
+          .describe('Number of changes for every category with changes, regardless of the filter.'),
         limit: z.int(),
         offset: z.int(),
         changes: z.array(ChangeSchema),

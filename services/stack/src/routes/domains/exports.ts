@@ -1,4 +1,4 @@
-// The lists as CSV, for spreadsheets: at most a thousand rows, in an order in which what is cut off matters least.
+// CSV exports with at most a thousand rows, ordered so that the least relevant rows are cut.
 import { inNameOrder, LEVELS, worstScores } from '@strata/analytics';
 import { gradeOf, type PostureFlag, postureBit, SECTORS } from '@strata/detect';
 import { route } from '@strata/http';
@@ -9,10 +9,10 @@ import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { changeReport } from '../../reports/domain-report.ts';
 import { migrationFilter, migrationParameters } from '../market/migrations.ts';
 import { flowsWithin } from '../market/window.ts';
-import { ProviderPath, providerOf, SectorParameter, WholeNumber } from '../parameters.ts';
+import { Integer, ProviderPath, providerOf, SectorParameter } from '../parameters.ts';
 import { UNCHANGED_MS } from './search.ts';
 
-/** Rows of an export, as the interface says. */
+/** Maximum rows of an export. */
 const MAX_ROWS = 1_000;
 
 export const getSecurityCsv = route(
@@ -22,14 +22,14 @@ export const getSecurityCsv = route(
     tag: 'Exports',
     summary: 'Security scorecard as CSV, at most 1000 rows',
     description:
-      'Worst score first, then by name. Domains without a score are left out. An empty cell: could not be measured.',
+      'Worst score first, then by name. Domains without a score are excluded. An empty cell means unmeasured.',
     query: z.object({
       sector: SectorParameter.optional(),
-      score_lte: WholeNumber({ min: 0, max: 100 }).describe('Only scores up to this one.').default(100),
+      score_lte: Integer({ min: 0, max: 100 }).describe('Maximum score.').default(100),
     }),
     output: {
       kind: 'csv',
-      description: 'One domain a row.',
+      description: 'One domain per row.',
       columns: [
         { name: 'domain', description: 'Registrable domain.' },
         { name: 'sector', description: SECTORS.join(', ') },
@@ -38,10 +38,10 @@ export const getSecurityCsv = route(
         {
           name: 'spf',
           description:
-            'What the record asks for (RFC 7208): fail (-all), softfail (~all), neutral (?all), pass (+all), valid (no all), permerror or none.',
+            'Result that the record requests (RFC 7208): fail (-all), softfail (~all), neutral (?all), pass (+all), valid (no all), permerror or none.',
         },
         { name: 'dmarc', description: 'Published policy: reject, quarantine, none (the policy) or missing.' },
-        { name: 'dmarc_effective', description: 'The policy after t=y lowered it.' },
+        { name: 'dmarc_effective', description: 'The policy after t=y is applied.' },
         { name: 'dmarc_reporting', description: 'yes or no.' },
         { name: 'mta_sts', description: 'yes or no.' },
         { name: 'tls_rpt', description: 'yes or no.' },
@@ -83,7 +83,7 @@ export const getSecurityCsv = route(
   },
 );
 
-/** Cells in the order of the columns; null where nothing was measured. */
+/** Cells in the order of the columns; null if unmeasured. */
 function postureCells(posture: number): (string | null)[] {
   const has = (flag: PostureFlag) => (posture & postureBit(flag)) !== 0;
   const yesNo = (flag: PostureFlag, measured: PostureFlag) => (has(measured) ? (has(flag) ? 'yes' : 'no') : null);
@@ -140,21 +140,21 @@ export const getMigrationsCsv = route(
     tag: 'Exports',
     summary: 'Migration history as CSV, at most 1000 rows',
     description:
-      'Confirmed migrations, newest first. `direction`: `in` to the provider, `out` away from it; without a provider every migration is both. The other filters are those of `/stack/v1/stats/migrations`.',
+      'Confirmed migrations, newest first. `direction`: `in` is to the provider, `out` away from it; without a provider it has no effect. The remaining filters are those of `/stack/v1/stats/migrations`.',
     query: z.object(migrationParameters),
     output: {
       kind: 'csv',
-      description: 'One migration a row.',
+      description: 'One migration per row.',
       columns: [
         { name: 'id', description: 'Id of the change.' },
-        { name: 'at', description: 'When it was first observed.' },
-        { name: 'confirmed_at', description: 'When a second observation agreed.' },
+        { name: 'at', description: 'Time of the first observation.' },
+        { name: 'confirmed_at', description: 'Time of the confirming observation.' },
         { name: 'domain', description: 'Registrable domain.' },
         { name: 'category', description: 'Category of the role.' },
-        { name: 'from', description: 'Provider left.' },
-        { name: 'to', description: 'Provider chosen.' },
-        { name: 'from_id', description: 'Its id.' },
-        { name: 'to_id', description: 'Its id.' },
+        { name: 'from', description: 'Previous provider.' },
+        { name: 'to', description: 'New provider.' },
+        { name: 'from_id', description: 'Id of the previous provider.' },
+        { name: 'to_id', description: 'Id of the new provider.' },
         { name: 'confidence', description: 'high, medium or low.' },
         { name: 'importance', description: 'high, medium or low.' },
       ],
@@ -172,7 +172,7 @@ export const getMigrationsCsv = route(
     const chosen = migrationFilter(app, input, context);
     const { since } = flowsWithin(app, input, { ...chosen, limit: 1 });
     const filter = { type: 'migrated', ...chosen, ...(since && { since }) } as const;
-    // One more than is told, to know whether there is more.
+    // One additional row shows whether there are more.
     const found = await listedChanges(app, filter, { limit: MAX_ROWS + 1, offset: 0 });
     return {
       filename: ['migrations', chosen.provider, chosen.direction]
@@ -182,19 +182,19 @@ export const getMigrationsCsv = route(
       isTruncated: found.length > MAX_ROWS,
       rows: found.slice(0, MAX_ROWS).map((change) => {
         const { domain } = change;
-        const told = changeReport(change, app.names);
+        const report = changeReport(change, app.names);
         return [
-          told.id,
-          told.at,
-          told.confirmed_at,
+          report.id,
+          report.at,
+          report.confirmed_at,
           domain,
-          told.category,
-          told.from,
-          told.to,
-          told.from_id,
-          told.to_id,
-          told.confidence,
-          told.importance,
+          report.category,
+          report.from,
+          report.to,
+          report.from_id,
+          report.to_id,
+          report.confidence,
+          report.importance,
         ];
       }),
     };
@@ -211,11 +211,11 @@ export const getProviderDomainsCsv = route(
     params: ProviderPath,
     output: {
       kind: 'csv',
-      description: 'One domain a row.',
+      description: 'One domain per row.',
       columns: [
         { name: 'domain', description: 'Registrable domain.' },
-        { name: 'categories', description: 'In which it uses the provider, separated by blanks.' },
-        { name: 'confidence', description: 'The best of them.' },
+        { name: 'categories', description: 'Categories in which it uses the provider, separated by blanks.' },
+        { name: 'confidence', description: 'The highest confidence of these services.' },
         { name: 'state', description: 'active, parked or nonexistent.' },
         { name: 'sector', description: SECTORS.join(', ') },
         { name: 'score', description: 'Security score, 0 to 100.' },

@@ -1,4 +1,4 @@
-// What stands out: alerts, and the anomalies that some of them rest on.
+// Alerts and anomalies.
 import { route } from '@strata/http';
 import { z } from 'zod';
 import { AnomalySchema, anomalyReport, Severity } from '../../alerts/anomaly-report.ts';
@@ -18,7 +18,7 @@ const AlertSchema = z
     provider_id: z.string().optional(),
     title: z.string(),
     detail: z.string(),
-    ref: z.string().describe('Where the data that it rests on are.'),
+    ref: z.string().describe('Path of the underlying data.'),
   })
   .meta({ id: 'Alert' });
 
@@ -29,7 +29,7 @@ export const getAlerts = route(
     tag: 'Monitoring',
     summary: 'Intelligence alerts: migrations and anomalies',
     description:
-      'Known-exploited vulnerabilities of what domains use, mass migrations away from a provider, anomalies, and security regressions of domains. By day, newest first; within a day in this order, the gravest first. The same subject is told once in seven days, with its latest figures; a vulnerability is told again later only when a scan brings another domain within its reach.',
+      'Known-exploited vulnerabilities in products of domains, mass migrations away from a provider, anomalies, and security regressions of domains. By day, newest first; within a day in this order, most severe first. A subject has at most one alert in seven days, with its latest figures; a vulnerability is reported again later only if a scan finds another exposed domain.',
     query: z.object({ limit: Limit.default(20) }),
     output: {
       kind: 'signed',
@@ -70,7 +70,7 @@ export const getAnomalies = route(
     tag: 'Monitoring',
     summary: 'Anomaly detection, 3-sigma deviations',
     description:
-      'A day whose value is at least 3 standard deviations from the mean of the 28 days before it, of which at least 14 could be read, and that is no chance among all series judged that day. Newest first. Definitions: docs/anomalies.md.',
+      'A day whose value is at least 3 standard deviations from the mean of the 28 days before it, of which at least 14 have data, and that is significant among all series tested that day. Newest first. Definitions: docs/anomalies.md.',
     query: z.object({
       domain: Text.describe('Only anomalies of this domain.').optional(),
       limit: Limit.default(50),
@@ -102,7 +102,7 @@ export const getAnomalies = route(
       limit,
       ...filter,
       method:
-        'sigma = (value - mean) / max(stddev, sqrt(max(mean, 1))) over the 28 days before, at least 14 of them read; |sigma| >= 3, |value - mean| >= 5, and rarer than chance would give among all series of the day',
+        'sigma = (value - mean) / max(stddev, sqrt(max(mean, 1))) over the 28 days before, at least 14 of them with data; |sigma| >= 3, |value - mean| >= 5, and significant among all series of the day',
       anomalies: anomalies.map((anomaly) => anomalyReport(anomaly, names)),
     };
   },

@@ -6,18 +6,9 @@ import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { findProvider, nearestProviders } from '../../index/provider-names.ts';
-import {
-  asciiPart,
-  CategoryParameter,
-  Limit,
-  Offset,
-  SectorParameter,
-  Text,
-  WholeNumber,
-  Word,
-} from '../parameters.ts';
+import { asciiPart, CategoryParameter, Integer, Limit, Offset, SectorParameter, Text, Word } from '../parameters.ts';
 
-/** A scan that sees nothing new makes no event: the times of scans in a list may be behind by this. */
+/** A scan without changes has no event: the scan times in a list may lag by this. */
 export const UNCHANGED_MS = 60_000;
 
 export const FoundDomainSchema = z
@@ -38,7 +29,7 @@ export const FoundDomainSchema = z
   })
   .meta({ id: 'FoundDomain' });
 
-/** What lists show of a domain, from the index alone. */
+/** The list entry of a domain, from the index alone. */
 export function foundDomain(
   { index, names }: Pick<StackApp, 'index' | 'names'>,
   domain: number,
@@ -59,45 +50,45 @@ export function foundDomain(
   };
 }
 
-/** One mark or several; the whole is text to the description, which has no lists in one parameter. */
+/** One flag or several, as one string in the OpenAPI description. */
 const FLAG = `(${POSTURE_FLAGS.join('|')})`;
 const Flags = z
   .string()
   .max(512, 'is too long')
   .regex(new RegExp(`^${FLAG}(,${FLAG})*$`, 'i'), `must be among ${POSTURE_FLAGS.join(', ')}, separated by commas`);
 const flagsOf = (text: string | undefined) => (text?.toLowerCase().split(',') ?? []) as PostureFlag[];
-const Score = WholeNumber({ min: 0, max: 100 });
+const Score = Integer({ min: 0, max: 100 });
 
 const query = z.object({
   q: Text.describe('Any part of the domain name, in Unicode or as A-labels.')
     .transform(asciiPart)
-    .pipe(z.string().regex(/^[a-z0-9._-]+$/, 'holds a character that no domain name has'))
+    .pipe(z.string().regex(/^[a-z0-9._-]+$/, 'contains a character that is invalid in domain names'))
     .optional(),
   provider: Text.describe('Id, name or alias of a provider.').optional(),
   category: CategoryParameter.optional(),
   confidence: Word(['high', 'medium', 'low'])
-    .describe('Of the service that `provider` and `category` describe, or of any.')
+    .describe('Confidence of the service that matches `provider` and `category`, or of any service.')
     .optional(),
   min_confidence: Word(['high', 'medium', 'low'])
-    .describe('The same, at least: shares of markets count services of `medium` confidence and more.')
+    .describe('Minimum confidence: market shares count services of `medium` confidence and more.')
     .optional(),
-  with: Text.describe('Another provider that is used besides, by id, name or alias.').optional(),
+  with: Text.describe('An additional provider of the domain, by id, name or alias.').optional(),
   sector: SectorParameter.optional(),
   state: Word(['active', 'parked', 'nonexistent', 'unmeasured', 'live'])
-    .describe('`live`: active or parked, which the security scorecard counts.')
+    .describe('`live`: active or parked, as counted by the security scorecard.')
     .optional(),
   flag: Flags.describe(
-    'Marks of the security posture, separated by commas, all of which it must have: `dmarc_reject`, `spf_valid,dmarc_valid`.',
+    'Required flags of the security posture, separated by commas: `dmarc_reject`, `spf_valid,dmarc_valid`.',
   ).optional(),
-  without: Flags.describe('Marks of which it must have none: `flag=dnssec_measured&without=dnssec`.').optional(),
-  grade: Word(['a+', 'a', 'b', 'c', 'd', 'f']).describe('Of the security score.').optional(),
-  score_gte: Score.describe('Security score from here on; a domain without a score has none of them.').optional(),
-  score_lte: Score.describe('Security score up to this one.').optional(),
+  without: Flags.describe('Excluded flags: `flag=dnssec_measured&without=dnssec`.').optional(),
+  grade: Word(['a+', 'a', 'b', 'c', 'd', 'f']).describe('Grade of the security score.').optional(),
+  score_gte: Score.describe('Minimum security score; excludes domains without a score.').optional(),
+  score_lte: Score.describe('Maximum security score.').optional(),
   limit: Limit.default(50),
   offset: Offset.default(0),
 });
 
-type Asked = z.output<typeof query>;
+type SearchInput = z.output<typeof query>;
 
 export const getSearch = route(
   {
@@ -106,8 +97,8 @@ export const getSearch = route(
     tag: 'Search',
     summary: 'Domains by name, provider or category',
     description:
-      'All filters must hold. Names equal to `q` come first, then names that begin with it, then names that hold it anywhere; within each, and without `q`, in alphabetical order. ' +
-      'A provider that nobody knows gives no results, and `did_you_mean` the nearest names.',
+      'All filters must match. Names equal to `q` come first, then names that begin with it, then names that contain it; within each group, and without `q`, in alphabetical order. ' +
+      'An unknown provider returns no results, and `did_you_mean` has the most similar names.',
     query,
     output: {
       kind: 'signed',
@@ -140,12 +131,12 @@ export const getSearch = route(
   },
   (app, input) => {
     const { q, provider, with: other, limit, offset, flag, without, grade, score_gte, score_lte, ...filter } = input;
-    const [known, besides] = [provider, other].map((name) =>
-      name === undefined ? undefined : (findProvider(name, app) ?? 'nobody'),
+    const [known, additional] = [provider, other].map((name) =>
+      name === undefined ? undefined : (findProvider(name, app) ?? 'unknown'),
     );
-    if (known === 'nobody' || besides === 'nobody') {
-      const asked = (known === 'nobody' ? provider : other) ?? '';
-      return { total: 0, limit, offset, results: [], did_you_mean: nearestProviders(asked, app.rulebook) };
+    if (known === 'unknown' || additional === 'unknown') {
+      const unknownName = (known === 'unknown' ? provider : other) ?? '';
+      return { total: 0, limit, offset, results: [], did_you_mean: nearestProviders(unknownName, app.rulebook) };
     }
     const found = searchDomains(
       app.index,
@@ -153,7 +144,7 @@ export const getSearch = route(
         ...filter,
         part: q,
         provider: known?.id,
-        with: besides?.id,
+        with: additional?.id,
         minConfidence: filter.min_confidence,
         flags: flagsOf(flag),
         without: flagsOf(without),
@@ -167,8 +158,8 @@ export const getSearch = route(
 
 const SCORES = Array.from({ length: 101 }, (_, score) => score);
 
-/** The range of scores that meets all that is asked of them; undefined where nothing is. */
-function scoresOf({ grade, score_gte: min, score_lte: max }: Pick<Asked, 'grade' | 'score_gte' | 'score_lte'>) {
+/** The range of scores that matches all score filters; undefined without one. */
+function scoresOf({ grade, score_gte: min, score_lte: max }: Pick<SearchInput, 'grade' | 'score_gte' | 'score_lte'>) {
   if (grade === undefined && min === undefined && max === undefined) return undefined;
   const graded = SCORES.filter((score) => grade === undefined || gradeOf(score).toLowerCase() === grade);
   return { from: Math.max(min ?? 0, graded[0] ?? 0), to: Math.min(max ?? 100, graded.at(-1) ?? 100) };

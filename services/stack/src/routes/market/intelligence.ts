@@ -1,4 +1,4 @@
-// The market and the posture of all domains: concentration, dependence, adoption.
+// Market and security posture of all domains: concentration, dependence, adoption.
 import {
   type Adoption,
   adoptionCurve,
@@ -19,14 +19,15 @@ import { dependenceLevel } from '../../reports/dependence-level.ts';
 import { MarketSchema, marketReport } from '../../reports/market-report.ts';
 import { CategoryParameter, ProviderPath, providerOf, Text, Word } from '../parameters.ts';
 
-/** Days move on without any event; within this time an answer is not computed anew for that alone. */
+/** A new day has no event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
 
-const AdoptionSchema = z
-  .object({ domains: count, measured: count, share: share.nullable() })
-  .meta({ id: 'Adoption', description: 'How many have it, and of how many that could be measured.' });
+const AdoptionSchema = z.object({ domains: count, measured: count, share: share.nullable() }).meta({
+  id: 'Adoption',
+  description: 'Number of domains with the standard, and of domains in which it could be measured.',
+});
 const Standards = z.object(
   Object.fromEntries(COUNTED_STANDARDS.map((name) => [name, AdoptionSchema])) as Record<
     (typeof COUNTED_STANDARDS)[number],
@@ -41,13 +42,13 @@ export const getScorecard = route(
     tag: 'Intelligence',
     summary: 'DMARC and SPF adoption across all domains',
     description:
-      'Each standard is counted among the domains in which its look-up was answered. `spf_fail` is `-all`, `spf_softfail` `~all`, `spf_neutral` `?all`, `spf_pass` `+all`; `dmarc_reject` is as published, `dmarc_effective_reject` after `t=y` lowered it (RFC 9989).',
+      'Each standard is counted among the domains with a successful lookup. `spf_fail` is `-all`, `spf_softfail` `~all`, `spf_neutral` `?all`, `spf_pass` `+all`; `dmarc_reject` is as published, `dmarc_effective_reject` after `t=y` is applied (RFC 9989).',
     output: {
       kind: 'signed',
       schema: z.object({
         domains: count.describe('Domains that exist, parked ones included.'),
         adoption: Standards,
-        both: AdoptionSchema.describe('Valid SPF and a DMARC policy together.'),
+        both: AdoptionSchema.describe('Domains with both valid SPF and a DMARC policy.'),
         by_sector: z.array(
           z.object({ sector: z.string(), domains: count, adoption: Standards, mean_score: z.number().nullable() }),
         ),
@@ -80,8 +81,7 @@ export const getScorecard = route(
       grades: card.grades as z.input<typeof AdoptionSchema> & { grade: 'A'; domains: number }[],
       scored: card.scored,
       mean_score: card.meanScore,
-      method:
-        'share = domains / measured; a failed look-up counts in neither; the score is explained in docs/detection.md',
+      method: 'share = domains / measured; a failed lookup counts in neither; docs/detection.md explains the score',
     };
   },
 );
@@ -93,7 +93,7 @@ export const getMarketShare = route(
     tag: 'Intelligence',
     summary: 'Provider market share by category',
     description:
-      'Shares of the domains whose holder is known, self-hosted ones included; a domain with k providers counts 1/k for each. Only services of high and medium confidence count. Parked names are left out unless asked for.',
+      'Shares of the domains with a known provider, self-hosted ones included; a domain with k providers counts 1/k for each. Only services of high and medium confidence count. Parked names are excluded by default.',
     query: z.object({
       category: CategoryParameter.optional(),
       include_parked: Word(['true', 'false']).default('false'),
@@ -117,7 +117,7 @@ export const getMarketShare = route(
     return {
       include_parked: includeParked,
       method:
-        'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a firm of its own; unknown and unmeasured ones are in no denominator. Bands: 1,800 from DOJ/FTC Merger Guidelines 2023, guideline 1; 1,000 from those of 1992',
+        'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a separate firm; unknown and unmeasured ones are excluded. Bands: 1,800 from DOJ/FTC Merger Guidelines 2023, guideline 1; 1,000 from those of 1992',
       categories: found.map((each) => marketReport(each, { names, max: category === undefined ? 25 : 1_000 })),
     };
   },
@@ -144,8 +144,12 @@ export const getSupplyChain = route(
         sole_source_domains: count.describe(
           'Domains with a category in which it is the only provider of high or medium confidence.',
         ),
-        upstream: z.array(DependenceSchema).describe('What its domains use besides; share of its domains.'),
-        downstream: z.array(DependenceSchema).describe('Whose domains use it besides; share of their domains.'),
+        upstream: z
+          .array(DependenceSchema)
+          .describe('Providers that its domains use in addition; share of its domains.'),
+        downstream: z
+          .array(DependenceSchema)
+          .describe('Providers whose domains use it in addition; share of their domains.'),
         risk_level: z.enum(['low', 'medium', 'high', 'critical']),
         reasons: z.array(z.string()),
         definition: z.string(),
@@ -175,7 +179,7 @@ export const getSupplyChain = route(
       upstream: named(chain.upstream),
       downstream: named(chain.downstream),
       ...dependenceLevel(chain, { name, domains: index.size }),
-      definition: `Co-dependence needs ${MIN_SUPPORT} common domains; other brands of ${owner} are left out.`,
+      definition: `Co-dependence needs ${MIN_SUPPORT} common domains; other brands of ${owner} are excluded.`,
     };
   },
 );
@@ -186,7 +190,7 @@ export const getAdoption = route(
     path: '/stack/v1/intelligence/adoption/{tool}',
     tag: 'Intelligence',
     summary: 'Adoption curve and co-adoption of a tool',
-    params: z.object({ tool: Text.describe('Id, name or alias of a provider, whatever the case.') }),
+    params: z.object({ tool: Text.describe('Id, name or alias of a provider, case-insensitive.') }),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -203,7 +207,7 @@ export const getAdoption = route(
             removed: count,
             measured: z
               .boolean()
-              .describe('Whether anything was looked up on this day; if not, the numbers are those of the day before.'),
+              .describe('Whether there were scans on this day; if not, the numbers are those of the previous day.'),
           }),
         ),
         co_adoption: z.array(
@@ -243,7 +247,7 @@ export const getAdoption = route(
       provider_id: id,
       domains,
       share: index.size === 0 ? 0 : domains / index.size,
-      method: `Curve on the panel of today: before a domain was first scanned it counts as it was found then, so that a longer list of domains is no adoption; a change counts on the day it was confirmed. Jaccard = common / either; lift = common x all / (own x other); at least ${MIN_SUPPORT} common domains; brands of the same owner left out.`,
+      method: `Curve for the current set of domains: before its first scan a domain counts with the result of that scan, so that adding domains does not count as adoption; a change counts on the day of its confirmation. Jaccard = common / either; lift = common x all / (own x other); at least ${MIN_SUPPORT} common domains; brands of the same owner are excluded.`,
       curve: curve.map(({ day, ...point }) => ({ date: dateOf(day), ...point, measured: scanned.has(day) })),
       co_adoption: coAdoption(index, id, { ownerOf: names.ownerOf, limit: 50 }).map(({ provider, ...rest }) => ({
         provider: names.nameOf(provider),

@@ -1,4 +1,4 @@
-// Who left whom: the newest migrations, of all or of one provider, and the flows that they add up to.
+// Migrations between providers: the newest ones, and their sums as flows.
 import { type Flow, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { type RequestContext, refuse, route } from '@strata/http';
@@ -11,9 +11,9 @@ import { ChangeSchema, changeReport } from '../../reports/domain-report.ts';
 import { CategoryParameter, Limit, Offset, providerOf, Text, Word } from '../parameters.ts';
 import { flowsWithin, windowParameters } from './window.ts';
 
-/** Windows move on without any event; within this time an answer is not computed anew for that alone. */
+/** Windows move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
-/** Flows that are told of all providers, and of one. */
+/** Maximum flows in an answer, for all providers and for one. */
 const MAX_FLOWS = 100;
 const MAX_FLOWS_OF_ONE = 1_000;
 const count = z.int().min(0);
@@ -31,10 +31,12 @@ export const FlowSchema = z
 
 export const MigrationSchema = ChangeSchema.extend({ domain: z.string() }).meta({ id: 'Migration' });
 
-/** What migrations are chosen by, in the list and in the export. */
+/** Filters of migrations, in the list and in the export. */
 export const migrationParameters = {
   provider: Text.describe('Id, name or alias of a provider.').optional(),
-  direction: Word(['in', 'out']).describe('To the provider, or away from it; both without a provider.').optional(),
+  direction: Word(['in', 'out'])
+    .describe('To the provider, or away from it; has no effect without a provider.')
+    .optional(),
   other: Text.describe(
     'The provider at the other end, by id, name or alias; only together with `provider`.',
   ).optional(),
@@ -42,7 +44,7 @@ export const migrationParameters = {
   ...windowParameters,
 };
 
-/** The words of a question, with ids for the names of providers; refuses names that nobody has, and an end without the other. */
+/** The filter of a request, with names of providers resolved; refuses unknown names, and `other` without `provider`. */
 export function migrationFilter(
   app: StackApp,
   input: z.output<z.ZodObject<typeof migrationParameters>>,
@@ -67,22 +69,24 @@ export const getMigrations = route(
     tag: 'Statistics',
     summary: 'Recent provider migrations',
     description:
-      'A migration is a confirmed change of holder in an exclusive role (mailbox, gateway, dns, edge, origin). Newest first: of any age, by when it was first seen; within a window (`days`, `hours`), by when it was confirmed. ' +
+      'A migration is a confirmed change of holder in an exclusive role (mailbox, gateway, dns, edge, origin). Newest first: without a window by first observation, within a window (`days`, `hours`) by confirmation. ' +
       '`total` and `flows` count those confirmed within the window, or within 30 days without one.',
     query: z.object({ limit: Limit.default(50), offset: Offset.default(0), ...migrationParameters }),
     output: {
       kind: 'signed',
       schema: z.object({
-        total: count.describe('Migrations that fit, confirmed within the window, or within 30 days without one.'),
+        total: count.describe('Matching migrations, confirmed within the window, or within 30 days without one.'),
         limit: z.int(),
         offset: z.int(),
-        has_more: z.boolean().describe('Whether the list goes on after this page.'),
-        window_days: z.number().describe('Of `total` and `flows`; a part of a day where `hours` are asked for.'),
+        has_more: z.boolean().describe('Whether there are more after this page.'),
+        window_days: z.number().describe('Window of `total` and `flows`; a fraction if `hours` is used.'),
         migrations: z.array(MigrationSchema),
         flows: z
           .array(FlowSchema)
-          .describe(`Who went where, most domains first; at most ${MAX_FLOWS}, ${MAX_FLOWS_OF_ONE} of one provider.`),
-        flows_total: count.describe('Flows that there are.'),
+          .describe(
+            `Sums by previous and new provider, most domains first; at most ${MAX_FLOWS}, or ${MAX_FLOWS_OF_ONE} for one provider.`,
+          ),
+        flows_total: count.describe('Total number of flows.'),
       }),
     },
     errors: ['unknown_provider'],
@@ -99,7 +103,7 @@ export const getMigrations = route(
     const filter = migrationFilter(app, input, context);
     const max = filter.provider === undefined ? MAX_FLOWS : MAX_FLOWS_OF_ONE;
     const { total, pairs, flows, since } = flowsWithin(app, input, { ...filter, limit: max });
-    // One more than is told, to know whether there is more.
+    // One additional row shows whether there are more.
     const page = { limit: limit + 1, offset };
     const newest = await listedChanges(app, { type: 'migrated', ...filter, ...(since && { since }) }, page);
     return {

@@ -1,4 +1,4 @@
-// One provider: its domains, its markets, how it moves.
+// One provider: its domains, markets and movement.
 import { categoriesOf, dayOf, type FlowFilter, inNameOrder, markets, rankOf, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES, KINDS } from '@strata/detect';
 import { route } from '@strata/http';
@@ -28,8 +28,8 @@ export const getProvider = route(
         owner: z.string(),
         aliases: z.array(z.string()),
         website: z.string().nullable(),
-        kinds: z.array(z.enum(KINDS)).describe('What it is, the most characteristic first.'),
-        categories: z.array(z.enum(CATEGORIES)).describe('In which some domain uses it.'),
+        kinds: z.array(z.enum(KINDS)).describe('Kinds of the provider, most characteristic first.'),
+        categories: z.array(z.enum(CATEGORIES)).describe('Categories in which domains use it.'),
         domains: z.object({
           total: count,
           limit: z.int(),
@@ -37,8 +37,8 @@ export const getProvider = route(
           results: z.array(FoundDomainSchema).describe('In alphabetical order.'),
         }),
         market: z.object({
-          rank: z.int().nullable().describe('Among all providers by the number of domains; null without any.'),
-          share: z.number().min(0).max(1).describe('Of all scanned domains.'),
+          rank: z.int().nullable().describe('Rank among all providers by number of domains; null without domains.'),
+          share: z.number().min(0).max(1).describe('Share of all scanned domains.'),
           change_30d: z.int(),
           by_category: z.array(
             z.object({
@@ -52,14 +52,16 @@ export const getProvider = route(
             }),
           ),
         }),
-        gained_30d: count.describe('Domains that began to use it at all, confirmed within 30 days.'),
-        lost_30d: count.describe('Domains that stopped using it altogether, confirmed within 30 days.'),
+        gained_30d: count.describe('Domains that started to use it, confirmed within 30 days.'),
+        lost_30d: count.describe('Domains that stopped using it completely, confirmed within 30 days.'),
         moves_30d: z
           .object({ in: count, out: count })
-          .describe('Migrations of single services to it and away from it: a domain that moves two counts twice.'),
-        flows_30d: z.array(FlowSchema).describe('What these add up to, most domains first; at most 50.'),
+          .describe(
+            'Migrations of single services to it and away from it: a domain that moves two services counts twice.',
+          ),
+        flows_30d: z.array(FlowSchema).describe('The flows of these migrations, most domains first; at most 50.'),
         advisories: OpenAdvisoriesSchema.describe(
-          'Of its product, as its users show it. Null: it is a service and no product, or no source of advisories has been read.',
+          'Advisories of its product in the observed versions. Null if it is a service and not a product, or no advisory source has been read.',
         ),
       }),
     },

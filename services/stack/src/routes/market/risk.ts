@@ -13,8 +13,8 @@ const Level = z.enum(['low', 'medium', 'high', 'critical']).nullable();
 const FactorSchema = z
   .object({
     factor: z.string(),
-    weight: z.number().describe('Of the whole profile.'),
-    risk: z.int().min(0).max(100).nullable().describe('Null: could not be measured, and is in no score.'),
+    weight: z.number().describe('Weight in the complete profile.'),
+    risk: z.int().min(0).max(100).nullable().describe('Null if unmeasured, which excludes it from the score.'),
     finding: z.string(),
   })
   .meta({ id: 'RiskFactor' });
@@ -31,7 +31,7 @@ export const getRisk = route(
     tag: 'Intelligence',
     summary: 'Domain risk profile: security plus vendor concentration',
     description:
-      '0 is no risk, 100 the most; low below 25, medium below 50, high below 75, critical from there. A domain that was never scanned is scanned while the request waits, as for its profile.',
+      '0 is no risk, 100 the maximum; low below 25, medium below 50, high below 75, else critical. A domain that was never scanned is scanned during the request, as for its profile.',
     params: domainParams,
     output: {
       kind: 'signed',
@@ -50,7 +50,7 @@ export const getRisk = route(
     access: 'key',
     cache: (app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
-      // The markets that it depends on move slowly; they are looked at anew after this time.
+      // The underlying markets change slowly: maximum age of an answer.
       return { key: `risk ${domain}`, tags: [domainTag(domain), ...advisoryTags(app, domain)], maxAgeMs: 60_000 };
     },
   },
@@ -85,7 +85,7 @@ export const getRisk = route(
       security: part(risk.security),
       advisories: exposures ? openAdvisories(exposures, app) : null,
       vendor_concentration: part(risk.vendorConcentration),
-      method: 'Mean of the measured factors, each by its weight; what could not be measured is in no score.',
+      method: 'Weighted mean of the measured factors; unmeasured factors are excluded.',
     };
   },
 );

@@ -1,4 +1,4 @@
-// Numbers over all domains, computed when they are asked for.
+// Statistics over all domains, computed for each request.
 import { dayOf, leaders, providersInUse } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 
-/** Windows move on without any event; within this time an answer is not computed anew for that alone. */
+/** Windows move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
 const DAY_MS = 86_400_000;
 const count = z.int().min(0);
@@ -17,17 +17,17 @@ export const getStats = route(
     path: '/stack/v1/stats',
     tag: 'Statistics',
     summary: 'Aggregate statistics, computed at read time',
-    description: 'While scans go on it is computed anew at most every 0.6 s; `computed_at` says when.',
+    description: 'During scans it is recomputed at most every 0.6 s; `computed_at` is the time.',
     output: {
       kind: 'signed',
       schema: z.object({
         domains: count.describe('Domains that have been scanned.'),
         domains_by_state: z.record(z.string(), count),
-        services: count.describe('Services of all domains, of any confidence.'),
-        providers: count.describe('Providers that some domain uses.'),
+        services: count.describe('Services of all domains with any confidence.'),
+        providers: count.describe('Providers with at least one domain.'),
         migrations: z
           .object({ last_24h: count, last_7d: count, last_30d: count })
-          .describe('By when they were confirmed.'),
+          .describe('Migrations by time of confirmation.'),
         by_category: z.array(z.object({ category: z.enum(CATEGORIES), domains: count, providers: count })),
         scans: count,
         computed_at: z.iso.datetime(),
@@ -67,7 +67,7 @@ export const getLeaders = route(
     output: {
       kind: 'signed',
       schema: z.object({
-        total: count.describe('Providers that some domain uses.'),
+        total: count.describe('Providers with at least one domain.'),
         limit: z.int(),
         providers: z.array(
           z.object({
@@ -76,11 +76,11 @@ export const getLeaders = route(
             provider_id: z.string(),
             categories: z.array(z.enum(CATEGORIES)),
             domains: count,
-            share: z.number().min(0).max(1).describe('Of all scanned domains.'),
+            share: z.number().min(0).max(1).describe('Share of all scanned domains.'),
             change_30d: z
               .int()
               .describe(
-                'Domains gained less domains lost, confirmed within 30 days; first scans and changes of our rules count as neither.',
+                'Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes.',
               ),
           }),
         ),

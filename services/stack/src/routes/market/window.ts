@@ -1,29 +1,31 @@
-// The windows that migrations are asked for by: whole UTC days, or hours back from now. Both go by when a change was confirmed.
+// Time windows of migrations: complete UTC days, or hours back from now. Both use the time of confirmation.
 import { DAY_MS, dayOf, type FlowFilter, type Flows, TREND_DAYS } from '@strata/analytics';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { WholeNumber } from '../parameters.ts';
+import { Integer } from '../parameters.ts';
 
-/** As many days as the index keeps migrations in memory. */
+/** Days for which the index keeps migrations in memory. */
 const MAX_DAYS = 60;
 
 /** Query parameters of a window. */
 export const windowParameters = {
-  days: WholeNumber({ min: 1, max: MAX_DAYS })
-    .describe('Only those confirmed on the last so many UTC days, today among them.')
+  days: Integer({ min: 1, max: MAX_DAYS })
+    .describe('Only migrations confirmed within this number of UTC days, including today.')
     .optional(),
-  hours: WholeNumber({ min: 1, max: MAX_DAYS * 24 })
-    .describe('Only those confirmed within so many hours, as `/stack/v1/stats` counts them; goes before `days`.')
+  hours: Integer({ min: 1, max: MAX_DAYS * 24 })
+    .describe(
+      'Only migrations confirmed within this number of hours, as counted by `/stack/v1/stats`; takes precedence over `days`.',
+    )
     .optional(),
 };
 const Window = z.object(windowParameters);
 
 export interface WindowOfFlows extends Flows {
-  /** Undefined without a window: then the flows are those of 30 days, and a list is of any age. */
+  /** Undefined without a window: flows are then those of 30 days, and lists are unlimited in age. */
   readonly since: Date | undefined;
 }
 
-/** Who went where within a window, and when it begins. */
+/** The flows within a window, and its start. */
 export function flowsWithin(
   { index, clock }: Pick<StackApp, 'index' | 'clock'>,
   { days, hours }: z.output<typeof Window>,

@@ -1,11 +1,11 @@
-// Records that are asked for one by one: some at a time, in one batch.
+// Reads records concurrently into one batch.
 import type { RecordReading } from '@strata/advisories';
 import { RecordBatch } from './source.ts';
 
 const AT_ONCE = 4;
 
-/** The batch is in the order given. Rejects as the first that rejects, when none is under way any more. */
-export async function readSideBySide<T>(
+/** The batch keeps the given order. Rejects with the first error, after all reads in progress have ended. */
+export async function readConcurrently<T>(
   all: readonly T[],
   read: (each: T) => Promise<RecordReading>,
 ): Promise<RecordBatch> {
@@ -14,11 +14,11 @@ export async function readSideBySide<T>(
   const worker = async () => {
     try {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-        const [place, each] = next;
-        readings[place] = await read(each);
+        const [position, each] = next;
+        readings[position] = await read(each);
       }
     } finally {
-      // One that ends early ends the others after what they are at.
+      // A failed worker stops the other workers after their current record.
       waiting.length = 0;
     }
   };
