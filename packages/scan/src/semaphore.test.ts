@@ -1,4 +1,4 @@
-// Places for each key: never more than allowed, none lost to failures or to callers that leave.
+// Slots per key: the limit holds, and neither failures nor aborted callers lose slots.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { KeyedSemaphore } from './semaphore.ts';
@@ -6,20 +6,20 @@ import { KeyedSemaphore } from './semaphore.ts';
 it('no more than the limit run for one key, other keys run on, and all finish', async () => {
   const limit = new KeyedSemaphore(2);
   const running: Record<string, number> = {};
-  let most = 0;
+  let max = 0;
   const work = (key: string) => async () => {
     running[key] = (running[key] ?? 0) + 1;
-    most = Math.max(most, running[key]);
+    max = Math.max(max, running[key]);
     await new Promise((done) => setImmediate(done));
     running[key] -= 1;
     return key;
   };
   const keys = Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? 'a' : 'b'));
   assert.deepEqual(await Promise.all(keys.map((key) => limit.run(key, work(key)))), keys);
-  assert.deepEqual([most, limit.size], [2, 0]);
+  assert.deepEqual([max, limit.size], [2, 0]);
 });
 
-it('a failure gives its place back', async () => {
+it('a failure releases its slot', async () => {
   const limit = new KeyedSemaphore(1);
   const fails = limit.run('a', () => Promise.reject(new Error('broken')));
   const next = limit.run('a', async () => 'next');
@@ -27,7 +27,7 @@ it('a failure gives its place back', async () => {
   assert.deepEqual([await next, limit.size], ['next', 0]);
 });
 
-it('who leaves the line never starts, and holds nobody up', async () => {
+it('an aborted waiter never starts, and blocks no other caller', async () => {
   const limit = new KeyedSemaphore(1);
   const { promise, resolve } = Promise.withResolvers<void>();
   const leaving = new AbortController();

@@ -25,7 +25,7 @@ it('a metric says whether the signing keys are retired', async () => {
   assert.equal(await value(), '1');
 });
 
-describe('trouble that goes on', () => {
+describe('trouble that recovered', () => {
   it('is logged in full at first, then once a minute, and when it is over', () => {
     const { lines, logger } = logging();
     const clock = { ms: 5 };
@@ -42,11 +42,11 @@ describe('trouble that goes on', () => {
       [level, msg, failures, seconds ?? reason, err ? 'with its error' : ''].join('|'),
     );
     assert.deepEqual(logged, [
-      '50|reading failed: it is tried again|||with its error',
+      '50|reading failed: will retry|||with its error',
       '50|reading still fails|61|the database is gone|',
       '50|reading still fails|121|the database is gone|',
-      '30|reading goes on|131|131|',
-      '50|reading failed: it is tried again|||with its error',
+      '30|reading recovered|131|131|',
+      '50|reading failed: will retry|||with its error',
     ]);
   });
 
@@ -62,9 +62,9 @@ describe('trouble that goes on', () => {
     const store = { heads };
     const update = async () => stop.abort();
     await followStore({ store, logger, update, sleep: async () => {} }, stop.signal);
-    const what = 'looking for what other processes wrote';
+    const what = 'reading the positions of the logs';
     const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
-    assert.deepEqual(logged, [`${what} failed: it is tried again undefined`, `${what} goes on 3`]);
+    assert.deepEqual(logged, [`${what} failed: will retry undefined`, `${what} recovered 3`]);
   });
 });
 

@@ -107,7 +107,7 @@ describe('strata stack keys rotate-signing', { skip: postgres.skip }, () => {
     assert.equal((await ask()).status, 200);
     assert.deepEqual(await figures(), ['1', '0']);
     await give(two.path, one.path);
-    await untilSo('new keys', async () => logged(/new signing keys are taken up/).length > 0);
+    await untilSo('new keys', async () => logged(/new signing keys are in use/).length > 0);
     assert.deepEqual(await figures(), ['0', '0']);
 
     await rotated(10);

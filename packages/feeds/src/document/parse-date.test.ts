@@ -1,4 +1,4 @@
-// Dates in the wild, and what is none.
+// Date formats of real feeds, and invalid dates.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -51,7 +51,7 @@ for (const [expected, texts] of Object.entries(DATES))
       const time = parseDate(text, NOW) ?? assert.fail('none');
       assert.equal(new Date(time).toISOString().replace('.000Z', 'Z'), expected);
     });
-for (const text of NONE) test(`the date "${text}" is none`, () => assert.equal(parseDate(text, NOW), null));
+for (const text of NONE) test(`the date "${text}" is invalid`, () => assert.equal(parseDate(text, NOW), null));
 
 test('random text never throws and never gives a time that cannot be believed, nor do a million characters', () => {
   const words = fc.constantFrom('Tue,', '3', '03', '2003', 'Jun', '09:39', '-0500', 'PM', 'Z', '-', '99', 'T');

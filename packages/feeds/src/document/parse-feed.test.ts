@@ -48,7 +48,7 @@ test('an item keeps its key when its text changes; a guid and a link of the same
   assert.equal(new Set(read(rss(items)).items.map(({ key }) => key)).size, 2);
 });
 
-test('a guid that items of one document share tells none of them from the others', () => {
+test('a guid shared by items of one document does not identify them', () => {
   const item = (id: string, link: string, title: string) =>
     `<item><guid>${id}</guid><link>https://${link}/</link><title>${title}</title></item>`;
   const itemsOf = (...items: string[]) => read(rss(items.join(''))).items;
@@ -83,7 +83,7 @@ test('what a feed asks for is bounded and cleaned', () => {
   assert.deepEqual(skipHours, [23]);
 });
 
-test('pictures and recordings that are attached name nobody, other documents do', () => {
+test('attached images and recordings are not mentions, other documents are', () => {
   const item = (inner: string) => `<item><guid>1</guid><link>https://a.net/1</link>${inner}</item>`;
   const attached = item(
     `<enclosure url="https://pictures.org/x" type="image/jpeg"/><enclosure url="https://films.org/y" type=" Video/mp4"/>
@@ -141,11 +141,11 @@ test('relative links of a text resolve against its own base, within that of its 
 
 /** What the table holds: without keys, and without what is empty. */
 function summaryOf({ items, ...rest }: ParsedFeed): Record<string, unknown> {
-  const said = Object.entries(rest).filter(([, value]) => {
+  const stated = Object.entries(rest).filter(([, value]) => {
     return value !== null && value !== 0 && !(Array.isArray(value) && value.length === 0);
   });
   return {
-    ...Object.fromEntries(said),
+    ...Object.fromEntries(stated),
     items: items.map(({ title, url, publishedAt, domains }) => ({
       title,
       url,
@@ -181,7 +181,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   'escaped markup': rss(manyItems(`<description>${fill('&lt;p&gt;&amp;amp;', 1_800)}</description>`)),
   'thousands of links in every item': rss(manyItems(description(fill('<a href=//a.bc>', 1_900)))),
   'links to hosts of a thousand labels': linksTo(90, 'a.'.repeat(1_000)),
-  'links to hosts of six hundred letters that are none of ASCII': linksTo(90, 'ü.'.repeat(600)),
+  'links to hosts of six hundred non-ASCII letters': linksTo(90, 'ü.'.repeat(600)),
   'links to hosts of as many labels as there may be': linksTo(300, 'a.'.repeat(120)),
   'a thousand enclosures in every item': rss(manyItems(fill('<enclosure url="http://a.com/"/>', 1_900))),
   'Atom links': `<feed xmlns="http://www.w3.org/2005/Atom">${manyItems(fill('<link rel="via" href="//a.com"/>', 1_900), 'entry')}`,
@@ -233,7 +233,7 @@ test('all links of a feed together are bounded', () => {
   assert.equal(found.flatMap(({ domains }) => domains).length, 20_000);
 });
 
-test('random bytes, and random JSON in the place of items, never throw', () => {
+test('random bytes, and random JSON as items, never throw', () => {
   holds(500, [fc.uint8Array({ maxLength: 2_000 }), fc.boolean()], (bytes, isTruncated) => {
     parseFeed(bytes, { ...OPTIONS, isTruncated });
   });

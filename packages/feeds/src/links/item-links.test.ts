@@ -1,4 +1,4 @@
-// Which domains an address names, past redirectors, and which name nobody.
+// The domains that a URL refers to, behind redirectors, and URLs that refer to no domain.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ASSET_HOSTS } from './asset-hosts.ts';

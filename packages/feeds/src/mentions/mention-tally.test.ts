@@ -89,7 +89,7 @@ describe('the tally of mentions', () => {
     assert.deepEqual(tally.domain('b.com', 3).days, [0, 5_000, 0]);
     assert.deepEqual(tally.leaderboard('1d', 5), { total: 0, mentions: 0, leaders: [] });
   });
-  it('is bounded in its domains, says what it left out, and has room again when some fall silent', () => {
+  it('limits its domains, counts dropped mentions, and has capacity again after domains are released', () => {
     const tally = tallyOf({ maxDomains: 3 });
     for (const [feedId, domain] of ['a.com', 'b.com', 'c.com', 'd.com', 'a.com'].entries())
       tally.add({ domain, feedId, at: BEGIN });
@@ -112,7 +112,7 @@ describe('the tally of mentions', () => {
     assert.deepEqual([tally.isAheadOf(BEGIN - 1), tally.isAheadOf(BEGIN - 2 * DAY_MS)], [false, true]);
     assert.equal(tally.domain('a.com', 1).days[0], 1);
   });
-  it('leaves room to the others when one feed names domains without end', () => {
+  it('keeps capacity for other feeds when one feed mentions domains without end', () => {
     const tally = tallyOf({ maxDomains: 160 });
     for (let i = 0; i < 500; i += 1) tally.add({ domain: `junk${i}.com`, feedId: 1, at: BEGIN - 2 * DAY_MS });
     assert.deepEqual([tally.size, tally.dropped], [10, 490]);
@@ -157,7 +157,7 @@ describe('pairs of feed and domain', () => {
     }
     assert.equal(pairs.size, plain.size);
   });
-  it('are bounded in all and for each feed, and have room again when some grew old', () => {
+  it('are limited in total and for each feed, and have capacity again after old ones are dropped', () => {
     const pairs = new FeedPairs({ max: 30, maxOfFeed: 20 });
     const add = (domain: number, feed: number, day: number, oldest = 0) => pairs.add({ domain, feed, day, oldest });
     const refused = (feed: number, day: number) =>
@@ -168,7 +168,7 @@ describe('pairs of feed and domain', () => {
     assert.equal(add(99, 3, 7, 6), NEVER, 'nineteen of the first feed are forgotten');
     assert.equal(pairs.size, 12);
   });
-  it('do not grow for ever while old ones make place for new ones', () => {
+  it('do not grow while new ones replace old ones', () => {
     const pairs = new FeedPairs(UNBOUNDED);
     for (let day = 0; day < 400; day += 1)
       for (let domain = 0; domain < 500; domain += 1)
@@ -177,7 +177,7 @@ describe('pairs of feed and domain', () => {
   });
 });
 
-it('a name keeps its number until it is dropped, whoever else comes and goes', () => {
+it('a name keeps its number until it is released, regardless of other names', () => {
   const step = fc.record({ isAdded: fc.boolean(), names: fc.array(fc.nat(6_000), { maxLength: 1_500 }) });
   holds(30, [fc.array(step, { minLength: 5, maxLength: 15 })], (steps) => {
     const numbers = new NameNumbers();

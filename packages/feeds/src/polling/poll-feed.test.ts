@@ -124,14 +124,14 @@ for (const [status, value, hours] of [
     assert.equal(state.nextPollAt, NOW + hours * HOUR);
   });
 
-test('a body that is no feed is a failure, says why, and forgets the validators', async () => {
+test('a body that is not a feed is a failure with a reason, and drops the validators', async () => {
   const before = { ...FEED, etag: '"1"', lastModified: 'x' };
   const { kind, state } = await poll(before, answer({ headers: { etag: '"2"' } }, '<!doctype html><html></html>'));
   assert.deepEqual([kind, state.etag, state.lastModified], ['failed', null, null]);
-  assert.equal(state.error, 'The address gives an HTML page.');
+  assert.equal(state.error, 'The URL returns an HTML page.');
 });
 
-test('of a body that was cut on its way the first items count, and all is asked for the next time', async () => {
+test('a body truncated in transit yields its first items, and the next request is unconditional', async () => {
   const headers = { etag: '"2"', 'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT' };
   const before = { ...FEED, etag: '"1"', lastModified: 'x' };
   const cut = RSS.replace('</channel></rss>', '<item><title>Tw');
@@ -158,8 +158,8 @@ test('a feed is given up at 410, or with its last error if it fails long enough;
   assert.deepEqual([ended.kind, ended.state.status], ['gone', 'gone']);
   assert.match(ended.state.error ?? '', /410/);
   const failed = await poll({ ...FEED, failures: MAX_FAILURES - 1 }, answer({ status: 503 }));
-  const gone = await poll(failed.state, answer({ status: 500 }));
-  assert.deepEqual([failed.kind, gone.kind, gone.state.error], ['failed', 'gone', 'The server answered 500.']);
+  const last = await poll(failed.state, answer({ status: 500 }));
+  assert.deepEqual([failed.kind, last.kind, last.state.error], ['failed', 'gone', 'The server answered 500.']);
   const { failures, error, status } = (await poll(failed.state, answer())).state;
   assert.deepEqual([failures, error, status], [0, null, 'active']);
 });
@@ -179,7 +179,7 @@ test('what feed and server ask for puts the next poll off', async () => {
   assert.equal((await poll(FEED, answer({}, withTtl))).state.nextPollAt, NOW + 2 * HOUR);
   const headers = { 'cache-control': 'max-age=10800' };
   assert.equal((await poll(FEED, answer({ headers }, withTtl))).state.nextPollAt, NOW + 3 * HOUR);
-  // Without an item that was ever seen, a quarter of a day is longer than what the server asks for.
+  // Without an observed item, a quarter of a day exceeds what the server requests.
   const { state } = await poll({ ...FEED, etag: '"1"' }, answer({ headers, status: 304 }));
   assert.equal(state.nextPollAt, NOW + 6 * HOUR);
 });

@@ -89,7 +89,7 @@ for (const [value, expected] of RETRY)
   test(`retry-after ${value} is ${expected} ms`, () =>
     assert.equal(retryAfterMs({ 'retry-after': value }, NOW), expected));
 
-test('a header is not found among what objects inherit, and none is sent back that is endless', () => {
+test('inherited properties are not headers, and endless headers are not sent back', () => {
   assert.equal(headerOf({}, 'constructor'), undefined);
   for (const etag of ['', 'x'.repeat(1_001)]) assert.equal(headerOf({ etag }, 'etag'), undefined);
 });

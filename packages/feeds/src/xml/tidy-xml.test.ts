@@ -40,11 +40,11 @@ const CASES: Readonly<Record<string, readonly [source: string, expected: string]
     '<item><atom:link rel="self" href="/f"></atom:link><link>a</link><dc:date>x</dc:date><title>t</title></item>',
   ],
   'stray signs stay text': ['<rss><title>a < b & c > d</title></rss>', '<title>a &lt; b & c > d</title>'],
-  'attributes are quoted anew': [
+  'attributes are quoted again': [
     `<rss><link href='a"b<c' rel=x title="no"/></rss>`,
     '<link href="a&quot;b&lt;c" rel="x"></link>',
   ],
-  'an address that is too long is none': [`<rss><link href="${'x'.repeat(5_000)}"/></rss>`, '<link href=""></link>'],
+  'a URL that is too long is dropped': [`<rss><link href="${'x'.repeat(5_000)}"/></rss>`, '<link href=""></link>'],
   'prefixes become the usual ones': [
     '<rss xmlns:q="http://purl.org/dc/elements/1.1/"><item><q:date>x</q:date></item></rss>',
     '<item><dc:date>x</dc:date></item>',
@@ -74,7 +74,7 @@ test('sixty elements are open at once, a text has 200,000 characters, a title 30
 
 test('JSON of more parts than a feed has is not read', () => {
   const reading = parse(`{"items":[${'{},'.repeat(300_000)}{}]}`);
-  assert.deepEqual(reading, { ok: false, problem: 'The document is JSON of more parts than a feed has.' });
+  assert.deepEqual(reading, { ok: false, problem: 'The document is JSON with too many elements for a feed.' });
 });
 
 test('links of HTML have their entities resolved, and no two are one; its text is without tags', () => {

@@ -49,7 +49,7 @@ it('SPF policies of a chain of slow servers are followed as long as there is tim
   assert.deepEqual([asked, Object.keys(policies)], [['x.test'], ['x.test', 'ax.test']]);
   const { status, detail } = policies['ax.test'] ?? {};
   // What was not asked for is not known to be empty.
-  assert.match(`${status} ${detail}`, /^timeout not asked/);
+  assert.match(`${status} ${detail}`, /^timeout not queried/);
 });
 
 for (const [domain, parents] of [
@@ -67,14 +67,14 @@ const SIXTY = Array.from({ length: 60 }, (_, i) => i);
 
 it('the hosts of other owners are asked whether they want reports, at most eight, and none for two policies', async () => {
   const policy = (rua: string) => `v=DMARC1; p=none; rua=${rua}`;
-  const crowd = policy(SIXTY.map((i) => `mailto:a@r${i}.test`).join());
+  const manyHosts = policy(SIXTY.map((i) => `mailto:a@r${i}.test`).join());
   const some =
     'mailto:a@example.com,mailto:b@mail.example.com,mailto:c@reports.test!10m; ruf=mailto:d@Reports.TEST,https://web.test/';
   for (const [records, hosts] of [
     [[policy(some)], ['reports.test']],
-    [[crowd], SIXTY.slice(0, 8).map((i) => `r${i}.test`)],
+    [[manyHosts], SIXTY.slice(0, 8).map((i) => `r${i}.test`)],
     [[], []],
-    [[crowd, crowd], []],
+    [[manyHosts, manyHosts], []],
   ] as const) {
     const { ask, asked } = table();
     assert.deepEqual(Object.keys(await askReportConsents('example.com', records, ask)), hosts);

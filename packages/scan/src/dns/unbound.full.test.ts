@@ -62,7 +62,7 @@ it('Unbound with deploy/unbound/strata.conf resolves, validates signatures, and 
   const www = await resolver.ask('www.alpha', 'A');
   assert.deepEqual(www.lookup, { status: 'found', records: ['192.0.2.2'], aliases: ['host.alpha'] });
   assert.equal(www.isAuthentic, false);
-  assert.equal((await resolver.query('nobody.alpha', 'A')).status, 'nxdomain');
+  assert.equal((await resolver.query('missing.alpha', 'A')).status, 'nxdomain');
   assert.equal((await resolver.query('host.alpha', 'MX')).status, 'empty');
 
   const big = await resolver.query('big.alpha', 'TXT');

@@ -33,7 +33,7 @@ const cases: readonly [what: string, traits: Trait[], verdict: PolicyEvidence['v
   ['signed, and the upstream vouches for it', ['checks com', 'checks domain', 'DS'], 'secure', 2],
   ['unsigned, and the upstream checks', ['checks com'], 'insecure', 3],
   ['unsigned, and the upstream does not check', [], 'unknown', 3],
-  ['signed, and nobody checks', ['DS'], 'unknown', 2],
+  ['signed, without a validating resolver', ['DS'], 'unknown', 2],
   ['vouched for without a DS record, which is a lie', ['checks com', 'checks domain'], 'unknown', 2],
   ['vouched for, the DS record not to be had', ['checks com', 'checks domain', 'fails DS'], 'unknown', 2],
   ['refused unless unchecked, and signed', ['checks com', 'DS', 'fails'], 'bogus', 4],
@@ -64,7 +64,7 @@ it('a denial that only an unchecked question gets does not make a domain nonexis
 it('an answer or an absence is authentic when its upstream reports so, also from the cache; a failure never is', async () => {
   const byName: DnsScript = (q) => {
     const flags = q.name === 'plain.found.test' ? 0 : AD;
-    if (q.name === 'gone.test') return [reply(q, { rcode: 3, authorities: [soa('test')], flags })];
+    if (q.name === 'missing.test') return [reply(q, { rcode: 3, authorities: [soa('test')], flags })];
     if (q.name === 'bad.test') return [reply(q, { rcode: 2, flags })];
     return [reply(q, { answers: [a(q.name, '192.0.2.1')], flags })];
   };
@@ -72,7 +72,7 @@ it('an answer or an absence is authentic when its upstream reports so, also from
   for (const [name, status, expected] of [
     ['found.test', 'found', true],
     ['plain.found.test', 'found', false],
-    ['gone.test', 'nxdomain', true],
+    ['missing.test', 'nxdomain', true],
     ['bad.test', 'servfail', false],
     ['found.test', 'found', true],
     ['plain.found.test', 'found', false],

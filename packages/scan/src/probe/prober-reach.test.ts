@@ -1,4 +1,4 @@
-// What a probe brings home beyond the domain's own names, at what cost in questions, and over bad lines.
+// What a probe observes in addition to the domain's own names, its number of queries, and its behaviour with packet loss.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import dnsPacket, { type Answer } from 'dns-packet';
@@ -33,7 +33,7 @@ const site = withoutRobots((request, response) => {
   else response.end('<title>Home</title>');
 });
 
-it('a probe reaches policies of others, name servers under the domain, and the files at well-known places', async () => {
+it('a probe reads policies of other owners, name servers under the domain, and well-known files', async () => {
   const { evidence } = await probed(zone(reaching), site);
   const { policies } = evidence;
   assert.deepEqual(policies?.spf['_spf.mail.test']?.records, ['v=spf1 ip4:192.0.2.0/24 ~all']);
@@ -85,16 +85,16 @@ const cutOverUdp =
 
 it('over bad lines, a lost packet in twenty loses no record', async () => {
   let count = 0;
-  const whole = zone(reaching);
+  const complete = zone(reaching);
   const resolver = { tryTimeoutMs: 300, totalTimeoutMs: 20_000 };
-  const { evidence } = await probed((q) => (count++ % 20 === 7 ? [] : whole(q)), site, { resolver });
+  const { evidence } = await probed((q) => (count++ % 20 === 7 ? [] : complete(q)), site, { resolver });
   const { named, ...lookups } = evidence.dns;
   for (const [part, { status }] of [...Object.entries(lookups), ...Object.entries(named)])
     assert.ok(['found', 'empty', 'nxdomain'].includes(status), `${part}: ${status}`);
   assert.equal(evidence.http.status, 'found');
 });
 
-it('over bad lines, 200 texts over TCP come whole, and the policy at their end counts', async () => {
+it('with packet loss, 200 texts over TCP arrive complete, including the policy at their end', async () => {
   const many = Array.from({ length: 199 }, (_, i) => txt('example.com', `token-${i}=`.padEnd(250, 'x')));
   const big = [...many, txt('example.com', 'v=spf1 include:_spf.mail.test -all')];
   const all = [...without('TXT example.com'), ...big, txt('_spf.mail.test', 'v=spf1 -all')];
@@ -110,7 +110,7 @@ it('over bad lines, a text flood at any other name is cut', async () => {
   assert.match(evidence.dns.dmarc.detail ?? '', /cut/);
 });
 
-it('over bad lines, a zone that allows nobody to keep its answers is asked each question once', async () => {
+it('with packet loss, a zone that forbids caching is asked each question once', async () => {
   const { dns } = await probed(zone(reaching.map((record) => ({ ...record, ttl: 0 }))), site);
   assert.deepEqual(dns.asked, [...new Set(dns.asked)]);
 });
@@ -156,7 +156,7 @@ it('a domain whose records name private hosts has nothing asked about them', asy
     ...inside,
   ];
   const { evidence, dns } = await probed(zone(pointing), page('<title>Home</title>'));
-  assert.deepEqual(evidence.dns.mx.records[0]?.exchange, 'mail.corp.internal', 'what the domain itself says is told');
+  assert.deepEqual(evidence.dns.mx.records[0]?.exchange, 'mail.corp.internal', 'records of the domain itself are kept');
   assert.doesNotMatch(dns.asked.join(), /internal|lan|home\.arpa/i);
   assert.doesNotMatch(JSON.stringify(evidence), /10\.9\.8\.7|93\.184\.216\.9[789]/);
   assert.equal(evidence.http.page?.title, 'Home');

@@ -1,4 +1,4 @@
-// A probe end to end, over scripted DNS and web servers: every part's status, and what one part's trouble does to the others.
+// A probe end to end, over scripted DNS and web servers: every part's status, and the effect of one part's failure on the rest.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { isMeasured } from '@strata/detect';
@@ -8,7 +8,7 @@ import { IMPATIENT, rcode, silent } from '../test/scripted-resolver.ts';
 import { page, type WebScript } from '../test/web-server.ts';
 import { createProber } from './prober.ts';
 
-it('a domain in order comes out whole', async () => {
+it('a healthy domain is observed completely', async () => {
   const { evidence, web } = await probed(zone(records), page('<title>Home</title>'));
   const { dns, http, tls, addresses } = evidence;
   assert.deepEqual([evidence.domain, evidence.observedAt], ['example.com', '2026-01-02T03:04:05.000Z']);
@@ -80,7 +80,7 @@ it('a web server that hangs leaves the records as they are', async () => {
   assert.deepEqual(statuses, ['timeout', 'found', 'found', 3]);
 });
 
-it('one record that fails leaves the others measured', async () => {
+it('a failed record leaves the remaining ones measured', async () => {
   const good = zone(records);
   const { evidence } = await probed((q) => (q.type === 'TXT' ? [reply(q, { rcode: 2 })] : good(q)), page('x'));
   const { txt, mx, aaaa } = evidence.dns;

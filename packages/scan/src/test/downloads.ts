@@ -14,7 +14,7 @@ import type { WebScript } from './web-server.ts';
 
 export const URL_OF_IT = 'http://example.com/model.bin';
 
-/** Made anew before each test of the suite that calls this. */
+/** Created again before each test of the suite that calls this. */
 export function useDownloads() {
   const downloads = { directory: '', file: '' };
   const stack = new AsyncDisposableStack();

@@ -1,4 +1,4 @@
-// Whom a probe may connect to: a table of addresses that would each be a way in if let through.
+// Permitted addresses: a table of addresses that would each be an attack if permitted.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createAddressGuard } from './address-guard.ts';
@@ -30,7 +30,7 @@ for (const [what, addresses] of Object.entries({ ...REFUSED, public: PUBLIC }))
       assert.equal(guard(address).isAllowed, what === 'public', `'${address}'`);
   });
 
-it('only what the operator lists is let in besides', () => {
+it('only ranges listed by the operator are permitted in addition', () => {
   const open = createAddressGuard(['10.1.0.0/16', '::1', '192.168.7.7']);
   for (const address of ['10.1.2.3', '::1', '192.168.7.7']) assert.equal(open(address).isAllowed, true, address);
   for (const address of ['10.2.0.1', '::2', '192.168.7.8', '::ffff:10.1.2.3'])

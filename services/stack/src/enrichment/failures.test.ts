@@ -121,7 +121,7 @@ describe('publishers that fail', () => {
     const source = osvSource({ baseUrl: world.publishers.osvUrl, ecosystems: ['Nowhere', 'npm'], everyMs: HOUR });
     const end = await ground.run(source);
     assert.equal(end.kind, 'complete');
-    assert.match((await ground.stored('osv')).skippedExample ?? '', /^Nowhere: nothing is published of it/);
+    assert.match((await ground.stored('osv')).skippedExample ?? '', /^Nowhere: nothing is published for it/);
     assert.ok(((await ground.store.advisories.counts()).bySource.ghsa ?? 0) > 3);
   });
 
@@ -133,7 +133,7 @@ describe('publishers that fail', () => {
     assert.equal((await ground.run(source, stoppedAfter(1))).kind, 'interrupted');
     await writeFile(path.join(ground.deps.directory, 'osv-Packagist.zip'), 'PK and no more');
     const end = await ground.run(source);
-    assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or no zip/);
+    assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or not a zip/);
     assert.equal((await ground.run(source)).kind, 'complete');
     await whole.run(source);
     assert.deepEqual(ground.dump(), whole.dump());

@@ -63,5 +63,5 @@ it('a packed file of more than 512 MiB in the folder is skipped', async () => {
   await writeFile(path.join(ground.directory, 'bomb.json.gz'), gzipSync(Buffer.alloc(600 * 1024 * 1024, 0x20)));
   const end = await ground.run(folderSource({ directory: ground.directory, everyMs: HOUR }));
   assert.equal(end.kind, 'complete');
-  assert.match((await ground.stored('folder')).skippedExample ?? '', /^bomb\.json\.gz is damaged or no JSON/);
+  assert.match((await ground.stored('folder')).skippedExample ?? '', /^bomb\.json\.gz is damaged or not JSON/);
 });

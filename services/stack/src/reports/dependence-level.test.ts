@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dependenceLevel } from './dependence-level.ts';
 
-const NONE = 'No market of enough known domains in which it holds 10 % or more.';
+const NONE = 'It has 10 % or more in no market with sufficient data.';
 const USED = '30.0 % of all domains use it.';
 
 function levelOf(markets: readonly object[], [dependentDomains, soleSourceDomains]: readonly [number, number]) {
@@ -22,7 +22,7 @@ describe('the level of dependence on a provider', () => {
     [0.9, 'insufficient_data', [100, 49], 'medium', '10.0 % of all domains use it.'],
     [0, 'high', [299, 0], 'medium', '29.9 % of all domains use it.'],
     [0, 'high', [300, 0], 'high', USED],
-    [0, 'high', [300, 150], 'high', `${USED}|50.0 % of its domains have nobody else in a category.`],
+    [0, 'high', [300, 150], 'high', `${USED}|50.0 % of its domains have no other provider in a category.`],
     [0.1, 'high', [300, 0], 'high', `X holds 10.0 % of dns (HHI 1235, high).|${USED}`],
   ] as const)
     it(`${share} of a market (${band}), ${counts.join(' and ')} of 1,000 domains: ${level}`, () => {

@@ -29,7 +29,7 @@ describe('a running service', () => {
     await service.restart();
     const lines = service.log.map((line) => JSON.parse(line) as { level: number; msg: string });
     const notable = lines.filter(({ msg, level }) => /rehears/.test(msg) || level >= 40).map(({ msg }) => msg);
-    assert.deepEqual(notable, ['questions rehearsed']);
+    assert.deepEqual(notable, ['warm-up requests done']);
     const { app, answers } = service.running.service;
     // But its health, which it answers once at each start.
     assert.deepEqual([app.ledger.log.size, answers.size], [leaves + 1, 1]);
@@ -150,7 +150,7 @@ describe('a service that stops', () => {
     const settings = { ...settingsFor(internet, `${service.directory}/second`), STRATA_STACK_PORT: taken };
     await assert.rejects(startStack(readConfig(settings), silent), {
       name: 'StartError',
-      message: `cannot serve the API at 127.0.0.1, port ${taken}: the port is in use; choose another with STRATA_STACK_PORT or STRATA_HOST`,
+      message: `cannot serve the API at 127.0.0.1, port ${taken}: the port is in use; choose another one with STRATA_STACK_PORT or STRATA_HOST`,
     });
     await using second = await startStack(readConfig({ ...settings, STRATA_STACK_PORT: '0' }), silent);
     assert.ok(second.port > 0);

@@ -162,7 +162,7 @@ it('since is a time with a zone that is not ahead, or refused', async () => {
   await assertRefused('stream/json?since=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z', 'since');
   assert.match((await ask(`stream/json?since=${day}`)).body.errors?.[0]?.message ?? '', /zone/);
   const ahead = new Date(Date.now() + 3_600_000).toISOString();
-  assert.equal((await ask(`stream/json?since=${ahead}`)).body.errors?.[0]?.message, 'lies in the future');
+  assert.equal((await ask(`stream/json?since=${ahead}`)).body.errors?.[0]?.message, 'is in the future');
 });
 
 describe('a URL', () => {

@@ -75,13 +75,13 @@ describe('the share of the schedule that a process has', () => {
     assert.deepEqual(await store.due(new Date(T0), 5), ['b.com', 'c.com', 'd.com']);
   });
 
-  it('logs that a domain could not be put off', async () => {
+  it('logs that a domain could not be rescheduled', async () => {
     await using opened = await open();
     const { store, claims, running, log } = opened;
     store.work.putOff = () => Promise.reject(new Error('the database does not answer'));
     claims.reschedule((await claims.take(running.signal)) ?? '');
     await claims[Symbol.asyncDispose]();
-    assert.match(log.join(), /could not be put off/);
+    assert.match(log.join(), /could not be rescheduled/);
   });
 });
 

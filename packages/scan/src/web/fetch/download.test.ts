@@ -1,4 +1,4 @@
-// Downloads over real sockets and a real disk: whole, refused, too large, given up, cut and continued.
+// Downloads over real sockets and a real disk: complete, refused, too large, aborted, interrupted and resumed.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import type { WebScript } from '../../test/web-server.ts';
 
 describe('downloads', () => {
   const { downloads, get, left, assertComplete, cutOff } = useDownloads();
-  it('a download brings the document as it was sent, and tells how far it is', async () => {
+  it('a download stores the document as sent, and reports progress', async () => {
     const { content, script, asked } = shelf(randomBytes(1_000_000), { etag: '"v1"', 'content-encoding': 'gzip' });
     await using internet = await startInternet(redirects({ '/old': 'https://example.com/model.bin' }, script));
     const progress: [number, number | undefined][] = [];
@@ -41,7 +41,7 @@ describe('downloads', () => {
     await using internet = await startInternet(redirects({ '/go': 'http://127.0.0.1/' }, () => {}));
     assert.equal(failureOf(await get(internet, {}, 'http://example.com/go')), 'forbidden');
   });
-  it('a download asks for no packing; of no announced length, empty ones too, it is whole when the body ends', async () => {
+  it('a download requests no compression; without a length, even if empty, it is complete when the body ends', async () => {
     await using internet = await startInternet(({ url, headers }, response) => {
       response.flushHeaders();
       response.end(url === '/empty' ? '' : headers['accept-encoding']);
@@ -52,7 +52,7 @@ describe('downloads', () => {
 
   for (const [what, script] of [
     ['says it is', (_request, response) => void response.writeHead(200, { 'content-length': 5_000 }).write('x')],
-    ['turns out to be', (_request, response) => void response.end(Buffer.alloc(5_000))],
+    ['proves to be', (_request, response) => void response.end(Buffer.alloc(5_000))],
   ] as const satisfies readonly (readonly [string, WebScript])[])
     it(`a download that ${what} too large fails, and nothing stays`, async () => {
       await using internet = await startInternet(script);

@@ -1,4 +1,4 @@
-// How fetches share what there is: kept connections, places in line, and what giving up leaves behind.
+// Concurrent fetches: kept-alive connections, slots, and the state after aborts.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
@@ -15,7 +15,7 @@ it('connections are kept for the next fetch, over HTTPS and HTTP', async () => {
   assert.equal(internet.web.connections(), 2);
 });
 
-it('connections that the server closed meanwhile are replaced, all of them', async () => {
+it('connections that the server closed are all replaced', async () => {
   let answered = 0;
   await using internet = await startInternet((request, response) => {
     // The first two answers leave connections behind that close at the next request.
@@ -52,7 +52,7 @@ it('connections that break under their first request are a failure', async () =>
   assert.equal(internet.web.asked.length, 1);
 });
 
-it('connections stay few over 600 fetches from 50 hosts, and none is left', async () => {
+it('connections stay few over 600 fetches from 50 hosts, and all are closed', async () => {
   const hosts = Array.from({ length: 50 }, (_, i) => `host${i}.test`);
   const open = new Set<unknown>();
   let max = 0;
@@ -100,7 +100,7 @@ it('requests to one host run perHost at a time; another host does not wait, and 
   assert.equal(running.max, 3);
 });
 
-const aborted = { kind: 'failed', reason: 'aborted', detail: 'given up by the caller', redirects: [] };
+const aborted = { kind: 'failed', reason: 'aborted', detail: 'aborted by the caller', redirects: [] };
 
 it('giving up works before the start, in line, in a look-up, before an answer and in a body, and leaves no slot taken', async () => {
   let held = 0;

@@ -40,7 +40,7 @@ it('an answer cannot be asked for with a header that HTTP cannot carry', async (
   assert.deepEqual(internet.web.asked, []);
 });
 
-it('redirects are followed, relative and absolute, and told in order', async () => {
+it('redirects are followed, relative and absolute, and reported in order', async () => {
   const locations = { '/1': '2#part', '/2': 'https://u:p@other.example.com/3', '/3': '//www.example.com/end' };
   await using internet = await startInternet(redirects(locations, hello));
   const fetched = await internet.fetch('http://example.com/1');
@@ -62,7 +62,7 @@ it('redirects are followed where they are written in UTF-8, or in Latin-1', asyn
   }
 });
 
-it('redirects that loop, or go on for ever, are given up', async () => {
+it('redirects that loop or never end are a failure', async () => {
   await using internet = await startInternet((request, response) => {
     const step = Number(request.url?.slice(2));
     const location = request.url?.startsWith('/l') ? '/l' : `/n${step + 1}`;
@@ -185,7 +185,7 @@ it('a URL loses its credentials and its fragment', async () => {
   assert.doesNotMatch(textOf(fetched), /authorization/);
 });
 
-it('a trusted origin is dialled as it stands, at its port and at localhost', async () => {
+it('a trusted origin is dialled at its port and at localhost', async () => {
   await using ours = await fakeService(hello);
   const named = ours.base.replace('127.0.0.1', 'localhost');
   await using fetcher = createFetcher({ userAgent: 'test', trustedOrigins: [`${ours.base}/path`, named] });
@@ -210,7 +210,7 @@ it('a server that the operator named is posted to at its port; its name leads to
   assert.equal(failureOf(await post(`${ours.base}/to`)), 'redirects');
 });
 
-it('a trusted origin does not lead to other private places, and nobody else leads to it', async () => {
+it('a trusted origin does not redirect to other private addresses, and no other origin redirects to it', async () => {
   const locations = { '/in': 'http://127.0.0.1/', '/out': 'http://example.com/back' };
   await using ours = await fakeService(redirects(locations, hello));
   await using internet = await startInternet(redirects({ '/back': `${ours.base}/` }, hello), {

@@ -15,7 +15,7 @@ it('a visit reads the page over HTTPS, on one connection, at exactly the checked
   for (const target of server.dialled) assert.deepEqual(target, { address: PUBLIC, port: 443 });
 });
 
-it("a visit keeps the page's source, without what no database takes, only when told to", async () => {
+it("a visit keeps the page's source, without characters that databases reject, only if configured", async () => {
   const script = page(`<title>S</title>\n<p class="a">\0${'x'.repeat(70_000)}`);
   const { http } = await visited(script, { keepSource: true, maxBodyBytes: 100_000 });
   assert.equal(http.page?.source, `<title>S</title>\n<p class="a">\ufffd${'x'.repeat(70_000)}`.slice(0, 65_536));
@@ -35,7 +35,7 @@ for (const [what, options, ...expected] of [
     assert.deepEqual([http.page?.title, server.dialled.length > 0], http.page ? ['Page', true] : [undefined, false]);
   });
 
-it('a visit has a time limit as a whole, HTTPS and HTTP together', async () => {
+it('a visit has one time limit for HTTPS and HTTP together', async () => {
   const startedAt = performance.now();
   const { http } = await visited(() => {}, { requestTimeoutMs: 20_000, visitTimeoutMs: 400 });
   assert.equal(http.status, 'timeout');
@@ -56,7 +56,7 @@ for (const [addresses, dialled] of [
     if (status === 'refused') assert.match(http.detail ?? '', /not dialled/);
   });
 
-it('addresses: a name that turns private between two hops is not followed (DNS rebinding)', async () => {
+it('addresses: a name that becomes private between two hops is not followed (DNS rebinding)', async () => {
   let lookUps = 0;
   const addresses = () => [lookUps++ === 0 ? PUBLIC : '127.0.0.1'];
   const { http, server } = await visited(redirectTo('/next'), { addresses });

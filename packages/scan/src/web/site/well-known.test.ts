@@ -1,4 +1,4 @@
-// The web part of a probe as a whole: what its parts may cost each other, and where it stops asking.
+// The web part of a probe: time limits of its parts, and where it stops.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { stopTime } from '../../../../../tests/support/stopped-time.ts';
@@ -126,7 +126,7 @@ it('security.txt is not asked for where robots.txt says so', async () => {
   assert.deepEqual([file.status, server.asked.length], ['blocked', 1]);
 });
 
-it('security.txt has no place at a domain without address', async () => {
+it('security.txt is missing at a domain without address', async () => {
   const { file, server } = await securityTxt(text(CONTACT), { addresses: {} });
   assert.deepEqual([file.status, server.dialled], ['missing', []]);
 });
@@ -137,7 +137,7 @@ it('an MTA-STS policy is read from its own host, whose certificate is trusted', 
   assert.equal(server.asked.at(-1), 'https mta-sts.example.com /.well-known/mta-sts.txt');
 });
 
-it('an MTA-STS policy under a certificate that is not trusted is none', async () => {
+it('an MTA-STS policy under an untrusted certificate is not used', async () => {
   const { file, server } = await mtaSts(text(POLICY), { trustedCa: [] });
   assert.deepEqual([file.status, file.detail, server.asked], ['failed', 'DEPTH_ZERO_SELF_SIGNED_CERT', []]);
 });
@@ -148,7 +148,7 @@ for (const location of ['/policy.txt', 'https://www.example.com/mta-sts.txt', 'h
     assert.deepEqual([file.status, file.statusCode, server.asked.length], ['failed', 302, 2]);
   });
 
-it('an MTA-STS policy of many exchanges is kept whole, and one of more than 16 KiB is none', async () => {
+it('an MTA-STS policy of many exchanges is kept completely, and one of more than 16 KiB is not used', async () => {
   const policyOf = (exchanges: number) => `mx: a.example.com\n`.repeat(exchanges) + POLICY;
   assert.equal((await mtaSts(text(policyOf(800)))).file.text, policyOf(800));
   assert.equal((await mtaSts(text(policyOf(1_200)))).file.status, 'failed');

@@ -116,7 +116,7 @@ describe('a folder of publishers files', () => {
     const { advisories, knownExploited } = await ground.store.advisories.counts();
     assert.deepEqual([advisories, knownExploited, end.read - end.skipped], [1, 0, 1]);
     assert.ok(end.skipped >= 10, String(end.skipped));
-    assert.match(end.example ?? '', /^a\.json is damaged or no JSON/);
+    assert.match(end.example ?? '', /^a\.json is damaged or not JSON/);
   });
 
   inFolder('is not harmed by archives', async ({ put, sync, ground, directory }) => {
