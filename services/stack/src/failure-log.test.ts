@@ -6,7 +6,7 @@ import { FailureLog } from './failure-log.ts';
 import { followStore } from './index/follow-store.ts';
 import { addLedgerRefusal } from './roles/stack-metrics.ts';
 
-/** A logger whose lines, without their times, can be looked at. */
+/** A logger whose lines, without their times, can be inspected. */
 function logging() {
   const lines: { level: number; msg: string; err?: unknown; failures?: number; seconds?: number; reason?: string }[] =
     [];
@@ -32,31 +32,31 @@ describe('trouble that recovered', () => {
     const log = new FailureLog(logger, { what: 'reading', monotonicNow: () => clock.ms });
     log.recovered();
     for (let second = 0; second <= 130; second += 1) {
-      log.failed(new Error('the database is gone'));
+      log.failed(new Error('the database is unreachable'));
       clock.ms += 1_000;
     }
     log.recovered();
     log.recovered();
-    log.failed(new Error('gone again'));
+    log.failed(new Error('unreachable again'));
     const logged = lines.map(({ level, msg, failures, seconds, reason, err }) =>
       [level, msg, failures, seconds ?? reason, err ? 'with its error' : ''].join('|'),
     );
     assert.deepEqual(logged, [
       '50|reading failed: will retry|||with its error',
-      '50|reading still fails|61|the database is gone|',
-      '50|reading still fails|121|the database is gone|',
+      '50|reading still fails|61|the database is unreachable|',
+      '50|reading still fails|121|the database is unreachable|',
       '30|reading recovered|131|131|',
       '50|reading failed: will retry|||with its error',
     ]);
   });
 
-  it('of who follows the store is two lines, however often it looked', async () => {
+  it('has two lines for the poll of the store, regardless of the number of retries', async () => {
     const { lines, logger } = logging();
     const stop = new AbortController();
     let reads = 0;
     const heads = async () => {
       reads += 1;
-      if (reads <= 3) throw new Error('the database is gone');
+      if (reads <= 3) throw new Error('the database is unreachable');
       return { events: 1 } as never;
     };
     const store = { heads };
@@ -68,7 +68,7 @@ describe('trouble that recovered', () => {
   });
 });
 
-it('a process that follows the store reports news while a update takes long, and waits for it at the end', async () => {
+it('polling the store reports changes during a slow update, and waits for it at the end', async () => {
   const [stop, held] = [new AbortController(), Promise.withResolvers<void>()];
   const keys: number[] = [];
   const store = { heads: async () => ({ keys: Math.min(keys.length, 2) }) as never };

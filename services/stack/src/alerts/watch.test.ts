@@ -101,8 +101,8 @@ describe('the watch', () => {
     for (const company of town.companies.slice(0, 10)) company.ns = NS.ns1;
     await town.days(2, 3);
     const alerts = (await town.alerts()).filter(({ kind }) => kind === 'migration');
-    const [alert, ...others] = alerts;
-    assert.deepEqual([alert?.provider, alert?.severity, others.length], ['ovhcloud', 'high', 0]);
+    const [alert, ...rest] = alerts;
+    assert.deepEqual([alert?.provider, alert?.severity, rest.length], ['ovhcloud', 'high', 0]);
     const expected = '33.3 % of the domains that used OVHcloud for dns moved away; most to NS1 (10).';
     assert.equal(alert?.detail, expected);
   });

@@ -62,7 +62,7 @@ describe('publishers that fail', () => {
       assert.equal((await ground.run(source)).kind, 'complete');
       const { state, failures: left, error, read } = await ground.stored(name);
       assert.deepEqual([state, left, error], ['complete', 0, null]);
-      // What a sync reads after others that read nothing is told of it alone.
+      // The figures of a sync exclude earlier syncs that read nothing.
       await using whole = await world.ground();
       await whole.run(source);
       assert.equal(read, (await whole.stored(name)).read);
@@ -82,7 +82,7 @@ describe('publishers that fail', () => {
   });
 
   it('waits as long as a publisher asks for', async () => {
-    // Not for ever, and not because of what is not a time.
+    // Limited, and only for a valid time.
     for (const [after, waitMs] of [
       ['7200', 2 * HOUR],
       ['999999999', 24 * HOUR],
@@ -117,7 +117,7 @@ describe('publishers that fail', () => {
     }
   });
 
-  inWorld('counts an ecosystem that is not there, and reads the others', async (world, ground) => {
+  inWorld('counts an unknown ecosystem, and reads the remaining ones', async (world, ground) => {
     const source = osvSource({ baseUrl: world.publishers.osvUrl, ecosystems: ['Nowhere', 'npm'], everyMs: HOUR });
     const end = await ground.run(source);
     assert.equal(end.kind, 'complete');
@@ -125,7 +125,7 @@ describe('publishers that fail', () => {
     assert.ok(((await ground.store.advisories.counts()).bySource.ghsa ?? 0) > 3);
   });
 
-  it('fetch an archive anew that is damaged while it is read', async () => {
+  it('download an archive again that is damaged while it is read', async () => {
     await using world = await openWorld({ bulk: 700 });
     await using ground = await world.ground();
     await using whole = await world.ground();

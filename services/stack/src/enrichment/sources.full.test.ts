@@ -40,7 +40,7 @@ describe('a sync that is cut off', () => {
   });
 });
 
-/** A process of its own syncs everything that is not complete, until it has told of so many steps; then it is killed. */
+/** A process of its own syncs everything that is not complete, until it has reported this many steps; then it is killed. */
 async function runUntil(steps: number, world: World, ground: Ground): Promise<boolean> {
   const { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl } = world.publishers;
   const urls = { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl };

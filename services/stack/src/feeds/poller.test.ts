@@ -42,16 +42,16 @@ describe('the poller', () => {
   withStore('asks so many at once and no more, and fewer of one host, which keeps no other waiting', async (store) => {
     await subscribeTo(store, 120, (i) => `https://large.test/${i}`);
     await subscribeTo(store, 60, (i) => `https://small-${i}.test/`);
-    const underWay: string[] = [];
+    const inProgress: string[] = [];
     const order: string[] = [];
     let [maxTotal, maxOfOne] = [0, 0];
     const ask: Ask = async (url) => {
       const { host } = new URL(url);
-      underWay.push(host);
-      maxTotal = Math.max(maxTotal, underWay.length);
-      maxOfOne = Math.max(maxOfOne, underWay.filter((each) => each === host).length);
+      inProgress.push(host);
+      maxTotal = Math.max(maxTotal, inProgress.length);
+      maxOfOne = Math.max(maxOfOne, inProgress.filter((each) => each === host).length);
       await delay(2);
-      underWay.splice(underWay.indexOf(host), 1);
+      inProgress.splice(inProgress.indexOf(host), 1);
       order.push(host);
       return NOTHING;
     };
@@ -60,7 +60,7 @@ describe('the poller', () => {
     assert.ok(order.lastIndexOf('small-59.test') < 110, 'the small ones did not wait for the large one');
   });
 
-  withStore('stops at once, records nothing of what was under way, and leaves it due', async (store) => {
+  withStore('stops at once, records nothing of polls in progress, and leaves them due', async (store) => {
     await subscribeTo(store, 30);
     let asked = 0;
     const ask: Ask = (_url, { signal }) => {
@@ -205,7 +205,7 @@ describe('polls', () => {
 });
 
 describe('the parts of the poller', () => {
-  it('give each host its turn, and let go of what waits of one that rests', () => {
+  it('serves hosts round-robin, and drops queued feeds of a host in backoff', () => {
     const resting = new Set<string>();
     const queue = new HostQueue({ perHost: 1, isBackingOff: (host) => resting.has(host) });
     for (const [id, host] of ['a', 'a', 'a', 'b', 'c'].entries())

@@ -21,7 +21,7 @@ const WEB_SERVERS = ['nginx/1.18.0 (Ubuntu)', 'nginx/1.20.1', 'Apache/2.4.52 (Wi
 const DMARC = ['v=DMARC1; p=reject', 'v=DMARC1; p=none; rua=mailto:x@vali.email', undefined];
 
 /** One scan of one of a few domains; each number picks what it finds. */
-const lookOf = fc.record({
+const anyScan = fc.record({
   domain: fc.nat(5),
   hours: fc.integer({ min: 1, max: 60 }),
   exchange: fc.nat(EXCHANGES.length - 1),
@@ -33,29 +33,29 @@ const lookOf = fc.record({
 });
 
 const stepOf = fc.oneof(
-  { weight: 6, arbitrary: lookOf },
+  { weight: 6, arbitrary: anyScan },
   { weight: 1, arbitrary: fc.constant('restart' as const) },
   { weight: 2, arbitrary: fc.constant('follow' as const) },
   { weight: 1, arbitrary: fc.constant('prune' as const) },
   { weight: 1, arbitrary: fc.constant('forget' as const) },
 );
 
-type Look = typeof lookOf extends fc.Arbitrary<infer T> ? T : never;
+type ScanCase = typeof anyScan extends fc.Arbitrary<infer T> ? T : never;
 
-async function record(store: Store, look: Look, at: number): Promise<void> {
-  const exchange = EXCHANGES[look.exchange];
-  const dmarc = DMARC[look.dmarc];
-  const webServer = WEB_SERVERS[look.webServer];
+async function record(store: Store, scanCase: ScanCase, at: number): Promise<void> {
+  const exchange = EXCHANGES[scanCase.exchange];
+  const dmarc = DMARC[scanCase.dmarc];
+  const webServer = WEB_SERVERS[scanCase.webServer];
   const found = {
-    domain: `company-${look.domain}.com`,
-    ns: [SERVERS[look.server] ?? ''],
+    domain: `company-${scanCase.domain}.com`,
+    ns: [SERVERS[scanCase.server] ?? ''],
     ...(exchange ? { mx: [{ preference: 1, exchange }] } : {}),
     ...(dmarc ? { dmarc } : {}),
     ...(webServer ? { headers: { server: webServer } } : {}),
     txt: ['v=spf1 -all'],
   };
-  const evidence = evidenceAt(found, at, { others: look.isFailed ? 'timeout' : 'empty' });
-  await recordScan(store, evidence, look.hasOtherRules ? otherRulebook : rulebook);
+  const evidence = evidenceAt(found, at, { others: scanCase.isFailed ? 'timeout' : 'empty' });
+  await recordScan(store, evidence, scanCase.hasOtherRules ? otherRulebook : rulebook);
 }
 
 /** Deletes all events and scans that may be deleted, also those that no reader has read yet. */
@@ -69,7 +69,7 @@ async function pruneAll(store: Store, now: number): Promise<void> {
 }
 
 const FOUND = { domain: 1, hours: 1, exchange: 0, server: 0, dmarc: 0, webServer: 3 };
-const FIRST: Look = { ...FOUND, isFailed: false, hasOtherRules: false };
+const FIRST: ScanCase = { ...FOUND, isFailed: false, hasOtherRules: false };
 
 /** Everything that answers are made of. */
 function contentsOf(index: DomainIndex) {
@@ -95,7 +95,7 @@ const openIndex = (store: Store, file: string, more: Partial<Parts> = {}) =>
   LiveIndex.open({ ...{ store, file, logger, onEvent: () => {}, onScans: () => {}, onRebuilt: () => {} }, ...more });
 
 describe('the live index', () => {
-  it('that followed the log through restarts equals one built anew, whatever was scanned', async () => {
+  it('updated from the log through restarts equals a rebuilt one, for any scans', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepOf, { minLength: 5, maxLength: 40 }), async (steps) => {
         await using directory = await temporaryDirectory();
@@ -124,7 +124,7 @@ describe('the live index', () => {
     );
   });
 
-  it('starts from its snapshot, and builds anew when that is cut off, damaged, foreign or ahead of the store', async () => {
+  it('starts from its snapshot, and is rebuilt if that is truncated, damaged, foreign or ahead of the store', async () => {
     await using directory = await temporaryDirectory();
     const file = path.join(directory.path, 'index.snapshot');
     const lines: string[] = [];
@@ -158,7 +158,7 @@ describe('the live index', () => {
     assert.partialDeepStrictEqual(await start(foreign), { from: 'store', domains: 0 });
   });
 
-  it('is built anew where events or scans that it has not read are deleted, while it runs and at a start', async () => {
+  it('is rebuilt if unread events or scans were deleted, at run time and at a start', async () => {
     await using directory = await temporaryDirectory();
     await using store = await openStore(`sqlite:${directory.path}/strata.db`);
     const file = path.join(directory.path, 'index.snapshot');
@@ -195,13 +195,13 @@ describe('the live index', () => {
     const touched: string[][] = [];
     const onEvent: Parts['onEvent'] = (_event, { tags }) => void touched.push([...tags].sort());
     await using live = await openIndex(store, path.join(directory.path, 'index.snapshot'), { onEvent });
-    const look: Look = { ...FIRST, exchange: 3 };
-    await record(store, look, START);
+    const scanCase: ScanCase = { ...FIRST, exchange: 3 };
+    await record(store, scanCase, START);
     await live.catchUp();
     assert.deepEqual(touched, [['category:dns', 'domains', 'provider:cloudflare']]);
     touched.length = 0;
-    await record(store, { ...look, server: 1 }, START + 10 * HOUR_MS);
-    await record(store, { ...look, server: 1 }, START + 20 * HOUR_MS);
+    await record(store, { ...scanCase, server: 1 }, START + 10 * HOUR_MS);
+    await record(store, { ...scanCase, server: 1 }, START + 20 * HOUR_MS);
     await live.catchUp();
     const tags = [...new Set(touched.flat())].sort();
     assert.equal(tags.join(' '), 'category:dns changes domains provider:cloudflare provider:ns1');

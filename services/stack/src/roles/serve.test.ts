@@ -1,4 +1,4 @@
-// The service as a process among others: rotation while it runs, metrics, logs, and how it stops.
+// The service as one of several processes: key rotation, metrics, logs, and the stop.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
@@ -55,7 +55,7 @@ describe('a running service', () => {
     await service.scan(domain);
     const fresh = await service.get(profilePath(domain));
     assert.equal(fresh.body.provenance.key_id, newKeyId);
-    // The head of the log is signed anew, and the old receipt is still found under it.
+    // The head of the log is signed again, and the old receipt is still found under it.
     const vouched = await vouchedKeys(pinned, ledger.rotations ?? []);
     const verifierKeys = vouched.map((key) => formatVerifierKey(key));
     assert.deepEqual(verifierKeys, ledger.verifier_keys.toReversed());

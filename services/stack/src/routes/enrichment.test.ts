@@ -139,7 +139,7 @@ describe('advisories', () => {
     assert.deepEqual(await affected('&domain=never-scanned.com'), []);
   });
 
-  it('stand in the page of a provider, for a product alone', async () => {
+  it('are on the page of a provider, for products only', async () => {
     const open = await openOf('providers/php');
     const rows = (await affected()).filter((row) => row.product_id === 'php');
     const version = new Set(idsOf(rows.filter((row) => row.match === 'version')));

@@ -56,7 +56,7 @@ describe('the pages', () => {
     assert.deepEqual((await service.ask('/site.json')).body, { ...example, is_simulated: false });
   });
 
-  it('shows the complete description in the reference, without fonts or services of others switched on', async () => {
+  it('shows the complete description in the reference, without third-party fonts or services', async () => {
     const { text } = await service.ask('/reference/');
     assert.match(text, /<title>Strata API reference<\/title>/);
     const described = /"url": "\.\/(openapi\.json)"/.exec(text)?.[1];

@@ -58,7 +58,7 @@ describe('suggestions', () => {
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
   });
 
-  it('are none for nothing, and for what no name holds', async () => {
+  it('are empty for empty text, and for text in no name', async () => {
     for (const q of ['', '   ', 'no name holds this', '\u0000', '☃☃☃', '%', "'; drop"])
       assert.deepEqual(await suggest(q), { domains: [], providers: [] }, q);
     assert.equal((await ask('')).status, 200);

@@ -53,7 +53,7 @@ describe('STRATA_SECTORS', () => {
 describe('STRATA_ADDRESS_RANGES', () => {
   const read = (...names: string[]) => readAddressRanges(names.map(at), loadCatalog(entries));
 
-  it('is none by default, and a list of files and folders', async () => {
+  it('is empty by default, and a list of files and folders', async () => {
     assert.deepEqual(readConfig({ STRATA_ADDRESS_RANGES: '/a/ips-v4, /b' }).addressRanges, ['/a/ips-v4', '/b']);
     assert.equal(await read(), undefined);
   });

@@ -53,7 +53,7 @@ describe('the share of the schedule that a process has', () => {
     assert.equal(await leasedAt(store, T0), 0);
   });
 
-  it('is begun no more where another process has it, and that is told', async () => {
+  it('is not begun if another process has it, which is logged', async () => {
     await using opened = await open();
     const { store, log, claims, running } = opened;
     await claims.take(running.signal);
@@ -64,7 +64,7 @@ describe('the share of the schedule that a process has', () => {
     await store.work.release('other', ['d.com']);
     assert.equal(await claims.take(running.signal), 'd.com', 'and not what stood in the queue');
     await claims[Symbol.asyncDispose]();
-    assert.equal(await leasedAt(store, T0 + LEASE_MS), 3, 'others keep theirs');
+    assert.equal(await leasedAt(store, T0 + LEASE_MS), 3, 'other leases are kept');
   });
 
   it('does not come back at once with what is not to be scanned', async () => {
@@ -94,8 +94,8 @@ function scanOf(domain: string): ScanRecord {
   return { profile: detect(evidence, rulebook), evidence, startedAt: at, finishedAt: at };
 }
 
-describe('scans on their way into the store', () => {
-  withStore('are written together, in their order, and each is told when it is there', async (store) => {
+describe('recording scans in batches', () => {
+  withStore('are written together, in order, and each resolves after its commit', async (store) => {
     const sizes: number[] = [];
     const counting = {
       recordScans: (...[scans, how]: Parameters<typeof store.recordScans>) => {
@@ -130,7 +130,7 @@ describe('scans on their way into the store', () => {
     assert.equal((await store.counts()).scans, 501);
   });
 
-  it('are refused alone, and all of a batch when the database is gone', async () => {
+  it('are refused alone, and the complete batch if the database is unreachable', async () => {
     const store = await openStore('sqlite::memory:');
     const recorder = new ScanRecorder(store, options);
     const bad = { ...scanOf('b.com'), startedAt: new Date(Number.NaN) };

@@ -10,7 +10,7 @@ import { PlausibleClock } from './plausible-clock.ts';
 import { dropOldHistory, nextBatch } from './retention.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
-const FOR_EVER = {
+const UNLIMITED = {
   ...{ onDemand: undefined, changes: undefined, alerts: undefined, anomalies: undefined },
   ...{ events: undefined, stream: undefined, feedItems: undefined },
 };
@@ -41,7 +41,7 @@ describe('old history', () => {
     const stopping = new AbortController();
     const parts = { store, logger, now: () => new Date(NOW), clock: () => new Date(NOW) };
     const task = dropOldHistory(
-      { ...parts, retention: { ...FOR_EVER, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS } },
+      { ...parts, retention: { ...UNLIMITED, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS } },
       stopping.signal,
     );
     await until(async () => (await store.counts()).scans === 91);
@@ -53,7 +53,7 @@ describe('old history', () => {
     await using closed = await openStore('sqlite::memory:');
     await closed[Symbol.asyncDispose]();
     const failing = new AbortController();
-    const failed = dropOldHistory({ ...parts, store: closed, retention: { ...FOR_EVER, scans: 1 } }, failing.signal);
+    const failed = dropOldHistory({ ...parts, store: closed, retention: { ...UNLIMITED, scans: 1 } }, failing.signal);
     await until(() => lines.some((line) => line.includes('old history could not be dropped')));
     failing.abort();
     await failed;
@@ -66,7 +66,7 @@ describe('old history', () => {
       await recordScan(store, evidenceAt({ domain: 'b.com', ns: ['ns1.own.test'] }, NOW - day * DAY_MS));
     await recordMentions(store, 'https://a.test/', ['c.com'], NOW);
     const ahead = () => new Date(NOW + 120 * DAY_MS);
-    const retention = { ...FOR_EVER, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS };
+    const retention = { ...UNLIMITED, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS };
     const pass = async (clock: () => Date) => {
       const lines: string[] = [];
       const logger = createLogger({ level: 'warn' }, { write: (line: string) => void lines.push(line) });

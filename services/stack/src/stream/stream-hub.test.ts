@@ -75,14 +75,14 @@ describe('the hub of the stream', () => {
     const before = slowClient();
     await hub.serve(before, {});
     await publish(store.stream, other, 5);
-    assert.deepEqual([other.latestSeq, hub.latestSeq], [5, 0], 'it has not looked yet');
+    assert.deepEqual([other.latestSeq, hub.latestSeq], [5, 0], 'it has not read yet');
     const client = slowClient('4');
     await hub.serve(client, {});
     await Promise.all([hub.catchUp(), hub.catchUp(), hub.catchUp()]);
     await publish(store.stream, other, 1);
     await Promise.all([hub.catchUp(), hub.catchUp()]);
     assert.deepEqual(client.received, [5, 6]);
-    assert.deepEqual(before.received, [0, 1, 2, 3, 4, 5, 6], 'its place first, then all');
+    assert.deepEqual(before.received, [0, 1, 2, 3, 4, 5, 6], 'its position first, then all');
   });
 
   it('lets a client that leaves during the replay go', async () => {

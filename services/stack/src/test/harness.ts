@@ -90,7 +90,7 @@ export async function startHarness({ internet, settings, world, log }: HarnessOp
       await store().addDomains(domains, { source: 'test' });
       await running.service.app.scanner.runAll(domains, { onDone: () => {}, signal: new AbortController().signal });
     },
-    /** Stops the service and starts it anew on the same data. */
+    /** Stops the service and starts it again on the same data. */
     async restart(more?: Settings) {
       await running[Symbol.asyncDispose]();
       running = await start(more);

@@ -59,8 +59,8 @@ describe('a known-exploited vulnerability of what domains use', () => {
     assert.equal((await news(id, '&provider=PHP&types=advisory')).length, 1);
     assert.deepEqual([ofNginx.waiting, migrations.waiting], [0, 0]);
 
-    const [alert, ...others] = await alerts(id);
-    assert.ok(alert && others.length === 0);
+    const [alert, ...rest] = await alerts(id);
+    assert.ok(alert && rest.length === 0);
     assert.deepEqual([alert.kind, alert.severity], ['advisory', 'critical']);
     const { version, product } = live.advisories[0]?.domains ?? assert.fail();
     assert.ok(version > 1 && product > 1);
@@ -149,8 +149,8 @@ describe('as time passes', () => {
     assert.match(alert?.detail ?? '', /^(1 domain shows an affected version|No domain shows .*; 1 uses PHP)/);
     assert.deepEqual(await reasons(id), ['exploited']);
     await scan(two);
-    const [again, ...others] = await alerts(id);
-    assert.deepEqual([again?.id, again?.at, others.length], [alert?.id, alert?.at, 0]);
+    const [again, ...rest] = await alerts(id);
+    assert.deepEqual([again?.id, again?.at, rest.length], [alert?.id, alert?.at, 0]);
     assert.notEqual(again?.detail, alert?.detail);
     assert.equal((await news(id)).length, 1);
   });
@@ -207,8 +207,8 @@ describe('as time passes', () => {
     await tick();
     assert.deepEqual(await exposed(), [], 'it is out of reach');
     await scanThreeDays();
-    const [event, ...others] = await exposed();
-    assert.deepEqual([event?.domain, event?.reason, others.length], [domain, 'exposed', 0]);
+    const [event, ...rest] = await exposed();
+    assert.deepEqual([event?.domain, event?.reason, rest.length], [domain, 'exposed', 0]);
     assert.deepEqual(await news(id, '&domain=another.com'), []);
   });
 });

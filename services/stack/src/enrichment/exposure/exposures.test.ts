@@ -42,7 +42,7 @@ it('joined sets hold what any of them holds, and leave each as it was', () => {
   );
 });
 
-it('what a domain shows of a product is the surest version, the first of several, and nothing where hardly seen', () => {
+it('the build of a product is the version with the highest confidence, the first of several, and none at low confidence', () => {
   const service = (
     confidence: ObservedService['confidence'],
     version: string | null,

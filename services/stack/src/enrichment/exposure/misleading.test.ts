@@ -73,7 +73,7 @@ describe('OSV', () => {
     }
   });
 
-  it('is not complete where there is no list, or another page in its place', async () => {
+  it('is not complete if there is no list, or another page', async () => {
     await using publisher = await openAnswers(osv);
     for (const list of [undefined, '<!doctype html><title>Please log in</title>', '']) {
       publisher.answers[LIST] = list;

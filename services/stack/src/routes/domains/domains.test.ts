@@ -23,7 +23,7 @@ describe('a profile', () => {
     }
   });
 
-  it('is signed anew after a scan, and then no more', async () => {
+  it('is signed again after a scan, and then not again', async () => {
     const receipt = async () => (await service.get(profilePath(own(1)))).body.provenance.receipt_id;
     await service.scan(own(1));
     const old = await receipt();
@@ -71,7 +71,7 @@ describe('answers about all domains', () => {
     }
   });
 
-  it('are anew within about a second of a change that they rest on, and no others are', async () => {
+  it('are recomputed within about a second after a change that affects them, and only these', async () => {
     const { internet } = service;
     const servicesOf = (name: string) => internet.truth(name).services;
     const isOnCloudflare = (name: string) =>
