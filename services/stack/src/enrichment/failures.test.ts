@@ -106,7 +106,7 @@ describe('publishers that fail', () => {
   it('is not led elsewhere', async () => {
     const location = 'http://127.0.0.1:9/kev.json';
     const { error } = await endWith((_, response) => void response.writeHead(302, { location }).end());
-    assert.match(error, /cannot be had/);
+    assert.match(error, /cannot be fetched/);
   });
 
   it('refuses pages that are not JSON, and JSON that is not a page', async () => {

@@ -118,11 +118,7 @@ describe('the tally of a running service', () => {
     await store.feeds.remove(A);
     await name(store, ['b.com']);
     await live.catchUp();
-    assert.deepEqual(
-      [pages, live.tally().domain('b.com', 1).days[0]],
-      [2, 1],
-      'new mentions are counted during the wait',
-    );
+    assert.deepEqual([pages, live.tally().domain('b.com', 1).days[0]], [2, 1], 'the new mention is counted');
   });
 
   withStore('yields to the event loop while it reads what another process wrote', async (store) => {

@@ -43,11 +43,8 @@ it('joined sets hold what any of them holds, and leave each as it was', () => {
 });
 
 it('the build of a product is the version with the highest confidence, the first of several, and none at low confidence', () => {
-  const service = (
-    confidence: ObservedService['confidence'],
-    version: string | null,
-    platform: string | null = null,
-  ) => {
+  type Level = ObservedService['confidence'];
+  const service = (confidence: Level, version: string | null, platform: string | null = null) => {
     return { provider: 'php', confidence, version, platform };
   };
   const shown = (...services: ObservedService[]) => buildsShown(services).get('php');
