@@ -25,7 +25,7 @@ it('a metric says whether the signing keys are retired', async () => {
   assert.equal(await value(), '1');
 });
 
-describe('trouble that recovered', () => {
+describe('the log of repeated failures', () => {
   it('is logged in full at first, then once a minute, and when it is over', () => {
     const { lines, logger } = logging();
     const clock = { ms: 5 };
