@@ -2,8 +2,8 @@
 // garbage: no collection falls into a measurement, so that what the heap grew by is what was allocated.
 import assert from 'node:assert/strict';
 import dnsPacket from 'dns-packet';
-import { encodeQuery } from '../../packages/scan/src/message.ts';
-import { readExchange } from '../../packages/scan/src/tries.ts';
+import { encodeQuery } from '../../packages/scan/src/dns/message/message.ts';
+import { readExchange } from '../../packages/scan/src/dns/upstream/tries.ts';
 import { collectGarbage, median, reportReady } from '../measure.ts';
 
 export interface CodecCost {

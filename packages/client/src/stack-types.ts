@@ -1,33 +1,33 @@
 // Generated from openapi/stack.json by write-types.ts: `npm run openapi` writes it anew. Not to be edited.
 
 /**
- * absent: looked and not there; unmeasured: the look-up failed; blocked: kept out.
+ * absent: measured and not present; unmeasured: the lookup failed; blocked: access was denied.
  */
 export type Measurement = 'observed' | 'absent' | 'unmeasured' | 'blocked';
 /**
- * Null: no source of advisories has been read yet, so nothing is known.
+ * Null until an advisory source has been read.
  */
 export type OpenAdvisories = {
   /**
-   * Advisories that the versions seen are affected by.
+   * Advisories that affect the observed versions.
    */
   version: number;
   /**
-   * Advisories of the products seen that may or may not concern their versions.
+   * Advisories of the observed products that possibly affect them.
    */
   product: number;
   /**
-   * Of `version`, those known to be exploited.
+   * Advisories in `version` that are known to be exploited.
    */
   known_exploited: number;
   /**
-   * Of `version`.
+   * Advisories in `version` by severity.
    */
   by_severity: {
     [k: string]: number;
   };
   /**
-   * The most urgent, those of `version` first; at most 10.
+   * The most urgent ones, those in `version` first; at most 10.
    */
   top: Exposure[];
 } | null;
@@ -36,7 +36,7 @@ export type OpenAdvisories = {
  */
 export type AdvisorySeverity = 'low' | 'medium' | 'high' | 'critical';
 /**
- * version: a version was seen and is in an affected range. product: the product was seen and nothing more can be said; no claim that it is affected.
+ * version: the observed version is in an affected range. product: only the product was observed; this does not claim that it is affected.
  */
 export type Match = 'version' | 'product';
 export type Severity = 'info' | 'low' | 'medium' | 'high' | 'critical';
@@ -99,13 +99,13 @@ export interface StackPaths {
       state: 'active' | 'parked' | 'nonexistent' | 'unmeasured';
       sector: string;
       /**
-       * What tells it: the list of whoever runs this service, the suffix, the home page.
+       * Source of the sector: the operator's list, the suffix, or the home page.
        */
       sector_source: ('list' | 'suffix' | 'page') | null;
       services: Service[];
       security: Security;
       /**
-       * How well each role was measured by the last scan.
+       * Measurement status of each role in the last scan.
        */
       roles: {
         [k: string]: Measurement;
@@ -113,7 +113,7 @@ export interface StackPaths {
       redirects_to: string | null;
       advisories: OpenAdvisories;
       /**
-       * Version of the rules that read the evidence.
+       * Version of the rulebook that evaluated the evidence.
        */
       rulebook: string;
       _alpha: true;
@@ -150,7 +150,7 @@ export interface StackPaths {
       domain: string;
       total: number;
       /**
-       * Changes of every category that has any, whichever is asked for.
+       * Number of changes for every category with changes, regardless of the filter.
        */
       by_category: {
         category:
@@ -197,15 +197,15 @@ export interface StackPaths {
         | 'certificate_authority'
         | 'web_platform';
       /**
-       * Of the service that `provider` and `category` describe, or of any.
+       * Confidence of the service that matches `provider` and `category`, or of any service.
        */
       confidence?: 'high' | 'medium' | 'low';
       /**
-       * The same, at least: shares of markets count services of `medium` confidence and more.
+       * Minimum confidence: market shares count services of `medium` confidence and more.
        */
       min_confidence?: 'high' | 'medium' | 'low';
       /**
-       * Another provider that is used besides, by id, name or alias.
+       * An additional provider of the domain, by id, name or alias.
        */
       with?: string;
       sector?:
@@ -228,27 +228,27 @@ export interface StackPaths {
         | 'manufacturing'
         | 'other';
       /**
-       * `live`: active or parked, which the security scorecard counts.
+       * `live`: active or parked, as counted by the security scorecard.
        */
       state?: 'active' | 'parked' | 'nonexistent' | 'unmeasured' | 'live';
       /**
-       * Marks of the security posture, separated by commas, all of which it must have: `dmarc_reject`, `spf_valid,dmarc_valid`.
+       * Required flags of the security posture, separated by commas: `dmarc_reject`, `spf_valid,dmarc_valid`.
        */
       flag?: string;
       /**
-       * Marks of which it must have none: `flag=dnssec_measured&without=dnssec`.
+       * Excluded flags: `flag=dnssec_measured&without=dnssec`.
        */
       without?: string;
       /**
-       * Of the security score.
+       * Grade of the security score.
        */
       grade?: 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
       /**
-       * Security score from here on; a domain without a score has none of them.
+       * Minimum security score; excludes domains without a score.
        */
       score_gte?: number;
       /**
-       * Security score up to this one.
+       * Maximum security score.
        */
       score_lte?: number;
       limit?: number;
@@ -280,15 +280,15 @@ export interface StackPaths {
         [k: string]: number;
       };
       /**
-       * Services of all domains, of any confidence.
+       * Services of all domains with any confidence.
        */
       services: number;
       /**
-       * Providers that some domain uses.
+       * Providers with at least one domain.
        */
       providers: number;
       /**
-       * By when they were confirmed.
+       * Migrations by time of confirmation.
        */
       migrations: {
         last_24h: number;
@@ -325,7 +325,7 @@ export interface StackPaths {
     query: Record<string, never>;
     body: {
       /**
-       * Providers that some domain uses.
+       * Providers with at least one domain.
        */
       total: number;
       limit: number;
@@ -347,11 +347,11 @@ export interface StackPaths {
         )[];
         domains: number;
         /**
-         * Of all scanned domains.
+         * Share of all scanned domains.
          */
         share: number;
         /**
-         * Domains gained less domains lost, confirmed within 30 days; first scans and changes of our rules count as neither.
+         * Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes.
          */
         change_30d: number;
       }[];
@@ -373,7 +373,7 @@ export interface StackPaths {
        */
       provider?: string;
       /**
-       * To the provider, or away from it; both without a provider.
+       * To the provider, or away from it; has no effect without a provider.
        */
       direction?: 'in' | 'out';
       /**
@@ -392,36 +392,36 @@ export interface StackPaths {
         | 'certificate_authority'
         | 'web_platform';
       /**
-       * Only those confirmed on the last so many UTC days, today among them.
+       * Only migrations confirmed within this number of UTC days, including today.
        */
       days?: number;
       /**
-       * Only those confirmed within so many hours, as `/stack/v1/stats` counts them; goes before `days`.
+       * Only migrations confirmed within this number of hours, as counted by `/stack/v1/stats`; takes precedence over `days`.
        */
       hours?: number;
     };
     body: {
       /**
-       * Migrations that fit, confirmed within the window, or within 30 days without one.
+       * Matching migrations, confirmed within the window, or within 30 days without one.
        */
       total: number;
       limit: number;
       offset: number;
       /**
-       * Whether the list goes on after this page.
+       * Whether there are more after this page.
        */
       has_more: boolean;
       /**
-       * Of `total` and `flows`; a part of a day where `hours` are asked for.
+       * Window of `total` and `flows`; a fraction if `hours` is used.
        */
       window_days: number;
       migrations: Migration[];
       /**
-       * Who went where, most domains first; at most 100, 1000 of one provider.
+       * Sums by previous and new provider, most domains first; at most 100, or 1000 for one provider.
        */
       flows: Flow[];
       /**
-       * Flows that there are.
+       * Total number of flows.
        */
       flows_total: number;
       _alpha: true;
@@ -576,7 +576,7 @@ export interface StackPaths {
   '/stack/v1/intelligence/supply-chain/{provider}': {
     path: {
       /**
-       * Id, name or alias of a provider, whatever the case: `google-workspace`, `Google Workspace`.
+       * Id, name or alias of a provider, case-insensitive: `google-workspace`, `Google Workspace`.
        */
       provider: string;
     };
@@ -600,7 +600,7 @@ export interface StackPaths {
        */
       sole_source_domains: number;
       /**
-       * What its domains use besides; share of its domains.
+       * Providers that its domains use in addition; share of its domains.
        */
       upstream: {
         provider: string;
@@ -609,7 +609,7 @@ export interface StackPaths {
         share: number;
       }[];
       /**
-       * Whose domains use it besides; share of their domains.
+       * Providers whose domains use it in addition; share of their domains.
        */
       downstream: {
         provider: string;
@@ -631,7 +631,7 @@ export interface StackPaths {
   '/stack/v1/intelligence/adoption/{tool}': {
     path: {
       /**
-       * Id, name or alias of a provider, whatever the case.
+       * Id, name or alias of a provider, case-insensitive.
        */
       tool: string;
     };
@@ -648,7 +648,7 @@ export interface StackPaths {
         added: number;
         removed: number;
         /**
-         * Whether anything was looked up on this day; if not, the numbers are those of the day before.
+         * Whether there were scans on this day; if not, the numbers are those of the previous day.
          */
         measured: boolean;
       }[];
@@ -707,11 +707,11 @@ export interface StackPaths {
       sources: AdvisorySource[];
       advisories: {
         /**
-         * Vulnerabilities known, of all products.
+         * Known vulnerabilities of all products.
          */
         total: number;
         /**
-         * Of them, those that name a product which is looked for.
+         * Vulnerabilities of products in the rulebook.
          */
         of_known_products: number;
         known_exploited: number;
@@ -720,7 +720,7 @@ export interface StackPaths {
          */
         scored: number;
         /**
-         * What publishers say, by whose ranges they are.
+         * Records by publisher of their ranges.
          */
         records: {
           [k: string]: number;
@@ -730,22 +730,22 @@ export interface StackPaths {
         providers: {
           total: number;
           /**
-           * Those that are products with names that publishers know; the others are services.
+           * Providers that are products with names known to publishers; the remaining ones are services.
            */
           products: number;
           /**
-           * Products that some domain shows.
+           * Products that at least one domain shows.
            */
           in_use: number;
         };
         domains: {
           total: number;
           /**
-           * Domains that show a product which advisories may name.
+           * Domains that show a product with possible advisories.
            */
           with_product: number;
           /**
-           * Of them, those that show a version.
+           * Domains that also show its version.
            */
           with_version: number;
         };
@@ -766,11 +766,11 @@ export interface StackPaths {
        */
       severity?: 'low' | 'medium' | 'high' | 'critical';
       /**
-       * Only those that are, or are not, in CISA's catalogue.
+       * Only advisories that are, or are not, in CISA's catalogue.
        */
       known_exploited?: 'true' | 'false';
       /**
-       * Only this advisory: a CVE or GHSA id, in any case.
+       * Only this advisory: a CVE or GHSA id, case-insensitive.
        */
       advisory?: string;
       limit?: number;
@@ -801,15 +801,15 @@ export interface StackPaths {
        */
       severity?: 'low' | 'medium' | 'high' | 'critical';
       /**
-       * Only these.
+       * Only rows with this match.
        */
       match?: 'version' | 'product';
       /**
-       * Only those that are, or are not, in CISA's catalogue.
+       * Only advisories that are, or are not, in CISA's catalogue.
        */
       known_exploited?: 'true' | 'false';
       /**
-       * Only this advisory: a CVE or GHSA id, in any case.
+       * Only this advisory: a CVE or GHSA id, case-insensitive.
        */
       advisory?: string;
       limit?: number;
@@ -817,30 +817,30 @@ export interface StackPaths {
     };
     body: {
       /**
-       * Rows that match.
+       * Matching rows.
        */
       total: number;
       /**
-       * Domains in these rows; one with both is counted in version.
+       * Domains in these rows; one with both kinds is counted in version.
        */
       domains: {
         version: number;
         product: number;
       };
       /**
-       * Why there may be no rows: null where nothing was asked for.
+       * Possible reasons for an empty list; null for filters that were not used.
        */
       known: {
         /**
-         * Whether any source has been read whole.
+         * Whether a source has been synced completely.
          */
         advisories: boolean;
         /**
-         * Whether the one asked for names a product that is looked for.
+         * Whether the requested advisory is for a product in the rulebook.
          */
         advisory: boolean | null;
         /**
-         * Whether the one asked for has been scanned.
+         * Whether the requested domain has been scanned.
          */
         domain: boolean | null;
       };
@@ -865,7 +865,7 @@ export interface StackPaths {
         gone: number;
       };
       /**
-       * Active feeds that were asked at least once.
+       * Active feeds that were polled at least once.
        */
       polled: number;
       /**
@@ -873,7 +873,7 @@ export interface StackPaths {
        */
       failing: number;
       /**
-       * Items that are kept.
+       * Retained items.
        */
       items: number;
       /**
@@ -881,15 +881,15 @@ export interface StackPaths {
        */
       mentions: number;
       /**
-       * Domains named within the last 30 days.
+       * Domains mentioned within the last 30 days.
        */
       domains: number;
       /**
-       * Mentions on each of the last 30 UTC days, today the last.
+       * Mentions on each of the last 30 UTC days, including today.
        */
       per_day: MentionDay[];
       /**
-       * The first ten of the last seven days.
+       * The top ten of the last seven days.
        */
       top_domains: FeedLeader[];
       last_poll: string | null;
@@ -911,11 +911,11 @@ export interface StackPaths {
     body: {
       window: '1d' | '7d' | '30d';
       /**
-       * Domains named within the window.
+       * Domains mentioned within the window.
        */
       total: number;
       /**
-       * Of all of them.
+       * Mentions of all domains.
        */
       mentions: number;
       limit: number;
@@ -939,27 +939,27 @@ export interface StackPaths {
     body: {
       domain: string;
       /**
-       * By all items that are kept.
+       * In all retained items.
        */
       mentions: number;
       first_seen: string | null;
       last_seen: string | null;
       windows: MentionWindow[];
       /**
-       * The last 30 UTC days, today the last.
+       * The last 30 UTC days, including today.
        */
       per_day: MentionDay[];
       /**
-       * Feeds that name it.
+       * Feeds that mention it.
        */
       total: number;
       limit: number;
       /**
-       * Those that name it most often first.
+       * Feeds with the most mentions first.
        */
       feeds: NamingFeed[];
       /**
-       * What it runs, when it was scanned.
+       * Its services, if it has been scanned.
        */
       scanned: {
         scanned_at: string;
@@ -1000,7 +1000,7 @@ export interface StackPaths {
         | 'manufacturing'
         | 'other';
       /**
-       * Only scores up to this one.
+       * Maximum score.
        */
       score_lte?: number;
     };
@@ -1017,7 +1017,7 @@ export interface StackPaths {
        */
       provider?: string;
       /**
-       * To the provider, or away from it; both without a provider.
+       * To the provider, or away from it; has no effect without a provider.
        */
       direction?: 'in' | 'out';
       /**
@@ -1036,11 +1036,11 @@ export interface StackPaths {
         | 'certificate_authority'
         | 'web_platform';
       /**
-       * Only those confirmed on the last so many UTC days, today among them.
+       * Only migrations confirmed within this number of UTC days, including today.
        */
       days?: number;
       /**
-       * Only those confirmed within so many hours, as `/stack/v1/stats` counts them; goes before `days`.
+       * Only migrations confirmed within this number of hours, as counted by `/stack/v1/stats`; takes precedence over `days`.
        */
       hours?: number;
     };
@@ -1052,7 +1052,7 @@ export interface StackPaths {
   '/stack/v1/providers/{provider}/domains.csv': {
     path: {
       /**
-       * Id, name or alias of a provider, whatever the case: `google-workspace`, `Google Workspace`.
+       * Id, name or alias of a provider, case-insensitive: `google-workspace`, `Google Workspace`.
        */
       provider: string;
     };
@@ -1065,7 +1065,7 @@ export interface StackPaths {
   '/stack/v1/providers/{provider}/customers.csv': {
     path: {
       /**
-       * Id, name or alias of a provider, whatever the case: `google-workspace`, `Google Workspace`.
+       * Id, name or alias of a provider, case-insensitive: `google-workspace`, `Google Workspace`.
        */
       provider: string;
     };
@@ -1075,7 +1075,7 @@ export interface StackPaths {
        */
       direction?: 'in' | 'out';
       /**
-       * Confirmed on the last so many UTC days, today among them.
+       * Confirmed within this number of UTC days, including today.
        */
       days?: number;
     };
@@ -1087,7 +1087,7 @@ export interface StackPaths {
   '/stack/v1/providers/{provider}': {
     path: {
       /**
-       * Id, name or alias of a provider, whatever the case: `google-workspace`, `Google Workspace`.
+       * Id, name or alias of a provider, case-insensitive: `google-workspace`, `Google Workspace`.
        */
       provider: string;
     };
@@ -1102,7 +1102,7 @@ export interface StackPaths {
       aliases: string[];
       website: string | null;
       /**
-       * What it is, the most characteristic first.
+       * Kinds of the provider, most characteristic first.
        */
       kinds: (
         | 'registrar'
@@ -1206,7 +1206,7 @@ export interface StackPaths {
         | 'app-store'
       )[];
       /**
-       * In which some domain uses it.
+       * Categories in which domains use it.
        */
       categories: (
         | 'dns'
@@ -1231,11 +1231,11 @@ export interface StackPaths {
       };
       market: {
         /**
-         * Among all providers by the number of domains; null without any.
+         * Rank among all providers by number of domains; null without domains.
          */
         rank: number | null;
         /**
-         * Of all scanned domains.
+         * Share of all scanned domains.
          */
         share: number;
         change_30d: number;
@@ -1260,22 +1260,22 @@ export interface StackPaths {
         }[];
       };
       /**
-       * Domains that began to use it at all, confirmed within 30 days.
+       * Domains that started to use it, confirmed within 30 days.
        */
       gained_30d: number;
       /**
-       * Domains that stopped using it altogether, confirmed within 30 days.
+       * Domains that stopped using it completely, confirmed within 30 days.
        */
       lost_30d: number;
       /**
-       * Migrations of single services to it and away from it: a domain that moves two counts twice.
+       * Migrations of single services to it and away from it: a domain that moves two services counts twice.
        */
       moves_30d: {
         in: number;
         out: number;
       };
       /**
-       * What these add up to, most domains first; at most 50.
+       * The flows of these migrations, most domains first; at most 50.
        */
       flows_30d: Flow[];
       advisories: OpenAdvisories;
@@ -1290,7 +1290,7 @@ export interface StackPaths {
   '/stack/v1/providers/{provider}/customers': {
     path: {
       /**
-       * Id, name or alias of a provider, whatever the case: `google-workspace`, `Google Workspace`.
+       * Id, name or alias of a provider, case-insensitive: `google-workspace`, `Google Workspace`.
        */
       provider: string;
     };
@@ -1300,7 +1300,7 @@ export interface StackPaths {
        */
       direction?: 'in' | 'out';
       /**
-       * Confirmed on the last so many UTC days, today among them.
+       * Confirmed within this number of UTC days, including today.
        */
       days?: number;
       limit?: number;
@@ -1316,7 +1316,7 @@ export interface StackPaths {
        */
       since: string;
       /**
-       * All that came, or went, within the window.
+       * Domains gained or lost within the window.
        */
       total: number;
       limit: number;
@@ -1334,12 +1334,12 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       /**
-       * ISO 8601 with a zone; events told after it.
+       * ISO 8601 with a zone; only events published after it.
        */
       since?: string;
       limit?: number;
       /**
-       * Only these, separated by commas: migration, anomaly, service_change, advisory.
+       * Only these types, separated by commas: migration, anomaly, service_change, advisory.
        */
       types?: string;
       /**
@@ -1466,7 +1466,7 @@ export interface Service {
     | 'certificate_authority'
     | 'web_platform';
   /**
-   * The part that the provider plays.
+   * The role of the provider.
    */
   role:
     'dns' | 'mailbox' | 'gateway' | 'sender' | 'origin' | 'edge' | 'protection' | 'verified' | 'issuer' | 'platform';
@@ -1476,11 +1476,11 @@ export interface Service {
   first_seen: string;
   last_seen: string;
   /**
-   * As a header or the page shows it.
+   * As shown by a header or the page.
    */
   version: string | null;
   /**
-   * What the version was made for, where that is shown: `ubuntu`.
+   * The platform of the version, if shown: `ubuntu`.
    */
   platform: string | null;
   evidence: {
@@ -1490,11 +1490,11 @@ export interface Service {
     rule: string;
   }[];
   /**
-   * Why it is claimed, in one sentence.
+   * The reason for the claim, in one sentence.
    */
   explanation: string;
   /**
-   * What the provider is, finer than the category.
+   * Kinds of the provider, more specific than the category.
    */
   kinds: (
     | 'registrar'
@@ -1599,42 +1599,42 @@ export interface Service {
   )[];
 }
 /**
- * Security posture. Unmeasured factors leave the denominator of the score.
+ * Security posture. Unmeasured factors are excluded from the denominator of the score.
  */
 export interface Security {
   spf: {
     status: Measurement;
     /**
-     * permerror: receivers that read the whole policy end in a permanent error.
+     * permerror: receivers that evaluate the complete policy get a permanent error.
      */
     result: 'valid' | 'none' | 'permerror' | 'unmeasured';
     record: string | null;
     /**
-     * As the record ends.
+     * The `all` term of the record.
      */
     all: ('-all' | '~all' | '?all' | '+all') | null;
     /**
-     * Of the policy with its includes; unknown: one of them could not be looked up.
+     * Result for the policy with its includes; unknown: the lookup of an include failed.
      */
     evaluation: 'valid' | 'invalid' | 'unknown' | 'none' | 'unmeasured';
     /**
-     * In force, through `redirect=`.
+     * The effective `all` term, through `redirect=`.
      */
     effective_all: ('-all' | '~all' | '?all' | '+all') | null;
     /**
-     * Anybody may send.
+     * Any host may send.
      */
     is_open: boolean;
     /**
-     * Terms that cause look-ups: at most ten are allowed (RFC 7208, 4.6.4).
+     * Terms that cause lookups: at most ten are allowed (RFC 7208, 4.6.4).
      */
     lookups: number;
     /**
-     * Terms without an answer, as far as known: at most two are allowed.
+     * Terms without an answer, as far as known: at most two are allowed (RFC 7208, 4.6.4).
      */
     void_lookups: number;
     /**
-     * Addresses that `ip4` terms let send.
+     * Addresses authorized by `ip4` terms.
      */
     authorized_ipv4: number;
     /**
@@ -1647,7 +1647,7 @@ export interface Security {
       term: string;
     }[];
     /**
-     * Hosts that the policy names; depth: how many policies of others stand between.
+     * Hosts that the policy refers to; depth: the number of policies of other owners in between.
      */
     senders: {
       host: string;
@@ -1658,11 +1658,11 @@ export interface Security {
     status: Measurement;
     record: string | null;
     /**
-     * As receivers read it: none where a published one cannot be read and reports are asked for.
+     * As evaluated by receivers: none if the published one is unreadable and reports are requested.
      */
     policy: ('none' | 'quarantine' | 'reject') | null;
     /**
-     * After `t=y` lowered it.
+     * The policy after `t=y` is applied.
      */
     effective_policy: ('none' | 'quarantine' | 'reject') | null;
     subdomain_policy: ('none' | 'quarantine' | 'reject') | null;
@@ -1676,7 +1676,7 @@ export interface Security {
     effective_nonexistent_policy: ('none' | 'quarantine' | 'reject') | null;
     is_testing: boolean;
     /**
-     * Whether a host that reports go to agrees to receive them (RFC 9990).
+     * Whether the report hosts agree to receive reports (RFC 9990).
      */
     reporting: 'none' | 'authorized' | 'unauthorized' | 'unknown';
     refusing_hosts: string[];
@@ -1711,7 +1711,7 @@ export interface Security {
     has_incident_contact: boolean;
     unknown_critical: string[];
     /**
-     * Whether the authority of the certificate is among them.
+     * Whether the certificate's issuer is among them.
      */
     permits_issuer: boolean | null;
   };
@@ -1747,7 +1747,7 @@ export interface Security {
     has_logo: boolean | null;
     has_certificate: boolean | null;
     /**
-     * The DMARC policy is strict enough for a logo to be shown.
+     * The DMARC policy is strict enough to show a logo.
      */
     is_eligible: boolean | null;
   };
@@ -1770,7 +1770,7 @@ export interface Security {
         )
       | null;
     /**
-     * Whole days from the scan to the end of the certificate.
+     * Full days from the scan to the expiry of the certificate.
      */
     days_left: number | null;
   };
@@ -1784,7 +1784,7 @@ export interface Security {
     is_preload: boolean;
   };
   /**
-   * Of the home page.
+   * Security headers of the home page.
    */
   headers: {
     status: Measurement;
@@ -1817,11 +1817,11 @@ export interface Security {
     finding: 'pass' | 'partial' | 'fail' | 'unmeasured';
     points: number;
     /**
-     * Points that could be had by what was measured.
+     * Maximum points for what was measured.
      */
     possible: number;
     /**
-     * Points of the factor in full; 0: reported and not scored.
+     * Full points of the factor; 0: reported and not scored.
      */
     weight: number;
     /**
@@ -1829,12 +1829,12 @@ export interface Security {
      */
     id: string;
     /**
-     * All that keeps it from full points, gravest first.
+     * Everything that prevents full points, most severe first.
      */
     issues: string[];
     evidence: string | null;
     /**
-     * What the owner does about it; null where there is nothing to do.
+     * Recommended action for the owner; null if no action is needed.
      */
     advice: string | null;
   }[];
@@ -1845,7 +1845,7 @@ export interface Security {
 }
 export interface Exposure {
   /**
-   * CVE id where there is one, else the id of GHSA or OSV.
+   * CVE id if there is one, else the id of GHSA or OSV.
    */
   id: string;
   severity: AdvisorySeverity | null;
@@ -1855,7 +1855,7 @@ export interface Exposure {
    */
   epss: number | null;
   /**
-   * In CISA's catalogue.
+   * Listed in CISA's catalogue.
    */
   known_exploited: boolean;
   /**
@@ -1866,18 +1866,18 @@ export interface Exposure {
   title: string | null;
   match: Match;
   /**
-   * in_range: the version seen is affected. Of a product match: no_version: none was seen; no_range: publishers give none that can be compared, or the version is shown too short to tell; condition: affected only together with something that was not seen; backport: a distribution mends old versions without a new number.
+   * in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.
    */
   reason: 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
   product: string;
   product_id: string;
   /**
-   * As the publisher of `range_source` gives it; null where none does.
+   * As published by `range_source`; null if not published.
    */
   version_range: string | null;
   range_source: ('nvd' | 'cna' | 'ghsa' | 'osv') | null;
   /**
-   * As the domain shows it.
+   * As shown by the domain.
    */
   version: string | null;
   platform: string | null;
@@ -1885,11 +1885,11 @@ export interface Exposure {
 export interface Change {
   id: string;
   /**
-   * When it was first observed.
+   * Time of the first observation.
    */
   at: string;
   /**
-   * When a second observation agreed.
+   * Time of the second, confirming observation.
    */
   confirmed_at: string;
   category:
@@ -1938,11 +1938,11 @@ export interface FoundDomain {
 export interface Migration {
   id: string;
   /**
-   * When it was first observed.
+   * Time of the first observation.
    */
   at: string;
   /**
-   * When a second observation agreed.
+   * Time of the second, confirming observation.
    */
   confirmed_at: string;
   category:
@@ -1995,14 +1995,14 @@ export interface Alert {
   title: string;
   detail: string;
   /**
-   * Where the data that it rests on are.
+   * Path of the underlying data.
    */
   ref: string;
 }
 export interface Anomaly {
   id: string;
   /**
-   * End of the day that stands out; for a domain the scan.
+   * End of the anomalous day; for a domain the time of the scan.
    */
   at: string;
   /**
@@ -2018,7 +2018,7 @@ export interface Anomaly {
    */
   mean: number;
   /**
-   * Standard deviation, at least what chance alone would give (Poisson).
+   * Standard deviation, with the value of a Poisson process as its minimum.
    */
   stddev: number;
   /**
@@ -2029,16 +2029,16 @@ export interface Anomaly {
   severity: Severity;
   window_days: number;
   /**
-   * Days of the window that could be read.
+   * Days of the window with data.
    */
   samples: number;
   /**
-   * How likely such a day is when nothing happens.
+   * Probability of such a day by chance.
    */
   chance: number;
 }
 /**
- * How many have it, and of how many that could be measured.
+ * Number of domains with the standard, and of domains in which it could be measured.
  */
 export interface Adoption {
   domains: number;
@@ -2058,22 +2058,22 @@ export interface Market {
     | 'certificate_authority'
     | 'web_platform';
   /**
-   * Domains in which somebody holds the role: attributed, self-hosted and unknown.
+   * Domains with the role: attributed, self-hosted and unknown.
    */
   domains: number;
   /**
-   * What shares and HHI are of: attributed and self-hosted domains.
+   * Base of shares and HHI: attributed and self-hosted domains.
    */
   denominator: number;
   attributed_share: number | null;
   self_hosted_share: number | null;
   unknown_share: number | null;
   /**
-   * Domains whose role could not be measured; in no other number.
+   * Domains whose role could not be measured; excluded from all other numbers.
    */
   unmeasured: number;
   /**
-   * By brand.
+   * HHI by brand.
    */
   hhi: number | null;
   hhi_by_owner: number | null;
@@ -2082,11 +2082,11 @@ export interface Market {
    */
   band: 'unconcentrated' | 'moderate' | 'high' | 'insufficient_data';
   /**
-   * Share of the four largest.
+   * Share of the four largest providers.
    */
   cr4: number | null;
   /**
-   * 10,000 / HHI: as many equal providers would be as concentrated.
+   * 10,000 / HHI: the number of equal providers with the same concentration.
    */
   effective_providers: number | null;
   /**
@@ -2104,11 +2104,11 @@ export interface Market {
 export interface RiskFactor {
   factor: string;
   /**
-   * Of the whole profile.
+   * Weight in the complete profile.
    */
   weight: number;
   /**
-   * Null: could not be measured, and is in no score.
+   * Null if unmeasured, which excludes it from the score.
    */
   risk: number | null;
   finding: string;
@@ -2116,25 +2116,25 @@ export interface RiskFactor {
 export interface AdvisorySource {
   source: string;
   /**
-   * complete: the last sync ended whole. interrupted: it was stopped; the next one goes on with it.
+   * complete: the last sync was complete. interrupted: it was stopped; the next one resumes it.
    */
   state: 'never' | 'syncing' | 'complete' | 'failed' | 'interrupted' | 'off';
   /**
-   * When the last whole sync ended.
+   * End of the last complete sync.
    */
   last_sync: string | null;
   started: string | null;
   next_sync: string | null;
   /**
-   * Records kept of it.
+   * Stored records of the source.
    */
   records: number;
   /**
-   * Records read by the running sync, or the last one that found any.
+   * Records read by the current sync, or the last one that found any.
    */
   read: number;
   /**
-   * Of those read, the ones that could not be understood.
+   * Unreadable records among those read.
    */
   skipped: number;
   skipped_example: string | null;
@@ -2142,7 +2142,7 @@ export interface AdvisorySource {
 }
 export interface Advisory {
   /**
-   * CVE id where there is one, else the id of GHSA or OSV.
+   * CVE id if there is one, else the id of GHSA or OSV.
    */
   id: string;
   severity: AdvisorySeverity | null;
@@ -2152,7 +2152,7 @@ export interface Advisory {
    */
   epss: number | null;
   /**
-   * In CISA's catalogue.
+   * Listed in CISA's catalogue.
    */
   known_exploited: boolean;
   /**
@@ -2181,7 +2181,7 @@ export interface Advisory {
      */
     version: number;
     /**
-     * Further domains that use the product; whether they are affected is not known.
+     * Further domains that use the product; whether they are affected is unknown.
      */
     product: number;
   };
@@ -2189,7 +2189,7 @@ export interface Advisory {
     product: string;
     product_id: string;
     /**
-     * As the publisher of `range_source` gives it; null where none does.
+     * As published by `range_source`; null if not published.
      */
     version_range: string | null;
     range_source: ('nvd' | 'cna' | 'ghsa' | 'osv') | null;
@@ -2199,20 +2199,20 @@ export interface Advisory {
        */
       version: number;
       /**
-       * Further domains that use the product; whether they are affected is not known.
+       * Further domains that use the product; whether they are affected is unknown.
        */
       product: number;
     };
   }[];
   /**
-   * Domains that show an affected version: at most 10 of them; `/enrichment/affected` has all.
+   * At most 10 domains that show an affected version; `/enrichment/affected` lists all.
    */
   affected: string[];
   references: string[];
 }
 export interface Affected {
   /**
-   * CVE id where there is one, else the id of GHSA or OSV.
+   * CVE id if there is one, else the id of GHSA or OSV.
    */
   id: string;
   severity: AdvisorySeverity | null;
@@ -2222,7 +2222,7 @@ export interface Affected {
    */
   epss: number | null;
   /**
-   * In CISA's catalogue.
+   * Listed in CISA's catalogue.
    */
   known_exploited: boolean;
   /**
@@ -2233,18 +2233,18 @@ export interface Affected {
   title: string | null;
   match: Match;
   /**
-   * in_range: the version seen is affected. Of a product match: no_version: none was seen; no_range: publishers give none that can be compared, or the version is shown too short to tell; condition: affected only together with something that was not seen; backport: a distribution mends old versions without a new number.
+   * in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.
    */
   reason: 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
   product: string;
   product_id: string;
   /**
-   * As the publisher of `range_source` gives it; null where none does.
+   * As published by `range_source`; null if not published.
    */
   version_range: string | null;
   range_source: ('nvd' | 'cna' | 'ghsa' | 'osv') | null;
   /**
-   * As the domain shows it.
+   * As shown by the domain.
    */
   version: string | null;
   platform: string | null;
@@ -2256,33 +2256,33 @@ export interface MentionDay {
 }
 export interface FeedLeader {
   /**
-   * Equal ones share a place: 1, 2, 2, 4.
+   * Equal counts share a rank: 1, 2, 2, 4.
    */
   rank: number;
   domain: string;
   mentions: number;
   /**
-   * Feeds that named it within the window.
+   * Feeds that mentioned it within the window.
    */
   feeds: number;
   /**
-   * Place in the window before; null: it was not named in it.
+   * Rank in the previous window; null if not mentioned in it.
    */
   previous_rank: number | null;
   /**
-   * Places climbed since the window before; null where there is no place to compare.
+   * Ranks gained since the previous window; null without a previous rank.
    */
   movement: number | null;
   /**
-   * Of all mentions within the window.
+   * Share of all mentions within the window.
    */
   share: number;
   /**
-   * Whether it is scanned here, or waits for its first scan.
+   * Whether it has been scanned, or waits for its first scan.
    */
   tracked: boolean;
   /**
-   * Of its security, when it was scanned.
+   * Security score of the latest scan.
    */
   score: number | null;
   grade: ('A+' | 'A' | 'B' | 'C' | 'D' | 'F') | null;
@@ -2292,12 +2292,12 @@ export interface MentionWindow {
   mentions: number;
   feeds: number;
   /**
-   * Mentions in the window before, as long as this one.
+   * Mentions in the previous window of the same length.
    */
   previous: number;
   change: number;
   /**
-   * new: not named before; none: named in neither.
+   * new: not mentioned before; none: mentioned in neither window.
    */
   trend: 'new' | 'up' | 'down' | 'same' | 'none';
 }
@@ -2314,16 +2314,16 @@ export interface NamingFeed {
   };
 }
 /**
- * The change with which a domain came or went.
+ * The change that gained or lost the domain.
  */
 export interface Customer {
   id: string;
   /**
-   * When it was first observed.
+   * Time of the first observation.
    */
   at: string;
   /**
-   * When a second observation agreed.
+   * Time of the second, confirming observation.
    */
   confirmed_at: string;
   category:
@@ -2347,7 +2347,7 @@ export interface Customer {
   importance: 'high' | 'medium' | 'low';
   domain: string;
   /**
-   * Where it went, or came from, service by service; empty where nobody else is known to have followed.
+   * The new or previous provider of each service; empty if unknown.
    */
   moves: {
     category:
@@ -2370,11 +2370,11 @@ export interface MigrationEvent {
   _notice: string;
   id: string;
   /**
-   * When it was confirmed.
+   * Time of confirmation.
    */
   at: string;
   /**
-   * When it was told, to the microsecond; no two events share it.
+   * Time of publication in microseconds; unique for each event.
    */
   published_at: string;
   provenance: {
@@ -2392,11 +2392,11 @@ export interface ServiceChangeEvent {
   _notice: string;
   id: string;
   /**
-   * When it was confirmed.
+   * Time of confirmation.
    */
   at: string;
   /**
-   * When it was told, to the microsecond; no two events share it.
+   * Time of publication in microseconds; unique for each event.
    */
   published_at: string;
   provenance: {
@@ -2414,11 +2414,11 @@ export interface AnomalyEvent {
   _notice: string;
   id: string;
   /**
-   * When it was confirmed.
+   * Time of confirmation.
    */
   at: string;
   /**
-   * When it was told, to the microsecond; no two events share it.
+   * Time of publication in microseconds; unique for each event.
    */
   published_at: string;
   provenance: {
@@ -2436,11 +2436,11 @@ export interface AdvisoryEvent {
   _notice: string;
   id: string;
   /**
-   * When it was confirmed.
+   * Time of confirmation.
    */
   at: string;
   /**
-   * When it was told, to the microsecond; no two events share it.
+   * Time of publication in microseconds; unique for each event.
    */
   published_at: string;
   provenance: {
@@ -2452,14 +2452,14 @@ export interface AdvisoryEvent {
   type: 'advisory';
   domain?: string;
   /**
-   * published: it became known; exploited: it is known to be exploited; exposed: a scan of `domain` shows affected versions.
+   * published: a new advisory; exploited: it is known to be exploited; exposed: a scan of `domain` shows affected versions.
    */
   reason: 'published' | 'exploited' | 'exposed';
   advisories: AdvisoryNews[];
 }
 export interface AdvisoryNews {
   /**
-   * CVE id where there is one, else the id of GHSA or OSV.
+   * CVE id if there is one, else the id of GHSA or OSV.
    */
   id: string;
   severity: AdvisorySeverity | null;
@@ -2469,7 +2469,7 @@ export interface AdvisoryNews {
    */
   epss: number | null;
   /**
-   * In CISA's catalogue.
+   * Listed in CISA's catalogue.
    */
   known_exploited: boolean;
   /**
@@ -2489,7 +2489,7 @@ export interface AdvisoryNews {
      */
     version: number;
     /**
-     * Further domains that use the product; whether they are affected is not known.
+     * Further domains that use the product; whether they are affected is unknown.
      */
     product: number;
   };
@@ -2567,7 +2567,7 @@ export interface StackStreams {
     path: Record<string, never>;
     query: {
       /**
-       * Only these, separated by commas: migration, anomaly, service_change, advisory.
+       * Only these types, separated by commas: migration, anomaly, service_change, advisory.
        */
       types?: string;
       /**

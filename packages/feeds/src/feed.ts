@@ -1,6 +1,6 @@
-// What a feed says and what a poll of one comes to: JSON-safe values, bounded by the readers.
+// Parsed feeds and poll outcomes: JSON-safe values, bounded by the parsers.
 
-/** How a domain came to be named: as where an item leads, or by a link in its text. */
+/** How an item mentions a domain: as its link, or by a link in its content. */
 export type MentionKind = 'link' | 'content';
 
 export interface NamedDomain {
@@ -10,62 +10,61 @@ export interface NamedDomain {
 }
 
 export interface FeedItem {
-  /** Hex digest of what identifies the item within its feed: its guid, else its link, else its title and text; a guid or link that several share, with link and title. */
+  /** Hex digest of the item's identity within its feed: its guid, else its link, else title and text; a guid or link shared by several items is combined with link and title. */
   readonly key: string;
-  /** Absolute; null where the item leads nowhere. */
+  /** Absolute; null if the item has no link. */
   readonly url: string | null;
   /** Plain text, at most 300 characters. */
   readonly title: string | null;
-  /** Milliseconds since the epoch; null where there is none that can be believed. */
+  /** Milliseconds since the epoch; null if there is no plausible date. */
   readonly publishedAt: number | null;
-  /** Each domain once, `link` before `content`; the feed's own, and trackers and redirectors, are not among them. */
+  /** Without duplicates, `link` before `content`; excludes the feed's own domain, trackers and redirectors. */
   readonly domains: readonly NamedDomain[];
 }
 
 export type FeedFormat = 'rss' | 'rdf' | 'atom' | 'json';
 
-/** What a feed asks of those who poll it. */
-export interface FeedWishes {
+/** Polling hints in a feed. */
+export interface FeedHints {
   readonly ttlMs: number | null;
-  /** UTC hours, 0–23, and days, 0 (Sunday) to 6, in which it need not be asked. */
+  /** UTC hours (0–23) and days (0 is Sunday, to 6) in which the feed should not be polled. */
   readonly skipHours: readonly number[];
   readonly skipDays: readonly number[];
 }
 
-export interface ParsedFeed extends FeedWishes {
+export interface ParsedFeed extends FeedHints {
   readonly format: FeedFormat;
   readonly title: string | null;
   readonly siteUrl: string | null;
-  /** Newest first as far as dates tell; at most 1,000. */
+  /** Newest first where dates are known; at most 1,000. */
   readonly items: readonly FeedItem[];
   /** Items that could not be read. */
   readonly skipped: number;
 }
 
 /**
- * What is remembered between two polls of a feed, its wishes too: most answers do not repeat them. Times are milliseconds
- * since the epoch.
+ * The state between two polls of a feed, including its hints, which most answers do not repeat. Times are milliseconds since the epoch.
  */
-export interface FeedState extends FeedWishes {
+export interface FeedState extends FeedHints {
   readonly url: string;
-  /** `gone`: it said 410, or failed for so long that it is given up; it is not asked again. */
+  /** `gone`: the server answered 410, or polls failed for so long that polling has stopped. */
   readonly status: 'active' | 'gone';
-  /** As the server gave it; a digest of the bytes where it gives no validators. */
+  /** As sent by the server; a digest of the body if it sends no validators. */
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly nextPollAt: number;
-  /** Polls in a row that failed. */
+  /** Consecutive failed polls. */
   readonly failures: number;
   readonly error: string | null;
   readonly title: string | null;
   readonly siteUrl: string | null;
-  /** Date of the newest item seen, or when a feed that dates none last changed; null before the first item. */
+  /** Date of the newest observed item, or when a feed without dates last changed; null before the first item. */
   readonly lastNewAt: number | null;
-  /** When its document was last read; null before the first time. */
+  /** When the document was last read; null before the first time. */
   readonly readAt: number | null;
 }
 
-/** How a poll ended, and the state to remember. */
+/** The outcome of a poll, and the next state. */
 export interface PollOutcome {
   readonly kind: 'read' | 'unchanged' | 'gone' | 'failed';
   readonly state: FeedState;
@@ -73,7 +72,7 @@ export interface PollOutcome {
   readonly feed: ParsedFeed | null;
 }
 
-/** An answer as `@strata/scan`'s fetcher gives it. */
+/** An answer of `@strata/scan`'s fetcher. */
 export type FeedAnswer =
   | {
       readonly kind: 'answered';
@@ -86,7 +85,7 @@ export type FeedAnswer =
     }
   | { readonly kind: 'failed'; readonly reason: string; readonly detail: string };
 
-/** Asks the web; given in, so that one place decides what may be visited. */
+/** Sends a request; the caller's implementation decides which addresses are permitted. */
 export type Ask = (
   url: string,
   request: {
@@ -101,7 +100,7 @@ export interface PollOptions {
   readonly ask: Ask;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** 0–1: spreads the next polls. */
+  /** 0–1: distributes the next polls. */
   readonly random: () => number;
   readonly signal?: AbortSignal;
 }

@@ -1,6 +1,6 @@
-// What @strata/feeds offers.
+// @strata/feeds: parses and polls feeds, and counts mentions of domains.
 
-export { announcedFeeds } from './announced-feeds.ts';
+export { parseFeed } from './document/parse-feed.ts';
 export type {
   Ask,
   FeedAnswer,
@@ -14,7 +14,7 @@ export type {
   PollOptions,
   PollOutcome,
 } from './feed.ts';
-export { retryAfterMs } from './freshness.ts';
+export { announcedFeeds } from './links/announced-feeds.ts';
 export {
   type DomainMentions,
   type Mention,
@@ -22,7 +22,7 @@ export {
   MentionTally,
   type MentionWindow,
   WINDOW_NAMES,
-} from './mention-tally.ts';
+} from './mentions/mention-tally.ts';
 export { readOpml, writeOpml } from './opml.ts';
-export { parseFeed } from './parse-feed.ts';
-export { newFeed, pollFeed } from './poll-feed.ts';
+export { retryAfterMs } from './polling/freshness.ts';
+export { newFeed, pollFeed } from './polling/poll-feed.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../tests/support/property.ts';
-import { announcedFeeds } from './announced-feeds.ts';
+import { announcedFeeds } from './links/announced-feeds.ts';
 import { readOpml, writeOpml } from './opml.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
@@ -39,7 +39,7 @@ test('an OPML without feeds is a list of none', () => {
 for (const [name, text, problem] of [
   ['fifty megabytes', opml(' '.repeat(50_000_000)), /more than 16777216 characters/],
   ['half a million outlines', opml('<outline/>'.repeat(500_000)), /more than 200000 elements like <outline>/],
-  ['a feed', '<rss version="2.0"><channel/></rss>', /<rss>, which is none of <opml>/],
+  ['a feed', '<rss version="2.0"><channel/></rss>', /<rss>, which is not one of <opml>/],
   ['nothing', '', /empty/],
 ] as const)
   test(`${name} is refused, with a reason`, () => {
@@ -54,9 +54,9 @@ test('entities of the document’s own stay text', () => {
 });
 
 test('a list of many feeds, with markup and entities in a title, is written and read again', () => {
-  const [first, ...others] = Array.from({ length: 21_000 }, (_, i) => `https://h${i}.com/f`);
+  const [first, ...otherUrls] = Array.from({ length: 21_000 }, (_, i) => `https://h${i}.com/f`);
   const markup = { url: first ?? '', title: 'A <b> & "c" \'d\' &amp; ]]> é', siteUrl: null };
-  const feeds = [markup, ...others.map((url, i) => ({ url, title: `${i}`, siteUrl: null }))];
+  const feeds = [markup, ...otherUrls.map((url, i) => ({ url, title: `${i}`, siteUrl: null }))];
   const text = writeOpml(feeds, { title: 'x', now: NOW });
   assert.match(text, /<opml version="2\.0">/);
   assert.deepEqual(feedsOf(text), feeds);
@@ -108,8 +108,8 @@ describe('the feeds that a page announces', () => {
   });
   it('are few and of the web, whatever the page says, and found within a moment', () => {
     const link = (href: string) => `<link rel="alternate" type="application/rss+xml" href="${href}">`;
-    const others = ['javascript:1', 'file:///etc/passwd', 'http://', 'data:,x'];
-    assert.deepEqual(announcedFeeds(others.map(link).join(''), PAGE), []);
+    const otherUrls = ['javascript:1', 'file:///etc/passwd', 'http://', 'data:,x'];
+    assert.deepEqual(announcedFeeds(otherUrls.map(link).join(''), PAGE), []);
     assert.equal(announcedFeeds(Array.from({ length: 1_000 }, (_, i) => link(`/${i}`)).join(''), PAGE).length, 10);
     assert.deepEqual(announcedFeeds('', PAGE), []);
     const startedAt = performance.now();

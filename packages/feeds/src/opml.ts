@@ -1,12 +1,12 @@
-// Lists of feeds as other readers keep them: OPML 1.0 and 2.0 (opml.org/spec2.opml), in and out.
+// Reads and writes feed lists: OPML 1.0 and 2.0 (opml.org/spec2.opml).
 import { generateOpml, parseOpml } from 'feedsmith';
-import { resolveAddress } from './addresses.ts';
+import { plainTitle } from './document/feed-items.ts';
 import type { OpmlFeed } from './feed.ts';
-import { plainTitle } from './feed-items.ts';
-import { tidyXml } from './tidy-xml.ts';
-import { OPML_VOCABULARY } from './vocabulary.ts';
+import { resolveAddress } from './links/addresses.ts';
+import { tidyXml } from './xml/tidy-xml.ts';
+import { OPML_VOCABULARY } from './xml/vocabulary.ts';
 
-/** Some ninety thousand feeds, as we write them; a list that is given to us has as many bytes at most. */
+/** About ninety thousand feeds as written here; also the limit for input. */
 const MAX_CHARACTERS = 16 * 1_024 * 1_024;
 
 export type OpmlReading =
@@ -15,7 +15,7 @@ export type OpmlReading =
 
 type Outline = NonNullable<NonNullable<ReturnType<typeof parseOpml<string>>['body']>['outlines']>[number];
 
-/** The feeds of a document, nested outlines included, each once; `skipped` counts outlines with a feed address that is none. */
+/** The feeds of a document, nested outlines included, without duplicates; `skipped` counts outlines with an invalid feed URL. */
 export function readOpml(text: string): OpmlReading {
   if (text.length > MAX_CHARACTERS) {
     return { ok: false, problem: `The document has more than ${MAX_CHARACTERS} characters.` };
@@ -48,7 +48,7 @@ export function writeOpml(
     xmlUrl: url,
     ...(siteUrl !== null && { htmlUrl: siteUrl }),
   }));
-  // OPML 2.0 wants an outline in every body; one without an address is a folder.
+  // OPML 2.0 requires an outline in every body; one without a URL is a folder.
   const body = { outlines: outlines.length > 0 ? outlines : [{ text: 'No feeds' }] };
   return generateOpml({ head: { title: printable(title), dateCreated: now }, body });
 }
@@ -57,17 +57,17 @@ function outlinesOf(xml: string): Outline[] {
   try {
     return flatten(parseOpml(xml).body?.outlines ?? []);
   } catch {
-    // feedsmith refuses a document without a body: a list of nothing.
+    // feedsmith rejects a document without a body: treated as an empty list.
     return [];
   }
 }
 
-/** In the document's order. No deeper than `tidyXml` lets through. */
+/** In document order. `tidyXml` limits the depth. */
 function flatten(outlines: readonly Outline[]): Outline[] {
   return outlines.flatMap((outline) => [outline, ...flatten(outline.outlines ?? [])]);
 }
 
-/** `feed:` addresses are what old readers were given by a click. */
+/** Accepts `feed:` URLs of old readers. */
 function absolute(address: string): string | null {
   const web = address
     .trim()
@@ -80,8 +80,8 @@ function plain(text: string | undefined) {
   return text === undefined ? undefined : { text, isHtml: false };
 }
 
-/** XML 1.0 §2.2 has no way to write most control characters. */
+/** XML 1.0 §2.2 does not permit most control characters. */
 function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removes control characters
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '');
 }

@@ -103,8 +103,8 @@ describe('strata at its start', () => {
       [at(below('directory.db')), /^strata: The database file cannot be opened/],
       [at(below('nowhere', 'x.db')), /^strata: The database file cannot be opened/],
       [at('/proc/version'), /^strata: The /],
-      [{ STRATA_DATA: below('file') }, /^strata: cannot make the data directory .+: a file is in its place/],
-      [{ STRATA_DATA: below('file', 'below') }, /^strata: cannot make the data directory .+ is a file/],
+      [{ STRATA_DATA: below('file') }, /^strata: cannot create the data directory .+: a file with this name exists/],
+      [{ STRATA_DATA: below('file', 'below') }, /^strata: cannot create the data directory .+ is a file/],
       [{ STRATA_DATA: below('other'), STRATA_OPT_OUT_FILE: '/nowhere' }, /^strata: cannot read the opt-out list/],
       [{ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json may be read by others/],
     ] as const)

@@ -16,8 +16,8 @@ import {
   witnessesOf,
 } from '@strata/http';
 import { z } from 'zod';
-import type { Retention } from './retention.ts';
-import { RetentionEnvironment, retentionOf } from './retention-config.ts';
+import type { Retention } from './store/retention.ts';
+import { RetentionEnvironment, retentionOf } from './store/retention-config.ts';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
 const Hours = z.coerce.number().min(0).max(8_760);
@@ -26,7 +26,7 @@ const Switch = z
   .enum(['on', 'off', 'true', 'false', '1', '0'])
   .transform((value) => ['on', 'true', '1'].includes(value));
 
-/** File names may have blanks: only commas part them. */
+/** File names may contain blanks: only commas separate them. */
 export const Paths = z.string().transform((value) =>
   value
     .split(',')
@@ -40,7 +40,7 @@ const Resolver = z.string().transform((value, context) => {
   const address = match?.[1] ?? match?.[2];
   const port = Number(match?.[3] ?? 53);
   if (!address || isIP(address) === 0 || port < 1 || port > 65_535) {
-    // A mode of earlier versions, which asked name servers from the root down.
+    // A mode of earlier versions: iterative resolution from the root servers.
     const advice =
       value === 'iterative'
         ? "is no longer supported: run a recursive resolver beside the scanner and give its address, as 127.0.0.1:5335 (docs/operations.md, 'A resolver beside the scanner')"
@@ -51,14 +51,14 @@ const Resolver = z.string().transform((value, context) => {
   return { address, port };
 });
 
-/** Publishers of advisories; `folder` is a setting of its own. */
+/** Sources of advisories; `folder` is a separate setting. */
 const ADVISORY_SOURCES = ['kev', 'epss', 'nvd', 'osv', 'cve'] as const;
 
-/** What a process does of the whole; see docs/operations.md. */
+/** The roles of a process; see docs/operations.md. */
 export const ROLES = ['all', 'api', 'scanner', 'scheduler'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Every setting: variable, meaning and default stand together; `docs/operations.md` is checked against this table. */
+/** Every setting with its default; a test compares `docs/operations.md` with this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
   STRATA_DATABASE_URL: DatabaseUrl.optional(),
@@ -124,21 +124,21 @@ export interface Config {
   readonly dataDirectory: string;
   /** `sqlite:<path>` or `postgres://…`; by default `strata.db` in the data directory. */
   readonly databaseUrl: string;
-  /** To PostgreSQL, at most. */
+  /** Maximum connections to PostgreSQL. */
   readonly databaseConnections: number;
   readonly role: Role;
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
   readonly ledgerOrigin: string;
-  /** They cosign the ledger's checkpoints. */
+  /** Witnesses that cosign the ledger's checkpoints. */
   readonly witnesses: WitnessSettings | undefined;
-  /** Recursive resolvers; empty: those of the system. */
+  /** Recursive resolvers; those of the system if empty. */
   readonly resolvers: readonly { readonly address: string; readonly port: number }[];
   readonly trustedProxies: readonly string[];
-  /** Of connections and streams. */
+  /** Limits of connections and streams. */
   readonly bounds: Bounds;
-  /** Names, besides this machine's, that requests may be addressed to; `*`: any. */
+  /** Accepted values of the Host header in addition to this machine's; `*`: any. */
   readonly allowedHosts: readonly string[];
   readonly allowAddresses: readonly string[];
   readonly optOutFile: string | undefined;
@@ -151,37 +151,37 @@ export interface Config {
   readonly scanConcurrency: number;
   readonly isOnDemand: boolean;
   readonly onDemandPerHour: number;
-  /** New names below one private suffix, and below all of them by one address, in a UTC day. */
+  /** New names per UTC day, below one private suffix and below all of them for one client address. */
   readonly onDemandSuffixPerDay: number;
   readonly onDemandAddressPerDay: number;
   readonly confirmAfterMs: number;
   readonly rescanAfterMs: number;
   readonly freeKeysPerDay: number;
-  /** Where readers find the chat of the inference service; its pages and ours name each other. */
+  /** URL of the inference service's chat, for links between the pages. */
   readonly chatUrl: string | undefined;
   readonly retention: Retention;
   readonly advisories: AdvisorySettings;
   readonly isPollingFeeds: boolean;
-  /** OPML, or one address a line; subscribed to at the start. */
+  /** OPML, or one URL a line; imported at the start. */
   readonly feedsFile: string | undefined;
   readonly feedConcurrency: number;
-  /** Whether domains that feeds name and that are new to us are scanned. */
+  /** Whether newly observed domains in feeds are scanned. */
   readonly isFeedScanning: boolean;
   readonly feedScansPerDay: number;
-  /** Items of feeds, and what they name, are kept this long. */
+  /** Retention of feed items and mentions, in days. */
   readonly feedDays: number;
   /** Files and folders of community sets of fingerprints. */
   readonly fingerprints: readonly string[];
-  /** Told to be stopping, it answers on for so long before it closes connections. */
+  /** Time between the stop signal and the closing of connections, during which requests are served. */
   readonly drainMs: number;
   readonly logLevel: string;
 }
 
 export interface AdvisorySettings {
-  /** Empty: nothing is synced. */
+  /** Nothing is synced if empty. */
   readonly sources: readonly (typeof ADVISORY_SOURCES)[number][];
   readonly everyMs: number;
-  /** In place of the sources on the net: a folder of their files. */
+  /** A folder of the sources' files, used in place of the network. */
   readonly folder: string | undefined;
   readonly nvdUrl: string;
   readonly nvdApiKey: string | undefined;
@@ -192,19 +192,19 @@ export interface AdvisorySettings {
   readonly cveRawUrl: string;
 }
 
-/** A setting that cannot be used; the message names each variable and what is wrong with it. */
+/** Invalid settings; the message lists each variable and its problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Reads the settings; throws ConfigError with one line a problem. An empty variable counts as unset. */
+/** Reads the settings; throws ConfigError with one line per problem. An empty variable counts as unset. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const value = readEnvironment(Environment, env, (problems) => new ConfigError(problems));
   const rescanAfterMs = value.STRATA_RESCAN_HOURS * HOUR_MS;
   const databaseUrl = value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`;
   if (value.STRATA_ROLE !== 'all' && databaseUrl.startsWith('sqlite:')) {
     throw new ConfigError(
-      `STRATA_ROLE: ${value.STRATA_ROLE} is one of several processes, which need PostgreSQL: set STRATA_DATABASE_URL=postgres://…, or run the role all`,
+      `STRATA_ROLE: the role ${value.STRATA_ROLE} needs PostgreSQL: set STRATA_DATABASE_URL=postgres://…, or use the role all`,
     );
   }
   if (value.STRATA_ROLE === 'scanner' && !value.STRATA_SCAN) {

@@ -1,43 +1,44 @@
-// What the service is made of, as types: what every route and role may use.
+// The types of the service's components, for routes and roles.
+
 import type { DomainIndex } from '@strata/analytics';
 import type { Rulebook } from '@strata/detect';
 import type { Fetcher, Prober, Target } from '@strata/scan';
 import type { Store } from '@strata/store';
 import type { Config } from './config.ts';
-import type { Exposures } from './enrichment/exposures.ts';
+import type { Exposures } from './enrichment/exposure/exposures.ts';
 import type { LiveMentions } from './feeds/live-mentions.ts';
-import type { KnownNames } from './known-names.ts';
-import type { Ledger } from './ledger.ts';
-import type { OnDemand } from './on-demand.ts';
-import type { Scanner } from './scanner.ts';
-import type { StreamHub } from './stream-hub.ts';
-import type { UpdateLoop } from './update-loop.ts';
+import type { KnownNames } from './index/known-names.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { UpdateLoop } from './roles/update-loop.ts';
+import type { OnDemand } from './scan/on-demand.ts';
+import type { Scanner } from './scan/scanner.ts';
+import type { StreamHub } from './stream/stream-hub.ts';
 
-/** What a test or the demo puts in place of the world. */
+/** Replacements for external systems, for tests and the demo. */
 export interface World {
   readonly now?: () => Date;
-  /** Milliseconds by which the age of kept answers is measured; `performance.now` by default. */
+  /** Monotonic clock for the age of cached answers, in milliseconds; `performance.now` by default. */
   readonly monotonicNow?: () => number;
-  /** Where a checked address is really dialled. */
+  /** Maps a checked address to the address that is dialled. */
   readonly dial?: (target: Target) => Target;
   readonly trustedCa?: readonly string[];
-  /** Shorter waits where everything is near; the real internet needs the defaults. */
+  /** Shorter time-outs for local servers; the internet needs the defaults. */
   readonly dnsTryTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly onDemandWaitMs?: number;
-  /** In place of the one that asks the web; closed with the service. */
+  /** Replaces the fetcher for the web; closed with the service. */
   readonly fetcher?: Fetcher;
-  /** A domain of that world, for the explorer's first page; asked each time, since another may have more to show later. */
+  /** The example domain on the explorer's first page; evaluated for each request, because the best example can change. */
   readonly exampleDomain?: () => string;
-  /** The domains are invented, and the pages say so. */
+  /** The domains are simulated, which the pages state. */
   readonly isSimulated?: boolean;
-  /** Between two requests to NVD, where its publisher is simulated. */
+  /** Interval between requests to a simulated NVD. */
   readonly nvdGapMs?: number;
-  /** Provider entries in place of the bundled ones. */
+  /** Provider entries that replace the bundled ones. */
   readonly catalogEntries?: readonly unknown[];
 }
 
-/** What the routes know. */
+/** Dependencies of the routes. */
 export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly config: Config;
   readonly ledger: Ledger;
@@ -48,18 +49,18 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly exposures: Exposures;
   readonly sourceNames: readonly string[];
   readonly hub: StreamHub;
-  /** Takes in what was recorded; where this process is the scheduler, judges it and tells it. Runs by itself after each scan. */
+  /** Updates the index from the store, and in the scheduler evaluates and publishes. Scheduled after each scan. */
   readonly updateLoop: UpdateLoop;
   readonly mentions: LiveMentions;
-  /** Of receipts and quotas. */
+  /** The clock of receipts and quotas. */
   readonly now: () => Date;
-  /** That history goes by: in the demo another one than `now`. */
+  /** The clock of the history; in the demo it differs from `now`. */
   readonly clock: () => Date;
 }
 
 export type OpenApi = Readonly<Record<string, unknown>> & { readonly openapi: string };
 
-/** What scanning needs; `strata stack scan` uses it without a server. */
+/** Dependencies of scanning; `strata stack scan` uses it without a server. */
 export interface Scanning extends AsyncDisposable {
   readonly store: Store;
   readonly prober: Prober;
@@ -67,4 +68,14 @@ export interface Scanning extends AsyncDisposable {
   readonly scanner: Scanner;
   readonly isOptedOut: (domain: string) => boolean;
   readonly isDnsWorking: () => Promise<boolean>;
+}
+
+/** A running process of any role. */
+export interface RunningRole extends AsyncDisposable {
+  readonly store: Store;
+  /** The API port, if the role has one. */
+  readonly port: number | undefined;
+  readonly metricsPort: number;
+  /** Undefined if the role does not scan. */
+  readonly isDnsWorking: (() => Promise<boolean>) | undefined;
 }

@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger, Metrics } from '@strata/http';
 import { FailureLog } from './failure-log.ts';
-import { followStore } from './follow-store.ts';
-import { addLedgerRefusal } from './stack-metrics.ts';
+import { followStore } from './index/follow-store.ts';
+import { addLedgerRefusal } from './roles/stack-metrics.ts';
 
-/** A logger whose lines, without their times, can be looked at. */
+/** A logger whose lines, without their times, can be inspected. */
 function logging() {
   const lines: { level: number; msg: string; err?: unknown; failures?: number; seconds?: number; reason?: string }[] =
     [];
@@ -25,62 +25,64 @@ it('a metric says whether the signing keys are retired', async () => {
   assert.equal(await value(), '1');
 });
 
-describe('trouble that goes on', () => {
+describe('the log of repeated failures', () => {
   it('is logged in full at first, then once a minute, and when it is over', () => {
     const { lines, logger } = logging();
     const clock = { ms: 5 };
     const log = new FailureLog(logger, { what: 'reading', monotonicNow: () => clock.ms });
     log.recovered();
     for (let second = 0; second <= 130; second += 1) {
-      log.failed(new Error('the database is gone'));
+      log.failed(new Error('the database is unreachable'));
       clock.ms += 1_000;
     }
     log.recovered();
     log.recovered();
-    log.failed(new Error('gone again'));
+    log.failed(new Error('unreachable again'));
     const logged = lines.map(({ level, msg, failures, seconds, reason, err }) =>
       [level, msg, failures, seconds ?? reason, err ? 'with its error' : ''].join('|'),
     );
     assert.deepEqual(logged, [
-      '50|reading failed: it is tried again|||with its error',
-      '50|reading still fails|61|the database is gone|',
-      '50|reading still fails|121|the database is gone|',
-      '30|reading goes on|131|131|',
-      '50|reading failed: it is tried again|||with its error',
+      '50|reading failed: will retry|||with its error',
+      '50|reading still fails|61|the database is unreachable|',
+      '50|reading still fails|121|the database is unreachable|',
+      '30|reading recovered|131|131|',
+      '50|reading failed: will retry|||with its error',
     ]);
   });
 
-  it('of who follows the store is two lines, however often it looked', async () => {
+  it('has two lines for the poll of the store, regardless of the number of retries', async () => {
     const { lines, logger } = logging();
     const stop = new AbortController();
     let reads = 0;
     const heads = async () => {
       reads += 1;
-      if (reads <= 3) throw new Error('the database is gone');
+      if (reads <= 3) throw new Error('the database is unreachable');
       return { events: 1 } as never;
     };
     const store = { heads };
-    const beat = async () => stop.abort();
-    await followStore({ store, logger, beat, sleep: async () => {} }, stop.signal);
-    const what = 'looking for what other processes wrote';
+    const update = async () => stop.abort();
+    await followStore({ store, logger, update, sleep: async () => {} }, stop.signal);
+    const what = 'reading the positions of the logs';
     const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
-    assert.deepEqual(logged, [`${what} failed: it is tried again undefined`, `${what} goes on 3`]);
+    assert.deepEqual(logged, [`${what} failed: will retry undefined`, `${what} recovered 3`]);
   });
 });
 
-it('a process that follows the store reports news while a beat takes long, and waits for it at the end', async () => {
+it('polling the store reports changes during a slow update, and waits for it at the end', async () => {
   const [stop, held] = [new AbortController(), Promise.withResolvers<void>()];
   const keys: number[] = [];
   const store = { heads: async () => ({ keys: Math.min(keys.length, 2) }) as never };
-  const onNews = (_differing: unknown, heads: { readonly keys: number }) => {
+  const onChange = (_differing: unknown, heads: { readonly keys: number }) => {
     keys.push(heads.keys);
     if (heads.keys === 2) stop.abort();
   };
-  const beat = () => held.promise;
+  const update = () => held.promise;
   let isOver = false;
-  const following = followStore({ store, onNews, beat, ...logging(), sleep: async () => {} }, stop.signal).then(() => {
-    isOver = true;
-  });
+  const following = followStore({ store, onChange, update, ...logging(), sleep: async () => {} }, stop.signal).then(
+    () => {
+      isOver = true;
+    },
+  );
   await nextTurn();
   assert.deepEqual([keys, isOver], [[0, 1, 2], false]);
   held.resolve();

@@ -1,13 +1,13 @@
-// The log of something that is tried again and again: its first failure whole, then one line a minute, and one when it is over.
+// Logs an operation that is retried: the first failure in full, then one line a minute, and one after recovery.
 import type { Logger } from 'pino';
 
 export interface FailureLogOptions {
-  /** What is tried, as the beginning of a line: `looking for what other processes wrote`. */
+  /** The operation, as the beginning of a log line: `reading the positions of the logs`. */
   readonly what: string;
   readonly monotonicNow?: () => number;
 }
 
-/** Meanwhile there is nothing new to say: with a second between tries a night would be 30,000 stacks. */
+/** Repeated stack traces add nothing: with one retry a second a night would have 30,000. */
 const REMIND_MS = 60_000;
 
 export class FailureLog {
@@ -26,7 +26,7 @@ export class FailureLog {
     const now = this.#now();
     if (this.#failing === undefined) {
       this.#failing = { since: now, reportedAt: now, failures: 1 };
-      this.#logger.error({ err: error }, `${this.#what} failed: it is tried again`);
+      this.#logger.error({ err: error }, `${this.#what} failed: will retry`);
       return;
     }
     this.#failing.failures += 1;
@@ -36,11 +36,11 @@ export class FailureLog {
     this.#logger.error({ failures, reason: (error as Error).message }, `${this.#what} still fails`);
   }
 
-  /** It went well: says so where it failed before. */
+  /** The operation succeeded: logs it after failures. */
   recovered(): void {
     if (this.#failing === undefined) return;
     const { since, failures } = this.#failing;
     this.#failing = undefined;
-    this.#logger.info({ failures, seconds: Math.round((this.#now() - since) / 1_000) }, `${this.#what} goes on`);
+    this.#logger.info({ failures, seconds: Math.round((this.#now() - since) / 1_000) }, `${this.#what} recovered`);
   }
 }

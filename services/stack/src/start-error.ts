@@ -1,11 +1,11 @@
-// Why the service cannot start, in a sentence for whoever runs it.
+// Errors that prevent the start, for the operator.
 
-/** The operator's to mend: a port in use, a directory that cannot be made. The cause is kept. */
+/** An error that the operator can fix: a port in use, a directory that cannot be created. The cause is kept. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/** `error` in words when it is trouble of the system that the operator can mend, else as it is. */
+/** A StartError for system errors that the operator can fix; other errors are returned unchanged. */
 export function startErrorOf(error: unknown, what: { readonly doing: string; readonly advice: string }): unknown {
   const code = (error as NodeJS.ErrnoException | null)?.code ?? '';
   const reason = reasons[code];
@@ -20,7 +20,7 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'permission is denied',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
-  EEXIST: 'a file is in its place',
+  EEXIST: 'a file with this name exists',
   ENOTDIR: 'a part of the path is a file',
   ENOENT: 'it does not exist',
 };

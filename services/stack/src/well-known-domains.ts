@@ -1,4 +1,4 @@
-// What an empty store begins with in real mode: well-known domains of many kinds and countries, so that the first answers come soon.
+// The initial domains of an empty store in real mode: well-known domains of many kinds and countries.
 export const wellKnownDomains: readonly string[] = `
 adobe.com airbnb.com akamai.com alibaba.com amazon.com apple.com asus.com atlassian.com auth0.com baidu.com
 bbc.co.uk bing.com bloomberg.com booking.com canva.com cern.ch cisco.com cloudflare.com cnn.com coursera.org

@@ -5,32 +5,32 @@ import { writeFile } from 'node:fs/promises';
 const [base = 'http://127.0.0.1:8787'] = process.argv.slice(2);
 const headers = { 'x-stack-key': process.env.STRATA_KEY ?? '' };
 
-/** Rows shown of any list. */
+/** Rows per list in an example. */
 const ROWS = 2;
 
-async function ask(path: string): Promise<Response> {
+async function request(path: string): Promise<Response> {
   const response = await fetch(base + path, { headers });
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   return response;
 }
 
-const { results } = (await (await ask('/stack/v1/search?provider=cloudflare&limit=1')).json()) as {
+const { results } = (await (await request('/stack/v1/search?provider=cloudflare&limit=1')).json()) as {
   results: { domain: string }[];
 };
-const { migrations } = (await (await ask('/stack/v1/stats/migrations?limit=1')).json()) as {
+const { migrations } = (await (await request('/stack/v1/stats/migrations?limit=1')).json()) as {
   migrations: { domain: string }[];
 };
 const domain = results[0]?.domain ?? '';
-const { domains } = (await (await ask('/stack/v1/feeds/leaderboard?limit=100')).json()) as {
+const { domains } = (await (await request('/stack/v1/feeds/leaderboard?limit=100')).json()) as {
   domains: { domain: string; score: number | null }[];
 };
 const moved = migrations[0]?.domain ?? domain;
 
-/** Named by feeds, and scanned where one is. */
+/** A domain in feeds, preferably a scanned one. */
 const named = (domains.find(({ score }) => score !== null) ?? domains[0])?.domain ?? domain;
 
-/** By path of the description: what is asked for it. */
-const questions: Readonly<Record<string, string>> = {
+/** Requests by path of the description. */
+const requests: Readonly<Record<string, string>> = {
   '/stack/v1/domains/{domain}': `/stack/v1/domains/${domain}`,
   '/stack/v1/domains/{domain}/changes': `/stack/v1/domains/${moved}/changes`,
   '/stack/v1/search': '/stack/v1/search?provider=cloudflare&limit=2',
@@ -60,8 +60,8 @@ const questions: Readonly<Record<string, string>> = {
 };
 
 const examples: Record<string, unknown> = {};
-for (const [path, question] of Object.entries(questions)) {
-  const response = await ask(question);
+for (const [path, requestPath] of Object.entries(requests)) {
+  const response = await request(requestPath);
   examples[path] = path.endsWith('.csv')
     ? (await response.text())
         .split('\r\n')

@@ -9,7 +9,7 @@ import { openStore } from '@strata/store';
 import { exec, postgres } from '../../../packages/store/src/test/places.ts';
 import { checkLedger } from '../../../services/cli/src/commands/check-ledger.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
-import { openLedger } from '../../../services/stack/src/ledger.ts';
+import { openLedger } from '../../../services/stack/src/ledger/ledger.ts';
 import { altered } from '../../support/shared-log/database.ts';
 import { succeeds } from '../../support/strata-stack.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';

@@ -8,7 +8,7 @@ import { rotateSigningKeys, writeKeysFile } from '@strata/log';
 import { readConfig, sharedLedgerOf, startStack } from '@strata/stack';
 import { openStore } from '@strata/store';
 import { postgres } from '../../../packages/store/src/test/places.ts';
-import { openLedger } from '../../../services/stack/src/ledger.ts';
+import { openLedger } from '../../../services/stack/src/ledger/ledger.ts';
 import { doctorOnKeys, fails, succeeds } from '../../support/strata-stack.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until } from '../../support/until.ts';
@@ -107,7 +107,7 @@ describe('strata stack keys rotate-signing', { skip: postgres.skip }, () => {
     assert.equal((await ask()).status, 200);
     assert.deepEqual(await figures(), ['1', '0']);
     await give(two.path, one.path);
-    await untilSo('new keys', async () => logged(/new signing keys are taken up/).length > 0);
+    await untilSo('new keys', async () => logged(/new signing keys are in use/).length > 0);
     assert.deepEqual(await figures(), ['0', '0']);
 
     await rotated(10);

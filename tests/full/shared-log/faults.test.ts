@@ -16,7 +16,7 @@ import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { BEGIN_WRITING } from '../../../packages/store/src/postgres-dialect.ts';
 import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
-import { addLedgerRefusal } from '../../../services/stack/src/stack-metrics.ts';
+import { addLedgerRefusal } from '../../../services/stack/src/roles/stack-metrics.ts';
 import { startCuttingProxy } from '../../support/shared-log/cutting-proxy.ts';
 import { altered, keysOf, openNode, openShared } from '../../support/shared-log/database.ts';
 import { until as untilSo } from '../../support/until.ts';

@@ -1,4 +1,4 @@
-// A name server that says what its script tells it to, true or not; UDP and TCP on one loopback port.
+// A scripted name server over UDP and TCP on one loopback port.
 
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ export interface DnsQuestion {
   readonly bytes: Buffer;
 }
 
-/** Messages to send, in order; none is silence. Over TCP `raw` has no length, nor has `drip`: a byte at a time, without an end. */
+/** Messages to send, in order; no message means no response. Over TCP `raw` has no length, nor has `drip`: a byte at a time, without an end. */
 type DnsReply = readonly Buffer[] | { raw: Buffer } | { drip: Buffer } | Promise<readonly Buffer[]>;
 export type DnsScript = (question: DnsQuestion) => DnsReply;
 

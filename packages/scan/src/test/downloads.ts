@@ -8,13 +8,13 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import type { Downloaded, DownloadRequest } from '../download.ts';
+import type { Downloaded, DownloadRequest } from '../web/fetch/download.ts';
 import { type Internet, startInternet } from './fetching.ts';
 import type { WebScript } from './web-server.ts';
 
 export const URL_OF_IT = 'http://example.com/model.bin';
 
-/** Made anew before each test of the suite that calls this. */
+/** Created again before each test of the suite that calls this. */
 export function useDownloads() {
   const downloads = { directory: '', file: '' };
   const stack = new AsyncDisposableStack();

@@ -1,9 +1,9 @@
 // A fetcher whose names and web are scripted: an internet of its own on loopback.
 import assert from 'node:assert/strict';
 import type { Answer } from 'dns-packet';
-import type { Downloaded } from '../download.ts';
-import { createFetcher, type FetcherOptions } from '../fetcher.ts';
-import type { Fetched, FetchRequest } from '../web-walk.ts';
+import type { Downloaded } from '../web/fetch/download.ts';
+import { createFetcher, type FetcherOptions } from '../web/fetch/fetcher.ts';
+import type { Fetched, FetchRequest } from '../web/fetch/web-walk.ts';
 import { a, type DnsScript, startDnsServer, zone } from './dns-server.ts';
 import { startWebServer, usualCertificate, type WebScript, type WebServerOptions } from './web-server.ts';
 

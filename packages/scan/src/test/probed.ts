@@ -1,6 +1,6 @@
 // Probes of example.com over a scripted name server and a scripted web server.
 import type { Answer } from 'dns-packet';
-import { createProber, type ProberOptions } from '../prober.ts';
+import { createProber, type ProberOptions } from '../probe/prober.ts';
 import { a, cname, type DnsScript, mx, ns, soa, startDnsServer, txt } from './dns-server.ts';
 import { startWebServer, usualCertificate, type WebScript } from './web-server.ts';
 

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { endProcess } from '../../../../tests/support/end-process.ts';
-import { Resolver } from '../resolver.ts';
+import { Resolver } from '../dns/resolver.ts';
 
 const READY_MS = 30_000;
 

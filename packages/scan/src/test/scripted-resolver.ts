@@ -1,9 +1,9 @@
 // A resolver whose upstreams follow scripts, and the scripts that several tests use.
 import dnsPacket from 'dns-packet';
-import { Resolver, type ResolverOptions } from '../resolver.ts';
+import { Resolver, type ResolverOptions } from '../dns/resolver.ts';
 import { a, type DnsScript, reply, startDnsServer } from './dns-server.ts';
 
-/** For tests of silence: all others are generous, since a busy machine may answer late. */
+/** For tests of time-outs; the default is generous, since a busy machine may answer late. */
 export const IMPATIENT = { tryTimeoutMs: 200, totalTimeoutMs: 500 } as const;
 
 /** A resolver whose upstreams follow the scripts; `asked` lists the questions to the first one. */

@@ -1,9 +1,10 @@
 // Visits of example.com at a scripted web server, with addresses from a table instead of DNS.
-import { createAddressGuard } from '../address-guard.ts';
-import { visitHomePage } from '../home-page.ts';
-import { KeyedLimit } from '../keyed-limit.ts';
-import { type SiteParts, SiteVisit } from '../site-visit.ts';
-import { WebClient } from '../web-client.ts';
+
+import { KeyedSemaphore } from '../semaphore.ts';
+import { createAddressGuard } from '../web/address-guard.ts';
+import { visitHomePage } from '../web/site/home-page.ts';
+import { type SiteDeps, SiteVisit } from '../web/site/site-visit.ts';
+import { WebClient } from '../web/site/web-client.ts';
 import { startWebServer, usualCertificate, type WebScript, type WebServerOptions } from './web-server.ts';
 
 export const PUBLIC = '93.184.216.34';
@@ -13,7 +14,7 @@ const HOSTS: Readonly<Record<string, readonly string[]>> = {
   'mta-sts.example.com': ['93.184.216.36'],
 };
 
-type SiteOptions = Partial<Pick<SiteParts, 'requestTimeoutMs' | 'visitTimeoutMs' | 'keepSource'>>;
+type SiteOptions = Partial<Pick<SiteDeps, 'requestTimeoutMs' | 'visitTimeoutMs' | 'keepSource'>>;
 export interface VisitOptions extends WebServerOptions, SiteOptions {
   /** By host; what is not listed does not exist. */
   readonly addresses?: Readonly<Record<string, readonly string[]>> | ((host: string) => readonly string[]);
@@ -24,19 +25,19 @@ export interface VisitOptions extends WebServerOptions, SiteOptions {
 export async function visiting<T>(
   script: WebScript,
   options: VisitOptions,
-  work: (visit: SiteVisit, parts: SiteParts) => Promise<T>,
+  work: (visit: SiteVisit, parts: SiteDeps) => Promise<T>,
 ) {
   await using server = await startWebServer(script, options);
   const { addresses = HOSTS, trustedCa = [usualCertificate.cert], maxBodyBytes = 65_536, ...given } = options;
   const userAgent = 'StrataBot/test (+https://example.net/bot)';
-  const parts: SiteParts = {
+  const parts: SiteDeps = {
     client: new WebClient({ userAgent, trustedCa, dial: server.dial, maxBodyBytes }),
     guard: createAddressGuard(),
     addressesOf: async (host) => {
       const records = (typeof addresses === 'function' ? addresses(host) : addresses[host]) ?? [];
       return { status: records.length > 0 ? 'found' : 'nxdomain', records, aliases: [] };
     },
-    perAddress: new KeyedLimit(2),
+    perAddress: new KeyedSemaphore(2),
     userAgent,
     requestTimeoutMs: 10_000,
     visitTimeoutMs: 20_000,

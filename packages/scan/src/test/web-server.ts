@@ -6,7 +6,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import * as x509 from '@peculiar/x509';
-import type { Target } from '../web-request.ts';
+import type { Target } from '../web/web-request.ts';
 
 x509.cryptoProvider.set(webcrypto as unknown as Crypto);
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };

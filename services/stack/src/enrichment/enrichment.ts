@@ -1,4 +1,4 @@
-// Keeps advisories fresh: syncs each source when it is due, one after another, for as long as the service runs.
+// Syncs each advisory source when it is due, sequentially, until the service stops.
 import type { Store, StoredSource } from '@strata/store';
 import type { Logger } from 'pino';
 import { sleep } from '../sleep.ts';
@@ -9,16 +9,16 @@ export interface EnrichmentDeps extends Omit<SourceDeps, 'signal'> {
   readonly store: Store;
   readonly sources: readonly AdvisorySource[];
   readonly logger: Logger;
-  /** Called when a step has brought something. */
+  /** Called after a step stored data. */
   readonly onStep: () => void;
-  /** In place of real waits. */
+  /** Replaces the delay in tests. */
   readonly sleep?: typeof sleep;
 }
 
-/** How often the sources are looked through. */
-const LOOK_MS = 1_000;
+/** Interval between checks for due sources. */
+const CHECK_INTERVAL_MS = 1_000;
 
-/** Runs until `signal` aborts; returns when the sync under way has written down where it stands. */
+/** Runs until `signal` aborts; returns after the sync in progress has stored its cursor. */
 export async function runEnrichment(deps: EnrichmentDeps, signal: AbortSignal): Promise<void> {
   const { store, sources, logger, now } = deps;
   while (!signal.aborted) {
@@ -29,7 +29,7 @@ export async function runEnrichment(deps: EnrichmentDeps, signal: AbortSignal): 
     } catch (error) {
       if (!signal.aborted) logger.error({ err: error }, 'syncing advisories failed');
     }
-    await (deps.sleep ?? sleep)(LOOK_MS, signal);
+    await (deps.sleep ?? sleep)(CHECK_INTERVAL_MS, signal);
   }
 }
 
@@ -37,12 +37,12 @@ async function syncOnce(source: AdvisorySource, deps: EnrichmentDeps, signal: Ab
   const { store, fetcher, directory, now, logger, onStep } = deps;
   const startedAt = performance.now();
   const end = await runSource(source, { store, fetcher, directory, now, signal, onStep });
-  const told = { source: source.name, ...end, ms: Math.round(performance.now() - startedAt) };
-  if (end.kind === 'failed') logger.warn(told, 'a source of advisories cannot be read');
-  else if (end.kind !== 'busy') logger.info(told, 'advisories synced');
+  const outcome = { source: source.name, ...end, ms: Math.round(performance.now() - startedAt) };
+  if (end.kind === 'failed') logger.warn(outcome, 'an advisory source cannot be read');
+  else if (end.kind !== 'busy') logger.info(outcome, 'advisories synced');
 }
 
-/** The one that waits longest, so that none is always passed over; before all others, in order, those never synced. */
+/** The source with the longest delay; sources that were never synced come first, in order. */
 function longestDue(
   sources: readonly AdvisorySource[],
   known: ReadonlyMap<string, StoredSource>,
@@ -51,7 +51,7 @@ function longestDue(
   const waiting = sources
     .filter(({ name }) => known.get(name)?.state !== 'syncing')
     .map((source) => ({ source, dueAt: known.get(source.name)?.nextAt?.getTime() ?? 0 }))
-    // Further ahead than it was ever put off, it was put off by a clock that was ahead.
+    // A later time than any backoff was set by a clock that was ahead: due now.
     .filter(({ source, dueAt }) => dueAt <= now.getTime() || dueAt > now.getTime() + source.everyMs + LAST_RETRY_MS);
   return waiting.sort((a, b) => a.dueAt - b.dueAt)[0]?.source;
 }

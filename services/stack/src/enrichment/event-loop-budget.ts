@@ -1,14 +1,14 @@
-// Long work in short turns, so that other requests are answered in between.
+// Splits long work into short slices, so that the event loop serves requests in between.
 
-/** Longer than this nobody else is kept waiting. */
-const TURN_MS = 8;
+/** Maximum duration of a slice. */
+const SLICE_MS = 8;
 
 export class EventLoopBudget {
   #since = performance.now();
 
-  /** Lets others have their turn when this one has been long enough. */
+  /** Yields to the event loop if the slice is used up. */
   async yieldIfSpent(): Promise<void> {
-    if (performance.now() - this.#since < TURN_MS) return;
+    if (performance.now() - this.#since < SLICE_MS) return;
     await new Promise<void>((resolve) => setImmediate(resolve));
     this.#since = performance.now();
   }

@@ -5,9 +5,9 @@ import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
-import { kevSource } from './kev.ts';
-import { nvdSource } from './nvd.ts';
-import { osvSource } from './osv.ts';
+import { kevSource } from './sources/kev.ts';
+import { nvdSource } from './sources/nvd.ts';
+import { osvSource } from './sources/osv.ts';
 import { stoppedAfter } from './test/cut-off.ts';
 import { HOUR, inWorld, NET_NAMES, openPublisher, openWorld, publisherOf, type SourceAt } from './test/syncing.ts';
 
@@ -48,8 +48,8 @@ describe('publishers that fail', () => {
       for (const [i, failure] of failures.entries()) {
         world.publishers.fail(publisherOf(name), { ...failure, times: 50 });
         // However long is waited for one that hangs, it answers nothing.
-        const patience = { firstPauseMs: 1, requestMs: 60, downloadMs: 60 };
-        const end = await ground.run(source, 'kind' in failure ? { patience } : {});
+        const timeouts = { firstPauseMs: 1, requestMs: 60, downloadMs: 60 };
+        const end = await ground.run(source, 'kind' in failure ? { timeouts } : {});
         assert.equal(end.kind, 'failed', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
         const { state, failures: count, finishedAt, error, nextAt } = await ground.stored(name);
         assert.deepEqual([state, count, finishedAt], ['failed', i + 1, null]);
@@ -62,7 +62,7 @@ describe('publishers that fail', () => {
       assert.equal((await ground.run(source)).kind, 'complete');
       const { state, failures: left, error, read } = await ground.stored(name);
       assert.deepEqual([state, left, error], ['complete', 0, null]);
-      // What a sync reads after others that read nothing is told of it alone.
+      // The figures of a sync exclude earlier syncs that read nothing.
       await using whole = await world.ground();
       await whole.run(source);
       assert.equal(read, (await whole.stored(name)).read);
@@ -82,7 +82,7 @@ describe('publishers that fail', () => {
   });
 
   it('waits as long as a publisher asks for', async () => {
-    // Not for ever, and not because of what is not a time.
+    // Limited, and only for a valid time.
     for (const [after, waitMs] of [
       ['7200', 2 * HOUR],
       ['999999999', 24 * HOUR],
@@ -106,7 +106,7 @@ describe('publishers that fail', () => {
   it('is not led elsewhere', async () => {
     const location = 'http://127.0.0.1:9/kev.json';
     const { error } = await endWith((_, response) => void response.writeHead(302, { location }).end());
-    assert.match(error, /cannot be had/);
+    assert.match(error, /cannot be fetched/);
   });
 
   it('refuses pages that are not JSON, and JSON that is not a page', async () => {
@@ -117,15 +117,15 @@ describe('publishers that fail', () => {
     }
   });
 
-  inWorld('counts an ecosystem that is not there, and reads the others', async (world, ground) => {
+  inWorld('counts an unknown ecosystem, and reads the remaining ones', async (world, ground) => {
     const source = osvSource({ baseUrl: world.publishers.osvUrl, ecosystems: ['Nowhere', 'npm'], everyMs: HOUR });
     const end = await ground.run(source);
     assert.equal(end.kind, 'complete');
-    assert.match((await ground.stored('osv')).skippedExample ?? '', /^Nowhere: nothing is published of it/);
+    assert.match((await ground.stored('osv')).skippedExample ?? '', /^Nowhere: nothing is published for it/);
     assert.ok(((await ground.store.advisories.counts()).bySource.ghsa ?? 0) > 3);
   });
 
-  it('fetch an archive anew that is damaged while it is read', async () => {
+  it('download an archive again that is damaged while it is read', async () => {
     await using world = await openWorld({ bulk: 700 });
     await using ground = await world.ground();
     await using whole = await world.ground();
@@ -133,7 +133,7 @@ describe('publishers that fail', () => {
     assert.equal((await ground.run(source, stoppedAfter(1))).kind, 'interrupted');
     await writeFile(path.join(ground.deps.directory, 'osv-Packagist.zip'), 'PK and no more');
     const end = await ground.run(source);
-    assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or no zip/);
+    assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or not a zip/);
     assert.equal((await ground.run(source)).kind, 'complete');
     await whole.run(source);
     assert.deepEqual(ground.dump(), whole.dump());

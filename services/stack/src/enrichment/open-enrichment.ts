@@ -1,13 +1,13 @@
-// What a sync needs, without a server: the sources as configured, the store, and who asks the web.
+// Dependencies of a sync without a server: configured sources, store and fetcher.
 
 import path from 'node:path';
 import type { Fetcher } from '@strata/scan';
 import type { Store } from '@strata/store';
 import type { Config } from '../config.ts';
 import type { World } from '../context.ts';
-import { openFetcher } from '../open-fetcher.ts';
-import { openRulebook } from '../open-rulebook.ts';
-import { openConfiguredStore } from '../open-scanning.ts';
+import { openFetcher } from '../scan/open-fetcher.ts';
+import { openRulebook } from '../scan/open-rulebook.ts';
+import { openConfiguredStore } from '../scan/open-scanning.ts';
 import type { AdvisorySource } from './source.ts';
 import { configuredSources } from './sources.ts';
 
@@ -20,7 +20,7 @@ export interface Enrichment extends AsyncDisposable {
   readonly now: () => Date;
 }
 
-/** Where archives of publishers are kept while they are read. */
+/** Directory for downloaded archives. */
 export const advisoryDirectory = (config: Config): string => path.join(config.dataDirectory, 'advisories');
 
 export async function openEnrichment(config: Config, world: World = {}): Promise<Enrichment> {

@@ -1,4 +1,4 @@
-// One sync of one source: each step is written before the next is asked for, so that a kill loses no more than one step.
+// One sync of one source: each step is stored before the next is requested, so that a crash loses at most one step.
 import { randomUUID } from 'node:crypto';
 import { type Lease, type Store, type StoredSource, StoreError } from '@strata/store';
 import { type AdvisorySource, type SourceDeps, SourceError, type SourceName } from './source.ts';
@@ -12,29 +12,29 @@ export interface SyncProgress {
   readonly name: SourceName;
   readonly read: number;
   readonly skipped: number;
-  /** Of all, where that is known. */
+  /** The total, if known. */
   readonly total: number | undefined;
 }
 
-/** How a sync ended. `busy`: another process is at it. */
+/** The outcome of a sync. `busy`: another process syncs the source. */
 export type SyncEnd =
   | { readonly kind: 'complete' | 'interrupted'; readonly read: number; readonly skipped: number }
   | { readonly kind: 'failed'; readonly error: string; readonly read: number; readonly skipped: number }
   | { readonly kind: 'busy' };
 
-/** A lease is renewed long before it ends: a process that is only slow keeps it. */
+/** The lease is renewed long before it expires: a slow process keeps it. */
 const LEASE_MS = 90_000;
 const RENEW_MS = 15_000;
 const FIRST_RETRY_MS = 5 * 60_000;
 export const LAST_RETRY_MS = 6 * 3_600_000;
-/** A publisher may ask for a longer pause than ours, but not for ever. */
+/** Maximum backoff that a publisher can request. */
 const LONGEST_RETRY_MS = 24 * 3_600_000;
 
-/** Syncs, goes on with what was cut off, and writes down how it ended. Rejects only for trouble of our own: the database, the disk. */
+/** Syncs, resumes an interrupted sync, and stores the outcome. Rejects only for internal errors: database, disk. */
 export async function runSource(source: AdvisorySource, deps: RunDeps): Promise<SyncEnd> {
   const { store, now } = deps;
   const owner = randomUUID();
-  // Leases are between processes, which share real time and not that of a demo.
+  // Leases use the store's clock, which processes share, not the demo's.
   const lease = (): Lease => ({ owner, until: new Date(store.clock().getTime() + LEASE_MS) });
   const begun = await store.sources.begin(source.name, { startedAt: now(), now: store.clock(), lease: lease() });
   if (!begun) return { kind: 'busy' };
@@ -47,31 +47,31 @@ export async function runSource(source: AdvisorySource, deps: RunDeps): Promise<
   }, RENEW_MS);
   const signal = AbortSignal.any([deps.signal, lost.signal]);
   const tally: Tally = { read: begun.read, skipped: begun.skipped, skippedExample: begun.skippedExample };
-  const told = () => ({ read: tally.read, skipped: tally.skipped });
+  const counts = () => ({ read: tally.read, skipped: tally.skipped });
   try {
     const cursor = await steps(source, begun, { ...deps, signal }, { lease, tally, lost });
     const finishedAt = now();
     const nextAt = new Date(finishedAt.getTime() + source.everyMs);
     const isOurs = await store.sources.finish(source.name, { cursor, finishedAt, nextAt }, lease());
-    return isOurs ? { kind: 'complete', ...told() } : { kind: 'busy' };
+    return isOurs ? { kind: 'complete', ...counts() } : { kind: 'busy' };
   } catch (error) {
     if (lost.signal.aborted) return { kind: 'busy' };
-    // A scheduler that is none any more leaves the rest to the next one, who must not wait for what was no failure.
+    // A superseded scheduler leaves the rest to its successor, without a backoff: this is not a failure.
     const isStopped = deps.signal.aborted || (error instanceof StoreError && error.code === 'superseded');
     const failures = isStopped ? begun.failures : begun.failures + 1;
     const message = isStopped ? null : error instanceof SourceError ? error.message : 'internal error';
-    const nextAt = new Date(now().getTime() + (isStopped ? 0 : pauseAfter(error, failures)));
+    const nextAt = new Date(now().getTime() + (isStopped ? 0 : backoffAfter(error, failures)));
     await store.sources.stop(source.name, { error: message, failures, nextAt, ...tally }, lease());
-    if (isStopped) return { kind: 'interrupted', ...told() };
+    if (isStopped) return { kind: 'interrupted', ...counts() };
     if (!(error instanceof SourceError)) throw error;
-    return { kind: 'failed', error: error.message, ...told() };
+    return { kind: 'failed', error: error.message, ...counts() };
   } finally {
     clearInterval(renewing);
   }
 }
 
-/** Longer with each failure in a row, and no shorter than what the publisher asks for. */
-function pauseAfter(error: unknown, failures: number): number {
+/** Grows with each consecutive failure; at least what the publisher requests. */
+function backoffAfter(error: unknown, failures: number): number {
   const ownMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10), LAST_RETRY_MS);
   const askedMs = error instanceof SourceError ? (error.retryAfterMs ?? 0) : 0;
   return Math.max(ownMs, Math.min(askedMs, LONGEST_RETRY_MS));
@@ -120,14 +120,14 @@ async function steps(
       tally.read += read;
       tally.skipped += skipped;
       if (skipped > 0) tally.skippedExample ??= problem;
-      // Only now does it stand further on: killed before, the same step is read again and changes nothing.
+      // The cursor advances last: after a crash the step is repeated, without effect.
       const isOurs = await store.sources.step(source.name, { cursor, ...tally }, lease());
       if (!isOurs) lost.abort();
       signal.throwIfAborted();
       onStep?.({ name: source.name, read: tally.read, skipped: tally.skipped, total });
     }
   } finally {
-    // Files that the source holds open are closed, however it ends.
+    // Closes files of the source in every case.
     await running.return(undefined);
   }
 }

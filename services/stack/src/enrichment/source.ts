@@ -1,33 +1,33 @@
-// What a source of advisories is: steps from a cursor on, each of which is durable before the next is asked for.
+// The interface of an advisory source: steps from a cursor, each durable before the next is requested.
 import type { AdvisoryRecord, ExploitScore, KnownExploited, RecordReading } from '@strata/advisories';
 import type { Fetcher } from '@strata/scan';
-import { readJson } from './read-json.ts';
+import { readJson } from './sources/read-json.ts';
 
 export const SOURCE_NAMES = ['kev', 'epss', 'nvd', 'osv', 'cve', 'folder'] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** What one step brought, and where the sync stands after it. */
+/** The data of one step, and the cursor after it. */
 export interface Step {
   readonly records?: readonly AdvisoryRecord[];
-  /** The whole catalogue, and the ids of all its entries, understood or not. */
+  /** The complete catalogue; `named` has the ids of all its entries, including unreadable ones. */
   readonly exploited?: readonly KnownExploited[];
   readonly named?: readonly string[];
-  /** The list is one of some: what is not in it stays. */
+  /** The list is partial: entries that it lacks are kept. */
   readonly isPart?: boolean;
   readonly scores?: readonly ExploitScore[];
-  /** Records looked at, and those of them that could not be read; one of these in words. */
+  /** Processed records, unreadable records, and one example problem. */
   readonly read: number;
   readonly skipped: number;
   readonly problem: string | null;
   /** JSON. */
   readonly cursor: unknown;
-  /** Records in the whole sync, where that is known. */
+  /** Records in the complete sync, if known. */
   readonly total?: number;
 }
 
-/** How long publishers are waited for. */
-export interface Patience {
-  /** Before the second try; then twice as long each time. */
+/** Time limits for requests to publishers. */
+export interface Timeouts {
+  /** Backoff before the second try; doubles each time. */
   readonly firstPauseMs: number;
   /** For one document, and for one archive. */
   readonly requestMs: number;
@@ -36,12 +36,12 @@ export interface Patience {
 
 export interface SourceDeps {
   readonly fetcher: Fetcher;
-  /** The clock that advisories are dated by. */
+  /** The clock of advisories. */
   readonly now: () => Date;
-  /** For what is downloaded; what is in it can be had again. */
+  /** Directory for downloads, which can be fetched again. */
   readonly directory: string;
-  /** In place of what suits the real publishers. */
-  readonly patience?: Patience | undefined;
+  /** Replaces the defaults for the real publishers. */
+  readonly timeouts?: Timeouts | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -49,16 +49,16 @@ export interface AdvisorySource {
   readonly name: SourceName;
   readonly everyMs: number;
   /**
-   * The steps from a cursor on: null, or what a step or a whole sync before gave. Returns the cursor that the next sync
-   * begins with. A cursor that is not understood begins anew. Throws SourceError when the source cannot go on.
+   * The steps from a cursor: null, or the cursor of a previous step or sync. Returns the cursor for the next sync. An unreadable
+   * cursor restarts from the beginning. Throws SourceError if the source cannot continue.
    */
   sync(cursor: unknown, deps: SourceDeps): AsyncGenerator<Step, unknown>;
 }
 
-/** Why a source cannot go on, in words for whoever runs the service. */
+/** The reason why a source cannot continue, for the operator. */
 export class SourceError extends Error {
   override readonly name = 'SourceError';
-  /** What the publisher wants us to wait before we ask again. */
+  /** Backoff requested by the publisher. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {}) {
@@ -67,7 +67,7 @@ export class SourceError extends Error {
   }
 }
 
-/** The records of one step, as they are read. */
+/** Collects the records of one step. */
 export class RecordBatch {
   readonly records: AdvisoryRecord[] = [];
   #skipped = 0;
@@ -90,13 +90,13 @@ export class RecordBatch {
   }
 }
 
-/** What a file or answer that holds one record says of it. */
+/** Reads a file or answer with one record. */
 export function readRecord(body: Buffer, id: string, read: (json: unknown) => RecordReading): RecordReading {
   let json: unknown;
   try {
     json = readJson(body);
   } catch {
-    return { record: null, problem: `${id.slice(0, 100)}: no JSON` };
+    return { record: null, problem: `${id.slice(0, 100)}:: invalid JSON` };
   }
   return read(json);
 }

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { folderSource } from './folder.ts';
+import { folderSource } from './sources/folder.ts';
 import { BULK, dieAtWrites, endLeases, stopAfterSteps } from './test/cut-off.ts';
 import { type Ground, HOUR, NET_NAMES, openWorld, type World } from './test/syncing.ts';
 
@@ -40,7 +40,7 @@ describe('a sync that is cut off', () => {
   });
 });
 
-/** A process of its own syncs everything that is not complete, until it has told of so many steps; then it is killed. */
+/** A process of its own syncs everything that is not complete, until it has reported this many steps; then it is killed. */
 async function runUntil(steps: number, world: World, ground: Ground): Promise<boolean> {
   const { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl } = world.publishers;
   const urls = { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl };
@@ -63,5 +63,5 @@ it('a packed file of more than 512 MiB in the folder is skipped', async () => {
   await writeFile(path.join(ground.directory, 'bomb.json.gz'), gzipSync(Buffer.alloc(600 * 1024 * 1024, 0x20)));
   const end = await ground.run(folderSource({ directory: ground.directory, everyMs: HOUR }));
   assert.equal(end.kind, 'complete');
-  assert.match((await ground.stored('folder')).skippedExample ?? '', /^bomb\.json\.gz is damaged or no JSON/);
+  assert.match((await ground.stored('folder')).skippedExample ?? '', /^bomb\.json\.gz is damaged or not JSON/);
 });

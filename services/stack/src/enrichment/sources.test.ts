@@ -5,7 +5,7 @@ import { BULK, dieAtWrites, stopAfterSteps, stoppedAfter } from './test/cut-off.
 import type { Ground, NetName, World } from './test/syncing.ts';
 import { DAY, idsOf, NET_NAMES, openWorld, publisherOf } from './test/syncing.ts';
 
-/** Requests of one sync that ends whole. */
+/** Requests of one complete sync. */
 async function requestsOf(name: NetName, world: World, ground: Ground): Promise<number> {
   const before = world.publishers.requests(publisherOf(name));
   const end = await ground.run(world.source(name));
@@ -37,7 +37,7 @@ describe('syncing with the publishers', () => {
       const { read, skipped, skippedExample, state } = await ground.stored(name);
       assert.deepEqual([state, read, skipped], ['complete', end.read, end.skipped]);
       assert.ok(skippedExample && read > skipped, `${name}: ${skippedExample}`);
-      // Told until something is read again.
+      // Kept until something is read again.
       await ground.run(world.source(name));
       assert.deepEqual((await ground.stored(name)).skipped, skipped);
     }
@@ -124,7 +124,7 @@ describe('a sync that is cut off', () => {
     assert.equal(publishers.requests('osv') - requests, 3);
   });
 
-  it('loses no record of a window from which others were withdrawn in between', async () => {
+  it('loses no record of a window from which records were withdrawn in between', async () => {
     await using world = await openWorld();
     await using ground = await world.ground();
     const { publishers, clock } = world;
@@ -138,7 +138,7 @@ describe('a sync that is cut off', () => {
     assert.deepEqual([cut.kind, (await ground.stored('nvd')).read], ['interrupted', 200]);
     clock.at += DAY;
     const kept = new Set(idsOf(ground));
-    // Those at the front are withdrawn; the others move up.
+    // The first ones are withdrawn; the remaining ones move up.
     for (const id of ids.filter((each) => kept.has(each)).slice(0, 40)) publishers.withdraw(id);
     assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
     await using whole = await world.ground();

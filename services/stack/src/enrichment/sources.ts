@@ -1,15 +1,15 @@
-// The sources that a configuration asks for.
+// The configured advisory sources.
 import type { Rulebook } from '@strata/detect';
 import type { Config } from '../config.ts';
-import { cveListSource } from './cve-list.ts';
-import { epssSource } from './epss.ts';
-import { folderSource } from './folder.ts';
-import { kevSource } from './kev.ts';
-import { nvdSource } from './nvd.ts';
-import { osvSource } from './osv.ts';
 import type { AdvisorySource } from './source.ts';
+import { cveListSource } from './sources/cve-list.ts';
+import { epssSource } from './sources/epss.ts';
+import { folderSource } from './sources/folder.ts';
+import { kevSource } from './sources/kev.ts';
+import { nvdSource } from './sources/nvd.ts';
+import { osvSource } from './sources/osv.ts';
 
-/** In the order of first syncs: what is small and says most comes first. */
+/** In the order of first syncs: small and important ones first. */
 export function configuredSources(
   { advisories }: Config,
   { rulebook, nvdGapMs }: { readonly rulebook: Rulebook; readonly nvdGapMs?: number | undefined },
@@ -27,7 +27,7 @@ export function configuredSources(
   return all.filter(({ name }) => (advisories.sources as readonly string[]).includes(name));
 }
 
-/** Types of package URLs, as OSV calls their ecosystems. https://github.com/package-url/purl-spec */
+/** OSV ecosystems by package URL type. https://github.com/package-url/purl-spec */
 const ECOSYSTEM: Readonly<Record<string, string>> = {
   npm: 'npm',
   composer: 'Packagist',
@@ -42,7 +42,7 @@ const ECOSYSTEM: Readonly<Record<string, string>> = {
   swift: 'SwiftURL',
 };
 
-/** Only those that the rulebook knows packages of. */
+/** The ecosystems of the rulebook's packages. */
 function ecosystemsOf({ providers }: Rulebook): string[] {
   const types = [...providers.values()].flatMap(({ packages }) =>
     packages.map((name) => /^pkg:([a-z]+)\//.exec(name)?.[1]),
@@ -50,7 +50,7 @@ function ecosystemsOf({ providers }: Rulebook): string[] {
   return [...new Set(types.flatMap((type) => (type === undefined ? [] : (ECOSYSTEM[type] ?? []))))].sort();
 }
 
-/** What the operator has named himself may be anywhere, a machine of his own included. */
+/** Origins that the operator configured, which may be at any address, including local ones. */
 export function originsOf({ advisories }: Pick<Config, 'advisories'>): string[] {
   const { kevUrl, epssUrl, nvdUrl, osvUrl, cveApiUrl, cveRawUrl } = advisories;
   return [...new Set([kevUrl, epssUrl, nvdUrl, osvUrl, cveApiUrl, cveRawUrl].map((url) => new URL(url).origin))];

@@ -1,11 +1,11 @@
-// How fresh the advisories are: every source that is asked for, synced or not, and what they have brought.
+// The status of the advisory sources, and the numbers of their records.
 import type { AdvisoryCounts, SourceState, Store, StoredSource } from '@strata/store';
 import { SOURCE_NAMES, type SourceName } from './source.ts';
 
-/** `off`: not asked for by the configuration. */
-export interface TellableSource extends Omit<StoredSource, 'state' | 'cursor'> {
+/** `off`: not configured. */
+export interface SourceStatus extends Omit<StoredSource, 'state' | 'cursor'> {
   readonly state: SourceState | 'off';
-  /** What is kept of it. */
+  /** Stored records of the source. */
   readonly records: number;
 }
 
@@ -27,16 +27,16 @@ export async function enrichmentState({
 }: {
   readonly store: Store;
   readonly sourceNames: readonly string[];
-}): Promise<{ readonly sources: readonly TellableSource[]; readonly counts: AdvisoryCounts }> {
+}): Promise<{ readonly sources: readonly SourceStatus[]; readonly counts: AdvisoryCounts }> {
   const known = new Map((await store.sources.list(store.clock())).map((source) => [source.name, source]));
   const counts = await store.advisories.counts();
   const records = recordsOf(counts);
   const sources = SOURCE_NAMES.filter((name) => known.has(name) || name !== 'folder' || sourceNames.includes(name)).map(
-    (name): TellableSource => {
+    (name): SourceStatus => {
       const source = known.get(name);
       const isOn = sourceNames.includes(name);
       const kept = { records: records[name] };
-      // A folder is mostly read by hand, and then not asked for by the configuration.
+      // A folder is mostly read by a command, and then not configured.
       if (source && (isOn || name === 'folder')) return { ...source, ...kept };
       if (source) return { ...source, ...kept, state: 'off', nextAt: null };
       return { ...NEVER, ...kept, name, state: isOn ? 'never' : 'off' };
@@ -45,7 +45,7 @@ export async function enrichmentState({
   return { sources, counts };
 }
 
-/** What is kept of each; of a folder's files whatever the publishers in it are. */
+/** Stored records per source; those of a folder are of all publishers. */
 function recordsOf({ bySource, knownExploited, scores }: AdvisoryCounts): Readonly<Record<SourceName, number>> {
   const of = (source: string) => bySource[source] ?? 0;
   const all = Object.values(bySource).reduce((sum, count) => sum + count, 0);

@@ -1,5 +1,5 @@
-// What is due, read on page by page and round after round: however much of it is passed over, a look reads only so many rows.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// Reads due feeds page by page: each call reads a limited number of rows, even if most are skipped.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { DueFeed, DuePlace, Store } from '@strata/store';
 import type { HostQueue } from './host-queue.ts';
 
@@ -7,50 +7,50 @@ export interface DueFeedsDeps {
   readonly store: Pick<Store, 'feeds'>;
   readonly queue: HostQueue;
   readonly now: () => Date;
-  /** Not now: it rests, or had its turn. */
-  readonly isPassed: (feed: DueFeed) => boolean;
+  /** Skip for now: in backoff, or already polled. */
+  readonly isSkipped: (feed: DueFeed) => boolean;
 }
 
-export interface Look {
-  /** Feeds that were put into the queue. */
-  readonly found: number;
-  /** Whether some were due for which there was no room. */
-  readonly isCrowded: boolean;
-  /** Whether all that is due was looked at from the first on, and none of it put into the queue. */
+export interface DueBatch {
+  /** Feeds that were queued. */
+  readonly queued: number;
+  /** Whether due feeds exceeded the capacity of the queue. */
+  readonly isQueueFull: boolean;
+  /** Whether a complete pass over all due feeds queued none of them. */
   readonly isNothingLeft: boolean;
 }
 
 const PAGE = 1_000;
-const PAGES_A_LOOK = 3;
+const PAGES_PER_CALL = 3;
 
-/** Each call goes on where the one before ended. */
-export function createDueFeeds({ store, queue, now, isPassed }: DueFeedsDeps): () => Promise<Look> {
+/** Each call continues after the previous one. */
+export function createDueFeeds({ store, queue, now, isSkipped }: DueFeedsDeps): () => Promise<DueBatch> {
   let after: DuePlace | undefined;
   let foundInRound = 0;
-  let isCrowded = false;
+  let isQueueFull = false;
 
   function putAll(feeds: readonly DueFeed[]): number {
-    let found = 0;
+    let queued = 0;
     for (const feed of feeds) {
-      if (queue.has(feed.id) || isPassed(feed)) continue;
-      if (queue.put(feed)) found += 1;
-      else isCrowded = true;
+      if (queue.has(feed.id) || isSkipped(feed)) continue;
+      if (queue.put(feed)) queued += 1;
+      else isQueueFull = true;
     }
-    foundInRound += found;
-    return found;
+    foundInRound += queued;
+    return queued;
   }
 
   return async () => {
-    isCrowded = false;
-    for (let page = 0; page < PAGES_A_LOOK; page += 1) {
+    isQueueFull = false;
+    for (let page = 0; page < PAGES_PER_CALL; page += 1) {
       if (after === undefined) foundInRound = 0;
       const feeds = await store.feeds.due(now(), { ...(after && { after }), limit: PAGE });
-      const found = putAll(feeds);
+      const queued = putAll(feeds);
       after = feeds.length < PAGE ? undefined : feeds.at(-1);
-      if (after === undefined) return { found, isCrowded, isNothingLeft: foundInRound === 0 };
-      if (found > 0) return { found, isCrowded, isNothingLeft: false };
-      await nextTurn();
+      if (after === undefined) return { queued, isQueueFull, isNothingLeft: foundInRound === 0 };
+      if (queued > 0) return { queued, isQueueFull, isNothingLeft: false };
+      await yieldToEventLoop();
     }
-    return { found: 0, isCrowded, isNothingLeft: false };
+    return { queued: 0, isQueueFull, isNothingLeft: false };
   };
 }

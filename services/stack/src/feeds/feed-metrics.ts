@@ -1,4 +1,4 @@
-// Figures of feeds for Prometheus.
+// Prometheus metrics of feeds.
 import type { Metrics } from '@strata/http';
 import type { LiveMentions } from './live-mentions.ts';
 import type { FeedPoller, PollCounts } from './poller.ts';
@@ -11,17 +11,17 @@ const COUNTED: readonly (readonly [name: string, help: string, count: keyof Poll
   ['strata_feed_mentions', 'Mentions in these items', 'mentions'],
 ];
 
-/** Of whoever polls. */
+/** Metrics of the poller. */
 export function addPollMetrics(metrics: Metrics, poller: FeedPoller): void {
   for (const [name, help, count] of COUNTED) metrics.gauge(name, help, () => poller.counts()[count]);
 }
 
-/** Of whoever answers. */
+/** Metrics of the API. */
 export function addMentionMetrics(metrics: Metrics, mentions: LiveMentions): void {
   metrics.gauge('strata_feed_domains', 'Domains mentioned within 64 days', () => mentions.tally().size);
   metrics.gauge(
     'strata_feed_mentions_left_out',
-    'Mentions not counted for want of room',
-    () => mentions.tally().leftOut,
+    'Mentions dropped above the domain limit',
+    () => mentions.tally().dropped,
   );
 }

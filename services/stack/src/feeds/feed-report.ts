@@ -1,10 +1,10 @@
-// What the API says of domains that feeds name, in the words and shapes of the interface.
+// The API representation of domains in feeds.
 import { type DomainMentions, type MentionLeader, WINDOW_NAMES } from '@strata/feeds';
 import type { NamingFeed, StoredProfile } from '@strata/store';
 import { z } from 'zod';
-import { domainReport, ServiceSchema } from '../domain-report.ts';
-import type { KnownNames } from '../known-names.ts';
-import { dateOf } from '../live-index.ts';
+import type { KnownNames } from '../index/known-names.ts';
+import { dateOf } from '../index/live-index.ts';
+import { domainReport, ServiceSchema } from '../reports/domain-report.ts';
 
 const count = z.int().min(0);
 const Time = z.iso.datetime();
@@ -15,18 +15,15 @@ export const MentionDaySchema = z.object({ date: z.iso.date(), mentions: count }
 
 export const FeedLeaderSchema = z
   .object({
-    rank: z.int().min(1).describe('Equal ones share a place: 1, 2, 2, 4.'),
+    rank: z.int().min(1).describe('Equal counts share a rank: 1, 2, 2, 4.'),
     domain: z.string(),
     mentions: count,
-    feeds: count.describe('Feeds that named it within the window.'),
-    previous_rank: z.int().min(1).nullable().describe('Place in the window before; null: it was not named in it.'),
-    movement: z
-      .int()
-      .nullable()
-      .describe('Places climbed since the window before; null where there is no place to compare.'),
-    share: z.number().min(0).max(1).describe('Of all mentions within the window.'),
-    tracked: z.boolean().describe('Whether it is scanned here, or waits for its first scan.'),
-    score: z.number().min(0).max(100).nullable().describe('Of its security, when it was scanned.'),
+    feeds: count.describe('Feeds that mentioned it within the window.'),
+    previous_rank: z.int().min(1).nullable().describe('Rank in the previous window; null if not mentioned in it.'),
+    movement: z.int().nullable().describe('Ranks gained since the previous window; null without a previous rank.'),
+    share: z.number().min(0).max(1).describe('Share of all mentions within the window.'),
+    tracked: z.boolean().describe('Whether it has been scanned, or waits for its first scan.'),
+    score: z.number().min(0).max(100).nullable().describe('Security score of the latest scan.'),
     grade: Grade.nullable(),
   })
   .meta({ id: 'FeedLeader' });
@@ -36,9 +33,11 @@ const WindowSchema = z
     window: WindowName,
     mentions: count,
     feeds: count,
-    previous: count.describe('Mentions in the window before, as long as this one.'),
+    previous: count.describe('Mentions in the previous window of the same length.'),
     change: z.int(),
-    trend: z.enum(['new', 'up', 'down', 'same', 'none']).describe('new: not named before; none: named in neither.'),
+    trend: z
+      .enum(['new', 'up', 'down', 'same', 'none'])
+      .describe('new: not mentioned before; none: mentioned in neither window.'),
   })
   .meta({ id: 'MentionWindow' });
 
@@ -55,14 +54,14 @@ const NamingFeedSchema = z
 
 export const FeedDomainSchema = z.object({
   domain: z.string(),
-  mentions: count.describe('By all items that are kept.'),
+  mentions: count.describe('In all retained items.'),
   first_seen: Time.nullable(),
   last_seen: Time.nullable(),
   windows: z.array(WindowSchema),
-  per_day: z.array(MentionDaySchema).describe('The last 30 UTC days, today the last.'),
-  total: count.describe('Feeds that name it.'),
+  per_day: z.array(MentionDaySchema).describe('The last 30 UTC days, including today.'),
+  total: count.describe('Feeds that mention it.'),
   limit: z.int(),
-  feeds: z.array(NamingFeedSchema).describe('Those that name it most often first.'),
+  feeds: z.array(NamingFeedSchema).describe('Feeds with the most mentions first.'),
   scanned: z
     .object({
       scanned_at: Time,
@@ -73,7 +72,7 @@ export const FeedDomainSchema = z.object({
       grade: Grade.nullable(),
     })
     .nullable()
-    .describe('What it runs, when it was scanned.'),
+    .describe('Its services, if it has been scanned.'),
 });
 
 export function daysReport(
@@ -82,7 +81,7 @@ export function daysReport(
   return days.map(({ day, mentions }) => ({ date: dateOf(day), mentions }));
 }
 
-/** A leader without what is known of its scan. */
+/** A leader without its scan results. */
 export function leaderReport({ rank, domain, mentions, feeds, previousRank }: MentionLeader, all: number) {
   return {
     rank,

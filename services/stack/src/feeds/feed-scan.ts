@@ -1,4 +1,4 @@
-// Domains that feeds name and that we have never heard of, given to the scan: so many a day, and never those that opted out.
+// Adds newly observed domains in feeds to the scan schedule: limited per day, without opted-out domains.
 import type { OfferedDomain, Store } from '@strata/store';
 
 export interface FeedScanDeps {
@@ -8,43 +8,43 @@ export interface FeedScanDeps {
   readonly perDay: number;
 }
 
-/** Domains dealt with at once. */
+/** Domains per batch. */
 const AT_ONCE = 500;
 
 /**
- * Gives the scan what waits for it; resolves when that is in the schedule, or the day's number is reached. A kill in between has the
- * same domains come up again, of which those that were given are tracked by then.
+ * Schedules waiting domains; resolves when all are scheduled, or the daily limit is reached. After a crash the same domains are
+ * processed again, and those already scheduled are tracked.
  */
 export function createFeedScan(deps: FeedScanDeps): () => Promise<void> {
-  /** The day on which no more may be given. */
+  /** The day whose limit is reached. */
   let spentOn = '';
   let running: Promise<void> | undefined;
-  let isAskedAgain = false;
+  let isRequestedAgain = false;
 
-  async function giveAll(): Promise<void> {
+  async function scheduleAll(): Promise<void> {
     do {
-      isAskedAgain = false;
+      isRequestedAgain = false;
       const day = deps.now().toISOString().slice(0, 10);
       while (spentOn !== day) {
         const waiting = await deps.store.feeds.offers.waiting(AT_ONCE);
         if (waiting.length === 0) break;
-        if (!(await giveSome(deps, waiting, day))) spentOn = day;
+        if (!(await scheduleBatch(deps, waiting, day))) spentOn = day;
       }
-    } while (isAskedAgain);
+    } while (isRequestedAgain);
   }
 
-  // One at a time: two would offer the same domains, and count them twice.
+  // Sequential: two runs would process the same domains, and count them twice.
   return () => {
-    isAskedAgain = running !== undefined;
-    running ??= giveAll().finally(() => {
+    isRequestedAgain = running !== undefined;
+    running ??= scheduleAll().finally(() => {
       running = undefined;
     });
     return running;
   };
 }
 
-/** Whether there may be more on that day. */
-async function giveSome(
+/** Returns false if the day's limit is reached. */
+async function scheduleBatch(
   { store, isOptedOut, now, perDay }: FeedScanDeps,
   waiting: readonly OfferedDomain[],
   day: string,
@@ -53,7 +53,7 @@ async function giveSome(
   const wanted = waiting.filter(isWanted).map(({ name }) => name);
   const taken = new Set(wanted.length > 0 ? await store.feeds.offers.take(wanted, { day, perDay }) : []);
   if (taken.size > 0) await store.addDomains(taken, { source: 'feed' });
-  const dealtWith = waiting.filter((domain) => !isWanted(domain) || taken.has(domain.name));
-  await store.feeds.offers.done(dealtWith, now());
+  const processed = waiting.filter((domain) => !isWanted(domain) || taken.has(domain.name));
+  await store.feeds.offers.done(processed, now());
   return taken.size === wanted.length;
 }

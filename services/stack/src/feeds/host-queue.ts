@@ -1,73 +1,73 @@
-// Feeds that wait for their poll: the hosts take turns, few feeds of one host are under way, and few of it wait here, so that
-// one that is slow and has thousands keeps no other out.
+// A fair queue of due feeds: round-robin over hosts, with limits per host for running polls and queued feeds, so that a slow host
+// with thousands of feeds does not delay the rest.
 import type { DueFeed } from '@strata/store';
 
 export interface HostQueueOptions {
-  /** Feeds of one host under way at once. */
+  /** Concurrent polls per host. */
   readonly perHost: number;
-  readonly isResting: (host: string) => boolean;
+  readonly isBackingOff: (host: string) => boolean;
 }
 
 interface Host {
   readonly name: string;
   readonly waiting: number[];
-  underWay: number;
+  running: number;
 }
 
-/** Feeds that wait or are under way: of all hosts, and of one for each that may be under way. */
+/** Limits of queued and running feeds: in total, and per host for each permitted poll. */
 const MAX = 10_000;
 const MAX_OF_HOST = 50;
 
-/** What the feeds of one server have in common; empty for what is no address. */
+/** The key of a server; empty for an invalid URL. */
 export const hostOf = (url: string) => URL.parse(url)?.host ?? '';
 
 export class HostQueue {
   readonly #options: HostQueueOptions;
   readonly #hosts = new Map<string, Host>();
-  /** With room for one more of those that wait, in the order of their turns. */
+  /** Hosts with queued feeds and a free slot, in round-robin order. */
   readonly #ready = new Set<Host>();
-  /** By feed: its host, from `put` to `release`. */
+  /** The host of each feed, from `put` to `release`. */
   readonly #feeds = new Map<number, Host>();
-  #underWay = 0;
+  #running = 0;
 
   constructor(options: HostQueueOptions) {
     this.#options = options;
   }
 
-  /** Feeds that wait. */
+  /** Number of queued feeds. */
   get waiting(): number {
-    return this.#feeds.size - this.#underWay;
+    return this.#feeds.size - this.#running;
   }
 
   has(feedId: number): boolean {
     return this.#feeds.has(feedId);
   }
 
-  /** Returns whether there was room. */
+  /** Returns false if a limit is reached. */
   put({ id, url }: Pick<DueFeed, 'id' | 'url'>): boolean {
     const name = hostOf(url);
-    const host = this.#hosts.get(name) ?? { name, waiting: [], underWay: 0 };
+    const host = this.#hosts.get(name) ?? { name, waiting: [], running: 0 };
     if (this.#feeds.size >= MAX || host.waiting.length >= MAX_OF_HOST * this.#options.perHost) return false;
     this.#hosts.set(name, host);
     this.#feeds.set(id, host);
     host.waiting.push(id);
-    this.#takesTurns(host);
+    this.#enqueueIfReady(host);
     return true;
   }
 
-  /** The next one; it is under way until it is released. What waits of a host that rests is let go: it is still due. */
+  /** The next feed; it counts as running until `release`. Drops the queued feeds of hosts in backoff, which stay due in the store. */
   take(): number | undefined {
     for (const host of this.#ready) {
       this.#ready.delete(host);
-      if (this.#options.isResting(host.name)) {
+      if (this.#options.isBackingOff(host.name)) {
         for (const id of host.waiting.splice(0)) this.#feeds.delete(id);
         this.#forgetIdle(host);
         continue;
       }
       const id = host.waiting.shift();
-      host.underWay += 1;
-      this.#underWay += 1;
-      this.#takesTurns(host);
+      host.running += 1;
+      this.#running += 1;
+      this.#enqueueIfReady(host);
       return id;
     }
     return undefined;
@@ -77,17 +77,17 @@ export class HostQueue {
     const host = this.#feeds.get(feedId);
     if (!host) return;
     this.#feeds.delete(feedId);
-    host.underWay -= 1;
-    this.#underWay -= 1;
-    this.#takesTurns(host);
+    host.running -= 1;
+    this.#running -= 1;
+    this.#enqueueIfReady(host);
     this.#forgetIdle(host);
   }
 
-  #takesTurns(host: Host): void {
-    if (host.waiting.length > 0 && host.underWay < this.#options.perHost) this.#ready.add(host);
+  #enqueueIfReady(host: Host): void {
+    if (host.waiting.length > 0 && host.running < this.#options.perHost) this.#ready.add(host);
   }
 
   #forgetIdle(host: Host): void {
-    if (host.waiting.length === 0 && host.underWay === 0) this.#hosts.delete(host.name);
+    if (host.waiting.length === 0 && host.running === 0) this.#hosts.delete(host.name);
   }
 }

@@ -91,7 +91,7 @@ describe('the tally of a running service', () => {
     }
   });
 
-  withStore('is made anew beside the update that asks for it, which waits for a moment only', async (store) => {
+  withStore('is recounted in the background of the update that requests it, which waits briefly', async (store) => {
     await name(store, ['a.com']);
     let gate = Promise.resolve();
     const feeds = withPages(store, () => gate);
@@ -100,13 +100,13 @@ describe('the tally of a running service', () => {
     gate = promise;
     await store.feeds.remove(A);
     await live.catchUp();
-    assert.equal(live.tally().size, 1, 'the old one answers meanwhile');
+    assert.equal(live.tally().size, 1, 'the old tally is used during the recount');
     open();
     await live.catchUp();
     assert.equal(live.tally().size, 0);
   });
 
-  withStore('is not made anew again and again when that takes long', async (store) => {
+  withStore('is not recounted repeatedly if that takes long', async (store) => {
     await name(store, ['a.com']);
     let pages = 0;
     const feeds = withPages(store, () => {
@@ -118,21 +118,21 @@ describe('the tally of a running service', () => {
     await store.feeds.remove(A);
     await name(store, ['b.com']);
     await live.catchUp();
-    assert.deepEqual([pages, live.tally().domain('b.com', 1).days[0]], [2, 1], 'news is counted meanwhile');
+    assert.deepEqual([pages, live.tally().domain('b.com', 1).days[0]], [2, 1], 'the new mention is counted');
   });
 
   withStore('yields to the event loop while it reads what another process wrote', async (store) => {
     await using live = await openLive(store);
     const domains = Array.from({ length: 10_001 }, (_, i) => `d${i}.com`);
     await name(store, domains);
-    let turns = 0;
+    let slices = 0;
     let timer = setImmediate(function turn() {
-      turns += 1;
+      slices += 1;
       timer = setImmediate(turn);
     });
     while (live.tally().size < domains.length) await live.catchUp();
     clearImmediate(timer);
-    assert.ok(turns >= 2, `${turns} turns`);
+    assert.ok(slices >= 2, `${slices} slices`);
   });
 });
 

@@ -1,9 +1,13 @@
-// Everything about feeds that a service or a command needs, put together: what polls, what counts, what follows from a poll.
+// Constructs the feed poller for the service and for commands.
+
 import { pollFeed } from '@strata/feeds';
 import type { Fetcher } from '@strata/scan';
 import type { RecordedPoll, Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import type { World } from '../context.ts';
+import { openFetcher } from '../scan/open-fetcher.ts';
+import { openScanning } from '../scan/open-scanning.ts';
 import { createFeedScan } from './feed-scan.ts';
 import { createPoller, type FeedPoller } from './poller.ts';
 
@@ -13,13 +17,13 @@ export interface FeedDeps {
   readonly isOptedOut: (domain: string) => boolean;
   readonly logger: Logger;
   readonly now: () => Date;
-  /** Hears of each recorded poll. */
+  /** Called for each recorded poll. */
   readonly onRecorded?: (recorded: RecordedPoll) => void;
 }
 
 export const DAY_MS = 86_400_000;
 
-/** The poller as configured; nothing is polled yet. */
+/** The configured poller; does not start polling. */
 export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
   const { store, fetcher, isOptedOut, logger, now } = deps;
   const scan = config.isFeedScanning
@@ -40,4 +44,19 @@ export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
     },
     { concurrency: config.feedConcurrency, keepMs: config.feedDays * DAY_MS },
   );
+}
+
+export interface Feeding extends AsyncDisposable {
+  readonly store: Store;
+  readonly poller: FeedPoller;
+}
+
+export async function openFeeding(config: Config, { logger }: { logger: Logger }, world: World = {}): Promise<Feeding> {
+  await using stack = new AsyncDisposableStack();
+  const { store, isOptedOut } = stack.use(await openScanning(config, { logger }, world));
+  const fetcher = stack.use(world.fetcher ?? openFetcher(config, world));
+  const now = world.now ?? store.clock;
+  const poller = openPoller(config, { store, fetcher, isOptedOut, logger, now });
+  const owned = stack.move();
+  return { store, poller, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

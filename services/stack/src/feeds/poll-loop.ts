@@ -1,13 +1,12 @@
-// Keeps so many polls under way as there may be, as long as something is due or until it is to stop.
+// Runs polls up to the concurrency limit, until nothing is due or it is stopped.
 import type { Logger } from 'pino';
 import { FailureLog } from '../failure-log.ts';
-import type { Look } from './due-feeds.ts';
+import type { DueBatch } from './due-feeds.ts';
 import type { HostQueue } from './host-queue.ts';
-import { Pause } from './pause.ts';
 
 export interface PollLoopDeps {
   readonly queue: HostQueue;
-  readonly look: () => Promise<Look>;
+  readonly readDue: () => Promise<DueBatch>;
   /** Never rejects. */
   readonly poll: (feedId: number) => Promise<void>;
   readonly logger: Logger;
@@ -15,9 +14,9 @@ export interface PollLoopDeps {
 
 export interface PollLoopOptions {
   readonly concurrency: number;
-  /** Whether it is over when nothing is due, instead of waiting for more. */
+  /** Ends when nothing is due, in place of waiting for more. */
   readonly isEnding: boolean;
-  /** How long the loop sleeps when nothing is due. */
+  /** Delay between reads of due feeds if nothing is due. */
   readonly idleMs?: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -28,52 +27,78 @@ const IDLE_MS = 1_000;
 export async function loopPolls(deps: PollLoopDeps, options: PollLoopOptions): Promise<void> {
   const { queue } = deps;
   const { concurrency, isEnding, idleMs = IDLE_MS, signal } = options;
-  const pause = new Pause();
-  const trouble = new FailureLog(deps.logger, { what: 'reading which feeds are due' });
-  const stop = () => pause.end();
+  const delay = new Delay();
+  const failures = new FailureLog(deps.logger, { what: 'reading which feeds are due' });
+  const stop = () => delay.end();
   signal.addEventListener('abort', stop);
-  const underWay = new Set<Promise<void>>();
-  let lookAgainAt = 0;
-  let isCrowded = false;
+  const running = new Set<Promise<void>>();
+  let readAgainAt = 0;
+  let isQueueFull = false;
 
   function fillUp(): void {
-    while (underWay.size < concurrency) {
+    while (running.size < concurrency) {
       const id = queue.take();
       if (id === undefined) return;
       const polling = deps.poll(id).then(() => {
-        underWay.delete(polling);
+        running.delete(polling);
         queue.release(id);
-        pause.end();
+        delay.end();
       });
-      underWay.add(polling);
+      running.add(polling);
     }
   }
 
   while (!signal.aborted) {
     fillUp();
-    const hasRoom = underWay.size < concurrency;
-    // For what found no room there is some now; and one that ends at the last may not wait for the next look.
-    if ((isCrowded && queue.waiting === 0) || (isEnding && underWay.size === 0)) lookAgainAt = 0;
-    if (hasRoom && performance.now() >= lookAgainAt) {
-      const seen = await lookSafely(deps.look, trouble);
-      isCrowded = seen.isCrowded;
-      if (seen.found > 0) continue;
-      if (isEnding && underWay.size === 0 && seen.isNothingLeft) break;
-      lookAgainAt = performance.now() + idleMs;
+    const hasFreeSlot = running.size < concurrency;
+    // Reads again when a full queue has emptied; and a run that ends with the last poll must not wait for the next read.
+    if ((isQueueFull && queue.waiting === 0) || (isEnding && running.size === 0)) readAgainAt = 0;
+    if (hasFreeSlot && performance.now() >= readAgainAt) {
+      const due = await readSafely(deps.readDue, failures);
+      isQueueFull = due.isQueueFull;
+      if (due.queued > 0) continue;
+      if (isEnding && running.size === 0 && due.isNothingLeft) break;
+      readAgainAt = performance.now() + idleMs;
     }
-    await pause.begin(hasRoom ? lookAgainAt - performance.now() : undefined);
+    await delay.begin(hasFreeSlot ? readAgainAt - performance.now() : undefined);
   }
   signal.removeEventListener('abort', stop);
-  await Promise.all(underWay);
+  await Promise.all(running);
 }
 
-async function lookSafely(look: PollLoopDeps['look'], trouble: FailureLog): Promise<Look> {
+async function readSafely(readDue: PollLoopDeps['readDue'], failures: FailureLog): Promise<DueBatch> {
   try {
-    const seen = await look();
-    trouble.recovered();
-    return seen;
+    const due = await readDue();
+    failures.recovered();
+    return due;
   } catch (error) {
-    trouble.failed(error);
-    return { found: 0, isCrowded: false, isNothingLeft: false };
+    failures.failed(error);
+    return { queued: 0, isQueueFull: false, isNothingLeft: false };
+  }
+}
+
+export class Delay {
+  #end: (() => void) | undefined;
+  #isEnded = false;
+
+  /** Without a time it waits for `end`. */
+  begin(ms: number | undefined): Promise<void> {
+    if (this.#isEnded) {
+      this.#isEnded = false;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const timer = ms === undefined ? undefined : setTimeout(() => this.end(), Math.max(0, ms));
+      this.#end = () => {
+        clearTimeout(timer);
+        this.#end = undefined;
+        resolve();
+      };
+    });
+  }
+
+  end(): void {
+    if (this.#end) this.#end();
+    else this.#isEnded = true;
   }
 }

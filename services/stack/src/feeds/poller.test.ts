@@ -10,10 +10,10 @@ import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { NOTHING, readsOne, runDue, setUp, subscribe, subscribeTo, T0, withStore } from '../test/polling.ts';
-import { Backoffs } from './backoffs.ts';
 import { HostQueue } from './host-queue.ts';
-import { Pause } from './pause.ts';
+import { Delay } from './poll-loop.ts';
 import type { PollerDeps } from './poller.ts';
+import { Backoffs } from './poller.ts';
 
 const HOUR_MS = 3_600_000;
 const A = 'https://a.test/';
@@ -42,16 +42,16 @@ describe('the poller', () => {
   withStore('asks so many at once and no more, and fewer of one host, which keeps no other waiting', async (store) => {
     await subscribeTo(store, 120, (i) => `https://large.test/${i}`);
     await subscribeTo(store, 60, (i) => `https://small-${i}.test/`);
-    const underWay: string[] = [];
+    const inProgress: string[] = [];
     const order: string[] = [];
     let [maxTotal, maxOfOne] = [0, 0];
     const ask: Ask = async (url) => {
       const { host } = new URL(url);
-      underWay.push(host);
-      maxTotal = Math.max(maxTotal, underWay.length);
-      maxOfOne = Math.max(maxOfOne, underWay.filter((each) => each === host).length);
+      inProgress.push(host);
+      maxTotal = Math.max(maxTotal, inProgress.length);
+      maxOfOne = Math.max(maxOfOne, inProgress.filter((each) => each === host).length);
       await delay(2);
-      underWay.splice(underWay.indexOf(host), 1);
+      inProgress.splice(inProgress.indexOf(host), 1);
       order.push(host);
       return NOTHING;
     };
@@ -60,7 +60,7 @@ describe('the poller', () => {
     assert.ok(order.lastIndexOf('small-59.test') < 110, 'the small ones did not wait for the large one');
   });
 
-  withStore('stops at once, records nothing of what was under way, and leaves it due', async (store) => {
+  withStore('stops at once, records nothing of polls in progress, and leaves them due', async (store) => {
     await subscribeTo(store, 30);
     let asked = 0;
     const ask: Ask = (_url, { signal }) => {
@@ -205,9 +205,9 @@ describe('polls', () => {
 });
 
 describe('the parts of the poller', () => {
-  it('give each host its turn, and let go of what waits of one that rests', () => {
+  it('serves hosts round-robin, and drops queued feeds of a host in backoff', () => {
     const resting = new Set<string>();
-    const queue = new HostQueue({ perHost: 1, isResting: (host) => resting.has(host) });
+    const queue = new HostQueue({ perHost: 1, isBackingOff: (host) => resting.has(host) });
     for (const [id, host] of ['a', 'a', 'a', 'b', 'c'].entries())
       assert.ok(queue.put({ id, url: `https://${host}.test/` }));
     assert.deepEqual([queue.take(), queue.take(), queue.take(), queue.take()], [0, 3, 4, undefined]);
@@ -221,7 +221,7 @@ describe('the parts of the poller', () => {
   });
 
   it('hear an end that comes before the wait', async () => {
-    const pause = new Pause();
+    const pause = new Delay();
     pause.end();
     await pause.begin(undefined);
     const waiting = pause.begin(undefined);

@@ -1,10 +1,8 @@
-// Polls feeds: takes what is due, few at once and fewer of one host, and writes what became of each. A feed is claimed before it is
-// asked, so that no other process asks it too. One whose poll was not recorded is due again when the claim has ended: a kill loses
-// nothing.
+// Polls due feeds concurrently with a limit per host, and records each outcome. A feed is claimed before its poll, so that no other
+// process polls it too. If a poll was not recorded, the feed is due again when the claim expires: a crash loses nothing.
 import { type Ask, type pollFeed, retryAfterMs } from '@strata/feeds';
 import type { RecordedPoll, Store, StoredFeed } from '@strata/store';
 import type { Logger } from 'pino';
-import { Backoffs } from './backoffs.ts';
 import { createDueFeeds } from './due-feeds.ts';
 import { HostQueue, hostOf } from './host-queue.ts';
 import { loopPolls } from './poll-loop.ts';
@@ -15,23 +13,23 @@ export interface PollerDeps {
   readonly ask: Ask;
   readonly logger: Logger;
   readonly now: () => Date;
-  /** 0–1: spreads the next polls. */
+  /** 0–1: distributes the next polls. */
   readonly random: () => number;
-  /** Hears of each recorded poll; the next poll of that place waits for it. */
+  /** Called for each recorded poll; the slot is free after it resolves. */
   readonly onRecorded: (recorded: RecordedPoll) => Promise<void> | void;
 }
 
 export interface PollerOptions {
-  /** Polls at once, of all hosts and of one. */
+  /** Concurrent polls, in total and per host. */
   readonly concurrency: number;
   readonly perHost?: number;
-  /** Items are kept this long. */
+  /** Retention of items. */
   readonly keepMs: number;
-  /** How long the poller sleeps when nothing is due; a second by default. */
+  /** Delay between reads of due feeds if nothing is due; a second by default. */
   readonly idleMs?: number;
 }
 
-/** How one poll ended. `stopped`: it was not recorded, since the poller stops; `trouble`: ours, already logged. */
+/** The outcome of a poll. `stopped`: not recorded, because the poller stops; `error`: an internal error, already logged. */
 export type PollResult = 'read' | 'unchanged' | 'gone' | 'failed' | 'stopped' | 'trouble';
 
 export interface PollCounts {
@@ -48,28 +46,28 @@ export interface DueOptions {
 }
 
 export interface FeedPoller {
-  /** Polls what is due until `signal` aborts; returns when the last poll has ended. */
+  /** Polls due feeds until `signal` aborts; returns after the last poll has ended. */
   run(signal: AbortSignal): Promise<void>;
-  /** Polls what is due now, each feed once, and ends. */
+  /** Polls the currently due feeds once each, and ends. */
   runDue(options: DueOptions): Promise<void>;
   /** Since the start. */
   counts(): PollCounts;
 }
 
-/** A feed that could not be recorded, or is due again at once, rests for so long: no mistake makes us ask without end. */
-const REST_MS = 60_000;
-/** A host that is asked too often rests as long as it says, up to a day: it may mean one of its feeds alone. */
-const MAX_HOST_REST_MS = 86_400_000;
-/** No poll takes so long. A feed whose process was killed is due again after this time. */
+/** Backoff of a feed that could not be recorded or is due again at once: prevents an endless loop. */
+const BACKOFF_MS = 60_000;
+/** Maximum backoff of a host by its Retry-After: it may apply to a single feed. */
+const MAX_HOST_BACKOFF_MS = 86_400_000;
+/** Longer than any poll. A feed whose process crashed is due again after this time. */
 const CLAIM_MS = 120_000;
 
 export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoller {
   const { store, logger, now } = deps;
   const counts = { polls: 0, failed: 0, unchanged: 0, items: 0, mentions: 0 };
-  const restingFeeds = new Backoffs<number>(now, { maxMs: REST_MS });
-  const restingHosts = new Backoffs<string>(now, { maxMs: MAX_HOST_REST_MS });
+  const feedBackoffs = new Backoffs<number>(now, { maxMs: BACKOFF_MS });
+  const hostBackoffs = new Backoffs<string>(now, { maxMs: MAX_HOST_BACKOFF_MS });
 
-  /** Undefined when the feed is due no more: another process has it, or nobody subscribes to it. */
+  /** Undefined if the feed is no longer due: another process polled it, or its subscription was removed. */
   async function pollClaimed(
     id: number,
     signal: AbortSignal,
@@ -83,8 +81,8 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
       if (result === 'stopped' || result === 'trouble') await store.feeds.release(id, claim);
       return { feed, result };
     } catch (error) {
-      logger.error({ err: error, feed: id }, 'a feed could not be claimed or given back');
-      restingFeeds.begin(id, REST_MS);
+      logger.error({ err: error, feed: id }, 'a feed could not be claimed or released');
+      feedBackoffs.begin(id, BACKOFF_MS);
       return undefined;
     }
   }
@@ -97,7 +95,7 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
       const outcome = await deps.poll(feed.state, { ask, random: deps.random, now: at.getTime(), signal });
       const keepFrom = new Date(at.getTime() - options.keepMs);
       const recorded = await store.feeds.record(feed.id, outcome, { at, keepFrom });
-      if (outcome.state.nextPollAt < at.getTime() + REST_MS) restingFeeds.begin(feed.id, REST_MS);
+      if (outcome.state.nextPollAt < at.getTime() + BACKOFF_MS) feedBackoffs.begin(feed.id, BACKOFF_MS);
       counts.polls += 1;
       counts.items += recorded.items;
       counts.mentions += recorded.mentions;
@@ -105,32 +103,32 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
         counts.failed += 1;
         logger.debug({ feed: feed.state.url, error: outcome.state.error, kind: outcome.kind }, 'feed not read');
       } else if (outcome.kind === 'unchanged') counts.unchanged += 1;
-      await tell(recorded);
+      await notify(recorded);
       return outcome.kind;
     } catch (error) {
       if (signal.aborted) return 'stopped';
       logger.error({ err: error, feed: feed.state.url }, 'poll failed');
-      restingFeeds.begin(feed.id, REST_MS);
+      feedBackoffs.begin(feed.id, BACKOFF_MS);
       return 'trouble';
     }
   }
 
-  /** Asks, and hears when a host is asked too often: that holds for its other feeds too. */
+  /** Sends a request; a rate limit of a host applies to its other feeds too. */
   const ask: Ask = async (url, request) => {
     const answer = await deps.ask(url, request);
     if (answer.kind === 'answered' && (answer.status === 429 || answer.status === 503)) {
-      const waitMs = retryAfterMs(answer.headers, now().getTime()) ?? (answer.status === 429 ? REST_MS : 0);
-      if (waitMs > 0) restingHosts.begin(hostOf(answer.url), waitMs);
+      const waitMs = retryAfterMs(answer.headers, now().getTime()) ?? (answer.status === 429 ? BACKOFF_MS : 0);
+      if (waitMs > 0) hostBackoffs.begin(hostOf(answer.url), waitMs);
     }
     return answer;
   };
 
-  /** What follows from a poll has its own way to catch up: the poll itself is recorded. */
-  async function tell(recorded: RecordedPoll): Promise<void> {
+  /** A failure here does not affect the poll, which is recorded: later polls catch up. */
+  async function notify(recorded: RecordedPoll): Promise<void> {
     try {
       await deps.onRecorded(recorded);
     } catch (error) {
-      logger.error({ err: error }, 'what follows from a poll could not be done');
+      logger.error({ err: error }, 'the work after a poll failed');
     }
   }
 
@@ -140,11 +138,11 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
     counts: () => ({ ...counts }),
   };
 
-  function loop({ signal, done, onDone }: Turns): Promise<void> {
-    const queue = new HostQueue({ perHost: options.perHost ?? 2, isResting: (host) => restingHosts.has(host) });
-    const look = createDueFeeds({
+  function loop({ signal, done, onDone }: LoopOptions): Promise<void> {
+    const queue = new HostQueue({ perHost: options.perHost ?? 2, isBackingOff: (host) => hostBackoffs.has(host) });
+    const readDue = createDueFeeds({
       ...{ store, queue, now },
-      isPassed: ({ id, url }) => done?.has(id) === true || restingFeeds.has(id) || restingHosts.has(hostOf(url)),
+      isSkipped: ({ id, url }) => done?.has(id) === true || feedBackoffs.has(id) || hostBackoffs.has(hostOf(url)),
     });
     const poll = async (id: number) => {
       const polled = await pollClaimed(id, signal);
@@ -152,13 +150,40 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
       if (polled) onDone?.(polled.feed, polled.result);
     };
     const { concurrency, idleMs } = options;
-    return loopPolls({ queue, look, poll, logger }, { concurrency, isEnding: done !== undefined, idleMs, signal });
+    return loopPolls({ queue, readDue, poll, logger }, { concurrency, isEnding: done !== undefined, idleMs, signal });
   }
 }
 
-interface Turns {
+interface LoopOptions {
   readonly signal: AbortSignal;
-  /** Those that had their turn: when all that are due are among them it is over. Without it, it never is. */
+  /** Feeds already polled: the run ends when all due feeds are among them. Undefined: it never ends. */
   readonly done?: Set<number>;
   readonly onDone?: DueOptions['onDone'];
+}
+
+export class Backoffs<Key> {
+  readonly #until = new Map<Key, number>();
+  readonly #now: () => Date;
+  readonly #maxMs: number;
+
+  constructor(now: () => Date, { maxMs }: { readonly maxMs: number }) {
+    this.#now = now;
+    this.#maxMs = maxMs;
+  }
+
+  /** Starts or extends the backoff, up to the maximum; never shortens it. */
+  begin(key: Key, ms: number): void {
+    const until = this.#now().getTime() + Math.min(ms, this.#maxMs);
+    if (!this.has(key) || until > (this.#until.get(key) ?? 0)) this.#until.set(key, until);
+  }
+
+  /** Whether the key is in backoff. A remaining time above the maximum means that the clock was set back: the backoff is over. */
+  has(key: Key): boolean {
+    const until = this.#until.get(key);
+    if (until === undefined) return false;
+    const leftMs = until - this.#now().getTime();
+    if (leftMs > 0 && leftMs <= this.#maxMs) return true;
+    this.#until.delete(key);
+    return false;
+  }
 }

@@ -8,8 +8,7 @@ import { createLogger } from '@strata/http';
 import type { Fetched } from '@strata/scan';
 import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { feedsOfPage } from './feeds-of-page.ts';
-import { feedAddress, importSubscriptions, readSubscriptions } from './subscriptions.ts';
+import { feedAddress, feedsOfPage, importSubscriptions, readSubscriptions } from './subscriptions.ts';
 
 describe('the address of a feed', () => {
   const url = (text: string) => {
@@ -29,7 +28,7 @@ describe('the address of a feed', () => {
       assert.equal(url(given), kept);
   });
 
-  it('is refused with a reason where there is none that can be polled', () => {
+  it('is refused with a reason if it cannot be polled', () => {
     const hostile = '|x|//x.example|http://|data:text/xml,x|feed:javascript:1|https://u@x.example/|http://x.example:0/';
     const further = ['https://x.example:8080/feed', `https://x.example/${'ü'.repeat(1_000)}`];
     for (const text of [...hostile.split('|'), ...further]) assert.equal(url(text), undefined, text.slice(0, 50));
@@ -55,7 +54,7 @@ describe('a list of feeds', () => {
       assert.equal(readSubscriptions(given).rejected[0]?.text, shown);
   });
 
-  it('may be OPML, nested, with titles; what is no OPML is said to be none', () => {
+  it('may be OPML, nested, with titles; other documents are reported as invalid', () => {
     const good = 'title="A &amp; B" xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"';
     const outlines = `<outline type="rss" text="A" ${good}/><outline type="rss" text="bad" xmlUrl="ftp://b.example/"/>`;
     const body = `<body><outline text="News">${outlines}</outline></body>`;
@@ -92,17 +91,17 @@ it('the configured list adds what is new at each start, and does not bring back 
   assert.deepEqual([active, given], [1, 1]);
 });
 
-it('a look at an address finds the feeds of a page; leaves alone what is a feed, or cannot be asked', async () => {
-  const look = (type: string, body: string, status = 200) => {
+it('the feeds of a page are found; a feed or an unreachable URL is left unchanged', async () => {
+  const fetchPage = (type: string, body: string, status = 200) => {
     const about = { status, headers: { 'content-type': type }, url: 'https://www.example.com/', isTruncated: false };
-    return lookAt({ kind: 'answered', ...about, redirects: [], body: Buffer.from(body) });
+    return feedsAt({ kind: 'answered', ...about, redirects: [], body: Buffer.from(body) });
   };
-  const lookAt = (answer: Fetched) => feedsOfPage({ fetch: async () => answer }, 'https://example.com/');
+  const feedsAt = (answer: Fetched) => feedsOfPage({ fetch: async () => answer }, 'https://example.com/');
   const html = '<!doctype html><link rel="alternate" type="application/rss+xml" href="/feed">';
-  assert.deepEqual(await look('text/html; charset=utf-8', html), ['https://www.example.com/feed']);
-  assert.deepEqual(await look('TEXT/HTML', '<p>nothing'), []);
-  assert.equal(await look('application/rss+xml', '<rss/>'), undefined);
-  assert.equal(await look('text/html', ' \n<?xml version="1.0"?><rss/>'), undefined);
-  assert.equal(await look('text/html', '<p>x', 404), undefined);
-  assert.equal(await lookAt({ kind: 'failed', reason: 'timeout', detail: 'late', redirects: [] }), undefined);
+  assert.deepEqual(await fetchPage('text/html; charset=utf-8', html), ['https://www.example.com/feed']);
+  assert.deepEqual(await fetchPage('TEXT/HTML', '<p>nothing'), []);
+  assert.equal(await fetchPage('application/rss+xml', '<rss/>'), undefined);
+  assert.equal(await fetchPage('text/html', ' \n<?xml version="1.0"?><rss/>'), undefined);
+  assert.equal(await fetchPage('text/html', '<p>x', 404), undefined);
+  assert.equal(await feedsAt({ kind: 'failed', reason: 'timeout', detail: 'late', redirects: [] }), undefined);
 });

@@ -32,7 +32,7 @@ const NO_WORD = `|%20|nonsense|hasOwnProperty|__proto__|1|ｄｎｓ|${LONG}`.spl
 const NO_NAME = ['', '%20', '%00', 'a%00', 'a%0Ab', 'x'.repeat(257)];
 const NO_DOMAIN = ['-', 'a%00b', '127.0.0.1', 'com', 'a..b', 'x'.repeat(300), '%20', '__proto__'];
 
-describe('a number in a query is a plain whole number within its limits, or refused', () => {
+describe('a number in a query is a decimal integer within its limits, or refused', () => {
   for (const [name, min, max, routes] of [
     ['limit', 1, 1_000, `${PAGED} providers/cloudflare/customers feeds/leaderboard alerts anomalies stream/json`],
     ['offset', 0, 10_000_000, PAGED],
@@ -162,11 +162,11 @@ it('since is a time with a zone that is not ahead, or refused', async () => {
   await assertRefused('stream/json?since=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z', 'since');
   assert.match((await ask(`stream/json?since=${day}`)).body.errors?.[0]?.message ?? '', /zone/);
   const ahead = new Date(Date.now() + 3_600_000).toISOString();
-  assert.equal((await ask(`stream/json?since=${ahead}`)).body.errors?.[0]?.message, 'lies in the future');
+  assert.equal((await ask(`stream/json?since=${ahead}`)).body.errors?.[0]?.message, 'is in the future');
 });
 
 describe('a URL', () => {
-  it('that is too long, broken or unknown is refused as such', async () => {
+  it('that is too long, invalid or unknown is refused with this reason', async () => {
     assert.equal((await ask(`search?q=${LONG}${LONG}`)).status, 414);
     for (const path of [`providers/${LONG}${LONG}`, 'providers/%E0%A4%A', 'domains/%E0%A4%A'])
       assert.equal((await ask(path)).status, 400);

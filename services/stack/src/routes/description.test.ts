@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { stackOpenApi } from '../app.ts';
+import { stackOpenApi } from '../roles/app.ts';
 import { assertDescribed } from '../test/described.ts';
 import { company } from '../test/harness.ts';
 import { sharedService } from '../test/shared.ts';

@@ -1,4 +1,4 @@
-// The OpenAPI document, and what a problem's type URI leads to.
+// The OpenAPI document, and the descriptions behind the type URIs of problems.
 import { ERRORS, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';

@@ -6,7 +6,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { type Affected, phpHole, questionsTo, sharedAdvisories, showing } from '../test/advisories.ts';
 import { assertDescribed } from '../test/described.ts';
 import { sharedService } from '../test/shared.ts';
-import { withoutPlaces } from './enrichment.ts';
+import { withoutPaths } from './enrichment.ts';
 
 const SEVERITIES = ['low', 'medium', 'high', 'critical'];
 
@@ -139,7 +139,7 @@ describe('advisories', () => {
     assert.deepEqual(await affected('&domain=never-scanned.com'), []);
   });
 
-  it('stand in the page of a provider, for a product alone', async () => {
+  it('are on the page of a provider, for products only', async () => {
     const open = await openOf('providers/php');
     const rows = (await affected()).filter((row) => row.product_id === 'php');
     const version = new Set(idsOf(rows.filter((row) => row.match === 'version')));
@@ -233,5 +233,5 @@ describe('what changes of advisories', () => {
 
 it('the error of a source is shown without URLs and file paths', () => {
   const error = 'fetch https://user:key@nvd.example/a?b=c failed: cannot read /var/lib/strata/nvd.json now';
-  assert.equal(withoutPlaces(error), 'fetch … failed: cannot read … now');
+  assert.equal(withoutPaths(error), 'fetch … failed: cannot read … now');
 });

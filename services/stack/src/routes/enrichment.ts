@@ -1,24 +1,31 @@
-// Known vulnerabilities of what domains use: how fresh they are, which there are, and whom they concern.
+// Known vulnerabilities in the products of domains: sync status, advisories, and affected domains.
 import { SEVERITIES, type Severity } from '@strata/advisories';
 import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
-import { AdvisorySchema, AffectedSchema, advisoryReport, exposureReport } from '../enrichment/advisory-report.ts';
-import { listAdvisories, listAffected } from '../enrichment/affected.ts';
 import { EventLoopBudget } from '../enrichment/event-loop-budget.ts';
+import {
+  AdvisorySchema,
+  AffectedSchema,
+  advisoryReport,
+  exposureReport,
+} from '../enrichment/exposure/advisory-report.ts';
+import { listAdvisories, listAffected } from '../enrichment/exposure/affected.ts';
 import { enrichmentState } from '../enrichment/state.ts';
-import { MAX_STALE_MS, tags } from '../live-index.ts';
-import { domainOf } from './domains.ts';
+import { MAX_STALE_MS, tags } from '../index/live-index.ts';
+import { domainOf } from './domains/domains.ts';
 import { Limit, Offset, Text, Word } from './parameters.ts';
 
 const count = z.int().min(0);
 const Time = z.iso.datetime().nullable();
 const SeverityParameter = Word(SEVERITIES).describe('Only advisories of this severity: low, medium, high, critical.');
 
-const ExploitedParameter = Word(['true', 'false']).describe("Only those that are, or are not, in CISA's catalogue.");
-const AdvisoryParameter = Text.describe('Only this advisory: a CVE or GHSA id, in any case.');
+const ExploitedParameter = Word(['true', 'false']).describe(
+  "Only advisories that are, or are not, in CISA's catalogue.",
+);
+const AdvisoryParameter = Text.describe('Only this advisory: a CVE or GHSA id, case-insensitive.');
 
-/** What both lists are narrowed by, in one writing whatever the caller's. */
+/** The filters of both lists, normalized. */
 function filterOf({ severity, known_exploited, advisory }: FilterInput) {
   return {
     severity,
@@ -38,13 +45,13 @@ const SourceSchema = z
     source: z.string(),
     state: z
       .enum(['never', 'syncing', 'complete', 'failed', 'interrupted', 'off'])
-      .describe('complete: the last sync ended whole. interrupted: it was stopped; the next one goes on with it.'),
-    last_sync: Time.describe('When the last whole sync ended.'),
+      .describe('complete: the last sync was complete. interrupted: it was stopped; the next one resumes it.'),
+    last_sync: Time.describe('End of the last complete sync.'),
     started: Time,
     next_sync: Time,
-    records: count.describe('Records kept of it.'),
-    read: count.describe('Records read by the running sync, or the last one that found any.'),
-    skipped: count.describe('Of those read, the ones that could not be understood.'),
+    records: count.describe('Stored records of the source.'),
+    read: count.describe('Records read by the current sync, or the last one that found any.'),
+    skipped: count.describe('Unreadable records among those read.'),
     skipped_example: z.string().nullable(),
     error: z.string().nullable(),
   })
@@ -61,24 +68,24 @@ export const getEnrichmentStatus = route(
       schema: z.object({
         sources: z.array(SourceSchema),
         advisories: z.object({
-          total: count.describe('Vulnerabilities known, of all products.'),
-          of_known_products: count.describe('Of them, those that name a product which is looked for.'),
+          total: count.describe('Known vulnerabilities of all products.'),
+          of_known_products: count.describe('Vulnerabilities of products in the rulebook.'),
           known_exploited: count,
           scored: count.describe('Vulnerabilities with an EPSS score.'),
-          records: z.record(z.string(), count).describe('What publishers say, by whose ranges they are.'),
+          records: z.record(z.string(), count).describe('Records by publisher of their ranges.'),
         }),
         coverage: z.object({
           providers: z.object({
             total: count,
             products: count.describe(
-              'Those that are products with names that publishers know; the others are services.',
+              'Providers that are products with names known to publishers; the remaining ones are services.',
             ),
-            in_use: count.describe('Products that some domain shows.'),
+            in_use: count.describe('Products that at least one domain shows.'),
           }),
           domains: z.object({
             total: count,
-            with_product: count.describe('Domains that show a product which advisories may name.'),
-            with_version: count.describe('Of them, those that show a version.'),
+            with_product: count.describe('Domains that show a product with possible advisories.'),
+            with_version: count.describe('Domains that also show its version.'),
           }),
         }),
       }),
@@ -103,7 +110,7 @@ export const getEnrichmentStatus = route(
         read: source.read,
         skipped: source.skipped,
         skipped_example: source.skippedExample,
-        error: source.error && withoutPlaces(source.error),
+        error: source.error && withoutPaths(source.error),
       })),
       advisories: {
         total: counts.advisories,
@@ -131,7 +138,7 @@ export const getAdvisories = route(
     tag: 'Enrichment',
     summary: 'Security advisories affecting tracked domains',
     description:
-      'Known-exploited ones first, then by EPSS, CVSS and date. `domains.version` counts domains that show an affected version; `domains.product` those that use the product, of which it is not known whether they are affected.',
+      'Known-exploited ones first, then by EPSS, CVSS and date. `domains.version` counts domains that show an affected version; `domains.product` counts those that only use the product, for which the effect is unknown.',
     query: z.object({
       severity: SeverityParameter.optional(),
       known_exploited: ExploitedParameter.optional(),
@@ -157,16 +164,16 @@ export const getAdvisories = route(
     }),
   },
   async (app: StackApp, input, context) => {
-    mustBeLoaded(app, context);
+    requireLoaded(app, context);
     const { limit, offset } = input;
     const { total, entries } = await listAdvisories(app, filterOf(input), { limit, offset });
     const stored = await app.store.advisories.read(entries.map(({ advisory }) => advisory.id));
-    const told = new Map(stored.map(({ advisory }) => [advisory.id, advisory]));
+    const full = new Map(stored.map(({ advisory }) => [advisory.id, advisory]));
     const budget = new EventLoopBudget();
     const advisories = [];
     for (const entry of entries) {
       await budget.yieldIfSpent();
-      advisories.push(advisoryReport(entry, told.get(entry.advisory.id) ?? { summary: null, urls: [] }, app));
+      advisories.push(advisoryReport(entry, full.get(entry.advisory.id) ?? { summary: null, urls: [] }, app));
     }
     return { total, limit, offset, advisories };
   },
@@ -179,11 +186,11 @@ export const getAffected = route(
     tag: 'Enrichment',
     summary: 'Domains affected by known CVEs',
     description:
-      'One row for each advisory on each product of each domain: the most urgent advisories first, within one the domains that show an affected version (`match: version`) before those that only use the product (`match: product`).',
+      'One row for each advisory, product and domain: most urgent advisories first, and within an advisory the domains that show an affected version (`match: version`) before those that only use the product (`match: product`).',
     query: z.object({
       domain: Text.describe('Only this domain.').optional(),
       severity: SeverityParameter.optional(),
-      match: Word(['version', 'product']).describe('Only these.').optional(),
+      match: Word(['version', 'product']).describe('Only rows with this match.').optional(),
       known_exploited: ExploitedParameter.optional(),
       advisory: AdvisoryParameter.optional(),
       limit: Limit.default(50),
@@ -192,17 +199,20 @@ export const getAffected = route(
     output: {
       kind: 'signed',
       schema: z.object({
-        total: count.describe('Rows that match.'),
+        total: count.describe('Matching rows.'),
         domains: z
           .object({ version: count, product: count })
-          .describe('Domains in these rows; one with both is counted in version.'),
+          .describe('Domains in these rows; one with both kinds is counted in version.'),
         known: z
           .object({
-            advisories: z.boolean().describe('Whether any source has been read whole.'),
-            advisory: z.boolean().nullable().describe('Whether the one asked for names a product that is looked for.'),
-            domain: z.boolean().nullable().describe('Whether the one asked for has been scanned.'),
+            advisories: z.boolean().describe('Whether a source has been synced completely.'),
+            advisory: z
+              .boolean()
+              .nullable()
+              .describe('Whether the requested advisory is for a product in the rulebook.'),
+            domain: z.boolean().nullable().describe('Whether the requested domain has been scanned.'),
           })
-          .describe('Why there may be no rows: null where nothing was asked for.'),
+          .describe('Possible reasons for an empty list; null for filters that were not used.'),
         limit: z.int(),
         offset: z.int(),
         affected: z.array(AffectedSchema),
@@ -212,16 +222,16 @@ export const getAffected = route(
     access: 'key',
     cache: (_app: StackApp, input, context) => {
       const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
-      const asked = [domain, filterOf(input), input.match, input.limit, input.offset];
+      const parameters = [domain, filterOf(input), input.match, input.limit, input.offset];
       return {
-        key: `enrichment.affected ${JSON.stringify(asked)}`,
+        key: `enrichment.affected ${JSON.stringify(parameters)}`,
         tags: [...tags.advisories, ...tags.domains, ...tags.enrichment],
         maxStaleMs: MAX_STALE_MS,
       };
     },
   },
   async (app: StackApp, input, context) => {
-    mustBeLoaded(app, context);
+    requireLoaded(app, context);
     const { limit, offset, match } = input;
     const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
     const filter = { ...filterOf(input), match, domain };
@@ -245,11 +255,11 @@ export const getAffected = route(
   },
 );
 
-/** Where an operator's mirror or folder is, is nobody else's business. */
-export const withoutPlaces = (text: string): string => text.replace(/(?:https?:\/)?\/\S+/g, '…');
+/** Hides the location of an operator's mirror or folder. */
+export const withoutPaths = (text: string): string => text.replace(/(?:https?:\/)?\/\S+/g, '…');
 
-/** After a start, until all advisories are read: a list that lacks some would be taken for a whole one. */
-function mustBeLoaded({ exposures }: StackApp, context: RequestContext<'unavailable'>): void {
+/** Refuses requests until all advisories are loaded after a start: a partial list could be taken for a complete one. */
+function requireLoaded({ exposures }: StackApp, context: RequestContext<'unavailable'>): void {
   if (exposures.isLoaded) return;
-  context.refuse('unavailable', 'The advisories are being read after a start.', { headers: { 'retry-after': '5' } });
+  context.refuse('unavailable', 'The advisories are being loaded after a start.', { headers: { 'retry-after': '5' } });
 }

@@ -1,4 +1,4 @@
-// What subscribed feeds name: counts, a leaderboard, and the profile of one domain. The definitions are in docs/feeds.md.
+// Domains in subscribed feeds: counts, a leaderboard, and the profile of one domain. docs/feeds.md has the definitions.
 
 import { gradeOf } from '@strata/detect';
 import { type MentionTally, type MentionWindow, WINDOW_NAMES } from '@strata/feeds';
@@ -16,11 +16,11 @@ import {
   WindowName,
   windowsReport,
 } from '../feeds/feed-report.ts';
-import { MAX_STALE_MS, tags } from '../live-index.ts';
-import { domainOf, domainParams, domainTag } from './domains.ts';
+import { MAX_STALE_MS, tags } from '../index/live-index.ts';
+import { domainOf, domainParams, domainTag } from './domains/domains.ts';
 import { Limit, Word } from './parameters.ts';
 
-/** Other processes poll too, which tells no answer here: within this time it is computed anew. */
+/** Polls by other processes do not invalidate the cache: maximum age of an answer. */
 const MAX_AGE_MS = 60_000;
 const DAYS = 30;
 const TOP = 10;
@@ -34,18 +34,18 @@ export const getFeedStats = route(
     tag: 'Feeds',
     summary: 'Aggregate statistics of RSS feed domains',
     description:
-      'Subscribed feeds, what they said and which domains they named. While feeds are polled it is computed anew at most every 0.6 s; `computed_at` says when.',
+      'Subscribed feeds, their items and mentioned domains. While feeds are polled it is recomputed at most every 0.6 s; `computed_at` is the time.',
     output: {
       kind: 'signed',
       schema: z.object({
         feeds: z.object({ total: count, active: count, gone: count }),
-        polled: count.describe('Active feeds that were asked at least once.'),
+        polled: count.describe('Active feeds that were polled at least once.'),
         failing: count.describe('Active feeds whose last poll failed.'),
-        items: count.describe('Items that are kept.'),
+        items: count.describe('Retained items.'),
         mentions: count.describe('Mentions of domains in these items.'),
-        domains: count.describe('Domains named within the last 30 days.'),
-        per_day: z.array(MentionDaySchema).describe('Mentions on each of the last 30 UTC days, today the last.'),
-        top_domains: z.array(FeedLeaderSchema).describe('The first ten of the last seven days.'),
+        domains: count.describe('Domains mentioned within the last 30 days.'),
+        per_day: z.array(MentionDaySchema).describe('Mentions on each of the last 30 UTC days, including today.'),
+        top_domains: z.array(FeedLeaderSchema).describe('The top ten of the last seven days.'),
         last_poll: z.iso.datetime().nullable(),
         computed_at: z.iso.datetime(),
       }),
@@ -85,14 +85,14 @@ export const getFeedLeaders = route(
     tag: 'Feeds',
     summary: 'Feed domain leaderboard',
     description:
-      'Domains by how often items of subscribed feeds name them, each item once, within the last one, seven or thirty UTC days, today among them; and where each stood in as many days before.',
+      'Domains by the number of items in subscribed feeds that mention them, within the last one, seven or thirty UTC days including today, with the rank in the previous window of the same length.',
     query: z.object({ limit: Limit.default(20), window: Word(WINDOW_NAMES).default('7d') }),
     output: {
       kind: 'signed',
       schema: z.object({
         window: WindowName,
-        total: count.describe('Domains named within the window.'),
-        mentions: count.describe('Of all of them.'),
+        total: count.describe('Domains mentioned within the window.'),
+        mentions: count.describe('Mentions of all domains.'),
         limit: z.int(),
         domains: z.array(FeedLeaderSchema),
       }),
@@ -119,7 +119,7 @@ export const getFeedDomain = route(
     tag: 'Feeds',
     summary: 'Profile of one feed domain',
     description:
-      'How often and by whom the domain is named in subscribed feeds, and what it runs when it was scanned. One that nobody named has zeros.',
+      'How often and by which feeds the domain is mentioned, and its services if it has been scanned. A domain without mentions has zeros.',
     params: domainParams,
     output: { kind: 'signed', schema: FeedDomainSchema },
     errors: ['invalid_domain'],
@@ -158,7 +158,7 @@ export const getFeedDomain = route(
   },
 );
 
-/** Leaders with what their scans say. */
+/** Leaders with their scan results. */
 async function leadersOf(
   { store, index }: StackApp,
   tally: MentionTally,

@@ -1,22 +1,22 @@
 // The API: every route, in the order of the reference.
 import type { Route } from '@strata/http';
 import type { StackApp } from '../context.ts';
-import { getCustomers, getCustomersCsv } from './customers.ts';
+import { getCustomers, getCustomersCsv } from './accounts/customers.ts';
+import { createKey, getKeySet } from './accounts/keys.ts';
+import { getHealth } from './accounts/status.ts';
 import { getOpenApi, getProblem } from './description.ts';
-import { getDomain, getDomainChanges } from './domains.ts';
+import { getDomain, getDomainChanges } from './domains/domains.ts';
+import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './domains/exports.ts';
+import { getAlerts, getAnomalies } from './domains/monitoring.ts';
+import { getSearch } from './domains/search.ts';
 import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
-import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './exports.ts';
 import { getFeedDomain, getFeedLeaders, getFeedStats } from './feeds.ts';
-import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './intelligence.ts';
-import { createKey, getKeySet } from './keys.ts';
 import { getCheckpoint, getLedgerProof, getLedgerReceipt, getTile } from './ledger.ts';
-import { getMigrations } from './migrations.ts';
-import { getAlerts, getAnomalies } from './monitoring.ts';
-import { getProvider } from './providers.ts';
-import { getRisk } from './risk.ts';
-import { getSearch } from './search.ts';
-import { getLeaders, getStats } from './statistics.ts';
-import { getHealth } from './status.ts';
+import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './market/intelligence.ts';
+import { getMigrations } from './market/migrations.ts';
+import { getProvider } from './market/providers.ts';
+import { getRisk } from './market/risk.ts';
+import { getLeaders, getStats } from './market/statistics.ts';
 import { getStream, getStreamJson } from './streams.ts';
 
 export const routes: readonly Route<StackApp>[] = [

@@ -30,7 +30,7 @@ describe('the ledger', () => {
     }
   });
 
-  it('gives its signed head, never to be kept, and its tiles, to be kept for ever', async () => {
+  it('serves its signed head without caching, and its tiles with unlimited caching', async () => {
     const { text, headers } = await service.ask('/ledger/checkpoint');
     const [origin, size = '', root, blank, signature] = text.split('\n');
     assert.equal(origin, 'localhost/strata/stack');

@@ -1,4 +1,4 @@
-// The transparency log as C2SP tlog-tiles serves it, and the look-up from a receipt to its proof.
+// The transparency log as C2SP tlog-tiles, and the proof of a receipt.
 import { route } from '@strata/http';
 import { ledgerReceiptProof } from '@strata/receipts';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ export const getCheckpoint = route(
     output: {
       kind: 'bytes',
       contentType: 'text/plain; charset=utf-8',
-      description: 'A C2SP checkpoint (signed note), with the cosignatures of witnesses where there are any.',
+      description: 'A C2SP checkpoint (signed note), with the cosignatures of witnesses, if any.',
     },
     errors: [],
     access: 'open',
@@ -57,7 +57,7 @@ export const getLedgerReceipt = route(
     params: receiptParams,
     output: {
       kind: 'json',
-      description: 'What proves that the receipt stands in the ledger. Leaf and proof hashes are in base64.',
+      description: 'The proof that the receipt is in the ledger. Leaf and proof hashes are in base64.',
       schema: z.object({
         ledger_receipt_id: z.string(),
         receipt_id: z.string(),

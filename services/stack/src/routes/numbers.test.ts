@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import * as analytics from '@strata/analytics';
 import { CATEGORIES, type Category } from '@strata/detect';
 import type { StoredProfile } from '@strata/store';
-import { dependenceLevel } from '../dependence-level.ts';
+import { dependenceLevel } from '../reports/dependence-level.ts';
 import { DAY_MS, dateOf, type Row, sharedTimeline } from '../test/timeline.ts';
 
 const timeline = await sharedTimeline();
@@ -114,7 +114,7 @@ describe('intelligence', () => {
   });
 });
 
-it('the page of a provider, and the leaders place it among all and in each of its markets', async () => {
+it('the page of a provider, and the leaders rank it among all and in each of its markets', async () => {
   const everyMarket = analytics.markets(app.index, { ownerOf });
   const top = analytics.leaders(app.index, { today: analytics.dayOf(timeline.end), limit: 1_000 });
   const { total, limit, providers } = await timeline.get('stats/providers');
@@ -207,10 +207,10 @@ describe('search', () => {
     const { results } = await search({ q: name.slice(0, 3).toUpperCase(), limit: '1000' });
     assert.ok(results.length > 0 && results.every(({ domain }: Row) => String(domain).includes(name.slice(0, 3))));
     assert.equal((await search({ q: name })).results[0].domain, name);
-    const { results: whole } = await search({ q: 'e', limit: '1000' });
+    const { results: complete } = await search({ q: 'e', limit: '1000' });
     const page = await search({ q: 'e', limit: '50', offset: '50' });
-    assert.deepEqual([page.total, page.limit, page.offset], [whole.length, 50, 50]);
-    assert.deepEqual(page.results, whole.slice(50, 100));
+    assert.deepEqual([page.total, page.limit, page.offset], [complete.length, 50, 50]);
+    assert.deepEqual(page.results, complete.slice(50, 100));
     for (const id of timeline.inUse.filter((_, i) => i % 12 === 0)) {
       const entry = app.rulebook.providers.get(id) ?? assert.fail(id);
       const known = await search({ provider: id });

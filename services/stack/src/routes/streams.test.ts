@@ -66,7 +66,7 @@ describe('the event stream', () => {
     assert.deepEqual((await poll(since)).events, [body]);
   });
 
-  it('gives each event once to who pages, with ties in time and events arriving meanwhile', async () => {
+  it('returns each event once across pages, with equal times and events arriving between pages', async () => {
     const since = await now();
     await move(6);
     let moves = 0;

@@ -1,16 +1,15 @@
-// The public stream: live by Server-Sent Events, and the same events to poll.
+// The public event stream by Server-Sent Events, and the same events for polling.
 import { type RequestContext, refuse, route } from '@strata/http';
 import { isWanted, type StreamFilter } from '@strata/store';
 import { z } from 'zod';
-import { AnomalySchema } from '../anomaly-report.ts';
+import { AnomalySchema } from '../alerts/anomaly-report.ts';
 import type { StackApp } from '../context.ts';
-import { ChangeSchema } from '../domain-report.ts';
-import { AdvisoryNewsSchema } from '../enrichment/advisory-report.ts';
-import { tags } from '../live-index.ts';
-import { microseconds, timeOf } from '../stream-publisher.ts';
-import { domainOf } from './domains.ts';
-import { CategoryParameter, Limit, providerOf, Text } from './parameters.ts';
-import { microsecondsOf, Since } from './since.ts';
+import { AdvisoryNewsSchema } from '../enrichment/exposure/advisory-report.ts';
+import { tags } from '../index/live-index.ts';
+import { ChangeSchema } from '../reports/domain-report.ts';
+import { microseconds, timeOf } from '../stream/stream-publisher.ts';
+import { domainOf } from './domains/domains.ts';
+import { CategoryParameter, Limit, microsecondsOf, providerOf, Since, Text } from './parameters.ts';
 
 const TYPES = ['migration', 'anomaly', 'service_change', 'advisory'] as const;
 
@@ -19,7 +18,7 @@ const TYPE_LIST = new RegExp(`^${ANY_TYPE}(?:,${ANY_TYPE})*$`, 'i');
 
 const filterShape = {
   types: Text.regex(TYPE_LIST, `must be among ${TYPES.join(', ')}, separated by commas`)
-    .describe('Only these, separated by commas: migration, anomaly, service_change, advisory.')
+    .describe('Only these types, separated by commas: migration, anomaly, service_change, advisory.')
     .optional(),
   domain: Text.describe('Only events of this domain.').optional(),
   provider: Text.describe('Only events of this provider: id, name or alias.').optional(),
@@ -45,8 +44,8 @@ const envelope = {
   _alpha: z.literal(true),
   _notice: z.string(),
   id: z.string(),
-  at: z.iso.datetime().describe('When it was confirmed.'),
-  published_at: z.string().describe('When it was told, to the microsecond; no two events share it.'),
+  at: z.iso.datetime().describe('Time of confirmation.'),
+  published_at: z.string().describe('Time of publication in microseconds; unique for each event.'),
   provenance: z.looseObject({ receipt_id: z.string(), signature: z.string(), ledger_receipt_id: z.string() }),
 };
 const change = { ...envelope, domain: z.string(), change: ChangeSchema };
@@ -65,7 +64,7 @@ const AdvisoryEvent = z
     reason: z
       .enum(['published', 'exploited', 'exposed'])
       .describe(
-        'published: it became known; exploited: it is known to be exploited; exposed: a scan of `domain` shows affected versions.',
+        'published: a new advisory; exploited: it is known to be exploited; exposed: a scan of `domain` shows affected versions.',
       ),
     advisories: z.array(AdvisoryNewsSchema),
   })
@@ -78,8 +77,8 @@ export const getStream = route(
     tag: 'Streams',
     summary: 'SSE: migrations, anomalies and service changes',
     description:
-      'From now on, or after the event that `Last-Event-ID` names; `event: reset` first when the log no longer reaches back to it. A client that begins now first gets an `id` without an event: the position to resume from. A comment each 15 s. A client that reads too slowly is dropped; a stream whose key is revoked ends within a second. ' +
-      "A browser's EventSource cannot send the key: read the stream by fetch.",
+      'Events from now on, or after the event in `Last-Event-ID`; begins with `event: reset` if the log no longer reaches back to it. A new client first gets an `id` without an event: the position to resume from. A comment is sent every 15 s. A client that reads too slowly is disconnected; a stream with a revoked key ends within a second. ' +
+      "A browser's EventSource cannot send the key: read the stream with fetch.",
     query: z.object(filterShape),
     output: {
       kind: 'events',
@@ -91,16 +90,16 @@ export const getStream = route(
           description: 'A service added, removed or reclassified.',
           schema: ServiceChangeEvent,
         },
-        { name: 'anomaly', description: 'A day that stands out.', schema: AnomalyEvent },
+        { name: 'anomaly', description: 'An anomalous day.', schema: AnomalyEvent },
         {
           name: 'advisory',
           description:
-            'A vulnerability of what domains use became known or exploited, or a domain came within reach of one.',
+            'A vulnerability in a product of domains became known or exploited, or a domain became exposed to one.',
           schema: AdvisoryEvent,
         },
         {
           name: 'reset',
-          description: 'The id asked for is not in the log: something may have been missed.',
+          description: 'The requested id is not in the log: events may have been missed.',
           schema: z.object({ reason: z.string(), last_event_id: z.string() }),
         },
       ],
@@ -121,7 +120,7 @@ export const getStreamJson = route(
     tag: 'Streams',
     summary: 'The same events as JSON, for polling',
     description:
-      'Events told after `since`, oldest first. Ask again with `next_since`: every event is seen exactly once. Without `since` it begins with what was told in the last hour. `gap` says when events between `since` and the first one told are no longer, or were never, in the log.',
+      'Events published after `since`, oldest first. Continue with `next_since`: every event is returned exactly once. Without `since` it begins with the events of the last hour. `gap` reports that events between `since` and the first returned one are no longer, or were never, in the log.',
     query: z.object({ since: Since.optional(), limit: Limit.default(100), ...filterShape }),
     output: {
       kind: 'signed',
@@ -134,7 +133,7 @@ export const getStreamJson = route(
     },
     errors: ['invalid_domain', 'unknown_provider'],
     access: 'key',
-    // Who polls while nothing happens gets the same answer with the same receipt.
+    // Repeated polls without new events get the same answer with the same receipt.
     cache: (app: StackApp, input, context) =>
       input.since === undefined
         ? undefined
@@ -149,8 +148,8 @@ export const getStreamJson = route(
     const now = microseconds(app.now());
     const sinceUs = (input.since === undefined ? undefined : microsecondsOf(input.since)) ?? now - HOUR_US;
     if (sinceUs > now + AHEAD_US) {
-      return refuse('invalid_parameter', 'since lies in the future.', {
-        errors: [{ field: 'since', message: 'lies in the future' }],
+      return refuse('invalid_parameter', 'since is in the future.', {
+        errors: [{ field: 'since', message: 'is in the future' }],
       });
     }
     const filter = filterOf(app, input, context);
@@ -160,7 +159,7 @@ export const getStreamJson = route(
     const isGap = input.since !== undefined && sinceUs < keptUs - 1;
     return {
       events: page.events.map((event) => JSON.parse(event.body) as z.input<typeof MigrationEvent>),
-      // Past the gap, so that it is told once.
+      // After the gap, so that it is reported once.
       next_since: timeOf(isGap ? Math.max(page.lastUs, keptUs) : page.lastUs),
       has_more: page.hasMore,
       ...(isGap
@@ -177,10 +176,10 @@ export const getStreamJson = route(
 );
 
 const HOUR_US = 3_600_000_000;
-/** A caller's clock may be ahead of ours by a little. */
+/** Tolerance for a client's clock that is ahead. */
 const AHEAD_US = 300_000_000;
 const ROWS_AT_ONCE = 500;
-/** A filter that few events fit must not read the whole log in one request. */
+/** Rows per request: a selective filter must not read the complete log. */
 const MAX_ROWS = 20_000;
 
 async function readPage(
@@ -195,9 +194,9 @@ async function readPage(
   for (;;) {
     const rows = await stream.since(seq, ROWS_AT_ONCE);
     for (const row of rows) {
-      const isFitting = isWanted(row, filter);
-      if (isFitting && events.length === limit) return { events, lastUs, hasMore: true };
-      if (isFitting) events.push(row);
+      const isMatch = isWanted(row, filter);
+      if (isMatch && events.length === limit) return { events, lastUs, hasMore: true };
+      if (isMatch) events.push(row);
       seq = row.seq;
       lastUs = row.publishedUs;
     }

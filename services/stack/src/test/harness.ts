@@ -4,7 +4,7 @@ import { createInternet, type Internet } from '@strata/testnet';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { readConfig } from '../config.ts';
 import type { World } from '../context.ts';
-import { startStack } from '../serve.ts';
+import { startStack } from '../roles/serve.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -90,7 +90,7 @@ export async function startHarness({ internet, settings, world, log }: HarnessOp
       await store().addDomains(domains, { source: 'test' });
       await running.service.app.scanner.runAll(domains, { onDone: () => {}, signal: new AbortController().signal });
     },
-    /** Stops the service and starts it anew on the same data. */
+    /** Stops the service and starts it again on the same data. */
     async restart(more?: Settings) {
       await running[Symbol.asyncDispose]();
       running = await start(more);

@@ -1,4 +1,4 @@
-// Syncs everything that is not complete and tells of each step by a line: a process to be killed by a test.
+// Syncs everything that is not complete and prints a line for each step: a process to be killed by a test.
 import path from 'node:path';
 import { createFetcher } from '@strata/scan';
 import { openStore } from '@strata/store';

@@ -8,13 +8,13 @@ import { openStore } from '@strata/store';
 import { type AdvisorySources, type AdvisorySourcesOptions, createAdvisorySources } from '@strata/testnet';
 import { fakeService } from '../../../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { cveListSource } from '../cve-list.ts';
-import { epssSource } from '../epss.ts';
-import { kevSource } from '../kev.ts';
-import { nvdSource } from '../nvd.ts';
-import { osvSource } from '../osv.ts';
 import { type RunDeps, runSource } from '../run-source.ts';
 import type { AdvisorySource, SourceName } from '../source.ts';
+import { cveListSource } from '../sources/cve-list.ts';
+import { epssSource } from '../sources/epss.ts';
+import { kevSource } from '../sources/kev.ts';
+import { nvdSource } from '../sources/nvd.ts';
+import { osvSource } from '../sources/osv.ts';
 
 export const START = Date.UTC(2026, 5, 1, 12);
 export const HOUR = 3_600_000;
@@ -40,7 +40,7 @@ export async function openGround(clock: { readonly at: number }, fetcher: Fetche
     now,
     directory: path.join(directory, 'advisories'),
     // Short pauses; requests have their time on a busy machine.
-    patience: { firstPauseMs: 2, requestMs: 10_000, downloadMs: 10_000 },
+    timeouts: { firstPauseMs: 2, requestMs: 10_000, downloadMs: 10_000 },
     signal: new AbortController().signal,
   };
   const owned = stack.move();

@@ -1,0 +1,95 @@
+// When a feed is asked next, and what cache headers and `retry-after` say about it, honest and not.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { freshMs, headerOf, retryAfterMs } from './freshness.ts';
+import { MAX_BACK_OFF_MS, MAX_FAILURES, nextPollAt, retryAt } from './schedule.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** A Saturday. */
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const NO_HINTS = { ttlMs: null, skipHours: [], skipDays: [] } as const;
+const QUIET = { now: NOW, random: () => 0, freshMs: null, hints: NO_HINTS } as const;
+
+const INTERVALS = [
+  ['new a moment ago', 0, null, null, 15 * MINUTE],
+  ['new in the future', -DAY, null, null, 15 * MINUTE],
+  ['new two hours ago', 2 * HOUR, null, null, 30 * MINUTE],
+  ['new a day ago', DAY, null, null, 6 * HOUR],
+  ['new a year ago', 365 * DAY, null, null, DAY],
+  ['never anything', null, null, null, 6 * HOUR],
+  ['new a moment ago, asks for three days', 0, 3 * DAY, null, 3 * DAY],
+  ['new a moment ago, asks for a month', 0, 30 * DAY, null, 7 * DAY],
+  ['new a moment ago, fresh for a month', 0, null, 30 * DAY, DAY],
+  ['new a moment ago, fresh for three hours', 0, HOUR, 3 * HOUR, 3 * HOUR],
+  ['new a day ago, asks for an hour', DAY, HOUR, null, 6 * HOUR],
+] as const;
+
+for (const [name, ago, ttlMs, fresh, expected] of INTERVALS)
+  test(`${name}: asked after ${expected / MINUTE} minutes`, () => {
+    const lastNewAt = ago === null ? null : NOW - ago;
+    assert.equal(nextPollAt({ ...QUIET, lastNewAt, freshMs: fresh, hints: { ...NO_HINTS, ttlMs } }) - NOW, expected);
+  });
+
+test('hours and days in which a feed need not be asked are passed over', () => {
+  const at = (skipHours: number[], skipDays: number[]) => {
+    const time = nextPollAt({ ...QUIET, lastNewAt: NOW, hints: { ttlMs: null, skipHours, skipDays } });
+    return new Date(time).toISOString();
+  };
+  assert.equal(at([12, 13], []), '2026-11-21T14:15:00.000Z');
+  assert.equal(at([], [6, 0]), '2026-11-23T00:15:00.000Z');
+  assert.equal(at([], [0, 1, 2, 3, 4, 5, 6]), '2026-11-21T12:15:00.000Z');
+});
+
+const after = (more: Partial<Parameters<typeof retryAt>[0]>) =>
+  retryAt({ now: 0, random: () => 0, failures: 1, retryAfterMs: null, ...more });
+
+test('backoff doubles from an hour to seven days, is spread by a tenth, and respects what the server asks for', () => {
+  const hours = [1, 2, 3, 8, 9, 16, 1_000].map((failures) => after({ failures }) / HOUR);
+  assert.deepEqual(hours, [1, 2, 4, 128, 168, 168, 168]);
+  assert.equal(after({ random: () => 0.5 }), 1.05 * HOUR);
+  const asked = [MINUTE, 5 * HOUR, 365 * DAY].map((retryAfterMs) => after({ retryAfterMs }));
+  assert.deepEqual(asked, [HOUR, 5 * HOUR, MAX_BACK_OFF_MS]);
+});
+
+test('a feed that fails is given up after sixty days at the earliest', () => {
+  let waited = 0;
+  for (let failures = 1; failures <= MAX_FAILURES; failures++) waited += after({ failures });
+  assert.ok(waited >= 60 * DAY && waited < 90 * DAY);
+});
+
+const FRESH: readonly (readonly [Record<string, string>, number | null])[] = [
+  [{}, null],
+  [{ 'cache-control': 'max-age=3600' }, 3_600_000],
+  [{ 'cache-control': 'public, MAX-AGE="60"' }, 60_000],
+  [{ 'cache-control': 'max-age=9999999999' }, 30 * DAY],
+  ...['s-maxage=60', 'max-age=-1', 'no-cache, max-age=60', `${'x'.repeat(2_000)},max-age=60`].map(
+    (value) => [{ 'cache-control': value }, null] as const,
+  ),
+  [{ 'cache-control': 'max-age=60', expires: 'Sat, 21 Nov 2026 18:00:00 GMT' }, 60_000],
+  [{ expires: 'Sat, 21 Nov 2026 18:00:00 GMT' }, 6 * 3_600_000],
+  [{ expires: 'Sat, 21 Nov 2026 18:00:00 GMT', date: 'Sat, 21 Nov 2026 17:00:00 GMT' }, 3_600_000],
+  [{ expires: 'Fri, 20 Nov 2026 18:00:00 GMT' }, null],
+  [{ expires: '0' }, null],
+];
+
+for (const [headers, expected] of FRESH)
+  test(`${JSON.stringify(headers).slice(0, 90)} is fresh for ${expected} ms`, () =>
+    assert.equal(freshMs(headers, NOW), expected));
+
+const RETRY: readonly (readonly [string, number | null])[] = [
+  ['120', 120_000],
+  ['9999999999', 30 * DAY],
+  ['Sat, 21 Nov 2026 13:00:00 GMT', 3_600_000],
+  ...['Sat, 21 Nov 2026 11:00:00 GMT', '99999999999', '-5', '1.5', 'soon'].map((value) => [value, null] as const),
+];
+
+for (const [value, expected] of RETRY)
+  test(`retry-after ${value} is ${expected} ms`, () =>
+    assert.equal(retryAfterMs({ 'retry-after': value }, NOW), expected));
+
+test('inherited properties are not headers, and endless headers are not sent back', () => {
+  assert.equal(headerOf({}, 'constructor'), undefined);
+  for (const etag of ['', 'x'.repeat(1_001)]) assert.equal(headerOf({ etag }, 'etag'), undefined);
+});

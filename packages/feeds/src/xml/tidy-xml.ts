@@ -1,0 +1,296 @@
+// Converts any XML-like text to a small well-formed document of the elements that are read, for the feed parser. One pass over
+// htmlparser2's tokens: linear, bounded in depth and items. Hostile input cannot pass: no declarations, no custom entities (they
+// stay text), no names outside the vocabulary.
+import { Tokenizer } from 'htmlparser2';
+import { NO_CALLBACKS } from '../links/html-text.ts';
+import { Namespaces } from './namespaces.ts';
+import { OpenElements } from './open-elements.ts';
+import { FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
+import { formatAttributes, formatLeaf, formatVerbatim, type Leaf, withOwnBase } from './xml-text.ts';
+
+/** Maximum depth; deeper elements are skipped. */
+const MAX_DEPTH = 60;
+/** Characters of one element in the output, where `<` takes four. */
+const MAX_TEXT_LENGTH = 200_000;
+const MAX_ATTRIBUTE_LENGTH = 4_096;
+const MAX_NAME_LENGTH = 64;
+const NAME_START = /^[\p{L}_]/u;
+/** Leaves per item, before the first item, and in total before no further item begins: each costs the feed parser 10 µs. */
+const MAX_LEAVES_PER_ITEM = 100;
+const MAX_LEAVES_OUTSIDE = 1_000;
+const MAX_LEAVES = 20_000;
+
+export interface TidyOptions {
+  readonly vocabulary: Vocabulary;
+  /** The text was truncated: an incomplete last item is dropped. */
+  readonly isTruncated: boolean;
+}
+
+export type Tidied =
+  | { readonly ok: true; readonly root: string; readonly xml: string }
+  | { readonly ok: false; readonly problem: string };
+
+/** Repairs missing end tags, stray `<` and `&`, and skips text before the document. Never throws. */
+export function tidyXml(source: string, options: TidyOptions): Tidied {
+  return new Tidier(source, options).run();
+}
+
+class Tidier {
+  readonly #source: string;
+  readonly #vocabulary: Vocabulary;
+  readonly #isTruncated: boolean;
+  readonly #tokenizer: Tokenizer;
+  readonly #namespaces = new Namespaces();
+  readonly #open = new OpenElements();
+  readonly #output: string[] = [];
+  #root: string | null = null;
+  #problem: string | null = null;
+  #firstName: string | null = null;
+  #tag = '';
+  #tagStart = 0;
+  #attributes = new Map<string, string>();
+  #attributeName = '';
+  #attributeValue = '';
+  /** The default namespace declared by the tag. */
+  #namespace: string | null = null;
+  #leaf: Leaf | null = null;
+  #items = 0;
+  #containers = 0;
+  #leaves = 0;
+  /** Leaves since the last item began. */
+  #written = 0;
+  /** The start of the open item in the output. */
+  #itemStart: number | null = null;
+
+  constructor(source: string, { vocabulary, isTruncated }: TidyOptions) {
+    this.#source = source;
+    this.#vocabulary = vocabulary;
+    this.#isTruncated = isTruncated;
+    this.#tokenizer = new Tokenizer(
+      { xmlMode: true, decodeEntities: false },
+      {
+        ...NO_CALLBACKS,
+        onopentagname: (start, end) => this.#beginTag(start, end),
+        onattribname: (start, end) => {
+          this.#attributeName = source.slice(start, Math.min(end, start + MAX_NAME_LENGTH)).toLowerCase();
+          this.#attributeValue = '';
+        },
+        onattribdata: (start, end) => {
+          // A truncated URL would be another URL: too long values are dropped.
+          this.#attributeValue = end - start > MAX_ATTRIBUTE_LENGTH ? '' : source.slice(start, end);
+        },
+        onattribend: () => this.#endAttribute(),
+        onopentagend: (end) => this.#endTag(end + 1, false),
+        onselfclosingtag: (end) => this.#endTag(end + 1, true),
+        onclosetag: (start, end) => this.#close(start, end),
+        ontext: (start, end) => this.#addText(start, end, 'text'),
+        oncdata: (start, end, offset) => this.#addText(start, end - offset, 'cdata'),
+      },
+    );
+  }
+
+  run(): Tidied {
+    this.#tokenizer.write(this.#source);
+    if (this.#tokenizer.running) this.#tokenizer.end();
+    if (this.#problem !== null) return { ok: false, problem: this.#problem };
+    if (this.#root === null) return { ok: false, problem: this.#rootProblem() };
+    if (this.#isTruncated && this.#itemStart !== null) {
+      this.#output.length = this.#itemStart;
+      this.#leaf = null;
+      while (this.#open.size > 0 && !this.#isItem(this.#open.pop()?.name ?? '')) {}
+    }
+    this.#endLeaf(this.#source.length);
+    this.#closeDownTo(0);
+    return { ok: true, root: this.#root, xml: this.#output.join('') };
+  }
+
+  #rootProblem(): string {
+    if (this.#firstName === null) return 'The document is empty or not XML.';
+    return `The document is <${this.#firstName}>, which is not one of <${[...this.#vocabulary.roots].join('>, <')}>.`;
+  }
+
+  #stop(problem: string | null): void {
+    this.#problem = problem;
+    this.#tokenizer.pause();
+  }
+
+  #beginTag(start: number, end: number): void {
+    this.#tag = end - start > MAX_NAME_LENGTH ? '' : this.#source.slice(start, end).toLowerCase();
+    this.#tagStart = start - 1;
+    this.#attributes = new Map();
+    this.#namespace = null;
+  }
+
+  #endAttribute(): void {
+    const name = this.#attributeName;
+    if (name.startsWith('xmlns:')) {
+      this.#namespaces.declare(name.slice(6), this.#attributeValue);
+      return;
+    }
+    if (name === 'xmlns') this.#namespace = this.#attributeValue;
+    const local = name === 'xml:base' ? name : name.slice(name.indexOf(':') + 1);
+    if (this.#vocabulary.attributes.has(local) && !this.#attributes.has(local)) {
+      this.#attributes.set(local, this.#attributeValue);
+    }
+  }
+
+  #endTag(end: number, isEmpty: boolean): void {
+    const tag = this.#tag;
+    if (this.#root === null) {
+      this.#openRoot(tag);
+      return;
+    }
+    if (!NAME_START.test(tag)) {
+      this.#closeSwallowed(end);
+      return;
+    }
+    const name = this.#namespaces.canonical(tag, this.#root);
+    if (this.#leaf !== null && !this.#endsLeaf(name)) {
+      this.#leaf.hasMarkup = true;
+      if (name === this.#leaf.endName && !isEmpty) this.#leaf.depth++;
+      return;
+    }
+    this.#endLeaf(this.#tagStart);
+    if (this.#isItem(name)) this.#closeOpenItem();
+    if (this.#open.size >= MAX_DEPTH) return;
+    const leafName = this.#leafName(name);
+    if (this.#open.last?.written === null) this.#push(name, null, isEmpty);
+    else if (this.#isContainer(name)) this.#openContainer(name, isEmpty);
+    else if (leafName !== undefined) this.#openLeaf(leafName, { endName: name, end, isEmpty });
+    else this.#push(name, null, isEmpty);
+  }
+
+  /** Accounts for an element with its own default namespace. */
+  #leafName(name: string): string | undefined {
+    const own = this.#namespace === null ? null : this.#namespaces.ownName(name, this.#namespace);
+    const names = own === null || this.#root === 'feed' ? [name] : [own, name];
+    return names.find((each) => this.#vocabulary.leaves.has(each));
+  }
+
+  /** `<3` is text, although the tokenizer reads it as a tag: the text up to the next end tag belongs to it. */
+  #closeSwallowed(end: number): void {
+    const endTag = this.#source.slice(this.#tagStart, end).lastIndexOf('</');
+    this.#addText(this.#tagStart, endTag === -1 ? end : this.#tagStart + endTag, 'text');
+    if (endTag !== -1) this.#close(this.#tagStart + endTag + 2, end - 1);
+  }
+
+  /** `source` contains text in RSS and elements in Atom. */
+  #isContainer(name: string): boolean {
+    return this.#vocabulary.containers.has(name) || (name === 'source' && this.#root === 'feed');
+  }
+
+  #isItem(name: string): boolean {
+    return this.#vocabulary.items.has(name);
+  }
+
+  /** Skips HTML warnings of server software before the document; a complete HTML page is an error. */
+  #openRoot(tag: string): void {
+    const local = tag.slice(tag.indexOf(':') + 1);
+    this.#firstName ??= /^[a-z][\w:.-]*$/.test(tag) ? tag.slice(0, 40) : 'something';
+    if (local === 'html' || local === 'head' || local === 'body') {
+      this.#stop('The URL returns an HTML page.');
+    } else if (this.#vocabulary.roots.has(local)) {
+      this.#root = local;
+      // Accepts an Atom feed with an undeclared prefix.
+      if (local === 'feed' && local !== tag)
+        this.#namespaces.declare(tag.slice(0, tag.indexOf(':')), 'http://www.w3.org/2005/Atom');
+      this.#output.push(`<${local} version="2.0"${formatAttributes(this.#attributes)}>`);
+      this.#push(this.#namespaces.canonical(tag, this.#root), local, false);
+    }
+  }
+
+  #openContainer(name: string, isEmpty: boolean): void {
+    const { maxItems, maxContainers } = this.#vocabulary;
+    if (++this.#containers > maxContainers) {
+      this.#stop(`The document has more than ${maxContainers} elements like <${name}>.`);
+      return;
+    }
+    if (this.#isItem(name)) {
+      if (this.#items === maxItems || this.#leaves >= MAX_LEAVES) {
+        this.#stop(null);
+        return;
+      }
+      this.#items++;
+      this.#itemStart = this.#output.length;
+      this.#written = 0;
+    }
+    this.#output.push(`<${name}${formatAttributes(this.#attributes)}>`);
+    this.#push(name, name, false);
+    if (isEmpty) this.#closeDownTo(this.#open.size - 1);
+  }
+
+  #openLeaf(name: string, { endName, end, isEmpty }: { endName: string; end: number; isEmpty: boolean }): void {
+    const max = this.#itemStart === null ? MAX_LEAVES_OUTSIDE : MAX_LEAVES_PER_ITEM;
+    if (++this.#written > max) this.#push(endName, null, isEmpty);
+    else {
+      this.#leaves++;
+      this.#leaf = {
+        ...{ name, endName, start: end, text: '', hasMarkup: false, depth: 0 },
+        attributes: withOwnBase(this.#attributes),
+      };
+      if (isEmpty) this.#endLeaf(end);
+    }
+  }
+
+  #push(name: string, written: string | null, isEmpty: boolean): void {
+    if (!isEmpty) this.#open.push({ name, written });
+  }
+
+  /** Whether a start tag with this name means that the leaf's end tag is missing. */
+  #endsLeaf(name: string): boolean {
+    if (this.#isItem(name)) return true;
+    const leaf = this.#leaf;
+    return leaf !== null && FLAT_LEAVES.has(leaf.endName) && this.#vocabulary.leaves.has(name);
+  }
+
+  #closeOpenItem(): void {
+    const index = this.#open.findIndex((element) => this.#isItem(element.name));
+    if (index !== -1) this.#closeDownTo(index);
+    // A skipped element without an end tag must not swallow the following items.
+    const skipped = this.#open.findIndex((element) => element.written === null);
+    if (skipped !== -1) this.#closeDownTo(skipped);
+  }
+
+  #close(start: number, end: number): void {
+    if (this.#root === null || end - start > MAX_NAME_LENGTH) return;
+    const name = this.#namespaces.canonical(this.#source.slice(start, end).trim().toLowerCase(), this.#root);
+    const leaf = this.#leaf;
+    const tagStart = this.#source.lastIndexOf('<', start);
+    if (leaf !== null && name === leaf.endName) {
+      if (leaf.depth === 0) this.#endLeaf(tagStart);
+      else leaf.depth--;
+      return;
+    }
+    const index = this.#open.indexOf(name);
+    if (index === -1) return;
+    this.#endLeaf(tagStart);
+    this.#closeDownTo(index);
+  }
+
+  #closeDownTo(depth: number): void {
+    while (this.#open.size > depth) {
+      const element = this.#open.pop();
+      if (element === undefined || element.written === null) continue;
+      this.#output.push(`</${element.written}>`);
+      if (this.#isItem(element.name)) this.#itemStart = null;
+    }
+  }
+
+  #addText(start: number, end: number, kind: 'text' | 'cdata'): void {
+    const leaf = this.#leaf;
+    if (leaf === null || leaf.hasMarkup) return;
+    const leftLength = MAX_TEXT_LENGTH - leaf.text.length;
+    if (leftLength <= 0) return;
+    const piece = this.#source.slice(start, Math.min(end, start + leftLength));
+    // The feed parser resolves `&`: it knows HTML's entities and keeps unknown ones.
+    leaf.text += kind === 'cdata' ? formatVerbatim(piece) : piece.replaceAll('<', '&lt;').slice(0, leftLength);
+  }
+
+  #endLeaf(end: number): void {
+    const leaf = this.#leaf;
+    if (leaf === null) return;
+    this.#leaf = null;
+    const source = this.#source.slice(leaf.start, Math.min(end, leaf.start + MAX_TEXT_LENGTH));
+    this.#output.push(formatLeaf(leaf, source));
+  }
+}

@@ -1,0 +1,49 @@
+// Reads the body of a response, decompressed and bounded: decompression bombs and endless streams are cut at the limit.
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+
+/** The decompressed body up to `maxBytes`; `isTruncated` if there was more, or the rest was unreadable. Never rejects. */
+export async function readBody(
+  response: IncomingMessage,
+  maxBytes: number,
+): Promise<{ body: Buffer; isTruncated: boolean }> {
+  const decompress = decompressorFor(response.headers['content-encoding']?.trim().toLowerCase());
+  // An error of either stream ends both; the reader receives it.
+  const stream = decompress === undefined ? response : pipeline(response, decompress, () => {});
+  const chunks: Buffer[] = [];
+  let leftBytes = maxBytes;
+  let isTruncated = false;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(0, leftBytes));
+      leftBytes -= chunk.length;
+      // Leaving the loop destroys the stream, and with it an endless decompression.
+      if (leftBytes < 0) {
+        isTruncated = true;
+        break;
+      }
+    }
+  } catch (error) {
+    // No compressed bytes at all: a 304 may carry `content-encoding` without a body, and is complete.
+    const isEmpty = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' && decompress?.bytesWritten === 0;
+    isTruncated = !isEmpty || !response.complete;
+  }
+  return { body: Buffer.concat(chunks), isTruncated };
+}
+
+function decompressorFor(encoding: string | undefined) {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'br':
+      return createBrotliDecompress();
+    case 'deflate':
+      return createInflate();
+    case 'zstd':
+      return createZstdDecompress();
+    default:
+      return undefined;
+  }
+}

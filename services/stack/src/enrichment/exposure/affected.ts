@@ -1,0 +1,181 @@
+// Lists over all exposures: advisories that possibly affect any domain, and the domains of each.
+import { byUrgency, type Entry, type EntryFilter, type RowCounts } from '@strata/advisories';
+import { type DomainIndex, type DomainSet, inNameOrder } from '@strata/analytics';
+import { EventLoopBudget } from '../event-loop-budget.ts';
+import type { Exposure, Exposures } from './exposures.ts';
+import { NO_VERSION, unionOf } from './product-uses.ts';
+
+export interface AffectedFilter extends EntryFilter {
+  readonly match?: 'version' | 'product' | undefined;
+  /** Any id of an advisory, case-insensitive. */
+  readonly advisory?: string | undefined;
+  readonly domain?: string | undefined;
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface AffectedRow extends Exposure {
+  /** Number of the domain. */
+  readonly domain: number;
+}
+
+export interface Affected {
+  /** Number of matching rows. */
+  readonly total: number;
+  /** Number of domains in these rows; one with both kinds is counted in `version`. */
+  readonly domains: { readonly version: number; readonly product: number };
+  readonly rows: readonly AffectedRow[];
+}
+
+const KINDS = ['version', 'product'] as const;
+
+interface Deps {
+  readonly exposures: Exposures;
+  readonly index: DomainIndex;
+}
+
+/** Advisories that possibly affect any domain, most urgent first. */
+export async function listAdvisories(
+  deps: Deps,
+  filter: Pick<AffectedFilter, keyof EntryFilter | 'advisory'>,
+  { limit, offset }: Page,
+): Promise<{ readonly total: number; readonly entries: readonly Entry[] }> {
+  const { rows } = await countRows(deps, filter);
+  const matching = deps.exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
+  return { total: matching.length, entries: matching.slice(offset, offset + limit) };
+}
+
+/** Most urgent advisories first; within an advisory affected domains first, by product, then by name. */
+export async function listAffected(deps: Deps, filter: AffectedFilter, page: Page): Promise<Affected> {
+  return filter.domain === undefined ? affectedOfAll(deps, filter, page) : affectedOfOne(deps, filter, page);
+}
+
+function affectedOfOne({ exposures, index }: Deps, filter: AffectedFilter, { limit, offset }: Page): Affected {
+  const domain = filter.domain === undefined ? undefined : index.names.find(filter.domain);
+  const requested = requestedBy(exposures, filter);
+  const matchesFilter = ({ entry, isAffected }: Exposure) =>
+    fits(entry, filter) &&
+    (filter.match === undefined || (filter.match === 'version') === isAffected) &&
+    (requested === undefined || requested.has(entry.number));
+  const all = domain === undefined ? [] : exposures.ofDomain(domain).filter(matchesFilter);
+  const ordered = all.toSorted(
+    (a, b) =>
+      byUrgency(a.entry, b.entry) ||
+      Number(b.isAffected) - Number(a.isAffected) ||
+      a.entry.products.indexOf(a.product) - b.entry.products.indexOf(b.product),
+  );
+  const hasVersion = all.some((each) => each.isAffected);
+  return {
+    total: all.length,
+    domains: { version: Number(hasVersion), product: Number(!hasVersion && all.length > 0) },
+    rows: ordered.slice(offset, offset + limit).map((each) => ({ ...each, domain: domain ?? 0 })),
+  };
+}
+
+async function affectedOfAll(deps: Deps, filter: AffectedFilter, { limit, offset }: Page): Promise<Affected> {
+  const { advisories } = deps.exposures;
+  const { rows, sets } = await countRows(deps, filter);
+  const found: AffectedRow[] = [];
+  let total = 0;
+  for (const entry of advisories.inOrder()) {
+    const count = rowsOf(rows, entry.number);
+    // Names are resolved only for the rows of the page.
+    if (count > 0 && total + count > offset && found.length < limit) {
+      const skip = Math.max(0, offset - total);
+      found.push(...rowsOfEntry(deps, entry, filter, { offset: skip, limit: limit - found.length }));
+    }
+    total += count;
+  }
+  const max = deps.index.names.limit;
+  const version = unionOf(sets.version, max);
+  const product = unionOf(sets.product, max);
+  return { total, domains: { version: version.size, product: product.andNot(version).size }, rows: found };
+}
+
+/** The number of rows of each advisory, in one pass over the verdicts of every observed build. */
+async function countRows({ exposures }: Deps, filter: Omit<AffectedFilter, 'domain'>) {
+  const { match } = filter;
+  const { advisories } = exposures;
+  const rows: RowCounts = { version: new Uint32Array(advisories.limit), product: new Uint32Array(advisories.limit) };
+  const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
+  const requested = requestedBy(exposures, filter);
+  if (requested === undefined) {
+    const of = advisories.marked(filter);
+    const budget = new EventLoopBudget();
+    for (const product of advisories.products) {
+      await budget.yieldIfSpent();
+      for (const { build, domains } of exposures.usesOf(product)) {
+        const has = advisories.verdictsOf(product, build).countInto(rows, domains.size, of);
+        if (has.hasVersion) sets.version.push(domains);
+        if (has.hasProduct) sets.product.push(domains);
+      }
+    }
+  } else {
+    for (const entry of requested.values()) {
+      if (fits(entry, filter)) countEntry(exposures, entry, { rows, sets });
+    }
+  }
+  for (const kind of KINDS) {
+    if (match === undefined || match === kind) continue;
+    rows[kind].fill(0);
+    sets[kind] = [];
+  }
+  return { rows, sets };
+}
+
+function fits({ advisory, exploited }: Entry, { severity, isExploited }: EntryFilter): boolean {
+  return (
+    (severity === undefined || advisory.severity === severity) &&
+    (isExploited === undefined || (exploited !== null) === isExploited)
+  );
+}
+
+/** A domain with two products of an advisory has two rows. */
+function countEntry(
+  exposures: Exposures,
+  entry: Entry,
+  { rows, sets }: { readonly rows: RowCounts; readonly sets: Readonly<Record<(typeof KINDS)[number], DomainSet[]>> },
+): void {
+  for (const product of entry.products) {
+    const of = exposures.domainsOf(entry, [product]);
+    for (const kind of KINDS) {
+      rows[kind][entry.number] = (rows[kind][entry.number] as number) + of[kind].size;
+      sets[kind].push(of[kind]);
+    }
+  }
+}
+
+function rowsOfEntry(
+  { exposures, index }: Deps,
+  entry: Entry,
+  { match }: AffectedFilter,
+  { limit, offset }: Page,
+): AffectedRow[] {
+  const found: AffectedRow[] = [];
+  let skip = offset;
+  for (const kind of KINDS) {
+    if (match && kind !== match) continue;
+    for (const product of entry.products) {
+      const set = exposures.domainsOf(entry, [product])[kind];
+      const page = inNameOrder(index, set, { offset: skip, limit: limit - found.length });
+      for (const domain of page) {
+        const build = index.buildOf(domain, product) ?? NO_VERSION;
+        found.push({ entry, product, build, isAffected: kind === 'version', domain });
+      }
+      skip = Math.max(0, skip - set.size);
+      if (found.length >= limit) return found;
+    }
+  }
+  return found;
+}
+
+const rowsOf = ({ version, product }: RowCounts, number: number): number =>
+  (version[number] ?? 0) + (product[number] ?? 0);
+
+/** The requested advisories by number; undefined: all. */
+function requestedBy({ advisories }: Exposures, { advisory }: AffectedFilter): ReadonlyMap<number, Entry> | undefined {
+  return advisory === undefined ? undefined : new Map(advisories.named(advisory).map((entry) => [entry.number, entry]));
+}

@@ -1,0 +1,118 @@
+// Publishes advisories: new or exploited ones of products in use, and domains that become exposed to exploited ones. Each is
+// published once across restarts: an alert is stored before its event, and the store deduplicates events. After a crash all of them
+// are processed again, and only missing ones are written.
+import type { Entry } from '@strata/advisories';
+import type { DomainIndex } from '@strata/analytics';
+import type { DomainChanged, FeedService, Store, StoredEvent } from '@strata/store';
+import { exploitedAlert } from '../../alerts/alerts.ts';
+import type { KnownNames } from '../../index/known-names.ts';
+import { EventLoopBudget } from '../event-loop-budget.ts';
+import type { Exposure, Exposures } from './exposures.ts';
+import type { ObservedService } from './product-uses.ts';
+
+export interface AnnouncementDeps {
+  readonly store: Store;
+  readonly index: DomainIndex;
+  readonly exposures: Exposures;
+  readonly names: KnownNames;
+  /** The clock of the history. */
+  readonly now: () => Date;
+  /** Called after an alert is stored. */
+  readonly onAlert: () => void;
+}
+
+const DAY_MS = 86_400_000;
+/** An older advisory is not published as new, unless it is exploited. */
+const NEWS_MS = 30 * DAY_MS;
+/** Further domains within this time update the same alert. */
+const QUIET_MS = 7 * DAY_MS;
+/** A changed score does not raise the alert again, regardless of its age. */
+const FOREVER_MS = 100_000 * DAY_MS;
+
+/** Publishes changed advisories of products in use; exploited ones also raise an alert. */
+export async function announceAdvisories(entries: readonly Entry[], deps: AnnouncementDeps): Promise<void> {
+  const newsSince = deps.now().getTime() - NEWS_MS;
+  const budget = new EventLoopBudget();
+  for (const entry of entries) {
+    if (!entry.exploited && Date.parse(entry.advisory.published) < newsSince) continue;
+    await budget.yieldIfSpent();
+    const { version, product } = deps.exposures.countsOf(entry);
+    if (version + product === 0) continue;
+    if (entry.exploited) await raiseAlert(entry, FOREVER_MS, deps);
+    await publish(entry, entry.exploited ? 'exploited' : 'published', deps);
+  }
+}
+
+/** The exploited advisories of a domain after a scan. */
+export interface Reach {
+  /** Exploited advisories that possibly affect it. */
+  readonly touching: readonly Entry[];
+  /** Those of them that affect the current services but not the previous ones. */
+  readonly exposed: readonly Entry[];
+}
+
+/** Derived from the event alone, which includes the previous services: the result is the same after a restart. */
+export function reachOf({ services, shownBefore }: DomainChanged, exposures: Exposures): Reach {
+  const exploited = exposures.ofServices(services.map(observedService)).filter(({ entry }) => entry.exploited);
+  const touching = [...new Set(exploited.map(({ entry }) => entry))];
+  if (shownBefore === undefined) return { touching, exposed: [] };
+  const before = affectedBy(exposures.ofServices(shownBefore.map(observedService)));
+  return { touching, exposed: [...affectedBy(exploited)].filter((entry) => !before.has(entry)) };
+}
+
+const observedService = ([, provider, confidence, version = null, platform = null]: FeedService): ObservedService => ({
+  provider,
+  confidence,
+  version,
+  platform,
+});
+
+/** Raises alerts for the exposures that scans found, once per advisory with the totals. */
+export async function raiseReachAlerts(reach: readonly Reach[], deps: AnnouncementDeps): Promise<void> {
+  const exposed = new Set(reach.flatMap((each) => each.exposed));
+  for (const entry of new Set(reach.flatMap(({ touching }) => touching))) {
+    await raiseAlert(entry, exposed.has(entry) ? QUIET_MS : FOREVER_MS, deps);
+    await publish(entry, 'exploited', deps);
+  }
+}
+
+/** Publishes a domain's new exposures; those of its first scan are not new. */
+export async function announceDomain(
+  { seq, domain, at }: Pick<StoredEvent, 'seq' | 'domain' | 'at'>,
+  { domainId }: DomainChanged,
+  { exposed }: Reach,
+  { store }: Pick<AnnouncementDeps, 'store'>,
+): Promise<void> {
+  if (exposed.length === 0) return;
+  const advisoryIds = exposed.map(({ advisory }) => advisory.id);
+  await store.advisories.tell(`exposed ${seq}`, {
+    kind: 'domain-exposed',
+    at,
+    domain,
+    payload: { domainId, advisoryIds },
+  });
+}
+
+const affectedBy = (all: readonly Exposure[]): ReadonlySet<Entry> =>
+  new Set(all.filter(({ isAffected }) => isAffected).map(({ entry }) => entry));
+
+async function publish(
+  entry: Entry,
+  reason: 'published' | 'exploited',
+  { store, now }: AnnouncementDeps,
+): Promise<void> {
+  const { id } = entry.advisory;
+  await store.advisories.tell(`${reason} ${id}`, {
+    kind: 'advisory-touched',
+    at: now(),
+    domain: '',
+    payload: { advisoryId: id, reason },
+  });
+}
+
+async function raiseAlert(entry: Entry, quietMs: number, deps: AnnouncementDeps): Promise<void> {
+  const { store, exposures, names, now, onAlert } = deps;
+  const counts = exposures.countsOf(entry);
+  const isWritten = await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs });
+  if (isWritten) onAlert();
+}

@@ -1,0 +1,56 @@
+// Lists changes over all domains, with the names of the domains.
+import type { Category } from '@strata/detect';
+import type { ChangeFilter, CustomerFilter, ListedChange, Page } from '@strata/store';
+import type { StackApp } from '../context.ts';
+
+export interface NamedChange extends ListedChange {
+  readonly domain: string;
+}
+
+/**
+ * Newest first. Names come from the index, since the store would need a random read for each; only domains that are missing in the
+ * index are read from the store.
+ */
+export async function listedChanges(
+  app: Pick<StackApp, 'store' | 'index'>,
+  filter: ChangeFilter,
+  page: Page,
+): Promise<NamedChange[]> {
+  return withNames(app, await app.store.lists.changes(filter, page));
+}
+
+async function withNames<C extends ListedChange>(
+  { store, index }: Pick<StackApp, 'store' | 'index'>,
+  changes: readonly C[],
+): Promise<(C & NamedChange)[]> {
+  const unknown = changes.map(({ domainId }) => domainId).filter((id) => !index.names.has(id));
+  const newer = await store.lists.namesOf(unknown);
+  return changes.map((change) => ({
+    ...change,
+    domain: newer.get(change.domainId) ?? index.names.name(change.domainId),
+  }));
+}
+
+/** A new or lost customer, with the providers that it used before or uses now. */
+export interface Customer extends NamedChange {
+  readonly moves: readonly { readonly category: Category; readonly provider: string }[];
+}
+
+/** New or lost customers of a provider, last confirmed first. Changes with the same confirmation identify the previous or new provider. */
+export async function listedCustomers(
+  app: Pick<StackApp, 'store' | 'index'>,
+  filter: CustomerFilter,
+  page: Page,
+): Promise<Customer[]> {
+  const changes = await app.store.lists.customers(filter, page);
+  const moves = await app.store.lists.movesOf(filter, changes);
+  const keyOf = ({ domainId, confirmedAt }: ListedChange) => `${domainId} ${confirmedAt.getTime()}`;
+  const byStep = Map.groupBy(moves, keyOf);
+  return (await withNames(app, changes)).map((change) => ({
+    ...change,
+    moves: (byStep.get(keyOf(change)) ?? []).flatMap(({ category, from, to }) => {
+      const provider = filter.direction === 'in' ? from : to;
+      return provider === null ? [] : [{ category, provider }];
+    }),
+  }));
+}

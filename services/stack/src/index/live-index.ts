@@ -1,0 +1,260 @@
+// The index over all domains in a running service: loaded from its snapshot or built from the store, then updated from the logs.
+import { DAY_MS, type DomainIndex, dayOf, FLOW_DAYS, IndexBuilder, type Touched } from '@strata/analytics';
+import type { FeedReader, Store, StoredEvent } from '@strata/store';
+import type { Logger } from 'pino';
+import { type ObservedService, servicesShown } from '../enrichment/exposure/product-uses.ts';
+import { loadIndex, saveIndex } from './index-file.ts';
+
+export interface LiveIndexDeps {
+  readonly store: Store;
+  readonly file: string;
+  readonly logger: Logger;
+  /** Called for each event after it is in the index, in order, with its effects. */
+  readonly onEvent: (event: StoredEvent, effects: EventEffects) => void;
+  /** Called for scans after they are counted, in order. */
+  readonly onScans: (scans: readonly CountedScan[]) => void;
+  /** Called after the index was rebuilt, because unread events or scans were deleted: anything may differ. */
+  readonly onRebuilt: () => void;
+}
+
+/** Milliseconds since the epoch. */
+export interface CountedScan {
+  readonly domain: string;
+  readonly at: number;
+}
+
+/** The effects of an event. */
+export interface EventEffects {
+  /** Cache tags of outdated answers. */
+  readonly tags: readonly string[];
+  readonly providers: readonly string[];
+  readonly newBuilds: Touched['newBuilds'];
+  /** The previous services of the domain; empty for its first scan. */
+  readonly shownBefore: readonly ObservedService[];
+}
+
+/** Events and scans per read. */
+const EVENTS_AT_ONCE = 1_000;
+const SCANS_AT_ONCE = 5_000;
+/** A snapshot is saved after this many events and at the end: limits the events that a start reads. */
+const SAVE_AFTER_EVENTS = 50_000;
+
+export class LiveIndex implements AsyncDisposable {
+  readonly #deps: LiveIndexDeps;
+  readonly #storeId: string;
+  readonly index: DomainIndex;
+  #running: Promise<void> | undefined;
+  #isRunRequested = false;
+  #unsaved = 0;
+  #saving: Promise<void> | undefined;
+
+  private constructor(deps: LiveIndexDeps, storeId: string, index: DomainIndex) {
+    this.#deps = deps;
+    this.#storeId = storeId;
+    this.index = index;
+  }
+
+  /** Opens the index and brings it up to date with the store. */
+  static async open(deps: LiveIndexDeps): Promise<LiveIndex> {
+    const { store, file, logger } = deps;
+    const storeId = await store.feed.storeId();
+    const startedAt = performance.now();
+    const loaded = await loadIndex(file, storeId).catch((error: unknown) => ({ why: String(error), index: undefined }));
+    const isUsable = loaded.index !== undefined && (await store.feed.reaches(loaded.index.position));
+    const index = isUsable && loaded.index ? loaded.index : await build(store);
+    const live = new LiveIndex(deps, storeId, index);
+    if (!isUsable) live.#unsaved = SAVE_AFTER_EVENTS;
+    await live.catchUp();
+    logger.info(
+      {
+        domains: index.size,
+        ms: Math.round(performance.now() - startedAt),
+        from: isUsable ? 'snapshot' : 'store',
+        ...(isUsable ? {} : { snapshot: 'why' in loaded ? loaded.why : 'the event log no longer reaches back to it' }),
+      },
+      'index ready',
+    );
+    return live;
+  }
+
+  /**
+   * Applies new events and scans. Resolves when everything committed before the call is in the index; calls during a run share one
+   * more run.
+   */
+  async catchUp(): Promise<void> {
+    if (this.#running) {
+      this.#isRunRequested = true;
+      return this.#running;
+    }
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    do {
+      this.#isRunRequested = false;
+      while (await this.#applyEvents());
+      while (await this.#applyScans());
+    } while (this.#isRunRequested);
+    if (this.#unsaved >= SAVE_AFTER_EVENTS) this.#saving ??= this.save().finally(() => (this.#saving = undefined));
+  }
+
+  /** Returns whether there may be more. */
+  async #applyEvents(): Promise<boolean> {
+    const { index } = this;
+    const events = await this.#deps.store.eventsSince(index.position.seq, EVENTS_AT_ONCE);
+    if (events.length > 0 && (await this.#isRebuilt())) return true;
+    for (const event of events) {
+      const effects = apply(index, event);
+      index.position = { ...index.position, seq: event.seq };
+      this.#deps.onEvent(event, effects);
+    }
+    this.#unsaved += events.length;
+    return events.length === EVENTS_AT_ONCE;
+  }
+
+  async #applyScans(): Promise<boolean> {
+    const { index } = this;
+    const scans = await this.#deps.store.feed.scansSince(index.position.scanId, SCANS_AT_ONCE);
+    if (scans.length > 0 && (await this.#isRebuilt())) return true;
+    for (const { id, domainId, at, state, rulebook } of scans) {
+      // An unmeasured scan did not observe the domain.
+      const measured = state === 'unmeasured' ? 0 : 1;
+      if (measured) index.touch(domainId, at);
+      index.history.addScans(dayOf(at), { scans: 1, measured, rulebook });
+      index.position = { ...index.position, scanId: id };
+    }
+    const { names } = index;
+    if (scans.length > 0) this.#deps.onScans(scans.map(({ domainId, at }) => ({ domain: names.name(domainId), at })));
+    return scans.length === SCANS_AT_ONCE;
+  }
+
+  /** Rebuilds the index if rows after its position were deleted, for example if this process was stopped for longer than the retention. */
+  async #isRebuilt(): Promise<boolean> {
+    const { store, logger, onRebuilt } = this.#deps;
+    if (await store.feed.reaches(this.index.position)) return false;
+    logger.warn(
+      { position: this.index.position },
+      'events after the position of the index were deleted: rebuilding it',
+    );
+    this.index.replaceWith(await build(store));
+    this.#unsaved = SAVE_AFTER_EVENTS;
+    onRebuilt();
+    return true;
+  }
+
+  /** Failures are only logged: the index can be rebuilt. */
+  async save(): Promise<void> {
+    const { file, logger } = this.#deps;
+    try {
+      this.#unsaved = 0;
+      await saveIndex(file, this.index, this.#storeId);
+    } catch (error) {
+      logger.error({ err: error }, 'the index could not be saved');
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#running?.catch(() => {});
+    await this.#saving;
+    if (this.#unsaved > 0) await this.save();
+  }
+}
+
+async function build(store: Store): Promise<DomainIndex> {
+  const builder = new IndexBuilder();
+  const reader: FeedReader = {
+    domains: (batch) => {
+      for (const domain of batch) builder.put(domain);
+    },
+    changeDays: (batch) => {
+      for (const day of batch) builder.addChanges(day);
+    },
+    migrations: (batch) => {
+      for (const migration of batch) builder.addMigration(migration);
+    },
+    scanDays: (days) => {
+      for (const { day, ...scans } of days) builder.addScans(day, scans);
+    },
+  };
+  const position = await store.feed.readAll(reader, { migrationDays: FLOW_DAYS });
+  return builder.build(position);
+}
+
+function apply(index: DomainIndex, event: StoredEvent): EventEffects {
+  switch (event.kind) {
+    case 'domain-changed': {
+      const { payload } = event;
+      const shownBefore = payload.isFirst ? [] : servicesShown(index, payload.domainId);
+      const touched = index.put({ ...payload, id: payload.domainId, name: event.domain });
+      const { providers, categories, newBuilds } = touched;
+      const stale = [...tags.domains, ...providers.map(tags.provider), ...categories.map(tags.category)];
+      return { tags: stale, providers, newBuilds, shownBefore };
+    }
+    case 'domain-removed': {
+      const shownBefore = servicesShown(index, event.payload.domainId);
+      const { providers = [], categories = [] } = index.remove(event.payload.domainId) ?? {};
+      const stale = [...tags.domains, ...providers.map(tags.provider), ...categories.map(tags.category)];
+      return { tags: stale, providers, newBuilds: [], shownBefore };
+    }
+    case 'change-confirmed': {
+      const { from, to } = event.payload;
+      index.history.add(event.payload);
+      return touching([...tags.changes, ...[from, to].filter((provider) => provider !== null).map(tags.provider)]);
+    }
+    case 'posture-regressed':
+    case 'advisory-touched':
+    case 'domain-exposed':
+      return touching(tags.alerts);
+    case 'anomaly-found':
+      return touching([...tags.anomalies, ...tags.alerts]);
+    default:
+      return event satisfies never;
+  }
+}
+
+const touching = (stale: readonly string[]): EventEffects => ({
+  tags: stale,
+  providers: [],
+  newBuilds: [],
+  shownBefore: [],
+});
+
+/**
+ * Minimum age before an aggregate is recomputed. Together with the poll interval of a quarter of a second and the time for an answer,
+ * every commit of any process is visible within a second.
+ */
+export const MAX_STALE_MS = 600;
+
+/** Cache tags: the data that an answer depends on. */
+export const tags = {
+  /** Any domain: its services, its posture, or its existence. */
+  domains: ['domains'],
+  /** Confirmed changes. */
+  changes: ['changes'],
+  scans: ['scans'],
+  alerts: ['alerts'],
+  anomalies: ['anomalies'],
+  /** Whether the status of advisories is known. */
+  enrichment: ['enrichment'],
+  /** Any advisory of a known product. */
+  advisories: ['advisories'],
+  /** Advisories of one product. */
+  advisoriesOf: (product: string) => `advisories:${product}`,
+  /** Events of the public stream. */
+  stream: ['stream'],
+  /** Mentions: of any domain; of any domain after a recount; of one domain. */
+  mentions: ['mentions'],
+  mentionsOfAny: ['mentions-of-any'],
+  mentionsOf: (domain: string) => `mentions:${domain}`,
+  /** Polls of feeds. */
+  polls: ['polls'],
+  /** A domain that uses the provider, or used it until the change. */
+  provider: (provider: string) => `provider:${provider}`,
+  category: (category: string) => `category:${category}`,
+} as const;
+
+/** The ISO date of a day number. */
+export const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);

@@ -1,0 +1,77 @@
+// The notary of the service: signs bodies, and returns them after their receipt is durable in the log.
+import { generateKeyPairSync, sign } from 'node:crypto';
+import type { Notary } from '@strata/http';
+import { type LogWitnesses, openSignedLedger, type SharedLedger, type SignedLedger } from '@strata/log';
+import { type IssueOptions, issueDetachedReceipt, issueReceipt, type Signer } from '@strata/receipts';
+import type { Store } from '@strata/store';
+import { createSignOnce } from './sign-once.ts';
+
+export const KEY_SET_PATH = '/.well-known/stack-keys.json';
+
+export interface Ledger extends SignedLedger {
+  readonly notary: Notary;
+  /** Signs with an ephemeral key and does not log: for warm-up answers that are never sent. */
+  readonly rehearsal: Notary;
+}
+
+export interface LedgerOptions {
+  readonly dataDirectory: string;
+  /** The log's permanent name in its checkpoints. */
+  readonly origin: string;
+  readonly now: () => Date;
+  /** A shared database also contains the log. */
+  readonly store: Pick<Store, 'ledger' | 'ledgerCheckpoint' | 'texts'>;
+  /** Set in processes that serve the ledger. */
+  readonly witnesses?: LogWitnesses | undefined;
+}
+
+/** Opens both keyrings below the data directory, and the log there or in the database; creates them on first start. */
+export async function openLedger({ dataDirectory, origin, now, store, witnesses }: LedgerOptions): Promise<Ledger> {
+  const shared = store.ledger && sharedLedgerOf(store.ledger);
+  const signed = await openSignedLedger({
+    ...{ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now, shared },
+    ...{ checkpointCopy: store.ledgerCheckpoint(origin), witnesses },
+  });
+  const ephemeral = ephemeralSigner();
+  const { log } = signed;
+  const signing = createSigning(signed.issuing, (leaf) => log.append(leaf));
+  const rehearsing = createSigning(
+    () => ({ ...signed.issuing(), signer: ephemeral }),
+    async () => {},
+  );
+  const keyId = () => signed.signer.keyId;
+  return {
+    ...signed,
+    notary: { ...signing, signOnce: createSignOnce({ sign: signing.sign, log, keyId, texts: store.texts }) },
+    rehearsal: { ...rehearsing, signOnce: rehearsing.sign },
+  };
+}
+
+/** The store's tables in the form that the log expects. */
+export function sharedLedgerOf({ log, keys }: NonNullable<Store['ledger']>): SharedLedger {
+  return { place: { turns: log, rows: log }, keys };
+}
+
+/** Signs with the current key; returns after the leaf is appended. */
+function createSigning(
+  issuing: () => IssueOptions,
+  append: (leaf: Uint8Array) => Promise<unknown>,
+): Omit<Notary, 'signOnce'> {
+  return {
+    async sign(body) {
+      const issued = issueReceipt(body, issuing());
+      await append(issued.leaf);
+      return issued.body;
+    },
+    async signBytes(content, contentType) {
+      const issued = issueDetachedReceipt(content, contentType, issuing());
+      await append(issued.leaf);
+      return issued.provenance;
+    },
+  };
+}
+
+function ephemeralSigner(): Signer {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return { keyId: 'rehearsal', sign: (bytes) => sign(null, bytes, privateKey) };
+}

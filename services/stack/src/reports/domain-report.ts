@@ -1,0 +1,112 @@
+// The API representation of a domain and its changes.
+import { CATEGORIES, KINDS, ROLES, SOURCES, sentenceOf } from '@strata/detect';
+import type { StoredChange, StoredProfile } from '@strata/store';
+import { z } from 'zod';
+import { OpenAdvisoriesSchema } from '../enrichment/exposure/advisory-report.ts';
+import type { KnownNames } from '../index/known-names.ts';
+import { MeasurementSchema, SecuritySchema, securityReport } from './security-report.ts';
+
+const Time = z.iso.datetime();
+const Confidence = z.enum(['high', 'medium', 'low']);
+export const ServiceSchema = z
+  .object({
+    category: z.enum(CATEGORIES),
+    role: z.enum(Object.values(ROLES) as [string, ...string[]]).describe('The role of the provider.'),
+    provider: z.string(),
+    provider_id: z.string(),
+    confidence: Confidence,
+    first_seen: Time,
+    last_seen: Time,
+    version: z.string().nullable().describe('As shown by a header or the page.'),
+    platform: z.string().nullable().describe('The platform of the version, if shown: `ubuntu`.'),
+    evidence: z.array(z.object({ source: z.enum(SOURCES), value: z.string(), rule: z.string() })),
+    explanation: z.string().describe('The reason for the claim, in one sentence.'),
+    kinds: z.array(z.enum(KINDS)).describe('Kinds of the provider, more specific than the category.'),
+  })
+  .meta({ id: 'Service' });
+
+export const DomainReportSchema = z.object({
+  domain: z.string(),
+  scanned_at: Time,
+  state: z.enum(['active', 'parked', 'nonexistent', 'unmeasured']),
+  sector: z.string(),
+  sector_source: z
+    .enum(['list', 'suffix', 'page'])
+    .nullable()
+    .describe("Source of the sector: the operator's list, the suffix, or the home page."),
+  services: z.array(ServiceSchema),
+  security: SecuritySchema,
+  roles: z.record(z.string(), MeasurementSchema).describe('Measurement status of each role in the last scan.'),
+  redirects_to: z.string().nullable(),
+  advisories: OpenAdvisoriesSchema,
+  rulebook: z.string().describe('Version of the rulebook that evaluated the evidence.'),
+});
+
+export const ChangeSchema = z
+  .object({
+    id: z.string(),
+    at: Time.describe('Time of the first observation.'),
+    confirmed_at: Time.describe('Time of the second, confirming observation.'),
+    category: z.enum(CATEGORIES),
+    role: z.string(),
+    type: z.enum(['added', 'removed', 'migrated', 'reclassified']),
+    from: z.string().nullable(),
+    to: z.string().nullable(),
+    from_id: z.string().nullable(),
+    to_id: z.string().nullable(),
+    confidence: Confidence,
+    importance: z.enum(['high', 'medium', 'low']),
+  })
+  .meta({ id: 'Change' });
+
+export function domainReport(
+  profile: StoredProfile,
+  { names, advisories }: { readonly names: KnownNames; readonly advisories: z.input<typeof OpenAdvisoriesSchema> },
+): z.input<typeof DomainReportSchema> {
+  return {
+    domain: profile.domain,
+    scanned_at: profile.scannedAt.toISOString(),
+    state: profile.state,
+    sector: profile.sector,
+    sector_source: profile.sectorSource ?? null,
+    services: [...profile.services]
+      .sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category) || b.score - a.score)
+      .map((service) => ({
+        category: service.category,
+        role: service.role,
+        provider: names.nameOf(service.provider),
+        provider_id: service.provider,
+        confidence: service.confidence,
+        first_seen: service.firstSeen.toISOString(),
+        last_seen: service.lastSeen.toISOString(),
+        version: service.version,
+        platform: service.platform,
+        evidence: service.evidence.map(({ source, value, rule }) => ({ source, value, rule })),
+        explanation: sentenceOf(service, names.nameOf(service.provider)),
+        kinds: [...names.kindsOf(service.provider)],
+      })),
+    security: securityReport(profile.security, profile.scannedAt),
+    roles: profile.roles,
+    redirects_to: profile.redirectsTo,
+    advisories,
+    rulebook: profile.rulebook,
+  };
+}
+
+export function changeReport(change: StoredChange, names: KnownNames): z.input<typeof ChangeSchema> {
+  const name = (id: string | null) => (id === null ? null : names.nameOf(id));
+  return {
+    id: change.id,
+    at: change.at.toISOString(),
+    confirmed_at: change.confirmedAt.toISOString(),
+    category: change.category,
+    role: change.role,
+    type: change.type,
+    from: name(change.from),
+    to: name(change.to),
+    from_id: change.from,
+    to_id: change.to,
+    confidence: change.confidence,
+    importance: change.importance,
+  };
+}

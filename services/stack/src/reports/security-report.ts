@@ -1,0 +1,295 @@
+// The API representation of a domain's security posture: each standard, the score by factors, and advice for the owner.
+import { explainFactor, FACTORS, type Measurement, type Posture } from '@strata/detect';
+import { z } from 'zod';
+
+export const MeasurementSchema = z.enum(['observed', 'absent', 'unmeasured', 'blocked']).meta({
+  id: 'Measurement',
+  description: 'absent: measured and not present; unmeasured: the lookup failed; blocked: access was denied.',
+});
+
+const Time = z.iso.datetime();
+const Policy = z.enum(['none', 'quarantine', 'reject']).nullable();
+const All = z.enum(['-all', '~all', '?all', '+all']).nullable();
+/** Reasons why an intended record is invalid. */
+const RECORD_PROBLEMS = ['several-records', 'unreadable-record'] as const;
+const present = { status: MeasurementSchema, has_record: z.boolean().nullable() };
+
+const SpfSchema = z.object({
+  status: MeasurementSchema,
+  result: z
+    .enum(['valid', 'none', 'permerror', 'unmeasured'])
+    .describe('permerror: receivers that evaluate the complete policy get a permanent error.'),
+  record: z.string().nullable(),
+  all: All.describe('The `all` term of the record.'),
+  evaluation: z
+    .enum(['valid', 'invalid', 'unknown', 'none', 'unmeasured'])
+    .describe('Result for the policy with its includes; unknown: the lookup of an include failed.'),
+  effective_all: All.describe('The effective `all` term, through `redirect=`.'),
+  is_open: z.boolean().describe('Any host may send.'),
+  lookups: z.int().describe('Terms that cause lookups: at most ten are allowed (RFC 7208, 4.6.4).'),
+  void_lookups: z
+    .int()
+    .describe('Terms without an answer, as far as known: at most two are allowed (RFC 7208, 4.6.4).'),
+  authorized_ipv4: z.int().describe('Addresses authorized by `ip4` terms.'),
+  is_dynamic: z.boolean().describe('Has terms with macros, which depend on the sender and were not resolved.'),
+  problems: z.array(z.object({ code: z.string(), at: z.string(), term: z.string() })),
+  senders: z
+    .array(z.object({ host: z.string(), depth: z.int() }))
+    .describe('Hosts that the policy refers to; depth: the number of policies of other owners in between.'),
+});
+
+const DmarcSchema = z.object({
+  status: MeasurementSchema,
+  record: z.string().nullable(),
+  policy: Policy.describe(
+    'As evaluated by receivers: none if the published one is unreadable and reports are requested.',
+  ),
+  effective_policy: Policy.describe('The policy after `t=y` is applied.'),
+  subdomain_policy: Policy,
+  has_reporting: z.boolean(),
+  found_at: z.string().nullable().describe('The domain, or the parent whose record is in force (RFC 9989, 4.10).'),
+  effective_subdomain_policy: Policy,
+  nonexistent_policy: Policy,
+  effective_nonexistent_policy: Policy,
+  is_testing: z.boolean(),
+  reporting: z
+    .enum(['none', 'authorized', 'unauthorized', 'unknown'])
+    .describe('Whether the report hosts agree to receive reports (RFC 9990).'),
+  refusing_hosts: z.array(z.string()),
+  problems: z.array(z.object({ code: z.string(), term: z.string() })),
+});
+
+const DkimKeySchema = z.object({
+  selector: z.string(),
+  type: z.string(),
+  bits: z.int().nullable(),
+  is_testing: z.boolean(),
+  problem: z.enum(['revoked', 'unknown-type', 'unreadable', 'sha1-only', 'not-for-mail', 'weak', 'short']).nullable(),
+});
+
+const FactorSchema = z.object({
+  factor: z.enum(FACTORS),
+  finding: z.enum(['pass', 'partial', 'fail', 'unmeasured']),
+  points: z.number(),
+  possible: z.number().describe('Maximum points for what was measured.'),
+  weight: z.number().describe('Full points of the factor; 0: reported and not scored.'),
+  id: z.string().describe('Stable name of the finding.'),
+  issues: z.array(z.string()).describe('Everything that prevents full points, most severe first.'),
+  evidence: z.string().nullable(),
+  advice: z.string().nullable().describe('Recommended action for the owner; null if no action is needed.'),
+});
+
+export const SecuritySchema = z
+  .object({
+    spf: SpfSchema,
+    dmarc: DmarcSchema,
+    dkim: z.object({ status: MeasurementSchema, selectors: z.array(z.string()), keys: z.array(DkimKeySchema) }),
+    dnssec: z.object({
+      status: MeasurementSchema,
+      is_signed: z.boolean().nullable(),
+      algorithms: z.array(z.int()),
+      is_weak: z.boolean().nullable(),
+      validation: z.enum(['secure', 'insecure', 'bogus', 'unknown']),
+    }),
+    caa: z.object({
+      status: MeasurementSchema,
+      issuers: z.array(z.string()),
+      wildcard_issuers: z.array(z.string()),
+      is_restricted: z.boolean(),
+      has_incident_contact: z.boolean(),
+      unknown_critical: z.array(z.string()),
+      permits_issuer: z.boolean().nullable().describe("Whether the certificate's issuer is among them."),
+    }),
+    mta_sts: z.object({
+      ...present,
+      mode: z.enum(['enforce', 'testing', 'none']).nullable(),
+      max_age: z.int().nullable().describe('Seconds.'),
+      problem: z
+        .enum([...RECORD_PROBLEMS, 'bad-id', 'no-policy', 'bad-policy', 'mx-mismatch', 'short-max-age'])
+        .nullable(),
+    }),
+    tls_rpt: z.object({
+      ...present,
+      has_address: z.boolean().nullable(),
+      problem: z.enum(RECORD_PROBLEMS).nullable(),
+    }),
+    bimi: z.object({
+      ...present,
+      has_logo: z.boolean().nullable(),
+      has_certificate: z.boolean().nullable(),
+      is_eligible: z.boolean().nullable().describe('The DMARC policy is strict enough to show a logo.'),
+    }),
+    tls: z.object({
+      status: MeasurementSchema,
+      protocol: z.string().nullable(),
+      is_trusted: z.boolean().nullable(),
+      problem: z.string().nullable(),
+      valid_to: Time.nullable(),
+      issue: z
+        .enum([
+          'expired',
+          'not-yet-valid',
+          'name-mismatch',
+          'self-signed',
+          'untrusted-root',
+          'incomplete-chain',
+          'revoked',
+          'untrusted',
+        ])
+        .nullable(),
+      days_left: z.int().nullable().describe('Full days from the scan to the expiry of the certificate.'),
+    }),
+    hsts: z.object({
+      status: MeasurementSchema,
+      max_age: z.int().nullable().describe('Seconds.'),
+      includes_subdomains: z.boolean(),
+      is_preload: z.boolean(),
+    }),
+    headers: z
+      .object({
+        status: MeasurementSchema,
+        content_security_policy: z.enum(['none', 'report-only', 'weak', 'strong']).nullable(),
+        is_sniffing_off: z.boolean().nullable(),
+        is_framing_limited: z.boolean().nullable(),
+        is_referrer_careful: z.boolean().nullable(),
+        has_permissions_policy: z.boolean().nullable(),
+      })
+      .describe('Security headers of the home page.'),
+    security_txt: z.object({
+      status: MeasurementSchema,
+      expires: Time.nullable(),
+      is_signed: z.boolean(),
+      problem: z.enum(['no-contact', 'no-expiry', 'expired']).nullable(),
+    }),
+    factors: z.array(FactorSchema),
+    score: z.number().min(0).max(100).nullable(),
+    grade: z.enum(['A+', 'A', 'B', 'C', 'D', 'F']).nullable(),
+    coverage: z.number().min(0).max(1),
+    score_version: z.string(),
+  })
+  .meta({
+    id: 'Security',
+    description: 'Security posture. Unmeasured factors are excluded from the denominator of the score.',
+  });
+
+type SecurityReport = z.input<typeof SecuritySchema>;
+
+const DAY_MS = 86_400_000;
+
+/** `scannedAt`: the reference time for the remaining days of the certificate. */
+export function securityReport(posture: Posture, scannedAt: Date): SecurityReport {
+  return {
+    ...mailReport(posture),
+    ...webReport(posture, scannedAt),
+    factors: posture.factors.map((factor) => ({
+      ...factor,
+      issues: [...factor.issues],
+      ...explainFactor(posture, factor),
+    })),
+    score: posture.score,
+    grade: posture.grade,
+    coverage: posture.coverage,
+    score_version: posture.scoreVersion,
+  };
+}
+
+function mailReport(posture: Posture): Pick<SecurityReport, 'spf' | 'dmarc' | 'dkim' | 'mta_sts' | 'tls_rpt' | 'bimi'> {
+  const { spf, dmarc, dkim, mtaSts, tlsRpt, bimi } = posture;
+  return {
+    spf: {
+      status: spf.status,
+      result: spf.result,
+      record: spf.record,
+      all: spf.all,
+      evaluation: spf.evaluation,
+      effective_all: spf.effectiveAll,
+      is_open: spf.isOpen,
+      lookups: spf.lookups,
+      void_lookups: spf.voids,
+      authorized_ipv4: spf.authorizedIpv4,
+      is_dynamic: spf.isDynamic,
+      problems: spf.problems.map((problem) => ({ ...problem })),
+      senders: spf.senders.map((sender) => ({ ...sender })),
+    },
+    dmarc: {
+      status: dmarc.status,
+      record: dmarc.record,
+      policy: dmarc.policy,
+      effective_policy: dmarc.effectivePolicy,
+      subdomain_policy: dmarc.subdomainPolicy,
+      has_reporting: dmarc.hasReporting,
+      found_at: dmarc.foundAt,
+      effective_subdomain_policy: dmarc.effectiveSubdomainPolicy,
+      nonexistent_policy: dmarc.nonexistentPolicy,
+      effective_nonexistent_policy: dmarc.effectiveNonexistentPolicy,
+      is_testing: dmarc.isTesting,
+      reporting: dmarc.reporting,
+      refusing_hosts: [...dmarc.refusingHosts],
+      problems: dmarc.problems.map((problem) => ({ ...problem })),
+    },
+    dkim: {
+      status: dkim.status,
+      selectors: [...dkim.selectors],
+      keys: dkim.keys.map(({ isTesting, ...key }) => ({ ...key, is_testing: isTesting })),
+    },
+    mta_sts: { ...published(mtaSts), mode: mtaSts.mode, max_age: mtaSts.maxAge, problem: mtaSts.problem },
+    tls_rpt: { ...published(tlsRpt), has_address: tlsRpt.hasAddress, problem: tlsRpt.problem },
+    bimi: {
+      ...published(bimi),
+      has_logo: bimi.hasLogo,
+      has_certificate: bimi.hasCertificate,
+      is_eligible: bimi.isEligible,
+    },
+  };
+}
+
+function published({ status, hasRecord }: { readonly status: Measurement; readonly hasRecord: boolean | null }) {
+  return { status, has_record: hasRecord };
+}
+
+type WebPart = 'dnssec' | 'caa' | 'tls' | 'hsts' | 'headers' | 'security_txt';
+
+function webReport(posture: Posture, scannedAt: Date): Pick<SecurityReport, WebPart> {
+  const { dnssec, caa, tls, hsts, headers, securityTxt } = posture;
+  const { status, protocol, isTrusted, problem, validTo, issue } = tls;
+  const daysLeft = validTo === null ? null : Math.floor((Date.parse(validTo) - scannedAt.getTime()) / DAY_MS);
+  return {
+    dnssec: {
+      status: dnssec.status,
+      is_signed: dnssec.isSigned,
+      algorithms: [...dnssec.algorithms],
+      is_weak: dnssec.isWeak,
+      validation: dnssec.validation,
+    },
+    caa: {
+      status: caa.status,
+      issuers: [...caa.issuers],
+      wildcard_issuers: [...caa.wildcardIssuers],
+      is_restricted: caa.isRestricted,
+      has_incident_contact: caa.hasIncidentContact,
+      unknown_critical: [...caa.unknownCritical],
+      permits_issuer: caa.permitsIssuer,
+    },
+    tls: { status, protocol, is_trusted: isTrusted, problem, valid_to: validTo, issue, days_left: daysLeft },
+    hsts: {
+      status: hsts.status,
+      max_age: hsts.maxAge,
+      includes_subdomains: hsts.includesSubdomains,
+      is_preload: hsts.isPreload,
+    },
+    headers: {
+      status: headers.status,
+      content_security_policy: headers.csp,
+      is_sniffing_off: headers.isSniffingOff,
+      is_framing_limited: headers.isFramingLimited,
+      is_referrer_careful: headers.isReferrerCareful,
+      has_permissions_policy: headers.hasPermissionsPolicy,
+    },
+    security_txt: {
+      status: securityTxt.status,
+      expires: securityTxt.expires,
+      is_signed: securityTxt.isSigned,
+      problem: securityTxt.problem,
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// Title, description and tags of the OpenAPI document.
+import type { ApiInfo } from '@strata/http';
+
+/** Version of the interface description. */
+export const API_VERSION = '1.10.2';
+
+export const apiInfo: ApiInfo = {
+  title: 'Strata Stack Intelligence',
+  version: API_VERSION,
+  description: [
+    "Which technology providers a company's internet domain uses (hosting, email, DNS, CDN, security, verified services and more), with evidence,",
+    'confidence, and the history of every change. The data is alpha: no guarantees.',
+    '',
+    '**Keys.** Send your API key in the header `X-Stack-Key`. `POST /keys` returns a free one (50 requests per UTC day).',
+    '',
+    '**Receipts.** Every JSON body carries `provenance`: an Ed25519 signature over the RFC 8785 form of the body without `provenance.signature` and',
+    '`provenance.ledger_receipt_id`. The public keys are at `/.well-known/stack-keys.json`; every receipt is in the append-only log under',
+    '`/ledger/` (C2SP tlog-tiles) before the response is sent.',
+    '',
+    '**Errors** are `application/problem+json` (RFC 9457) with a stable `code`. Without a valid key the body depends on the code alone, so that all',
+    'clients share one receipt; request-specific values are in the headers: `X-Request-Id`, `Allow`, `Retry-After`. With a valid key it has `request_id`,',
+    'a precise `detail` and `errors`.',
+    '',
+    '**Quota** is in `RateLimit` and `RateLimit-Policy`, and in `X-RateLimit-*`.',
+  ].join('\n'),
+  tags: [
+    { name: 'Status', description: 'Health, keys, the ledger, this description' },
+    { name: 'Domains', description: 'Profiles of domains and their history' },
+    { name: 'Search', description: 'Domains by name, provider or category' },
+    { name: 'Statistics', description: 'Figures over all domains' },
+    { name: 'Monitoring', description: 'Alerts and anomalies' },
+    { name: 'Intelligence', description: 'Market share, concentration, adoption, risk' },
+    { name: 'Enrichment', description: 'Known vulnerabilities' },
+    { name: 'Feeds', description: 'Domains in the news' },
+    { name: 'Exports', description: 'CSV' },
+    { name: 'Providers', description: 'Providers and their domains' },
+    { name: 'Streams', description: 'Events as they happen' },
+  ],
+};

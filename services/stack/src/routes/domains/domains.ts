@@ -1,0 +1,103 @@
+// Profiles of domains and the history of their providers.
+import { CATEGORIES, parseDomain } from '@strata/detect';
+import { type RequestContext, route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../../context.ts';
+import { advisoriesOf, advisoryTags } from '../../enrichment/exposure/open-advisories.ts';
+import { ChangeSchema, changeReport, DomainReportSchema, domainReport } from '../../reports/domain-report.ts';
+import { CategoryParameter, Limit, Offset } from '../parameters.ts';
+
+export const domainParams = z.object({
+  domain: z.string().describe('A domain or any host below it, in Unicode or as A-labels.'),
+});
+
+/** Invalidated when a scan of the domain is recorded. */
+export const domainTag = (domain: string) => `domain:${domain}`;
+
+export const getDomain = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/domains/{domain}',
+    tag: 'Domains',
+    summary: 'Analyzed domain profile',
+    description:
+      'The providers of the domain with start date, confidence and evidence, and its security posture. ' +
+      'A domain that was never scanned is scanned during the request, up to 5 s; if that takes longer the answer is 404 with Retry-After.',
+    params: domainParams,
+    output: { kind: 'signed', schema: DomainReportSchema },
+    errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
+    access: 'key',
+    cache: (app: StackApp, input, context) => {
+      const domain = domainOf(input.domain, context);
+      return { key: `domain ${domain}`, tags: [domainTag(domain), ...advisoryTags(app, domain)] };
+    },
+  },
+  async (app, input, context) => {
+    const profile = await app.onDemand.profile(app, domainOf(input.domain, context), context);
+    return domainReport(profile, { names: app.names, advisories: advisoriesOf(app, profile) });
+  },
+);
+
+export const getDomainChanges = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/domains/{domain}/changes',
+    tag: 'Domains',
+    summary: 'Provider transition history of the domain',
+    description:
+      'Confirmed changes, newest first. A second observation confirms a change; a failed lookup never does. ' +
+      '`migrated` is a change of holder in an exclusive role (mailbox, gateway, dns, edge, origin), `reclassified` a change of the rulebook.',
+    params: domainParams,
+    query: z.object({
+      category: CategoryParameter.optional(),
+      limit: Limit.default(50),
+      offset: Offset.default(0),
+    }),
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        domain: z.string(),
+        total: z.int().min(0),
+        by_category: z
+          .array(z.object({ category: z.enum(CATEGORIES), changes: z.int().min(1) }))
+          .describe('Number of changes for every category with changes, regardless of the filter.'),
+        limit: z.int(),
+        offset: z.int(),
+        changes: z.array(ChangeSchema),
+      }),
+    },
+    errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
+    access: 'key',
+    cache: (_app: StackApp, input, context) => {
+      const domain = domainOf(input.domain, context);
+      const { category = '', limit, offset } = input;
+      return { key: `changes ${domain} ${category} ${limit} ${offset}`, tags: [domainTag(domain)] };
+    },
+  },
+  async (app, input, context) => {
+    const { category, limit, offset } = input;
+    const { domain } = await app.onDemand.profile(app, domainOf(input.domain, context), context);
+    const page = { limit, offset, ...(category === undefined ? {} : { category }) };
+    const { total, byCategory, changes } = await app.store.changes(domain, page);
+    return {
+      domain,
+      total,
+      by_category: CATEGORIES.flatMap((each) => {
+        const count = byCategory.get(each);
+        return count === undefined ? [] : [{ category: each, changes: count }];
+      }),
+      limit,
+      offset,
+      changes: changes.map((change) => changeReport(change, app.names)),
+    };
+  },
+);
+
+export function domainOf(text: string, context: RequestContext<'invalid_domain'>): string {
+  const parsed = parseDomain(text);
+  return parsed.ok
+    ? parsed.domain
+    : context.refuse('invalid_domain', parsed.message, {
+        errors: [{ field: 'domain', message: parsed.message }],
+      });
+}

@@ -1,0 +1,257 @@
+// CSV exports with at most a thousand rows, ordered so that the least relevant rows are cut.
+import { inNameOrder, LEVELS, worstScores } from '@strata/analytics';
+import { gradeOf, type PostureFlag, postureBit, SECTORS } from '@strata/detect';
+import { route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../../context.ts';
+import { listedChanges } from '../../index/listed-changes.ts';
+import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
+import { changeReport } from '../../reports/domain-report.ts';
+import { migrationFilter, migrationParameters } from '../market/migrations.ts';
+import { flowsWithin } from '../market/window.ts';
+import { Integer, ProviderPath, providerOf, SectorParameter } from '../parameters.ts';
+import { UNCHANGED_MS } from './search.ts';
+
+/** Maximum rows of an export. */
+const MAX_ROWS = 1_000;
+
+export const getSecurityCsv = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/security/export.csv',
+    tag: 'Exports',
+    summary: 'Security scorecard as CSV, at most 1000 rows',
+    description:
+      'Worst score first, then by name. Domains without a score are excluded. An empty cell means unmeasured.',
+    query: z.object({
+      sector: SectorParameter.optional(),
+      score_lte: Integer({ min: 0, max: 100 }).describe('Maximum score.').default(100),
+    }),
+    output: {
+      kind: 'csv',
+      description: 'One domain per row.',
+      columns: [
+        { name: 'domain', description: 'Registrable domain.' },
+        { name: 'sector', description: SECTORS.join(', ') },
+        { name: 'score', description: '0 to 100.' },
+        { name: 'grade', description: 'A+ to F.' },
+        {
+          name: 'spf',
+          description:
+            'Result that the record requests (RFC 7208): fail (-all), softfail (~all), neutral (?all), pass (+all), valid (no all), permerror or none.',
+        },
+        { name: 'dmarc', description: 'Published policy: reject, quarantine, none (the policy) or missing.' },
+        { name: 'dmarc_effective', description: 'The policy after t=y is applied.' },
+        { name: 'dmarc_reporting', description: 'yes or no.' },
+        { name: 'mta_sts', description: 'yes or no.' },
+        { name: 'tls_rpt', description: 'yes or no.' },
+        { name: 'dnssec', description: 'yes or no.' },
+        { name: 'caa', description: 'yes or no.' },
+        { name: 'bimi', description: 'yes or no.' },
+        { name: 'tls_trusted', description: 'yes or no.' },
+        { name: 'scanned_at', description: 'ISO 8601 UTC.' },
+      ],
+    },
+    errors: [],
+    access: 'key',
+    cache: (_app: StackApp, { sector, score_lte }) => ({
+      key: `security.csv ${sector ?? ''} ${score_lte}`,
+      tags: [...tags.domains],
+      maxStaleMs: MAX_STALE_MS,
+      maxAgeMs: UNCHANGED_MS,
+    }),
+  },
+  ({ index }, { sector, score_lte }) => {
+    const filter = { scoreAtMost: score_lte, ...(sector === undefined ? {} : { sector }) };
+    const { total, domains } = worstScores(index, filter, MAX_ROWS);
+    return {
+      filename: sector === undefined ? 'security.csv' : `security-${sector}.csv`,
+      isTruncated: total > domains.length,
+      rows: domains.map((domain) => {
+        const facts = index.columns.facts(domain);
+        const { score } = facts;
+        return [
+          index.names.name(domain),
+          SECTORS[facts.sector] ?? 'unknown',
+          score,
+          score === null ? null : gradeOf(score),
+          ...postureCells(facts.posture),
+          new Date(facts.scannedAt).toISOString(),
+        ];
+      }),
+    };
+  },
+);
+
+/** Cells in the order of the columns; null if unmeasured. */
+function postureCells(posture: number): (string | null)[] {
+  const has = (flag: PostureFlag) => (posture & postureBit(flag)) !== 0;
+  const yesNo = (flag: PostureFlag, measured: PostureFlag) => (has(measured) ? (has(flag) ? 'yes' : 'no') : null);
+  const first = <T extends string>(
+    measured: PostureFlag,
+    cases: readonly (readonly [PostureFlag, T])[],
+    otherwise: T,
+  ) => (has(measured) ? (cases.find(([flag]) => has(flag))?.[1] ?? otherwise) : null);
+  return [
+    first<string>(
+      'spf_measured',
+      [
+        ['spf_fail', 'fail'],
+        ['spf_softfail', 'softfail'],
+        ['spf_neutral', 'neutral'],
+        ['spf_pass', 'pass'],
+        ['spf_valid', 'valid'],
+        ['spf_permerror', 'permerror'],
+      ],
+      'none',
+    ),
+    first<string>(
+      'dmarc_measured',
+      [
+        ['dmarc_reject', 'reject'],
+        ['dmarc_quarantine', 'quarantine'],
+        ['dmarc_none', 'none'],
+      ],
+      'missing',
+    ),
+    first<string>(
+      'dmarc_measured',
+      [
+        ['dmarc_effective_reject', 'reject'],
+        ['dmarc_effective_quarantine', 'quarantine'],
+        ['dmarc_effective_none', 'none'],
+      ],
+      'missing',
+    ),
+    yesNo('dmarc_reporting', 'dmarc_measured'),
+    yesNo('mta_sts', 'mta_sts_measured'),
+    yesNo('tls_rpt', 'tls_rpt_measured'),
+    yesNo('dnssec', 'dnssec_measured'),
+    yesNo('caa', 'caa_measured'),
+    yesNo('bimi', 'bimi_measured'),
+    yesNo('tls_trusted', 'tls_measured'),
+  ];
+}
+
+export const getMigrationsCsv = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/migrations/export.csv',
+    tag: 'Exports',
+    summary: 'Migration history as CSV, at most 1000 rows',
+    description:
+      'Confirmed migrations, newest first. `direction`: `in` is to the provider, `out` away from it; without a provider it has no effect. The remaining filters are those of `/stack/v1/stats/migrations`.',
+    query: z.object(migrationParameters),
+    output: {
+      kind: 'csv',
+      description: 'One migration per row.',
+      columns: [
+        { name: 'id', description: 'Id of the change.' },
+        { name: 'at', description: 'Time of the first observation.' },
+        { name: 'confirmed_at', description: 'Time of the confirming observation.' },
+        { name: 'domain', description: 'Registrable domain.' },
+        { name: 'category', description: 'Category of the role.' },
+        { name: 'from', description: 'Previous provider.' },
+        { name: 'to', description: 'New provider.' },
+        { name: 'from_id', description: 'Id of the previous provider.' },
+        { name: 'to_id', description: 'Id of the new provider.' },
+        { name: 'confidence', description: 'high, medium or low.' },
+        { name: 'importance', description: 'high, medium or low.' },
+      ],
+    },
+    errors: ['unknown_provider'],
+    access: 'key',
+    cache: (app: StackApp, input, context) => ({
+      key: `migrations.csv ${JSON.stringify([migrationFilter(app, input, context), input.days, input.hours])}`,
+      tags: [...tags.changes],
+      maxStaleMs: MAX_STALE_MS,
+      maxAgeMs: UNCHANGED_MS,
+    }),
+  },
+  async (app, input, context) => {
+    const chosen = migrationFilter(app, input, context);
+    const { since } = flowsWithin(app, input, { ...chosen, limit: 1 });
+    const filter = { type: 'migrated', ...chosen, ...(since && { since }) } as const;
+    // One additional row shows whether there are more.
+    const found = await listedChanges(app, filter, { limit: MAX_ROWS + 1, offset: 0 });
+    return {
+      filename: ['migrations', chosen.provider, chosen.direction]
+        .filter((part) => part !== undefined)
+        .join('-')
+        .concat('.csv'),
+      isTruncated: found.length > MAX_ROWS,
+      rows: found.slice(0, MAX_ROWS).map((change) => {
+        const { domain } = change;
+        const report = changeReport(change, app.names);
+        return [
+          report.id,
+          report.at,
+          report.confirmed_at,
+          domain,
+          report.category,
+          report.from,
+          report.to,
+          report.from_id,
+          report.to_id,
+          report.confidence,
+          report.importance,
+        ];
+      }),
+    };
+  },
+);
+
+export const getProviderDomainsCsv = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/providers/{provider}/domains.csv',
+    tag: 'Exports',
+    summary: 'Domains using a provider as CSV, at most 1000 rows',
+    description: 'In alphabetical order.',
+    params: ProviderPath,
+    output: {
+      kind: 'csv',
+      description: 'One domain per row.',
+      columns: [
+        { name: 'domain', description: 'Registrable domain.' },
+        { name: 'categories', description: 'Categories in which it uses the provider, separated by blanks.' },
+        { name: 'confidence', description: 'The highest confidence of these services.' },
+        { name: 'state', description: 'active, parked or nonexistent.' },
+        { name: 'sector', description: SECTORS.join(', ') },
+        { name: 'score', description: 'Security score, 0 to 100.' },
+        { name: 'scanned_at', description: 'ISO 8601 UTC.' },
+      ],
+    },
+    errors: ['unknown_provider'],
+    access: 'key',
+    cache: (app: StackApp, input, context) => {
+      const { id } = providerOf(app, input.provider, context);
+      return { key: `domains.csv ${id}`, tags: [tags.provider(id)], maxStaleMs: MAX_STALE_MS, maxAgeMs: UNCHANGED_MS };
+    },
+  },
+  (app, input, context) => {
+    const { id } = providerOf(app, input.provider, context);
+    const { index } = app;
+    const number = index.vocabulary.providers.find(id);
+    const set = number === undefined ? undefined : index.sets.provider(number);
+    const domains = set ? inNameOrder(index, set, { limit: MAX_ROWS, offset: 0 }) : [];
+    return {
+      filename: `${id}-domains.csv`,
+      isTruncated: (set?.size ?? 0) > domains.length,
+      rows: domains.map((domain) => {
+        const facts = index.columns.facts(domain);
+        const uses = index.services(domain).filter(([, provider]) => provider === id);
+        const best = LEVELS.find((level) => uses.some(([, , confidence]) => confidence === level)) ?? null;
+        return [
+          index.names.name(domain),
+          uses.map(([category]) => category).join(' '),
+          best,
+          index.state(domain),
+          index.sector(domain),
+          facts.score,
+          new Date(facts.scannedAt).toISOString(),
+        ];
+      }),
+    };
+  },
+);

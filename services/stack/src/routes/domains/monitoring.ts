@@ -1,0 +1,109 @@
+// Alerts and anomalies.
+import { route } from '@strata/http';
+import { z } from 'zod';
+import { AnomalySchema, anomalyReport, Severity } from '../../alerts/anomaly-report.ts';
+import type { StackApp } from '../../context.ts';
+import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
+import { Limit, Text } from '../parameters.ts';
+import { domainOf } from './domains.ts';
+
+const AlertSchema = z
+  .object({
+    id: z.string(),
+    at: z.iso.datetime(),
+    kind: z.enum(['migration', 'anomaly', 'advisory', 'security']),
+    severity: Severity,
+    domain: z.string().optional(),
+    provider: z.string().optional(),
+    provider_id: z.string().optional(),
+    title: z.string(),
+    detail: z.string(),
+    ref: z.string().describe('Path of the underlying data.'),
+  })
+  .meta({ id: 'Alert' });
+
+export const getAlerts = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/alerts',
+    tag: 'Monitoring',
+    summary: 'Intelligence alerts: migrations and anomalies',
+    description:
+      'Known-exploited vulnerabilities in products of domains, mass migrations away from a provider, anomalies, and security regressions of domains. By day, newest first; within a day in this order, most severe first. A subject has at most one alert in seven days, with its latest figures; a vulnerability is reported again later only if a scan finds another exposed domain.',
+    query: z.object({ limit: Limit.default(20) }),
+    output: {
+      kind: 'signed',
+      schema: z.object({ total: z.int().min(0), limit: z.int(), alerts: z.array(AlertSchema) }),
+    },
+    errors: [],
+    access: 'key',
+    cache: (_app: StackApp, { limit }) => ({
+      key: `alerts ${limit}`,
+      tags: [...tags.alerts],
+      maxStaleMs: MAX_STALE_MS,
+    }),
+  },
+  async ({ store, names }, { limit }) => {
+    const { total, alerts } = await store.signals.alerts(limit);
+    return {
+      total,
+      limit,
+      alerts: alerts.map(({ id, at, kind, severity, domain, provider, title, detail, ref }) => ({
+        id,
+        at: at.toISOString(),
+        kind,
+        severity,
+        ...(domain === null ? {} : { domain }),
+        ...(provider === null ? {} : { provider: names.nameOf(provider), provider_id: provider }),
+        title,
+        detail,
+        ref,
+      })),
+    };
+  },
+);
+
+export const getAnomalies = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/anomalies',
+    tag: 'Monitoring',
+    summary: 'Anomaly detection, 3-sigma deviations',
+    description:
+      'A day whose value is at least 3 standard deviations from the mean of the 28 days before it, of which at least 14 have data, and that is significant among all series tested that day. Newest first. Definitions: docs/anomalies.md.',
+    query: z.object({
+      domain: Text.describe('Only anomalies of this domain.').optional(),
+      limit: Limit.default(50),
+    }),
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        total: z.int().min(0),
+        limit: z.int(),
+        domain: z.string().optional(),
+        method: z.string(),
+        anomalies: z.array(AnomalySchema),
+      }),
+    },
+    errors: ['invalid_domain'],
+    access: 'key',
+    cache: (_app: StackApp, { domain, limit }, context) => ({
+      key: `anomalies ${domain === undefined ? '' : domainOf(domain, context)} ${limit}`,
+      tags: [...tags.anomalies],
+      maxStaleMs: MAX_STALE_MS,
+    }),
+  },
+  async ({ store, names }, input, context) => {
+    const { limit } = input;
+    const filter = input.domain === undefined ? {} : { domain: domainOf(input.domain, context) };
+    const { total, anomalies } = await store.signals.anomalies(filter, limit);
+    return {
+      total,
+      limit,
+      ...filter,
+      method:
+        'sigma = (value - mean) / max(stddev, sqrt(max(mean, 1))) over the 28 days before, at least 14 of them with data; |sigma| >= 3, |value - mean| >= 5, and significant among all series of the day',
+      anomalies: anomalies.map((anomaly) => anomalyReport(anomaly, names)),
+    };
+  },
+);

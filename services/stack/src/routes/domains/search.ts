@@ -1,0 +1,166 @@
+// Domains by name, provider or category.
+import { searchDomains } from '@strata/analytics';
+import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
+import { route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../../context.ts';
+import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
+import { findProvider, nearestProviders } from '../../index/provider-names.ts';
+import { asciiPart, CategoryParameter, Integer, Limit, Offset, SectorParameter, Text, Word } from '../parameters.ts';
+
+/** A scan without changes has no event: the scan times in a list may lag by this. */
+export const UNCHANGED_MS = 60_000;
+
+export const FoundDomainSchema = z
+  .object({
+    domain: z.string(),
+    scanned_at: z.iso.datetime(),
+    state: z.enum(['active', 'parked', 'nonexistent', 'unmeasured']),
+    sector: z.string(),
+    score: z.int().nullable(),
+    services: z.array(
+      z.object({
+        category: z.enum(CATEGORIES),
+        provider: z.string(),
+        provider_id: z.string(),
+        confidence: z.enum(['high', 'medium', 'low']),
+      }),
+    ),
+  })
+  .meta({ id: 'FoundDomain' });
+
+/** The list entry of a domain, from the index alone. */
+export function foundDomain(
+  { index, names }: Pick<StackApp, 'index' | 'names'>,
+  domain: number,
+): z.input<typeof FoundDomainSchema> {
+  const { scannedAt, score } = index.columns.facts(domain);
+  return {
+    domain: index.names.name(domain),
+    scanned_at: new Date(scannedAt).toISOString(),
+    state: index.state(domain),
+    sector: index.sector(domain),
+    score,
+    services: index.services(domain).map(([category, provider, confidence]) => ({
+      category,
+      provider: names.nameOf(provider),
+      provider_id: provider,
+      confidence,
+    })),
+  };
+}
+
+/** One flag or several, as one string in the OpenAPI description. */
+const FLAG = `(${POSTURE_FLAGS.join('|')})`;
+const Flags = z
+  .string()
+  .max(512, 'is too long')
+  .regex(new RegExp(`^${FLAG}(,${FLAG})*$`, 'i'), `must be among ${POSTURE_FLAGS.join(', ')}, separated by commas`);
+const flagsOf = (text: string | undefined) => (text?.toLowerCase().split(',') ?? []) as PostureFlag[];
+const Score = Integer({ min: 0, max: 100 });
+
+const query = z.object({
+  q: Text.describe('Any part of the domain name, in Unicode or as A-labels.')
+    .transform(asciiPart)
+    .pipe(z.string().regex(/^[a-z0-9._-]+$/, 'contains a character that is invalid in domain names'))
+    .optional(),
+  provider: Text.describe('Id, name or alias of a provider.').optional(),
+  category: CategoryParameter.optional(),
+  confidence: Word(['high', 'medium', 'low'])
+    .describe('Confidence of the service that matches `provider` and `category`, or of any service.')
+    .optional(),
+  min_confidence: Word(['high', 'medium', 'low'])
+    .describe('Minimum confidence: market shares count services of `medium` confidence and more.')
+    .optional(),
+  with: Text.describe('An additional provider of the domain, by id, name or alias.').optional(),
+  sector: SectorParameter.optional(),
+  state: Word(['active', 'parked', 'nonexistent', 'unmeasured', 'live'])
+    .describe('`live`: active or parked, as counted by the security scorecard.')
+    .optional(),
+  flag: Flags.describe(
+    'Required flags of the security posture, separated by commas: `dmarc_reject`, `spf_valid,dmarc_valid`.',
+  ).optional(),
+  without: Flags.describe('Excluded flags: `flag=dnssec_measured&without=dnssec`.').optional(),
+  grade: Word(['a+', 'a', 'b', 'c', 'd', 'f']).describe('Grade of the security score.').optional(),
+  score_gte: Score.describe('Minimum security score; excludes domains without a score.').optional(),
+  score_lte: Score.describe('Maximum security score.').optional(),
+  limit: Limit.default(50),
+  offset: Offset.default(0),
+});
+
+type SearchInput = z.output<typeof query>;
+
+export const getSearch = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/search',
+    tag: 'Search',
+    summary: 'Domains by name, provider or category',
+    description:
+      'All filters must match. Names equal to `q` come first, then names that begin with it, then names that contain it; within each group, and without `q`, in alphabetical order. ' +
+      'An unknown provider returns no results, and `did_you_mean` has the most similar names.',
+    query,
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        total: z.int().min(0),
+        limit: z.int(),
+        offset: z.int(),
+        results: z.array(FoundDomainSchema),
+        did_you_mean: z.array(z.string()).optional(),
+      }),
+    },
+    errors: [],
+    access: 'key',
+    cache: (app: StackApp, input) => {
+      const { limit, offset, provider, with: other, ...rest } = input;
+      const ids = [provider, other].map((name) =>
+        name === undefined ? undefined : (findProvider(name, app)?.id ?? `? ${name}`),
+      );
+      const { category } = input;
+      const [id] = ids;
+      const tag =
+        id !== undefined ? tags.provider(id) : category !== undefined ? tags.category(category) : tags.domains[0];
+      return {
+        key: `search ${JSON.stringify([ids, rest, limit, offset])}`,
+        tags: [tag],
+        maxStaleMs: MAX_STALE_MS,
+        maxAgeMs: UNCHANGED_MS,
+      };
+    },
+  },
+  (app, input) => {
+    const { q, provider, with: other, limit, offset, flag, without, grade, score_gte, score_lte, ...filter } = input;
+    const [known, additional] = [provider, other].map((name) =>
+      name === undefined ? undefined : (findProvider(name, app) ?? 'unknown'),
+    );
+    if (known === 'unknown' || additional === 'unknown') {
+      const unknownName = (known === 'unknown' ? provider : other) ?? '';
+      return { total: 0, limit, offset, results: [], did_you_mean: nearestProviders(unknownName, app.rulebook) };
+    }
+    const found = searchDomains(
+      app.index,
+      {
+        ...filter,
+        part: q,
+        provider: known?.id,
+        with: additional?.id,
+        minConfidence: filter.min_confidence,
+        flags: flagsOf(flag),
+        without: flagsOf(without),
+        score: scoresOf({ grade, score_gte, score_lte }),
+      },
+      { limit, offset },
+    );
+    return { total: found.total, limit, offset, results: found.domains.map((domain) => foundDomain(app, domain)) };
+  },
+);
+
+const SCORES = Array.from({ length: 101 }, (_, score) => score);
+
+/** The range of scores that matches all score filters; undefined without one. */
+function scoresOf({ grade, score_gte: min, score_lte: max }: Pick<SearchInput, 'grade' | 'score_gte' | 'score_lte'>) {
+  if (grade === undefined && min === undefined && max === undefined) return undefined;
+  const graded = SCORES.filter((score) => grade === undefined || gradeOf(score).toLowerCase() === grade);
+  return { from: Math.max(min ?? 0, graded[0] ?? 0), to: Math.min(max ?? 100, graded.at(-1) ?? 100) };
+}

@@ -1,0 +1,133 @@
+// One provider: its domains, markets and movement.
+import { categoriesOf, dayOf, type FlowFilter, inNameOrder, markets, rankOf, TREND_DAYS } from '@strata/analytics';
+import { CATEGORIES, KINDS } from '@strata/detect';
+import { route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../../context.ts';
+import { OpenAdvisoriesSchema, openAdvisories } from '../../enrichment/exposure/advisory-report.ts';
+import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
+import { FoundDomainSchema, foundDomain } from '../domains/search.ts';
+import { Limit, Offset, ProviderPath, providerOf } from '../parameters.ts';
+import { FlowSchema, flowReport } from './migrations.ts';
+
+const count = z.int().min(0);
+
+export const getProvider = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/providers/{provider}',
+    tag: 'Providers',
+    summary: 'Provider detail, its domains and market context',
+    params: ProviderPath,
+    query: z.object({ limit: Limit.default(50), offset: Offset.default(0) }),
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        provider: z.string(),
+        provider_id: z.string(),
+        owner: z.string(),
+        aliases: z.array(z.string()),
+        website: z.string().nullable(),
+        kinds: z.array(z.enum(KINDS)).describe('Kinds of the provider, most characteristic first.'),
+        categories: z.array(z.enum(CATEGORIES)).describe('Categories in which domains use it.'),
+        domains: z.object({
+          total: count,
+          limit: z.int(),
+          offset: z.int(),
+          results: z.array(FoundDomainSchema).describe('In alphabetical order.'),
+        }),
+        market: z.object({
+          rank: z.int().nullable().describe('Rank among all providers by number of domains; null without domains.'),
+          share: z.number().min(0).max(1).describe('Share of all scanned domains.'),
+          change_30d: z.int(),
+          by_category: z.array(
+            z.object({
+              category: z.enum(CATEGORIES),
+              domains: count,
+              share: z.number().min(0).max(1),
+              rank: z.int(),
+              providers: count,
+              hhi: z.number().nullable(),
+              band: z.string(),
+            }),
+          ),
+        }),
+        gained_30d: count.describe('Domains that started to use it, confirmed within 30 days.'),
+        lost_30d: count.describe('Domains that stopped using it completely, confirmed within 30 days.'),
+        moves_30d: z
+          .object({ in: count, out: count })
+          .describe(
+            'Migrations of single services to it and away from it: a domain that moves two services counts twice.',
+          ),
+        flows_30d: z.array(FlowSchema).describe('The flows of these migrations, most domains first; at most 50.'),
+        advisories: OpenAdvisoriesSchema.describe(
+          'Advisories of its product in the observed versions. Null if it is a service and not a product, or no advisory source has been read.',
+        ),
+      }),
+    },
+    errors: ['unknown_provider'],
+    access: 'key',
+    cache: (app: StackApp, input, context) => {
+      const { id } = providerOf(app, input.provider, context);
+      return {
+        key: `provider ${id} ${input.limit} ${input.offset}`,
+        tags: [tags.provider(id), tags.domains[0], tags.advisoriesOf(id), ...tags.enrichment],
+        maxStaleMs: MAX_STALE_MS,
+        maxAgeMs: 60_000,
+      };
+    },
+  },
+  (app, input, context) => {
+    const { limit, offset } = input;
+    const { id, name, owner, website } = providerOf(app, input.provider, context);
+    const { index, names, rulebook } = app;
+    const number = index.vocabulary.providers.find(id);
+    const set = number === undefined ? undefined : index.sets.provider(number);
+    const today = dayOf(app.clock().getTime());
+    const { gained, lost } = index.history.movement({ provider: id }, today - TREND_DAYS + 1, today);
+    const moved = (filter: Omit<FlowFilter, 'provider'>) =>
+      index.history.flows(today - TREND_DAYS + 1, today, { provider: id, ...filter });
+    const { flows } = moved({ limit: 50 });
+    return {
+      provider: name,
+      provider_id: id,
+      owner,
+      aliases: [...(rulebook.providers.get(id)?.aliases ?? [])],
+      website,
+      kinds: [...names.kindsOf(id)],
+      categories: number === undefined ? [] : categoriesOf(index, number),
+      domains: {
+        total: set?.size ?? 0,
+        limit,
+        offset,
+        results: set ? inNameOrder(index, set, { limit, offset }).map((domain) => foundDomain(app, domain)) : [],
+      },
+      market: {
+        rank: set && set.size > 0 ? rankOf(index, id) : null,
+        share: set && index.size > 0 ? set.size / index.size : 0,
+        change_30d: gained - lost,
+        by_category: marketsOf(app, id),
+      },
+      gained_30d: gained,
+      lost_30d: lost,
+      moves_30d: { in: moved({ direction: 'in', limit: 1 }).total, out: moved({ direction: 'out', limit: 1 }).total },
+      flows_30d: flows.map((flow) => flowReport(flow, names)),
+      advisories: advisoriesOfProduct(app, id),
+    };
+  },
+);
+
+function marketsOf({ index, names }: StackApp, id: string) {
+  return markets(index, { ownerOf: names.ownerOf }).flatMap(({ category, providers, hhi, band }) => {
+    const at = providers.findIndex(({ provider }) => provider === id);
+    const own = providers[at];
+    return own
+      ? [{ category, domains: own.domains, share: own.share, rank: at + 1, providers: providers.length, hhi, band }]
+      : [];
+  });
+}
+
+function advisoriesOfProduct(app: StackApp, id: string) {
+  const isProduct = app.exposures.advisories.products.includes(id);
+  return isProduct && app.exposures.isKnown ? openAdvisories(app.exposures.ofProduct(id), app) : null;
+}

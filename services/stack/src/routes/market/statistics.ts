@@ -1,0 +1,113 @@
+// Statistics over all domains, computed for each request.
+import { dayOf, leaders, providersInUse } from '@strata/analytics';
+import { CATEGORIES } from '@strata/detect';
+import { route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../../context.ts';
+import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
+
+/** Windows move without an event: maximum age of an answer. */
+const WINDOW_MS = 60_000;
+const DAY_MS = 86_400_000;
+const count = z.int().min(0);
+
+export const getStats = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/stats',
+    tag: 'Statistics',
+    summary: 'Aggregate statistics, computed at read time',
+    description: 'During scans it is recomputed at most every 0.6 s; `computed_at` is the time.',
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        domains: count.describe('Domains that have been scanned.'),
+        domains_by_state: z.record(z.string(), count),
+        services: count.describe('Services of all domains with any confidence.'),
+        providers: count.describe('Providers with at least one domain.'),
+        migrations: z
+          .object({ last_24h: count, last_7d: count, last_30d: count })
+          .describe('Migrations by time of confirmation.'),
+        by_category: z.array(z.object({ category: z.enum(CATEGORIES), domains: count, providers: count })),
+        scans: count,
+        computed_at: z.iso.datetime(),
+      }),
+    },
+    errors: [],
+    access: 'key',
+    cache: () => ({
+      key: 'stats',
+      tags: [...tags.domains, ...tags.changes, ...tags.scans],
+      maxStaleMs: MAX_STALE_MS,
+      maxAgeMs: WINDOW_MS,
+    }),
+  },
+  ({ index, clock }: StackApp) => {
+    const now = clock().getTime();
+    const migrations = (days: number) => index.history.migratedBetween(now - days * DAY_MS, now);
+    return {
+      domains: index.size,
+      domains_by_state: index.domainsByState(),
+      services: index.tallies.services,
+      providers: providersInUse(index),
+      migrations: { last_24h: migrations(1), last_7d: migrations(7), last_30d: migrations(30) },
+      by_category: CATEGORIES.map((category) => ({ category, ...index.categorySize(category) })),
+      scans: index.history.scans,
+      computed_at: new Date(now).toISOString(),
+    };
+  },
+);
+
+export const getLeaders = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/stats/providers',
+    tag: 'Statistics',
+    summary: 'Provider leaderboard, top 50 by domain count',
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        total: count.describe('Providers with at least one domain.'),
+        limit: z.int(),
+        providers: z.array(
+          z.object({
+            rank: z.int(),
+            provider: z.string(),
+            provider_id: z.string(),
+            categories: z.array(z.enum(CATEGORIES)),
+            domains: count,
+            share: z.number().min(0).max(1).describe('Share of all scanned domains.'),
+            change_30d: z
+              .int()
+              .describe(
+                'Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes.',
+              ),
+          }),
+        ),
+      }),
+    },
+    errors: [],
+    access: 'key',
+    cache: () => ({
+      key: 'leaders',
+      tags: [...tags.domains, ...tags.changes],
+      maxStaleMs: MAX_STALE_MS,
+      maxAgeMs: WINDOW_MS,
+    }),
+  },
+  ({ index, names, clock }: StackApp) => {
+    const limit = 50;
+    const today = dayOf(clock().getTime());
+    return {
+      total: providersInUse(index),
+      limit,
+      providers: leaders(index, { today, limit }).map(({ provider, change30d, categories, ...leader }) => ({
+        ...leader,
+        provider: names.nameOf(provider),
+        provider_id: provider,
+        categories: [...categories],
+        change_30d: change30d,
+      })),
+    };
+  },
+);

@@ -1,0 +1,102 @@
+// Suggestions for the explorer's search box: names of domains and providers only. It is called at each pause in typing, so it needs
+// no key, does not count towards the quota and has no receipt: like /site.json it belongs to the page and not to the API, whose JSON
+// answers are all signed.
+import { type DomainIndex, searchDomains } from '@strata/analytics';
+import { countedNetworks, type HttpServer, RateWindow, Refusal } from '@strata/http';
+import { asciiPart } from './parameters.ts';
+
+const MAX_DOMAINS = 8;
+const MAX_PROVIDERS = 5;
+/** Maximum length of a domain name (RFC 1035, 2.3.4). */
+const MAX_LENGTH = 253;
+/** Shorter text is in nearly every name: then only names that begin with it are suggested, without aliases. */
+const ANYWHERE_FROM = 3;
+/** For one address (its networks have more, see counted-address.ts): several users behind it, each typing fast. */
+const RATE = { limit: 100, windowMs: 10_000 } as const;
+
+export interface Suggestions {
+  readonly domains: readonly string[];
+  readonly providers: readonly { readonly id: string; readonly name: string }[];
+}
+
+interface Known {
+  readonly index: DomainIndex;
+  readonly rulebook: {
+    readonly providers: ReadonlyMap<
+      string,
+      { readonly id: string; readonly name: string; readonly aliases: readonly string[] }
+    >;
+  };
+  readonly now: () => Date;
+}
+
+/** Serves `GET /suggest?q=`. */
+export function serveSuggestions(fastify: HttpServer['fastify'], known: Known): void {
+  const suggest = suggester(known);
+  const rate = new RateWindow({ ...RATE, now: known.now });
+  fastify.get<{ Querystring: { readonly q?: unknown } }>('/suggest', (request, reply) => {
+    const seconds = rate.take(countedNetworks(request.ip));
+    if (seconds > 0) {
+      const headers = { 'retry-after': String(seconds) };
+      throw new Refusal('quota_exceeded', undefined, { headers });
+    }
+    const { q = '' } = request.query;
+    // Too long, or repeated.
+    if (typeof q !== 'string' || q.length > MAX_LENGTH) throw new Refusal('invalid_parameter');
+    return reply.header('cache-control', 'private, max-age=30').send(suggest(q));
+  });
+}
+
+/** Exact names first, then names that begin with the text, then names that contain it. */
+export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: string) => Suggestions {
+  const providers = [...rulebook.providers.values()].map(({ id, name, aliases }) => ({
+    id,
+    name,
+    word: comparable(name),
+    otherNames: [...new Set([id, ...aliases].map(comparable))],
+  }));
+  const domainsOf = (id: string) => {
+    const number = index.vocabulary.providers.find(id);
+    return number === undefined ? 0 : index.sets.provider(number).size;
+  };
+  return (text) => {
+    const wanted = comparable(text);
+    if (wanted === '') return { domains: [], providers: [] };
+    const isShort = wanted.length < ANYWHERE_FROM;
+    const ranked = providers
+      .map(({ id, name, word, otherNames }) => {
+        const candidates = isShort ? [word] : [word, ...otherNames];
+        return { id, name, rank: Math.min(...candidates.map((each) => rankOf(each, wanted))) };
+      })
+      .filter(({ rank }) => rank <= (isShort ? 1 : 2))
+      .map((provider) => ({ ...provider, domains: domainsOf(provider.id) }))
+      .toSorted((a, b) => a.rank - b.rank || b.domains - a.domains || (a.id < b.id ? -1 : 1));
+    return {
+      domains: domainsLike(index, asciiPart(wanted)),
+      providers: ranked.slice(0, MAX_PROVIDERS).map(({ id, name }) => ({ id, name })),
+    };
+  };
+}
+
+/** Names that contain the part are searched only if too few begin with it. */
+function domainsLike(index: DomainIndex, part: string): string[] {
+  const { names } = index;
+  const [from, to] = names.prefixRange(part);
+  const begun = names.order().subarray(from, Math.min(to, from + MAX_DOMAINS));
+  const found =
+    begun.length === MAX_DOMAINS || part.length < ANYWHERE_FROM
+      ? [...begun]
+      : searchDomains(index, { part }, { limit: MAX_DOMAINS, offset: 0 }).domains;
+  return found.map((domain) => names.name(domain));
+}
+
+function comparable(text: string): string {
+  return text.normalize('NFC').trim().toLowerCase();
+}
+
+/** 0: equal, 1: begins with it, 2: contains it, 3: no match. */
+function rankOf(word: string, wanted: string): number {
+  const at = word.indexOf(wanted);
+  if (at <= 0) return at < 0 ? 3 : word.length === wanted.length ? 0 : 1;
+  return 2;
+}

@@ -1,0 +1,23 @@
+// The document fetcher with the prober's resolvers, address rules and user agent.
+import { createFetcher, type Fetcher } from '@strata/scan';
+import type { Config } from '../config.ts';
+import type { World } from '../context.ts';
+import { originsOf } from '../enrichment/sources.ts';
+import { API_VERSION } from '../roles/api-info.ts';
+
+export function openFetcher(config: Config, world: World): Fetcher {
+  return createFetcher({
+    resolver: {
+      upstreams: config.resolvers,
+      ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
+    },
+    allowAddresses: config.allowAddresses,
+    trustedOrigins: originsOf(config),
+    userAgent: userAgentOf(config),
+    trustedCa: world.trustedCa ?? [],
+    ...(world.dial ? { dial: world.dial } : {}),
+  });
+}
+
+/** Identifies the scanner and how to opt out. */
+export const userAgentOf = (config: Config) => `StrataBot/${API_VERSION} (+${config.contactUrl})`;

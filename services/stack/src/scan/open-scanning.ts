@@ -1,0 +1,99 @@
+// The composition root of scanning, for the service and for scans without a server.
+
+import { existsSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createOptOut, createProber, Resolver } from '@strata/scan';
+import { openStore, type Store } from '@strata/store';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Scanning, World } from '../context.ts';
+import { StartError, startErrorOf } from '../start-error.ts';
+import { describeRanges } from './address-range-files.ts';
+import { userAgentOf } from './open-fetcher.ts';
+import { openRulebook } from './open-rulebook.ts';
+import { createScanner, type ScannerDeps } from './scanner.ts';
+
+/** A name that always exists. */
+const KNOWN_NAME = 'com';
+/** Concurrent on-demand scans of all clients. */
+const ON_DEMAND_CONCURRENCY = 32;
+
+/** A folder in the data directory during a restore: an incomplete data set must not be served. */
+export const RESTORING = 'restoring';
+
+/** Opens the configured database; creates the data directory on first use. */
+export async function openConfiguredStore(config: Config, { now }: Pick<World, 'now'> = {}): Promise<Store> {
+  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    const doing = `create the data directory ${config.dataDirectory}`;
+    throw startErrorOf(cause, { doing, advice: 'choose another one with STRATA_DATA' });
+  });
+  if (existsSync(path.join(config.dataDirectory, RESTORING)))
+    throw new StartError(
+      `a restore into ${config.dataDirectory} was interrupted or still runs: run \`strata stack restore\` again`,
+    );
+  const { databaseUrl, databaseConnections: poolSize, rescanAfterMs } = config;
+  return openStore(databaseUrl, { ...(now ? { now } : {}), poolSize, rescanAfterMs });
+}
+
+/** Opens the dependencies of a scan; `onRecorded` is called for each recorded scan before its outcome is returned. */
+export async function openScanning(
+  config: Config,
+  deps: { readonly logger: Logger } & Partial<Pick<ScannerDeps, 'onRecorded' | 'onScanned'>>,
+  world: World = {},
+): Promise<Scanning> {
+  await using stack = new AsyncDisposableStack();
+  const rulebook = await openRulebook(config, world.catalogEntries, deps.logger);
+  if (rulebook.ranges) deps.logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
+  const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
+  const store = stack.use(await openConfiguredStore(config, world));
+  const now = world.now ?? store.clock;
+  const resolving = {
+    upstreams: config.resolvers,
+    ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
+  };
+  const resolver = stack.use(new Resolver(resolving));
+  const isDnsWorking = async () => (await resolver.query(KNOWN_NAME, 'NS')).status === 'found';
+  const prober = createProber({
+    probeLabels: rulebook.probeLabels,
+    keepSource: rulebook.sets?.needsSource ?? false,
+    resolver: resolving,
+    ...(world.requestTimeoutMs ? { requestTimeoutMs: world.requestTimeoutMs } : {}),
+    allowAddresses: config.allowAddresses,
+    userAgent: userAgentOf(config),
+    trustedCa: world.trustedCa ?? [],
+    ...(world.dial ? { dial: world.dial } : {}),
+    now,
+  });
+  stack.use(prober);
+  const scanner = createScanner(
+    {
+      ...{ store, prober, rulebook, now, isDnsWorking },
+      ...{ logger: deps.logger, onRecorded: deps.onRecorded ?? (() => {}), onScanned: deps.onScanned },
+    },
+    {
+      confirmAfterMs: config.confirmAfterMs,
+      concurrency: config.scanConcurrency,
+      onDemandConcurrency: ON_DEMAND_CONCURRENCY,
+      isOptedOut,
+    },
+  );
+  stack.use(scanner);
+  const owned = stack.move();
+  return {
+    store,
+    prober,
+    rulebook,
+    scanner,
+    isOptedOut,
+    isDnsWorking,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Fails if the list is unreadable: never scans without the configured list. */
+async function readOptOut(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw startErrorOf(cause, { doing: `read the opt-out list ${file}`, advice: 'see STRATA_OPT_OUT_FILE' });
+  });
+}
