@@ -1,7 +1,7 @@
 // What surrounds both views: the name, the ways, the key, the theme.
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Loading, Notice } from '../ui/states.tsx';
-import { ThemeSwitch } from '../ui/theme-switch.tsx';
+import { ThemeSwitch } from '../ui/theme/theme-switch.tsx';
 import { ChatView } from './chat-view.tsx';
 import { useKey } from './key.ts';
 import { KeyForm } from './key-form.tsx';
@@ -9,7 +9,7 @@ import { onLink, useLocation } from './location.ts';
 import { useSite } from './site.ts';
 import { useOnline } from './use-online.ts';
 
-const Machines = lazy(async () => ({ default: (await import('./machines.tsx')).Machines }));
+const Machines = lazy(async () => ({ default: (await import('./machines/machines.tsx')).Machines }));
 
 const WAYS = [
   ['Chat', '/'],

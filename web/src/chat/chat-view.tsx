@@ -1,26 +1,34 @@
 // The chat: conversations at one side, what is asked and answered in the middle, parameters at the other side.
-import './thread.css';
+import './thread/thread.css';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Loading } from '../ui/states.tsx';
-import { Composer } from './composer.tsx';
-import { type Conversation, isRunning, newConversation, newId, pathOf, sentPart, withTurn } from './conversation.ts';
-import { ConversationList } from './conversation-list.tsx';
-import { answering, store, useConversations } from './conversations.ts';
-import { EmptyChat } from './empty-chat.tsx';
-import { useNetwork } from './fleet.ts';
+import { Composer } from './asking/composer.tsx';
+import { ModelChoice } from './asking/model-choice.tsx';
+import type { Settings } from './asking/parameters.ts';
+import { tokensOf } from './asking/request.ts';
+import { sendingOf } from './asking/send-action.ts';
+import { modelsState, useModels } from './asking/use-models.ts';
+import { useWaitingQuestion } from './asking/use-waiting-question.ts';
+import {
+  type Conversation,
+  isRunning,
+  newConversation,
+  newId,
+  pathOf,
+  sentPart,
+  withTurn,
+} from './conversation/conversation.ts';
+import { ConversationList } from './conversation/conversation-list.tsx';
+import { answering, store, useConversations } from './conversation/conversations.ts';
 import { useKey } from './key.ts';
 import { go } from './location.ts';
-import { ModelChoice } from './model-choice.tsx';
-import type { Settings } from './parameters.ts';
-import { tokensOf } from './request.ts';
-import { sendingOf } from './sending.ts';
-import { modelsState, useModels } from './use-models.ts';
+import { useNetwork } from './machines/use-network.ts';
+import { EmptyChat } from './thread/empty-chat.tsx';
 import { useOnline } from './use-online.ts';
-import { useWaitingQuestion } from './use-waiting-question.ts';
 
 // Neither is needed before there is a conversation, or somebody asks for it.
-const Thread = lazy(async () => ({ default: (await import('./thread.tsx')).Thread }));
-const SettingsPanel = lazy(async () => ({ default: (await import('./settings-panel.tsx')).SettingsPanel }));
+const Thread = lazy(async () => ({ default: (await import('./thread/thread.tsx')).Thread }));
+const SettingsPanel = lazy(async () => ({ default: (await import('./asking/settings-panel.tsx')).SettingsPanel }));
 
 export function ChatView({ conversationId }: { readonly conversationId: string | null }) {
   const conversations = useConversations();

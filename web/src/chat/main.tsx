@@ -1,6 +1,6 @@
 // The chat's beginning.
-import '../ui/base.css';
-import '../ui/ui.css';
+import '../ui/theme/base.css';
+import '../ui/theme/ui.css';
 import './frame.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';

@@ -2,10 +2,10 @@
 import type { Advisory } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge, Severity } from '../../ui/badge.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatDay, formatDecimal, formatNumber, formatShare } from '../../ui/formats.ts';
-import { withChanges } from '../search-params.ts';
-import { SEVERITIES } from './words.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { withChanges } from '../search/search-params.ts';
+import { SEVERITIES } from './labels.ts';
 
 interface AdvisoryTableProps {
   readonly advisories: readonly Advisory[];

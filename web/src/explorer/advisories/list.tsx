@@ -1,15 +1,15 @@
 // The list of advisories with its filters, page by page.
 import { Link } from '@tanstack/react-router';
-import { Card } from '../../ui/card.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
-import { oneOf, withChanges } from '../search-params.ts';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
+import { oneOf, withChanges } from '../search/search-params.ts';
 import { AdvisoryTable } from './advisory-table.tsx';
-import { SEVERITIES } from './words.ts';
+import { SEVERITIES } from './labels.ts';
 
 const PATH = '/stack/v1/enrichment/advisories';
 const PAGE = 50;

@@ -2,16 +2,16 @@
 import type { Advisory } from '@strata/client';
 import type { ReactNode } from 'react';
 import { Badge, Severity } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatDay, formatDecimal, formatShare } from '../../ui/formats.ts';
 import { OutsideLink } from '../../ui/outside-link.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
-import { Concerned } from './concerned.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
+import { Concerned } from './affected-domains.tsx';
+import { PRIORITIES, RANGE_SOURCES, recordOf } from './labels.ts';
 import { Ranges } from './ranges.tsx';
-import { PRIORITIES, RANGE_SOURCES, recordOf } from './words.ts';
 
 const PATH = '/stack/v1/enrichment/advisories';
 

@@ -1,9 +1,9 @@
 // Products of an advisory with the versions that are affected, as their publisher gives them.
 import type { Advisory } from '@strata/client';
 import { Link } from '@tanstack/react-router';
-import { DataTable } from '../../ui/data-table.tsx';
 import { formatNumber } from '../../ui/formats.ts';
-import { RANGE_SOURCES } from './words.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { RANGE_SOURCES } from './labels.ts';
 
 export function Ranges({ products }: Pick<Advisory, 'products'>) {
   return (

@@ -3,9 +3,9 @@ import type { Alert } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
 import { Severity } from '../../ui/badge.tsx';
-import { EVER } from '../market/migration-filter.ts';
-import { withChanges } from '../search-params.ts';
-import { KIND_NAMES } from './words.ts';
+import { EVER } from '../migrations/migration-filter.ts';
+import { withChanges } from '../search/search-params.ts';
+import { KIND_NAMES } from './labels.ts';
 
 export function AlertList({ alerts }: { readonly alerts: readonly Alert[] }) {
   return (

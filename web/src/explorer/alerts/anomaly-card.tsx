@@ -3,14 +3,14 @@ import type { Anomaly } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Severity } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatCompact, formatDay, formatDecimal, formatName } from '../../ui/formats.ts';
-import { Answer } from '../answer.tsx';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 import { AnomalyChart } from './anomaly-chart.tsx';
 import { bandOf, dayOf, daysOfChanges, daysOfCurve, seriesAnswer } from './anomaly-series.ts';
-import { METRICS } from './words.ts';
+import { METRICS } from './labels.ts';
 
 export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; readonly actions: ReactNode }) {
   const { low, high } = bandOf(anomaly);

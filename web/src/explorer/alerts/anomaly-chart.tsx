@@ -1,11 +1,11 @@
 // An anomaly among the days around it: the series, what was usual, and three standard deviations to both sides.
 import type { Anomaly } from '@strata/client';
-import { Chart } from '../../ui/chart.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
+import { Chart } from '../../ui/chart/chart.tsx';
 import { formatDay, formatDecimal } from '../../ui/formats.ts';
-import { useTheme } from '../../ui/theme.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { useTheme } from '../../ui/theme/theme.ts';
 import { bandOf, dayOf, type SeriesDay } from './anomaly-series.ts';
-import { METRICS } from './words.ts';
+import { METRICS } from './labels.ts';
 
 /** Grounds of the band; the lines at its edges say the same without colour. */
 const BAND = { light: 'rgb(10 95 180 / 12%)', dark: 'rgb(116 180 247 / 18%)' } as const;

@@ -2,12 +2,12 @@
 import type { Anomaly } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Severity } from '../../ui/badge.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatDay, formatDecimal, formatName } from '../../ui/formats.ts';
-import { withChanges } from '../search-params.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { withChanges } from '../search/search-params.ts';
 import { SubjectLink, subjectName } from './anomaly-card.tsx';
 import { dayOf } from './anomaly-series.ts';
-import { METRICS, SEVERITIES } from './words.ts';
+import { METRICS, SEVERITIES } from './labels.ts';
 
 interface AnomalyTableProps {
   readonly anomalies: readonly Anomaly[];

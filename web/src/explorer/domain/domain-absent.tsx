@@ -3,8 +3,8 @@ import type { StackProblem } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../../ui/formats.ts';
 import { Loading, Notice } from '../../ui/states.tsx';
-import { useFirstScan } from '../first-scan.ts';
 import { useSite } from '../site.ts';
+import { useFirstScan } from './first-scan.ts';
 
 interface AbsentProps {
   readonly host: string;

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
 import { Grade } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatName, formatNumber, formatTime } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
 import type { Profile } from './profile.ts';

@@ -2,7 +2,7 @@
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
-import { Figure, Figures } from '../../ui/card.tsx';
+import { Figure, Figures } from '../../ui/card/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { MentionsChart } from './mentions-chart.tsx';
 

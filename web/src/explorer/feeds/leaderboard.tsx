@@ -2,8 +2,8 @@
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Grade } from '../../ui/badge.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
 
 export const WINDOWS = [
   ['1d', 'Today'],

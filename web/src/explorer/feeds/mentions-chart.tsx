@@ -1,9 +1,9 @@
 // Mentions a day, as bars.
 import type { StackPaths } from '@strata/client';
 import { useMemo } from 'react';
-import { Chart } from '../../ui/chart.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
+import { Chart } from '../../ui/chart/chart.tsx';
 import { formatDay, formatNumber } from '../../ui/formats.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
 
 type Days = StackPaths['/stack/v1/feeds/stats']['body']['per_day'];
 

@@ -1,8 +1,8 @@
 // The feeds that name a domain. Titles are strangers' text.
 import type { StackPaths } from '@strata/client';
-import { DataTable } from '../../ui/data-table.tsx';
 import { formatNumber, formatTime } from '../../ui/formats.ts';
 import { OutsideLink } from '../../ui/outside-link.tsx';
+import { DataTable } from '../../ui/table/data-table.tsx';
 
 type Feed = StackPaths['/stack/v1/feeds/domain/{domain}']['body']['feeds'][number];
 

@@ -3,9 +3,9 @@ import type { StackEvent } from '@strata/client';
 import { memo, useState } from 'react';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { formatAgo, formatTime } from '../../ui/formats.ts';
-import { Verify } from '../source.tsx';
+import { Verify } from '../answer/source.tsx';
 import type { Entry } from './entries.ts';
-import { EventSentence } from './event-words.tsx';
+import { EventSentence } from './event-text.tsx';
 
 const KINDS: Readonly<Record<StackEvent['type'], { readonly name: string; readonly tone: Tone }>> = {
   migration: { name: 'migration', tone: 'accent' },

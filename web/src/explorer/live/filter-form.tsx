@@ -1,7 +1,7 @@
 // Which events to follow. One press asks for all of it, since each asking costs requests.
 import { Link, useNavigate } from '@tanstack/react-router';
 import { formatName } from '../../ui/formats.ts';
-import { CATEGORIES } from '../categories.ts';
+import { CATEGORIES } from '../answer/categories.ts';
 import { EVENT_TYPES } from './event-filter.ts';
 
 export function FilterForm({ search }: { readonly search: Readonly<Record<string, string>> }) {

@@ -1,9 +1,9 @@
 // Follows the stream while the page is open, and begins with the events of the last hour.
 import { type EventFilter, StackProblem } from '@strata/client';
 import { type Dispatch, useEffect, useReducer, useState } from 'react';
-import { onReached, tellUnreached } from '../connection.ts';
-import { isUnreached } from '../queries.ts';
-import { setQuota, stack, useKey } from '../session.ts';
+import { onReached, tellUnreached } from '../answer/connection.ts';
+import { isUnreached } from '../answer/queries.ts';
+import { setQuota, stack, useKey } from '../answer/session.ts';
 import { type Action, type Entry, type Live, reduce, START } from './entries.ts';
 import { queryOf } from './event-filter.ts';
 

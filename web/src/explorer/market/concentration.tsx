@@ -1,7 +1,7 @@
 // How concentrated a market is: the index with its band in words, and where it stands on the scale.
 import type { Market } from '@strata/client';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { Figure, Figures } from '../../ui/card.tsx';
+import { Figure, Figures } from '../../ui/card/card.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
 
 interface BandWords {

@@ -1,9 +1,9 @@
 // Who leads and who moves: the fifty providers with most domains, and their change in 30 days.
 import { Link } from '@tanstack/react-router';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatChange, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import type { Category } from '../categories.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import type { Category } from '../answer/categories.ts';
 import { CustomersLink } from './customers-link.tsx';
 import { ProviderLink } from './links.tsx';
 

@@ -1,12 +1,12 @@
 // The providers of a market by their share: the largest drawn, all that the answer has in the table.
 import type { Market } from '@strata/client';
 import { useMemo } from 'react';
-import { Chart } from '../../ui/chart.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Chart } from '../../ui/chart/chart.tsx';
+import { type Ink, useInk } from '../../ui/chart/series-colours.ts';
 import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
-import { type Ink, useInk } from './ink.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { CountLink, usersIn } from '../search/search-links.tsx';
 import { ProviderLink } from './links.tsx';
-import { CountLink, usersIn } from './search-links.tsx';
 
 type Holder = Market['providers'][number];
 

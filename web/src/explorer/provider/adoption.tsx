@@ -2,15 +2,15 @@
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
-import { Chart } from '../../ui/chart.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { Chart } from '../../ui/chart/chart.tsx';
+import { type Ink, useInk } from '../../ui/chart/series-colours.ts';
 import { formatDay, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
-import { type Ink, useInk } from '../market/ink.ts';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 
 export const ADOPTION = '/stack/v1/intelligence/adoption/{tool}';
 type Day = StackPaths[typeof ADOPTION]['body']['curve'][number];

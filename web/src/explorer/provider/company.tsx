@@ -1,14 +1,14 @@
 // What the domains of a provider use besides it, and whether that is more than chance.
 import type { StackPaths } from '@strata/client';
-import { Card } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 import { ProviderLink } from '../market/links.tsx';
-import { CountLink } from '../market/search-links.tsx';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { CountLink } from '../search/search-links.tsx';
 import { ADOPTION } from './adoption.tsx';
 
 type Companion = StackPaths[typeof ADOPTION]['body']['co_adoption'][number];

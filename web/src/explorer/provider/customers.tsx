@@ -2,18 +2,18 @@
 import type { Customer } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Confidence } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { formatDay, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
-import { CsvDownload } from '../csv-download.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { CsvDownload } from '../answer/csv-download.tsx';
+import { offsetOf, Pager } from '../answer/pager.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 import { Choices, choice } from '../market/choices.tsx';
 import { DomainLink, ProviderLink } from '../market/links.tsx';
-import { offsetOf, Pager } from '../pager.tsx';
-import { withChanges } from '../search-params.ts';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { withChanges } from '../search/search-params.ts';
 
 const PATH = '/stack/v1/providers/{provider}/customers';
 const PAGE_LENGTH = 100;

@@ -2,16 +2,16 @@
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 import { ProviderLink } from '../market/links.tsx';
-import { CountLink, usersIn } from '../market/search-links.tsx';
-import { withChanges } from '../search-params.ts';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { CountLink, usersIn } from '../search/search-links.tsx';
+import { withChanges } from '../search/search-params.ts';
 
 const PATH = '/stack/v1/intelligence/supply-chain/{provider}';
 type Body = StackPaths[typeof PATH]['body'];

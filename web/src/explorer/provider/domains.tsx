@@ -1,14 +1,14 @@
 // The domains of a provider, page by page.
 import type { FoundDomain } from '@strata/client';
 import { Ago } from '../../ui/ago.tsx';
-import { Card } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { CsvDownload } from '../csv-download.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { CsvDownload } from '../answer/csv-download.tsx';
+import { Pager } from '../answer/pager.tsx';
+import { Source } from '../answer/source.tsx';
 import { DomainLink } from '../market/links.tsx';
-import { Pager } from '../pager.tsx';
-import { Source } from '../source.tsx';
 import { PAGE_LENGTH, PROVIDER, type ProviderPart } from './use-provider.ts';
 
 interface DomainsProps extends ProviderPart {

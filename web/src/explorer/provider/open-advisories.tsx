@@ -1,7 +1,7 @@
 // What is known against a provider's products, on the versions that domains were seen to run.
 import { Link } from '@tanstack/react-router';
 import { Badge, Severity } from '../../ui/badge.tsx';
-import { Figure, Figures } from '../../ui/card.tsx';
+import { Figure, Figures } from '../../ui/card/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import type { ProviderBody } from './use-provider.ts';
 

@@ -1,15 +1,15 @@
 // A provider at a glance: size, rank, who came and went, its markets, what its products suffer from.
 import { Link } from '@tanstack/react-router';
 import { Badge } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatChange, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { Source } from '../answer/source.tsx';
 import { bandWords } from '../market/concentration.tsx';
 import { CustomersLink } from '../market/customers-link.tsx';
-import { FlowChart } from '../market/flow-chart.tsx';
-import { CountLink, usersIn } from '../market/search-links.tsx';
-import { Source } from '../source.tsx';
+import { FlowChart } from '../migrations/flow-chart.tsx';
+import { CountLink, usersIn } from '../search/search-links.tsx';
 import { OpenAdvisories } from './open-advisories.tsx';
 import { PROVIDER, type ProviderBody, type ProviderPart } from './use-provider.ts';
 

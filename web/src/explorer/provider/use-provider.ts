@@ -1,6 +1,6 @@
 // The question that the head, the overview and the domains of a provider share.
 import type { StackAnswer, StackPaths } from '@strata/client';
-import { useStack } from '../use-stack.ts';
+import { useStack } from '../answer/use-stack.ts';
 
 export const PROVIDER = '/stack/v1/providers/{provider}';
 /** Domains of one page of the list. */

@@ -1,10 +1,10 @@
 // How many domains have each standard, of how many that could be measured.
 import type { Adoption } from '@strata/client';
 import type { ReactNode } from 'react';
-import { Card } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
-import { CountLink } from '../market/search-links.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { CountLink } from '../search/search-links.tsx';
 import { GROUPS, type Group, type Row, type Scorecard, type Standard } from './standards.ts';
 
 interface Counts {

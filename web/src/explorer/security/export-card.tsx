@@ -1,8 +1,8 @@
 // The scorecard domain by domain, as a file.
 import { useState } from 'react';
-import { Card } from '../../ui/card.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { formatName } from '../../ui/formats.ts';
-import { CsvDownload } from '../csv-download.tsx';
+import { CsvDownload } from '../answer/csv-download.tsx';
 import type { Sector } from './standards.ts';
 
 export function ExportCard({ sector }: { readonly sector: Sector | undefined }) {

@@ -1,11 +1,11 @@
 // The grades of all domains that could be scored.
 import type { ReactNode } from 'react';
 import { Grade } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Chart } from '../../ui/chart.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
+import { Card } from '../../ui/card/card.tsx';
+import { Chart } from '../../ui/chart/chart.tsx';
 import { formatDecimal, formatShare } from '../../ui/formats.ts';
-import { CountLink } from '../market/search-links.tsx';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { CountLink } from '../search/search-links.tsx';
 import type { Scorecard } from './standards.ts';
 
 export function GradesCard({ card, foot }: { readonly card: Scorecard; readonly foot: ReactNode }) {

@@ -1,13 +1,13 @@
 // The keys that answers and checkpoints are checked with.
 import type { StackPaths } from '@strata/client';
 import { Badge } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { Command } from '../../ui/command.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
 import { formatTime } from '../../ui/formats.ts';
-import { Answer } from '../answer.tsx';
-import { stack } from '../session.ts';
-import { useStack } from '../use-stack.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { stack } from '../answer/session.ts';
+import { useStack } from '../answer/use-stack.ts';
 
 const KEYS = '/.well-known/stack-keys.json';
 type Key = StackPaths[typeof KEYS]['body']['keys'][number];

@@ -1,12 +1,12 @@
 // How much the service knows, over all domains.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatName, formatNumber, formatTime } from '../../ui/formats.ts';
-import { Answer } from '../answer.tsx';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 
 const STATS = '/stack/v1/stats';
 type Stats = StackPaths[typeof STATS]['body'];

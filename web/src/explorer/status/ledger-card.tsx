@@ -1,12 +1,12 @@
 // The public log that every receipt stands in: how far it has grown, and the keys to check it with.
-import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { Command } from '../../ui/command.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
-import { stack } from '../session.ts';
-import { useStack } from '../use-stack.ts';
+import { Answer } from '../answer/answer.tsx';
+import { stack } from '../answer/session.ts';
+import { useStack } from '../answer/use-stack.ts';
 import { readCheckpoint } from './checkpoint.ts';
 
 const CHECKPOINT = '/ledger/checkpoint';

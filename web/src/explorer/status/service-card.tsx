@@ -1,10 +1,10 @@
 // Whether the service answers, and which version of the interface it speaks.
 import { Badge } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatTime } from '../../ui/formats.ts';
-import { Answer } from '../answer.tsx';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 
 const HEALTH = '/health';
 /** It costs no request of the key's day. */

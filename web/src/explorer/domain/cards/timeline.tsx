@@ -1,0 +1,115 @@
+// Transitions of a domain, drawn as a line through time: the latest above, each day once.
+import type { Change } from '@strata/client';
+import { Link } from '@tanstack/react-router';
+import { Badge } from '../../../ui/badge.tsx';
+import { Card } from '../../../ui/card/card.tsx';
+import { formatDay, formatName, formatNumber, formatTime } from '../../../ui/formats.ts';
+import { Empty } from '../../../ui/states.tsx';
+import { Answer } from '../../answer/answer.tsx';
+import { Source } from '../../answer/source.tsx';
+import { useStack } from '../../answer/use-stack.ts';
+
+/** Of one page of a history; the latest ones are from the same answer. */
+export const CHANGES_PAGE = 100;
+const LATEST = 5;
+
+/** What happened, with a sign that needs no colour. */
+const KINDS: Readonly<Record<Change['type'], readonly [string, string]>> = {
+  added: ['+', 'began to use'],
+  removed: ['−', 'no longer uses'],
+  migrated: ['→', 'moved'],
+  reclassified: ['≈', 'is now read as'],
+};
+
+/** The last few, and the way to all of them. */
+export function LatestChanges({ domain, link }: { readonly domain: string; readonly link: string }) {
+  const input = { path: { domain }, query: { limit: CHANGES_PAGE, offset: 0 } };
+  const query = useStack('/stack/v1/domains/{domain}/changes', input);
+  return (
+    <Card
+      title="Latest changes"
+      foot={query.data && <Source path="/stack/v1/domains/{domain}/changes" input={input} answer={query.data} />}
+    >
+      <Answer query={query}>
+        {({ changes, total }) => (
+          <>
+            <Timeline changes={changes.slice(0, LATEST)} />
+            {total > 0 && (
+              <p className="domain-more">
+                <Link to="/domain/$domain" params={{ domain: link }} search={{ tab: 'history' }} resetScroll={false}>
+                  {total === 1 ? 'The history' : `All ${formatNumber(total)} changes`}
+                </Link>
+              </p>
+            )}
+          </>
+        )}
+      </Answer>
+    </Card>
+  );
+}
+
+export function Timeline({ changes }: { readonly changes: readonly Change[] }) {
+  if (changes.length === 0) return <Empty>Nothing has changed since the first look.</Empty>;
+  const days = Map.groupBy(changes, ({ at }) => at.slice(0, 10));
+  return (
+    <ol className="timeline">
+      {[...days].map(([day, ofDay]) => (
+        <li key={day}>
+          <h3>
+            <time dateTime={day}>{formatDay(day)}</time>
+          </h3>
+          <ol>
+            {ofDay.map((change) => (
+              <Transition key={change.id} change={change} />
+            ))}
+          </ol>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Transition({ change }: { readonly change: Change }) {
+  const [sign, verb] = KINDS[change.type];
+  return (
+    <li className={`transition ${change.type}`}>
+      <span className="transition-sign" aria-hidden="true">
+        {sign}
+      </span>
+      <div>
+        <p>
+          <span className="soft">{formatName(change.category)}</span> {verb}{' '}
+          {change.type === 'migrated' || change.type === 'reclassified' ? (
+            <>
+              <span className="hidden-text">from </span>
+              <Party name={change.from} id={change.from_id} /> <span aria-hidden="true">→</span>
+              <span className="hidden-text"> to </span> <Party name={change.to} id={change.to_id} />
+            </>
+          ) : (
+            <Party name={change.to ?? change.from} id={change.to_id ?? change.from_id} />
+          )}
+        </p>
+        <p className="small soft transition-notes">
+          <Badge tone={change.importance === 'high' ? 'accent' : 'plain'}>{change.importance} importance</Badge>
+          <span>{change.confidence} confidence</span>
+          <span>
+            seen <time dateTime={change.at}>{formatTime(change.at)}</time>
+          </span>
+          <span>
+            confirmed <time dateTime={change.confirmed_at}>{formatTime(change.confirmed_at)}</time>
+          </span>
+        </p>
+      </div>
+    </li>
+  );
+}
+
+function Party({ name, id }: { readonly name: string | null; readonly id: string | null }) {
+  if (name === null) return <span className="soft">nobody known</span>;
+  if (id === null) return <strong>{name}</strong>;
+  return (
+    <Link to="/provider/$provider" params={{ provider: id }}>
+      <strong>{name}</strong>
+    </Link>
+  );
+}
