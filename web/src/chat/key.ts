@@ -1,13 +1,13 @@
-// The reader's key of the inference service, kept in the browser.
+// The user's API key of the inference service, stored in the browser.
 import { useSyncExternalStore } from 'react';
 
-const PLACE = 'strata-inference-key';
+const STORAGE_KEY = 'strata-inference-key';
 const listeners = new Set<() => void>();
 let key = stored();
 
 function stored(): string | undefined {
   try {
-    return localStorage.getItem(PLACE) ?? undefined;
+    return localStorage.getItem(STORAGE_KEY) ?? undefined;
   } catch {
     return undefined;
   }
@@ -15,27 +15,27 @@ function stored(): string | undefined {
 
 export const currentKey = (): string | undefined => key;
 
-const tell = () => {
+const notify = () => {
   for (const listener of listeners) listener();
 };
 
-// Another tab has one now, or has forgotten it.
+// Another tab has set or removed the key.
 addEventListener('storage', (event) => {
-  if (event.key !== null && event.key !== PLACE) return;
+  if (event.key !== null && event.key !== STORAGE_KEY) return;
   key = stored();
-  tell();
+  notify();
 });
 
-/** Undefined forgets it. */
+/** Undefined removes the key. */
 export function setKey(next: string | undefined): void {
   key = next;
   try {
-    if (next === undefined) localStorage.removeItem(PLACE);
-    else localStorage.setItem(PLACE, next);
+    if (next === undefined) localStorage.removeItem(STORAGE_KEY);
+    else localStorage.setItem(STORAGE_KEY, next);
   } catch {
-    // Kept for this page only.
+    // Storage is disabled: the key lasts until the page is closed.
   }
-  tell();
+  notify();
 }
 
 export function useKey(): string | undefined {

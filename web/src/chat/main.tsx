@@ -1,4 +1,4 @@
-// The chat's beginning.
+// Entry point of the chat.
 import '../ui/theme/base.css';
 import '../ui/theme/ui.css';
 import './frame.css';
@@ -10,9 +10,9 @@ import { PageBoundary } from './page-boundary.tsx';
 
 const queries = new QueryClient({ defaultOptions: { queries: { refetchOnWindowFocus: false } } });
 
-const place = document.getElementById('root');
-if (!place) throw new Error('the page has no place for the chat');
-createRoot(place).render(
+const root = document.getElementById('root');
+if (!root) throw new Error('the page has no #root element');
+createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <PageBoundary>

@@ -1,21 +1,21 @@
-// What is told of an answer in numbers: tokens, speed, time to the first one, and by whom.
+// The figures below an answer: tokens, speed, time to first token, and workers.
 import { tokensPerSecond } from '@strata/client';
 import { formatDecimal, formatNumber } from '../../ui/formats.ts';
 import type { Answer } from '../conversation/conversation.ts';
 import { shortPeer } from '../machines/peer-name.ts';
 
-/** What is unknown is said to be, or left out where nobody would miss it. */
+/** An unknown token count or speed is shown as unknown; other unknown figures are omitted. */
 export function figuresOf(answer: Answer): readonly string[] {
   const { model, state, tokens, reasoningTokens, firstTokenMs, writingMs, segments } = answer;
   const counted = tokens === null ? null : { completionTokens: tokens, reasoningTokens };
-  // Of what was cut off the service may have counted more than came here.
+  // For an interrupted answer, the service may have counted tokens that did not arrive here.
   const speed = state === 'whole' ? tokensPerSecond(counted, writingMs) : null;
   return [
     model,
-    tokens === null ? 'tokens unknown' : `${formatNumber(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
-    ...(reasoningTokens ? [`${formatNumber(reasoningTokens)} of them reasoning`] : []),
+    tokens === null ? 'token count unknown' : `${formatNumber(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
+    ...(reasoningTokens ? [`${formatNumber(reasoningTokens)} reasoning`] : []),
     speed === null ? 'speed unknown' : `${formatNumber(Math.round(speed))} tokens/s`,
-    ...(firstTokenMs === null ? [] : [`first after ${formatMs(firstTokenMs)}`]),
+    ...(firstTokenMs === null ? [] : [`first token after ${formatMs(firstTokenMs)}`]),
     ...(segments && segments.length > 0 ? [`by ${workersOf(segments)}`] : []),
   ];
 }

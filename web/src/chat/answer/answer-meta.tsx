@@ -1,4 +1,4 @@
-// Below an answer: how many tokens, how fast, after what time, by whom, and each hand-over between workers.
+// Below an answer: its figures, and each failover from one worker to another.
 
 import { formatNumber } from '../../ui/formats.ts';
 import type { Answer } from '../conversation/conversation.ts';
@@ -7,16 +7,20 @@ import { figuresOf, formatMs } from './answer-figures.ts';
 
 export function AnswerMeta({ answer }: { readonly answer: Answer }) {
   const { segments, pauseMs } = answer;
-  const handOvers = segments?.slice(1) ?? [];
+  const failovers = segments?.slice(1) ?? [];
   return (
     <>
-      <p className="small soft chat-meta" title="Speed: visible tokens after the first one, by the time they took">
+      <p
+        className="small soft chat-meta"
+        title="Speed: visible tokens after the first one, divided by the time they took"
+      >
         {figuresOf(answer).join(' · ')}
       </p>
-      {handOvers.map(({ worker, from }, i) => (
+      {failovers.map(({ worker, from }, i) => (
         <p key={`${worker} ${from}`} className="small chat-handover">
-          Worker {shortPeer(segments?.[i]?.worker ?? '')} went after token {formatNumber(from)}; {shortPeer(worker)}{' '}
-          took over{pauseMs === null ? '' : `, with a pause of ${formatMs(pauseMs)} at most`}. Nothing is missing.
+          Worker {shortPeer(segments?.[i]?.worker ?? '')} stopped responding after token {formatNumber(from)};{' '}
+          {shortPeer(worker)} took over{pauseMs === null ? '' : ` with a gap of at most ${formatMs(pauseMs)}`}. No
+          tokens were lost.
         </p>
       ))}
     </>

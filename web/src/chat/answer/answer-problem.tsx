@@ -1,4 +1,4 @@
-// Why an answer did not come, or not whole, in words, and what can be done.
+// Why an answer is missing or incomplete, and what the user can do.
 import { useEffect, useState } from 'react';
 import { formatTime } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
@@ -7,15 +7,15 @@ import { KeyForm } from '../key-form.tsx';
 
 interface ProblemViewProps {
   readonly problem: AnswerProblem;
-  /** Some of the answer has come. */
+  /** Part of the answer was received. */
   readonly hasText: boolean;
   readonly onRetry: (() => void) | undefined;
-  readonly onGoOn: (() => void) | undefined;
-  /** Asks again without what was said before the last question. */
+  readonly onContinue: (() => void) | undefined;
+  /** Asks the last question again without the earlier turns. */
   readonly onShorten: (() => void) | undefined;
 }
 
-export function ProblemView({ problem, hasText, onRetry, onGoOn, onShorten }: ProblemViewProps) {
+export function ProblemView({ problem, hasText, onRetry, onContinue, onShorten }: ProblemViewProps) {
   const { code, message, requestId, retryAt } = problem;
   const wait = useSecondsUntil(retryAt);
   const again = onRetry && (
@@ -26,58 +26,58 @@ export function ProblemView({ problem, hasText, onRetry, onGoOn, onShorten }: Pr
   switch (code) {
     case 'invalid_api_key':
       return (
-        <Notice title="A key is needed, or this one is not known here" tone="warn" actions={again}>
+        <Notice title="The API key is missing or invalid" tone="warn" actions={again}>
           <KeyForm />
         </Notice>
       );
     case 'rate_limit_exceeded':
       return (
-        <Notice title="This key has to wait" tone="warn" actions={again}>
+        <Notice title="Rate limit reached" tone="warn" actions={again}>
           <p>{message}</p>
           {retryAt !== null && (
             <p>
               {wait > 90
-                ? `From ${formatTime(new Date(retryAt).toISOString())} on.`
+                ? `Try again after ${formatTime(new Date(retryAt).toISOString())}.`
                 : wait > 0
-                  ? `In ${wait} s.`
-                  : 'Now it may ask again.'}
+                  ? `Try again in ${wait} s.`
+                  : 'You can try again now.'}
             </p>
           )}
         </Notice>
       );
     case 'model_not_found':
       return (
-        <Notice title="This model is not there any more" tone="warn" actions={again}>
-          <p>Choose another one above the conversation, or wait until a machine lends it again.</p>
+        <Notice title="This model is no longer available" tone="warn" actions={again}>
+          <p>Choose another model above the conversation, or wait until a worker offers this one again.</p>
         </Notice>
       );
     case 'context_length_exceeded':
       return (
         <Notice
-          title="The conversation is longer than the model can read"
+          title="The conversation exceeds the model's context length"
           tone="warn"
           actions={
             onShorten && (
               <button className="button primary" type="button" onClick={onShorten}>
-                Ask without what was said before
+                Ask without earlier messages
               </button>
             )
           }
         >
           <p>{message}</p>
-          {!onShorten && <p>Edit the question and make it shorter.</p>}
+          {!onShorten && <p>Edit the question to make it shorter.</p>}
         </Notice>
       );
     case 'network':
       return (
         <Notice
-          title={hasText ? 'The connection was lost midway' : 'The service cannot be reached'}
+          title={hasText ? 'The connection was lost' : 'The service cannot be reached'}
           tone="warn"
           actions={
             <>
-              {hasText && onGoOn && (
-                <button className="button primary" type="button" onClick={onGoOn}>
-                  Go on from here
+              {hasText && onContinue && (
+                <button className="button primary" type="button" onClick={onContinue}>
+                  Continue from here
                 </button>
               )}
               {again}
@@ -86,22 +86,22 @@ export function ProblemView({ problem, hasText, onRetry, onGoOn, onShorten }: Pr
         >
           <p>
             {hasText
-              ? 'What had come is kept.'
-              : 'Either you are offline or it is not running. Your question is kept: try again when it is back.'}
+              ? 'The text received so far is kept.'
+              : 'You are offline, or the service is not running. Your question is kept: try again later.'}
           </p>
         </Notice>
       );
     default:
       return (
-        <Notice title={hasText ? 'The answer broke off' : 'There is no answer to this'} tone="bad" actions={again}>
+        <Notice title={hasText ? 'The answer was interrupted' : 'The request failed'} tone="bad" actions={again}>
           <p>{message}</p>
-          {requestId && <p className="soft small">Request {requestId}</p>}
+          {requestId && <p className="soft small">Request ID: {requestId}</p>}
         </Notice>
       );
   }
 }
 
-/** Counts down while there is something to wait for. */
+/** Seconds left until the given time; 0 if it has passed or is null. */
 function useSecondsUntil(at: number | null): number {
   const [now, setNow] = useState(Date.now);
   const left = at === null ? 0 : Math.max(0, Math.ceil((at - now) / 1_000));

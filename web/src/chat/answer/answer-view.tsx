@@ -1,4 +1,4 @@
-// An answer: its text as it comes, how fast it came, who made it, and what can be done with it.
+// An answer: its text, figures, workers and actions.
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import type { Answer } from '../conversation/conversation.ts';
@@ -8,40 +8,46 @@ import { ProblemView } from './answer-problem.tsx';
 
 const ReceiptView = lazy(async () => ({ default: (await import('./receipt-view.tsx')).ReceiptView }));
 
-/** A pause that a reader notices. */
-const NOTICED_MS = 400;
+/** A gap that a reader notices. */
+const NOTICEABLE_MS = 400;
 
 interface AnswerViewProps {
   readonly answer: Answer;
   readonly onRetry: (() => void) | undefined;
-  readonly onGoOn: (() => void) | undefined;
+  readonly onContinue: (() => void) | undefined;
   readonly onShorten: (() => void) | undefined;
 }
 
-export function AnswerView({ answer, onRetry, onGoOn, onShorten }: AnswerViewProps) {
+export function AnswerView({ answer, onRetry, onContinue, onShorten }: AnswerViewProps) {
   const { text, state, problem, receiptId, finishReason } = answer;
-  const isOver = state !== 'running';
+  const isFinished = state !== 'running';
   return (
     <article className="chat-answer" data-state={state}>
       <h2 className="hidden-text">Answer</h2>
       {text !== '' && (
         <div className="chat-text">
-          <AnswerText key={answer.id} text={text} isOver={isOver} />
+          <AnswerText key={answer.id} text={text} isComplete={isFinished} />
         </div>
       )}
-      {!isOver && <Pending answer={answer} />}
+      {!isFinished && <Pending answer={answer} />}
       {state === 'stopped' && (
-        <p className="small soft">{text === '' ? 'Stopped before the first word.' : 'Stopped here.'}</p>
+        <p className="small soft">{text === '' ? 'Stopped before the first token.' : 'Answer stopped.'}</p>
       )}
-      {state === 'whole' && text === '' && <p className="small soft">The model said nothing.</p>}
+      {state === 'whole' && text === '' && <p className="small soft">The model returned an empty answer.</p>}
       {state === 'whole' && finishReason === 'length' && (
-        <p className="small soft">The answer ended at its limit of tokens.</p>
+        <p className="small soft">The answer reached its token limit.</p>
       )}
       {problem && (
-        <ProblemView problem={problem} hasText={text !== ''} onRetry={onRetry} onGoOn={onGoOn} onShorten={onShorten} />
+        <ProblemView
+          problem={problem}
+          hasText={text !== ''}
+          onRetry={onRetry}
+          onContinue={onContinue}
+          onShorten={onShorten}
+        />
       )}
-      {isOver && (text !== '' || answer.tokens !== null) && <AnswerMeta answer={answer} />}
-      {isOver && (
+      {isFinished && (text !== '' || answer.tokens !== null) && <AnswerMeta answer={answer} />}
+      {isFinished && (
         <div className="actions chat-tools">
           {text !== '' && <CopyButton text={text} label="Copy the answer" />}
           {onRetry && !problem && (
@@ -49,9 +55,9 @@ export function AnswerView({ answer, onRetry, onGoOn, onShorten }: AnswerViewPro
               Retry
             </button>
           )}
-          {onGoOn && !problem && (state === 'stopped' || finishReason === 'length') && text !== '' && (
-            <button className="button small" type="button" onClick={onGoOn}>
-              Go on
+          {onContinue && !problem && (state === 'stopped' || finishReason === 'length') && text !== '' && (
+            <button className="button small" type="button" onClick={onContinue}>
+              Continue
             </button>
           )}
           {receiptId && text !== '' && <Receipt key={answer.id} answer={answer} receiptId={receiptId} />}
@@ -61,7 +67,7 @@ export function AnswerView({ answer, onRetry, onGoOn, onShorten }: AnswerViewPro
   );
 }
 
-/** Loaded when somebody opens it. */
+/** Loaded when it is first opened. */
 function Receipt(props: { readonly answer: Answer; readonly receiptId: string }) {
   const [wasOpened, setOpened] = useState(false);
   return (
@@ -76,24 +82,24 @@ function Receipt(props: { readonly answer: Answer; readonly receiptId: string })
   );
 }
 
-/** That it is being worked on, and for how long nothing has come; each piece begins the wait anew. */
+/** Shows progress, and how long no text has arrived; each piece of text restarts the timer. */
 function Pending({ answer: { text, askedAt } }: { readonly answer: Answer }) {
-  const [stillMs, setStillMs] = useState(0);
+  const [idleMs, setIdleMs] = useState(0);
   useEffect(() => {
     const from = text === '' ? askedAt : Date.now();
-    setStillMs(0);
-    const timer = setInterval(() => setStillMs(Date.now() - from), 100);
+    setIdleMs(0);
+    const timer = setInterval(() => setIdleMs(Date.now() - from), 100);
     return () => clearInterval(timer);
   }, [text, askedAt]);
-  const isStill = stillMs >= NOTICED_MS;
+  const isIdle = idleMs >= NOTICEABLE_MS;
   return (
     <p className="small soft chat-pending">
       <span className="chat-cursor" aria-hidden="true" />
-      {isStill
-        ? `${text === '' ? 'Waiting for the first word' : 'A pause; if its worker is gone, another takes over'}: ${(stillMs / 1_000).toFixed(1)} s`
+      {isIdle
+        ? `${text === '' ? 'Waiting for the first token' : 'No new tokens; if the worker has failed, another takes over'}: ${(idleMs / 1_000).toFixed(1)} s`
         : text === ''
-          ? 'Asked …'
-          : 'Writing …'}
+          ? 'Sending …'
+          : 'Generating …'}
     </p>
   );
 }

@@ -1,4 +1,4 @@
-// Answers under way: they go on whatever the page shows meanwhile, and end when they are whole, stopped or broken.
+// Running answers: they continue whatever the page shows, and end when they are complete, stopped or failed.
 import { type AnswerEvent, AnswerPace, type InferenceClient, InferenceProblem } from '@strata/client';
 import {
   type Answer,
@@ -13,7 +13,7 @@ import {
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { requestOf } from './request.ts';
 
-export interface AnsweringDeps {
+export interface AnswerRunnerDeps {
   readonly store: ConversationStore;
   readonly client: Pick<InferenceClient, 'answer' | 'receipt'>;
   /** Milliseconds since the epoch. */
@@ -21,32 +21,32 @@ export interface AnsweringDeps {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** Of an answer that was cut off the receipt is there a moment later. */
+/** The receipt of an interrupted answer is available shortly after the interruption. */
 const RECEIPT_TRIES_MS = [0, 250, 1_000, 3_000];
 const RECEIPT_MS = 10_000;
 /**
- * Dated so far ahead, a stop that another tab asks for counts against all that the answer's writer says before it hears of
- * it; a tab that is not frozen hears at once.
+ * A stop requested by another tab is dated this far ahead, so that it overrides everything the writing tab stores before
+ * it receives the stop; a tab that is not frozen receives it immediately.
  */
 const STOP_AHEAD_MS = 60_000;
-/** Characters of an answer: a browser keeps some five million of a site, and shows far fewer with ease. */
+/** Characters of an answer. Browsers store about five million characters per site. */
 const MAX_TEXT = 2_000_000;
-/** Pieces come faster than anybody reads; the page is drawn so often. */
-const SHOW_MS = 40;
-/** Of a service's words on what went wrong; they are kept. */
+/** Minimum interval between two updates of the page while text arrives. */
+const PUBLISH_MS = 40;
+/** Characters of a service's error message that are stored. */
 const MAX_MESSAGE = 1_000;
 
-export class Answering {
-  readonly #deps: AnsweringDeps;
-  /** By the answer's id. */
+export class AnswerRunner {
+  readonly #deps: AnswerRunnerDeps;
+  /** By answer id. */
   readonly #drafts = new Map<string, Draft>();
 
-  constructor(deps: AnsweringDeps) {
+  constructor(deps: AnswerRunnerDeps) {
     this.#deps = deps;
   }
 
-  /** Asks for an answer to the question that a conversation's path ends in, and writes it there as it comes. Never rejects. */
-  async answer(conversationId: string, model: string): Promise<void> {
+  /** Requests an answer to the last question of a conversation's path and writes it there as it arrives. Never rejects. */
+  async run(conversationId: string, model: string): Promise<void> {
     const { store, client, now } = this.#deps;
     const conversation = store.find(conversationId);
     const question = conversation && pathOf(conversation).at(-1);
@@ -54,13 +54,13 @@ export class Answering {
     const request = requestOf(conversation, model);
     const first = emptyAnswer({ parent: question.id, model, at: now() });
     store.change(conversationId, (one) => withTurn(one, first, now()));
-    const draft = new Draft(first, now, (answer) => isTaken(store, conversationId, answer));
+    const draft = new Draft(first, now, (answer) => storeAnswer(store, conversationId, answer));
     this.#drafts.set(first.id, draft);
-    const pace = new AnswerPace(performance.now());
+    const timer = new AnswerPace(performance.now());
     try {
       for await (const event of client.answer(request, { signal: draft.signal })) {
-        pace.see(event, performance.now());
-        draft.change((answer) => ({ ...withEvent(answer, event), ...pace.figures() }));
+        timer.see(event, performance.now());
+        draft.change((answer) => ({ ...withEvent(answer, event), ...timer.figures() }));
         if (draft.answer.text.length > MAX_TEXT) throw tooLong();
       }
       draft.end((answer) => ({ ...answer, state: 'whole' }));
@@ -72,7 +72,7 @@ export class Answering {
     await this.#addReceipt(conversationId, draft.answer);
   }
 
-  /** Ends the answer that a conversation's path waits for, whichever tab writes it; what has come stays. */
+  /** Ends the running answer at the end of a conversation's path, whichever tab writes it; the received text is kept. */
   stop(conversationId: string): void {
     const { store, now } = this.#deps;
     const conversation = store.find(conversationId);
@@ -90,18 +90,18 @@ export class Answering {
     }
   }
 
-  /** Other tabs hear that the answers of this one are still being written, also when no word comes. */
-  tellAlive(): void {
-    for (const draft of this.#drafts.values()) draft.tell();
+  /** Marks the answers of this tab as still being written, also while no text arrives. */
+  heartbeat(): void {
+    for (const draft of this.#drafts.values()) draft.publish();
   }
 
-  /** Before the page goes away: what has come is written at once. */
+  /** Before the page closes: stops all answers and stores the received text. */
   stopAll(): void {
     for (const draft of this.#drafts.values()) draft.stop();
     this.#deps.store.write();
   }
 
-  /** Who made it, and what it counted, for the very answer that the receipt is of, whatever was asked meanwhile. */
+  /** Adds the workers and token counts of the receipt to the answer it belongs to. */
   async #addReceipt(conversationId: string, { id, receiptId }: Answer): Promise<void> {
     const { store, client, now, sleep } = this.#deps;
     if (receiptId === null) return;
@@ -123,8 +123,8 @@ export class Answering {
   }
 }
 
-/** False where the answer is gone, or was stopped in another tab: then it stays as far as it has come here. */
-function isTaken(store: ConversationStore, conversationId: string, answer: Answer): boolean {
+/** Stores the answer; false if it was deleted, or stopped in another tab: then the received text is kept. */
+function storeAnswer(store: ConversationStore, conversationId: string, answer: Answer): boolean {
   let isRunning = false;
   store.changeAnswer(conversationId, answer.id, (shown) => {
     isRunning = shown.state === 'running';
@@ -133,19 +133,19 @@ function isTaken(store: ConversationStore, conversationId: string, answer: Answe
   return isRunning;
 }
 
-/** An answer as far as it has come, shown a little later than it came. */
+/** The text received so far, published with a short delay. */
 class Draft {
   answer: Answer;
   readonly #now: () => number;
-  readonly #show: (answer: Answer) => boolean;
+  readonly #publishAnswer: (answer: Answer) => boolean;
   readonly #ending = new AbortController();
-  #showing: ReturnType<typeof setTimeout> | undefined;
+  #publishTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `show` says false when nobody wants the answer any more. */
-  constructor(answer: Answer, now: () => number, show: (answer: Answer) => boolean) {
+  /** `publish` returns false if the answer is no longer needed. */
+  constructor(answer: Answer, now: () => number, publish: (answer: Answer) => boolean) {
     this.answer = answer;
     this.#now = now;
-    this.#show = show;
+    this.#publishAnswer = publish;
   }
 
   get signal(): AbortSignal {
@@ -155,14 +155,14 @@ class Draft {
   change(to: (answer: Answer) => Answer): void {
     if (this.#ending.signal.aborted) return;
     this.answer = to(this.answer);
-    this.#showing ??= setTimeout(() => this.tell(), SHOW_MS);
+    this.#publishTimer ??= setTimeout(() => this.publish(), PUBLISH_MS);
   }
 
   /** Nothing changes after this. */
   end(to: (answer: Answer) => Answer): void {
     if (this.#ending.signal.aborted) return;
     this.answer = to(this.answer);
-    this.tell();
+    this.publish();
     this.#close();
   }
 
@@ -170,17 +170,17 @@ class Draft {
     this.end((answer) => ({ ...answer, state: 'stopped' }));
   }
 
-  /** Shows it at once as one that is alive. */
-  tell(): void {
+  /** Publishes the current text immediately, with a new timestamp. */
+  publish(): void {
     if (this.#ending.signal.aborted) return;
-    clearTimeout(this.#showing);
-    this.#showing = undefined;
+    clearTimeout(this.#publishTimer);
+    this.#publishTimer = undefined;
     this.answer = { ...this.answer, at: changeTime(this.answer, this.#now()) };
-    if (!this.#show(this.answer)) this.#close();
+    if (!this.#publishAnswer(this.answer)) this.#close();
   }
 
   #close(): void {
-    clearTimeout(this.#showing);
+    clearTimeout(this.#publishTimer);
     this.#ending.abort();
   }
 }
@@ -235,18 +235,18 @@ const tooLong = () =>
     status: 200,
     code: 'answer_too_long',
     type: 'invalid_answer',
-    message: 'The answer is longer than this page can keep, and was stopped there.',
+    message: 'The answer exceeds the maximum length of this page and was stopped.',
   });
 
 function problemOf(error: unknown, now: number): AnswerProblem {
   if (!(error instanceof InferenceProblem))
-    return { code: 'failed', message: 'The answer cannot be read.', requestId: null, retryAt: null };
+    return { code: 'failed', message: 'The answer could not be read.', requestId: null, retryAt: null };
   const { code, message, requestId, retryAfterSeconds } = error;
   const retryAt = retryAfterSeconds === null ? null : now + retryAfterSeconds * 1_000;
   return { code: code ?? 'failed', message: message.slice(0, MAX_MESSAGE), requestId, retryAt };
 }
 
-/** The conversation with its path ending before an answer, so that it is answered anew; the answer stays as a version. */
-export function asked(conversation: Conversation, answer: Answer, at: number): Conversation {
+/** The conversation with its path ending before the answer, so that it can be requested again; the answer stays a version. */
+export function rewoundBefore(conversation: Conversation, answer: Answer, at: number): Conversation {
   return { ...conversation, head: answer.parent, headAt: at };
 }

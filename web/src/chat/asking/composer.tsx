@@ -1,4 +1,4 @@
-// Where questions are written: Enter sends, Shift and Enter begin a line, Escape stops the answer.
+// The question field: Enter sends, Shift+Enter starts a new line, Escape stops the answer.
 import './composer.css';
 import { type RefObject, useId, useLayoutEffect } from 'react';
 import { formatNumber } from '../../ui/formats.ts';
@@ -9,23 +9,23 @@ interface ComposerProps {
   readonly onText: (text: string) => void;
   readonly isRunning: boolean;
   readonly canSend: boolean;
-  /** What a question that was sent too early waits for. */
+  /** Why a submitted question is not sent yet; null if no question waits. */
   readonly waiting: string | null;
   readonly onSend: () => void;
   readonly onStop: () => void;
-  /** About so many of the conversation. */
+  /** Estimated tokens of the conversation. */
   readonly tokens: number;
   readonly contextLength: number | null;
 }
 
 const MAX_HEIGHT = 240;
-/** From this share of the context on the reader is told. */
+/** From this share of the context length, a warning is shown. */
 const NEARLY_FULL = 0.8;
 
 export function Composer(props: ComposerProps) {
   const { field, text, onText, isRunning, canSend, waiting, onSend, onStop, tokens, contextLength } = props;
   const id = useId();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text makes the height
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text determines the height
   useLayoutEffect(() => {
     const { current } = field;
     if (!current) return;
@@ -48,7 +48,7 @@ export function Composer(props: ComposerProps) {
           aria-describedby={`${id}-hint`}
           rows={1}
           value={text}
-          placeholder="Ask something"
+          placeholder="Ask a question"
           onChange={({ target }) => onText(target.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -71,12 +71,12 @@ export function Composer(props: ComposerProps) {
       </p>
       <p id={`${id}-hint`} className="small soft chat-hint">
         <span>
-          <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> begins a line, <kbd>Esc</kbd> stops
+          <kbd>Enter</kbd> to send, <kbd>Shift</kbd> <kbd>Enter</kbd> for a new line, <kbd>Esc</kbd> to stop
         </span>
         {contextLength !== null && (
           <span className={isNearlyFull ? 'chat-full' : undefined}>
             {`About ${formatNumber(tokens)} of ${formatNumber(contextLength)} tokens`}
-            {isNearlyFull && ': soon the model cannot read all of it'}
+            {isNearlyFull && ': close to the context limit'}
           </span>
         )}
       </p>

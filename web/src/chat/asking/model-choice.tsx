@@ -1,4 +1,4 @@
-// Which model answers.
+// The model selector.
 import { useId } from 'react';
 import { formatCompact, formatNumber } from '../../ui/formats.ts';
 import type { Model } from '../inference.ts';
@@ -12,14 +12,14 @@ interface ModelChoiceProps {
 export function ModelChoice({ models, chosen, onChoose }: ModelChoiceProps) {
   const id = useId();
   if (models === undefined || models.length === 0) return null;
-  const isGone = chosen !== undefined && !models.some((model) => model.id === chosen);
+  const isUnavailable = chosen !== undefined && !models.some((model) => model.id === chosen);
   return (
     <div className="chat-model">
       <label className="hidden-text" htmlFor={id}>
         Model
       </label>
       <select id={id} value={chosen} onChange={({ target }) => onChoose(target.value)}>
-        {isGone && <option value={chosen}>{`${chosen} (not there now)`}</option>}
+        {isUnavailable && <option value={chosen}>{`${chosen} (unavailable)`}</option>}
         {models.map((model) => (
           <option key={model.id} value={model.id}>
             {nameOf(model)}

@@ -1,6 +1,6 @@
-// What goes with the questions of a conversation, and what the service takes of each.
+// The parameters of a conversation and their bounds.
 
-/** What the reader set; undefined leaves it to the model. */
+/** Undefined uses the default of the model. */
 export interface Settings {
   readonly model?: string;
   readonly system?: string;
@@ -17,79 +17,79 @@ export interface NumberParameter {
   readonly name: 'temperature' | 'topP' | 'maxTokens' | 'seed' | 'presencePenalty' | 'frequencyPenalty';
   readonly label: string;
   readonly hint: string;
-  /** Both count. */
+  /** Both bounds are inclusive. */
   readonly min: number;
   readonly max: number;
-  readonly isWhole?: true;
+  readonly isInteger?: true;
 }
 
-/** With the bounds of the service; docs/inference.md. */
+/** The bounds are those of the service; see docs/inference.md. */
 export const NUMBER_PARAMETERS: readonly NumberParameter[] = [
   {
     name: 'temperature',
     label: 'Temperature',
-    hint: '0 is the likeliest words, 2 the wildest',
+    hint: '0: most deterministic, 2: most random',
     min: 0,
     max: 2,
   },
   {
     name: 'topP',
     label: 'Top p',
-    hint: 'Only the likeliest words that make up this share',
+    hint: 'Sample only from the most likely tokens with this total probability',
     min: 0,
     max: 1,
   },
   {
     name: 'maxTokens',
-    label: 'Most tokens',
-    hint: 'An answer ends there',
+    label: 'Max tokens',
+    hint: 'Maximum length of an answer',
     min: 1,
     max: 1_000_000,
-    isWhole: true,
+    isInteger: true,
   },
   {
     name: 'seed',
     label: 'Seed',
-    hint: 'The same seed draws the same words',
+    hint: 'The same seed gives the same answer',
     min: 0,
     max: 2_147_483_647,
-    isWhole: true,
+    isInteger: true,
   },
   {
     name: 'presencePenalty',
     label: 'Presence penalty',
-    hint: 'Against words that were used',
+    hint: 'Penalizes tokens that already occur',
     min: -2,
     max: 2,
   },
   {
     name: 'frequencyPenalty',
     label: 'Frequency penalty',
-    hint: 'Against words used often',
+    hint: 'Penalizes tokens by how often they occur',
     min: -2,
     max: 2,
   },
 ];
 
-/** A value that the service takes, nothing at all, or what is wrong with the text in words. */
+/** A valid value, an empty field, or an error message. */
 export type ParsedParameter =
   | { readonly kind: 'value'; readonly value: number }
   | { readonly kind: 'none' }
   | { readonly kind: 'problem'; readonly problem: string };
 
-export function parseParameter({ min, max, isWhole }: NumberParameter, text: string): ParsedParameter {
-  // Half of the world writes 0,7; in a whole number a comma may part the thousands, which is not guessed at.
-  const written = isWhole ? text.trim() : text.trim().replace(',', '.');
+export function parseParameter({ min, max, isInteger }: NumberParameter, text: string): ParsedParameter {
+  // A decimal comma (0,7) is accepted; in an integer a comma may separate thousands, so it is rejected.
+  const written = isInteger ? text.trim() : text.trim().replace(',', '.');
   if (written === '') return { kind: 'none' };
   const isNumber = /^[-+]?(?:\d+\.?\d*|\.\d+)$/.test(written);
   const value = Number(written);
-  if (isNumber && value >= min && value <= max && (!isWhole || Number.isInteger(value)))
+  if (isNumber && value >= min && value <= max && (!isInteger || Number.isInteger(value)))
     return { kind: 'value', value };
-  const what = isWhole ? 'A whole number' : 'A number';
-  return { kind: 'problem', problem: `${what} from ${min} to ${max}; this one is not sent.` };
+  const expected = isInteger ? 'an integer' : 'a number';
+  return { kind: 'problem', problem: `Enter ${expected} from ${min} to ${max}. This value is not sent.` };
 }
 
-/** The parameters as a request has them. */
+/** The parameters in the format of a request. */
 export function requestParameters(settings: Settings) {
   const all = {
     temperature: settings.temperature,

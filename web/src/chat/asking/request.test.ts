@@ -4,14 +4,14 @@ import { newConversation, withTurn } from '../conversation/conversation.ts';
 import { answer, question } from '../conversation/test/conversations.ts';
 import { NUMBER_PARAMETERS, parseParameter } from './parameters.ts';
 import { requestOf, tokensOf } from './request.ts';
-import { type SendingState, sendingOf, WAITING_WORDS } from './send-action.ts';
+import { type SendConditions, sendActionOf, WAITING_MESSAGES } from './send-action.ts';
 
 const first = withTurn(newConversation({}, 'Hi', 1), question('q1', null, 1, 'Hi'), 1);
 const answered = withTurn(first, { ...answer('a1', 'q1', 2), text: 'Hello' }, 2);
 const second = withTurn(answered, question('q2', 'a1', 3, 'And?'), 3);
 
 describe('a request', () => {
-  it('has the path, instructions and what was set, and nothing that was not', () => {
+  it('has the path, the system prompt and only the parameters that were set', () => {
     const fixed = { model: 'm', stream_options: { include_usage: true } };
     const message = (role: string, content: string) => ({ role, content });
     const path = [message('user', 'Hi'), message('assistant', 'Hello'), message('user', 'And?')];
@@ -22,14 +22,14 @@ describe('a request', () => {
     assert.deepEqual(requestOf({ ...second, settings, sentFrom: 'q2' }, 'm'), expected);
   });
 
-  it('leaves out another version, and answers without a word', () => {
+  it('leaves out other versions and empty answers', () => {
     const other = withTurn({ ...second, head: 'q1' }, { ...answer('a1b', 'q1', 5), text: '' }, 5);
     const third = withTurn(other, question('q3', 'a1b', 6, 'Well?'), 6);
     const texts = requestOf(third, 'm').messages.map(({ content }) => content);
     assert.deepEqual(texts, ['Hi', 'Well?']);
   });
 
-  it('is about as long as what was counted last and a guess for the rest', () => {
+  it('is about as long as the last counted answer plus an estimate for the rest', () => {
     assert.deepEqual([tokensOf([], ''), tokensOf([question('q', null, 1, 'x'.repeat(40))], 'y'.repeat(8))], [0, 12]);
     assert.equal(tokensOf([question('q', null, 1), answer('a', 'q', 2), question('r', 'a', 3, 'x'.repeat(4))], ''), 15);
   });
@@ -53,23 +53,23 @@ describe('a parameter', () => {
       it(`${name} of '${text}' is ${outcome}`, () => assert.equal(parse(name, text), outcome));
 });
 
-const ready: SendingState = { text: 'Hi', isOnline: true, hasKey: true, models: 'known', isAnswering: false };
+const ready: SendConditions = { text: 'Hi', isOnline: true, hasKey: true, models: 'known', isAnswering: false };
 
 describe('Enter', () => {
   for (const [what, state, outcome] of [
-    ['sends when all is there', {}, 'send'],
-    ['does nothing without words', { text: ' \n' }, 'nothing'],
+    ['sends when everything is ready', {}, 'send'],
+    ['does nothing without text', { text: ' \n' }, 'nothing'],
     ['waits for the models', { models: 'loading' }, 'models'],
-    ['waits for a model to come', { models: 'none' }, 'service'],
-    ['waits for the service to come back', { models: 'failed' }, 'service'],
+    ['waits for a model to become available', { models: 'none' }, 'service'],
+    ['waits for the service to recover', { models: 'failed' }, 'service'],
     ['waits for a key', { hasKey: false, models: 'loading' }, 'key'],
     ['waits for another key', { models: 'refused' }, 'key'],
     ['waits for a connection', { isOnline: false, isAnswering: true }, 'offline'],
     ['waits for the answer to end', { isAnswering: true }, 'answer'],
   ] as const)
     it(what, () => {
-      const sending = sendingOf({ ...ready, ...state });
-      assert.equal(sending, outcome);
-      if (sending !== 'send' && sending !== 'nothing') assert.match(WAITING_WORDS[sending], /^Kept: it is sent/);
+      const action = sendActionOf({ ...ready, ...state });
+      assert.equal(action, outcome);
+      if (action !== 'send' && action !== 'nothing') assert.match(WAITING_MESSAGES[action], /^Queued: sent/);
     });
 });

@@ -1,12 +1,12 @@
-// What is sent for a question, and how much of the model's context that takes.
+// The request for a question, and an estimate of its tokens.
 import type { ChatRequest } from '@strata/client';
 import { type Conversation, pathOf, sentPart, type Turn } from '../conversation/conversation.ts';
 import { requestParameters } from './parameters.ts';
 
-/** Of English text, roughly. */
+/** Rough average for English text. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** What is sent for the question that a conversation's path ends in. */
+/** The request for the last question of a conversation's path. */
 export function requestOf(conversation: Conversation, model: string): ChatRequest {
   const { settings, sentFrom } = conversation;
   const messages = sentPart(pathOf(conversation), sentFrom)
@@ -21,7 +21,7 @@ export function requestOf(conversation: Conversation, model: string): ChatReques
   };
 }
 
-/** About so many tokens: what the service counted for the last answer, and a guess for what came after. */
+/** Estimated tokens: the count of the service for the last answer, plus an estimate for what follows. */
 export function tokensOf(turns: readonly Turn[], more: string): number {
   const at = turns.findLastIndex((turn) => turn.role === 'assistant' && turn.promptTokens !== null);
   const counted = turns[at];

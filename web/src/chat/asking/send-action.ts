@@ -1,9 +1,9 @@
-// What Enter does with a question: it is sent, or kept with a word on what it waits for. It is never lost.
+// What Enter does with a question: it is sent, or queued with the reason why. It is never lost.
 
-/** What is known of the models: the service is asked again every few seconds. */
+/** The state of the model list, which is polled every few seconds. */
 export type ModelsState = 'loading' | 'known' | 'none' | 'failed' | 'refused';
 
-export interface SendingState {
+export interface SendConditions {
   readonly text: string;
   readonly isOnline: boolean;
   readonly hasKey: boolean;
@@ -11,10 +11,10 @@ export interface SendingState {
   readonly isAnswering: boolean;
 }
 
-/** `nothing` where there are no words; `send` now; all others wait. */
-export type Sending = 'nothing' | 'send' | 'key' | 'offline' | 'answer' | 'models' | 'service';
+/** `nothing`: the text is empty; `send`: now; every other value: wait. */
+export type SendAction = 'nothing' | 'send' | 'key' | 'offline' | 'answer' | 'models' | 'service';
 
-export function sendingOf({ text, isOnline, hasKey, models, isAnswering }: SendingState): Sending {
+export function sendActionOf({ text, isOnline, hasKey, models, isAnswering }: SendConditions): SendAction {
   if (text.trim() === '') return 'nothing';
   if (!hasKey || models === 'refused') return 'key';
   if (!isOnline) return 'offline';
@@ -32,11 +32,11 @@ export function sendingOf({ text, isOnline, hasKey, models, isAnswering }: Sendi
   }
 }
 
-/** What a reader who pressed Enter is told. */
-export const WAITING_WORDS: Readonly<Record<Exclude<Sending, 'nothing' | 'send'>, string>> = {
-  key: 'Kept: it is sent as soon as there is a key that is known here.',
-  offline: 'Kept: it is sent when you are online again.',
-  answer: 'Kept: it is sent when this answer is over.',
-  models: 'Kept: it is sent as soon as the models are known.',
-  service: 'Kept: it is sent as soon as a model is there to answer.',
+/** Shown while a submitted question waits. */
+export const WAITING_MESSAGES: Readonly<Record<Exclude<SendAction, 'nothing' | 'send'>, string>> = {
+  key: 'Queued: sent as soon as you set a valid API key.',
+  offline: 'Queued: sent when you are online again.',
+  answer: 'Queued: sent when this answer is complete.',
+  models: 'Queued: sent as soon as the models are loaded.',
+  service: 'Queued: sent as soon as a model is available.',
 };

@@ -1,4 +1,4 @@
-// What goes with the questions of a conversation: instructions, and how the model draws its words.
+// The parameters of a conversation: system prompt and sampling.
 import { useId, useState } from 'react';
 import { NUMBER_PARAMETERS, type NumberParameter, parseParameter, type Settings } from './parameters.ts';
 
@@ -9,8 +9,8 @@ interface SettingsPanelProps {
 
 export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
   const id = useId();
-  // With each the fields are new: what is written in them, right or wrong, is gone.
-  const [round, setRound] = useState(0);
+  // A new number remounts the fields and so discards their text.
+  const [resetCount, setResetCount] = useState(0);
   const set = (part: { readonly [name in keyof Settings]: Settings[name] | undefined }) =>
     onChange(
       Object.fromEntries(
@@ -25,25 +25,25 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
           id={`${id}-system`}
           rows={4}
           value={settings.system ?? ''}
-          placeholder="How the model is to answer"
+          placeholder="Instructions for the model"
           onChange={({ target }) => set({ system: target.value === '' ? undefined : target.value })}
         />
       </div>
       {NUMBER_PARAMETERS.map((parameter) => (
         <NumberField
-          key={`${parameter.name} ${round}`}
+          key={`${parameter.name} ${resetCount}`}
           parameter={parameter}
           value={settings[parameter.name]}
           onChange={(value) => set({ [parameter.name]: value })}
         />
       ))}
       <div>
-        <label htmlFor={`${id}-stop`}>Stop at</label>
+        <label htmlFor={`${id}-stop`}>Stop sequence</label>
         <input
           id={`${id}-stop`}
           value={settings.stop ?? ''}
           maxLength={256}
-          placeholder="nothing"
+          placeholder="none"
           onChange={({ target }) => set({ stop: target.value === '' ? undefined : target.value })}
         />
       </div>
@@ -51,11 +51,11 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
         className="button small"
         type="button"
         onClick={() => {
-          setRound(round + 1);
+          setResetCount(resetCount + 1);
           onChange(settings.model ? { model: settings.model } : {});
         }}
       >
-        Back to the model's own
+        Reset to defaults
       </button>
     </div>
   );
@@ -67,14 +67,14 @@ interface NumberFieldProps {
   readonly onChange: (value: number | undefined) => void;
 }
 
-/** Holds what is written, right or wrong; only what the service takes becomes a setting. */
+/** Keeps the entered text, valid or not; only a valid value becomes a setting. */
 function NumberField({ parameter, value, onChange }: NumberFieldProps) {
   const id = useId();
   const [text, setText] = useState(value === undefined ? '' : String(value));
   const parsed = parseParameter(parameter, text);
-  const meant = parsed.kind === 'value' ? parsed.value : undefined;
-  // Where it was set elsewhere, such as in another tab, that is what counts.
-  const shown = meant === value ? text : value === undefined ? '' : String(value);
+  const entered = parsed.kind === 'value' ? parsed.value : undefined;
+  // A value set elsewhere, such as in another tab, replaces the text.
+  const shown = entered === value ? text : value === undefined ? '' : String(value);
   const problem = parsed.kind === 'problem' && shown === text ? parsed.problem : null;
   return (
     <div>
@@ -83,7 +83,7 @@ function NumberField({ parameter, value, onChange }: NumberFieldProps) {
         id={id}
         inputMode="decimal"
         autoComplete="off"
-        placeholder="the model's own"
+        placeholder="default"
         aria-describedby={`${id}-hint`}
         aria-invalid={problem !== null}
         value={shown}

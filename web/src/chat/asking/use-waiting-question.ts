@@ -1,30 +1,30 @@
-// A question for which Enter was pressed too early: it goes as soon as it can.
+// A question submitted before it can be sent: it is sent as soon as possible.
 import { useEffect, useState } from 'react';
-import { type Sending, WAITING_WORDS } from './send-action.ts';
+import { type SendAction, WAITING_MESSAGES } from './send-action.ts';
 
 interface WaitingQuestion {
-  /** What the reader is told meanwhile; null where nothing waits. */
-  readonly words: string | null;
-  /** Enter: sends, or begins to wait. */
+  /** Shown while the question waits; null if no question waits. */
+  readonly message: string | null;
+  /** Sends the question, or queues it. */
   readonly send: () => void;
-  /** The reader writes on, or goes elsewhere. */
+  /** The user edits the question or opens another conversation. */
   readonly cancel: () => void;
 }
 
-export function useWaitingQuestion(sending: Sending, ask: () => void): WaitingQuestion {
+export function useWaitingQuestion(action: SendAction, ask: () => void): WaitingQuestion {
   const [isWaiting, setWaiting] = useState(false);
-  const canGo = isWaiting && sending === 'send';
-  // biome-ignore lint/correctness/useExhaustiveDependencies: that it can go now is the reason
+  const canSend = isWaiting && action === 'send';
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the question can be sent
   useEffect(() => {
-    if (!canGo) return;
+    if (!canSend) return;
     setWaiting(false);
     ask();
-  }, [canGo]);
+  }, [canSend]);
   return {
-    words: isWaiting && sending !== 'send' && sending !== 'nothing' ? WAITING_WORDS[sending] : null,
+    message: isWaiting && action !== 'send' && action !== 'nothing' ? WAITING_MESSAGES[action] : null,
     send: () => {
-      if (sending === 'send') ask();
-      else if (sending !== 'nothing') setWaiting(true);
+      if (action === 'send') ask();
+      else if (action !== 'nothing') setWaiting(true);
     },
     cancel: () => setWaiting(false),
   };

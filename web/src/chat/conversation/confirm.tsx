@@ -1,24 +1,24 @@
-// Asks before something is lost.
+// A confirmation dialog for destructive actions.
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 
 interface ConfirmProps {
   readonly title: string;
   readonly action: string;
-  readonly onAnswer: (isSure: boolean) => void;
+  readonly onAnswer: (isConfirmed: boolean) => void;
   readonly children?: ReactNode;
 }
 
 export function Confirm({ title, action, onAnswer, children }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the next key: one pressed at once must meet the question, not the page behind it.
+  // Opened before the next key press, so that the dialog receives it, not the page behind.
   useLayoutEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
-  // Closed before it goes, so that the focus returns to where it was.
-  const answer = (isSure: boolean) => {
+  // Closed before it is removed, so that the focus returns to where it was.
+  const answer = (isConfirmed: boolean) => {
     dialog.current?.close();
-    onAnswer(isSure);
+    onAnswer(isConfirmed);
   };
   return (
     <dialog
@@ -34,7 +34,7 @@ export function Confirm({ title, action, onAnswer, children }: ConfirmProps) {
       {children}
       <div className="actions">
         <button className="button" type="button" onClick={() => answer(false)}>
-          Keep
+          Cancel
         </button>
         <button className="button primary" type="button" onClick={() => answer(true)}>
           {action}

@@ -1,10 +1,10 @@
-// The conversations of this browser: to open, rename and delete.
+// The conversations stored in this browser: open, rename, delete.
 import './conversation-list.css';
 import { useEffect, useRef, useState } from 'react';
 import { go, onLink } from '../location.ts';
 import { Confirm } from './confirm.tsx';
 import { type Conversation, titleOf } from './conversation.ts';
-import { store, useConversations, useIsKept } from './conversations.ts';
+import { store, useConversations, useIsPersisted } from './conversations.ts';
 
 interface ConversationListProps {
   readonly openId: string | null;
@@ -13,16 +13,16 @@ interface ConversationListProps {
 
 export function ConversationList({ openId, onNew }: ConversationListProps) {
   const conversations = useConversations();
-  const isKept = useIsKept();
-  const [asked, setAsked] = useState<Conversation | 'all' | null>(null);
+  const isPersisted = useIsPersisted();
+  const [pendingDelete, setPendingDelete] = useState<Conversation | 'all' | null>(null);
   const newButton = useRef<HTMLButtonElement>(null);
-  const answer = (isSure: boolean) => {
-    setAsked(null);
-    if (!isSure || asked === null) return;
-    store.remove(asked === 'all' ? conversations.map(({ id }) => id) : [asked.id]);
-    // What had the focus is gone.
+  const answer = (isConfirmed: boolean) => {
+    setPendingDelete(null);
+    if (!isConfirmed || pendingDelete === null) return;
+    store.remove(pendingDelete === 'all' ? conversations.map(({ id }) => id) : [pendingDelete.id]);
+    // The element that had the focus was removed.
     newButton.current?.focus();
-    if (asked === 'all' || asked.id === openId) go('/', { isReplacing: true });
+    if (pendingDelete === 'all' || pendingDelete.id === openId) go('/', { isReplacing: true });
   };
   return (
     <>
@@ -30,7 +30,7 @@ export function ConversationList({ openId, onNew }: ConversationListProps) {
         New conversation
       </button>
       {conversations.length === 0 ? (
-        <p className="small soft">What you ask is kept in this browser, and nowhere else.</p>
+        <p className="small soft">Conversations are stored in this browser only.</p>
       ) : (
         <ul className="chat-list">
           {conversations.map((conversation) => (
@@ -38,28 +38,34 @@ export function ConversationList({ openId, onNew }: ConversationListProps) {
               key={conversation.id}
               conversation={conversation}
               isOpen={conversation.id === openId}
-              onDelete={() => setAsked(conversation)}
+              onDelete={() => setPendingDelete(conversation)}
             />
           ))}
         </ul>
       )}
-      {!isKept && (
+      {!isPersisted && (
         <p className="small field-problem" role="alert">
-          This browser has no room left: delete conversations, or what is new is gone on reload.
+          Browser storage is full: delete conversations, or new messages are lost when the page is reloaded.
         </p>
       )}
       {conversations.length > 0 && (
-        <button className="button small" type="button" onClick={() => setAsked('all')}>
+        <button className="button small" type="button" onClick={() => setPendingDelete('all')}>
           Delete all
         </button>
       )}
-      {asked !== null && (
+      {pendingDelete !== null && (
         <Confirm
-          title={asked === 'all' ? `Delete all ${conversations.length} conversations?` : 'Delete this conversation?'}
+          title={
+            pendingDelete === 'all' ? `Delete all ${conversations.length} conversations?` : 'Delete this conversation?'
+          }
           action="Delete"
           onAnswer={answer}
         >
-          <p className="soft">{asked === 'all' ? 'They are kept in this browser alone.' : `“${asked.title}”`}</p>
+          <p className="soft">
+            {pendingDelete === 'all'
+              ? 'They are stored in this browser only and cannot be restored.'
+              : `“${pendingDelete.title}”`}
+          </p>
         </Confirm>
       )}
     </>
@@ -77,7 +83,7 @@ function Entry({ conversation: { id, title }, isOpen, onDelete }: EntryProps) {
   const renameButton = useRef<HTMLButtonElement>(null);
   const wasNaming = useRef(false);
   useEffect(() => {
-    // Back from the field, unless somebody clicked elsewhere.
+    // Return the focus from the field, unless the user clicked elsewhere.
     if (name === null && wasNaming.current && document.activeElement === document.body) renameButton.current?.focus();
     wasNaming.current = name !== null;
   }, [name]);
@@ -95,16 +101,16 @@ function Entry({ conversation: { id, title }, isOpen, onDelete }: EntryProps) {
           }}
         >
           <input
-            aria-label="Name of the conversation"
+            aria-label="Conversation name"
             value={name}
-            // biome-ignore lint/a11y/noAutofocus: the reader asked for this field
+            // biome-ignore lint/a11y/noAutofocus: the user opened this field
             autoFocus
             onFocus={(event) => event.target.select()}
             onChange={(event) => setName(event.target.value)}
             onBlur={done}
             onKeyDown={(event) => {
               if (event.key !== 'Escape') return;
-              // An answer under way goes on.
+              // Does not stop a running answer.
               event.preventDefault();
               setName(null);
             }}

@@ -6,7 +6,8 @@ import { answer, MemoryStorage, question } from './test/conversations.ts';
 
 const asks = (store: ConversationStore, id: string, at: number, parent = 'a1') =>
   store.change('c', (one) => withTurn(one, question(id, parent, at), at));
-const begun = (id = 'c'): Conversation => withTurn({ ...newConversation({}, 'Hi', 1), id }, question('q1', null, 1), 1);
+const started = (id = 'c'): Conversation =>
+  withTurn({ ...newConversation({}, 'Hi', 1), id }, question('q1', null, 1), 1);
 const idsOf = (store: ConversationStore, id = 'c') => {
   const ids = (store.find(id)?.turns ?? []).map((turn) => turn.id);
   return ids.sort().join(' ');
@@ -16,7 +17,7 @@ const idsOf = (store: ConversationStore, id = 'c') => {
 function twoTabs() {
   const storage = new MemoryStorage();
   const first = storage.open(1);
-  first.add(withTurn(begun(), answer('a1', 'q1', 2), 2));
+  first.add(withTurn(started(), answer('a1', 'q1', 2), 2));
   first.write();
   const second = storage.open(1);
   return { storage, first, second };
@@ -36,25 +37,25 @@ describe('conversations of two tabs', () => {
       for (const store of [...stores, storage.open(12)]) assert.equal(idsOf(store), 'a1 here q1 there');
     });
 
-  it('keep an answer that is being written while the other tab renames, asks, or writes an old form of it', () => {
+  it('keep an answer that is being written while the other tab renames, asks, or writes an older version of it', () => {
     const { storage, first, second } = twoTabs();
     const running = { ...answer('a2', 'q2', 20), state: 'running' as const, text: 'Ha' };
     first.change('c', (one) => withTurn(withTurn(one, question('q2', 'a1', 19), 19), running, 20));
     storage.settle();
-    // The other tab's word comes between two pieces of the answer, with what it knew then.
+    // The other tab writes its older state between two pieces of the answer.
     second.change('c', (one) => ({ ...one, title: 'Renamed', setAt: 21 }));
     first.changeAnswer('c', 'a2', (one) => ({ ...one, text: 'Half', at: 22 }));
     second.write();
     first.write();
     storage.settle();
     for (const store of [first, second]) {
-      const last = pathOf(store.find('c') ?? begun()).at(-1);
+      const last = pathOf(store.find('c') ?? started()).at(-1);
       assert.ok(last?.role === 'assistant');
       assert.deepEqual([last.text, last.state, store.find('c')?.title], ['Half', 'running', 'Renamed']);
     }
   });
 
-  it('are gone in both when one deletes them, and an answer that comes later finds nothing', () => {
+  it('are deleted in both when one deletes them, and a later answer is discarded', () => {
     const { storage, first, second } = twoTabs();
     second.remove(['c']);
     storage.settle();
@@ -64,20 +65,20 @@ describe('conversations of two tabs', () => {
     assert.deepEqual(storage.texts, []);
   });
 
-  it('stay deleted, though the other tab writes before it hears of that', () => {
+  it('stay deleted, although the other tab writes before it receives the deletion', () => {
     const { storage, first, second } = twoTabs();
     second.remove(['c']);
     first.changeAnswer('c', 'a1', (one) => ({ ...one, text: 'More', at: 9 }));
     first.write();
     assert.equal(first.find('c'), undefined);
     storage.settle();
-    assert.deepEqual([storage.texts, second.all(), first.isKept()], [[], [], true]);
-    first.add(begun());
+    assert.deepEqual([storage.texts, second.all(), first.isPersisted()], [[], [], true]);
+    first.add(started());
     first.write();
-    assert.equal(idsOf(storage.open(10)), 'q1', 'what is new under the same id is kept');
+    assert.equal(idsOf(storage.open(10)), 'q1', 'a new conversation with the same id is stored');
   });
 
-  it('are read anew after a time in which nothing was heard', () => {
+  it('are read again after a period without storage events', () => {
     const { storage, first } = twoTabs();
     const frozen = storage.open(1);
     asks(first, 'late', 30);
@@ -90,16 +91,16 @@ describe('conversations of two tabs', () => {
     assert.equal(frozen.find('c'), undefined);
   });
 
-  it('leave alone what is not theirs, and what cannot be read', () => {
+  it('ignore foreign keys and invalid values', () => {
     const { first } = twoTabs();
-    first.heard('strata-theme', 'dark');
-    first.heard('strata-chat:c', '{');
+    first.onStorageEvent('strata-theme', 'dark');
+    first.onStorageEvent('strata-chat:c', '{');
     assert.equal(idsOf(first), 'a1 q1');
   });
 });
 
-describe('a browser', () => {
-  it('without room says so, goes on, and says when there is room again', () => {
+describe('browser storage', () => {
+  it('with full storage reports it, continues, and reports when there is space again', () => {
     const { storage, first } = twoTabs();
     let notified = 0;
     first.subscribe(() => (notified += 1));
@@ -107,27 +108,27 @@ describe('a browser', () => {
     asks(first, 'q2', 10);
     notified = 0;
     first.write();
-    assert.deepEqual([first.isKept(), notified, idsOf(first)], [false, 1, 'a1 q1 q2']);
+    assert.deepEqual([first.isPersisted(), notified, idsOf(first)], [false, 1, 'a1 q1 q2']);
     storage.capacity = Number.POSITIVE_INFINITY;
     asks(first, 'q3', 11, 'q2');
     first.write();
-    assert.deepEqual([first.isKept(), idsOf(storage.open(12))], [true, 'a1 q1 q2 q3']);
+    assert.deepEqual([first.isPersisted(), idsOf(storage.open(12))], [true, 'a1 q1 q2 q3']);
   });
 
-  it('in which room was made keeps what it had none for, though nobody touched that again', () => {
+  it('stores a conversation that did not fit once space is freed, without another change', () => {
     const { storage, first } = twoTabs();
     storage.capacity = storage.texts.join('').length + 50;
-    first.add(begun('new'));
+    first.add(started('new'));
     first.write();
-    assert.deepEqual([first.isKept(), storage.open(2).find('new')], [false, undefined]);
+    assert.deepEqual([first.isPersisted(), storage.open(2).find('new')], [false, undefined]);
     first.remove(['c']);
-    assert.deepEqual([first.isKept(), idsOf(storage.open(3), 'new')], [true, 'q1']);
+    assert.deepEqual([first.isPersisted(), idsOf(storage.open(3), 'new')], [true, 'q1']);
   });
 
-  it('that keeps nothing has conversations as long as the page', () => {
+  it('without storage keeps conversations until the page is closed', () => {
     const store = new ConversationStore(undefined, 1);
-    store.add(begun());
+    store.add(started());
     store.write();
-    assert.deepEqual([idsOf(store), store.isKept()], ['q1', false]);
+    assert.deepEqual([idsOf(store), store.isPersisted()], ['q1', false]);
   });
 });

@@ -1,4 +1,4 @@
-// The conversations of this browser, each kept in a place of its own. What another tab has written is put together with what is here, never put in its place.
+// The conversations of this browser, each under its own storage key. State written by another tab is merged, never overwritten.
 import {
   type Answer,
   type Conversation,
@@ -11,34 +11,34 @@ import {
 } from './conversation.ts';
 import { readConversation } from './stored-conversation.ts';
 
-/** Of `localStorage` what is needed; each may throw where the browser keeps nothing, or has no room. */
-export type Keeper = Pick<Storage, 'length' | 'key' | 'getItem' | 'setItem' | 'removeItem'>;
+/** The part of `localStorage` that is used; every call may throw if storage is disabled or full. */
+export type ConversationStorage = Pick<Storage, 'length' | 'key' | 'getItem' | 'setItem' | 'removeItem'>;
 
-const PLACE = 'strata-chat:';
-/** While an answer comes, its conversation is written so often at most. */
+const KEY_PREFIX = 'strata-chat:';
+/** Minimum interval between two writes while an answer arrives. */
 const WRITE_MS = 400;
 
 export class ConversationStore {
-  readonly #keeper: Keeper | undefined;
+  readonly #storage: ConversationStorage | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #dirty = new Set<string>();
-  /** Those that were in storage when it was looked at last. */
+  /** Ids found in storage at the last access. */
   readonly #inStorage = new Set<string>();
   #all: readonly Conversation[] = [];
-  #isKept = true;
+  #isPersisted = true;
   #writing: ReturnType<typeof setTimeout> | undefined;
 
-  /** Without a keeper all is there as long as the page. */
-  constructor(keeper: Keeper | undefined, now: number) {
-    this.#keeper = keeper;
-    this.#all = newestFirst(this.#kept().map((one) => settled(one, now)));
+  /** Without storage, conversations last until the page is closed. */
+  constructor(storage: ConversationStorage | undefined, now: number) {
+    this.#storage = storage;
+    this.#all = newestFirst(this.#stored().map((one) => settled(one, now)));
   }
 
-  /** Newest first; the same list until something changes. */
+  /** Newest first; the same array until something changes. */
   readonly all = (): readonly Conversation[] => this.#all;
 
-  /** False where the browser has no room, or keeps nothing. */
-  readonly isKept = (): boolean => this.#isKept;
+  /** False if storage is full or disabled. */
+  readonly isPersisted = (): boolean => this.#isPersisted;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -49,7 +49,7 @@ export class ConversationStore {
     return this.#all.find((one) => one.id === id);
   }
 
-  /** Adds a conversation; the oldest fall away where there are too many. */
+  /** Adds a conversation; the oldest are removed if there are too many. */
   add(conversation: Conversation): void {
     const next = newestFirst([conversation, ...this.#all.filter(({ id }) => id !== conversation.id)]);
     const kept = withinBounds(next);
@@ -65,7 +65,7 @@ export class ConversationStore {
     );
   }
 
-  /** Changes one answer; false where it is gone, with its conversation. */
+  /** Changes one answer; false if it no longer exists. */
   changeAnswer(id: string, answerId: string, to: (answer: Answer) => Answer): boolean {
     const isIt = (turn: Turn) => turn.id === answerId && turn.role === 'assistant';
     if (!this.find(id)?.turns.some(isIt)) return false;
@@ -84,127 +84,127 @@ export class ConversationStore {
     this.write();
   }
 
-  /** What another tab has done in storage: `key` null for a clearing, `text` null for a deletion. */
-  heard(key: string | null, text: string | null): void {
+  /** Applies a change by another tab: `key` is null if storage was cleared, `text` is null for a deletion. */
+  onStorageEvent(key: string | null, text: string | null): void {
     if (key === null) this.refresh(Date.now());
-    if (!key?.startsWith(PLACE)) return;
-    const id = key.slice(PLACE.length);
+    if (!key?.startsWith(KEY_PREFIX)) return;
+    const id = key.slice(KEY_PREFIX.length);
     if (text !== null) {
       const theirs = readConversation(text);
       if (!theirs) return;
       this.#inStorage.add(id);
-      this.#take([theirs]);
+      this.#merge([theirs]);
       return;
     }
-    this.#forget(id);
+    this.#drop(id);
   }
 
-  /** Somebody wanted it gone. */
-  #forget(id: string): void {
+  /** Drops a conversation that another tab deleted. */
+  #drop(id: string): void {
     this.#dirty.delete(id);
     this.#inStorage.delete(id);
-    this.#show(this.#all.filter((one) => one.id !== id));
+    this.#replace(this.#all.filter((one) => one.id !== id));
   }
 
-  /** Reads anew what is kept, after a time in which nothing was heard. */
+  /** Reads storage again after a period without storage events. */
   refresh(now: number): void {
-    const kept = this.#kept();
+    const kept = this.#stored();
     const ids = new Set(kept.map(({ id }) => id));
-    this.#all = this.#all.filter(({ id }) => ids.has(id) || this.#dirty.has(id) || !this.#isKept);
-    this.#take(kept);
+    this.#all = this.#all.filter(({ id }) => ids.has(id) || this.#dirty.has(id) || !this.#isPersisted);
+    this.#merge(kept);
     this.settle(now);
   }
 
-  /** Answers whose page is gone stay as far as they had come. */
+  /** Stops answers whose page was closed; their text is kept. */
   settle(now: number): void {
     const next = this.#all.map((one) => settled(one, now));
-    if (next.some((one, i) => one !== this.#all[i])) this.#show(next);
+    if (next.some((one, i) => one !== this.#all[i])) this.#replace(next);
   }
 
-  /** Writes at once what has changed. */
+  /** Writes all changes immediately. */
   write(): void {
     clearTimeout(this.#writing);
     this.#writing = undefined;
-    // Deletions first: they make room.
+    // Deletions first: they free space.
     for (const id of [...this.#dirty].toSorted((a, b) => Number(!!this.find(a)) - Number(!!this.find(b))))
       if (this.#writeOne(id)) this.#dirty.delete(id);
-    // What found no room goes with the next writing: it may be there by then.
-    const isKept = this.#dirty.size === 0;
-    if (isKept === this.#isKept) return;
-    this.#isKept = isKept;
-    this.#tell();
+    // Conversations that did not fit are tried again with the next write.
+    const isPersisted = this.#dirty.size === 0;
+    if (isPersisted === this.#isPersisted) return;
+    this.#isPersisted = isPersisted;
+    this.#notify();
   }
 
   #writeOne(id: string): boolean {
     try {
       const ours = this.find(id);
       if (!ours) {
-        this.#keeper?.removeItem(PLACE + id);
+        this.#storage?.removeItem(KEY_PREFIX + id);
         this.#inStorage.delete(id);
         return true;
       }
-      // Another tab may have written or deleted a moment ago, and its message about it not have come.
-      const text = this.#keeper?.getItem(PLACE + id) ?? null;
+      // Another tab may have written or deleted it, and its storage event may not have arrived yet.
+      const text = this.#storage?.getItem(KEY_PREFIX + id) ?? null;
       if (text === null && this.#inStorage.has(id)) {
-        this.#forget(id);
+        this.#drop(id);
         return true;
       }
       const theirs = readConversation(text ?? '');
       const both = theirs ? merged(ours, theirs) : ours;
-      this.#keeper?.setItem(PLACE + id, JSON.stringify(both));
+      this.#storage?.setItem(KEY_PREFIX + id, JSON.stringify(both));
       this.#inStorage.add(id);
-      if (isBehind(ours, both)) this.#show(this.#all.map((one) => (one === ours ? both : one)));
-      return this.#keeper !== undefined;
+      if (isBehind(ours, both)) this.#replace(this.#all.map((one) => (one === ours ? both : one)));
+      return this.#storage !== undefined;
     } catch {
       return false;
     }
   }
 
-  /** Puts those of another tab together with ours; what it does not have is written again. */
-  #take(theirs: readonly Conversation[]): void {
+  /** Merges conversations of another tab; what is missing there is written again. */
+  #merge(theirs: readonly Conversation[]): void {
     const all = new Map(this.#all.map((one) => [one.id, one]));
     for (const one of theirs) {
       const ours = all.get(one.id);
       const both = ours ? merged(ours, one) : one;
       all.set(one.id, both);
-      if (isBehind(one, both)) this.#mark(one.id);
+      if (isBehind(one, both)) this.#markDirty(one.id);
     }
-    this.#show([...all.values()]);
+    this.#replace([...all.values()]);
   }
 
-  #kept(): Conversation[] {
+  #stored(): Conversation[] {
     const found: Conversation[] = [];
     try {
-      const keeper = this.#keeper;
-      for (let i = 0; i < (keeper?.length ?? 0); i++) {
-        const place = keeper?.key(i);
-        const one = place?.startsWith(PLACE) ? readConversation(keeper?.getItem(place) ?? '') : undefined;
+      const storage = this.#storage;
+      for (let i = 0; i < (storage?.length ?? 0); i++) {
+        const key = storage?.key(i);
+        const one = key?.startsWith(KEY_PREFIX) ? readConversation(storage?.getItem(key) ?? '') : undefined;
         if (!one) continue;
         found.push(one);
         this.#inStorage.add(one.id);
       }
     } catch {
-      // Nothing is kept here.
+      // Storage is disabled.
     }
     return found;
   }
 
   #publish(next: readonly Conversation[], changed: readonly string[]): void {
-    for (const id of changed) this.#mark(id);
-    this.#show(next);
+    for (const id of changed) this.#markDirty(id);
+    this.#replace(next);
   }
 
-  #mark(id: string): void {
+  #markDirty(id: string): void {
     this.#dirty.add(id);
     this.#writing ??= setTimeout(() => this.write(), WRITE_MS);
   }
 
-  #show(next: readonly Conversation[]): void {
+  #replace(next: readonly Conversation[]): void {
     this.#all = newestFirst(next);
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }

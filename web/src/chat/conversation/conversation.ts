@@ -1,4 +1,5 @@
-// A conversation as a value: all that was asked and answered in it, of which one path is shown. Nothing is taken out of it, so that two tabs can be put together without losing a word.
+// A conversation as a value: a tree of questions and answers, of which one path is shown. Turns are never removed, so that
+// the states of two tabs can be merged without loss.
 
 import type { Settings } from '../asking/parameters.ts';
 import type { Segment } from '../inference.ts';
@@ -6,29 +7,29 @@ import type { Segment } from '../inference.ts';
 export interface Question {
   readonly role: 'user';
   readonly id: string;
-  /** The answer it follows; null for a first question. Questions of one parent are versions of each other. */
+  /** The preceding answer; null for a first question. Questions with the same parent are versions of each other. */
   readonly parent: string | null;
-  /** Milliseconds since the epoch, as all times here. */
+  /** Milliseconds since the epoch, like all times here. */
   readonly at: number;
   readonly text: string;
 }
 
-/** Why an answer is not whole. */
+/** Why an answer is incomplete. */
 export interface AnswerProblem {
   readonly code: string;
   readonly message: string;
   readonly requestId: string | null;
-  /** Another try may do from then on. */
+  /** The earliest time at which a retry may succeed. */
   readonly retryAt: number | null;
 }
 
 export interface Answer {
   readonly role: 'assistant';
   readonly id: string;
-  /** Its question. Answers of one parent are versions of each other. */
+  /** Its question. Answers with the same parent are versions of each other. */
   readonly parent: string;
   readonly askedAt: number;
-  /** When it changed last; while it is written it changes every few seconds at least. */
+  /** Last change; updated at least every few seconds while the answer is written. */
   readonly at: number;
   readonly text: string;
   readonly state: 'running' | 'whole' | 'stopped' | 'broken';
@@ -38,15 +39,15 @@ export interface Answer {
   readonly writingMs: number | null;
   readonly pauseMs: number | null;
   readonly promptTokens: number | null;
-  /** Of the answer, reasoning included. */
+  /** Completion tokens, including reasoning. */
   readonly tokens: number | null;
   readonly reasoningTokens: number | null;
   readonly receiptId: string | null;
-  /** Of the receipt's digests; null of receipts that have none. */
+  /** The salt of the receipt's digests; null if the receipt has none. */
   readonly salt: string | null;
-  /** Hex, of the body as it was sent. */
+  /** Hexadecimal SHA-256 of the request body. */
   readonly requestSha256: string | null;
-  /** As the receipt tells. */
+  /** From the receipt. */
   readonly segments: readonly Segment[] | null;
   readonly problem: AnswerProblem | null;
 }
@@ -55,29 +56,29 @@ export type Turn = Question | Answer;
 
 export interface Conversation {
   readonly id: string;
-  /** When somebody asked last; the list is in this order. */
+  /** Time of the last turn; the list is sorted by it. */
   readonly changedAt: number;
   readonly title: string;
   readonly settings: Settings;
-  /** Of title and settings: the later one counts. */
+  /** Last change of title and settings; the later one wins. */
   readonly setAt: number;
-  /** In no order. */
+  /** Unordered. */
   readonly turns: readonly Turn[];
-  /** The last turn of the path that is shown. */
+  /** The last turn of the displayed path. */
   readonly head: string | null;
-  /** Turns of the path before this one are not sent any more, since they do not fit; null: all are. */
+  /** Turns of the path before this one exceed the context and are not sent; null: all are sent. */
   readonly sentFrom: string | null;
-  /** Of `head` and `sentFrom`. */
+  /** Last change of `head` and `sentFrom`; the later one wins. */
   readonly headAt: number;
 }
 
-/** The oldest conversations give way; a browser keeps some five million characters for a site. */
+/** The oldest conversations are removed first; browsers store about five million characters per site. */
 const MAX_CONVERSATIONS = 60;
 const MAX_CHARACTERS = 3_000_000;
-/** What a turn takes beside its text, about. */
+/** Approximate size of a turn without its text. */
 const TURN_CHARACTERS = 600;
 const TITLE_CHARACTERS = 60;
-/** Of hidden tabs browsers wake timers once a minute: only after this is an answer without a sign of life taken for lost. */
+/** An answer without an update for this long is considered lost. Browsers run timers of hidden tabs once a minute. */
 const LOST_MS = 90_000;
 
 /** Turns from the first question to the head. */
@@ -86,14 +87,14 @@ export function pathOf({ turns, head }: Pick<Conversation, 'turns' | 'head'>): r
   const path: Turn[] = [];
   for (let turn = head === null ? undefined : byId.get(head); turn; ) {
     path.push(turn);
-    // Taken out so that a ring, which only a damaged record has, ends.
+    // Deleted so that a cycle, possible only in a damaged record, ends.
     byId.delete(turn.id);
     turn = turn.parent === null ? undefined : byId.get(turn.parent);
   }
   return path.reverse();
 }
 
-/** What is sent of a path. */
+/** The part of a path that is sent. */
 export function sentPart(path: readonly Turn[], sentFrom: string | null): readonly Turn[] {
   return path.slice(
     Math.max(
@@ -103,44 +104,44 @@ export function sentPart(path: readonly Turn[], sentFrom: string | null): readon
   );
 }
 
-const bornAt = (turn: Turn): number => (turn.role === 'user' ? turn.at : turn.askedAt);
-const byBirth = (a: Turn, b: Turn): number => bornAt(a) - bornAt(b) || (a.id < b.id ? -1 : 1);
+const createdAt = (turn: Turn): number => (turn.role === 'user' ? turn.at : turn.askedAt);
+const byCreation = (a: Turn, b: Turn): number => createdAt(a) - createdAt(b) || (a.id < b.id ? -1 : 1);
 
-/** A turn and what was asked or answered in its place, the oldest first; tries that brought no word are left out. */
+/** All versions of a turn, oldest first; empty attempts are left out. */
 export function versionsOf({ turns }: Pick<Conversation, 'turns'>, { id, role, parent }: Turn): readonly Turn[] {
-  const isWorthIt = (turn: Turn) =>
+  const isVersion = (turn: Turn) =>
     turn.role === 'user' || turn.id === id || turn.state === 'running' || turn.state === 'whole' || turn.text !== '';
-  return turns.filter((turn) => turn.role === role && turn.parent === parent && isWorthIt(turn)).toSorted(byBirth);
+  return turns.filter((turn) => turn.role === role && turn.parent === parent && isVersion(turn)).toSorted(byCreation);
 }
 
-/** Shows the path through a turn, from there on the newest. */
+/** Shows the path through a turn and the newest turns after it. */
 export function showing(conversation: Conversation, id: string, at: number): Conversation {
   let head = id;
-  for (const seen = new Set<string>(); !seen.has(head); ) {
-    seen.add(head);
+  for (const visited = new Set<string>(); !visited.has(head); ) {
+    visited.add(head);
     head =
       conversation.turns
         .filter(({ parent }) => parent === head)
-        .toSorted(byBirth)
+        .toSorted(byCreation)
         .at(-1)?.id ?? head;
   }
   return { ...conversation, head, headAt: at };
 }
 
-/** A turn at the end of the path that is shown. */
+/** Appends a turn to the displayed path. */
 export function withTurn(conversation: Conversation, turn: Turn, at: number): Conversation {
   return { ...conversation, changedAt: at, turns: [...conversation.turns, turn], head: turn.id, headAt: at };
 }
 
-/** Whether the path that is shown ends in an answer that is being written, here or in another tab. */
+/** Whether the displayed path ends in an answer that is being written, here or in another tab. */
 export function isRunning(conversation: Pick<Conversation, 'turns' | 'head'>): boolean {
   const last = pathOf(conversation).at(-1);
   return last?.role === 'assistant' && last.state === 'running';
 }
 
 /**
- * Both together: every turn of either, the later of each. The order of the two does not matter, nor how often they are
- * put together: so tabs that tell each other what they have end with the same.
+ * Merges two states: every turn of either, and the later version of each. Commutative and idempotent, so that tabs that
+ * exchange their states converge.
  */
 export function merged(a: Conversation, b: Conversation): Conversation {
   const turns = new Map(a.turns.map((turn) => [turn.id, turn]));
@@ -151,45 +152,45 @@ export function merged(a: Conversation, b: Conversation): Conversation {
   return { id: a.id, changedAt, title, settings, setAt, turns: [...turns.values()], head, sentFrom, headAt };
 }
 
-/** The one whose time, which comes first in its rank, is greater; the rest of the rank decides where the times are the same. */
+/** The one with the greater time, which is the first element of its rank; the other elements break ties. */
 function later(a: Conversation, b: Conversation, rank: (one: Conversation) => readonly [number, ...unknown[]]) {
   const [[atA, ...restA], [atB, ...restB]] = [rank(a), rank(b)];
   return atA > atB || (atA === atB && JSON.stringify(restA) >= JSON.stringify(restB)) ? a : b;
 }
 
-/** The time of what is changed now: later than what it takes the place of, whatever the clock says. */
+/** The time of a change: always later than that of the previous version, whatever the clock says. */
 export const changeTime = ({ at }: Pick<Turn, 'at'>, now: number): number => Math.max(now, at + 1);
 
 function laterTurn(a: Turn, b: Turn): Turn {
-  // How an answer ended its writer alone knows; a stop that somebody asked for meanwhile came too late.
+  // Only the writer knows how an answer ended; a stop requested by another tab before that arrived too late.
   const isEnded = (turn: Turn) => turn.role === 'assistant' && (turn.state === 'whole' || turn.state === 'broken');
   if (isEnded(a) !== isEnded(b)) return isEnded(a) ? a : b;
   if (a.at !== b.at) return a.at > b.at ? a : b;
   if (a.role === 'user' || b.role === 'user') return a.text >= b.text ? a : b;
-  const isOver = ({ state }: Answer) => state !== 'running';
-  if (isOver(a) !== isOver(b)) return isOver(a) ? a : b;
+  const isFinished = ({ state }: Answer) => state !== 'running';
+  if (isFinished(a) !== isFinished(b)) return isFinished(a) ? a : b;
   return JSON.stringify(a) >= JSON.stringify(b) ? a : b;
 }
 
-/** Whether there is something in `whole` that `part`, of the same conversation, lacks. */
-export function isBehind(part: Conversation, whole: Conversation): boolean {
-  if (part.setAt < whole.setAt || part.headAt < whole.headAt || part.changedAt < whole.changedAt) return true;
-  const times = new Map(part.turns.map(({ id, at }) => [id, at]));
-  return whole.turns.some(({ id, at }) => (times.get(id) ?? Number.NEGATIVE_INFINITY) < at);
+/** Whether `one` lacks anything that `other`, a state of the same conversation, has. */
+export function isBehind(one: Conversation, other: Conversation): boolean {
+  if (one.setAt < other.setAt || one.headAt < other.headAt || one.changedAt < other.changedAt) return true;
+  const times = new Map(one.turns.map(({ id, at }) => [id, at]));
+  return other.turns.some(({ id, at }) => (times.get(id) ?? Number.NEGATIVE_INFINITY) < at);
 }
 
-/** An answer of whose writer nothing was heard for long, stays as far as it had come: its page is gone. */
+/** Stops answers that were not updated for `LOST_MS`: their page was closed. Their text is kept. */
 export function settled(conversation: Conversation, now: number): Conversation {
   const isLost = (turn: Turn) => turn.role === 'assistant' && turn.state === 'running' && turn.at < now - LOST_MS;
   if (!conversation.turns.some(isLost)) return conversation;
-  // Its time stays: should the writer live after all, what it writes next is later and counts.
+  // The time is unchanged: if the writer is still alive, its next write is later and wins.
   return {
     ...conversation,
     turns: conversation.turns.map((turn) => (isLost(turn) ? { ...(turn as Answer), state: 'stopped' } : turn)),
   };
 }
 
-/** The newest, as many as there is room for; the first stays in any case. */
+/** The newest conversations within the size limits; always at least the first. */
 export function withinBounds(list: readonly Conversation[]): readonly Conversation[] {
   let characters = 0;
   const end = list.findIndex(({ turns }, i) => {
@@ -203,16 +204,16 @@ export function newestFirst(list: readonly Conversation[]): readonly Conversatio
   return list.toSorted((a, b) => b.changedAt - a.changedAt || (a.id < b.id ? -1 : 1));
 }
 
-export function newConversation(settings: Settings, words: string, at: number): Conversation {
+export function newConversation(settings: Settings, firstQuestion: string, at: number): Conversation {
   const nothing = { turns: [], head: null, sentFrom: null };
-  return { id: newId(), changedAt: at, title: titleOf(words), settings, setAt: at, ...nothing, headAt: at };
+  return { id: newId(), changedAt: at, title: titleOf(firstQuestion), settings, setAt: at, ...nothing, headAt: at };
 }
 
-/** For conversations and turns; unlike `randomUUID` it is there over plain HTTP, too. */
+/** For conversations and turns. `randomUUID` is not available over plain HTTP. */
 export const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** A conversation's first words. */
+/** The title of a conversation: its first words. */
 export function titleOf(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   return line.length > TITLE_CHARACTERS ? `${line.slice(0, TITLE_CHARACTERS - 1).toWellFormed()}…` : line;

@@ -1,14 +1,14 @@
-// The one store of this page, the answers that are written into it, and what React sees of both.
+// The conversation store and answer runner of this page, with their React hooks.
 import { useSyncExternalStore } from 'react';
-import { Answering } from '../asking/answer-runner.ts';
+import { AnswerRunner } from '../asking/answer-runner.ts';
 import { client } from '../inference.ts';
 import type { Conversation } from './conversation.ts';
 import { ConversationStore } from './conversation-store.ts';
 
-/** So often this page tells that it lives, and looks for answers of pages that ended without a word. */
-const ALIVE_MS = 5_000;
+/** Interval of this page's heartbeat, and of the search for answers of closed pages. */
+const HEARTBEAT_MS = 5_000;
 
-function keeper(): Storage | undefined {
+function browserStorage(): Storage | undefined {
   try {
     return localStorage;
   } catch {
@@ -16,28 +16,28 @@ function keeper(): Storage | undefined {
   }
 }
 
-export const store = new ConversationStore(keeper(), Date.now());
-export const answering = new Answering({
+export const store = new ConversationStore(browserStorage(), Date.now());
+export const answerRunner = new AnswerRunner({
   store,
   client,
   now: Date.now,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 });
 
-addEventListener('storage', ({ key, newValue }) => store.heard(key, newValue));
-addEventListener('pagehide', () => answering.stopAll());
-// A page that the browser kept aside has heard nothing meanwhile.
+addEventListener('storage', ({ key, newValue }) => store.onStorageEvent(key, newValue));
+addEventListener('pagehide', () => answerRunner.stopAll());
+// A page restored from the back/forward cache has missed storage events.
 addEventListener('pageshow', ({ persisted }) => persisted && store.refresh(Date.now()));
 setInterval(() => {
-  answering.tellAlive();
+  answerRunner.heartbeat();
   store.settle(Date.now());
-}, ALIVE_MS);
+}, HEARTBEAT_MS);
 
 export function useConversations(): readonly Conversation[] {
   return useSyncExternalStore(store.subscribe, store.all);
 }
 
-/** False where the browser has no room, or keeps nothing. */
-export function useIsKept(): boolean {
-  return useSyncExternalStore(store.subscribe, store.isKept);
+/** False if storage is full or disabled. */
+export function useIsPersisted(): boolean {
+  return useSyncExternalStore(store.subscribe, store.isPersisted);
 }

@@ -1,4 +1,4 @@
-// Who came and went while the page was open, and which answers of this browser changed hands.
+// Worker joins and departures while the page was open, and failovers of answers in this browser.
 import { useEffect, useState } from 'react';
 import { Card } from '../../ui/card/card.tsx';
 import { formatAgo, formatNumber } from '../../ui/formats.ts';
@@ -10,51 +10,50 @@ import type { Fleet } from './observed-fleet.ts';
 import { shortPeer } from './peer-name.ts';
 import { clockTime } from './use-network.ts';
 
-/** Hand-overs told, newest first. */
-const MAX_TOLD = 12;
+/** Number of events shown, newest first. */
+const MAX_EVENTS = 12;
 
-interface Told {
+interface EventEntry {
   readonly key: string;
   readonly at: number;
-  readonly what: string;
-  /** The conversation in which it happened. */
+  readonly text: string;
+  /** The conversation of the answer. */
   readonly chat: string | null;
 }
 
-/** Who came and went while this page looked, and which answers of this browser changed hands. */
 export function Events({ fleet }: { readonly fleet: Fleet }) {
   const conversations = useConversations();
   const now = useNow();
-  const handOvers = conversations.flatMap(({ id, turns }) =>
-    turns.flatMap((turn) => (turn.role === 'assistant' ? handOversOf(turn, id) : [])),
+  const failovers = conversations.flatMap(({ id, turns }) =>
+    turns.flatMap((turn) => (turn.role === 'assistant' ? failoversOf(turn, id) : [])),
   );
-  const told = [
+  const entries = [
     ...fleet.events.map(({ kind, peer, at }) => ({
       key: `${kind} ${peer} ${at}`,
       at,
-      what: `Worker ${shortPeer(peer)} ${kind === 'gone' ? 'has gone' : 'has joined'}.`,
+      text: `Worker ${shortPeer(peer)} ${kind === 'left' ? 'went offline' : 'joined'}.`,
       chat: null,
     })),
-    ...handOvers,
+    ...failovers,
   ]
     .toSorted((a, b) => b.at - a.at)
-    .slice(0, MAX_TOLD);
+    .slice(0, MAX_EVENTS);
   return (
-    <Card title="What happened">
-      {told.length === 0 ? (
-        <Empty>Nobody has come or gone since this page was opened.</Empty>
+    <Card title="Recent events">
+      {entries.length === 0 ? (
+        <Empty>No workers have joined or left since this page was opened.</Empty>
       ) : (
         <ol className="chat-events" aria-live="polite">
-          {told.map(({ key, at, what, chat }) => (
+          {entries.map(({ key, at, text, chat }) => (
             <li key={key}>
               <time dateTime={new Date(at).toISOString()} title={formatAgo(new Date(at).toISOString(), now)}>
                 {clockTime(at)}
               </time>
               <span>
-                {what}{' '}
+                {text}{' '}
                 {chat !== null && (
                   <a href={`/?chat=${chat}`} onClick={onLink}>
-                    See the answer
+                    View answer
                   </a>
                 )}
               </span>
@@ -66,12 +65,12 @@ export function Events({ fleet }: { readonly fleet: Fleet }) {
   );
 }
 
-function handOversOf({ id, askedAt, segments, pauseMs }: Answer, chat: string): Told[] {
+function failoversOf({ id, askedAt, segments, pauseMs }: Answer, chat: string): EventEntry[] {
   return (segments ?? []).slice(1).map(({ worker, from }, i) => ({
     key: `${id} ${i}`,
     at: askedAt,
-    what: `Your answer was handed over at token ${from + 1}, from ${shortPeer(segments?.[i]?.worker ?? '')} to ${shortPeer(worker)}${
-      pauseMs === null ? '' : `, after ${formatNumber(Math.round(pauseMs))} ms at most`
+    text: `Your answer failed over at token ${from + 1}, from ${shortPeer(segments?.[i]?.worker ?? '')} to ${shortPeer(worker)}${
+      pauseMs === null ? '' : `, within ${formatNumber(Math.round(pauseMs))} ms`
     }.`,
     chat,
   }));

@@ -1,4 +1,4 @@
-// The workers: what each lends, how busy it is, how far it is trusted and why; those who went stay for a while.
+// The workers: offered models, load, and reputation with its reason. Workers that went offline are shown for a while.
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card/card.tsx';
 import { formatNumber, formatShare, formatTime } from '../../ui/formats.ts';
@@ -11,33 +11,33 @@ import { clockTime } from './use-network.ts';
 
 interface Row {
   readonly peer: Peer;
-  readonly goneAt: number | null;
+  readonly offlineSince: number | null;
   readonly reason: string;
 }
 
 export function Workers({ network, fleet }: { readonly network: Network; readonly fleet: Fleet }) {
-  const there = network.peers.filter(({ role, connected_since }) => role === 'worker' && connected_since !== null);
+  const connected = network.peers.filter(({ role, connected_since }) => role === 'worker' && connected_since !== null);
   const rows: readonly Row[] = [
-    ...there.map((peer) => ({ peer, goneAt: null, reason: reasonOf(peer, network.audits) })),
-    // The fleet may know a moment earlier than the report.
-    ...fleet.gone
-      .filter(({ peer }) => !there.some((one) => one.peer === peer.peer))
-      .map(({ peer, at }) => ({ peer, goneAt: at, reason: '' })),
+    ...connected.map((peer) => ({ peer, offlineSince: null, reason: reasonOf(peer, network.audits) })),
+    // A worker may be in both: the fleet is updated slightly earlier than the report.
+    ...fleet.offline
+      .filter(({ peer }) => !connected.some((one) => one.peer === peer.peer))
+      .map(({ peer, at }) => ({ peer, offlineSince: at, reason: '' })),
   ];
-  const others = network.peers.length - there.length;
+  const otherPeers = network.peers.length - connected.length;
   return (
     <Card title="Workers">
       {rows.length === 0 ? (
         <Empty>
-          No machine is lent just now. <code>npx strata inference worker</code> lends one.
+          No worker is connected. Start one with <code>npx strata inference worker</code>.
         </Empty>
       ) : (
         <div className="chat-workers">
           <DataTable caption="Workers" columns={WORKER_COLUMNS} rows={rows} keyOf={({ peer: { peer } }) => peer} />
         </div>
       )}
-      {others > 0 && (
-        <p className="small soft">And {formatNumber(others)} known peers that are not connected or lend nothing.</p>
+      {otherPeers > 0 && (
+        <p className="small soft">{formatNumber(otherPeers)} other known peers are not connected or are not workers.</p>
       )}
     </Card>
   );
@@ -47,18 +47,18 @@ const WORKER_COLUMNS: readonly Column<Row>[] = [
   {
     name: 'Worker',
     value: ({ peer: { peer } }) => peer,
-    cell: ({ peer, goneAt }) => (
+    cell: ({ peer, offlineSince }) => (
       <>
         <code title={peer.peer}>{shortPeer(peer.peer)}</code>{' '}
-        {goneAt === null ? <Badge tone="good">there</Badge> : <Badge tone="bad">gone</Badge>}
+        {offlineSince === null ? <Badge tone="good">online</Badge> : <Badge tone="bad">offline</Badge>}
         <span className="small soft chat-below">
-          {goneAt === null ? `since ${formatTime(peer.connected_since)}` : `since ${clockTime(goneAt)}`}
+          {offlineSince === null ? `since ${formatTime(peer.connected_since)}` : `since ${clockTime(offlineSince)}`}
         </span>
       </>
     ),
   },
   {
-    name: 'Lends',
+    name: 'Models',
     cell: ({ peer: { models, software } }) => (
       <>
         {models.map(({ name, sha256, quantisation, context_length }) => (
@@ -77,22 +77,22 @@ const WORKER_COLUMNS: readonly Column<Row>[] = [
     cell: ({ peer }) => formatNumber(speedOf(peer)),
   },
   {
-    name: 'Busy',
+    name: 'Slots in use',
     value: ({ peer }) => peer.running,
-    cell: ({ peer, goneAt }) => (goneAt === null ? <Busy peer={peer} /> : '–'),
+    cell: ({ peer, offlineSince }) => (offlineSince === null ? <Busy peer={peer} /> : '–'),
   },
   {
     name: 'Round trip',
     isNumber: true,
     value: ({ peer }) => peer.round_trip_ms,
-    cell: ({ peer: { round_trip_ms: ms }, goneAt }) =>
-      ms === null || goneAt !== null ? '–' : `${formatNumber(ms)} ms`,
+    cell: ({ peer: { round_trip_ms: ms }, offlineSince }) =>
+      ms === null || offlineSince !== null ? '–' : `${formatNumber(ms)} ms`,
   },
   {
     name: 'Reputation',
     value: ({ peer }) => peer.standing?.trust ?? null,
-    cell: ({ peer: { standing }, goneAt, reason }) =>
-      standing && goneAt === null ? (
+    cell: ({ peer: { standing }, offlineSince, reason }) =>
+      standing && offlineSince === null ? (
         <>
           <Badge tone={TONES[standing.state] ?? 'plain'}>{standing.state}</Badge>{' '}
           <span className="small">trust {formatShare(standing.trust)}</span>
@@ -108,7 +108,7 @@ function Busy({ peer: { running, waiting, models } }: { readonly peer: Peer }) {
   const slots = models.reduce((sum, model) => sum + model.slots, 0);
   return (
     <>
-      <meter min={0} max={Math.max(1, slots)} value={running} aria-label={`${running} of ${slots} places`} />
+      <meter min={0} max={Math.max(1, slots)} value={running} aria-label={`${running} of ${slots} slots in use`} />
       <span className="small chat-below">
         {`${formatNumber(running)} of ${formatNumber(slots)}`}
         {waiting > 0 && `, ${formatNumber(waiting)} waiting`}
@@ -122,7 +122,7 @@ const speedOf = ({ models }: Peer): number | null =>
 
 const TONES: Readonly<Record<string, Tone>> = { good: 'good', suspect: 'warn', quarantined: 'bad' };
 
-/** What the standing rests on; docs/trust.md has the rules. */
+/** Why a worker has its reputation; the rules are in docs/trust.md. */
 function reasonOf({ peer, standing }: Peer, audits: Network['audits']): string {
   if (!standing) return '';
   const counted =
@@ -130,16 +130,16 @@ function reasonOf({ peer, standing }: Peer, audits: Network['audits']): string {
       ? 'no audit yet'
       : `${formatNumber(Math.round(standing.audits))} ${Math.round(standing.audits) === 1 ? 'audit' : 'audits'}`;
   const last = audits.find(({ worker }) => worker === peer);
-  const lastly = last ? `; the last one: ${last.outcome}` : '';
+  const lastOutcome = last ? `; last outcome: ${last.outcome}` : '';
   switch (standing.state) {
     case 'new':
-      return `${counted} of the 10 that make it known; a fifth of its answers is looked at${lastly}`;
+      return `${counted} of the 10 that a new worker needs; 20% of its answers are audited${lastOutcome}`;
     case 'good':
-      return `${counted}, and nothing against it${lastly}`;
+      return `${counted}, no violation${lastOutcome}`;
     case 'suspect':
-      return `an audit found something; half of its answers are looked at${lastly}`;
+      return `an audit found a deviation; 50% of its answers are audited${lastOutcome}`;
     case 'quarantined':
-      return `what was found convicts it: it gets no work for now${lastly}`;
+      return `an audit proved a violation: it receives no requests for now${lastOutcome}`;
     default:
       return counted;
   }

@@ -1,4 +1,4 @@
-// The network as it is now: who lends what, how busy they are, how far they are trusted and why, and who came and went.
+// The current state of the network: workers with models, load and reputation, and recent events.
 import './machines.css';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
@@ -21,17 +21,19 @@ export function Machines() {
       <header className="chat-machines-head">
         <div>
           <h1>Machines</h1>
-          <p className="soft">Who lends their machine to this service, what they have, and how far they are trusted.</p>
+          <p className="soft">
+            The workers that contribute hardware to this service, their models, load and reputation.
+          </p>
         </div>
         <p className="small soft" role="status">
-          {error ? 'The service cannot be reached; what stands here was so last.' : 'Looked at every two seconds.'}
+          {error ? 'The service cannot be reached. The last known state is shown.' : 'Updated every two seconds.'}
         </p>
       </header>
       {data ? (
         <Report network={data} fleet={fleet} />
       ) : data === null ? (
-        <Notice title="This service has an engine of its own, and no network">
-          <p>No machines are lent to it; all answers are made where it runs.</p>
+        <Notice title="This service has no worker network">
+          <p>It generates all answers with its own engine.</p>
         </Notice>
       ) : isPending && !error ? (
         <Loading lines={8} />
@@ -45,7 +47,7 @@ export function Machines() {
             </button>
           }
         >
-          <p>Either you are offline or it is not running. It is asked again every two seconds.</p>
+          <p>You are offline, or the service is not running. This page retries every two seconds.</p>
         </Notice>
       )}
     </>
@@ -56,14 +58,14 @@ function Report({ network, fleet }: { readonly network: Network; readonly fleet:
   const { totals, models, audits } = network;
   return (
     <div className="cards">
-      <Card title="Now">
+      <Card title="Current load">
         <Figures>
           <Figure name="Workers">{formatNumber(totals.workers)}</Figure>
           <Figure name="Models">{formatNumber(totals.models)}</Figure>
-          <Figure name="Answers at a time" note="places of all workers">
+          <Figure name="Slots" note="concurrent answers of all workers">
             {formatNumber(totals.slots)}
           </Figure>
-          <Figure name="Being written">{formatNumber(totals.running)}</Figure>
+          <Figure name="Running">{formatNumber(totals.running)}</Figure>
           <Figure name="Waiting">{formatNumber(totals.waiting)}</Figure>
         </Figures>
       </Card>
@@ -71,24 +73,24 @@ function Report({ network, fleet }: { readonly network: Network; readonly fleet:
       <Events fleet={fleet} />
       <Card title="Models" width="half">
         {models.length === 0 ? (
-          <Empty>No model is lent just now.</Empty>
+          <Empty>No model is available.</Empty>
         ) : (
           <DataTable caption="Models" columns={MODEL_COLUMNS} rows={models} keyOf={({ id }) => id} />
         )}
       </Card>
       <Card title="Audits" width="half">
         {audits.length === 0 ? (
-          <Empty>None yet: of a newcomer's answers a fifth is looked at, once there are some.</Empty>
+          <Empty>No audits yet. 20% of the answers of a new worker are audited.</Empty>
         ) : (
           <DataTable
-            caption="The last audits"
+            caption="Recent audits"
             columns={AUDIT_COLUMNS}
             rows={audits.map((audit, i) => ({ ...audit, id: `${audit.at} ${i}` }))}
             keyOf={({ id }) => id}
           />
         )}
       </Card>
-      <Card title="The same as JSON">
+      <Card title="Get this data as JSON">
         <Command text={`curl ${location.origin}/network`} />
       </Card>
     </div>
@@ -98,8 +100,8 @@ function Report({ network, fleet }: { readonly network: Network; readonly fleet:
 const MODEL_COLUMNS: readonly Column<Network['models'][number]>[] = [
   { name: 'Model', value: ({ id }) => id, cell: ({ id }) => id },
   { name: 'Workers', isNumber: true, value: ({ workers }) => workers, cell: ({ workers }) => formatNumber(workers) },
-  { name: 'Places', isNumber: true, value: ({ slots }) => slots, cell: ({ slots }) => formatNumber(slots) },
-  { name: 'Busy', isNumber: true, value: ({ running }) => running, cell: ({ running }) => formatNumber(running) },
+  { name: 'Slots', isNumber: true, value: ({ slots }) => slots, cell: ({ slots }) => formatNumber(slots) },
+  { name: 'In use', isNumber: true, value: ({ running }) => running, cell: ({ running }) => formatNumber(running) },
   { name: 'Waiting', isNumber: true, value: ({ waiting }) => waiting, cell: ({ waiting }) => formatNumber(waiting) },
 ];
 
@@ -114,15 +116,15 @@ const OUTCOME_TONES: Readonly<Record<string, Tone>> = {
 };
 
 const AUDIT_COLUMNS: readonly Column<AuditRow>[] = [
-  { name: 'When', value: ({ at }) => at, cell: ({ at }) => formatTime(at) },
-  { name: 'What', cell: ({ kind }) => (kind === 'answer' ? 'an answer' : 'a verifier') },
+  { name: 'Time', value: ({ at }) => at, cell: ({ at }) => formatTime(at) },
+  { name: 'Subject', cell: ({ kind }) => (kind === 'answer' ? 'answer' : 'verifier') },
   {
     name: 'Worker',
     value: ({ worker }) => worker,
     cell: ({ worker }) => <code title={worker}>{shortPeer(worker)}</code>,
   },
   {
-    name: 'Found',
+    name: 'Outcome',
     value: ({ outcome }) => outcome,
     cell: ({ outcome }) => <Badge tone={OUTCOME_TONES[outcome] ?? 'plain'}>{outcome}</Badge>,
   },

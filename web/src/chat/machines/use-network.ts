@@ -1,14 +1,14 @@
-// Asks who is on the network while somebody looks, and remembers what was seen.
+// Polls the network report while a page shows it, and keeps the observed fleet.
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { askNetwork, type InferenceProblem, type Network } from '../inference.ts';
-import { type Fleet, NO_FLEET, seenFleet } from './observed-fleet.ts';
+import { type Fleet, NO_FLEET, nextFleet } from './observed-fleet.ts';
 
 const EVERY_MS = 2_000;
 let fleet: Fleet | undefined;
 const listeners = new Set<() => void>();
 
-/** Asks who is there, every two seconds while the page is visible; null: the service has no network. */
+/** The network report, polled every two seconds while the page is visible; null: the service has no network. */
 export function useNetwork({
   isWatching,
 }: {
@@ -19,7 +19,7 @@ export function useNetwork({
     queryFn: async ({ signal }) => {
       const network = await askNetwork(signal);
       if (network) {
-        fleet = seenFleet(fleet, network, Date.now());
+        fleet = nextFleet(fleet, network, Date.now());
         for (const listener of listeners) listener();
       }
       return network;
@@ -43,5 +43,5 @@ export function useFleet(): Fleet {
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-/** Hours, minutes and seconds in the reader's own time zone. */
+/** Hours, minutes and seconds in the local time zone. */
 export const clockTime = (at: number): string => clock.format(new Date(at));

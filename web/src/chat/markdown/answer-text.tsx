@@ -1,16 +1,16 @@
-// The text of an answer as it comes: laid out where that is safe, and as seldom as the page can bear.
+// The text of an answer while it streams: rendered as Markdown where that is safe, at a limited rate.
 import { lazy, Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { plainReason } from './markdown-bounds.ts';
 import { PlainText, TextBoundary } from './text-boundary.tsx';
 
 const Markdown = lazy(async () => ({ default: (await import('./markdown.tsx')).Markdown }));
 
-/** Laying a text out takes time that grows with it: a long one is drawn less often while it comes. */
+/** Rendering time grows with the text: a longer text is rendered less often while it streams. */
 const CHARACTERS_PER_MS = 60;
 
-export function AnswerText({ text, isOver }: { readonly text: string; readonly isOver: boolean }) {
-  const steady = useSteady(text, isOver ? 0 : text.length / CHARACTERS_PER_MS);
-  const shown = useDeferredValue(isOver ? text : steady);
+export function AnswerText({ text, isComplete }: { readonly text: string; readonly isComplete: boolean }) {
+  const throttled = useThrottled(text, isComplete ? 0 : text.length / CHARACTERS_PER_MS);
+  const shown = useDeferredValue(isComplete ? text : throttled);
   const reason = plainReason(shown);
   if (reason !== null) return <PlainText text={text} reason={reason} />;
   return (
@@ -22,17 +22,17 @@ export function AnswerText({ text, isOver }: { readonly text: string; readonly i
   );
 }
 
-/** The value, at most once in so many milliseconds. */
-function useSteady(value: string, everyMs: number): string {
-  const [steady, setSteady] = useState(value);
+/** The value, updated at most once per `everyMs`. */
+function useThrottled(value: string, everyMs: number): string {
+  const [throttled, setThrottled] = useState(value);
   const latest = useRef(value);
   latest.current = value;
-  const isBehind = steady !== value;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: begun anew with each value, the wait would never end
+  const isBehind = throttled !== value;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: restarting the timer with each value would postpone it forever
   useEffect(() => {
     if (!isBehind) return;
-    const timer = setTimeout(() => setSteady(latest.current), everyMs);
+    const timer = setTimeout(() => setThrottled(latest.current), everyMs);
     return () => clearTimeout(timer);
-  }, [isBehind, steady]);
-  return steady;
+  }, [isBehind, throttled]);
+  return throttled;
 }

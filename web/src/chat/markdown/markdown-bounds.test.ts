@@ -9,15 +9,15 @@ const lines = (count: number, line: (i: number) => string) =>
 describe('Markdown', () => {
   for (const [what, text, reason] of [
     ['100,000 nested quotes', `${'> '.repeat(100_000)}x`, /long/],
-    ['quotes that fit, nested', `${'>'.repeat(3_000)}x`, /deeply/],
-    ['lists opened in one line', `${'- '.repeat(1_000)}x`, /deeply/],
-    ['lists moved in, line by line', lines(200, (i) => `${' '.repeat(2 * i)}- a`), /deeply/],
-    ['numbers and quotes in turn', `${'1. > '.repeat(20)}x`, /deeply/],
-    ['marks that have to be paired', '*a_'.repeat(2_000), /parts/],
-    ['a huge table', `|a|b|\n|-|-|\n${'|c|d|\n'.repeat(5_000)}`, /parts/],
-    ['brackets', '['.repeat(20_000), /parts/],
+    ['nested quotes within the length limit', `${'>'.repeat(3_000)}x`, /deeply/],
+    ['lists opened on one line', `${'- '.repeat(1_000)}x`, /deeply/],
+    ['lists indented line by line', lines(200, (i) => `${' '.repeat(2 * i)}- a`), /deeply/],
+    ['alternating numbers and quotes', `${'1. > '.repeat(20)}x`, /deeply/],
+    ['emphasis marks to be paired', '*a_'.repeat(2_000), /complex/],
+    ['a huge table', `|a|b|\n|-|-|\n${'|c|d|\n'.repeat(5_000)}`, /complex/],
+    ['brackets', '['.repeat(20_000), /complex/],
   ] as const)
-    it(`with ${what} is shown as it was sent`, () => assert.match(plainReason(text) ?? '', reason));
+    it(`with ${what} is shown as plain text`, () => assert.match(plainReason(text) ?? '', reason));
 
   for (const [what, text] of [
     ['nothing', ''],
@@ -27,21 +27,21 @@ describe('Markdown', () => {
     ['code with many underscores', `\`\`\`c\n${'int some_long_name(void *a, void *b);\n\n'.repeat(400)}\`\`\``],
     ['a rule of stars', `${'*'.repeat(80)}\n`],
   ] as const)
-    it(`with ${what} is laid out`, () => assert.equal(plainReason(text), null));
+    it(`with ${what} is rendered`, () => assert.equal(plainReason(text), null));
 });
 
 describe('an announcement', () => {
-  it('is the beginning of the answer in plain words, and says how it ended', () => {
+  it('is the beginning of the answer as plain text, with its outcome', () => {
     const text = '# DMARC\n\n**It** [tells](https://example.com) receivers:\n\n```js\na\n```';
     assert.equal(announcementOf({ text, state: 'whole' }), 'Answer: DMARC It tells receivers: code: a code:');
     assert.equal(announcementOf({ text: 'Ha', state: 'stopped' }), 'Stopped answer: Ha');
-    assert.equal(announcementOf({ text: '', state: 'broken' }), 'Broken answer without words.');
+    assert.equal(announcementOf({ text: '', state: 'broken' }), 'Interrupted answer without text.');
     const long = announcementOf({ text: 'word '.repeat(10_000), state: 'whole' });
-    assert.ok(long.length < 1_000 && long.endsWith('stands in the conversation.'));
+    assert.ok(long.length < 1_000 && long.endsWith('full answer is in the conversation.'));
   });
 });
 
-describe('a link of a stranger', () => {
+describe('an untrusted link', () => {
   for (const url of ['https://example.com/a?b#c', 'http://example.com', 'mailto:a@example.com', 'HTTPS://EXAMPLE.COM'])
     it(`may lead to ${url}`, () => assert.equal(safeAddress(url), url));
   for (const url of [

@@ -1,4 +1,4 @@
-// Markdown of a model, who is a stranger: no HTML, no pictures from elsewhere, links to the web and to mail alone.
+// Untrusted Markdown of a model: no HTML, no external images, links to http(s) and mailto only.
 import './markdown.css';
 import { type ComponentProps, memo, type ReactNode, useEffect, useRef, useState } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
@@ -7,7 +7,7 @@ import { safeAddress } from './safe-address.ts';
 
 type Plugins = ComponentProps<typeof ReactMarkdown>['rehypePlugins'];
 
-function Outward({ href, children }: { readonly href: string | undefined; readonly children: ReactNode }) {
+function ExternalLink({ href, children }: { readonly href: string | undefined; readonly children: ReactNode }) {
   if (!href) return <span>{children}</span>;
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">
@@ -16,12 +16,12 @@ function Outward({ href, children }: { readonly href: string | undefined; readon
   );
 }
 
-/** A block of code; whoever uses a keyboard can scroll it. */
+/** A code block, scrollable with the keyboard. */
 function Code({ children }: { readonly children?: ReactNode }) {
-  const place = useRef<HTMLPreElement>(null);
+  const pre = useRef<HTMLPreElement>(null);
   const [isCopied, setCopied] = useState(false);
   const copy = () =>
-    void navigator.clipboard?.writeText(place.current?.textContent ?? '').then(
+    void navigator.clipboard?.writeText(pre.current?.textContent ?? '').then(
       () => setCopied(true),
       () => setCopied(false),
     );
@@ -29,21 +29,21 @@ function Code({ children }: { readonly children?: ReactNode }) {
     <div className="chat-code">
       <button className="button small" type="button" onClick={copy} onBlur={() => setCopied(false)}>
         {isCopied ? 'Copied' : 'Copy'}
-        <span className="hidden-text"> the code</span>
+        <span className="hidden-text"> code</span>
       </button>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways */}
-      <pre ref={place} tabIndex={0}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls horizontally */}
+      <pre ref={pre} tabIndex={0}>
         {children}
       </pre>
     </div>
   );
 }
 
-/** Headings of an answer stand below those of the page. */
+/** Headings of an answer rank below those of the page. */
 const COMPONENTS: Components = {
-  a: ({ href, children }) => <Outward href={href}>{children}</Outward>,
+  a: ({ href, children }) => <ExternalLink href={href}>{children}</ExternalLink>,
   img: ({ src, alt }) => (
-    <Outward href={typeof src === 'string' ? src : undefined}>{`Picture: ${alt || 'without a name'}`}</Outward>
+    <ExternalLink href={typeof src === 'string' ? src : undefined}>{`Image: ${alt || 'no description'}`}</ExternalLink>
   ),
   pre: ({ children }) => <Code>{children}</Code>,
   table: ({ children }) => (
@@ -67,18 +67,18 @@ const REMARK = [remarkGfm];
 const NONE: Plugins = [];
 let highlighting: Plugins | undefined;
 
-/** The colours of code are loaded when there is code. */
+/** Syntax highlighting is loaded only if the text has code. */
 function usePlugins(hasCode: boolean): Plugins {
   const [plugins, setPlugins] = useState(highlighting);
   useEffect(() => {
     if (!hasCode || plugins) return;
-    let isHere = true;
+    let isMounted = true;
     void import('rehype-highlight').then(({ default: highlight }) => {
       highlighting = [[highlight, { detect: false }]];
-      if (isHere) setPlugins(highlighting);
+      if (isMounted) setPlugins(highlighting);
     });
     return () => {
-      isHere = false;
+      isMounted = false;
     };
   }, [hasCode, plugins]);
   return hasCode ? (plugins ?? NONE) : NONE;

@@ -1,6 +1,6 @@
-// Where a stranger's link may lead.
+// The allowed targets of untrusted links.
 
-/** Nothing but the address of a page or a mailbox; all else is no link. */
+/** The URL if its scheme is http, https or mailto; otherwise an empty string. */
 export function safeAddress(url: string): string {
   if (!URL.canParse(url)) return '';
   return /^(?:https?|mailto):$/.test(new URL(url).protocol) ? url : '';

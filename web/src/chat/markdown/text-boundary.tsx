@@ -1,8 +1,8 @@
-// Whatever fails while a stranger's text is laid out: the reader has the text as it was sent, and the page stands.
+// Error boundary for rendering untrusted text: falls back to plain text and keeps the page intact.
 import { Component, type ReactNode } from 'react';
 
 interface TextBoundaryProps {
-  /** Shown when laying it out fails; another text is another try. */
+  /** Shown if rendering fails; a different text is tried again. */
   readonly text: string;
   readonly children: ReactNode;
 }
@@ -21,9 +21,9 @@ export class TextBoundary extends Component<TextBoundaryProps, { readonly failed
   override render(): ReactNode {
     const { text, children } = this.props;
     const { failed } = this.state;
-    // While an answer is written its text is longer each time: what failed once is not tried again and again.
+    // The text of a running answer grows: a text that starts with one that failed is not tried again.
     if (failed === null || (failed !== '' && !text.startsWith(failed))) return children;
-    return <PlainText text={text} reason="Shown as it was sent: it cannot be laid out." />;
+    return <PlainText text={text} reason="Shown as plain text: it cannot be rendered." />;
   }
 }
 

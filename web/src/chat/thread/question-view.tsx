@@ -1,12 +1,12 @@
-// A question: as it was sent, or being edited.
+// A question, displayed or being edited.
 import { useEffect, useRef, useState } from 'react';
 import type { Question } from '../conversation/conversation.ts';
 
 interface QuestionViewProps {
   readonly question: Question;
-  /** Something follows, which another question leaves out. */
+  /** Turns follow, which an edited question does not include. */
   readonly hasMore: boolean;
-  /** Undefined while an answer comes. */
+  /** Undefined while an answer is running. */
   readonly onEdit: ((text: string) => void) | undefined;
 }
 
@@ -35,7 +35,7 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
               className="chat-icon"
               type="button"
               onClick={() => setDraft(text)}
-              aria-label="Edit this question"
+              aria-label="Edit question"
             >
               <span aria-hidden="true">✎</span>
             </button>
@@ -49,10 +49,10 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
           }}
         >
           <textarea
-            aria-label="The question"
+            aria-label="Edited question"
             rows={Math.min(10, draft.split('\n').length + 1)}
             value={draft}
-            // biome-ignore lint/a11y/noAutofocus: the reader asked for this field
+            // biome-ignore lint/a11y/noAutofocus: the user opened this field
             autoFocus
             onChange={({ target }) => setDraft(target.value)}
             onKeyDown={(event) => {
@@ -68,15 +68,15 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
           />
           <p className="small soft">
             {hasMore
-              ? 'It is asked in place of this one. What followed is kept: the arrows beside the question lead back to it.'
-              : 'It is asked in place of this one.'}
+              ? 'Creates a new version of this question. Earlier versions and their answers are kept; switch with the arrows.'
+              : 'Creates a new version of this question.'}
           </p>
           <div className="actions">
             <button className="button primary" type="submit">
-              Ask this
+              Send
             </button>
             <button className="button" type="button" onClick={() => setDraft(null)}>
-              Leave as it was
+              Cancel
             </button>
           </div>
         </form>

@@ -1,7 +1,7 @@
-// A conversation's turns, the newest in sight as long as the reader is at the end.
+// The turns of a conversation; scrolls with new text while the reader is at the end.
 import { useEffect, useRef } from 'react';
 import { AnswerView } from '../answer/answer-view.tsx';
-import { asked } from '../asking/answer-runner.ts';
+import { rewoundBefore } from '../asking/answer-runner.ts';
 import {
   type Answer,
   type Conversation,
@@ -18,44 +18,44 @@ import { Versions } from './versions.tsx';
 
 interface ThreadProps {
   readonly conversation: Conversation;
-  /** Asks after the head of the conversation given. */
+  /** Adds a question after the head of the given conversation. */
   readonly onAsk: (text: string, after: Conversation) => void;
-  /** Asks for an answer to the question that the conversation ends in. */
+  /** Requests an answer to the last question of the conversation. */
   readonly onAnswer: (conversationId: string) => void;
 }
 
-/** So near to the end counts as there. */
+/** Distance from the end that counts as being at the end. */
 const NEAR_PX = 80;
-const GO_ON = 'Go on from where you stopped.';
+const CONTINUE_PROMPT = 'Continue from where you stopped.';
 
 export function Thread({ conversation, onAsk, onAnswer }: ThreadProps) {
   const { id, sentFrom } = conversation;
-  const place = useRef<HTMLElement>(null);
+  const scroller = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   const isBusy = isRunning(conversation);
   const path = pathOf(conversation);
   const last = path.at(-1);
   const change = (to: (one: Conversation) => Conversation) => store.change(id, to);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is new is the reason
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the last turn changes
   useEffect(() => {
-    const { current } = place;
+    const { current } = scroller;
     if (current && isAtEnd.current) current.scrollTop = current.scrollHeight;
   }, [last]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another conversation is shown from its end
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another conversation is shown
   useEffect(() => {
     isAtEnd.current = true;
-    const { current } = place;
+    const { current } = scroller;
     if (current) current.scrollTop = current.scrollHeight;
   }, [id]);
   const actions = (answer: Answer) => {
     const retry = (sentFromId: string | null) => {
       const at = Date.now();
-      change((one) => ({ ...asked(one, answer, at), sentFrom: sentFromId }));
+      change((one) => ({ ...rewoundBefore(one, answer, at), sentFrom: sentFromId }));
       onAnswer(id);
     };
     return {
       onRetry: () => retry(sentFrom),
-      onGoOn: () => onAsk(GO_ON, conversation),
+      onContinue: () => onAsk(CONTINUE_PROMPT, conversation),
       onShorten:
         path.length > 2 && sentFrom !== answer.parent && path[0]?.id !== answer.parent
           ? () => retry(answer.parent)
@@ -65,7 +65,7 @@ export function Thread({ conversation, onAsk, onAnswer }: ThreadProps) {
   return (
     <>
       <section
-        ref={place}
+        ref={scroller}
         className="chat-thread"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
         tabIndex={0}
@@ -76,10 +76,10 @@ export function Thread({ conversation, onAsk, onAnswer }: ThreadProps) {
       >
         <div className="chat-turns">
           {path.map((turn, i) => (
-            // The same place for all versions, so that the focus stays on the arrows.
+            // The same key for all versions, so that the focus stays on the arrows.
             <div key={`${turn.role} ${turn.parent}`}>
               {i > 0 && turn.id === sentFrom && (
-                <p className="small soft chat-cut">What stands above is not sent any more: it does not fit.</p>
+                <p className="small soft chat-cut">Messages above this line exceed the context and are not sent.</p>
               )}
               {turn.role === 'user' ? (
                 <QuestionView
@@ -95,7 +95,7 @@ export function Thread({ conversation, onAsk, onAnswer }: ThreadProps) {
                   }
                 />
               ) : (
-                <AnswerView answer={turn} {...(isBusy || turn !== last ? NOTHING : actions(turn))} />
+                <AnswerView answer={turn} {...(isBusy || turn !== last ? NO_ACTIONS : actions(turn))} />
               )}
               <Versions
                 what={turn.role === 'user' ? 'question' : 'answer'}
@@ -112,9 +112,9 @@ export function Thread({ conversation, onAsk, onAnswer }: ThreadProps) {
   );
 }
 
-const NOTHING = { onRetry: undefined, onGoOn: undefined, onShorten: undefined };
+const NO_ACTIONS = { onRetry: undefined, onContinue: undefined, onShorten: undefined };
 
-/** Read out once an answer is over, not with each of its words; answers that were over before are not read out. */
+/** Announced once when an answer ends; answers that had ended before are not announced. */
 function Announcement({ turn }: { readonly turn: Turn | undefined }) {
   const running = useRef<string | null>(null);
   const answer = turn?.role === 'assistant' ? turn : undefined;
@@ -122,7 +122,7 @@ function Announcement({ turn }: { readonly turn: Turn | undefined }) {
   const isNews = answer !== undefined && running.current === answer.id;
   return (
     <p className="hidden-text" role="status">
-      {!isNews ? '' : answer.state === 'running' ? 'The answer is being written.' : announcementOf(answer)}
+      {!isNews ? '' : answer.state === 'running' ? 'The answer is being generated.' : announcementOf(answer)}
     </p>
   );
 }

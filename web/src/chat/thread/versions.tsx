@@ -1,11 +1,11 @@
-// What was asked or answered in the place of this before: one step back or forth.
+// Switches between the versions of a question or answer.
 
 interface VersionsProps {
   readonly what: 'question' | 'answer';
-  /** Of all versions, the oldest first. */
+  /** All versions, oldest first. */
   readonly ids: readonly string[];
   readonly shown: string;
-  /** Undefined while an answer comes. */
+  /** Undefined while an answer is running. */
   readonly onShow: ((id: string) => void) | undefined;
 }
 
@@ -19,7 +19,7 @@ export function Versions({ what, ids, shown, onShow }: VersionsProps) {
         type="button"
         className="chat-icon"
         aria-label={label}
-        // Not `disabled`, which would throw the focus away at the end of the row.
+        // Not `disabled`, which would lose the focus at the first or last version.
         aria-disabled={id === undefined || !onShow}
         onClick={() => id !== undefined && onShow?.(id)}
       >
@@ -28,7 +28,7 @@ export function Versions({ what, ids, shown, onShow }: VersionsProps) {
     );
   };
   return (
-    // biome-ignore lint/a11y/useSemanticElements: these are no fields of a form
+    // biome-ignore lint/a11y/useSemanticElements: not a group of form fields
     <div className={`chat-versions small soft ${what}`} role="group" aria-label={`Versions of this ${what}`}>
       {step(at - 1, `Earlier version of this ${what}`, '‹')}
       <span aria-live="polite">{`${at + 1} of ${ids.length}`}</span>
