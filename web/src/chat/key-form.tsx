@@ -95,7 +95,7 @@ function OwnKey() {
         <button className="button primary" type="submit">
           Save
         </button>
-        {key !== undefined && <CopyButton text={key} label="Copy the key" />}
+        {key !== undefined && <CopyButton text={key} label="Copy key" />}
         {key !== undefined && (
           <button className="button" type="button" onClick={() => setKey(undefined)}>
             Remove key

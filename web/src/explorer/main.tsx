@@ -1,4 +1,4 @@
-// The explorer's beginning.
+// Entry point of the explorer.
 import '../ui/theme/base.css';
 import '../ui/theme/ui.css';
 import './frame/explorer.css';
@@ -10,9 +10,9 @@ import { createRoot } from 'react-dom/client';
 import { queries } from './answer/queries.ts';
 import { router } from './router.tsx';
 
-const place = document.getElementById('root');
-if (!place) throw new Error('the page has no place for the explorer');
-createRoot(place).render(
+const root = document.getElementById('root');
+if (!root) throw new Error('the page has no #root element');
+createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <RouterProvider router={router} />

@@ -49,7 +49,7 @@ export function AnswerView({ answer, onRetry, onContinue, onShorten }: AnswerVie
       {isFinished && (text !== '' || answer.tokens !== null) && <AnswerMeta answer={answer} />}
       {isFinished && (
         <div className="actions chat-tools">
-          {text !== '' && <CopyButton text={text} label="Copy the answer" />}
+          {text !== '' && <CopyButton text={text} label="Copy answer" />}
           {onRetry && !problem && (
             <button className="button small" type="button" onClick={onRetry}>
               Retry

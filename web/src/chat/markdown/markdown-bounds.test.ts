@@ -32,8 +32,8 @@ describe('Markdown', () => {
 
 describe('an announcement', () => {
   it('is the beginning of the answer as plain text, with its outcome', () => {
-    const text = '# DMARC\n\n**It** [tells](https://example.com) receivers:\n\n```js\na\n```';
-    assert.equal(announcementOf({ text, state: 'whole' }), 'Answer: DMARC It tells receivers: code: a code:');
+    const text = '# DMARC\n\n**It** [informs](https://example.com) receivers:\n\n```js\na\n```';
+    assert.equal(announcementOf({ text, state: 'whole' }), 'Answer: DMARC It informs receivers: code: a code:');
     assert.equal(announcementOf({ text: 'Ha', state: 'stopped' }), 'Stopped answer: Ha');
     assert.equal(announcementOf({ text: '', state: 'broken' }), 'Interrupted answer without text.');
     const long = announcementOf({ text: 'word '.repeat(10_000), state: 'whole' });

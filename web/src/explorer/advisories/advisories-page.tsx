@@ -1,4 +1,4 @@
-// Published vulnerabilities of the products that domains show, and one of them with the domains that it concerns.
+// The advisories page: the list, or one advisory with its affected domains.
 import './advisories.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Page } from '../frame/page.tsx';
@@ -30,7 +30,7 @@ export function Advisories() {
   return (
     <Page
       title="Advisories"
-      lead="Published vulnerabilities of products that domains show. What a domain shows is compared with the ranges that publishers give; nothing is tried out."
+      lead="Published vulnerabilities of the products that domains use. Observed versions are compared with the published version ranges; no vulnerability is tested."
     >
       <AdvisoryList search={search} onSearch={(next) => void navigate({ search: next, resetScroll: false })} />
       <SourcesCard />

@@ -1,5 +1,5 @@
-// The domains that an advisory concerns, in two lists that are never one: those that show an affected version, and
-// those of which it is only known that they use the product.
+// The domains of an advisory, in two separate lists: domains with an affected version, and domains that use the product
+// with an unknown version.
 import type { Affected, StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Card } from '../../ui/card/card.tsx';
@@ -30,7 +30,7 @@ const product: Column<Affected> = { name: 'Product', cell: (row) => row.product,
 const VERSION: readonly Column<Affected>[] = [
   domain,
   product,
-  { name: 'Version shown', cell: ({ version }) => (version === null ? '–' : <code>{version}</code>) },
+  { name: 'Observed version', cell: ({ version }) => (version === null ? '–' : <code>{version}</code>) },
   {
     name: 'Affected versions',
     cell: ({ version_range: range }) => (range === null ? '–' : <code>{range}</code>),
@@ -39,53 +39,53 @@ const VERSION: readonly Column<Affected>[] = [
 const PRODUCT: readonly Column<Affected>[] = [
   domain,
   product,
-  { name: 'Version shown', cell: ({ version }) => (version === null ? '–' : <code>{version}</code>) },
-  { name: 'Why it is not known', cell: ({ reason }) => REASONS[reason], value: ({ reason }) => reason },
+  { name: 'Observed version', cell: ({ version }) => (version === null ? '–' : <code>{version}</code>) },
+  { name: 'Reason', cell: ({ reason }) => REASONS[reason], value: ({ reason }) => reason },
 ];
 
-export function Concerned({ id }: { readonly id: string }) {
+export function AffectedDomains({ id }: { readonly id: string }) {
   const input = { query: { advisory: id, limit: LIMIT } };
   const query = useStack(PATH, input);
   return (
     <Answer query={query} lines={8}>
       {({ affected, domains, known, total }, answer) => {
         const foot = <Source path={PATH} input={input} answer={answer} />;
-        // No rows are no news where nothing was looked for: then there is no 0 either.
+        // Without advisory data, an empty list does not mean that no domain is affected.
         const unknown = whyUnknown(known);
         if (unknown !== null) {
           return (
-            <Card title="Domains concerned" foot={foot}>
+            <Card title="Affected domains" foot={foot}>
               <Empty>{unknown}</Empty>
             </Card>
           );
         }
         const cut = total > affected.length && (
           <p className="small soft">
-            The first {formatNumber(affected.length)} of {formatNumber(total)} rows of both lists.
+            Showing the first {formatNumber(affected.length)} of {formatNumber(total)} rows in both lists.
           </p>
         );
         return (
           <>
             <Card title={`Affected: ${formatNumber(domains.version)}`} foot={foot}>
-              <p className="small soft advisories-note">These domains show a version that is in the range.</p>
+              <p className="small soft advisories-note">These domains run a version in the affected range.</p>
               {cut}
               <Matches
                 rows={affected.filter(({ match }) => match === 'version')}
                 columns={VERSION}
-                caption="Domains that show an affected version"
-                empty="No domain shows an affected version."
+                caption="Domains with an affected version"
+                empty="No domain with an affected version."
               />
             </Card>
-            <Card title={`Not known whether affected: ${formatNumber(domains.product)}`} foot={foot}>
+            <Card title={`Possibly affected: ${formatNumber(domains.product)}`} foot={foot}>
               <p className="small soft advisories-note">
-                These domains use the product. Nothing says that they are affected, and nothing that they are not.
+                These domains use the product, but it is unknown whether their version is affected.
               </p>
               {cut}
               <Matches
                 rows={affected.filter(({ match }) => match === 'product')}
                 columns={PRODUCT}
-                caption="Domains that use the product"
-                empty="No further domain uses the product."
+                caption="Domains with an unknown version"
+                empty="No other domain uses the product."
               />
             </Card>
           </>
@@ -115,6 +115,6 @@ function Matches({ rows, columns, caption, empty }: MatchesProps) {
 }
 
 function whyUnknown({ advisories, advisory }: Known): string | null {
-  if (!advisories) return 'No source of advisories has been read whole yet, so that nothing can be said.';
-  return advisory === false ? 'This advisory names no product that is looked for here.' : null;
+  if (!advisories) return 'No advisory source has been synchronized completely yet.';
+  return advisory === false ? 'This advisory names no product that this service detects.' : null;
 }

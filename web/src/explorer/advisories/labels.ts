@@ -1,22 +1,22 @@
-// What the service says of advisories, in words.
+// Labels for the enumerated values of advisories.
 import type { Advisory, AdvisorySeverity, AdvisorySource, Affected } from '@strata/client';
 import type { Tone } from '../../ui/badge.tsx';
 
-/** The gravest first. */
+/** Most severe first. */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const satisfies readonly AdvisorySeverity[];
 
 export const PRIORITIES: Readonly<Record<Advisory['priority'], { readonly tone: Tone; readonly meaning: string }>> = {
-  act: { tone: 'bad', meaning: 'is exploited, or EPSS is at least 0.5' },
-  attend: { tone: 'warn', meaning: 'EPSS is at least 0.1, or critical' },
-  track: { tone: 'plain', meaning: 'neither' },
+  act: { tone: 'bad', meaning: 'exploited, or EPSS of at least 0.5' },
+  attend: { tone: 'warn', meaning: 'EPSS of at least 0.1, or critical severity' },
+  track: { tone: 'plain', meaning: 'lower risk' },
 };
 
 export const REASONS: Readonly<Record<Affected['reason'], string>> = {
-  in_range: 'the version shown is in the range',
-  no_version: 'shows no version',
-  no_range: 'no range that its version could be compared with',
-  condition: 'affected only together with something that was not seen',
-  backport: 'its distribution mends old versions without a new number',
+  in_range: 'version in affected range',
+  no_version: 'version not observed',
+  no_range: 'no comparable version range',
+  condition: 'depends on the configuration or another product',
+  backport: 'may be patched by the distribution (backport)',
 };
 
 export const SOURCE_NAMES: Readonly<Record<string, string>> = {
@@ -29,18 +29,18 @@ export const SOURCE_NAMES: Readonly<Record<string, string>> = {
 
 export const STATES: Readonly<Record<AdvisorySource['state'], { readonly tone: Tone; readonly name: string }>> = {
   complete: { tone: 'good', name: 'complete' },
-  syncing: { tone: 'accent', name: 'reading now' },
-  interrupted: { tone: 'warn', name: 'interrupted, goes on' },
+  syncing: { tone: 'accent', name: 'synchronizing' },
+  interrupted: { tone: 'warn', name: 'interrupted, will resume' },
   failed: { tone: 'bad', name: 'failed' },
-  never: { tone: 'warn', name: 'never read' },
-  off: { tone: 'plain', name: 'switched off' },
+  never: { tone: 'warn', name: 'never synchronized' },
+  off: { tone: 'plain', name: 'disabled' },
 };
 
 export const RANGE_SOURCES: Readonly<Record<string, string>> = { nvd: 'NVD', cna: 'CNA', ghsa: 'GitHub', osv: 'OSV' };
 
-/** Where an id's own record stands; null for one of neither kind. */
-export function recordOf(id: string): { readonly name: string; readonly address: string } | null {
-  if (/^CVE-\d{4}-\d{4,}$/.test(id)) return { name: 'cve.org', address: `https://www.cve.org/CVERecord?id=${id}` };
-  if (/^GHSA(?:-[0-9a-z]{4}){3}$/.test(id)) return { name: 'GitHub', address: `https://github.com/advisories/${id}` };
+/** The public record of a CVE or GHSA id; null for other ids. */
+export function recordOf(id: string): { readonly name: string; readonly url: string } | null {
+  if (/^CVE-\d{4}-\d{4,}$/.test(id)) return { name: 'cve.org', url: `https://www.cve.org/CVERecord?id=${id}` };
+  if (/^GHSA(?:-[0-9a-z]{4}){3}$/.test(id)) return { name: 'GitHub', url: `https://github.com/advisories/${id}` };
   return null;
 }

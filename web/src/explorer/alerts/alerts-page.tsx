@@ -1,4 +1,4 @@
-// What stands out: alerts of all kinds, and the anomalies with the days around them.
+// The alerts page: alerts of all kinds, and anomalies.
 import './alerts.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Card } from '../../ui/card/card.tsx';
@@ -21,7 +21,7 @@ export function Alerts() {
   return (
     <Page
       title="Alerts"
-      lead="Exploited vulnerabilities of what domains use, mass migrations, days that stand out, and domains whose security has become worse."
+      lead="Exploited vulnerabilities in software that domains use, mass migrations, statistical anomalies, and security regressions."
     >
       <OpenedAnomaly />
       <AlertsCard />
@@ -30,7 +30,7 @@ export function Alerts() {
   );
 }
 
-/** The service has no filter for alerts: all are asked for at once, and chosen from here. */
+/** The API cannot filter alerts: all are requested and filtered here. */
 function AlertsCard() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -43,7 +43,7 @@ function AlertsCard() {
     void navigate({ search: withChanges(search, changes), resetScroll: false });
   return (
     <Card
-      title="Alerts, the newest day first"
+      title="Latest alerts"
       actions={
         <>
           <Choice
@@ -74,10 +74,10 @@ function AlertsCard() {
             <>
               <p className="small soft alerts-note" role="status">
                 {formatNumber(shown.length)} of {formatNumber(total)} alerts
-                {alerts.length < total && `, chosen from the newest ${formatNumber(alerts.length)}`}
+                {alerts.length < total && `, filtered from the newest ${formatNumber(alerts.length)}`}
               </p>
               {shown.length === 0 ? (
-                <Empty>{total === 0 ? 'Nothing stands out.' : 'No alert is of this kind and severity.'}</Empty>
+                <Empty>{total === 0 ? 'No alerts yet.' : 'No alerts of this kind and severity.'}</Empty>
               ) : (
                 <AlertList alerts={shown} />
               )}
@@ -94,9 +94,9 @@ const ALL_ANOMALIES = { query: { limit: 200 } };
 
 function OpenedAnomaly() {
   const search = route.useSearch();
-  const { anomaly: wanted } = search;
+  const { anomaly: anomalyId } = search;
   const query = useStack(ANOMALIES, ALL_ANOMALIES);
-  if (wanted === undefined) return null;
+  if (anomalyId === undefined) return null;
   const close = (
     <Link
       to="/alerts"
@@ -110,12 +110,12 @@ function OpenedAnomaly() {
   return (
     <Answer query={query} lines={10}>
       {({ anomalies }) => {
-        const anomaly = anomalies.find(({ id }) => id === wanted);
+        const anomaly = anomalies.find(({ id }) => id === anomalyId);
         return anomaly ? (
           <AnomalyCard anomaly={anomaly} actions={close} />
         ) : (
-          <Notice title="This anomaly is not listed" actions={close}>
-            <p>It may be older than those that are shown here.</p>
+          <Notice title="Anomaly not found" actions={close}>
+            <p>It may be older than the anomalies listed here.</p>
           </Notice>
         );
       }}
@@ -129,18 +129,18 @@ function Anomalies() {
   return (
     <Card title="Anomalies" foot={query.data && <Source path={ANOMALIES} input={ALL_ANOMALIES} answer={query.data} />}>
       <p className="soft small alerts-note">
-        Days that are at least three standard deviations and five counts away from the mean of the 28 days before, and
-        rarer than chance would give among all series of that day.
+        Days that deviate by at least three standard deviations and five counts from the mean of the preceding 28 days,
+        and are unlikely to occur by chance among all series of that day.
       </p>
       <Answer query={query} lines={6}>
         {({ anomalies, total }) =>
           anomalies.length === 0 ? (
-            <Empty>No day stands out. A series is judged once at least 14 of the 28 days before could be read.</Empty>
+            <Empty>No anomalies. A series is evaluated when at least 14 of the preceding 28 days have data.</Empty>
           ) : (
             <>
               {anomalies.length < total && (
                 <p className="small soft">
-                  The newest {formatNumber(anomalies.length)} of {formatNumber(total)}
+                  Showing the newest {formatNumber(anomalies.length)} of {formatNumber(total)}
                 </p>
               )}
               <AnomalyTable anomalies={anomalies} search={search} />

@@ -1,7 +1,7 @@
-// What kinds of alerts and metrics of anomalies there are, in words.
+// Labels for the kinds of alerts and the metrics of anomalies.
 import type { Alert, Anomaly, Severity } from '@strata/client';
 
-/** The gravest first. */
+/** Most severe first. */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const satisfies readonly Severity[];
 
 export const KIND_NAMES: Readonly<Record<Alert['kind'], string>> = {
@@ -12,17 +12,17 @@ export const KIND_NAMES: Readonly<Record<Alert['kind'], string>> = {
 };
 export const KINDS = Object.keys(KIND_NAMES) as Alert['kind'][];
 
-interface MetricWords {
+interface MetricLabel {
   readonly name: string;
   readonly meaning: string;
 }
 
-export const METRICS: Readonly<Record<Anomaly['metric'], MetricWords>> = {
-  domains: { name: 'domains', meaning: 'how many domains used the provider at the end of the day' },
-  gains: { name: 'gains', meaning: 'how many domains began to use the provider on the day' },
-  losses: { name: 'losses', meaning: 'how many domains stopped using the provider on the day' },
-  migrations: { name: 'migrations', meaning: 'how many domains changed their provider of this category on the day' },
-  services: { name: 'services', meaning: 'how many services the domain showed' },
-  changes: { name: 'changes', meaning: 'how many changes of the domain were seen on the day' },
-  records: { name: 'records', meaning: 'how many DNS records the domain showed' },
+export const METRICS: Readonly<Record<Anomaly['metric'], MetricLabel>> = {
+  domains: { name: 'domains', meaning: 'domains that used the provider at the end of the day' },
+  gains: { name: 'gains', meaning: 'domains that started using the provider on that day' },
+  losses: { name: 'losses', meaning: 'domains that stopped using the provider on that day' },
+  migrations: { name: 'migrations', meaning: 'domains that changed their provider in this category on that day' },
+  services: { name: 'services', meaning: 'services of the domain' },
+  changes: { name: 'changes', meaning: 'changes of the domain on that day' },
+  records: { name: 'records', meaning: 'DNS records of the domain' },
 };

@@ -1,4 +1,4 @@
-// What stands in an answer's place until it is there, and when there is none: loading, no key, quota used up, offline.
+// Renders an answer, or its state: loading, no API key, quota used up, offline.
 import type { StackAnswer, StackProblem } from '@strata/client';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -9,18 +9,18 @@ import { getFreeKey, setKey } from './session.ts';
 
 interface AnswerProps<B> {
   readonly query: UseQueryResult<StackAnswer<B>, StackProblem>;
-  /** Lines of the skeleton, about as many as the answer will take. */
+  /** Lines of the loading skeleton. */
   readonly lines?: number;
   readonly children: (body: B, answer: StackAnswer<B>) => ReactNode;
 }
 
-/** Shows the answer, or says what is in the way of it and what can be done. An answer to the question before is shown as an old one. */
+/** Shows the answer, or the error with its remedy. The answer to the previous request is shown dimmed. */
 export function Answer<B>({ query, lines = 4, children }: AnswerProps<B>) {
-  const { data, error, isPending, isPlaceholderData: isOld, refetch } = query;
+  const { data, error, isPending, isPlaceholderData: isStale, refetch } = query;
   if (data) {
     return (
-      <div className={isOld ? 'answer old' : 'answer'} aria-busy={isOld}>
-        {isOld && (
+      <div className={isStale ? 'answer stale' : 'answer'} aria-busy={isStale}>
+        {isStale && (
           <span className="hidden-text" role="status">
             Loading …
           </span>
@@ -33,7 +33,7 @@ export function Answer<B>({ query, lines = 4, children }: AnswerProps<B>) {
   return error ? <Problem problem={error} onRetry={() => void refetch()} /> : null;
 }
 
-/** A refusal in words, with the way on. */
+/** An error message with its remedy. */
 export function Problem({ problem, onRetry }: { readonly problem: StackProblem; readonly onRetry?: () => void }) {
   const retry = onRetry && (
     <button className="button" type="button" onClick={onRetry}>
@@ -47,10 +47,10 @@ export function Problem({ problem, onRetry }: { readonly problem: StackProblem; 
     case 'quota_exceeded': {
       const until = problem.quota?.resetsAt ?? null;
       return (
-        <Notice title="Today's requests of this key are used up" tone="warn" actions={<OtherKey />}>
+        <Notice title="The daily quota of this API key is used up" tone="warn" actions={<KeyForm />}>
           <p>
-            {until ? `It has new ones from ${formatTime(until.toISOString())} on.` : problem.detail} What you have open
-            stays readable.
+            {until ? `The quota resets at ${formatTime(until.toISOString())}.` : problem.detail} Pages that are already
+            loaded stay available.
           </p>
         </Notice>
       );
@@ -58,7 +58,7 @@ export function Problem({ problem, onRetry }: { readonly problem: StackProblem; 
     case 'network':
       return (
         <Notice title="The service cannot be reached" tone="warn" actions={retry}>
-          <p>Either you are offline or it is not running. It is asked again as soon as it is back.</p>
+          <p>You are offline, or the service is not running. This page retries automatically.</p>
         </Notice>
       );
     case 'unknown_domain':
@@ -73,7 +73,7 @@ export function Problem({ problem, onRetry }: { readonly problem: StackProblem; 
       return (
         <Notice title={problem.title} tone="bad" actions={retry}>
           <p>{problem.detail}</p>
-          {problem.requestId && <p className="soft small">Request {problem.requestId}</p>}
+          {problem.requestId && <p className="soft small">Request ID: {problem.requestId}</p>}
         </Notice>
       );
   }
@@ -81,17 +81,17 @@ export function Problem({ problem, onRetry }: { readonly problem: StackProblem; 
 
 function KeyNeeded({ isRefused }: { readonly isRefused: boolean }) {
   return (
-    <Notice title={isRefused ? 'This key is not known here' : 'Get a free key to see this'} actions={<FreeKeyButton />}>
+    <Notice title={isRefused ? 'Invalid API key' : 'An API key is required'} actions={<FreeKeyButton />}>
       <p>
-        {isRefused ? 'It may have been revoked, or belong to another service. ' : ''}A key is free and needs no account:
-        50 requests a day, kept in this browser.
+        {isRefused ? 'The key may have been revoked, or may belong to another service. ' : ''}A free key gives you 50
+        requests a day without an account. It is stored in this browser.
       </p>
-      <OtherKey />
+      <KeyForm />
     </Notice>
   );
 }
 
-/** Makes a key, keeps it, and shows what went wrong where that fails. */
+/** Creates and stores a key; shows an error message if that fails. */
 export function FreeKeyButton() {
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -101,7 +101,7 @@ export function FreeKeyButton() {
     try {
       await getFreeKey();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : 'No key could be had.');
+      setProblem(error instanceof Error ? error.message : 'The key could not be created.');
     }
     setBusy(false);
   };
@@ -119,8 +119,8 @@ export function FreeKeyButton() {
   );
 }
 
-/** For a key that the reader has already. */
-export function OtherKey() {
+/** A form for an existing key. */
+export function KeyForm() {
   const [text, setText] = useState('');
   return (
     <form
@@ -131,7 +131,7 @@ export function OtherKey() {
       }}
     >
       <label>
-        Use a key that you have
+        Use an existing key
         <input
           value={text}
           onChange={(event) => setText(event.target.value)}
@@ -141,7 +141,7 @@ export function OtherKey() {
         />
       </label>
       <button className="button" type="submit">
-        Use it
+        Save
       </button>
     </form>
   );

@@ -1,4 +1,4 @@
-// The categories of the API, as pages offer them.
+// The categories of the API.
 import type { Market } from '@strata/client';
 
 export type Category = Market['category'];
@@ -17,10 +17,10 @@ export const CATEGORIES: readonly Category[] = [
   'web_platform',
 ];
 
-/** The categories in which there is one holder at a time, so that a domain can move from one to another. */
+/** Categories with one provider at a time, so that a domain can migrate from one provider to another. */
 export const EXCLUSIVE: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn', 'security'];
 
-/** A word of an address as a category; undefined for every other word. */
-export function categoryOf(word: string | undefined): Category | undefined {
-  return CATEGORIES.find((category) => category === word);
+/** The category with this name; undefined for other values. */
+export function categoryOf(name: string | undefined): Category | undefined {
+  return CATEGORIES.find((category) => category === name);
 }

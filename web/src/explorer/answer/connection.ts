@@ -1,46 +1,46 @@
-// Whether the service can be reached: what became of the last question. What the browser says of the network only names
-// the cause, since a service on one's own machine answers without any.
+// Whether the service can be reached, from the outcome of the last request. The browser's own state only selects the
+// message, since a service on the local machine can be reached without a network.
 import { useSyncExternalStore } from 'react';
 
-/** `offline`: the browser has no network. `silent`: it has one, and the service does not answer. */
-export type Connection = 'good' | 'offline' | 'silent';
+/** `offline`: the browser has no network. `unreachable`: it has one, but the service does not respond. */
+export type Connection = 'online' | 'offline' | 'unreachable';
 
-/** Until the service is looked for again: longer each time, since one that is down is down for a while. */
+/** Exponential backoff between health checks. */
 const FIRST_WAIT_MS = 2_000;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
-let connection: Connection = 'good';
+let connection: Connection = 'online';
 let waitMs = FIRST_WAIT_MS;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
-const waiting = new Set<() => void>();
+const reconnectListeners = new Set<() => void>();
 
-/** A question was answered, if only by a refusal. */
-export function tellAnswered(): void {
+/** A request was answered, possibly with an error. */
+export function reportAnswered(): void {
   waitMs = FIRST_WAIT_MS;
-  if (connection !== 'good') reached();
+  if (connection !== 'online') setReachable();
 }
 
-/** A question has not reached the service, which is looked for from now on. */
-export function tellUnreached(): void {
-  become(navigator.onLine ? 'silent' : 'offline');
+/** A request did not reach the service: starts the health checks. */
+export function reportUnreachable(): void {
+  setConnection(navigator.onLine ? 'unreachable' : 'offline');
   if (timer !== undefined) return;
-  timer = setTimeout(() => void look(), waitMs);
-  waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+  timer = setTimeout(() => void checkHealth(), waitMs);
+  waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
 }
 
-export function connectionNow(): Connection {
+export function currentConnection(): Connection {
   return connection;
 }
 
 export function useConnection(): Connection {
-  return useSyncExternalStore(subscribe, connectionNow);
+  return useSyncExternalStore(subscribe, currentConnection);
 }
 
-/** Calls back each time when the service can be reached again. */
-export function onReached(back: () => void): () => void {
-  waiting.add(back);
-  return () => waiting.delete(back);
+/** Calls back each time the service becomes reachable again. */
+export function onReconnect(back: () => void): () => void {
+  reconnectListeners.add(back);
+  return () => reconnectListeners.delete(back);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -48,36 +48,35 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function become(next: Connection): void {
+function setConnection(next: Connection): void {
   if (next === connection) return;
   connection = next;
   for (const listener of listeners) listener();
 }
 
-/** Whoever waits may ask again. */
-function reached(): void {
+function setReachable(): void {
   clearTimeout(timer);
   timer = undefined;
-  become('good');
-  for (const back of waiting) back();
+  setConnection('online');
+  for (const back of reconnectListeners) back();
 }
 
-/** Asks whether the service is well, which costs no request of anybody's day. */
-async function look(): Promise<void> {
+/** Requests `/health`, which does not count against the quota. */
+async function checkHealth(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;
   try {
     await fetch('/health', { cache: 'no-store' });
   } catch {
-    return tellUnreached();
+    return reportUnreachable();
   }
-  reached();
+  setReachable();
 }
 
 for (const change of ['online', 'offline']) {
   window.addEventListener(change, () => {
     waitMs = FIRST_WAIT_MS;
-    void look();
+    void checkHealth();
   });
 }
-if (!navigator.onLine) void look();
+if (!navigator.onLine) void checkHealth();

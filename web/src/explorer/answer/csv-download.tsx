@@ -1,4 +1,4 @@
-// A table of the service as a CSV file, with its receipt: CSV has no room for one, so that it is a second, small file.
+// Downloads a table as a CSV file. Its receipt is a separate file, since CSV cannot contain one.
 import { type StackAnswer, type StackInput, type StackPaths, StackProblem } from '@strata/client';
 import { type ReactNode, useState } from 'react';
 import { Command } from '../../ui/command.tsx';
@@ -13,13 +13,13 @@ type CsvPath = Extract<keyof StackPaths, `${string}.csv`>;
 interface CsvDownloadProps<P extends CsvPath> {
   readonly path: P;
   readonly input: StackInput<P>;
-  /** Without ending: `security` becomes `security.csv` and `security.csv.receipt.json`. */
+  /** Without extension: `security` becomes `security.csv` and `security.csv.receipt.json`. */
   readonly name: string;
-  /** What the file has. */
+  /** Describes the content of the file. */
   readonly children: ReactNode;
 }
 
-/** Fetches and saves the file, then offers its receipt and the check of it. Remount with a `key` when the input changes. */
+/** Downloads the file, then offers its receipt and verification. Remount with a `key` when the input changes. */
 export function CsvDownload<P extends CsvPath>({ path, input, name, children }: CsvDownloadProps<P>) {
   const [state, setState] = useState<StackAnswer<string> | StackProblem | 'busy' | null>(null);
   const download = async () => {
@@ -48,10 +48,9 @@ export function CsvDownload<P extends CsvPath>({ path, input, name, children }: 
         {state !== null && state !== 'busy' && !(state instanceof StackProblem) && <Saved answer={state} name={name} />}
       </div>
       <details className="source">
-        <summary>From the command line</summary>
+        <summary>Download from the command line</summary>
         <p className="small soft">
-          Add <code>-D headers.txt</code> to keep the receipt, which is sent as the header <code>Stack-Provenance</code>
-          .
+          Add <code>-D headers.txt</code> to keep the receipt, which is in the header <code>Stack-Provenance</code>.
         </p>
         <Command text={stack.curl(path, input)} />
       </details>
@@ -74,7 +73,7 @@ function Saved({ answer, name }: { readonly answer: StackAnswer<string>; readonl
               type="button"
               onClick={() => saveFile(`${name}.csv.receipt.json`, provenance, 'application/json')}
             >
-              Save its receipt
+              Save receipt
             </button>
           </>
         )}

@@ -1,11 +1,11 @@
-// What was asked, and what is asked again: only what did not reach the service, and what the reader wants anew.
+// The query cache. Queries are repeated only after network errors or on request of the user.
 import { QueryClient } from '@tanstack/react-query';
-import { onReached } from './connection.ts';
+import { onReconnect } from './connection.ts';
 
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // Without a connection a question fails and says so; the library would hold it back, and its place stay grey.
+      // Offline, a query fails with a message; by default the library would pause it and show the loading state.
       networkMode: 'always',
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,
@@ -14,10 +14,12 @@ export const queries = new QueryClient({
   },
 });
 
-// What is open, and nothing that was left: each question costs a request of the day.
-onReached(() => void queries.refetchQueries({ type: 'active', predicate: ({ state }) => isUnreached(state.error) }));
+// Only queries of the open page: each uses a request of the quota.
+onReconnect(
+  () => void queries.refetchQueries({ type: 'active', predicate: ({ state }) => isNetworkError(state.error) }),
+);
 
-/** A failure of the way there, and no answer of the service. */
-export function isUnreached(error: unknown): boolean {
+/** Whether the request did not reach the service. */
+export function isNetworkError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'network';
 }

@@ -1,17 +1,17 @@
-// Files that the reader keeps: made in the page, since the service wants the key in a header that a plain link cannot send.
+// Saves files from memory: a plain link cannot send the API key header that the service requires.
 
-/** Hands a text to the browser as a download. */
+/** Starts a download of a text. */
 export function saveFile(name: string, text: string, type: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+  const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');
-  link.href = address;
+  link.href = url;
   link.download = name;
   link.click();
-  // The browser has read the address by the time the click returns; it is let go once the download has begun.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  // Revoked with a delay, after the download has started.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** The id in what the `Stack-Provenance` header says; undefined where that is no receipt. */
+/** The receipt id in the `Stack-Provenance` header; undefined if that is not a receipt. */
 export function receiptIdOf(provenance: string): string | undefined {
   try {
     const { receipt_id: id } = JSON.parse(provenance) as { readonly receipt_id?: unknown };

@@ -1,7 +1,7 @@
-// The sectors that a domain may be of, as the service names them.
+// The sectors of the API.
 import type { Sector } from '../security/standards.ts';
 
-/** Each of them, which the type checks: one more in the service fails here. */
+/** The type ensures completeness: a new sector in the API fails to compile here. */
 const ALL: Readonly<Record<Sector, true>> = {
   agriculture_mining: true,
   community_nonprofit: true,

@@ -1,76 +1,48 @@
-// The reader's key and what is left of its day, kept in the browser and shown wherever it matters.
+// The user's API key, stored in the browser, and its remaining quota.
 import { type Quota, StackClient, storedLedgerMemory } from '@strata/client';
 import { useSyncExternalStore } from 'react';
+import { storedValue, useStoredValue } from '../../ui/stored-value.ts';
 
-const PLACE = 'strata-stack-key';
-
-interface Session {
-  readonly key: string | undefined;
-  readonly quota: Quota | null;
-}
-
-let session: Session = { key: storedKey(), quota: null };
+const storedKey = storedValue('strata-stack-key');
+let quota: Quota | null = null;
 const listeners = new Set<() => void>();
 
-function storedKey(): string | undefined {
-  try {
-    return localStorage.getItem(PLACE) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function change(next: Session): void {
-  session = next;
+function changeQuota(next: Quota | null): void {
+  quota = next;
   for (const listener of listeners) listener();
 }
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+storedKey.subscribe(() => changeQuota(null));
+
+/** Undefined removes it. */
+export const setKey = storedKey.set;
+export const useKey = (): string | undefined => useStoredValue(storedKey);
+
+/** The quota in the latest answer; null if it has none. */
+export function setQuota(next: Quota | null): void {
+  if (next) changeQuota(next);
 }
 
-// A key that was got, changed or forgotten in another tab holds in this one too.
-window.addEventListener('storage', ({ key: place }) => {
-  if ((place === PLACE || place === null) && storedKey() !== session.key) change({ key: storedKey(), quota: null });
-});
-
-/** Undefined forgets it. */
-export function setKey(key: string | undefined): void {
-  try {
-    if (key === undefined) localStorage.removeItem(PLACE);
-    else localStorage.setItem(PLACE, key);
-  } catch {
-    // Kept for this page only.
-  }
-  change({ key, quota: null });
-}
-
-/** What the last answer said of the key's day. */
-export function setQuota(quota: Quota | null): void {
-  if (quota) change({ ...session, quota });
-}
-
-/** Changes with the key alone, and not with each answer. */
-export function useKey(): string | undefined {
-  return useSyncExternalStore(subscribe, () => session.key);
-}
-
-/** Null until an answer has told it, and for keys without a limit. */
+/** Null before the first answer, and for unlimited keys. */
 export function useQuota(): Quota | null {
-  return useSyncExternalStore(subscribe, () => session.quota);
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => quota,
+  );
 }
 
-/** Asks with the key that the reader has at that moment; remembers the public log in this browser. */
+/** Uses the current key of the user; remembers the public log in this browser. */
 export const stack = new StackClient({
   baseUrl: location.origin,
-  key: () => session.key,
+  key: storedKey.get,
   memory: storedLedgerMemory(() => localStorage, 'strata-stack-ledgers'),
 });
 
-/** A free key, kept at once. */
-export async function getFreeKey(): Promise<string> {
+/** Creates and stores a free key. */
+export async function getFreeKey(): Promise<void> {
   const { key } = await StackClient.createKey(location.origin);
   setKey(key);
-  return key;
 }

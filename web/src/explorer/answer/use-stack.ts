@@ -1,34 +1,34 @@
-// One question to the service: asked once, kept for a while, asked anew when the key changes.
+// A request to the service as a React query: cached for a while, repeated when the API key changes.
 import { type StackAnswer, type StackInput, type StackPaths, StackProblem } from '@strata/client';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { connectionNow, tellAnswered, tellUnreached } from './connection.ts';
-import { isUnreached } from './queries.ts';
+import { currentConnection, reportAnswered, reportUnreachable } from './connection.ts';
+import { isNetworkError } from './queries.ts';
 import { setQuota, stack, useKey } from './session.ts';
 
 interface Options {
-  /** False while it is not yet known what to ask. */
+  /** False while the input is incomplete. */
   readonly isEnabled?: boolean;
-  /** Asks again while the page is open. */
-  readonly everyMs?: number;
+  /** Polling interval while the page is open. */
+  readonly pollMs?: number;
   /**
-   * Shows the answer before until the next one is there, as an old one: of the same list alone (`page`), where the words
-   * around it are those of the question, or whatever it was filtered by (`any`).
+   * Shows the previous answer, marked as stale, until the next one arrives: only for another page of the same list
+   * (`page`), or also for other filters (`any`).
    */
   readonly keepsLast?: 'page' | 'any';
 }
 
-const questions = new WeakMap<object, unknown>();
+const requests = new WeakMap<object, unknown>();
 
-/** What an answer was the answer to. While an old one is shown that is another question than the page's. */
-export function questionOf<I>(answer: object, input: I): I {
-  return (questions.get(answer) as I | undefined) ?? input;
+/** The request of an answer. It differs from that of the page while a stale answer is shown. */
+export function requestOf<I>(answer: object, input: I): I {
+  return (requests.get(answer) as I | undefined) ?? input;
 }
 
-/** What the service answers. Each costs a request of the key's day, but for what was asked in the last minute. */
+/** The answer of the service. Each request uses the quota, except those repeated within a minute. */
 export function useStack<P extends keyof StackPaths>(
   path: P,
   input: StackInput<P>,
-  { isEnabled = true, everyMs, keepsLast }: Options = {},
+  { isEnabled = true, pollMs, keepsLast }: Options = {},
 ): UseQueryResult<StackAnswer<StackPaths[P]['body']>, StackProblem> {
   const key = useKey();
   return useQuery({
@@ -36,31 +36,31 @@ export function useStack<P extends keyof StackPaths>(
     queryFn: async ({ signal }) => {
       try {
         const answer = await stack.get(path, input, { signal });
-        tellAnswered();
+        reportAnswered();
         setQuota(answer.quota);
-        questions.set(answer, input);
+        requests.set(answer, input);
         return answer;
       } catch (error) {
-        if (!signal.aborted && isUnreached(error)) tellUnreached();
-        else if (error instanceof StackProblem) tellAnswered();
+        if (!signal.aborted && isNetworkError(error)) reportUnreachable();
+        else if (error instanceof StackProblem) reportAnswered();
         if (error instanceof StackProblem) setQuota(error.quota);
         throw error;
       }
     },
     enabled: isEnabled,
     staleTime: 60_000,
-    // An answer stays the one that was signed, and is not merged with the one before.
+    // Answers are not merged with previous ones: the receipt covers the answer as received.
     structuralSharing: false,
-    // Only what may be different at once is tried again: a refusal stays one, and so does being offline.
-    retry: (failures, error) => failures < 2 && isUnreached(error) && connectionNow() !== 'offline',
-    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    // Only network errors are retried immediately: neither refusals nor being offline.
+    retry: (failures, error) => failures < 2 && isNetworkError(error) && currentConnection() !== 'offline',
+    ...(pollMs === undefined ? {} : { refetchInterval: pollMs }),
     placeholderData: (last: StackAnswer<StackPaths[P]['body']> | undefined, before) =>
       keepsLast && subjectOf(keepsLast, before?.queryKey) === subjectOf(keepsLast, [path, input]) ? last : undefined,
   });
 }
 
-/** What a question is about: the list of another domain or provider is no old state of this one. */
-function subjectOf(kept: 'page' | 'any', [path, input]: readonly unknown[] = []): string {
+/** The subject of a request: an answer about another domain or provider is never shown as a stale answer. */
+function subjectOf(keepsLast: 'page' | 'any', [path, input]: readonly unknown[] = []): string {
   const { path: names, query } = (input ?? {}) as { readonly path?: unknown; readonly query?: object };
-  return JSON.stringify([path, names, kept === 'page' ? { ...query, offset: undefined } : undefined]);
+  return JSON.stringify([path, names, keepsLast === 'page' ? { ...query, offset: undefined } : undefined]);
 }

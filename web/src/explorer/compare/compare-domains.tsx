@@ -1,4 +1,4 @@
-// Domains side by side: who serves what, how they are protected, and on demand their risk.
+// Compares domains: providers, security posture and, on request, risk.
 import type { StackAnswer, StackProblem } from '@strata/client';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -10,14 +10,14 @@ import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { RiskLevel } from '../domain/cards/domain-risk.tsx';
 import { CATEGORIES, type Profile } from '../domain/profile.ts';
-import { ComparedTable, OnlyDifferences, type Row } from './compared.tsx';
+import { ComparisonTable, OnlyDifferences, type Row } from './comparison.tsx';
 
 interface CompareProps {
   readonly names: readonly string[];
   readonly search: Readonly<Record<string, string>>;
 }
 
-/** One column's profile, whose risk is asked for only where the reader wants it. */
+/** The profile of one column. */
 function useProfile(domain: string | undefined) {
   return useStack(
     '/stack/v1/domains/{domain}',
@@ -26,12 +26,12 @@ function useProfile(domain: string | undefined) {
   );
 }
 
-function useRisk(domain: string | undefined, isWanted: boolean) {
+function useRisk(domain: string | undefined, isEnabled: boolean) {
   const input = { path: { domain: domain ?? '' } };
-  return useStack('/stack/v1/intelligence/risk/{domain}', input, { isEnabled: isWanted && domain !== undefined });
+  return useStack('/stack/v1/intelligence/risk/{domain}', input, { isEnabled: isEnabled && domain !== undefined });
 }
 
-const WHO = CATEGORIES.map(
+const PROVIDER_ROWS = CATEGORIES.map(
   (category): Row<Profile> => ({
     key: category,
     name: (
@@ -44,7 +44,7 @@ const WHO = CATEGORIES.map(
   }),
 );
 
-const ABOUT: readonly Row<Profile>[] = [
+const PROFILE_ROWS: readonly Row<Profile>[] = [
   {
     key: 'state',
     name: 'State',
@@ -88,9 +88,9 @@ const ABOUT: readonly Row<Profile>[] = [
   },
 ];
 
-const LOOK: Row<Profile> = {
-  key: 'look',
-  name: 'Last look',
+const SCAN_ROW: Row<Profile> = {
+  key: 'scanned',
+  name: 'Last scanned',
   value: () => null,
   cell: ({ scanned_at }) => <Ago at={scanned_at} />,
 };
@@ -98,8 +98,8 @@ const LOOK: Row<Profile> = {
 type Risk = { readonly score: number | null; readonly level: string | null };
 
 export function CompareDomains({ names, search }: CompareProps) {
-  const isRisky = search.risk === 'yes';
-  // Hooks cannot be counted by what is compared: there are as many as can be, and those without a name do not ask.
+  const showsRisk = search.risk === 'yes';
+  // The number of hooks must be constant: there is one per possible column, and those without a name send no request.
   const profiles = [
     useProfile(names[0]),
     useProfile(names[1]),
@@ -108,20 +108,25 @@ export function CompareDomains({ names, search }: CompareProps) {
     useProfile(names[4]),
   ];
   const risks = [
-    useRisk(names[0], isRisky),
-    useRisk(names[1], isRisky),
-    useRisk(names[2], isRisky),
-    useRisk(names[3], isRisky),
-    useRisk(names[4], isRisky),
+    useRisk(names[0], showsRisk),
+    useRisk(names[1], showsRisk),
+    useRisk(names[2], showsRisk),
+    useRisk(names[3], showsRisk),
+    useRisk(names[4], showsRisk),
   ];
   const risk = new Map(risks.flatMap(({ data }) => (data ? [[data.body.domain, data.body as Risk]] : [])));
-  const rows = [...ABOUT, ...(isRisky ? [riskRow(risk)] : []), ...WHO.filter((row) => isUsed(row, profiles)), LOOK];
+  const rows = [
+    ...PROFILE_ROWS,
+    ...(showsRisk ? [riskRow(risk)] : []),
+    ...PROVIDER_ROWS.filter((row) => isUsed(row, profiles)),
+    SCAN_ROW,
+  ];
   return (
     <Card
-      title="Side by side"
+      title="Comparison"
       actions={
         <>
-          {!isRisky && (
+          {!showsRisk && (
             <Link
               className="button small"
               to="/compare"
@@ -150,7 +155,7 @@ export function CompareDomains({ names, search }: CompareProps) {
         })
       }
     >
-      <ComparedTable
+      <ComparisonTable
         kind="domains"
         names={names}
         queries={profiles}
@@ -182,7 +187,7 @@ function riskRow(risk: ReadonlyMap<string, Risk>): Row<Profile> {
   };
 }
 
-/** A category in which none of them uses anybody would be a row of dashes. */
+/** Whether any of the domains has a service in the category of the row. */
 function isUsed(row: Row<Profile>, queries: readonly UseQueryResult<StackAnswer<Profile>, StackProblem>[]): boolean {
   return queries.some(({ data }) => data?.body.services.some(({ category }) => category === row.key));
 }
@@ -197,20 +202,21 @@ interface ProvidersProps {
   readonly all: readonly Profile[];
 }
 
-/** What only one of them uses is bold and says so. */
+/** Providers used by only one of the domains are highlighted and labelled. */
 function Providers({ profile, category, all }: ProvidersProps) {
   const services = profile.services.filter((service) => service.category === category);
-  if (services.length === 0) return <span className="soft">none seen</span>;
-  const isAlone = (id: string) =>
+  if (services.length === 0) return <span className="soft">none found</span>;
+  const isUnique = (id: string) =>
     all.length > 1 && all.filter((other) => idsOf(other, category).includes(id)).length === 1;
   return (
     <ul className="compare-providers">
       {services.map(({ provider, provider_id, role, version }) => (
-        <li key={`${role} ${provider_id}`} className={isAlone(provider_id) ? 'alone' : undefined}>
+        <li key={`${role} ${provider_id}`} className={isUnique(provider_id) ? 'unique' : undefined}>
           <Link to="/provider/$provider" params={{ provider: provider_id }}>
             {provider}
           </Link>{' '}
-          {version && <code>{version}</code>} {isAlone(provider_id) && <span className="small soft">only here</span>}
+          {version && <code>{version}</code>}{' '}
+          {isUnique(provider_id) && <span className="small soft">only this domain</span>}
         </li>
       ))}
     </ul>

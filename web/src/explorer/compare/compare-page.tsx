@@ -1,9 +1,9 @@
-// Two to five domains or providers side by side. The address holds who is compared and how.
+// The comparison page for two to five domains or providers. The URL holds the complete state.
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Page } from '../frame/page.tsx';
 import { CompareDomains } from './compare-domains.tsx';
 import { CompareProviders } from './compare-providers.tsx';
-import { AddName, type Compared, namesOf } from './compared.tsx';
+import { AddName, type Compared, namesOf } from './comparison.tsx';
 import './compare.css';
 
 const route = getRouteApi('/compare');
@@ -15,7 +15,7 @@ export function Compare() {
   return (
     <Page
       title={kind === 'domains' ? 'Compare domains' : 'Compare providers'}
-      lead="Two to five side by side. The address of this page holds the comparison."
+      lead="Compare two to five at once. You can share the URL of this page."
       actions={
         kind === 'domains' ? (
           <Link className="button" to="/compare" search={{ kind: 'providers' }}>

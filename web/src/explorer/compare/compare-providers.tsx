@@ -1,4 +1,4 @@
-// Providers side by side: how many use them, what share that is, and where they are going.
+// Compares providers: domains, market share, gains and losses.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Card } from '../../ui/card/card.tsx';
@@ -8,7 +8,7 @@ import { useStack } from '../answer/use-stack.ts';
 import { CATEGORIES } from '../domain/profile.ts';
 import { CustomersLink } from '../market/customers-link.tsx';
 import { CountLink, usersIn } from '../search/search-links.tsx';
-import { ComparedTable, OnlyDifferences, type Row } from './compared.tsx';
+import { ComparisonTable, OnlyDifferences, type Row } from './comparison.tsx';
 
 type Provider = StackPaths['/stack/v1/providers/{provider}']['body'];
 type Category = (typeof CATEGORIES)[number];
@@ -18,7 +18,7 @@ interface CompareProps {
   readonly search: Readonly<Record<string, string>>;
 }
 
-/** The market is asked for and not its domains, of which there may be many. */
+/** `limit: 1`: only the market figures are used, not the list of domains. */
 const inputOf = (provider = '') => ({ path: { provider }, query: { limit: 1 } });
 
 function useProvider(provider: string | undefined) {
@@ -41,7 +41,7 @@ const ROWS: readonly Row<Provider>[] = [
   { key: 'owner', name: 'Owner', value: ({ owner }) => owner, cell: ({ owner }) => owner || '–' },
   {
     key: 'kinds',
-    name: 'What it is',
+    name: 'Type',
     value: ({ kinds }) => kinds.toSorted().join(),
     cell: ({ kinds }) => kinds.map((kind) => kind.replaceAll('-', ' ')).join(', ') || '–',
   },
@@ -80,7 +80,7 @@ const ROWS: readonly Row<Provider>[] = [
 
 const trend = (change: number) => (change > 0 ? '▲' : change < 0 ? '▼' : '■');
 
-/** One row for each market in which one of them is: share there, rank, and how concentrated it is. */
+/** One row per market in which any of them is present: share, rank and concentration. */
 function marketRow(category: Category): Row<Provider> {
   const of = ({ market }: Provider) => market.by_category.find((entry) => entry.category === category);
   return {
@@ -90,10 +90,10 @@ function marketRow(category: Category): Row<Provider> {
         {formatName(category)}
       </Link>
     ),
-    value: (provider) => of(provider)?.share ?? 'not in it',
+    value: (provider) => of(provider)?.share ?? 'not present',
     cell: (provider) => {
       const entry = of(provider);
-      if (!entry) return <span className="soft">not in it</span>;
+      if (!entry) return <span className="soft">not present</span>;
       return (
         <>
           {formatShare(entry.share)}
@@ -112,7 +112,7 @@ function marketRow(category: Category): Row<Provider> {
 }
 
 export function CompareProviders({ names, search }: CompareProps) {
-  // Hooks cannot be counted by what is compared: there are as many as can be, and those without a name do not ask.
+  // The number of hooks must be constant: there is one per possible column, and those without a name send no request.
   const queries = [
     useProvider(names[0]),
     useProvider(names[1]),
@@ -124,7 +124,7 @@ export function CompareProviders({ names, search }: CompareProps) {
     queries.some(({ data }) => data?.body.market.by_category.some((entry) => entry.category === category));
   return (
     <Card
-      title="Side by side"
+      title="Comparison"
       actions={<OnlyDifferences search={search} />}
       foot={
         queries.some(({ data }) => data) &&
@@ -141,7 +141,7 @@ export function CompareProviders({ names, search }: CompareProps) {
         })
       }
     >
-      <ComparedTable
+      <ComparisonTable
         kind="providers"
         names={names}
         queries={queries}

@@ -1,4 +1,4 @@
-// One domain: what it runs and why that is claimed, what changed, how it is protected, and what is known of it elsewhere.
+// The domain page: stack with evidence, history, posture, risk, advisories and feeds.
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Answer } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
@@ -10,15 +10,15 @@ import { DomainPosture } from './cards/domain-posture.tsx';
 import { DomainRisk } from './cards/domain-risk.tsx';
 import { DomainStack } from './cards/domain-stack.tsx';
 import { LatestChanges } from './cards/timeline.tsx';
-import { DomainAbsent } from './domain-absent.tsx';
 import { DomainHead, DomainState } from './domain-head.tsx';
+import { DomainUnknown } from './domain-unknown.tsx';
 import { hostOf } from './host-of.ts';
 import type { Profile } from './profile.ts';
 import './domain.css';
 
 const route = getRouteApi('/domain/$domain');
 
-/** Only the first asks for the profile and the latest changes; the others ask when they are opened. */
+/** The other tabs load their data when they are opened. */
 const TABS = [
   ['stack', 'Stack'],
   ['history', 'History'],
@@ -39,7 +39,7 @@ export function Domain() {
   return (
     <Page
       title={profile?.domain ?? host}
-      lead={profile && <Answered typed={typed} profile={profile} />}
+      lead={profile && <ResolvedName typed={typed} profile={profile} />}
       actions={
         profile && (
           <Link className="button" to="/compare" search={{ domains: profile.domain }}>
@@ -49,7 +49,7 @@ export function Domain() {
       }
     >
       {query.error?.code === 'unknown_domain' || query.error?.code === 'invalid_domain' ? (
-        <DomainAbsent key={host} host={host} problem={query.error} onRetry={() => query.refetch()} />
+        <DomainUnknown key={host} host={host} problem={query.error} onRetry={() => query.refetch()} />
       ) : (
         <Answer query={query} lines={10}>
           {(body, answer) => (
@@ -76,19 +76,19 @@ export function Domain() {
   );
 }
 
-/** Says which name the answer is for, where another was typed. */
-function Answered({ typed, profile }: { readonly typed: string; readonly profile: Profile }) {
+/** Shows the registrable domain if another name was entered. */
+function ResolvedName({ typed, profile }: { readonly typed: string; readonly profile: Profile }) {
   if (typed.toLowerCase() === profile.domain) return null;
   return (
     <>
-      Answered for <strong>{profile.domain}</strong>, to which <span className="mono">{typed}</span> belongs.
+      Showing <strong>{profile.domain}</strong>, the registrable domain of <span className="mono">{typed}</span>.
     </>
   );
 }
 
 function Tabs({ chosen, domain }: { readonly chosen: Tab; readonly domain: string }) {
   return (
-    <nav className="domain-tabs" aria-label="Parts of this domain">
+    <nav className="domain-tabs" aria-label="Sections of this domain">
       <ul>
         {TABS.map(([tab, name]) => (
           <li key={tab}>
@@ -96,7 +96,7 @@ function Tabs({ chosen, domain }: { readonly chosen: Tab; readonly domain: strin
               to="/domain/$domain"
               params={{ domain }}
               search={tab === 'stack' ? {} : { tab }}
-              // The path is that of every tab: the search tells them apart, and other words of it do not matter.
+              // All tabs have the same path: the `tab` parameter distinguishes them.
               activeOptions={{ exact: true, includeSearch: true }}
               aria-current={tab === chosen ? 'page' : undefined}
               resetScroll={false}

@@ -1,11 +1,11 @@
-// Short names for what the service answers about a domain.
+// Types of the domain profile.
 import type { Service, StackAnswer, StackPaths } from '@strata/client';
 
 export type Profile = StackPaths['/stack/v1/domains/{domain}']['body'];
 export type ProfileAnswer = StackAnswer<Profile>;
 export type Factor = Profile['security']['factors'][number];
 
-/** In the order in which a stack is told: what everything rests on first. */
+/** In display order: the fundamental categories first. */
 export const CATEGORIES = [
   'dns',
   'email',

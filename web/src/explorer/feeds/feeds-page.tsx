@@ -1,4 +1,4 @@
-// What subscribed feeds talk about: all of them together, and one domain that they name.
+// The feeds page: statistics of all feeds, and the mentions of one domain.
 import './feeds.css';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
@@ -11,8 +11,8 @@ import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
 import { FeedSummary } from './feed-summary.tsx';
 import { Leaderboard, WINDOWS, type Window, WindowLinks } from './leaderboard.tsx';
+import { MentioningFeeds } from './mentioning-feeds.tsx';
 import { MentionsChart } from './mentions-chart.tsx';
-import { NamingFeeds } from './naming-feeds.tsx';
 import { ScannedStack } from './scanned-stack.tsx';
 
 const STATS = '/stack/v1/feeds/stats';
@@ -22,33 +22,33 @@ const MAX_LEADERS = 50;
 
 export function Feeds() {
   const search: Readonly<Record<string, string>> = useSearch({ from: '/feeds' });
-  // What is no window is the service's to refuse.
+  // The service rejects unknown windows.
   const window = (search.window ?? '7d') as Window;
   const input = { query: { window, limit: MAX_LEADERS } };
   const stats = useStack(STATS, {});
   const leaders = useStack(LEADERS, input, { keepsLast: 'any' });
-  const words = WINDOWS.find(([name]) => name === window)?.[1] ?? window;
+  const windowName = WINDOWS.find(([name]) => name === window)?.[1] ?? window;
   return (
-    <Page title="Feeds" lead="Which companies' domains are talked about in the feeds that this service reads.">
+    <Page title="Feeds" lead="Company domains mentioned in the feeds that this service polls.">
       <Card title="All feeds" foot={stats.data && <Source path={STATS} input={{}} answer={stats.data} />}>
         <Answer query={stats} lines={10}>
           {(body) => <FeedSummary stats={body} />}
         </Answer>
       </Card>
       <Card
-        title={<span id="leaders">Most named: {words.toLowerCase()}</span>}
+        title={<span id="leaders">Most mentioned: {windowName.toLowerCase()}</span>}
         actions={<WindowLinks shown={window} />}
         foot={leaders.data && <Source path={LEADERS} input={input} answer={leaders.data} />}
       >
         <Answer query={leaders} lines={12}>
           {({ domains, total, mentions }) =>
             domains.length === 0 ? (
-              <Empty>No domain was named in this time.</Empty>
+              <Empty>No domain was mentioned in this period.</Empty>
             ) : (
               <>
                 <p className="small soft">
                   {formatNumber(domains.length)} of {formatNumber(total)} domains with {formatNumber(mentions)}{' '}
-                  mentions. Change is against the time before, as long as this one.
+                  mentions. Change is relative to the preceding period of the same length.
                 </p>
                 <Leaderboard leaders={domains} />
               </>
@@ -70,7 +70,7 @@ export function FeedDomain() {
       lead={<Link to="/feeds">All feeds</Link>}
       actions={
         <Link to="/domain/$domain" params={{ domain }} className="button">
-          Stack and history
+          View stack and history
         </Link>
       }
     >
@@ -79,50 +79,51 @@ export function FeedDomain() {
           <>
             <Card title="Mentions" foot={<Source path={DOMAIN} input={input} answer={answer} />}>
               <Figures>
-                <Figure name="Mentions" note="in all items that are kept">
+                <Figure name="Mentions" note="in all stored items">
                   {formatNumber(body.mentions)}
                 </Figure>
-                <Figure name="Feeds naming it">
+                <Figure name="Feeds">
                   <a href="#feeds">{formatNumber(body.total)}</a>
                 </Figure>
-                <Figure name="First named" note={formatTime(body.first_seen)}>
+                <Figure name="First mention" note={formatTime(body.first_seen)}>
                   {formatDay(body.first_seen)}
                 </Figure>
-                <Figure name="Last named" note={formatTime(body.last_seen)}>
+                <Figure name="Last mention" note={formatTime(body.last_seen)}>
                   {formatDay(body.last_seen)}
                 </Figure>
               </Figures>
-              <h3 className="feeds-part">Mentions a day</h3>
-              <MentionsChart label={`Mentions of ${body.domain} on each of the last 30 days`} days={body.per_day} />
+              <h3 className="feeds-part">Mentions per day</h3>
+              <MentionsChart label={`Mentions of ${body.domain} per day, last 30 days`} days={body.per_day} />
             </Card>
-            <Card title="Against the time before" width="half">
+            <Card title="Change by period" width="half">
               <DataTable
-                caption={`Mentions of ${body.domain} by window`}
+                caption={`Mentions of ${body.domain} by period`}
                 rows={body.windows}
                 keyOf={(row) => row.window}
                 columns={[
-                  { name: 'Window', cell: (row) => WINDOWS.find(([name]) => name === row.window)?.[1] ?? row.window },
+                  { name: 'Period', cell: (row) => WINDOWS.find(([name]) => name === row.window)?.[1] ?? row.window },
                   { name: 'Mentions', isNumber: true, cell: ({ mentions }) => formatNumber(mentions) },
-                  { name: 'Before', isNumber: true, cell: ({ previous }) => formatNumber(previous) },
+                  { name: 'Previous', isNumber: true, cell: ({ previous }) => formatNumber(previous) },
                   { name: 'Change', isNumber: true, cell: ({ change }) => formatChange(change) },
                   { name: 'Feeds', isNumber: true, cell: ({ feeds }) => formatNumber(feeds) },
                 ]}
               />
             </Card>
-            <Card title="What it runs" width="half">
+            <Card title="Stack" width="half">
               <ScannedStack domain={body.domain} scanned={body.scanned} />
             </Card>
-            <Card title={<span id="feeds">Feeds that name it</span>}>
+            <Card title={<span id="feeds">Feeds that mention it</span>}>
               {body.feeds.length === 0 ? (
-                <Empty>No feed that is read here has named it.</Empty>
+                <Empty>No polled feed has mentioned it.</Empty>
               ) : (
                 <>
                   {body.total > body.feeds.length && (
                     <p className="small soft">
-                      The {formatNumber(body.feeds.length)} of {formatNumber(body.total)} that name it most often.
+                      Showing the {formatNumber(body.feeds.length)} of {formatNumber(body.total)} feeds with the most
+                      mentions.
                     </p>
                   )}
-                  <NamingFeeds feeds={body.feeds} />
+                  <MentioningFeeds feeds={body.feeds} />
                 </>
               )}
             </Card>

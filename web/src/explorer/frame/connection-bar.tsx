@@ -1,14 +1,14 @@
-// Says that there is no connection, on every page and for as long as it lasts.
+// A banner on every page while the service cannot be reached.
 import { useConnection } from '../answer/connection.ts';
 
 export function ConnectionBar() {
   const connection = useConnection();
   return (
-    <div role="status" className={connection === 'good' ? undefined : 'connection'}>
+    <div role="status" className={connection === 'online' ? undefined : 'connection'}>
       {connection === 'offline' &&
-        'You are offline. What is open stays as it was; the rest is asked for when you are back.'}
-      {connection === 'silent' &&
-        'The service does not answer. What is open stays as it was; it is tried again every few seconds.'}
+        'You are offline. Loaded data stays visible; missing data is requested when you are online again.'}
+      {connection === 'unreachable' &&
+        'The service does not respond. Loaded data stays visible; this page retries every few seconds.'}
     </div>
   );
 }

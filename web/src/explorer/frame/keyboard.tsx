@@ -1,5 +1,4 @@
-// The keys that these pages know, and the switch that turns them off. A dialog of the browser's own: it keeps the focus,
-// closes with Escape, and gives the focus back.
+// The dialog with the keyboard shortcuts and the switch to disable them. The native dialog element handles focus and Escape.
 import './keyboard.css';
 import { useLayoutEffect, useRef } from 'react';
 import { PAGES } from './navigation.ts';
@@ -11,14 +10,14 @@ export function Keyboard({ onClose }: { readonly onClose: () => void }) {
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} className="keyboard" aria-labelledby="keyboard-title" onClose={onClose}>
-      <h2 id="keyboard-title">Keyboard</h2>
+      <h2 id="keyboard-title">Keyboard shortcuts</h2>
       <label className="keyboard-switch">
         <input type="checkbox" checked={areOn} onChange={({ target }) => setShortcuts(target.checked)} />
-        Keys of one letter
+        Enable shortcuts
       </label>
       <dl className={areOn ? 'keyboard-keys' : 'keyboard-keys soft'}>
         <Keys keys={['/']}>Search</Keys>
-        <Keys keys={['?']}>These keys</Keys>
+        <Keys keys={['?']}>Show shortcuts</Keys>
         {PAGES.map(([name, to, letter]) => (
           <Keys key={to} keys={['g', letter]}>
             {name}

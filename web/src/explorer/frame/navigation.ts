@@ -1,6 +1,6 @@
-// The pages that the frame leads to.
+// The pages in the navigation.
 
-/** Name, path and the letter that leads there after `g`. */
+/** Name, path, and the key that opens the page after `g`. */
 export const PAGES = [
   ['Home', '/', 'h'],
   ['Search', '/search', 'e'],

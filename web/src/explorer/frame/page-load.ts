@@ -1,27 +1,27 @@
-// The script of a page on its way: what did not come for want of a connection is no page that is gone.
-import { connectionNow, tellUnreached } from '../answer/connection.ts';
+// Loads the script of a page and distinguishes a missing connection from a missing file.
+import { currentConnection, reportUnreachable } from '../answer/connection.ts';
 
-/** A page's script could not be fetched, and can be once there is a connection. */
+/** The script of a page could not be fetched because there is no connection. */
 export class PageNotLoaded extends Error {
   override readonly name = 'PageNotLoaded';
 }
 
 /**
- * The module. Throws PageNotLoaded where there is no connection: for every other failure the router fetches the whole
- * page anew, since a newer build names its files otherwise; offline that would lose what is open.
+ * The module. Throws PageNotLoaded if there is no connection. For other errors the router reloads the page, since a newer
+ * build has other file names; offline, a reload would lose the loaded data.
  */
-export async function loaded<M>(module: Promise<M>): Promise<M> {
+export async function pageModule<M>(module: Promise<M>): Promise<M> {
   try {
     return await module;
   } catch (cause) {
     if (navigator.onLine) {
-      const isThere = await fetch('/health', { cache: 'no-store' }).then(
+      const isReachable = await fetch('/health', { cache: 'no-store' }).then(
         () => true,
         () => false,
       );
-      if (isThere) throw cause;
+      if (isReachable) throw cause;
     }
-    if (connectionNow() === 'good') tellUnreached();
+    if (currentConnection() === 'online') reportUnreachable();
     throw new PageNotLoaded('The script of this page could not be fetched.', { cause });
   }
 }

@@ -1,9 +1,9 @@
-// The head of a page: its name, which the browser's tab has too, and what it is about.
+// The layout of a page: title, which is also the title of the browser tab, and introduction.
 import { type ReactNode, useEffect } from 'react';
 
 interface PageProps {
   readonly title: string;
-  /** Under the title. */
+  /** The introduction below the title. */
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;

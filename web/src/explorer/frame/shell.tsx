@@ -1,4 +1,4 @@
-// What surrounds every page: the name, the search box, the ways to the others, the key and what is left of its day.
+// The frame of every page: name, search box, navigation, and quota of the API key.
 import { createLink, Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { type ComponentProps, forwardRef, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { formatNumber } from '../../ui/formats.ts';
@@ -18,19 +18,19 @@ export function Shell() {
   const [isHelpOpen, setHelpOpen] = useState(false);
   useShortcuts({ onHelp: useCallback(() => setHelpOpen(true), []) });
   useFocusOnPage(path);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page is the reason to close
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the page changes
   useEffect(() => setOpen(false), [path]);
   return (
     <>
       <a className="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header className="bar top">
         <button
           className="button menu"
           type="button"
           aria-expanded={isOpen}
-          aria-controls="ways"
+          aria-controls="navigation"
           onClick={() => setOpen(!isOpen)}
         >
           <span aria-hidden="true">☰</span>
@@ -40,24 +40,24 @@ export function Shell() {
           <img src="/favicon.svg" alt="" width="26" height="26" />
           <span className="brand-name">Strata</span>
         </UnmarkedLink>
-        {/* The first page has a larger one of its own. */}
+        {/* The home page has its own, larger search box. */}
         {path === '/' ? <div className="search-box" /> : <SearchBox />}
         {chatUrl !== undefined && (
           <a href={chatUrl} className="top-chat">
             Chat
           </a>
         )}
-        <Day />
+        <QuotaLink />
         <ThemeSwitch />
       </header>
       <ConnectionBar />
       <div className="frame">
-        <Ways chatUrl={chatUrl} isOpen={isOpen} onClose={() => setOpen(false)} onHelp={() => setHelpOpen(true)} />
+        <Navigation chatUrl={chatUrl} isOpen={isOpen} onClose={() => setOpen(false)} onHelp={() => setHelpOpen(true)} />
         <main id="content" tabIndex={-1}>
           <Outlet />
           <footer className="page-foot small soft">
-            {isSimulated && 'A demo on a simulated internet: every domain here is invented. '}
-            Alpha data, without any guarantee. Every answer is signed.
+            {isSimulated && 'Demo on a simulated internet: all domains are invented. '}
+            Alpha data, provided without warranty. Every answer is signed.
           </footer>
         </main>
       </div>
@@ -67,8 +67,8 @@ export function Shell() {
 }
 
 /**
- * After the way to another page the focus is at its beginning, so that the keyboard goes on there and its name is read out;
- * but whoever is already typing, as after a `/` that came before the page did, goes on typing.
+ * After navigation, moves the focus to the content, so that keyboard and screen reader users start there. Does not move it
+ * while the user is typing, for example after pressing `/` before the page was loaded.
  */
 function useFocusOnPage(path: string): void {
   const before = useRef(path);
@@ -80,15 +80,15 @@ function useFocusOnPage(path: string): void {
   }, [path]);
 }
 
-interface WaysProps {
+interface NavigationProps {
   readonly chatUrl: string | undefined;
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly onHelp: () => void;
 }
 
-function Ways({ chatUrl, isOpen, onClose, onHelp }: WaysProps) {
-  // Before the next key: an effect after painting would miss an Escape that comes at once.
+function Navigation({ chatUrl, isOpen, onClose, onHelp }: NavigationProps) {
+  // A layout effect, since an effect after painting could miss an immediate Escape.
   useLayoutEffect(() => {
     if (!isOpen) return;
     const onKey = ({ key }: KeyboardEvent) => {
@@ -100,7 +100,7 @@ function Ways({ chatUrl, isOpen, onClose, onHelp }: WaysProps) {
     return () => document.removeEventListener('keydown', onKey);
   }, [isOpen, onClose]);
   return (
-    <nav id="ways" className={isOpen ? 'ways open' : 'ways'} aria-label="Pages">
+    <nav id="navigation" className={isOpen ? 'navigation open' : 'navigation'} aria-label="Pages">
       <ul>
         {PAGES.map(([name, to]) => (
           <li key={to}>
@@ -110,18 +110,18 @@ function Ways({ chatUrl, isOpen, onClose, onHelp }: WaysProps) {
           </li>
         ))}
       </ul>
-      <ul className="ways-foot small">
+      <ul className="navigation-foot small">
         {chatUrl !== undefined && (
-          <li className="ways-chat">
+          <li className="navigation-chat">
             <a href={chatUrl}>Chat</a>
           </li>
         )}
         <li>
           <a href="/reference">API reference</a>
         </li>
-        <li className="ways-keys">
+        <li className="navigation-keys">
           <button type="button" className="plain-button" onClick={onHelp}>
-            Keyboard
+            Keyboard shortcuts
           </button>
         </li>
       </ul>
@@ -129,26 +129,26 @@ function Ways({ chatUrl, isOpen, onClose, onHelp }: WaysProps) {
   );
 }
 
-/** What is left of the key's day. */
-function Day() {
+/** The remaining daily quota of the API key. */
+function QuotaLink() {
   const key = useKey();
   const remaining = useQuota()?.remaining ?? null;
   if (key === undefined) {
     return (
-      <UnmarkedLink to="/start" className="button small day">
-        Get a key
+      <UnmarkedLink to="/start" className="button small quota">
+        Get API key
       </UnmarkedLink>
     );
   }
   if (remaining === null) return null;
   return (
-    <UnmarkedLink to="/start" className="day small" title="Requests left today; new ones at midnight UTC">
+    <UnmarkedLink to="/start" className="quota small" title="Remaining requests today; resets at midnight UTC">
       {formatNumber(remaining)} left<span className="hidden-text"> of today's requests</span>
     </UnmarkedLink>
   );
 }
 
-/** A link that is never marked as the page one is on: the list of pages has that mark. */
+/** A link that is never marked as current; only the navigation marks the current page. */
 const UnmarkedLink = createLink(
   forwardRef<HTMLAnchorElement, ComponentProps<'a'>>(({ 'aria-current': _mark, ...props }, ref) => (
     <a {...props} ref={ref} />

@@ -1,53 +1,26 @@
-// Keys: `/` goes to the search box, `g` and a letter to a page, `?` shows them all. Whoever speaks to the computer, or
-// presses keys by accident, can turn them off (WCAG 2.2, 2.1.4).
+// Keyboard shortcuts: `/` focuses the search box, `g` and a letter open a page, `?` shows all shortcuts. They can be
+// disabled for users of speech input (WCAG 2.2, 2.1.4).
 import { useNavigate } from '@tanstack/react-router';
-import { useLayoutEffect, useSyncExternalStore } from 'react';
+import { useLayoutEffect } from 'react';
+import { storedValue, useStoredValue } from '../../ui/stored-value.ts';
 import { PAGES } from './navigation.ts';
 
-const PATIENCE_MS = 1_500;
-const PLACE = 'strata-shortcuts';
+/** How long `g` waits for the letter. */
+const SEQUENCE_MS = 1_500;
+/** `off`, or absent while shortcuts are enabled. */
+const stored = storedValue('strata-shortcuts');
 
-let areOn = storedChoice();
-const listeners = new Set<() => void>();
+export const setShortcuts = (isEnabled: boolean): void => stored.set(isEnabled ? undefined : 'off');
+export const useAreShortcutsOn = (): boolean => useStoredValue(stored) !== 'off';
 
-function storedChoice(): boolean {
-  try {
-    return localStorage.getItem(PLACE) !== 'off';
-  } catch {
-    return true;
-  }
-}
-
-export function setShortcuts(next: boolean): void {
-  areOn = next;
-  try {
-    if (next) localStorage.removeItem(PLACE);
-    else localStorage.setItem(PLACE, 'off');
-  } catch {
-    // Kept for this page only.
-  }
-  for (const listener of listeners) listener();
-}
-
-/** Whether the reader wants keys of one letter. */
-export function useAreShortcutsOn(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => areOn,
-  );
-}
-
-/** Listens while the page is open; never in fields and dialogs, and never together with a modifier, which are the browser's. */
+/** Listens while the page is open, except in fields and dialogs and with modifier keys. */
 export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void {
   const navigate = useNavigate();
   const isOn = useAreShortcutsOn();
-  // Before the page is seen: an effect after painting would miss a key that comes at once.
+  // A layout effect, since an effect after painting could miss an immediate key press.
   useLayoutEffect(() => {
     if (!isOn) return;
-    let wantedUntil = 0;
+    let sequenceUntil = 0;
     const onKey = (event: KeyboardEvent) => {
       const { target, key } = event;
       const isTyping =
@@ -61,12 +34,12 @@ export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void 
       }
       if (key === '?') return onHelp();
       if (key === 'g') {
-        wantedUntil = event.timeStamp + PATIENCE_MS;
+        sequenceUntil = event.timeStamp + SEQUENCE_MS;
         return;
       }
-      const way = event.timeStamp < wantedUntil ? PAGES.find(([, , letter]) => letter === key) : undefined;
-      wantedUntil = 0;
-      if (way) void navigate({ to: way[1] });
+      const page = event.timeStamp < sequenceUntil ? PAGES.find(([, , letter]) => letter === key) : undefined;
+      sequenceUntil = 0;
+      if (page) void navigate({ to: page[1] });
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);

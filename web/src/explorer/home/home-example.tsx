@@ -1,4 +1,4 @@
-// A profile in short, live: what a newcomer sees first.
+// The live example on the home page: a short domain profile.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
@@ -11,25 +11,25 @@ import { useStack } from '../answer/use-stack.ts';
 
 type Profile = StackPaths['/stack/v1/domains/{domain}']['body'];
 
-/** In the profile's place until it may be asked for. */
-export function ExamplePromise({ domain }: { readonly domain: string }) {
+/** Shown instead of the example while there is no API key. */
+export function ExamplePlaceholder({ domain }: { readonly domain: string }) {
   return (
     <Card title={`Live example: ${domain}`} width="half">
       <div className="home-key">
         <p>
-          One click gives you a key and shows this domain’s stack, its grade, and a receipt to check. Free, without an
-          account: 50 requests a day, kept in this browser.
+          Get a free API key to see the stack of this domain, its security grade, and a receipt that you can verify. No
+          account needed: 50 requests a day. The key is stored in this browser.
         </p>
         <FreeKeyButton />
         <p className="small soft">
-          Have a key? <Link to="/start">Use it</Link>
+          Already have a key? <Link to="/start">Enter it</Link>
         </p>
       </div>
     </Card>
   );
 }
 
-/** Asks once, and shows it with its receipt ready to be checked. */
+/** Requests the profile once and shows it with its receipt. */
 export function Example({ domain }: { readonly domain: string }) {
   const input = { path: { domain } };
   const query = useStack('/stack/v1/domains/{domain}', input);
@@ -44,13 +44,13 @@ export function Example({ domain }: { readonly domain: string }) {
       foot={query.data && <Source path="/stack/v1/domains/{domain}" input={input} answer={query.data} isOpen />}
     >
       <Answer query={query} lines={7}>
-        {(profile) => <InShort profile={profile} />}
+        {(profile) => <ShortProfile profile={profile} />}
       </Answer>
     </Card>
   );
 }
 
-function InShort({ profile }: { readonly profile: Profile }) {
+function ShortProfile({ profile }: { readonly profile: Profile }) {
   const { domain, security, services, scanned_at: scannedAt } = profile;
   const categories = Map.groupBy(services, ({ category }) => category);
   return (
@@ -60,7 +60,7 @@ function InShort({ profile }: { readonly profile: Profile }) {
           Security <Grade grade={security.grade} />
         </Link>{' '}
         <span className="soft">
-          {formatNumber(security.score)} of 100 points · looked at <Ago at={scannedAt} />
+          {formatNumber(security.score)} of 100 points · scanned <Ago at={scannedAt} />
         </span>
       </p>
       <dl className="home-stack">

@@ -1,4 +1,4 @@
-// The first page: what this is, the search, and a live example; with a key also what has happened lately.
+// The home page: introduction, search and a live example; with an API key also key figures and the latest alerts.
 import './home.css';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -15,58 +15,57 @@ import { Page } from '../frame/page.tsx';
 import { useAreShortcutsOn } from '../frame/shortcuts.ts';
 import { SearchBox } from '../search/search-box.tsx';
 import { useSite } from '../site.ts';
-import { Example, ExamplePromise } from './home-example.tsx';
+import { Example, ExamplePlaceholder } from './home-example.tsx';
 
 const ALERTS = { query: { limit: 5 } } as const;
 
-/** Path, name, and what is to be found there. */
+/** Path, name and description. */
 const SECTIONS = [
-  ['/market', 'Market', 'Shares, concentration and leaders of each category'],
-  ['/migrations', 'Migrations', 'Who left whom, and where they went'],
-  ['/security', 'Security', 'How mail, DNS and the web are protected, by sector'],
-  ['/advisories', 'Advisories', 'Known vulnerabilities and the domains they concern'],
-  ['/feeds', 'Feeds', 'Domains in the news, with their stacks'],
-  ['/live', 'Live', 'Changes as they are seen'],
-  ['/compare', 'Compare', 'Two to five domains or providers side by side'],
-  ['/start', 'API', 'Your key, first requests, receipts'],
+  ['/market', 'Market', 'Market share, concentration and leaders by category'],
+  ['/migrations', 'Migrations', 'Domains that changed their provider'],
+  ['/security', 'Security', 'Adoption of mail, DNS and web security standards, by sector'],
+  ['/advisories', 'Advisories', 'Known vulnerabilities and affected domains'],
+  ['/feeds', 'Feeds', 'Domains mentioned in the news, with their stacks'],
+  ['/live', 'Live', 'Real-time stream of confirmed changes'],
+  ['/compare', 'Compare', 'Compare two to five domains or providers'],
+  ['/start', 'API', 'API key, first requests, receipts'],
 ] as const;
 
 export function Home() {
   const key = useKey();
   const { exampleDomain: example, chatUrl } = useSite();
   const areShortcutsOn = useAreShortcutsOn();
-  // Their new key shows newcomers the example at once; for those who come back it would only cost a request.
-  const [isNewcomer] = useState(key === undefined);
+  // The example is shown on the first visit only: on later visits it would just use a request.
+  const [isFirstVisit] = useState(key === undefined);
   return (
     <div className="home">
       <Page
         title="What does a company’s domain run on?"
-        lead="Hosting, mail, DNS, CDN, security and more: which providers a domain uses, since when, and how we know. Read from public records, with evidence, confidence and history. Every answer is signed, and you can check it here."
+        lead="Hosting, mail, DNS, CDN, security and more: find out which providers a domain uses and since when, with evidence from public records, confidence and history. Every answer is signed, and you can verify it in your browser."
       >
         <div className="home-search">
           <SearchBox isLarge />
           <p className="small soft">
             {example !== undefined && (
               <>
-                For example{' '}
+                Example:{' '}
                 <Link to="/domain/$domain" params={{ domain: example }} preload={false}>
                   {example}
-                </Link>
-                .{' '}
+                </Link>{' '}
               </>
             )}
             {areShortcutsOn && (
               <span className="home-keys">
-                Press <kbd>/</kbd> on any page to search, <kbd>?</kbd> for all keys.
+                Press <kbd>/</kbd> to search from any page, <kbd>?</kbd> for all shortcuts.
               </span>
             )}
           </p>
         </div>
-        {isNewcomer &&
+        {isFirstVisit &&
           example !== undefined &&
-          (key === undefined ? <ExamplePromise domain={example} /> : <Example domain={example} />)}
-        {key === undefined ? <Offers /> : <Lately />}
-        <Card title="Ways in">
+          (key === undefined ? <ExamplePlaceholder domain={example} /> : <Example domain={example} />)}
+        {key === undefined ? <Features /> : <Overview />}
+        <Card title="Explore">
           <ul className="home-sections">
             {SECTIONS.map(([to, name, text]) => (
               <li key={to}>
@@ -79,7 +78,9 @@ export function Home() {
             {chatUrl !== undefined && (
               <li>
                 <a href={chatUrl}>Chat</a>
-                <span className="small soft">Ask a model that runs on lent machines; its answers are signed too</span>
+                <span className="small soft">
+                  Chat with a model on contributed hardware; answers are signed as well
+                </span>
               </li>
             )}
           </ul>
@@ -89,24 +90,24 @@ export function Home() {
   );
 }
 
-/** What there is to be had, for those who have no key yet. */
-function Offers() {
+/** The main features, for visitors without an API key. */
+function Features() {
   return (
     <Card title="What you can do" width="half">
-      <ol className="home-offers">
-        <Offer title="Look up a domain">
-          Its providers by category, each with the records that show it, and its history since the first look.
-        </Offer>
-        <Offer title="Look up a provider">Its customers, whom it won and lost, and where they went.</Offer>
-        <Offer title="Check an answer">
-          A receipt comes with each. Your browser checks the signature and the public log, step by step.
-        </Offer>
+      <ol className="home-features">
+        <Feature title="Look up a domain">
+          See its providers by category, with the evidence for each, and its history since the first scan.
+        </Feature>
+        <Feature title="Look up a provider">See its customers, gains and losses, and where customers moved.</Feature>
+        <Feature title="Verify an answer">
+          Every answer has a receipt. Your browser verifies the signature and the entry in the public log, step by step.
+        </Feature>
       </ol>
     </Card>
   );
 }
 
-function Offer({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+function Feature({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <li>
       <h3>{title}</h3>
@@ -115,13 +116,13 @@ function Offer({ title, children }: { readonly title: string; readonly children:
   );
 }
 
-/** Everything in figures, and the last alerts. */
-function Lately() {
+/** Key figures and the latest alerts. */
+function Overview() {
   const stats = useStack('/stack/v1/stats', {});
   const alerts = useStack('/stack/v1/alerts', ALERTS);
   return (
     <>
-      <Card title="In figures" foot={stats.data && <Source path="/stack/v1/stats" input={{}} answer={stats.data} />}>
+      <Card title="Overview" foot={stats.data && <Source path="/stack/v1/stats" input={{}} answer={stats.data} />}>
         <Answer query={stats} lines={3}>
           {({ domains, domains_by_state: states, services, providers, migrations }) => (
             <Figures>
@@ -154,7 +155,7 @@ function Lately() {
         </Answer>
       </Card>
       <Card
-        title="Last alerts"
+        title="Latest alerts"
         actions={
           <Link to="/alerts" preload={false}>
             All alerts
@@ -165,7 +166,7 @@ function Lately() {
         <Answer query={alerts} lines={5}>
           {({ alerts: found }) =>
             found.length === 0 ? (
-              <Empty>Nothing has called for an alert yet.</Empty>
+              <Empty>No alerts yet.</Empty>
             ) : (
               <ul className="home-alerts">
                 {found.map(({ id, at, severity, title, detail, provider, provider_id: providerId }) => (

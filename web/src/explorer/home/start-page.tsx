@@ -1,11 +1,11 @@
-// Getting started: a key, what is left of its day, first requests that work as they stand, and how an answer is checked.
+// The page “Get started”: API key with its quota, complete example requests, and how to verify an answer.
 import './start.css';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { Command } from '../../ui/command.tsx';
 import { formatNumber, formatTime } from '../../ui/formats.ts';
-import { FreeKeyButton, OtherKey } from '../answer/answer.tsx';
+import { FreeKeyButton, KeyForm } from '../answer/answer.tsx';
 import { setKey, stack, useKey, useQuota } from '../answer/session.ts';
 import { Page } from '../frame/page.tsx';
 import { useSite } from '../site.ts';
@@ -17,14 +17,14 @@ export function Start() {
   return (
     <Page
       title="Get started"
-      lead="A key, a first request, and how to check the answer. Everything in these pages comes from the same API."
+      lead="Get an API key, send your first request, and verify the answer. All data on these pages comes from the same API."
     >
-      <Card title="1. Your key">{key === undefined ? <NoKey /> : <TheKey value={key} />}</Card>
+      <Card title="1. Your API key">{key === undefined ? <NoKey /> : <CurrentKey value={key} />}</Card>
       <Card title="2. First requests">
         <p className="soft">
           {key === undefined
-            ? 'Complete commands; your key takes the place of YOUR_KEY once you have one.'
-            : 'Complete commands, with your key.'}
+            ? 'Replace YOUR_KEY with your API key. Once you have a key, these commands contain it.'
+            : 'Complete commands with your API key.'}
         </p>
         <div className="start-requests">
           {requests(domain).map(({ title, command }) => (
@@ -35,24 +35,24 @@ export function Start() {
           ))}
         </div>
       </Card>
-      <Card title="3. Check an answer">
+      <Card title="3. Verify an answer">
         <ol className="start-lines">
           <li>
-            Each JSON answer has a receipt, <code>provenance</code>: an Ed25519 signature over the whole body in the
-            form of RFC 8785.
+            Each JSON answer has a receipt, <code>provenance</code>: an Ed25519 signature over the canonical body (RFC
+            8785).
           </li>
           <li>
-            The keys that sign are public: <a href="/.well-known/stack-keys.json">key set</a>.
+            The signing keys are public: <a href="/.well-known/stack-keys.json">key set</a>.
           </li>
           <li>
-            Before an answer leaves, a leaf of its receipt is put in a log that can only grow:{' '}
+            Before an answer is sent, a leaf for its receipt is added to an append-only log:{' '}
             <a href="/ledger/checkpoint">checkpoint</a>.
           </li>
           <li>
-            <em>API and receipt</em> under each card has a Verify button: your browser checks the signature, the leaf,
-            its place in the log, and the checkpoint.
+            <em>API and receipt</em> below each card has a Verify button: your browser verifies the signature, the leaf,
+            its inclusion in the log, and the checkpoint.
           </li>
-          <li>From a checkout of Strata, the same on the command line:</li>
+          <li>On the command line, from a checkout of Strata:</li>
         </ol>
         <Command
           text={withKey(
@@ -61,19 +61,19 @@ export function Start() {
         />
       </Card>
       {chatUrl !== undefined && <Chat url={chatUrl} />}
-      <Card title="Read on">
+      <Card title="Further reading">
         <ul className="start-links">
           <li>
             <a href="/reference">API reference</a>
-            <span className="small soft">Every question, its parameters and answers, to try out</span>
+            <span className="small soft">All endpoints with parameters and responses, interactive</span>
           </li>
           <li>
             <a href="/openapi.json">OpenAPI 3.1</a>
-            <span className="small soft">The same, for tools that write clients</span>
+            <span className="small soft">The API description for client generators</span>
           </li>
           <li>
             <Link to="/status">Status</Link>
-            <span className="small soft">How fresh the data is</span>
+            <span className="small soft">Service health, data coverage and freshness</span>
           </li>
         </ul>
       </Card>
@@ -81,17 +81,18 @@ export function Start() {
   );
 }
 
-/** The other service: its keys are not those of this one. */
+/** The chat is a separate service with separate API keys. */
 function Chat({ url }: { readonly url: string }) {
   return (
     <Card title="4. Chat">
       <p>
-        <a href={url}>The chat</a> is a service of its own, with keys of its own. Where it gives them away, its page has
-        a button for one, and a program gets one like this:
+        The <a href={url}>chat</a> is a separate service with separate API keys. If it offers free keys, you can get one
+        on its page or with this request:
       </p>
       <Command text={`curl -X POST ${new URL('/keys', url)}`} />
       <p className="soft">
-        Any client for chat completions works with that key and the address <code>{new URL('/v1', url).href}</code>.
+        Any client for the chat completions API works with that key and the base URL{' '}
+        <code>{new URL('/v1', url).href}</code>.
       </p>
     </Card>
   );
@@ -101,97 +102,95 @@ function NoKey() {
   return (
     <div className="start-key">
       <p>
-        Free, without an account: 50 requests a day. The service keeps only a hash, so it shows a key once; this browser
-        keeps it for you.
+        50 requests a day, free, without an account. The service stores only a hash and shows a key once; this browser
+        stores the key for you.
       </p>
       <FreeKeyButton />
-      <OtherKey />
+      <KeyForm />
     </div>
   );
 }
 
-function TheKey({ value }: { readonly value: string }) {
+function CurrentKey({ value }: { readonly value: string }) {
   const quota = useQuota();
   return (
     <div className="start-key">
-      <Command text={value} label="Copy the key" />
+      <Command text={value} label="Copy key" />
       <p className="soft">
-        Kept in this browser only. The service shows a key once and keeps a hash of it: copy it to where you keep
-        passwords. Who has it can use its requests.
+        This key is stored in this browser only; the service stores a hash. Save a copy in your password manager. Anyone
+        who has the key can use its quota.
       </p>
       {quota && (
         <Figures>
-          <Figure name="Left today">{formatNumber(quota.remaining)}</Figure>
-          <Figure name="Requests a day">{formatNumber(quota.limit)}</Figure>
-          <Figure name="New ones from">
+          <Figure name="Remaining today">{formatNumber(quota.remaining)}</Figure>
+          <Figure name="Daily quota">{formatNumber(quota.limit)}</Figure>
+          <Figure name="Resets at">
             <span className="start-time">{formatTime(quota.resetsAt?.toISOString())}</span>
           </Figure>
         </Figures>
       )}
       <p className="small soft">
-        {quota
-          ? ''
-          : 'Each answer tells what is left, unless the key has no limit; these pages have asked nothing yet since they were opened. '}
-        A page or a command that asks costs one request; what these pages asked in the last minute, suggestions while
-        you type, and checks of receipts cost none. The day is that of UTC. When it is used up, answers are 429 with{' '}
+        {quota ? '' : 'The remaining quota is shown after the first request, unless the key is unlimited. '}
+        Each API call uses one request. Answers cached by these pages for a minute, search suggestions, and receipt
+        verification use none. The quota resets at midnight UTC. When it is used up, the API returns 429 with{' '}
         <code>Retry-After</code>.
       </p>
-      <Forget />
+      <RemoveKey />
       <details>
         <summary>Use another key</summary>
-        <OtherKey />
+        <KeyForm />
       </details>
     </div>
   );
 }
 
-/** In two steps: nobody can show the key again. */
-function Forget() {
-  const [isAsked, setAsked] = useState(false);
-  if (!isAsked) {
+/** Requires confirmation: the key cannot be recovered. */
+function RemoveKey() {
+  const [isConfirming, setConfirming] = useState(false);
+  if (!isConfirming) {
     return (
       <p>
-        <button className="button small" type="button" onClick={() => setAsked(true)}>
-          Forget this key
+        <button className="button small" type="button" onClick={() => setConfirming(true)}>
+          Remove key
         </button>
       </p>
     );
   }
   return (
-    <div className="start-forget" role="alert">
-      <p>Nobody can show it to you again. Is it kept elsewhere, or not needed any more?</p>
+    <div className="start-remove" role="alert">
+      <p>The key cannot be recovered. Make sure that you have a copy or no longer need it.</p>
       <div className="actions">
         <button className="button small" type="button" onClick={() => setKey(undefined)}>
-          Forget it for good
+          Remove permanently
         </button>
-        <button className="button small" type="button" onClick={() => setAsked(false)}>
-          Keep it
+        <button className="button small" type="button" onClick={() => setConfirming(false)}>
+          Cancel
         </button>
       </div>
     </div>
   );
 }
 
-/** One of each kind, all complete. */
+/** One complete command per kind of request. */
 function requests(domain: string): readonly { readonly title: string; readonly command: string }[] {
   return [
-    { title: 'What a domain uses', command: stack.curl('/stack/v1/domains/{domain}', { path: { domain } }) },
+    { title: 'Profile of a domain', command: stack.curl('/stack/v1/domains/{domain}', { path: { domain } }) },
     {
       title: 'Domains that use a provider',
       command: stack.curl('/stack/v1/search', { query: { provider: 'cloudflare', limit: 10 } }),
     },
-    { title: 'All domains in figures', command: stack.curl('/stack/v1/stats', {}) },
+    { title: 'Statistics of all domains', command: stack.curl('/stack/v1/stats', {}) },
     {
-      title: 'Who leads the market for mail',
+      title: 'Market share of mail providers',
       command: stack.curl('/stack/v1/intelligence/market-share', { query: { category: 'email' } }),
     },
-    { title: 'What has happened lately', command: stack.curl('/stack/v1/alerts', { query: { limit: 20 } }) },
+    { title: 'Latest alerts', command: stack.curl('/stack/v1/alerts', { query: { limit: 20 } }) },
     {
-      title: 'Changes as they happen, until you press Ctrl-C',
+      title: 'Live stream of changes (stop with Ctrl-C)',
       command: withOptions(stack.curl('/stack/v1/stream', {}), '-N'),
     },
     {
-      title: 'A table for a spreadsheet, with its receipt',
+      title: 'CSV export with its receipt',
       command: withOptions(stack.curl('/stack/v1/security/export.csv', {}), '-D headers.txt -o security.csv'),
     },
   ];

@@ -1,15 +1,15 @@
-// An event as a sentence: with links for the page, as plain text for the announcement.
+// An event as a sentence: with links for the page, as plain text for screen reader announcements.
 import type { StackEvent } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 
-type Word =
+type TextPart =
   | string
   | { readonly kind: 'domain' | 'provider' | 'category' | 'advisory'; readonly id: string; readonly text: string }
   | { readonly kind: 'alerts'; readonly text: string };
 
-/** Above this many advisories of one event the rest are counted. */
+/** Number of advisories of an event that are named; the rest are counted. */
 const MAX_NAMED = 3;
 
 const ROLES: Readonly<Record<string, string>> = {
@@ -21,87 +21,87 @@ const ROLES: Readonly<Record<string, string>> = {
 };
 
 export function EventSentence({ event }: { readonly event: StackEvent }) {
-  return wordsOf(event).map((word, i) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the words of an event never change
-    <Fragment key={i}>{typeof word === 'string' ? word : <WordLink word={word} />}</Fragment>
+  return partsOf(event).map((part, i) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of an event never change
+    <Fragment key={i}>{typeof part === 'string' ? part : <PartLink part={part} />}</Fragment>
   ));
 }
 
 export function eventText(event: StackEvent): string {
-  return wordsOf(event)
-    .map((word) => (typeof word === 'string' ? word : word.text))
+  return partsOf(event)
+    .map((part) => (typeof part === 'string' ? part : part.text))
     .join('');
 }
 
-function WordLink({ word }: { readonly word: Exclude<Word, string> }) {
-  switch (word.kind) {
+function PartLink({ part }: { readonly part: Exclude<TextPart, string> }) {
+  switch (part.kind) {
     case 'domain':
       return (
-        <Link to="/domain/$domain" params={{ domain: word.id }} className="live-domain">
-          {word.text}
+        <Link to="/domain/$domain" params={{ domain: part.id }} className="live-domain">
+          {part.text}
         </Link>
       );
     case 'provider':
       return (
-        <Link to="/provider/$provider" params={{ provider: word.id }}>
-          {word.text}
+        <Link to="/provider/$provider" params={{ provider: part.id }}>
+          {part.text}
         </Link>
       );
     case 'category':
       return (
-        <Link to="/market" search={{ category: word.id }}>
-          {word.text}
+        <Link to="/market" search={{ category: part.id }}>
+          {part.text}
         </Link>
       );
     case 'advisory':
       return (
-        <Link to="/advisories" search={{ advisory: word.id }}>
-          {word.text}
+        <Link to="/advisories" search={{ advisory: part.id }}>
+          {part.text}
         </Link>
       );
     case 'alerts':
-      return <Link to="/alerts">{word.text}</Link>;
+      return <Link to="/alerts">{part.text}</Link>;
     default:
-      return word satisfies never;
+      return part satisfies never;
   }
 }
 
-function wordsOf(event: StackEvent): readonly Word[] {
+function partsOf(event: StackEvent): readonly TextPart[] {
   switch (event.type) {
     case 'migration':
     case 'service_change':
-      return changeWords(event);
+      return changeParts(event);
     case 'anomaly':
-      return anomalyWords(event);
+      return anomalyParts(event);
     case 'advisory':
-      return advisoryWords(event);
+      return advisoryParts(event);
     default:
       return event satisfies never;
   }
 }
 
-function changeWords({ domain, change }: StackEvent & { readonly type: 'migration' | 'service_change' }): Word[] {
-  const subject: Word = { kind: 'domain', id: domain, text: domain };
-  const provider = (id: string | null, name: string | null): Word =>
+function changeParts({ domain, change }: StackEvent & { readonly type: 'migration' | 'service_change' }): TextPart[] {
+  const subject: TextPart = { kind: 'domain', id: domain, text: domain };
+  const provider = (id: string | null, name: string | null): TextPart =>
     id === null ? (name ?? 'an unknown provider') : { kind: 'provider', id, text: name ?? id };
   const from = provider(change.from_id, change.from);
   const to = provider(change.to_id, change.to);
-  const category: Word = { kind: 'category', id: change.category, text: formatName(change.category) };
+  const category: TextPart = { kind: 'category', id: change.category, text: formatName(change.category) };
   switch (change.type) {
     case 'migrated':
-      return [subject, ` moved its ${ROLES[change.role] ?? change.role} from `, from, ' to ', to];
+      return [subject, ` migrated its ${ROLES[change.role] ?? change.role} from `, from, ' to ', to];
     case 'added':
-      return [subject, ' began to use ', to, ' (', category, ')'];
+      return [subject, ' started using ', to, ' (', category, ')'];
     case 'removed':
-      return [subject, ' no longer uses ', from, ' (', category, ')'];
+      return [subject, ' stopped using ', from, ' (', category, ')'];
     case 'reclassified':
-      return [subject, ': what was read as ', from, ' is now read as ', to, ' (', category, ')'];
+      return [subject, ': ', from, ' was reclassified as ', to, ' (', category, ')'];
     default:
       return change.type satisfies never;
   }
 }
 
-function anomalyWords({ anomaly }: StackEvent & { readonly type: 'anomaly' }): Word[] {
+function anomalyParts({ anomaly }: StackEvent & { readonly type: 'anomaly' }): TextPart[] {
   const { subject, subject_id, subject_kind, metric, value, mean, sigma, direction } = anomaly;
   const usual = formatNumber(Math.round(mean * 10) / 10);
   const size = formatNumber(Math.round(Math.abs(sigma) * 10) / 10);
@@ -109,30 +109,30 @@ function anomalyWords({ anomaly }: StackEvent & { readonly type: 'anomaly' }): W
     { kind: subject_kind, id: subject_id, text: subject },
     ' has ',
     { kind: 'alerts', text: `unusually ${direction === 'up' ? 'many' : 'few'} ${metric}` },
-    `: ${formatNumber(value)} where ${usual} is usual (${size} σ)`,
+    `: ${formatNumber(value)}, usually ${usual} (${size} σ)`,
   ];
 }
 
-function advisoryWords({ domain, reason, advisories }: StackEvent & { readonly type: 'advisory' }): Word[] {
+function advisoryParts({ domain, reason, advisories }: StackEvent & { readonly type: 'advisory' }): TextPart[] {
   const names = advisories
     .slice(0, MAX_NAMED)
-    .flatMap(({ id }, i): Word[] => [...(i === 0 ? [] : [', ']), { kind: 'advisory', id, text: id }]);
+    .flatMap(({ id }, i): TextPart[] => [...(i === 0 ? [] : [', ']), { kind: 'advisory', id, text: id }]);
   const more = advisories.length - MAX_NAMED;
   if (more > 0) names.push(` and ${formatNumber(more)} more`);
   const products = new Map(advisories.flatMap((entry) => entry.products).map((one) => [one.product_id, one.product]));
-  const of = [...products].flatMap(([id, text], i): Word[] => [
+  const of = [...products].flatMap(([id, text], i): TextPart[] => [
     i === 0 ? ' in ' : ', ',
     { kind: 'provider', id, text },
   ]);
-  const subject: Word[] = domain === undefined ? [] : [{ kind: 'domain', id: domain, text: domain }];
-  const are = advisories.length === 1 ? 'is' : 'are';
+  const subject: TextPart[] = domain === undefined ? [] : [{ kind: 'domain', id: domain, text: domain }];
+  const verb = advisories.length === 1 ? 'was' : 'were';
   switch (reason) {
     case 'published':
-      return [...names, ...of, ` ${are} published`];
+      return [...names, ...of, ` ${verb} published`];
     case 'exploited':
-      return [...names, ...of, ` ${are} known to be exploited`];
+      return [...names, ...of, ` ${verb} added to the known exploited vulnerabilities`];
     case 'exposed':
-      return [...subject, ' shows versions affected by ', ...names, ...of];
+      return [...subject, ' runs versions affected by ', ...names, ...of];
     default:
       return reason satisfies never;
   }

@@ -1,4 +1,4 @@
-// Events as they come, beginning with those of the last hour.
+// The live page: the event stream, starting with the events of the last hour.
 import './live.css';
 import { type EventFilter, StackProblem } from '@strata/client';
 import { useSearch } from '@tanstack/react-router';
@@ -14,36 +14,36 @@ import { type Live as LiveState, MAX_ENTRIES, type Past } from './entries.ts';
 import { filterOf, queryOf } from './event-filter.ts';
 import { EventList } from './event-list.tsx';
 import { FilterForm } from './filter-form.tsx';
-import { Announcement, LineState } from './stream-state.tsx';
+import { Announcement, StreamState } from './stream-state.tsx';
 import { PAST_PATH, pastInput, useEvents } from './use-events.ts';
 
 export function Live() {
   const search: Readonly<Record<string, string>> = useSearch({ from: '/live' });
   const filter = filterOf(search);
-  const { live, act, again } = useEvents(filter);
-  const { past, line, isPaused } = live;
+  const { live, act, retry } = useEvents(filter);
+  const { past, status, isPaused } = live;
   return (
-    <Page title="Live" lead="Migrations, changes, anomalies and advisories as they are confirmed.">
-      <Card title="Which events">
+    <Page title="Live" lead="Migrations, service changes, anomalies and advisories in real time.">
+      <Card title="Filter">
         <FilterForm search={search} />
         <p className="small soft live-cost">
-          Opening the page or changing the filter costs two requests of your key's day, or a few more after a busy hour;
-          joining again after a break costs one. Events are free, however many come.
+          Opening this page or changing the filter uses two requests, or a few more after a busy hour; reconnecting uses
+          one. Events themselves use no requests.
         </p>
       </Card>
       <Card
         title="Events"
         actions={
           <>
-            <LineState line={line} isPaused={isPaused} />
+            <StreamState status={status} isPaused={isPaused} />
             {past && <PauseButton live={live} onPress={() => act({ kind: isPaused ? 'resume' : 'pause' })} />}
           </>
         }
         foot={past && <LiveSource filter={filter} past={past} />}
       >
-        {line.kind === 'ended' && <Ended problem={line.problem} onRetry={again} />}
+        {status.kind === 'ended' && <Ended problem={status.problem} onRetry={retry} />}
         {past && <Events live={live} past={past} />}
-        {!past && line.kind !== 'ended' && <Loading lines={8} />}
+        {!past && status.kind !== 'ended' && <Loading lines={8} />}
       </Card>
     </Page>
   );
@@ -54,12 +54,12 @@ function Events({ live, past }: { readonly live: LiveState; readonly past: Past 
   return (
     <>
       <p className="small soft live-count">
-        {formatNumber(arrived)} new since {formatTime(past.body.provenance.signed_at)}, below them those of the hour
-        before. The newest {formatNumber(MAX_ENTRIES)} are kept.
+        {formatNumber(arrived)} new since {formatTime(past.body.provenance.signed_at)}, followed by the events of the
+        preceding hour. The list keeps the newest {formatNumber(MAX_ENTRIES)} events.
       </p>
       <Announcement live={live} />
       {entries.length === 0 ? (
-        <Empty>Nothing in the last hour. What happens from now on appears here by itself.</Empty>
+        <Empty>No events in the last hour. New events appear here automatically.</Empty>
       ) : (
         <EventList entries={entries} />
       )}
@@ -71,7 +71,7 @@ function PauseButton({ live, onPress }: { readonly live: LiveState; readonly onP
   const { isPaused, heldEvents } = live;
   return (
     <button className="button small live-pause" type="button" onClick={onPress}>
-      {isPaused ? `Resume · ${formatNumber(heldEvents)} waiting` : 'Pause'}
+      {isPaused ? `Resume · ${formatNumber(heldEvents)} new` : 'Pause'}
     </button>
   );
 }
@@ -84,7 +84,7 @@ function Ended({ problem, onRetry }: { readonly problem: Error; readonly onRetry
       tone="bad"
       actions={
         <button className="button" type="button" onClick={onRetry}>
-          Join again
+          Reconnect
         </button>
       }
     >
@@ -98,8 +98,8 @@ function LiveSource({ filter, past }: { readonly filter: EventFilter; readonly p
     <>
       <Source path={PAST_PATH} input={pastInput(filter)} answer={past} />
       <details className="source">
-        <summary>The stream itself</summary>
-        <p className="small soft">Server-Sent Events, from now on:</p>
+        <summary>Event stream</summary>
+        <p className="small soft">Subscribe to new events (Server-Sent Events):</p>
         <Command text={stack.curl('/stack/v1/stream', { query: queryOf(filter) })} />
       </details>
     </>

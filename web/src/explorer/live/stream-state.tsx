@@ -1,53 +1,53 @@
-// What the line to the service is doing, and a summary now and then for those who listen to the page.
+// The status of the event stream, and a periodic summary for screen readers.
 import { useEffect, useRef, useState } from 'react';
 import { Badge } from '../../ui/badge.tsx';
 import { formatNumber } from '../../ui/formats.ts';
-import type { Line, Live } from './entries.ts';
+import type { Live, StreamStatus } from './entries.ts';
 import { eventText } from './event-text.tsx';
 
-/** No more often than this is anybody told of events. */
+/** Minimum interval between two announcements. */
 const ANNOUNCE_MS = 15_000;
 
-export function LineState({ line, isPaused }: { readonly line: Line; readonly isPaused: boolean }) {
+export function StreamState({ status, isPaused }: { readonly status: StreamStatus; readonly isPaused: boolean }) {
   return (
     <span className="live-state" role="status">
-      <StateBadge line={line} isPaused={isPaused} />
-      {line.kind === 'waiting' && <span className="small soft">{line.reason}</span>}
+      <StateBadge status={status} isPaused={isPaused} />
+      {status.kind === 'waiting' && <span className="small soft">{status.reason}</span>}
     </span>
   );
 }
 
-function StateBadge({ line, isPaused }: { readonly line: Line; readonly isPaused: boolean }) {
-  switch (line.kind) {
+function StateBadge({ status, isPaused }: { readonly status: StreamStatus; readonly isPaused: boolean }) {
+  switch (status.kind) {
     case 'connecting':
       return <Badge>Connecting …</Badge>;
     case 'open':
       return isPaused ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Live</Badge>;
     case 'waiting':
-      return <Badge tone="warn">Reconnecting in {formatNumber(Math.ceil(line.retryInMs / 1_000))} s</Badge>;
+      return <Badge tone="warn">Reconnecting in {formatNumber(Math.ceil(status.retryInMs / 1_000))} s</Badge>;
     case 'ended':
       return <Badge tone="bad">Ended</Badge>;
     default:
-      return line satisfies never;
+      return status satisfies never;
   }
 }
 
-/** Polite, and never each event: how many came since the last time, and the newest of them. */
+/** Announces the number of events since the last announcement, and the newest event. */
 export function Announcement({ live }: { readonly live: Live }) {
   const latest = useRef(live);
   latest.current = live;
   const [text, setText] = useState('');
   useEffect(() => {
-    let told = 0;
+    let announced = 0;
     const timer = setInterval(() => {
       const { arrived, entries, isPaused } = latest.current;
-      if (arrived < told) told = 0;
-      const count = arrived - told;
+      if (arrived < announced) announced = 0;
+      const count = arrived - announced;
       if (count === 0 || isPaused) return;
-      told = arrived;
+      announced = arrived;
       const newest = entries.find((entry) => entry.kind === 'event');
-      const said = newest?.kind === 'event' ? eventText(newest.event) : '';
-      setText(count === 1 ? `A new event: ${said}.` : `${formatNumber(count)} new events, the last: ${said}.`);
+      const newestText = newest?.kind === 'event' ? eventText(newest.event) : '';
+      setText(count === 1 ? `New event: ${newestText}.` : `${formatNumber(count)} new events, latest: ${newestText}.`);
     }, ANNOUNCE_MS);
     return () => clearInterval(timer);
   }, []);

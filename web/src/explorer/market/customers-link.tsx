@@ -1,8 +1,8 @@
-// To the domains that began to use a provider at all, or stopped using it altogether: what gains and losses count.
+// A link to the gained or lost customers of a provider: domains that started or completely stopped using it.
 import { Link } from '@tanstack/react-router';
 
 interface CustomersLinkProps {
-  /** Id. */
+  /** Provider id. */
   readonly provider: string;
   readonly direction: 'in' | 'out';
   readonly children: string;

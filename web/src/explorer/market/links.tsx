@@ -1,4 +1,4 @@
-// Names that lead to their own pages.
+// Links to provider and domain pages.
 import { Link } from '@tanstack/react-router';
 
 interface ProviderLinkProps {
@@ -6,7 +6,7 @@ interface ProviderLinkProps {
   readonly name: string | null;
 }
 
-/** Where a name has no page of its own (nobody, or somebody unnamed) it is text. */
+/** Plain text if there is no provider id. */
 export function ProviderLink({ id, name }: ProviderLinkProps) {
   if (id === null) return <>{name ?? '–'}</>;
   return (

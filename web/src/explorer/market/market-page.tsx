@@ -1,4 +1,4 @@
-// The market of one category: shares, how concentrated it is, what is known of it, who leads and who moves.
+// The market page of a category: shares, concentration, coverage, leaders and movers.
 import './market.css';
 import type { Market as MarketBody } from '@strata/client';
 import { Link, useSearch } from '@tanstack/react-router';
@@ -23,11 +23,11 @@ export function Market() {
   const search = useSearch({ from: '/market' });
   const category = categoryOf(search.category) ?? 'dns';
   const hasParked = search.include_parked === 'true';
-  // All categories in one answer: to look at another costs nothing.
+  // One answer has all categories: switching between them uses no request.
   const input = { query: { include_parked: hasParked ? ('true' as const) : undefined } };
   const shares = useStack(SHARES, input, { keepsLast: 'any' });
   return (
-    <Page title="Market" lead="Who runs the web's parts, and how much of them.">
+    <Page title="Market" lead="Market share, concentration and leading providers by category.">
       <div className="market-tools">
         <Choices label="Category">
           {CATEGORIES.map((other) => (
@@ -48,13 +48,13 @@ export function Market() {
           resetScroll={false}
           className="button small"
         >
-          {hasParked ? 'Leave parked domains out' : 'Count parked domains too'}
+          {hasParked ? 'Exclude parked domains' : 'Include parked domains'}
         </Link>
       </div>
       <Answer query={shares} lines={14}>
         {(body, answer) => {
           const market = body.categories.find((entry) => entry.category === category);
-          if (!market) return <Empty>No domain has anything of this category yet.</Empty>;
+          if (!market) return <Empty>No domains in this category yet.</Empty>;
           return (
             <Shares
               market={market}
@@ -64,7 +64,7 @@ export function Market() {
           );
         }}
       </Answer>
-      <Leading category={category} />
+      <LeadersAndMovers category={category} />
     </Page>
   );
 }
@@ -84,9 +84,9 @@ function Shares({ market, includesParked, foot }: SharesProps) {
   );
   return (
     <>
-      <Card title={`${name}: share of providers`} width="half" actions={moves} foot={foot}>
+      <Card title={`${name}: market share`} width="half" actions={moves} foot={foot}>
         {market.providers.length === 0 ? (
-          <Empty>No provider is known here.</Empty>
+          <Empty>No known providers.</Empty>
         ) : (
           <ShareChart market={market} includesParked={includesParked} />
         )}
@@ -95,7 +95,7 @@ function Shares({ market, includesParked, foot }: SharesProps) {
         <Card title="Concentration">
           <Concentration market={market} />
         </Card>
-        <Card title="What is known">
+        <Card title="Coverage">
           <Coverage market={market} />
         </Card>
       </div>
@@ -103,12 +103,12 @@ function Shares({ market, includesParked, foot }: SharesProps) {
   );
 }
 
-function Leading({ category }: { readonly category: Category }) {
+function LeadersAndMovers({ category }: { readonly category: Category }) {
   const query = useStack(LEADERS, {});
-  const note = 'Among the fifty providers with most domains; numbers are over all their categories.';
+  const note = 'Of the 50 largest providers; the figures cover all their categories.';
   return (
     <>
-      <Card title="Largest providers here" width="half">
+      <Card title="Leading providers" width="half">
         <Answer query={query} lines={8}>
           {(body, answer) => (
             <>
@@ -119,12 +119,14 @@ function Leading({ category }: { readonly category: Category }) {
           )}
         </Answer>
       </Card>
-      <Card title="Movers of 30 days" width="half">
+      <Card title="Movers, 30 days" width="half">
         <Answer query={query} lines={8}>
           {(body) => (
             <>
               <Movers leaders={leadersOf(body.providers, category)} />
-              <p className="small soft market-note">Gained less lost, confirmed by a second look.</p>
+              <p className="small soft market-note">
+                Net change: gained minus lost domains, confirmed by a second scan.
+              </p>
             </>
           )}
         </Answer>

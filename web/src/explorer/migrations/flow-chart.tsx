@@ -1,16 +1,16 @@
-// Who lost domains to whom, as a flow diagram: the old provider on the left, the new one on the right.
+// Migrations as a Sankey diagram: previous provider on the left, new provider on the right.
 import type { Flow } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Chart } from '../../ui/chart/chart.tsx';
-import { type Ink, useInk } from '../../ui/chart/series-colours.ts';
+import { type ChartTheme, useChartTheme } from '../../ui/chart/chart-theme.ts';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { ProviderLink } from '../market/links.tsx';
 import { withChanges } from '../search/search-params.ts';
-import { type Period, wordsOf } from './migration-filter.ts';
+import { type Period, searchParamsOf } from './migration-filter.ts';
 
-/** More flows than these are a thicket; the table has them all. */
+/** Maximum number of flows in the diagram; the table has all. */
 const MAX_DRAWN = 18;
 const NODE_HEIGHT = 27;
 
@@ -30,8 +30,8 @@ const columnsOf = (period: Period): readonly Column<Flow>[] => [
         to="/migrations"
         search={withChanges(
           { category, provider: from_id, direction: 'out', other: to_id },
-          // Flows are those of a window, whatever the age of the list beside them.
-          wordsOf(period.hours === undefined ? { days: period.days ?? 30 } : period),
+          // Flows always cover a limited period, even if the list does not.
+          searchParamsOf(period.hours === undefined ? { days: period.days ?? 30 } : period),
         )}
       >
         {formatNumber(domains)}
@@ -44,23 +44,23 @@ const columnsOf = (period: Period): readonly Column<Flow>[] => [
 interface FlowChartProps {
   /** Most domains first. */
   readonly flows: readonly Flow[];
-  /** Which they are of. */
+  /** The period of the flows. */
   readonly period: Period;
-  /** What is to be seen, in a sentence. */
+  /** Describes the diagram in a sentence. */
   readonly label: string;
 }
 
 export function FlowChart({ flows, period, label }: FlowChartProps) {
-  const ink = useInk();
+  const theme = useChartTheme();
   const drawn = useMemo(() => flows.slice(0, MAX_DRAWN), [flows]);
-  const option = useMemo(() => sankeyOf(drawn, ink), [drawn, ink]);
+  const option = useMemo(() => sankeyOf(drawn, theme), [drawn, theme]);
   const sides = [new Set(drawn.map(({ from }) => from)), new Set(drawn.map(({ to }) => to))];
   const height = Math.max(140, Math.max(...sides.map(({ size }) => size)) * NODE_HEIGHT + 24);
   return (
     <>
       <p className="market-sides small soft" aria-hidden="true">
-        <span>Left</span>
-        <span>Joined</span>
+        <span>From</span>
+        <span>To</span>
       </p>
       <Chart
         label={label}
@@ -70,7 +70,7 @@ export function FlowChart({ flows, period, label }: FlowChartProps) {
       />
       {drawn.length < flows.length && (
         <p className="small soft">
-          The {drawn.length} largest of {formatNumber(flows.length)} flows are drawn; the table has all of them.
+          The diagram shows the {drawn.length} largest of {formatNumber(flows.length)} flows; the table has all.
         </p>
       )}
     </>
@@ -79,8 +79,8 @@ export function FlowChart({ flows, period, label }: FlowChartProps) {
 
 const keyOf = ({ category, from_id, to_id }: Flow) => `${category} ${from_id} ${to_id}`;
 
-/** A provider that gains and loses stands on both sides, since a circle cannot be drawn as a flow. */
-function sankeyOf(flows: readonly Flow[], { ink, paper, colours }: Ink) {
+/** A provider that gains and loses is on both sides, since a Sankey diagram cannot have cycles. */
+function sankeyOf(flows: readonly Flow[], { ink, paper, colours }: ChartTheme) {
   // The same provider has the same colour on both sides.
   const ids = [...new Set(flows.flatMap(({ from_id, to_id }) => [from_id, to_id]))];
   const colourOf = (id: string) => colours[ids.indexOf(id) % colours.length];
@@ -92,12 +92,12 @@ function sankeyOf(flows: readonly Flow[], { ink, paper, colours }: Ink) {
       label: { position, formatter: `${shortened(name)}  ${totalOf(flows, prefix, id)}` },
     }));
   return {
-    // Half a flow tells the wrong thing.
+    // A partially drawn flow would be misleading.
     animation: false,
     tooltip: {
       trigger: 'item',
-      formatter: ({ data, name }: { data: { told?: string }; name: string }) =>
-        data.told ?? flows.flatMap(namesOf).find(([id]) => id === name)?.[1] ?? '',
+      formatter: ({ data, name }: { data: { tooltip?: string }; name: string }) =>
+        data.tooltip ?? flows.flatMap(namesOf).find(([id]) => id === name)?.[1] ?? '',
     },
     series: {
       type: 'sankey',
@@ -110,7 +110,7 @@ function sankeyOf(flows: readonly Flow[], { ink, paper, colours }: Ink) {
       nodeAlign: 'justify',
       draggable: false,
       emphasis: { focus: 'adjacency' },
-      // A seam of the ground's colour keeps the names readable upon the bands.
+      // A border in the background colour keeps the names readable on the flows.
       label: { color: ink, fontSize: 12, textBorderColor: paper, textBorderWidth: 3 },
       lineStyle: { color: 'source', opacity: 0.28, curveness: 0.5 },
       data: [
@@ -129,7 +129,7 @@ function sankeyOf(flows: readonly Flow[], { ink, paper, colours }: Ink) {
         source: LEFT + from_id,
         target: RIGHT + to_id,
         value: domains,
-        told: `${from} → ${to}: ${formatNumber(domains)} ${domains === 1 ? 'domain' : 'domains'}`,
+        tooltip: `${from} → ${to}: ${formatNumber(domains)} ${domains === 1 ? 'domain' : 'domains'}`,
       })),
     },
   };
@@ -150,7 +150,7 @@ function totalOf(flows: readonly Flow[], prefix: string, id: string): string {
   return formatNumber(ends.reduce((sum, { domains }) => sum + domains, 0));
 }
 
-/** Two names face each other on a phone's width. Braces would be ECharts' placeholders. */
+/** Shortened so that two names fit on a phone. Braces are removed: ECharts treats them as placeholders. */
 function shortened(name: string): string {
   const plain = name.replaceAll(/[{}]/g, '');
   return plain.length > 20 ? `${plain.slice(0, 19)}…` : plain;

@@ -1,15 +1,22 @@
-// The filters of the migrations. Each change is a new address.
+// The filter form of the migrations page. Each change is a new URL.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useId, useState } from 'react';
 import { formatName } from '../../ui/formats.ts';
 import { EXCLUSIVE } from '../answer/categories.ts';
 import { withChanges } from '../search/search-params.ts';
-import { useGoals } from '../search/suggestions.ts';
-import { EVER, type MigrationFilter, PERIODS, type Period, periodName, wordsOf } from './migration-filter.ts';
+import { useSuggestions } from '../search/suggestions.ts';
+import {
+  ALL_TIME,
+  type MigrationFilter,
+  PERIODS,
+  type Period,
+  periodName,
+  searchParamsOf,
+} from './migration-filter.ts';
 
 interface MigrationFormProps {
   readonly filter: MigrationFilter;
-  /** What the provider that is chosen is called. */
+  /** The name of the selected provider. */
   readonly name: string | undefined;
 }
 
@@ -18,7 +25,7 @@ export function MigrationForm({ filter, name }: MigrationFormProps) {
   const change = (part: Readonly<Record<string, string | undefined>>) =>
     void navigate({
       to: '/migrations',
-      // Another question, another list: it begins at its beginning.
+      // A changed filter starts at the first page.
       search: (before) => withChanges(before, { offset: undefined, ...part }),
       resetScroll: false,
     });
@@ -54,7 +61,7 @@ export function MigrationForm({ filter, name }: MigrationFormProps) {
         >
           <option value="">Both</option>
           <option value="in">To this provider</option>
-          <option value="out">Away from it</option>
+          <option value="out">From this provider</option>
         </select>
       </label>
       <label>
@@ -63,12 +70,12 @@ export function MigrationForm({ filter, name }: MigrationFormProps) {
           value={keyOf(filter.period)}
           onChange={({ currentTarget: { value } }) => {
             const period = periods.find((each) => keyOf(each) === value);
-            if (period) change(wordsOf(period));
+            if (period) change(searchParamsOf(period));
           }}
         >
           {periods.map((period) => (
             <option key={keyOf(period)} value={keyOf(period)}>
-              {keyOf(period) === EVER ? 'All that is kept' : periodName(period)}
+              {keyOf(period) === ALL_TIME ? 'All time' : periodName(period)}
             </option>
           ))}
         </select>
@@ -85,7 +92,7 @@ export function MigrationForm({ filter, name }: MigrationFormProps) {
 }
 
 const keyOf = ({ days, hours }: Period): string =>
-  hours === undefined ? (days === undefined ? EVER : `${days} days`) : `${hours} hours`;
+  hours === undefined ? (days === undefined ? ALL_TIME : `${days} days`) : `${hours} hours`;
 
 interface ProviderFieldProps {
   readonly value: string;
@@ -93,14 +100,14 @@ interface ProviderFieldProps {
   readonly onChoice: (text: string | undefined) => void;
 }
 
-/** Takes effect when it is sent or left, so that no address is made for each letter. */
+/** Applied on submit or blur, so that typing does not change the URL. */
 function ProviderField({ value, onChoice }: ProviderFieldProps) {
   const [text, setText] = useState(value);
   const list = useId();
   useEffect(() => setText(value), [value]);
-  const goals = useGoals(text === value ? '' : text);
-  const providers = goals.flatMap((goal) => (goal.kind === 'provider' ? [goal] : []));
-  const settle = () => {
+  const suggestions = useSuggestions(text === value ? '' : text);
+  const providers = suggestions.flatMap((suggestion) => (suggestion.kind === 'provider' ? [suggestion] : []));
+  const apply = () => {
     const typed = text.trim();
     if (typed === value) return;
     const named = providers.find(({ name }) => name.toLowerCase() === typed.toLowerCase());
@@ -110,7 +117,7 @@ function ProviderField({ value, onChoice }: ProviderFieldProps) {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        settle();
+        apply();
       }}
     >
       <label>
@@ -119,7 +126,7 @@ function ProviderField({ value, onChoice }: ProviderFieldProps) {
           list={list}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
-          onBlur={settle}
+          onBlur={apply}
           placeholder="All"
           autoComplete="off"
           spellCheck={false}

@@ -1,4 +1,4 @@
-// Migrations, newest first.
+// The migration table, newest first.
 import type { Migration } from '@strata/client';
 import { Confidence } from '../../ui/badge.tsx';
 import { formatDay, formatName } from '../../ui/formats.ts';

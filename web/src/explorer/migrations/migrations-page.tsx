@@ -1,4 +1,4 @@
-// Which domains moved from whom to whom: flows by category, and the list behind them.
+// The migrations page: flows by category, and the list of migrations.
 import '../market/market.css';
 import type { StackPaths } from '@strata/client';
 import { Link, useSearch } from '@tanstack/react-router';
@@ -13,7 +13,7 @@ import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
 import { FlowChart } from './flow-chart.tsx';
-import { filterOf, MIGRATIONS, type MigrationFilter, type Period, periodName, questionOf } from './migration-filter.ts';
+import { filterOf, MIGRATIONS, type MigrationFilter, type Period, periodName, requestOf } from './migration-filter.ts';
 import { MigrationForm } from './migration-form.tsx';
 import { MigrationTable } from './migration-table.tsx';
 
@@ -26,12 +26,12 @@ export function Migrations() {
   const search = useSearch({ from: '/migrations' });
   const filter = filterOf(search);
   const offset = offsetOf(search.offset);
-  const input = questionOf(filter, { limit: PAGE_LENGTH, offset });
+  const input = requestOf(filter, { limit: PAGE_LENGTH, offset });
   const query = useStack(MIGRATIONS, input, { keepsLast: 'page' });
   const name = query.data && nameIn(query.data.body, filter.provider);
   return (
-    <Page title="Migrations" lead="Domains that left one provider for another, each confirmed by a second look.">
-      <Card title="Which migrations">
+    <Page title="Migrations" lead="Domains that moved from one provider to another, confirmed by a second scan.">
+      <Card title="Filter">
         <MigrationForm filter={filter} name={name} />
       </Card>
       <Answer query={query} lines={16}>
@@ -66,11 +66,11 @@ function List({ body, filter, search }: ListProps) {
   const { migrations, offset, limit, has_more: hasMore } = body;
   return (
     <>
-      {isEver(filter.period) && migrations.length > 0 && (
-        <p className="small soft">Of any age, those first seen last come first; how many there are is not counted.</p>
+      {isAllTime(filter.period) && migrations.length > 0 && (
+        <p className="small soft">Migrations of any age, most recently observed first. The total is not counted.</p>
       )}
       {migrations.length === 0 ? (
-        <Empty>{offset > 0 ? 'The list ends before this page.' : 'No migration fits these filters.'}</Empty>
+        <Empty>{offset > 0 ? 'This page is past the end of the list.' : 'No migrations match these filters.'}</Empty>
       ) : (
         <MigrationTable migrations={migrations} />
       )}
@@ -78,28 +78,28 @@ function List({ body, filter, search }: ListProps) {
         search={search}
         offset={offset}
         limit={limit}
-        rows={isEver(filter.period) ? { shown: migrations.length, hasMore } : { total: body.total }}
+        rows={isAllTime(filter.period) ? { shown: migrations.length, hasMore } : { total: body.total }}
       />
     </>
   );
 }
 
-const isEver = ({ days, hours }: Period) => days === undefined && hours === undefined;
+const isAllTime = ({ days, hours }: Period) => days === undefined && hours === undefined;
 
 function Flows({ body, filter }: { readonly body: Body; readonly filter: MigrationFilter }) {
   const { flows, flows_total: count } = body;
-  const within = periodName(filter.period);
+  const period = periodName(filter.period);
   const groups = EXCLUSIVE.map((category) => ({
     category,
     own: flows.filter((flow) => flow.category === category),
   }))
     .filter(({ own }) => own.length > 0)
-    // Neighbours of about the same height.
+    // Cards of similar height are placed next to each other.
     .toSorted((a, b) => b.own.length - a.own.length);
   if (groups.length === 0) {
     return (
-      <Card title={`Flows: ${within}`}>
-        <Empty>Nobody moved{filter.category || filter.provider ? ' like this' : ''} within this time.</Empty>
+      <Card title={`Flows, ${period}`}>
+        <Empty>No flows{filter.category || filter.provider ? ' match these filters' : ''} in this period.</Empty>
       </Card>
     );
   }
@@ -111,7 +111,7 @@ function Flows({ body, filter }: { readonly body: Body; readonly filter: Migrati
         return (
           <Card
             key={category}
-            title={`${name}: flows, ${within}`}
+            title={`${name}: flows, ${period}`}
             width={isAlone ? 'full' : 'half'}
             actions={
               filter.category === undefined && (
@@ -125,18 +125,14 @@ function Flows({ body, filter }: { readonly body: Body; readonly filter: Migrati
               )
             }
           >
-            <FlowChart
-              flows={own}
-              period={filter.period}
-              label={`Migrations of ${name}, ${within}: from whom to whom`}
-            />
+            <FlowChart flows={own} period={filter.period} label={`${name} migrations between providers, ${period}`} />
           </Card>
         );
       })}
       {count > flows.length && (
         <p className="small soft market-aside">
-          Shown are the {formatNumber(flows.length)} largest of {formatNumber(count)} flows. One category or one
-          provider alone has more of its own.
+          Showing the {formatNumber(flows.length)} largest of {formatNumber(count)} flows. Filter by category or
+          provider to see more.
         </p>
       )}
     </>
@@ -145,38 +141,39 @@ function Flows({ body, filter }: { readonly body: Body; readonly filter: Migrati
 
 function titleOf(body: Body, { provider, direction, other, period }: MigrationFilter): string {
   const { total } = body;
-  const many = isEver(period)
-    ? 'Migrations'
-    : `${formatNumber(total)} ${total === 1 ? 'migration' : 'migrations'} within ${periodName(period)}`;
-  if (provider === undefined) return many;
+  const count = isAllTime(period) ? 'Migrations' : `${formatNumber(total)} ${total === 1 ? 'migration' : 'migrations'}`;
+  const within = isAllTime(period) ? '' : `, ${periodName(period)}`;
+  if (provider === undefined) return count + within;
   const name = nameIn(body, provider);
   const end = other === undefined ? undefined : nameIn(body, other);
-  if (direction === 'out') return `${many} away from ${name}${end ? ` to ${end}` : ''}`;
-  if (direction === 'in') return `${many} to ${name}${end ? ` from ${end}` : ''}`;
-  return `${many} to and from ${name}${end ? ` with ${end}` : ''}`;
+  if (direction === 'out') return `${count} from ${name}${end ? ` to ${end}` : ''}${within}`;
+  if (direction === 'in') return `${count} to ${name}${end ? ` from ${end}` : ''}${within}`;
+  return `${count} to and from ${name}${end ? ` with ${end}` : ''}${within}`;
 }
 
-/** What a provider is called, as an answer about it tells; else as the address has it. */
-function nameIn({ migrations, flows }: Body, word: string | undefined): string | undefined {
-  if (word === undefined) return undefined;
+/** The name of a provider from the answer, or the value from the URL. */
+function nameIn({ migrations, flows }: Body, provider: string | undefined): string | undefined {
+  if (provider === undefined) return undefined;
   for (const { from, from_id, to, to_id } of [...migrations, ...flows]) {
-    if (from_id === word.toLowerCase()) return from ?? word;
-    if (to_id === word.toLowerCase()) return to ?? word;
+    if (from_id === provider.toLowerCase()) return from ?? provider;
+    if (to_id === provider.toLowerCase()) return to ?? provider;
   }
-  return word;
+  return provider;
 }
 
 function Export({ filter }: { readonly filter: MigrationFilter }) {
   const { category, provider, direction, other, period } = filter;
-  const words = ['migrations', provider?.replaceAll(/[^\w.-]+/g, '-'), direction].filter((word) => word !== undefined);
+  const nameParts = ['migrations', provider?.replaceAll(/[^\w.-]+/g, '-'), direction].filter(
+    (part) => part !== undefined,
+  );
   return (
     <CsvDownload
       key={JSON.stringify(filter)}
       path="/stack/v1/migrations/export.csv"
       input={{ query: { category, provider, direction, other, ...period } }}
-      name={words.join('-')}
+      name={nameParts.join('-')}
     >
-      The whole list as a file, in the same order; at most 1,000 rows.
+      The complete list in the same order, up to 1,000 rows.
     </CsvDownload>
   );
 }

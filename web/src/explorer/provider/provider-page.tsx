@@ -1,4 +1,4 @@
-// One provider: what it is, who uses it, who came and who went, and how much rests on it. Each part is asked for when it is opened.
+// The provider page. Each tab loads its data when it is opened.
 import '../market/market.css';
 import './provider.css';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
@@ -8,26 +8,26 @@ import { offsetOf } from '../answer/pager.tsx';
 import { Page } from '../frame/page.tsx';
 import { Choices, choice } from '../market/choices.tsx';
 import { Adoption } from './adoption.tsx';
-import { Company } from './company.tsx';
+import { CoAdoption } from './co-adoption.tsx';
 import { Customers } from './customers.tsx';
-import { Dependence } from './dependence.tsx';
 import { Domains } from './domains.tsx';
 import { Facts } from './facts.tsx';
 import { Overview } from './overview.tsx';
+import { SupplyChain } from './supply-chain.tsx';
 import { useProvider } from './use-provider.ts';
 
 const TABS = [
   ['', 'Overview'],
   ['domains', 'Domains'],
-  ['customers', 'Lost and gained'],
-  ['adoption', 'Over time'],
+  ['customers', 'Gained and lost'],
+  ['adoption', 'Adoption'],
   ['company', 'Used together with'],
-  ['dependence', 'Dependence'],
+  ['dependence', 'Supply chain'],
 ] as const;
 
 export function Provider() {
   const { provider } = useParams({ from: '/provider/$provider' });
-  // Pages of a list keep the last one until the next is there; another provider starts anew.
+  // The key resets the state for another provider, so that its lists do not show the previous provider's rows.
   return <ProviderPage key={provider} provider={provider} />;
 }
 
@@ -47,7 +47,7 @@ function ProviderPage({ provider }: { readonly provider: string }) {
         </Link>
       }
     >
-      <Choices label="Parts of this page">
+      <Choices label="Sections of this page">
         {TABS.map(([id, name]) => (
           <Link
             key={id}
@@ -63,15 +63,15 @@ function ProviderPage({ provider }: { readonly provider: string }) {
       </Choices>
       {tab === 'customers' && <Customers provider={provider} search={search} />}
       {tab === 'adoption' && <Adoption provider={provider} />}
-      {tab === 'company' && <Company provider={provider} />}
-      {tab === 'dependence' && <Dependence provider={provider} />}
+      {tab === 'company' && <CoAdoption provider={provider} />}
+      {tab === 'dependence' && <SupplyChain provider={provider} />}
       {(tab === '' || tab === 'domains') && (
         <Answer query={query} lines={12}>
-          {(answered, answer) =>
+          {(loaded, answer) =>
             tab === 'domains' ? (
-              <Domains provider={answered} input={input} answer={answer} search={search} />
+              <Domains provider={loaded} input={input} answer={answer} search={search} />
             ) : (
-              <Overview provider={answered} input={input} answer={answer} />
+              <Overview provider={loaded} input={input} answer={answer} />
             )
           }
         </Answer>

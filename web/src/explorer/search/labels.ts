@@ -1,72 +1,72 @@
-// The words of the search's filters, said in full.
+// Labels for the values of the search filters.
 import { formatName } from '../../ui/formats.ts';
 
-export type Words = readonly (readonly [value: string, name: string])[];
+export type LabelledValues = readonly (readonly [value: string, name: string])[];
 
-export const named = (...values: readonly string[]): Words =>
+export const labelled = (...values: readonly string[]): LabelledValues =>
   values.map((value) => [value, formatName(value)] as const);
 
-export const CONFIDENCES = named('high', 'medium', 'low');
-export const STATES: Words = [
-  ...named('active', 'parked'),
+export const CONFIDENCES = labelled('high', 'medium', 'low');
+export const STATES: LabelledValues = [
+  ...labelled('active', 'parked'),
   ['live', 'Active or parked'],
-  ...named('nonexistent', 'unmeasured'),
+  ...labelled('nonexistent', 'unmeasured'),
 ];
-export const FLAGS: readonly (readonly [standard: string, Words])[] = [
+export const FLAGS: readonly (readonly [standard: string, LabelledValues])[] = [
   [
     'SPF',
     [
       ['spf_valid', 'SPF: valid'],
-      ['spf_fail', 'SPF: others are refused (-all)'],
-      ['spf_softfail', 'SPF: others are suspect (~all)'],
-      ['spf_neutral', 'SPF: says nothing of others (?all)'],
-      ['spf_pass', 'SPF: anyone may send (+all)'],
-      ['spf_permerror', 'SPF: broken'],
-      ['spf_measured', 'SPF: was measured'],
+      ['spf_fail', 'SPF: fail (-all)'],
+      ['spf_softfail', 'SPF: softfail (~all)'],
+      ['spf_neutral', 'SPF: neutral (?all)'],
+      ['spf_pass', 'SPF: pass (+all)'],
+      ['spf_permerror', 'SPF: permanent error'],
+      ['spf_measured', 'SPF: measured'],
     ],
   ],
   [
     'DMARC',
     [
       ['dmarc_valid', 'DMARC: valid'],
-      ['dmarc_reject', 'DMARC: asks to reject'],
-      ['dmarc_quarantine', 'DMARC: asks to quarantine'],
-      ['dmarc_none', 'DMARC: asks for nothing'],
-      ['dmarc_effective_reject', 'DMARC: reject in effect'],
-      ['dmarc_effective_quarantine', 'DMARC: quarantine in effect'],
-      ['dmarc_effective_none', 'DMARC: nothing in effect'],
-      ['dmarc_reporting', 'DMARC: wants reports'],
-      ['dmarc_measured', 'DMARC: was measured'],
+      ['dmarc_reject', 'DMARC: p=reject'],
+      ['dmarc_quarantine', 'DMARC: p=quarantine'],
+      ['dmarc_none', 'DMARC: p=none'],
+      ['dmarc_effective_reject', 'DMARC: effective reject'],
+      ['dmarc_effective_quarantine', 'DMARC: effective quarantine'],
+      ['dmarc_effective_none', 'DMARC: effective none'],
+      ['dmarc_reporting', 'DMARC: aggregate reports'],
+      ['dmarc_measured', 'DMARC: measured'],
     ],
   ],
   [
     'Mail transport',
     [
-      ['mta_sts', 'MTA-STS: mail only over TLS'],
-      ['mta_sts_measured', 'MTA-STS: was measured'],
-      ['tls_rpt', 'TLS-RPT: wants reports of failures'],
-      ['tls_rpt_measured', 'TLS-RPT: was measured'],
-      ['bimi', 'BIMI: shows a logo'],
-      ['bimi_measured', 'BIMI: was measured'],
+      ['mta_sts', 'MTA-STS: policy published'],
+      ['mta_sts_measured', 'MTA-STS: measured'],
+      ['tls_rpt', 'TLS-RPT: reports requested'],
+      ['tls_rpt_measured', 'TLS-RPT: measured'],
+      ['bimi', 'BIMI: record published'],
+      ['bimi_measured', 'BIMI: measured'],
     ],
   ],
   [
     'DNS and TLS',
     [
-      ['dnssec', 'DNSSEC: zone is signed'],
-      ['dnssec_measured', 'DNSSEC: was measured'],
-      ['caa', 'CAA: says who may issue certificates'],
-      ['caa_measured', 'CAA: was measured'],
-      ['tls_trusted', 'TLS: certificate is trusted'],
-      ['tls_expired', 'TLS: certificate has expired'],
-      ['tls_measured', 'TLS: was measured'],
+      ['dnssec', 'DNSSEC: signed'],
+      ['dnssec_measured', 'DNSSEC: measured'],
+      ['caa', 'CAA: record published'],
+      ['caa_measured', 'CAA: measured'],
+      ['tls_trusted', 'TLS: trusted certificate'],
+      ['tls_expired', 'TLS: expired certificate'],
+      ['tls_measured', 'TLS: measured'],
     ],
   ],
 ];
 
-const MARKS = new Map(FLAGS.flatMap(([, marks]) => marks));
+const FLAG_LABELS = new Map(FLAGS.flatMap(([, flags]) => flags));
 
-/** Marks of the posture as an address has them, separated by commas; one that nobody knows stands as it is. */
-export function marksInWords(text: string): readonly string[] {
-  return text.split(',').map((mark) => MARKS.get(mark.toLowerCase()) ?? mark);
+/** The labels of comma-separated posture flags; unknown flags are returned unchanged. */
+export function flagLabels(text: string): readonly string[] {
+  return text.split(',').map((flag) => FLAG_LABELS.get(flag.toLowerCase()) ?? flag);
 }

@@ -1,48 +1,48 @@
-// The search box: a combobox (WAI-ARIA 1.2) that suggests while one types. Focus stays in the field; the list follows the arrows.
+// The search box: a combobox (WAI-ARIA 1.2) with suggestions. The focus stays in the field; arrow keys move the selection.
 import './search-box.css';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import { type Goal, goalOf, useGoals } from './suggestions.ts';
+import { type Suggestion, submitTarget, useSuggestions } from './suggestions.ts';
 
-/** `isLarge` where the page is about it. Only one is shown at a time: the shortcut `/` finds it by its id. */
+/** `isLarge`: on the home page. Only one is shown at a time: the shortcut `/` finds it by its id. */
 export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
   const id = useId();
   const navigate = useNavigate();
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [isOpen, setOpen] = useState(false);
-  // By what it is and not by its place: other suggestions may come while one is chosen.
+  // By key, not by index: the suggestions may change while one is selected.
   const [chosenKey, setChosenKey] = useState<string | null>(null);
-  const goals = useGoals(text);
-  const chosen = goals.findIndex((goal) => keyOf(goal) === chosenKey);
-  const setChosen = (place: number) => setChosenKey(goals[place] ? keyOf(goals[place]) : null);
-  const isShown = isOpen && goals.length > 0;
+  const suggestions = useSuggestions(text);
+  const chosen = suggestions.findIndex((suggestion) => keyOf(suggestion) === chosenKey);
+  const setChosen = (index: number) => setChosenKey(suggestions[index] ? keyOf(suggestions[index]) : null);
+  const isShown = isOpen && suggestions.length > 0;
   const optionId = (i: number) => `${id}-${i}`;
 
   const close = () => {
     setOpen(false);
     setChosenKey(null);
   };
-  const go = (goal: Goal) => {
+  const go = (suggestion: Suggestion) => {
     close();
     setText('');
     field.current?.blur();
-    if (goal.kind === 'domain') void navigate({ to: '/domain/$domain', params: { domain: goal.domain } });
-    else if (goal.kind === 'provider')
-      void navigate({ to: '/provider/$provider', params: { provider: goal.provider } });
-    else void navigate({ to: '/search', search: { q: goal.q } });
+    if (suggestion.kind === 'domain') void navigate({ to: '/domain/$domain', params: { domain: suggestion.domain } });
+    else if (suggestion.kind === 'provider')
+      void navigate({ to: '/provider/$provider', params: { provider: suggestion.provider } });
+    else void navigate({ to: '/search', search: { q: suggestion.q } });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event;
     if (key === 'ArrowDown' || key === 'ArrowUp') {
-      if (goals.length === 0) return;
+      if (suggestions.length === 0) return;
       event.preventDefault();
       setOpen(true);
-      // One place beyond the ends is the field itself.
-      const places = goals.length + 1;
-      setChosen(isShown ? ((chosen + 1 + (key === 'ArrowDown' ? 1 : -1) + places) % places) - 1 : 0);
+      // Before the first and after the last suggestion, the field itself is selected.
+      const positions = suggestions.length + 1;
+      setChosen(isShown ? ((chosen + 1 + (key === 'ArrowDown' ? 1 : -1) + positions) % positions) - 1 : 0);
     } else if (key === 'Escape') {
-      // The first closes the list, the second empties the field, as browsers do.
+      // The first press closes the list; the second clears the field, which is the browser's default.
       if (isShown) event.preventDefault();
       close();
     }
@@ -52,10 +52,10 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          const goal = isShown ? goals[chosen] : undefined;
-          if (goal) go(goal);
-          else if (text.trim() !== '') go(goalOf(text, goals));
-          // The page has what else can be searched by.
+          const suggestion = isShown ? suggestions[chosen] : undefined;
+          if (suggestion) go(suggestion);
+          else if (text.trim() !== '') go(submitTarget(text, suggestions));
+          // The search page has more filters.
           else void navigate({ to: '/search' });
         }}
       >
@@ -95,10 +95,10 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
       </form>
       <div id={`${id}-list`} role="listbox" aria-label="Suggestions" className="suggestions" hidden={!isShown}>
         {isShown &&
-          goals.map((goal, i) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the field's, which keeps the focus
+          suggestions.map((suggestion, i) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the field, which keeps the focus
             <div
-              key={keyOf(goal)}
+              key={keyOf(suggestion)}
               id={optionId(i)}
               role="option"
               aria-selected={i === chosen}
@@ -106,9 +106,9 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
               className="suggestion"
               // The field keeps the focus.
               onMouseDown={(event) => event.preventDefault()}
-              onClick={() => go(goal)}
+              onClick={() => go(suggestion)}
             >
-              <GoalLine goal={goal} />
+              <SuggestionLine suggestion={suggestion} />
             </div>
           ))}
       </div>
@@ -116,36 +116,36 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
   );
 }
 
-function GoalLine({ goal }: { readonly goal: Goal }) {
-  switch (goal.kind) {
+function SuggestionLine({ suggestion }: { readonly suggestion: Suggestion }) {
+  switch (suggestion.kind) {
     case 'domain':
       return (
         <>
-          <span className="suggestion-name">{goal.domain}</span> <span className="small soft">Domain</span>
+          <span className="suggestion-name">{suggestion.domain}</span> <span className="small soft">Domain</span>
         </>
       );
     case 'provider':
       return (
         <>
-          <span className="suggestion-name">{goal.name}</span> <span className="small soft">Provider</span>
+          <span className="suggestion-name">{suggestion.name}</span> <span className="small soft">Provider</span>
         </>
       );
     case 'search':
-      return <span className="suggestion-name">Search for “{goal.q}”</span>;
+      return <span className="suggestion-name">Search for “{suggestion.q}”</span>;
     default:
-      return goal satisfies never;
+      return suggestion satisfies never;
   }
 }
 
-function keyOf(goal: Goal): string {
-  switch (goal.kind) {
+function keyOf(suggestion: Suggestion): string {
+  switch (suggestion.kind) {
     case 'domain':
-      return `domain ${goal.domain}`;
+      return `domain ${suggestion.domain}`;
     case 'provider':
-      return `provider ${goal.provider}`;
+      return `provider ${suggestion.provider}`;
     case 'search':
       return 'search';
     default:
-      return goal satisfies never;
+      return suggestion satisfies never;
   }
 }

@@ -1,10 +1,10 @@
-// The filters of the search, with the words of the API said in full.
+// The filter form of the search.
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type RefObject, useId, useLayoutEffect, useRef } from 'react';
 import { CATEGORIES } from '../answer/categories.ts';
 import { SECTORS } from '../answer/sectors.ts';
-import { CONFIDENCES, FLAGS, marksInWords, named, STATES, type Words } from './labels.ts';
-import { conditionsOf, type SearchState } from './search-narrowed.tsx';
+import { CONFIDENCES, FLAGS, flagLabels, type LabelledValues, labelled, STATES } from './labels.ts';
+import { conditionsOf, type SearchState } from './search-conditions.tsx';
 import { withChanges } from './search-params.ts';
 
 interface FiltersProps {
@@ -12,17 +12,17 @@ interface FiltersProps {
   readonly onApply: (filters: Record<string, string>) => void;
 }
 
-/** Applied together, since each search costs a request; conditions that have no field here stay. */
+/** All filters are applied together, since each search uses a request. Conditions without a field are kept. */
 export function Filters({ filters, onApply }: FiltersProps) {
   const navigate = useNavigate();
   const form = useRef<HTMLFormElement>(null);
   const apply = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const given = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value).trim()]);
-    const asked: Record<string, string> = Object.fromEntries(given);
-    // One confidence goes before the least one.
-    const min = asked.confidence ? { min_confidence: '' } : {};
-    onApply(withChanges({ ...conditionsOf(filters), ...min }, asked));
+    const changes: Record<string, string> = Object.fromEntries(given);
+    // An exact confidence replaces the minimum confidence.
+    const min = changes.confidence ? { min_confidence: '' } : {};
+    onApply(withChanges({ ...conditionsOf(filters), ...min }, changes));
   };
   const clear = () => {
     form.current?.reset();
@@ -30,12 +30,12 @@ export function Filters({ filters, onApply }: FiltersProps) {
   };
   return (
     <form ref={form} className="card search-filters" onSubmit={apply} aria-label="Filters">
-      <Field label="Part of the name" name="q" value={filters.q} placeholder="shop" />
+      <Field label="Name contains" name="q" value={filters.q} placeholder="shop" />
       <Field label="Provider" name="provider" value={filters.provider} placeholder="Cloudflare" />
-      <Choice label="Category" name="category" value={filters.category} words={named(...CATEGORIES)} />
-      <Choice label="Confidence" name="confidence" value={filters.confidence} words={CONFIDENCES} />
-      <Choice label="Sector" name="sector" value={filters.sector} words={named(...SECTORS)} />
-      <Choice label="State" name="state" value={filters.state} words={STATES} />
+      <Choice label="Category" name="category" value={filters.category} values={labelled(...CATEGORIES)} />
+      <Choice label="Confidence" name="confidence" value={filters.confidence} values={CONFIDENCES} />
+      <Choice label="Sector" name="sector" value={filters.sector} values={labelled(...SECTORS)} />
+      <Choice label="State" name="state" value={filters.state} values={STATES} />
       <Choice label="Posture" name="flag" value={filters.flag} groups={FLAGS} />
       <div className="actions">
         <button className="button primary" type="submit">
@@ -49,8 +49,8 @@ export function Filters({ filters, onApply }: FiltersProps) {
   );
 }
 
-/** Shows what the address says whenever that changes; the reader's own words stay until then, and the focus where it is. */
-function useShown(field: RefObject<HTMLInputElement | HTMLSelectElement | null>, value = ''): void {
+/** Sets the field to the value in the URL whenever that changes; keeps user input and focus until then. */
+function useUrlValue(field: RefObject<HTMLInputElement | HTMLSelectElement | null>, value = ''): void {
   useLayoutEffect(() => {
     if (field.current) field.current.value = value;
   }, [field, value]);
@@ -65,7 +65,7 @@ interface FieldProps {
 function Field({ label, name, value, placeholder }: FieldProps & { readonly placeholder: string }) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
-  useShown(field, value);
+  useUrlValue(field, value);
   return (
     <div className="search-field">
       <label htmlFor={id}>{label}</label>
@@ -83,24 +83,24 @@ function Field({ label, name, value, placeholder }: FieldProps & { readonly plac
   );
 }
 
-type ChoiceProps = FieldProps & { readonly words?: Words; readonly groups?: typeof FLAGS };
+type ChoiceProps = FieldProps & { readonly values?: LabelledValues; readonly groups?: typeof FLAGS };
 
-/** A value of the address that is none of the words stands as it is, so that the service can say so. */
-function Choice({ label, name, value, words = [], groups = [] }: ChoiceProps) {
+/** An unknown value in the URL is kept as an option, so that the service can report it. */
+function Choice({ label, name, value, values = [], groups = [] }: ChoiceProps) {
   const id = useId();
   const select = useRef<HTMLSelectElement>(null);
-  useShown(select, value);
-  const isKnown = [...words, ...groups.flatMap(([, found]) => found)].some(([word]) => word === value);
+  useUrlValue(select, value);
+  const isKnown = [...values, ...groups.flatMap(([, flags]) => flags)].some(([known]) => known === value);
   return (
     <div className="search-field">
       <label htmlFor={id}>{label}</label>
       <select id={id} name={name} ref={select}>
         <option value="">Any</option>
-        {value !== undefined && !isKnown && <option value={value}>{marksInWords(value).join(' and ')}</option>}
-        <Options words={words} />
-        {groups.map(([standard, found]) => (
+        {value !== undefined && !isKnown && <option value={value}>{flagLabels(value).join(' and ')}</option>}
+        <Options values={values} />
+        {groups.map(([standard, flags]) => (
           <optgroup key={standard} label={standard}>
-            <Options words={found} />
+            <Options values={flags} />
           </optgroup>
         ))}
       </select>
@@ -108,8 +108,8 @@ function Choice({ label, name, value, words = [], groups = [] }: ChoiceProps) {
   );
 }
 
-function Options({ words }: { readonly words: Words }) {
-  return words.map(([value, text]) => (
+function Options({ values }: { readonly values: LabelledValues }) {
+  return values.map(([value, text]) => (
     <option key={value} value={value}>
       {text}
     </option>

@@ -1,4 +1,4 @@
-// Numbers of domains with the way to the very domains: the search, asked as the number was counted.
+// Domain counts that link to the search with the same filter.
 import type { StackInput } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../../ui/formats.ts';
@@ -7,15 +7,15 @@ import { withChanges } from './search-params.ts';
 type Query = NonNullable<StackInput<'/stack/v1/search'>['query']>;
 
 interface CountProps {
-  /** How many there are. */
+  /** The number of domains. */
   readonly count: number | null | undefined;
-  /** Whom the search has to find for it. */
+  /** The search filter. */
   readonly of: Partial<Record<keyof Query, string | undefined>>;
-  /** What stands in the place of the number, such as a share. */
+  /** Shown instead of the number, such as a share. */
   readonly children?: string;
 }
 
-/** What nobody is counted in leads nowhere. */
+/** Without a link if the count is unknown. */
 export function CountLink({ count, of, children }: CountProps) {
   const text = children ?? formatNumber(count);
   if (count === null || count === undefined) return text;
@@ -26,7 +26,7 @@ export function CountLink({ count, of, children }: CountProps) {
   );
 }
 
-/** Users of a provider in a market, as shares count them: low confidence is shown and not counted. */
+/** The users of a provider in a category, as counted for shares: low confidence is excluded. */
 export function usersIn(category: string, provider: string | undefined, includesParked: boolean): CountProps['of'] {
   return { provider, category, min_confidence: 'medium', state: includesParked ? 'live' : 'active' };
 }

@@ -1,4 +1,4 @@
-// Domains by name, provider, category and more: all filters stand in the address.
+// The search page. All filters are in the URL.
 import './search.css';
 import type { StackInput, StackPaths } from '@strata/client';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -13,8 +13,8 @@ import { offsetOf, Pager } from '../answer/pager.tsx';
 import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
+import { Conditions, type SearchState } from './search-conditions.tsx';
 import { Filters } from './search-filters.tsx';
-import { Narrowed, type SearchState } from './search-narrowed.tsx';
 import { withChanges } from './search-params.ts';
 
 type Query = NonNullable<StackInput<'/stack/v1/search'>['query']>;
@@ -22,7 +22,7 @@ type Results = StackPaths['/stack/v1/search']['body'];
 type Found = Results['results'][number];
 
 const PAGE = 50;
-/** More than anybody reads page by page. */
+/** Above this number of results, a hint suggests more filters. */
 const MANY = 1_000;
 const CHIPS = 6;
 
@@ -30,14 +30,14 @@ export function Search() {
   const { offset: from, ...filters }: SearchState = useSearch({ from: '/search' });
   const navigate = useNavigate();
   const offset = offsetOf(from);
-  // The words are checked by the service, which names those it does not know.
+  // The service validates the parameters and reports unknown ones.
   const input = { query: { ...filters, limit: PAGE, ...(offset > 0 && { offset }) } as Query };
   const query = useStack('/stack/v1/search', input, { keepsLast: 'any' });
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <Page title={titleOf(filters)} lead="All filters must hold. Names that begin with the text come first.">
+    <Page title={titleOf(filters)} lead="Domains that match all filters. Names that start with the text come first.">
       <Filters filters={filters} onApply={(next) => void navigate({ to: '/search', search: next })} />
-      <Narrowed filters={filters} />
+      <Conditions filters={filters} />
       <Card title="Domains" foot={query.data && <Source path="/stack/v1/search" input={input} answer={query.data} />}>
         <Answer query={query} lines={12}>
           {(results) => (
@@ -47,10 +47,10 @@ export function Search() {
               </p>
               {results.total > MANY && <Many isFiltered={isFiltered} />}
               {results.results.length === 0 ? (
-                <Nothing results={results} filters={filters} />
+                <NoResults results={results} filters={filters} />
               ) : (
                 <DataTable
-                  caption="Domains found"
+                  caption="Search results"
                   columns={COLUMNS}
                   rows={results.results}
                   keyOf={(row) => row.domain}
@@ -84,13 +84,13 @@ const COLUMNS: readonly Column<Found>[] = [
   },
   { name: 'Sector', value: ({ sector }) => sector, cell: ({ sector }) => formatName(sector) },
   {
-    name: 'Looked at',
+    name: 'Last scanned',
     value: ({ scanned_at: at }) => at,
     cell: ({ scanned_at: at }) => <Ago className="search-time" at={at} />,
   },
 ];
 
-/** Each provider once, in the order of the categories, with what it is used for. */
+/** Each provider once, in category order. */
 function Providers({ found }: { readonly found: Found }) {
   const uses = Map.groupBy(found.services, ({ provider_id: id }) => id);
   const rest = uses.size - CHIPS;
@@ -122,30 +122,27 @@ function Providers({ found }: { readonly found: Found }) {
 
 function Many({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
-    <Notice title="That is more than one reads">
+    <Notice title="Too many results to browse">
       <p>
-        {isFiltered ? 'Add a filter or more of the name.' : 'This is every domain, in the order of the alphabet.'} For
-        whole lists, a provider’s page and the security page have CSV.
+        {isFiltered ? 'Add a filter or a longer part of the name.' : 'The list has all domains in alphabetical order.'}{' '}
+        For complete lists, use the CSV downloads on the provider and security pages.
       </p>
     </Notice>
   );
 }
 
-function Nothing({ results, filters }: { readonly results: Results; readonly filters: SearchState }) {
-  const meant = results.did_you_mean ?? [];
-  if (results.offset > 0) return <Empty>The list ends before this page.</Empty>;
-  if (meant.length > 0) {
-    const asked = (['provider', 'with'] as const).filter((name) => filters[name] !== undefined);
-    // Of two names the answer does not say which one is unknown.
-    const unknown = asked.length === 1 ? asked[0] : undefined;
+function NoResults({ results, filters }: { readonly results: Results; readonly filters: SearchState }) {
+  const suggestions = results.did_you_mean ?? [];
+  if (results.offset > 0) return <Empty>This page is past the end of the list.</Empty>;
+  if (suggestions.length > 0) {
+    const providerFilters = (['provider', 'with'] as const).filter((name) => filters[name] !== undefined);
+    // With two names, the answer does not indicate which one is unknown.
+    const unknown = providerFilters.length === 1 ? providerFilters[0] : undefined;
     return (
       <div className="empty">
-        <p>
-          No provider is called {asked.map((name) => `“${filters[name]}”`).join(', or none ')}. Did you mean one of
-          these?
-        </p>
+        <p>No provider named {providerFilters.map((name) => `“${filters[name]}”`).join(' or ')}. Did you mean:</p>
         <ul className="search-meant">
-          {meant.map((name) => (
+          {suggestions.map((name) => (
             <li key={name}>
               {unknown === undefined ? (
                 name
@@ -162,7 +159,7 @@ function Nothing({ results, filters }: { readonly results: Results; readonly fil
   }
   return (
     <div className="empty">
-      <p>No domain meets all of this. Take a filter away, or search for a shorter part of the name.</p>
+      <p>No domains match all filters. Remove a filter, or search for a shorter part of the name.</p>
       {filters.q?.includes('.') && (
         <p>
           <Link to="/domain/$domain" params={{ domain: filters.q }} preload={false}>

@@ -1,14 +1,14 @@
-// The state of a page in its address: words that are known there, and addresses that differ in some of them.
+// The state of a page in its URL: reading parameters, and links that change some of them.
 
-/** The value where it is one of those known; anything else that stands in an address is as good as nothing. */
+/** The value if it is one of the known values; otherwise undefined. */
 export function oneOf<V extends string>(value: string | undefined, known: readonly V[]): V | undefined {
-  return known.find((word) => word === value);
+  return known.find((each) => each === value);
 }
 
-type Words = Readonly<Record<string, string | undefined>>;
+type Params = Readonly<Record<string, string | undefined>>;
 
-/** The same address with other values; undefined and the empty text take one out, so that addresses stay short. */
-export function withChanges(search: Words, changes: Words): Record<string, string> {
+/** The parameters with changes; undefined and the empty string remove one. */
+export function withChanges(search: Params, changes: Params): Record<string, string> {
   return Object.fromEntries(Object.entries({ ...search, ...changes }).filter(isGiven));
 }
 

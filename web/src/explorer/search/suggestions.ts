@@ -1,68 +1,68 @@
-// What the text of the search box may mean: what the service suggests at each pause in the typing, and where Enter leads.
+// The suggestions of the search box, requested with a delay while the user types, and the target of Enter.
 import { useEffect, useState } from 'react';
 
-/** Somewhere that the box can lead to. */
-export type Goal =
+/** A page that the search box can open. */
+export type Suggestion =
   | { readonly kind: 'domain'; readonly domain: string }
   | { readonly kind: 'provider'; readonly provider: string; readonly name: string }
   | { readonly kind: 'search'; readonly q: string };
 
-/** What the service suggests for a text. */
-interface Suggested {
+/** The answer of the service. */
+interface SuggestionAnswer {
   readonly domains: readonly string[];
   readonly providers: readonly { readonly id: string; readonly name: string }[];
 }
 
-const PAUSE_MS = 120;
-const NOTHING: Suggested = { domains: [], providers: [] };
+const DEBOUNCE_MS = 120;
+const NO_SUGGESTIONS: SuggestionAnswer = { domains: [], providers: [] };
 
-/** Goals for a text, the search for it last; while an answer is under way those of the text before. */
-export function useGoals(text: string): readonly Goal[] {
-  const [suggested, setSuggested] = useState(NOTHING);
+/** Suggestions for a text, the full search last. While an answer is pending, those of the previous text. */
+export function useSuggestions(text: string): readonly Suggestion[] {
+  const [suggested, setSuggested] = useState(NO_SUGGESTIONS);
   const q = text.trim();
   useEffect(() => {
     if (q === '') {
-      setSuggested(NOTHING);
+      setSuggested(NO_SUGGESTIONS);
       return;
     }
     const stop = new AbortController();
     const timer = setTimeout(async () => {
-      const found = await suggestedFor(q, stop.signal);
+      const found = await fetchSuggestions(q, stop.signal);
       if (!stop.signal.aborted) setSuggested(found);
-    }, PAUSE_MS);
+    }, DEBOUNCE_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
   }, [q]);
   if (q === '') return [];
-  const domains = suggested.domains.map((domain): Goal => ({ kind: 'domain', domain }));
-  const providers = suggested.providers.map(({ id, name }): Goal => ({ kind: 'provider', provider: id, name }));
-  // Who types a dot means a domain.
+  const domains = suggested.domains.map((domain): Suggestion => ({ kind: 'domain', domain }));
+  const providers = suggested.providers.map(({ id, name }): Suggestion => ({ kind: 'provider', provider: id, name }));
+  // A dot indicates a domain name.
   return [...(q.includes('.') ? [...domains, ...providers] : [...providers, ...domains]), { kind: 'search', q }];
 }
 
-/** Without suggestions, since they fail or there are too many questions, the box still works. */
-export async function suggestedFor(q: string, signal: AbortSignal): Promise<Suggested> {
+/** Empty on errors, such as exceeded rate limits: the search box works without suggestions. */
+export async function fetchSuggestions(q: string, signal: AbortSignal): Promise<SuggestionAnswer> {
   try {
     const response = await fetch(`/suggest?q=${encodeURIComponent(q)}`, { signal });
-    return response.ok ? ((await response.json()) as Suggested) : NOTHING;
+    return response.ok ? ((await response.json()) as SuggestionAnswer) : NO_SUGGESTIONS;
   } catch {
-    return NOTHING;
+    return NO_SUGGESTIONS;
   }
 }
 
-/** Where Enter leads when no suggestion is chosen: to what is called exactly so, to the domain that the text is, or to a search. */
-export function goalOf(text: string, goals: readonly Goal[]): Goal {
+/** The target of Enter without a selection: the provider with this name, the domain in the text, or a search. */
+export function submitTarget(text: string, suggestions: readonly Suggestion[]): Suggestion {
   const q = text.trim();
-  const named = goals.find(
-    (goal) => goal.kind === 'provider' && [goal.name, goal.provider].some((name) => isSame(name, q)),
+  const named = suggestions.find(
+    (one) => one.kind === 'provider' && [one.name, one.provider].some((name) => isSame(name, q)),
   );
   const domain = domainIn(q);
   return named ?? (domain === undefined ? { kind: 'search', q } : { kind: 'domain', domain });
 }
 
-/** The domain of a text that is one, or of an address copied from a browser. */
+/** The domain in a text that is a domain name or a URL. */
 function domainIn(text: string): string | undefined {
   return /^(?:[a-z]+:\/\/)?((?:[^\s/:?#.@]+\.)+[^\s/:?#.@\d]{2,})\.?(?:[/:?#].*)?$/i.exec(text)?.[1]?.toLowerCase();
 }

@@ -1,4 +1,4 @@
-// The main standards by the sector of a domain's owner.
+// The adoption of the main standards by sector.
 import type { Adoption } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

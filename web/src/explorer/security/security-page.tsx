@@ -1,4 +1,4 @@
-// How well domains are guarded: what share has each standard, the grades, and both by sector.
+// The security scorecard: adoption of standards and grades, overall and by sector.
 import './security.css';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -30,7 +30,7 @@ export function Security() {
   return (
     <Page
       title="Security scorecard"
-      lead="Which standards domains follow against forged mail, forged answers and false certificates. Shares are of the domains in which a standard could be measured: a failed look-up counts neither way."
+      lead="Adoption of standards that protect mail, DNS and TLS certificates. Shares refer to the domains in which a standard was measured; failed lookups are excluded."
       actions={
         <Choice
           label="Sector"
@@ -52,7 +52,7 @@ export function Security() {
                 <AdoptionCard counts={counts} sector={sector} foot={foot} />
               ) : (
                 <Card title={formatName(sector ?? '')}>
-                  <Empty>No domain that was scanned is of this sector.</Empty>
+                  <Empty>No scanned domains in this sector.</Empty>
                 </Card>
               )}
               <GradesCard card={card} foot={foot} />
@@ -78,13 +78,13 @@ function Summary({
   const row = sector === undefined ? undefined : card.by_sector.find((one) => one.sector === sector);
   if (sector !== undefined && !row) return null;
   const { domains, adoption, mean_score: mean } = row ?? card;
-  // As the scorecard counts: what does not exist has no posture.
-  const narrowed = { state: 'live', sector };
+  // Like the scorecard: nonexistent domains are excluded.
+  const scope = { state: 'live', sector };
   return (
     <Card title={sector === undefined ? 'All domains' : formatName(sector)} foot={foot}>
       <Figures>
-        <Figure name="Domains" note="that exist, parked ones included">
-          <CountLink count={domains} of={narrowed} />
+        <Figure name="Domains" note="existing, including parked">
+          <CountLink count={domains} of={scope} />
         </Figure>
         <Figure
           name="Mean score"
@@ -93,7 +93,7 @@ function Summary({
               'of 100'
             ) : (
               <>
-                of 100, in <CountLink count={card.scored} of={{ ...narrowed, score_gte: '0' }} /> domains
+                of 100, in <CountLink count={card.scored} of={{ ...scope, score_gte: '0' }} /> domains
               </>
             )
           }
@@ -101,20 +101,17 @@ function Summary({
           {formatDecimal(mean)}
         </Figure>
         <Figure name="Valid SPF" note={`of ${formatNumber(adoption.spf.measured)} measured`}>
-          <CountLink count={adoption.spf.domains} of={{ flag: 'spf_valid', ...narrowed }}>
+          <CountLink count={adoption.spf.domains} of={{ flag: 'spf_valid', ...scope }}>
             {formatShare(adoption.spf.share)}
           </CountLink>
         </Figure>
         <Figure name="DMARC policy" note={`of ${formatNumber(adoption.dmarc.measured)} measured`}>
-          <CountLink count={adoption.dmarc.domains} of={{ flag: 'dmarc_valid', ...narrowed }}>
+          <CountLink count={adoption.dmarc.domains} of={{ flag: 'dmarc_valid', ...scope }}>
             {formatShare(adoption.dmarc.share)}
           </CountLink>
         </Figure>
-        <Figure name="DMARC refuses forgeries" note="policy reject, in effect">
-          <CountLink
-            count={adoption.dmarc_effective_reject.domains}
-            of={{ flag: 'dmarc_effective_reject', ...narrowed }}
-          >
+        <Figure name="DMARC reject" note="effective policy">
+          <CountLink count={adoption.dmarc_effective_reject.domains} of={{ flag: 'dmarc_effective_reject', ...scope }}>
             {formatShare(adoption.dmarc_effective_reject.share)}
           </CountLink>
         </Figure>

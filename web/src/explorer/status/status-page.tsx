@@ -1,17 +1,20 @@
-// How the service is: its health, what it knows and how fresh that is, its public log and keys.
+// The status page: health, data coverage, advisory sources, public log and keys.
 import './status.css';
 import { Page } from '../frame/page.tsx';
+import { CoverageCard } from './coverage-card.tsx';
 import { KeysCard } from './keys-card.tsx';
-import { KnowledgeCard } from './knowledge-card.tsx';
 import { LedgerCard } from './ledger-card.tsx';
 import { ServiceCard } from './service-card.tsx';
 import { SourcesCard } from './sources-card.tsx';
 
 export function Status() {
   return (
-    <Page title="Status" lead="How the service is, what it knows, and what to check it with.">
+    <Page
+      title="Status"
+      lead="Service health, data coverage, advisory sources, and the public log and keys for verification."
+    >
       <ServiceCard />
-      <KnowledgeCard />
+      <CoverageCard />
       <SourcesCard />
       <LedgerCard />
       <KeysCard />

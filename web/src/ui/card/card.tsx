@@ -1,4 +1,4 @@
-// A part of a page with its own heading, and a foot for where its numbers come from.
+// A section of a page with a heading, and a footer for its data source.
 import { type ReactNode, useId } from 'react';
 
 interface CardProps {
@@ -6,7 +6,7 @@ interface CardProps {
   /** Beside the heading: filters, links. */
   readonly actions?: ReactNode;
   readonly foot?: ReactNode;
-  /** How much of the page's width it takes where there is room. */
+  /** The width on wide screens. */
   readonly width?: 'half' | 'full';
   readonly children: ReactNode;
 }
@@ -25,7 +25,7 @@ export function Card({ title, actions, foot, width = 'full', children }: CardPro
   );
 }
 
-/** One number with its name; the link leads to the list behind it. */
+/** One named number; a link leads to the underlying list. */
 export function Figure({
   name,
   children,

@@ -1,4 +1,4 @@
-// The drawing part of a chart. A canvas, since SVG and HTML would need inline styles that the pages do not allow.
+// The canvas of a chart. SVG and HTML would need inline styles, which the content security policy forbids.
 import { BarChart, LineChart, PieChart, SankeyChart, ScatterChart } from 'echarts/charts';
 import {
   AriaComponent,
@@ -42,45 +42,45 @@ export default function ChartCanvas({
   readonly option: EChartsCoreOption;
   readonly height: number;
 }) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const chart = useRef<EChartsType>(undefined);
   const { shown } = useTheme();
   useLayoutEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (!element) return;
-    const made = init(element, undefined, { renderer: 'canvas' });
-    chart.current = made;
-    const observer = new ResizeObserver(() => made.resize());
+    const instance = init(element, undefined, { renderer: 'canvas' });
+    chart.current = instance;
+    const observer = new ResizeObserver(() => instance.resize());
     observer.observe(element);
     return () => {
       observer.disconnect();
-      made.dispose();
+      instance.dispose();
     };
   }, []);
   useLayoutEffect(() => {
-    chart.current?.setOption(withLooks(option, shown), { notMerge: true });
-    // On its way to paper a page waits for no next frame.
+    chart.current?.setOption(withTheme(option, shown), { notMerge: true });
+    // Printing does not wait for the next animation frame.
     if (matchMedia('print').matches) chart.current?.getZr().flush();
   }, [option, shown]);
-  return <div ref={place} role="img" aria-label={label} style={{ height }} />;
+  return <div ref={container} role="img" aria-label={label} style={{ height }} />;
 }
 
-function withLooks(option: EChartsCoreOption, theme: 'light' | 'dark'): EChartsCoreOption {
+function withTheme(option: EChartsCoreOption, theme: 'light' | 'dark'): EChartsCoreOption {
   const style = getComputedStyle(document.documentElement);
   const token = (name: string) => style.getPropertyValue(name).trim();
-  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
   return {
     color: [...COLOURS[theme]],
     textStyle: { fontFamily: style.getPropertyValue('--sans'), color: token('--soft') },
-    animation: !isStill,
+    animation: !prefersReducedMotion,
     animationDuration: 250,
-    // Patterns beside colours; the canvas has its label, so the library's own is not asked for.
+    // Patterns in addition to colours. The canvas has its own label, so the label of the library is disabled.
     aria: { enabled: true, label: { enabled: false }, decal: { show: true } },
     ...option,
-    ...(option.xAxis ? { xAxis: withInk(option.xAxis, token) } : {}),
-    ...(option.yAxis ? { yAxis: withInk(option.yAxis, token) } : {}),
+    ...(option.xAxis ? { xAxis: withAxisColours(option.xAxis, token) } : {}),
+    ...(option.yAxis ? { yAxis: withAxisColours(option.yAxis, token) } : {}),
     tooltip: {
-      // HTML would come with inline styles.
+      // HTML tooltips would use inline styles.
       renderMode: 'richText',
       backgroundColor: token('--paper'),
       borderColor: token('--line'),
@@ -94,9 +94,9 @@ interface AxisOption {
   readonly [name: string]: object | undefined;
 }
 
-/** Axes in the colours of the page; the library's own are for white grounds. */
-function withInk(axis: unknown, token: (name: string) => string): unknown {
-  if (Array.isArray(axis)) return axis.map((one) => withInk(one, token));
+/** Axes in the colours of the page; the defaults of the library are for white backgrounds. */
+function withAxisColours(axis: unknown, token: (name: string) => string): unknown {
+  if (Array.isArray(axis)) return axis.map((one) => withAxisColours(one, token));
   const given = axis as AxisOption;
   return {
     ...given,

@@ -1,17 +1,17 @@
-// Charts, loaded when the first one is shown. Each has its numbers as a table too, for those whom a picture tells nothing.
+// Charts, loaded when the first one is shown. Each also has its data as a table, for accessibility.
 import type { EChartsCoreOption } from 'echarts/core';
 import { lazy, type ReactNode, Suspense } from 'react';
 
-/** Without it a page still has the numbers. */
+/** If it cannot be loaded, the table is still available. */
 const Canvas = lazy(() => import('./chart-canvas.tsx').catch(() => ({ default: NoCanvas })));
 
 interface ChartProps {
-  /** What is to be seen in it, in a sentence. */
+  /** Describes the chart in a sentence. */
   readonly label: string;
-  /** Of ECharts; colours, fonts and patterns are set. Tooltips are drawn, not HTML. */
+  /** ECharts options; colours, fonts and patterns are preset. Tooltips are rich text, not HTML. */
   readonly option: EChartsCoreOption;
   readonly height?: number;
-  /** The same numbers, as a `DataTable`. */
+  /** The same data as a `DataTable`. */
   readonly table: ReactNode;
 }
 
@@ -22,7 +22,7 @@ export function Chart({ label, option, height = 280, table }: ChartProps) {
         <Canvas label={label} option={option} height={height} />
       </Suspense>
       <details>
-        <summary>The numbers as a table</summary>
+        <summary>View as table</summary>
         {table}
       </details>
     </figure>
@@ -30,5 +30,5 @@ export function Chart({ label, option, height = 280, table }: ChartProps) {
 }
 
 function NoCanvas() {
-  return <p className="empty">The drawing could not be loaded. Its numbers are in the table below.</p>;
+  return <p className="empty">The chart could not be loaded. The data is in the table below.</p>;
 }

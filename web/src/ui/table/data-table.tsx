@@ -1,4 +1,4 @@
-// Tables: sorted by their columns, virtual once they are long, whole on paper, and the same markup for eyes and screen readers.
+// Sortable tables. Long tables are virtualized on screen and complete in print.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { formatNumber } from '../formats.ts';
@@ -7,24 +7,24 @@ import { useIsPrinting } from './use-is-printing.ts';
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => ReactNode;
-  /** What the column sorts by; a column without is not sortable. */
+  /** The sort value; a column without it is not sortable. */
   readonly value?: (row: Row) => string | number | null;
   readonly isNumber?: boolean;
 }
 
 interface DataTableProps<Row> {
-  /** What the table lists, for those who do not see it. */
+  /** The accessible name of the table. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
 }
 
-/** Above this many rows only those in sight are in the page. */
+/** Above this number of rows, only visible rows are rendered. */
 const VIRTUAL_FROM = 100;
-/** Before it is measured, in pixels. */
+/** Estimated row height in pixels, before it is measured. */
 const ROW_HEIGHT = 41;
-/** More rows than these are nothing to be read on paper: some forty pages. */
+/** Maximum number of printed rows, about 40 pages. */
 const MAX_PRINTED = 2_000;
 
 interface Order {
@@ -53,7 +53,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
     <section
       className={isLong ? 'table-scroll tall' : 'table-scroll'}
       ref={scroller}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable with the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling must be possible with the keyboard
       tabIndex={0}
       aria-label={caption}
     >
@@ -78,7 +78,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
               <tr
                 key={keyOf(row)}
                 aria-rowindex={index + 2}
-                // Rows are as high as what is in them.
+                // Row heights depend on their content.
                 ref={isVirtual ? virtual.measureElement : undefined}
                 data-index={index}
               >
@@ -95,7 +95,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
       </table>
       {sorted.length > MAX_PRINTED && (
         <p className="table-cut">
-          The first {formatNumber(MAX_PRINTED)} of {formatNumber(sorted.length)} rows.
+          Showing the first {formatNumber(MAX_PRINTED)} of {formatNumber(sorted.length)} rows.
         </p>
       )}
     </section>
@@ -134,7 +134,7 @@ function Spacer({ height, span }: { readonly height: number; readonly span: numb
   );
 }
 
-/** Numbers begin with the greatest, words with A; a third press gives the order of the answer back. */
+/** Numbers start in descending order, text in ascending order; the third click restores the original order. */
 function nextOrder(order: Order | null, column: number, isNumber = false): Order | null {
   if (order?.column !== column) return { column, isDescending: isNumber };
   return order.isDescending === isNumber ? { column, isDescending: !isNumber } : null;
@@ -147,7 +147,7 @@ function inOrder<Row>(rows: readonly Row[], columns: readonly Column<Row>[], ord
   return rows.toSorted((a, b) => sign * compare(value(a), value(b)));
 }
 
-/** What is unknown comes before everything that is known. */
+/** Unknown values sort before all known values. */
 function compare(a: string | number | null, b: string | number | null): number {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? -1 : 1;

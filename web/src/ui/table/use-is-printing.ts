@@ -1,4 +1,4 @@
-// Whether the page is being put on paper, where nothing scrolls.
+// Whether the page is being printed.
 import { useSyncExternalStore } from 'react';
 
 const print = matchMedia('print');

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it.
+// Switches between the light, dark and system theme.
 import { setTheme, type Theme, useTheme } from './theme.ts';
 
 const NEXT: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
@@ -9,7 +9,7 @@ export function ThemeSwitch() {
   return (
     <button className="button" type="button" onClick={() => setTheme(NEXT[theme])} title={`Theme: ${theme}`}>
       <span aria-hidden="true">{SIGNS[theme]}</span>
-      <span className="hidden-text">{`Theme: ${theme}. Change to ${NEXT[theme]}`}</span>
+      <span className="hidden-text">{`Theme: ${theme}. Switch to ${NEXT[theme]}`}</span>
     </button>
   );
 }

@@ -1,31 +1,28 @@
-// Light or dark: the system's choice, or the reader's own, kept in the browser. public/theme.js has set it before the
-// first paint; the styles know only what is shown.
+// The theme: light, dark or that of the system. public/theme.js sets it before the first paint; styles use only
+// `data-theme`.
 import { useSyncExternalStore } from 'react';
+import { storedValue } from '../stored-value.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-const PLACE = 'strata-theme';
+const stored = storedValue('strata-theme');
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const print = matchMedia('print');
 const listeners = new Set<() => void>();
-let chosen = storedTheme();
 
-function storedTheme(): Theme {
-  try {
-    const theme = localStorage.getItem(PLACE);
-    return theme === 'light' || theme === 'dark' ? theme : 'system';
-  } catch {
-    return 'system';
-  }
+function chosenTheme(): Theme {
+  const theme = stored.get();
+  return theme === 'light' || theme === 'dark' ? theme : 'system';
 }
 
-/** What is to be seen now; paper is light. */
+/** The displayed theme; print is always light. */
 function shownTheme(): 'light' | 'dark' {
   if (print.matches) return 'light';
+  const chosen = chosenTheme();
   return chosen === 'system' ? (dark.matches ? 'dark' : 'light') : chosen;
 }
 
-function show(): void {
+function apply(): void {
   document.documentElement.dataset.theme = shownTheme();
   for (const listener of listeners) listener();
 }
@@ -35,29 +32,16 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-for (const medium of [dark, print]) medium.addEventListener('change', show);
-// Chosen in another tab.
-window.addEventListener('storage', ({ key }) => {
-  if (key !== PLACE && key !== null) return;
-  chosen = storedTheme();
-  show();
-});
+for (const medium of [dark, print]) medium.addEventListener('change', apply);
+stored.subscribe(apply);
 
-// An older theme.js may still be in the browser's cache.
-show();
+// The browser cache may contain an older theme.js.
+apply();
 
-export function setTheme(theme: Theme): void {
-  chosen = theme;
-  try {
-    localStorage.setItem(PLACE, theme);
-  } catch {
-    // Kept for this page only.
-  }
-  show();
-}
+export const setTheme = (theme: Theme): void => stored.set(theme);
 
 export function useTheme(): { readonly theme: Theme; readonly shown: 'light' | 'dark' } {
-  const theme = useSyncExternalStore(subscribe, () => chosen);
+  const theme = useSyncExternalStore(subscribe, chosenTheme);
   const shown = useSyncExternalStore(subscribe, shownTheme);
   return { theme, shown };
 }

@@ -1,4 +1,4 @@
-// Advisories that concern a domain: those that its versions are affected by, and those that may or may not concern it.
+// The advisories of a domain: those that affect its observed versions, and those that possibly affect it.
 
 import type { Affected, StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import { Card } from '../../../ui/card/card.tsx';
 import { formatDay, formatNumber, formatShare } from '../../../ui/formats.ts';
 import { Empty } from '../../../ui/states.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
+import { REASONS, SEVERITIES } from '../../advisories/labels.ts';
 import { Answer } from '../../answer/answer.tsx';
 import { offsetOf, Pager } from '../../answer/pager.tsx';
 import { Source } from '../../answer/source.tsx';
@@ -15,16 +16,6 @@ import { useStack } from '../../answer/use-stack.ts';
 const PAGE = 100;
 
 type Body = StackPaths['/stack/v1/enrichment/affected']['body'];
-
-const REASONS: Readonly<Record<Affected['reason'], string>> = {
-  in_range: 'the version seen is affected',
-  no_version: 'no version is shown',
-  no_range: 'no range to compare with',
-  condition: 'depends on how it is set up',
-  backport: 'may be mended by the distribution',
-};
-
-const RANKS: Readonly<Record<string, number>> = { low: 1, medium: 2, high: 3, critical: 4 };
 
 const COLUMNS: readonly Column<Affected>[] = [
   {
@@ -42,7 +33,7 @@ const COLUMNS: readonly Column<Affected>[] = [
   },
   {
     name: 'Severity',
-    value: ({ severity }) => (severity === null ? null : (RANKS[severity] ?? null)),
+    value: ({ severity }) => (severity === null ? null : -SEVERITIES.indexOf(severity)),
     cell: ({ severity }) => (severity === null ? '–' : <Severity level={severity} />),
   },
   { name: 'CVSS', isNumber: true, value: ({ cvss }) => cvss, cell: ({ cvss }) => formatNumber(cvss) },
@@ -60,7 +51,7 @@ const COLUMNS: readonly Column<Affected>[] = [
     ),
   },
   {
-    name: 'Why',
+    name: 'Reason',
     value: ({ reason }) => reason,
     cell: ({ reason, version_range }) => (
       <>
@@ -76,7 +67,7 @@ const COLUMNS: readonly Column<Affected>[] = [
   },
 ];
 
-/** Small ones are not nothing. */
+/** Probabilities that would round to 0 are shown as `< 0.1%`. */
 const formatProbability = (epss: number | null) =>
   epss !== null && epss > 0 && epss < 0.0005 ? `< ${formatShare(0.001)}` : formatShare(epss);
 
@@ -98,7 +89,7 @@ export function DomainAdvisories({ domain, search }: AdvisoriesProps) {
       <Answer query={query} lines={8}>
         {(body) => (
           <>
-            <Affecting domain={domain} body={body} />
+            <AdvisoryLists domain={domain} body={body} />
             <Pager offset={offset} limit={PAGE} rows={body} search={search} />
           </>
         )}
@@ -107,39 +98,39 @@ export function DomainAdvisories({ domain, search }: AdvisoriesProps) {
   );
 }
 
-function Affecting({ domain, body }: { readonly domain: string; readonly body: Body }) {
+function AdvisoryLists({ domain, body }: { readonly domain: string; readonly body: Body }) {
   const { affected, known } = body;
-  if (!known.advisories) return <Empty>No source of advisories has been read yet, so nothing is known.</Empty>;
-  if (affected.length === 0) return <Empty>No advisory concerns what this domain shows.</Empty>;
+  if (!known.advisories) return <Empty>No advisory source has been synchronized yet.</Empty>;
+  if (affected.length === 0) return <Empty>No known advisories affect this domain.</Empty>;
   const certain = affected.filter(({ match }) => match === 'version');
-  // A count of one page would read as one of all.
+  // The count is shown only if all rows are on this page.
   const counted = (name: string, rows: readonly Affected[]) =>
     affected.length === body.total ? `${name} (${formatNumber(rows.length)})` : name;
   const possible = affected.filter(({ match }) => match === 'product');
   return (
     <>
       {certain.length > 0 && (
-        <Part name={counted('Affected', certain)} rows={certain} domain={domain}>
-          A version was seen that lies in the range of these.
-        </Part>
+        <AdvisoryList name={counted('Affected', certain)} rows={certain} domain={domain}>
+          The observed version is in the affected range.
+        </AdvisoryList>
       )}
       {possible.length > 0 && (
-        <Part name={counted('May concern it', possible)} rows={possible} domain={domain}>
-          The product is in use; whether its version is affected cannot be said from outside.
-        </Part>
+        <AdvisoryList name={counted('Possibly affected', possible)} rows={possible} domain={domain}>
+          The product is in use, but it is unknown whether its version is affected.
+        </AdvisoryList>
       )}
     </>
   );
 }
 
-interface PartProps {
+interface AdvisoryListProps {
   readonly name: string;
   readonly domain: string;
   readonly rows: readonly Affected[];
   readonly children: string;
 }
 
-function Part({ name, domain, rows, children }: PartProps) {
+function AdvisoryList({ name, domain, rows, children }: AdvisoryListProps) {
   return (
     <section className="domain-part">
       <h3>{name}</h3>

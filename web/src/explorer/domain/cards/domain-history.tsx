@@ -1,4 +1,4 @@
-// The whole history of a domain: every transition, page by page, of all categories or of one.
+// The complete, paginated history of a domain, for all categories or one.
 import type { Service } from '@strata/client';
 import { useNavigate } from '@tanstack/react-router';
 import { Card } from '../../../ui/card/card.tsx';
@@ -39,9 +39,7 @@ export function DomainHistory({ domain, search }: HistoryProps) {
                 </p>
               )}
               {changes.length === 0 && all > 0 ? (
-                <Empty>
-                  {total === 0 ? 'Nothing has changed in this category.' : 'The list ends before this page.'}
-                </Empty>
+                <Empty>{total === 0 ? 'No changes in this category.' : 'This page is past the end of the list.'}</Empty>
               ) : (
                 <Timeline changes={changes} />
               )}
@@ -55,7 +53,7 @@ export function DomainHistory({ domain, search }: HistoryProps) {
 }
 
 interface CategoryFilterProps {
-  /** Of all categories in which anything has changed; undefined while nobody knows. */
+  /** Changes by category, without categories that have none; undefined while loading. */
   readonly counts: readonly { readonly category: Service['category']; readonly changes: number }[] | undefined;
   readonly chosen: Service['category'] | undefined;
 }

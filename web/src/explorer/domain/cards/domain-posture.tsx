@@ -1,44 +1,44 @@
-// How a domain protects its mail and its visitors: the grade, what it is made of, and what its owner can do.
+// The security posture of a domain: grade, factors, and advice for its owner.
 import { Link } from '@tanstack/react-router';
 import { Badge, Grade, type Tone } from '../../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../../ui/card/card.tsx';
 import { formatNumber, formatShare } from '../../../ui/formats.ts';
 import { Source } from '../../answer/source.tsx';
 import type { Factor, ProfileAnswer } from '../profile.ts';
-import { Parts } from './field-list.tsx';
+import { FieldList } from './field-list.tsx';
 
 const NAMES: Readonly<Record<Factor['factor'], readonly [string, string]>> = {
-  spf: ['SPF', 'whether others can send in the domain’s name'],
-  dmarc: ['DMARC', 'what receivers do about forged mail'],
-  dkim: ['DKIM', 'keys that sign the mail; told and not scored'],
-  dnssec: ['DNSSEC', 'whether DNS answers can be forged'],
-  caa: ['CAA', 'who may issue certificates'],
-  mta_sts: ['MTA-STS', 'whether mail to the domain can be sent in the clear'],
-  tls_rpt: ['TLS-RPT', 'whether the owner hears of that'],
-  bimi: ['BIMI', 'a logo beside the mail; told and not scored'],
-  tls: ['TLS', 'the site’s certificate and protocol'],
-  hsts: ['HSTS', 'whether visitors can be kept on HTTP'],
-  headers: ['Security headers', 'what the page keeps browsers from'],
-  security_txt: ['security.txt', 'whether a finder of holes knows whom to tell'],
+  spf: ['SPF', 'which hosts may send mail for the domain'],
+  dmarc: ['DMARC', 'how receivers treat mail that fails authentication'],
+  dkim: ['DKIM', 'keys that sign outgoing mail; reported, not scored'],
+  dnssec: ['DNSSEC', 'whether DNS answers are signed'],
+  caa: ['CAA', 'which authorities may issue certificates'],
+  mta_sts: ['MTA-STS', 'whether mail to the domain must be delivered over TLS'],
+  tls_rpt: ['TLS-RPT', 'reports about failed TLS delivery of mail'],
+  bimi: ['BIMI', 'a brand logo displayed with mail; reported, not scored'],
+  tls: ['TLS', 'certificate and protocol of the website'],
+  hsts: ['HSTS', 'whether browsers use HTTPS only'],
+  headers: ['Security headers', 'HTTP security headers of the home page'],
+  security_txt: ['security.txt', 'a contact for vulnerability reports'],
 };
 
 const FINDINGS: Readonly<Record<Factor['finding'], readonly [string, Tone]>> = {
-  pass: ['✓ in order', 'good'],
-  partial: ['◐ in part', 'warn'],
+  pass: ['✓ pass', 'good'],
+  partial: ['◐ partial', 'warn'],
   fail: ['✗ missing', 'bad'],
   unmeasured: ['? not measured', 'plain'],
 };
 
 export function DomainPosture({ host, answer }: { readonly host: string; readonly answer: ProfileAnswer }) {
   const { security } = answer.body;
-  // What would gain most comes first: that is what an owner reads for.
+  // Sorted by lost points: the most effective improvement comes first.
   const factors = security.factors.toSorted((a, b) => lost(b) - lost(a) || b.weight - a.weight);
   const points = security.factors.reduce((sum, factor) => sum + factor.points, 0);
   const possible = security.factors.reduce((sum, factor) => sum + factor.possible, 0);
   return (
     <Card
       title="Posture"
-      actions={<Link to="/security">All domains’ scorecard</Link>}
+      actions={<Link to="/security">Scorecard of all domains</Link>}
       foot={<Source path="/stack/v1/domains/{domain}" input={{ path: { domain: host } }} answer={answer} />}
     >
       <Figures>
@@ -48,19 +48,19 @@ export function DomainPosture({ host, answer }: { readonly host: string; readonl
         <Figure name="Score" note={`${formatNumber(points)} of ${formatNumber(possible)} points`}>
           {formatNumber(security.score)}
         </Figure>
-        <Figure name="Measured" note={`score version ${security.score_version}`}>
+        <Figure name="Coverage" note={`score version ${security.score_version}`}>
           {formatShare(security.coverage)}
         </Figure>
       </Figures>
       {security.score === null && (
         <p className="small soft factors-note">
-          Too little could be measured by the last look for a score. What was not measured counts neither way.
+          The last scan measured too few factors for a score. Unmeasured factors are not counted.
         </p>
       )}
       <ol className="factors">
         {factors.map((factor) => (
           <li key={factor.factor}>
-            <FactorRow factor={factor} parts={security[factor.factor]} />
+            <FactorRow factor={factor} fields={security[factor.factor]} />
           </li>
         ))}
       </ol>
@@ -70,7 +70,7 @@ export function DomainPosture({ host, answer }: { readonly host: string; readonl
 
 const lost = ({ possible, points }: Factor) => possible - points;
 
-function FactorRow({ factor, parts }: { readonly factor: Factor; readonly parts: object }) {
+function FactorRow({ factor, fields }: { readonly factor: Factor; readonly fields: object }) {
   const [name, about] = NAMES[factor.factor];
   const [finding, tone] = FINDINGS[factor.finding];
   const isWeak = factor.finding === 'fail' && !/\.missing$|\.unsigned$|\.no-/.test(factor.id);
@@ -78,7 +78,7 @@ function FactorRow({ factor, parts }: { readonly factor: Factor; readonly parts:
     <>
       <div className="factor-head">
         <h3>{name}</h3>
-        <Badge tone={tone}>{isWeak ? '✗ not in order' : finding}</Badge>
+        <Badge tone={tone}>{isWeak ? '✗ fail' : finding}</Badge>
         <Points factor={factor} />
       </div>
       <p className="small soft">{about}</p>
@@ -90,18 +90,18 @@ function FactorRow({ factor, parts }: { readonly factor: Factor; readonly parts:
       )}
       <details>
         <summary>
-          What was read<span className="hidden-text"> of {name}</span>
+          Measured values<span className="hidden-text"> of {name}</span>
         </summary>
         <p className="small soft">
           Finding <code>{factor.id}</code>
           {factor.issues.length > 1 && (
             <>
               {' '}
-              with <code>{factor.issues.slice(1).join(', ')}</code>
+              and <code>{factor.issues.slice(1).join(', ')}</code>
             </>
           )}
         </p>
-        <Parts value={parts} />
+        <FieldList value={fields} />
       </details>
     </>
   );

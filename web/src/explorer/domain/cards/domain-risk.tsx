@@ -1,4 +1,4 @@
-// The risk of a domain: what may be attacked, and on how few others it depends.
+// The risk of a domain: security and vendor concentration.
 import type { RiskFactor } from '@strata/client';
 import { Badge, type Tone } from '../../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../../ui/card/card.tsx';
@@ -10,7 +10,7 @@ import { useStack } from '../../answer/use-stack.ts';
 
 const TONES: Readonly<Record<string, Tone>> = { low: 'good', medium: 'warn', high: 'bad', critical: 'bad' };
 
-/** From 0, nothing found, to 100; a level in words beside it. */
+/** The level of a risk score. */
 export function RiskLevel({ level }: { readonly level: string | null }) {
   return <Badge tone={TONES[level ?? ''] ?? 'plain'}>{level ?? 'not measured'}</Badge>;
 }
@@ -27,17 +27,17 @@ export function DomainRisk({ domain }: { readonly domain: string }) {
         {({ score, level, security, vendor_concentration, method }) => (
           <>
             <Figures>
-              <Score name="All in all" score={score} level={level} />
+              <Score name="Overall" score={score} level={level} />
               <Score name="Security" score={security.score} level={security.level} />
               <Score
-                name="Dependence on vendors"
+                name="Vendor concentration"
                 score={vendor_concentration.score}
                 level={vendor_concentration.level}
               />
             </Figures>
             <Factors name="Security" factors={security.factors} />
-            <Factors name="Dependence on vendors" factors={vendor_concentration.factors} />
-            <p className="small soft">{method} 0 is no risk found, 100 the greatest.</p>
+            <Factors name="Vendor concentration" factors={vendor_concentration.factors} />
+            <p className="small soft">{method} 0 is the lowest risk, 100 the highest.</p>
           </>
         )}
       </Answer>

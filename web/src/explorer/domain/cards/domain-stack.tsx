@@ -1,4 +1,4 @@
-// What a domain runs, category by category, each claim with the sentence that bears it and the evidence on demand.
+// The services of a domain by category, each with an explanation and its evidence.
 import type { Service } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge, Confidence } from '../../../ui/badge.tsx';
@@ -15,13 +15,13 @@ export function DomainStack({ host, answer }: { readonly host: string; readonly 
       title="Stack"
       foot={<Source path="/stack/v1/domains/{domain}" input={{ path: { domain: host } }} answer={answer} />}
     >
-      {services.length === 0 && <Empty>No provider was recognised.</Empty>}
+      {services.length === 0 && <Empty>No providers were detected.</Empty>}
       {CATEGORIES.map((category) => {
         const found = services.filter((service) => service.category === category);
         return found.length > 0 && <Category key={category} name={category} services={found} />;
       })}
       <Unmeasured roles={roles} />
-      <p className="small soft">Read with the rules of version {rulebook}.</p>
+      <p className="small soft">Rulebook version: {rulebook}.</p>
     </Card>
   );
 }
@@ -38,7 +38,7 @@ function Category({ name, services }: { readonly name: string; readonly services
       <ul>
         {services.map((service) => (
           <li key={`${service.role} ${service.provider_id}`} className="domain-service">
-            <Claim service={service} />
+            <ServiceEntry service={service} />
           </li>
         ))}
       </ul>
@@ -46,7 +46,7 @@ function Category({ name, services }: { readonly name: string; readonly services
   );
 }
 
-function Claim({ service }: { readonly service: Service }) {
+function ServiceEntry({ service }: { readonly service: Service }) {
   const { provider, provider_id, version, platform, kinds, evidence } = service;
   return (
     <>
@@ -91,14 +91,14 @@ function Claim({ service }: { readonly service: Service }) {
   );
 }
 
-/** Says where nothing is claimed because nothing could be looked up. */
+/** Lists the roles that could not be measured. */
 function Unmeasured({ roles }: { readonly roles: Profile['roles'] }) {
-  const open = Object.entries(roles).filter(([, status]) => status === 'unmeasured' || status === 'blocked');
-  if (open.length === 0) return null;
+  const unmeasured = Object.entries(roles).filter(([, status]) => status === 'unmeasured' || status === 'blocked');
+  if (unmeasured.length === 0) return null;
   return (
     <p className="small soft">
-      Not measured by the last look:{' '}
-      {open.map(([role, status]) => `${role}${status === 'blocked' ? ' (kept out)' : ''}`).join(', ')}.
+      Not measured in the last scan:{' '}
+      {unmeasured.map(([role, status]) => `${role}${status === 'blocked' ? ' (blocked)' : ''}`).join(', ')}.
     </p>
   );
 }

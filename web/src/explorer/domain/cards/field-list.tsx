@@ -1,27 +1,27 @@
-// Fields of an answer as names and values, whatever they are: for what is looked at rarely and should still be there.
+// A generic list of the fields of an object, for details that need no layout of their own.
 import { formatName, formatNumber, formatTime } from '../../../ui/formats.ts';
 
-/** Every field of an object; what is null is a dash. */
-export function Parts({ value }: { readonly value: object }) {
+/** Every field of an object; null is shown as a dash. */
+export function FieldList({ value }: { readonly value: object }) {
   return (
-    <dl className="parts">
-      {Object.entries(value).map(([name, part]) => (
+    <dl className="field-list">
+      {Object.entries(value).map(([name, field]) => (
         <div key={name}>
           <dt>{formatName(name)}</dt>
-          <dd>{wordOf(part)}</dd>
+          <dd>{textOf(field)}</dd>
         </div>
       ))}
     </dl>
   );
 }
 
-function wordOf(part: unknown): string {
-  if (part === null || part === undefined || part === '') return '–';
-  if (typeof part === 'boolean') return part ? 'yes' : 'no';
-  if (typeof part === 'number') return formatNumber(part);
-  if (typeof part === 'string') return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(part) ? formatTime(part) : part;
-  if (Array.isArray(part)) return part.length === 0 ? 'none' : part.map(wordOf).join('; ');
-  return Object.entries(part as object)
-    .map(([name, inner]) => `${name.replaceAll('_', ' ')} ${wordOf(inner)}`)
+function textOf(field: unknown): string {
+  if (field === null || field === undefined || field === '') return '–';
+  if (typeof field === 'boolean') return field ? 'yes' : 'no';
+  if (typeof field === 'number') return formatNumber(field);
+  if (typeof field === 'string') return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(field) ? formatTime(field) : field;
+  if (Array.isArray(field)) return field.length === 0 ? 'none' : field.map(textOf).join('; ');
+  return Object.entries(field as object)
+    .map(([name, inner]) => `${name.replaceAll('_', ' ')} ${textOf(inner)}`)
     .join(', ');
 }

@@ -1,4 +1,4 @@
-// Transitions of a domain, drawn as a line through time: the latest above, each day once.
+// The transitions of a domain as a timeline, latest first, grouped by day.
 import type { Change } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge } from '../../../ui/badge.tsx';
@@ -9,19 +9,19 @@ import { Answer } from '../../answer/answer.tsx';
 import { Source } from '../../answer/source.tsx';
 import { useStack } from '../../answer/use-stack.ts';
 
-/** Of one page of a history; the latest ones are from the same answer. */
+/** Changes per page of the history; the latest changes come from the same answer. */
 export const CHANGES_PAGE = 100;
 const LATEST = 5;
 
-/** What happened, with a sign that needs no colour. */
+/** A sign, so that the kind is recognizable without colour, and a verb. */
 const KINDS: Readonly<Record<Change['type'], readonly [string, string]>> = {
-  added: ['+', 'began to use'],
-  removed: ['−', 'no longer uses'],
-  migrated: ['→', 'moved'],
-  reclassified: ['≈', 'is now read as'],
+  added: ['+', 'added'],
+  removed: ['−', 'removed'],
+  migrated: ['→', 'migrated'],
+  reclassified: ['≈', 'reclassified'],
 };
 
-/** The last few, and the way to all of them. */
+/** The latest changes, with a link to the complete history. */
 export function LatestChanges({ domain, link }: { readonly domain: string; readonly link: string }) {
   const input = { path: { domain }, query: { limit: CHANGES_PAGE, offset: 0 } };
   const query = useStack('/stack/v1/domains/{domain}/changes', input);
@@ -37,7 +37,7 @@ export function LatestChanges({ domain, link }: { readonly domain: string; reado
             {total > 0 && (
               <p className="domain-more">
                 <Link to="/domain/$domain" params={{ domain: link }} search={{ tab: 'history' }} resetScroll={false}>
-                  {total === 1 ? 'The history' : `All ${formatNumber(total)} changes`}
+                  {total === 1 ? 'View history' : `View all ${formatNumber(total)} changes`}
                 </Link>
               </p>
             )}
@@ -49,7 +49,7 @@ export function LatestChanges({ domain, link }: { readonly domain: string; reado
 }
 
 export function Timeline({ changes }: { readonly changes: readonly Change[] }) {
-  if (changes.length === 0) return <Empty>Nothing has changed since the first look.</Empty>;
+  if (changes.length === 0) return <Empty>No changes since the first scan.</Empty>;
   const days = Map.groupBy(changes, ({ at }) => at.slice(0, 10));
   return (
     <ol className="timeline">
@@ -82,18 +82,18 @@ function Transition({ change }: { readonly change: Change }) {
           {change.type === 'migrated' || change.type === 'reclassified' ? (
             <>
               <span className="hidden-text">from </span>
-              <Party name={change.from} id={change.from_id} /> <span aria-hidden="true">→</span>
-              <span className="hidden-text"> to </span> <Party name={change.to} id={change.to_id} />
+              <ProviderName name={change.from} id={change.from_id} /> <span aria-hidden="true">→</span>
+              <span className="hidden-text"> to </span> <ProviderName name={change.to} id={change.to_id} />
             </>
           ) : (
-            <Party name={change.to ?? change.from} id={change.to_id ?? change.from_id} />
+            <ProviderName name={change.to ?? change.from} id={change.to_id ?? change.from_id} />
           )}
         </p>
         <p className="small soft transition-notes">
           <Badge tone={change.importance === 'high' ? 'accent' : 'plain'}>{change.importance} importance</Badge>
           <span>{change.confidence} confidence</span>
           <span>
-            seen <time dateTime={change.at}>{formatTime(change.at)}</time>
+            first observed <time dateTime={change.at}>{formatTime(change.at)}</time>
           </span>
           <span>
             confirmed <time dateTime={change.confirmed_at}>{formatTime(change.confirmed_at)}</time>
@@ -104,8 +104,8 @@ function Transition({ change }: { readonly change: Change }) {
   );
 }
 
-function Party({ name, id }: { readonly name: string | null; readonly id: string | null }) {
-  if (name === null) return <span className="soft">nobody known</span>;
+function ProviderName({ name, id }: { readonly name: string | null; readonly id: string | null }) {
+  if (name === null) return <span className="soft">unknown provider</span>;
   if (id === null) return <strong>{name}</strong>;
   return (
     <Link to="/provider/$provider" params={{ provider: id }}>

@@ -1,4 +1,4 @@
-// What the domains of a provider use besides it, and whether that is more than chance.
+// Co-adoption: other providers that the domains of a provider use, and how strong the association is.
 import type { StackPaths } from '@strata/client';
 import { Card } from '../../ui/card/card.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
@@ -11,17 +11,17 @@ import { ProviderLink } from '../market/links.tsx';
 import { CountLink } from '../search/search-links.tsx';
 import { ADOPTION } from './adoption.tsx';
 
-type Companion = StackPaths[typeof ADOPTION]['body']['co_adoption'][number];
+type CoAdoptedProvider = StackPaths[typeof ADOPTION]['body']['co_adoption'][number];
 
-const columnsOf = (own: string): readonly Column<Companion>[] => [
+const columnsOf = (own: string): readonly Column<CoAdoptedProvider>[] => [
   {
     name: 'Provider',
     cell: ({ provider, provider_id }) => <ProviderLink id={provider_id} name={provider} />,
     value: ({ provider }) => provider,
   },
-  { name: 'In words', cell: ({ lift }) => inWords(lift) },
+  { name: 'Association', cell: ({ lift }) => associationOf(lift) },
   {
-    name: 'Common',
+    name: 'Shared domains',
     isNumber: true,
     cell: ({ provider_id, domains }) => <CountLink count={domains} of={{ provider: own, with: provider_id }} />,
     value: ({ domains }) => domains,
@@ -30,15 +30,15 @@ const columnsOf = (own: string): readonly Column<Companion>[] => [
   { name: 'Lift', isNumber: true, cell: ({ lift }) => lift.toFixed(2), value: ({ lift }) => lift },
 ];
 
-/** Between 0.9 and 1.1 a lift says nothing. */
-function inWords(lift: number): string {
-  if (lift >= 2) return 'Much more often together than chance';
-  if (lift > 1.1) return 'More often together than chance';
-  if (lift >= 0.9) return 'About as often as chance';
-  return lift > 0.5 ? 'Less often together than chance' : 'Much less often together than chance';
+/** A lift between 0.9 and 1.1 is not significant. */
+function associationOf(lift: number): string {
+  if (lift >= 2) return 'Strong positive';
+  if (lift > 1.1) return 'Positive';
+  if (lift >= 0.9) return 'None';
+  return lift > 0.5 ? 'Negative' : 'Strong negative';
 }
 
-export function Company({ provider }: { readonly provider: string }) {
+export function CoAdoption({ provider }: { readonly provider: string }) {
   const input = { path: { tool: provider } };
   const query = useStack(ADOPTION, input);
   return (
@@ -46,19 +46,20 @@ export function Company({ provider }: { readonly provider: string }) {
       <Answer query={query} lines={10}>
         {({ tool, provider_id: id, domains, co_adoption }) =>
           co_adoption.length === 0 ? (
-            <Empty>No other provider has 20 domains in common with it.</Empty>
+            <Empty>No other provider shares at least 20 domains with it.</Empty>
           ) : (
             <>
               <DataTable
                 caption={`Providers used together with ${tool}`}
                 columns={columnsOf(id)}
                 rows={co_adoption}
-                keyOf={({ provider_id }: Companion) => provider_id}
+                keyOf={({ provider_id }: CoAdoptedProvider) => provider_id}
               />
               <p className="small soft provider-note">
-                Common: how many of the {formatNumber(domains)} domains of {tool} use both. Jaccard: those among all
-                domains that use either. Lift: how many times as often as if the two had nothing to do with each other.
-                Only providers with at least 20 common domains; brands of the same owner are left out.
+                Shared domains: those of the {formatNumber(domains)} domains of {tool} that use both. Jaccard: shared
+                domains divided by the domains that use either. Lift: observed co-occurrence divided by that expected if
+                both were independent. Providers with fewer than 20 shared domains and brands of the same owner are
+                excluded.
               </p>
             </>
           )

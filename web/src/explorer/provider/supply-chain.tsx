@@ -1,4 +1,4 @@
-// How much rests on a provider: who depends on it alone, and what its domains depend on besides.
+// The supply chain of a provider: domains that depend on it, and providers used together with it.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge, type Tone } from '../../ui/badge.tsx';
@@ -19,14 +19,14 @@ type Neighbour = Body['upstream'][number];
 
 const TONES: Readonly<Record<Body['risk_level'], Tone>> = { low: 'good', medium: 'warn', high: 'bad', critical: 'bad' };
 
-export function Dependence({ provider }: { readonly provider: string }) {
+export function SupplyChain({ provider }: { readonly provider: string }) {
   const input = { path: { provider } };
   const query = useStack(PATH, input);
   return (
     <Answer query={query} lines={12}>
       {(body, answer) => (
         <>
-          <Card title="If it failed" foot={<Source path={PATH} input={input} answer={answer} />}>
+          <Card title="Impact of an outage" foot={<Source path={PATH} input={input} answer={answer} />}>
             <p className="market-verdict">
               <Badge tone={TONES[body.risk_level]}>{body.risk_level} concentration risk</Badge>
             </p>
@@ -36,7 +36,7 @@ export function Dependence({ provider }: { readonly provider: string }) {
                   {formatNumber(body.dependent_domains)}
                 </Link>
               </Figure>
-              <Figure name="With nobody else" note="in at least one category; counted, not listed">
+              <Figure name="Sole-source domains" note="no other provider in at least one category">
                 {formatNumber(body.sole_source_domains)}
               </Figure>
               {Object.entries(body.share_by_category).map(([category, share]) => (
@@ -47,7 +47,7 @@ export function Dependence({ provider }: { readonly provider: string }) {
                 </Figure>
               ))}
             </Figures>
-            <h3 className="provider-reasons-head">Why</h3>
+            <h3 className="provider-reasons-head">Reasons</h3>
             <ul className="provider-reasons">
               {body.reasons.map((reason) => (
                 <li key={reason}>{reason}</li>
@@ -56,15 +56,15 @@ export function Dependence({ provider }: { readonly provider: string }) {
           </Card>
           <Neighbours
             own={body.provider_id}
-            title="Its domains also rest on"
-            of={`Of the domains of ${body.provider}`}
+            title="Providers its domains also depend on"
+            of={`of the domains of ${body.provider}`}
             rows={body.upstream}
             definition={body.definition}
           />
           <Neighbours
             own={body.provider_id}
-            title="Whose domains rest on it too"
-            of="Of their own domains"
+            title="Providers whose domains depend on it"
+            of="of their own domains"
             rows={body.downstream}
             definition={body.definition}
           />
@@ -80,10 +80,10 @@ function hhiOf({ hhi_by_category }: Body, category: string): string {
 }
 
 interface NeighboursProps {
-  /** Id of the provider whose page it is. */
+  /** Id of the provider of the page. */
   readonly own: string;
   readonly title: string;
-  /** What the shares are of. */
+  /** The reference of the shares. */
   readonly of: string;
   readonly rows: readonly Neighbour[];
   readonly definition: string;
@@ -97,7 +97,7 @@ function Neighbours({ own, title, of, rows, definition }: NeighboursProps) {
       value: (row) => row.provider,
     },
     {
-      name: 'Common',
+      name: 'Shared domains',
       isNumber: true,
       cell: ({ provider_id, domains }) => <CountLink count={domains} of={{ provider: own, with: provider_id }} />,
       value: ({ domains }) => domains,
@@ -107,12 +107,12 @@ function Neighbours({ own, title, of, rows, definition }: NeighboursProps) {
   return (
     <Card title={title} width="half">
       {rows.length === 0 ? (
-        <Empty>Nobody has enough domains in common with it.</Empty>
+        <Empty>No provider shares enough domains with it.</Empty>
       ) : (
         <DataTable caption={title} columns={columns} rows={rows} keyOf={({ provider_id }: Neighbour) => provider_id} />
       )}
       <p className="small soft provider-note">
-        Share: {of.charAt(0).toLowerCase() + of.slice(1)}. {definition}
+        Share: {of}. {definition}
       </p>
     </Card>
   );

@@ -1,4 +1,4 @@
-// Who is compared: names in the address, one more or one less in place, and the table that they are the columns of.
+// The comparison: its names are in the URL, and the table has a column for each.
 import type { StackAnswer, StackProblem } from '@strata/client';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -10,30 +10,30 @@ import { hostOf } from '../domain/host-of.ts';
 import { withChanges } from '../search/search-params.ts';
 
 export type Compared = 'domains' | 'providers';
-/** More columns than these nobody can hold beside each other. */
+/** Maximum number of columns. */
 export const MAX = 5;
 
-/** The names of an address, each once. */
+/** The distinct names in a comma-separated list. */
 export function namesOf(text = ''): readonly string[] {
   const names = text.split(',').flatMap((name) => name.trim() || []);
   return [...new Set(names)].slice(0, MAX);
 }
 
-const WORDS = {
-  domains: { one: 'domain', example: 'example.com', what: 'their stacks, postures and risks' },
+const LABELS = {
+  domains: { one: 'domain', example: 'example.com', what: 'their stacks, security postures and risks' },
   providers: { one: 'provider', example: 'Google Workspace', what: 'their domains, shares, gains and losses' },
 } as const;
 
-/** The form for one more, and what is still missing. */
+/** The form to add a name, and a hint while there are fewer than two. */
 export function AddName({ kind, names }: { readonly kind: Compared; readonly names: readonly string[] }) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
   const navigate = useNavigate({ from: '/compare' });
-  const { one, example, what } = WORDS[kind];
+  const { one, example, what } = LABELS[kind];
   const add = () => {
     const added = kind === 'domains' ? namesOf(text).map(hostOf) : namesOf(text);
     const bad = kind === 'domains' ? added.find((name) => !/^[^\s.]+(?:\.[^\s.]+)+$/.test(name)) : undefined;
-    setProblem(bad === undefined ? null : `“${bad}” is no domain name; one looks like ${example}.`);
+    setProblem(bad === undefined ? null : `“${bad}” is not a valid domain name. Example: ${example}`);
     if (bad !== undefined) return;
     const next = namesOf([...names, ...added].join(','));
     setText('');
@@ -73,10 +73,9 @@ export function AddName({ kind, names }: { readonly kind: Compared; readonly nam
         </form>
       )}
       {names.length < 2 && (
-        <Notice title={names.length === 0 ? `Which ${kind}?` : 'One more'}>
+        <Notice title={names.length === 0 ? `Choose ${kind} to compare` : `Add another ${one}`}>
           <p>
-            Add {names.length === 0 ? `two ${kind}` : `another ${one}`} to see {what} side by side. Each costs one
-            request.
+            Add {names.length === 0 ? `two ${kind}` : `another ${one}`} to compare {what}. Each uses one request.
           </p>
         </Notice>
       )}
@@ -84,11 +83,11 @@ export function AddName({ kind, names }: { readonly kind: Compared; readonly nam
   );
 }
 
-/** One row: what stands in each column, and as a word, whether two columns differ. */
+/** One row of the comparison. */
 export interface Row<B> {
   readonly name: ReactNode;
   readonly key: string;
-  /** What is compared; null where it is not known, which differs from nothing. */
+  /** The compared value; null if unknown, which is never different. */
   readonly value: (body: B) => string | number | null;
   readonly cell: (body: B, all: readonly B[]) => ReactNode;
 }
@@ -99,19 +98,21 @@ interface TableProps<B> {
   readonly queries: readonly UseQueryResult<StackAnswer<B>, StackProblem>[];
   readonly rows: readonly Row<B>[];
   readonly search: Readonly<Record<string, string>>;
-  /** The head of a column whose answer is there. */
+  /** The header of a column whose answer has arrived. */
   readonly head: (body: B) => ReactNode;
 }
 
-/** The comparison. Where columns differ the row says so in words. */
-export function ComparedTable<B>({ kind, names, queries, rows, search, head }: TableProps<B>) {
+/** The comparison table. Rows whose columns differ are labelled. */
+export function ComparisonTable<B>({ kind, names, queries, rows, search, head }: TableProps<B>) {
   const bodies = queries.flatMap(({ data }) => (data ? [data.body] : []));
   const refusal = queries.find(({ error }) => error?.status === 401 || error?.code === 'quota_exceeded')?.error;
   if (refusal && bodies.length === 0) return <Problem problem={refusal} />;
-  const isOnly = search.only === 'differences';
-  const shown = rows.map((row) => ({ row, differs: differs(row, bodies) })).filter((row) => row.differs || !isOnly);
+  const onlyDifferences = search.only === 'differences';
+  const shown = rows
+    .map((row) => ({ row, differs: differs(row, bodies) }))
+    .filter((row) => row.differs || !onlyDifferences);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways has to be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: horizontal scrolling must be possible with the keyboard
     <section className="table-scroll" tabIndex={0} aria-label={`Comparison of ${names.join(', ')}`}>
       <table className="compare">
         <thead>
@@ -156,14 +157,14 @@ interface HeadProps<B> {
 }
 
 function Head<B>({ kind, name, names, search, query, head }: HeadProps<B>) {
-  const others = names.filter((other) => other !== name).join(',');
+  const remaining = names.filter((other) => other !== name).join(',');
   return (
     <div className="compare-head">
       <span>{query?.data ? head(query.data.body) : name}</span>
       <Link
         className="button small"
         to="/compare"
-        search={withChanges(search, { [kind]: others })}
+        search={withChanges(search, { [kind]: remaining })}
         preload={false}
         resetScroll={false}
       >
@@ -176,7 +177,7 @@ function Head<B>({ kind, name, names, search, query, head }: HeadProps<B>) {
           <span className="field-problem">{query.error.detail || query.error.title}</span>
           {query.error.retryAfterSeconds !== null && (
             <button className="button small" type="button" onClick={() => void query.refetch()}>
-              Ask again
+              Retry
             </button>
           )}
         </span>
@@ -200,7 +201,7 @@ export function OnlyDifferences({ search }: { readonly search: Readonly<Record<s
           })
         }
       />
-      Only what differs
+      Show differences only
     </label>
   );
 }

@@ -1,19 +1,19 @@
-// The page's colours for what ECharts would draw in its own.
+// The colours of the page for charts.
 import { useMemo } from 'react';
 import { useTheme } from '../theme/theme.ts';
 import { COLOURS } from './chart-colours.ts';
 
-export interface Ink {
+export interface ChartTheme {
   readonly ink: string;
   readonly soft: string;
   readonly line: string;
   readonly paper: string;
-  /** For what is told apart. */
+  /** For series and nodes. */
   readonly colours: readonly string[];
 }
 
-/** As they are in the theme that is shown now. */
-export function useInk(): Ink {
+/** The colours of the current theme. */
+export function useChartTheme(): ChartTheme {
   const { shown } = useTheme();
   return useMemo(() => {
     const style = getComputedStyle(document.documentElement);

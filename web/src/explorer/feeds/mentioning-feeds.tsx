@@ -1,15 +1,16 @@
-// The feeds that name a domain. Titles are strangers' text.
+// The feeds that mention a domain. Titles are untrusted text.
+import './feeds.css';
 import type { StackPaths } from '@strata/client';
+import { ExternalLink } from '../../ui/external-link.tsx';
 import { formatNumber, formatTime } from '../../ui/formats.ts';
-import { OutsideLink } from '../../ui/outside-link.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 
 type Feed = StackPaths['/stack/v1/feeds/domain/{domain}']['body']['feeds'][number];
 
-export function NamingFeeds({ feeds }: { readonly feeds: readonly Feed[] }) {
+export function MentioningFeeds({ feeds }: { readonly feeds: readonly Feed[] }) {
   return (
     <DataTable
-      caption="Feeds that name the domain"
+      caption="Feeds that mention the domain"
       rows={feeds}
       keyOf={({ url }) => url}
       columns={[
@@ -17,7 +18,7 @@ export function NamingFeeds({ feeds }: { readonly feeds: readonly Feed[] }) {
           name: 'Feed',
           cell: ({ title, site_url, url }) => (
             <>
-              <OutsideLink href={site_url ?? url}>{title ?? 'No title'}</OutsideLink>
+              <ExternalLink href={site_url ?? url}>{title ?? 'Untitled'}</ExternalLink>
               <div className="small soft feeds-address">{url}</div>
             </>
           ),
@@ -31,10 +32,10 @@ export function NamingFeeds({ feeds }: { readonly feeds: readonly Feed[] }) {
         },
         {
           name: 'Latest item',
-          cell: ({ latest: { title, url } }) => <OutsideLink href={url}>{title ?? 'No title'}</OutsideLink>,
+          cell: ({ latest: { title, url } }) => <ExternalLink href={url}>{title ?? 'Untitled'}</ExternalLink>,
         },
         {
-          name: 'Last named',
+          name: 'Last mention',
           cell: ({ last_seen }) => <span className="small">{formatTime(last_seen)}</span>,
           value: ({ last_seen }) => last_seen,
         },

@@ -1,4 +1,4 @@
-// A domain without a profile: its first scan may still be under way, or it cannot be had at all.
+// A domain without a profile: its first scan is in progress, or it cannot be scanned.
 import type { StackProblem } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../../ui/formats.ts';
@@ -6,13 +6,13 @@ import { Loading, Notice } from '../../ui/states.tsx';
 import { useSite } from '../site.ts';
 import { useFirstScan } from './first-scan.ts';
 
-interface AbsentProps {
+interface UnknownProps {
   readonly host: string;
   readonly problem: StackProblem;
   readonly onRetry: () => unknown;
 }
 
-export function DomainAbsent({ host, problem, onRetry }: AbsentProps) {
+export function DomainUnknown({ host, problem, onRetry }: UnknownProps) {
   const seconds = problem.retryAfterSeconds;
   if (seconds === null) return <NoSuchDomain host={host} problem={problem} />;
   return <StillScanning host={host} problem={problem} seconds={seconds} onRetry={onRetry} />;
@@ -24,7 +24,7 @@ function NoSuchDomain({ host, problem }: { readonly host: string; readonly probl
   if (isUnused && isSimulated) return <NotInDemo host={host} exampleDomain={exampleDomain} />;
   return (
     <Notice
-      title={isUnused ? 'There is no such domain' : problem.title}
+      title={isUnused ? 'This domain does not exist' : problem.title}
       actions={
         <Link className="button" to="/search" search={{ q: host }}>
           Search for similar names
@@ -32,12 +32,12 @@ function NoSuchDomain({ host, problem }: { readonly host: string; readonly probl
       }
     >
       <p>{problem.detail}</p>
-      {isUnused && <p className="soft">Check the spelling: nobody has registered this name, or it is not in use.</p>}
+      {isUnused && <p className="soft">Check the spelling. The name is not registered, or has no DNS records.</p>}
     </Notice>
   );
 }
 
-/** Newcomers type a name that they know, and nobody should think that it does not exist. */
+/** The demo has invented domains only: explains why a real name is not found. */
 function NotInDemo({ host, exampleDomain }: { readonly host: string; readonly exampleDomain: string | undefined }) {
   return (
     <Notice
@@ -45,28 +45,28 @@ function NotInDemo({ host, exampleDomain }: { readonly host: string; readonly ex
       actions={
         exampleDomain !== undefined && (
           <Link className="button primary" to="/domain/$domain" params={{ domain: exampleDomain }}>
-            Look at {exampleDomain}
+            View {exampleDomain}
           </Link>
         )
       }
     >
       <p>
-        This is a demo on a simulated internet: its companies are invented, and real names do not answer in it. Started
-        with <code>npm start</code>, the service asks the real internet.
+        This demo runs on a simulated internet with invented companies; real domain names do not exist in it. Start the
+        service with <code>npm start</code> to scan the real internet.
       </p>
     </Notice>
   );
 }
 
-/** Asks once by itself, as soon as the domain is known; after that the reader decides. */
-function StillScanning({ host, problem, seconds, onRetry }: AbsentProps & { readonly seconds: number }) {
+/** Retries once automatically, as soon as the domain is known; after that the user decides. */
+function StillScanning({ host, problem, seconds, onRetry }: UnknownProps & { readonly seconds: number }) {
   const isWaiting = useFirstScan(host, onRetry);
   return (
     <Notice
-      title={isWaiting ? 'The first look at this domain goes on' : 'No answer yet'}
+      title={isWaiting ? 'The first scan of this domain is in progress' : 'No result yet'}
       actions={
         <button className="button" type="button" onClick={() => onRetry()}>
-          Ask again
+          Retry
         </button>
       }
     >
@@ -74,13 +74,12 @@ function StillScanning({ host, problem, seconds, onRetry }: AbsentProps & { read
       {isWaiting ? (
         <>
           <p className="soft">
-            This page sees by itself when the domain becomes known, and asks once more then; until then it costs
-            nothing.
+            This page loads the result automatically when the scan is complete. Waiting uses no requests.
           </p>
           <Loading lines={3} />
         </>
       ) : (
-        <p className="soft">Worth asking again after {formatNumber(seconds)} s; each time costs one request.</p>
+        <p className="soft">Retry after {formatNumber(seconds)} s. Each retry uses one request.</p>
       )}
     </Notice>
   );

@@ -1,8 +1,8 @@
-// A link to somebody else's site, which neither learns where the reader came from nor gains by it.
+// A link to an external site, without a referrer and without passing on ranking.
 import type { ReactNode } from 'react';
 
-/** Only the web is linked to: any other address stays text. */
-export function OutsideLink({ href, children }: { readonly href: string | null; readonly children: ReactNode }) {
+/** Only http(s) URLs become links; other values stay text. */
+export function ExternalLink({ href, children }: { readonly href: string | null; readonly children: ReactNode }) {
   const url = href !== null && URL.canParse(href) ? new URL(href) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return children;
   return (

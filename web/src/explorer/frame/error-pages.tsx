@@ -1,36 +1,36 @@
-// In a page's place: there is none, it has failed, or its script has not come.
+// Error pages: not found, failed, or script not loaded.
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { Notice } from '../../ui/states.tsx';
-import { onReached } from '../answer/connection.ts';
+import { onReconnect } from '../answer/connection.ts';
 import { PageNotLoaded } from './page-load.ts';
 
 export function NotFound() {
-  useTitle('No such page');
+  useTitle('Page not found');
   return (
-    <Notice title="There is no such page" actions={<Link to="/">Home</Link>}>
-      <p>The address may be mistyped, or the page has moved.</p>
+    <Notice title="Page not found" actions={<Link to="/">Home</Link>}>
+      <p>The URL may be mistyped, or the page may have moved.</p>
     </Notice>
   );
 }
 
-export function WentWrong({ error, reset }: ErrorComponentProps) {
+export function PageError({ error, reset }: ErrorComponentProps) {
   if (error instanceof PageNotLoaded) return <NotLoaded />;
   return (
-    <Failed title="This page has failed" onRetry={reset}>
+    <Failed title="Something went wrong" onRetry={reset}>
       <p className="mono small">{error instanceof Error ? error.message : String(error)}</p>
     </Failed>
   );
 }
 
-/** Tried again when the service can be reached. */
+/** Retries when the service becomes reachable. */
 function NotLoaded() {
   const router = useRouter();
   const again = () => void router.invalidate();
-  useEffect(() => onReached(() => void router.invalidate()), [router]);
+  useEffect(() => onReconnect(() => void router.invalidate()), [router]);
   return (
     <Failed title="This page could not be loaded" onRetry={again}>
-      <p>It was not opened before, and the service cannot be reached. It is loaded as soon as that is possible.</p>
+      <p>The service cannot be reached. The page loads automatically when the connection is restored.</p>
     </Failed>
   );
 }

@@ -1,4 +1,4 @@
-// How much the service knows, over all domains.
+// The data coverage of the service.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
@@ -11,10 +11,10 @@ import { useStack } from '../answer/use-stack.ts';
 const STATS = '/stack/v1/stats';
 type Stats = StackPaths[typeof STATS]['body'];
 
-export function KnowledgeCard() {
+export function CoverageCard() {
   const stats = useStack(STATS, {});
   return (
-    <Card title="What it knows" foot={stats.data && <Source path={STATS} input={{}} answer={stats.data} />}>
+    <Card title="Data coverage" foot={stats.data && <Source path={STATS} input={{}} answer={stats.data} />}>
       <Answer query={stats} lines={8}>
         {(body) => (
           <>
@@ -43,7 +43,7 @@ function Totals({
       <Figure name="Domains scanned" note={states}>
         <Link to="/search">{formatNumber(domains)}</Link>
       </Figure>
-      <Figure name="Services found" note="of any confidence">
+      <Figure name="Services found" note="any confidence">
         {formatNumber(services)}
       </Figure>
       <Figure name="Providers in use">
