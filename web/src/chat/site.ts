@@ -22,7 +22,7 @@ export function siteOf(body: unknown): Site {
   };
 }
 
-/** Undefined until it is known; the defaults if it cannot be loaded. */
+/** Undefined while loading; the defaults if it cannot be loaded. */
 export function useSite(): Site | undefined {
   const { data, isError } = useQuery({
     queryKey: ['site'],

@@ -6,7 +6,7 @@ const TEXTS: Readonly<Record<Conflict['kind'], string>> = {
   fork: 'The log has two histories: it no longer contains entries that this browser has verified before.',
   rollback:
     'The log has lost entries that this browser has verified before. This can happen after a restore from an old backup.',
-  'other-key': 'The log is signed with an unknown key, and the known key has not signed a rotation to it.',
+  'other-key': 'The log is signed with a different key, which the known key has not authorized.',
   'other-ledger': 'The log of this service has a different name than before.',
   unproved: 'The log does not prove that it still contains all entries that this browser has verified before.',
   unreadable: 'The data that this browser has stored about the log is unreadable.',

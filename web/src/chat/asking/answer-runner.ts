@@ -13,7 +13,7 @@ import {
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { requestOf } from './request.ts';
 
-export interface AnswerRunnerDeps {
+interface AnswerRunnerDeps {
   readonly store: ConversationStore;
   readonly client: Pick<InferenceClient, 'answer' | 'receipt'>;
   /** Milliseconds since the epoch. */

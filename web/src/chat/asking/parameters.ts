@@ -50,7 +50,7 @@ export const NUMBER_PARAMETERS: readonly NumberParameter[] = [
   {
     name: 'seed',
     label: 'Seed',
-    hint: 'The same seed gives the same answer',
+    hint: 'Makes sampling reproducible',
     min: 0,
     max: 2_147_483_647,
     isInteger: true,
@@ -72,7 +72,7 @@ export const NUMBER_PARAMETERS: readonly NumberParameter[] = [
 ];
 
 /** A valid value, an empty field, or an error message. */
-export type ParsedParameter =
+type ParsedParameter =
   | { readonly kind: 'value'; readonly value: number }
   | { readonly kind: 'none' }
   | { readonly kind: 'problem'; readonly problem: string };

@@ -5,13 +5,13 @@ import type { Network, Peer } from '../inference.ts';
 const REMEMBERED_MS = 15 * 60_000;
 const MAX_EVENTS = 30;
 
-export interface OfflineWorker {
+interface OfflineWorker {
   readonly peer: Peer;
   /** Milliseconds since the epoch of the first report without it; at most one polling interval late. */
   readonly at: number;
 }
 
-export interface FleetEvent {
+interface FleetEvent {
   readonly kind: 'joined' | 'left';
   readonly peer: string;
   readonly at: number;

@@ -3,7 +3,7 @@
 import { useSyncExternalStore } from 'react';
 
 /** `offline`: the browser has no network. `unreachable`: it has one, but the service does not respond. */
-export type Connection = 'online' | 'offline' | 'unreachable';
+type Connection = 'online' | 'offline' | 'unreachable';
 
 /** Exponential backoff between health checks. */
 const FIRST_WAIT_MS = 2_000;

@@ -11,7 +11,7 @@ import { withChanges } from '../search/search-params.ts';
 
 export type Compared = 'domains' | 'providers';
 /** Maximum number of columns. */
-export const MAX = 5;
+const MAX = 5;
 
 /** The distinct names in a comma-separated list. */
 export function namesOf(text = ''): readonly string[] {

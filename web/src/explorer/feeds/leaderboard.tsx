@@ -16,7 +16,7 @@ type Leader = StackPaths['/stack/v1/feeds/leaderboard']['body']['domains'][numbe
 
 export function WindowLinks({ shown }: { readonly shown: string }) {
   return (
-    <nav className="feeds-windows" aria-label="Window">
+    <nav className="feeds-windows" aria-label="Period">
       {WINDOWS.map(([window, name]) => (
         <Link
           key={window}

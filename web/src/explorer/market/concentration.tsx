@@ -62,7 +62,7 @@ export function Concentration({ market }: { readonly market: Market }) {
         <Figure name="CR4" note="combined share of the four largest providers">
           {formatShare(cr4)}
         </Figure>
-        <Figure name="Effective providers" note={`1 / HHI; ${formatNumber(total)} actual providers`}>
+        <Figure name="Effective providers" note={`10,000 / HHI; ${formatNumber(total)} actual providers`}>
           {effective_providers === null ? '–' : effective_providers.toFixed(1)}
         </Figure>
       </Figures>

@@ -1,6 +1,6 @@
 // Parses a checkpoint: a signed note (c2sp.org/tlog-checkpoint, c2sp.org/signed-note).
 
-export interface CheckpointParts {
+interface CheckpointParts {
   readonly origin: string;
   /** Number of receipts in the ledger; a string, since it may exceed `Number.MAX_SAFE_INTEGER`. */
   readonly size: string;

@@ -1,10 +1,8 @@
 // The canvas of a chart. SVG and HTML would need inline styles, which the content security policy forbids.
-import { BarChart, LineChart, PieChart, SankeyChart, ScatterChart } from 'echarts/charts';
+import { BarChart, LineChart, SankeyChart } from 'echarts/charts';
 import {
   AriaComponent,
-  DatasetComponent,
   GridComponent,
-  LegendComponent,
   MarkAreaComponent,
   MarkLineComponent,
   MarkPointComponent,
@@ -20,16 +18,12 @@ use([
   AriaComponent,
   BarChart,
   CanvasRenderer,
-  DatasetComponent,
   GridComponent,
-  LegendComponent,
   LineChart,
   MarkAreaComponent,
   MarkLineComponent,
   MarkPointComponent,
-  PieChart,
   SankeyChart,
-  ScatterChart,
   TooltipComponent,
 ]);
 
