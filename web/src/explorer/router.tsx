@@ -1,5 +1,6 @@
-// The routes of the explorer. The script of a page is pageModule on first use; the URL holds its complete state.
+// The routes of the explorer. The script of a page is loaded on first use; the URL holds its complete state.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { NotFound, PageError } from './frame/error-pages.tsx';
 import { pageModule } from './frame/page-load.ts';
 import { Shell } from './frame/shell.tsx';
@@ -14,93 +15,35 @@ const validateSearch = (search: Record<string, unknown>): Record<string, string>
     ),
   );
 
+/** A route whose page is loaded on first use; `name` is the exported component. */
+const page = <P extends string, N extends string>(
+  path: P,
+  load: () => Promise<{ readonly [name in N]: () => ReactNode }>,
+  name: N,
+) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    validateSearch,
+    component: lazyRouteComponent(() => pageModule(load()), name),
+  });
+
 const pages = [
-  createRoute({
-    getParentRoute: () => root,
-    path: '/',
-    component: lazyRouteComponent(() => pageModule(import('./home/home-page.tsx')), 'Home'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/start',
-    component: lazyRouteComponent(() => pageModule(import('./home/start-page.tsx')), 'Start'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/search',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./search/search-page.tsx')), 'Search'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/domain/$domain',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./domain/domain-page.tsx')), 'Domain'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/provider/$provider',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./provider/provider-page.tsx')), 'Provider'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/compare',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./compare/compare-page.tsx')), 'Compare'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/market',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./market/market-page.tsx')), 'Market'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/migrations',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./migrations/migrations-page.tsx')), 'Migrations'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/security',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./security/security-page.tsx')), 'Security'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/alerts',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./alerts/alerts-page.tsx')), 'Alerts'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/advisories',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./advisories/advisories-page.tsx')), 'Advisories'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/feeds',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./feeds/feeds-page.tsx')), 'Feeds'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/feeds/$domain',
-    component: lazyRouteComponent(() => pageModule(import('./feeds/feeds-page.tsx')), 'FeedDomain'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/live',
-    validateSearch,
-    component: lazyRouteComponent(() => pageModule(import('./live/live-page.tsx')), 'Live'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/status',
-    component: lazyRouteComponent(() => pageModule(import('./status/status-page.tsx')), 'Status'),
-  }),
+  page('/', () => import('./home/home-page.tsx'), 'Home'),
+  page('/start', () => import('./home/start-page.tsx'), 'Start'),
+  page('/search', () => import('./search/search-page.tsx'), 'Search'),
+  page('/domain/$domain', () => import('./domain/domain-page.tsx'), 'Domain'),
+  page('/provider/$provider', () => import('./provider/provider-page.tsx'), 'Provider'),
+  page('/compare', () => import('./compare/compare-page.tsx'), 'Compare'),
+  page('/market', () => import('./market/market-page.tsx'), 'Market'),
+  page('/migrations', () => import('./migrations/migrations-page.tsx'), 'Migrations'),
+  page('/security', () => import('./security/security-page.tsx'), 'Security'),
+  page('/alerts', () => import('./alerts/alerts-page.tsx'), 'Alerts'),
+  page('/advisories', () => import('./advisories/advisories-page.tsx'), 'Advisories'),
+  page('/feeds', () => import('./feeds/feeds-page.tsx'), 'Feeds'),
+  page('/feeds/$domain', () => import('./feeds/feeds-page.tsx'), 'FeedDomain'),
+  page('/live', () => import('./live/live-page.tsx'), 'Live'),
+  page('/status', () => import('./status/status-page.tsx'), 'Status'),
 ];
 
 export const router = createRouter({

@@ -72,3 +72,6 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   dns_integrity: 'DNS integrity',
   dns_redundancy: 'DNS redundancy',
 };
+
+/** The last characters of a peer id, since all ids begin alike. */
+export const formatPeer = (peer: string): string => (peer.length > 12 ? `…${peer.slice(-6)}` : peer);

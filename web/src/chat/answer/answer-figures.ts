@@ -1,8 +1,7 @@
 // The figures below an answer: tokens, speed, time to first token, and workers.
 import { tokensPerSecond } from '@strata/client';
-import { formatDecimal, formatNumber } from '../../ui/formats.ts';
+import { formatDecimal, formatNumber, formatPeer } from '../../ui/formats.ts';
 import type { Answer } from '../conversation/conversation.ts';
-import { shortPeer } from '../machines/peer-name.ts';
 
 /** An unknown token count or speed is shown as unknown; other unknown figures are omitted. */
 export function figuresOf(answer: Answer): readonly string[] {
@@ -21,7 +20,7 @@ export function figuresOf(answer: Answer): readonly string[] {
 }
 
 const workersOf = (segments: NonNullable<Answer['segments']>) => {
-  const names = [...new Set(segments.map(({ worker }) => shortPeer(worker)))];
+  const names = [...new Set(segments.map(({ worker }) => formatPeer(worker)))];
   return `${names.length === 1 ? 'worker' : 'workers'} ${names.join(', then ')}`;
 };
 

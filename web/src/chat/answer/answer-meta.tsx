@@ -1,8 +1,7 @@
 // Below an answer: its figures, and each failover from one worker to another.
 
-import { formatNumber } from '../../ui/formats.ts';
+import { formatNumber, formatPeer } from '../../ui/formats.ts';
 import type { Answer } from '../conversation/conversation.ts';
-import { shortPeer } from '../machines/peer-name.ts';
 import { figuresOf, formatMs } from './answer-figures.ts';
 
 export function AnswerMeta({ answer }: { readonly answer: Answer }) {
@@ -18,8 +17,8 @@ export function AnswerMeta({ answer }: { readonly answer: Answer }) {
       </p>
       {failovers.map(({ worker, from }, i) => (
         <p key={`${worker} ${from}`} className="small chat-handover">
-          Worker {shortPeer(segments?.[i]?.worker ?? '')} stopped responding after token {formatNumber(from)};{' '}
-          {shortPeer(worker)} took over{pauseMs === null ? '' : ` with a gap of at most ${formatMs(pauseMs)}`}. No
+          Worker {formatPeer(segments?.[i]?.worker ?? '')} stopped responding after token {formatNumber(from)};{' '}
+          {formatPeer(worker)} took over{pauseMs === null ? '' : ` with a gap of at most ${formatMs(pauseMs)}`}. No
           tokens were lost.
         </p>
       ))}

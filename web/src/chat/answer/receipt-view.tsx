@@ -1,4 +1,5 @@
 // The receipt of an answer, and its verification in this browser.
+import { formatPeer } from '../../ui/formats.ts';
 import './receipt.css';
 import { answerDigest, type Conflict, digestsIn } from '@strata/client';
 import { useState } from 'react';
@@ -6,7 +7,6 @@ import { Command } from '../../ui/command.tsx';
 import { LedgerConflict } from '../../ui/ledger-conflict.tsx';
 import type { Answer } from '../conversation/conversation.ts';
 import { client, InferenceProblem, type Receipt } from '../inference.ts';
-import { shortPeer } from '../machines/peer-name.ts';
 
 interface Step {
   readonly step: string;
@@ -101,7 +101,7 @@ export function ReceiptView({ answer, receiptId }: { readonly answer: Answer; re
               <ol>
                 {answer.segments.map(({ worker, from, to }) => (
                   <li key={`${worker} ${from}`}>
-                    Worker <code title={worker}>{shortPeer(worker)}</code>, tokens {from + 1} to {to}
+                    Worker <code title={worker}>{formatPeer(worker)}</code>, tokens {from + 1} to {to}
                   </li>
                 ))}
               </ol>

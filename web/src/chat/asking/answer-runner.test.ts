@@ -95,7 +95,7 @@ describe('an answer', () => {
       (id) => (id === 'rwr_1' ? late.promise : Promise.resolve(receiptOf('second worker'))),
     );
     const first = runner.run('c', 'm');
-    // The answer is completeAnswer; its receipt has not arrived yet.
+    // The answer is complete; its receipt has not arrived yet.
     while (last().role !== 'assistant' || last().state === 'running') await new Promise((soon) => setImmediate(soon));
     store.change('c', (one) => withTurn(one, question('q2', last().id, 60, 'And?'), 60));
     await runner.run('c', 'm');

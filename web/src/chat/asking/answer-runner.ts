@@ -25,8 +25,8 @@ interface AnswerRunnerDeps {
 const RECEIPT_TRIES_MS = [0, 250, 1_000, 3_000];
 const RECEIPT_MS = 10_000;
 /**
- * A stop requested by another tab is dated this far ahead, so that it overrides everything the writing tab stores before
- * it receives the stop; a tab that is not frozen receives it immediately.
+ * A stop requested by another tab is dated this far ahead, so that it overrides everything that the writing tab stores
+ * before it receives the stop; a tab that is not frozen receives it immediately.
  */
 const STOP_AHEAD_MS = 60_000;
 /** Characters of an answer. Browsers store about five million characters per site. */
@@ -45,7 +45,7 @@ export class AnswerRunner {
     this.#deps = deps;
   }
 
-  /** Requests an answer to the last question of a conversation's path and writes it there as it arrives. Never rejects. */
+  /** Requests an answer to the last question of a conversation's path and stores it as it arrives. Never rejects. */
   async run(conversationId: string, model: string): Promise<void> {
     const { store, client, now } = this.#deps;
     const conversation = store.find(conversationId);
@@ -56,11 +56,11 @@ export class AnswerRunner {
     store.change(conversationId, (one) => withTurn(one, first, now()));
     const draft = new Draft(first, now, (answer) => storeAnswer(store, conversationId, answer));
     this.#drafts.set(first.id, draft);
-    const timer = new AnswerPace(performance.now());
+    const timings = new AnswerPace(performance.now());
     try {
       for await (const event of client.answer(request, { signal: draft.signal })) {
-        timer.see(event, performance.now());
-        draft.change((answer) => ({ ...withEvent(answer, event), ...timer.figures() }));
+        timings.see(event, performance.now());
+        draft.change((answer) => ({ ...withEvent(answer, event), ...timings.figures() }));
         if (draft.answer.text.length > MAX_TEXT) throw tooLong();
       }
       draft.end((answer) => ({ ...answer, state: 'whole' }));
@@ -72,7 +72,7 @@ export class AnswerRunner {
     await this.#addReceipt(conversationId, draft.answer);
   }
 
-  /** Ends the running answer at the end of a conversation's path, whichever tab writes it; the received text is kept. */
+  /** Ends the running answer of a conversation's path, whichever tab writes it; the received text is kept. */
   stop(conversationId: string): void {
     const { store, now } = this.#deps;
     const conversation = store.find(conversationId);
@@ -246,7 +246,7 @@ function problemOf(error: unknown, now: number): AnswerProblem {
   return { code: code ?? 'failed', message: message.slice(0, MAX_MESSAGE), requestId, retryAt };
 }
 
-/** The conversation with its path ending before the answer, so that it can be requested again; the answer stays a version. */
+/** The conversation with its path ending before the answer, which can be requested again; the answer stays a version. */
 export function rewoundBefore(conversation: Conversation, answer: Answer, at: number): Conversation {
   return { ...conversation, head: answer.parent, headAt: at };
 }

@@ -1,4 +1,4 @@
-// The conversations of this browser, each under its own storage key. State written by another tab is merged, never overwritten.
+// The conversations of this browser, each under its own storage key. State of other tabs is merged, never overwritten.
 import {
   type Answer,
   type Conversation,

@@ -1,13 +1,12 @@
 // Worker joins and departures while the page was open, and failovers of answers in this browser.
 import { useEffect, useState } from 'react';
 import { Card } from '../../ui/card/card.tsx';
-import { formatAgo, formatNumber } from '../../ui/formats.ts';
+import { formatAgo, formatNumber, formatPeer } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import type { Answer } from '../conversation/conversation.ts';
 import { useConversations } from '../conversation/conversations.ts';
 import { onLink } from '../location.ts';
 import type { Fleet } from './observed-fleet.ts';
-import { shortPeer } from './peer-name.ts';
 import { clockTime } from './use-network.ts';
 
 /** Number of events shown, newest first. */
@@ -31,7 +30,7 @@ export function Events({ fleet }: { readonly fleet: Fleet }) {
     ...fleet.events.map(({ kind, peer, at }) => ({
       key: `${kind} ${peer} ${at}`,
       at,
-      text: `Worker ${shortPeer(peer)} ${kind === 'left' ? 'went offline' : 'joined'}.`,
+      text: `Worker ${formatPeer(peer)} ${kind === 'left' ? 'went offline' : 'joined'}.`,
       chat: null,
     })),
     ...failovers,
@@ -69,7 +68,7 @@ function failoversOf({ id, askedAt, segments, pauseMs }: Answer, chat: string): 
   return (segments ?? []).slice(1).map(({ worker, from }, i) => ({
     key: `${id} ${i}`,
     at: askedAt,
-    text: `Your answer failed over at token ${from + 1}, from ${shortPeer(segments?.[i]?.worker ?? '')} to ${shortPeer(worker)}${
+    text: `Your answer failed over at token ${from + 1}, from ${formatPeer(segments?.[i]?.worker ?? '')} to ${formatPeer(worker)}${
       pauseMs === null ? '' : `, within ${formatNumber(Math.round(pauseMs))} ms`
     }.`,
     chat,

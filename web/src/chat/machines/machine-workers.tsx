@@ -1,12 +1,11 @@
 // The workers: offered models, load, and reputation with its reason. Workers that went offline are shown for a while.
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card/card.tsx';
-import { formatNumber, formatShare, formatTime } from '../../ui/formats.ts';
+import { formatNumber, formatPeer, formatShare, formatTime } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import type { Network, Peer } from '../inference.ts';
 import type { Fleet } from './observed-fleet.ts';
-import { shortPeer } from './peer-name.ts';
 import { clockTime } from './use-network.ts';
 
 interface Row {
@@ -49,7 +48,7 @@ const WORKER_COLUMNS: readonly Column<Row>[] = [
     value: ({ peer: { peer } }) => peer,
     cell: ({ peer, offlineSince }) => (
       <>
-        <code title={peer.peer}>{shortPeer(peer.peer)}</code>{' '}
+        <code title={peer.peer}>{formatPeer(peer.peer)}</code>{' '}
         {offlineSince === null ? <Badge tone="good">online</Badge> : <Badge tone="bad">offline</Badge>}
         <span className="small soft chat-below">
           {offlineSince === null ? `since ${formatTime(peer.connected_since)}` : `since ${clockTime(offlineSince)}`}

@@ -3,14 +3,13 @@ import './machines.css';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { Command } from '../../ui/command.tsx';
-import { formatNumber, formatTime } from '../../ui/formats.ts';
+import { formatNumber, formatPeer, formatTime } from '../../ui/formats.ts';
 import { Empty, Loading, Notice } from '../../ui/states.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import type { Network } from '../inference.ts';
 import { Events } from './machine-events.tsx';
 import { Workers } from './machine-workers.tsx';
 import type { Fleet } from './observed-fleet.ts';
-import { shortPeer } from './peer-name.ts';
 import { useFleet, useNetwork } from './use-network.ts';
 
 export function Machines() {
@@ -121,7 +120,7 @@ const AUDIT_COLUMNS: readonly Column<AuditRow>[] = [
   {
     name: 'Worker',
     value: ({ worker }) => worker,
-    cell: ({ worker }) => <code title={worker}>{shortPeer(worker)}</code>,
+    cell: ({ worker }) => <code title={worker}>{formatPeer(worker)}</code>,
   },
   {
     name: 'Outcome',

@@ -28,7 +28,7 @@ function useThrottled(value: string, everyMs: number): string {
   const latest = useRef(value);
   latest.current = value;
   const isBehind = throttled !== value;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: restarting the timer with each value would postpone it forever
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a restart with each value would postpone it forever
   useEffect(() => {
     if (!isBehind) return;
     const timer = setTimeout(() => setThrottled(latest.current), everyMs);

@@ -3,7 +3,7 @@ import type { Market } from '@strata/client';
 
 export type Category = Market['category'];
 
-/** In the order of the API. */
+/** In display order: the fundamental categories first. */
 export const CATEGORIES: readonly Category[] = [
   'dns',
   'email',
@@ -12,9 +12,9 @@ export const CATEGORIES: readonly Category[] = [
   'hosting',
   'cdn',
   'security',
-  'verified_service',
   'certificate_authority',
   'web_platform',
+  'verified_service',
 ];
 
 /** Categories with one provider at a time, so that a domain can migrate from one provider to another. */

@@ -6,10 +6,11 @@ import { Ago } from '../../ui/ago.tsx';
 import { Grade } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card/card.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
+import { CATEGORIES } from '../answer/categories.ts';
 import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { RiskLevel } from '../domain/cards/domain-risk.tsx';
-import { CATEGORIES, type Profile } from '../domain/profile.ts';
+import type { Profile } from '../domain/profile.ts';
 import { ComparisonTable, OnlyDifferences, type Row } from './comparison.tsx';
 
 interface CompareProps {

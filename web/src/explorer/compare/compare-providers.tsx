@@ -3,15 +3,14 @@ import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Card } from '../../ui/card/card.tsx';
 import { formatChange, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { CATEGORIES, type Category } from '../answer/categories.ts';
 import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
-import { CATEGORIES } from '../domain/profile.ts';
-import { CustomersLink } from '../market/customers-link.tsx';
+import { CustomersLink } from '../market/links.tsx';
 import { CountLink, usersIn } from '../search/search-links.tsx';
 import { ComparisonTable, OnlyDifferences, type Row } from './comparison.tsx';
 
 type Provider = StackPaths['/stack/v1/providers/{provider}']['body'];
-type Category = (typeof CATEGORIES)[number];
 
 interface CompareProps {
   readonly names: readonly string[];

@@ -1,4 +1,4 @@
-// Links to provider and domain pages.
+// Links to provider, domain and customer pages.
 import { Link } from '@tanstack/react-router';
 
 interface ProviderLinkProps {
@@ -20,6 +20,23 @@ export function DomainLink({ domain }: { readonly domain: string }) {
   return (
     <Link to="/domain/$domain" params={{ domain }}>
       {domain}
+    </Link>
+  );
+}
+
+interface CustomersLinkProps {
+  /** Provider id. */
+  readonly provider: string;
+  readonly direction: 'in' | 'out';
+  readonly children: string;
+}
+
+/** The gained or lost customers of a provider: domains that started or completely stopped using it. */
+export function CustomersLink({ provider, direction, children }: CustomersLinkProps) {
+  const search = direction === 'out' ? { tab: 'customers' } : { tab: 'customers', direction };
+  return (
+    <Link to="/provider/$provider" params={{ provider }} search={search} preload={false}>
+      {children}
     </Link>
   );
 }

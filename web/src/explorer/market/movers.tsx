@@ -4,8 +4,7 @@ import { formatChange, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import type { Category } from '../answer/categories.ts';
-import { CustomersLink } from './customers-link.tsx';
-import { ProviderLink } from './links.tsx';
+import { CustomersLink, ProviderLink } from './links.tsx';
 
 export interface Leader {
   readonly rank: number;

@@ -7,7 +7,7 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Source } from '../answer/source.tsx';
 import { bandOf } from '../market/concentration.tsx';
-import { CustomersLink } from '../market/customers-link.tsx';
+import { CustomersLink } from '../market/links.tsx';
 import { FlowChart } from '../migrations/flow-chart.tsx';
 import { CountLink, usersIn } from '../search/search-links.tsx';
 import { OpenAdvisories } from './open-advisories.tsx';

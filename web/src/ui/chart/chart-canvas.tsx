@@ -12,7 +12,7 @@ import { type EChartsCoreOption, type EChartsType, init, use } from 'echarts/cor
 import { CanvasRenderer } from 'echarts/renderers';
 import { useLayoutEffect, useRef } from 'react';
 import { useTheme } from '../theme/theme.ts';
-import { COLOURS } from './chart-colours.ts';
+import { COLOURS } from './chart-theme.ts';
 
 use([
   AriaComponent,

@@ -5,11 +5,11 @@ import { Card } from '../../../ui/card/card.tsx';
 import { formatName, formatNumber } from '../../../ui/formats.ts';
 import { Empty } from '../../../ui/states.tsx';
 import { Answer } from '../../answer/answer.tsx';
+import { CATEGORIES } from '../../answer/categories.ts';
 import { offsetOf, Pager } from '../../answer/pager.tsx';
 import { Source } from '../../answer/source.tsx';
 import { useStack } from '../../answer/use-stack.ts';
 import { oneOf, withChanges } from '../../search/search-params.ts';
-import { CATEGORIES } from '../profile.ts';
 import { CHANGES_PAGE, Timeline } from './timeline.tsx';
 
 interface HistoryProps {

@@ -5,8 +5,9 @@ import { Badge, Confidence } from '../../../ui/badge.tsx';
 import { Card } from '../../../ui/card/card.tsx';
 import { formatDay, formatName, formatNumber } from '../../../ui/formats.ts';
 import { Empty } from '../../../ui/states.tsx';
+import { CATEGORIES } from '../../answer/categories.ts';
 import { Source } from '../../answer/source.tsx';
-import { CATEGORIES, type Profile, type ProfileAnswer } from '../profile.ts';
+import type { Profile, ProfileAnswer } from '../profile.ts';
 
 export function DomainStack({ host, answer }: { readonly host: string; readonly answer: ProfileAnswer }) {
   const { services, roles, rulebook } = answer.body;
