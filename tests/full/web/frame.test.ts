@@ -116,47 +116,39 @@ describePages('without a connection a page', ({ inPage }) => {
     await settled(page);
     assert.deepEqual(asked, ['?state=nonexistent&limit=50']);
   });
-  inPage(
-    'polls an unreachable service with backoff',
-    { path: '/search?state=active', allowed: [503] },
-    async (page) => {
-      let asked = 0;
-      await page.route('**/health', (route) => {
-        asked += 1;
-        return route.abort('connectionrefused');
-      });
-      await page.route('**/stack/v1/search*', (route) => route.abort('connectionrefused'));
-      await page.getByRole('form', { name: 'Filters' }).getByRole('button', { name: 'Clear' }).click();
-      await page.getByText('The service does not respond.').waitFor({ timeout: 20_000 });
-      await page.unroute('**/stack/v1/search*');
-      await page.unroute('**/health');
-      const rows = page.getByRole('region', { name: 'Domains', exact: true }).locator('tbody tr');
-      await rows.first().waitFor({ timeout: 40_000 });
-      assert.ok(asked <= 4, `asked ${asked} times`);
-    },
-  );
+  inPage('polls a lost service with backoff', { path: '/search?state=active', allowed: [503] }, async (page) => {
+    let asked = 0;
+    await page.route('**/health', (route) => {
+      asked += 1;
+      return route.abort('connectionrefused');
+    });
+    await page.route('**/stack/v1/search*', (route) => route.abort('connectionrefused'));
+    await page.getByRole('form', { name: 'Filters' }).getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('The service does not respond.').waitFor({ timeout: 20_000 });
+    await page.unroute('**/stack/v1/search*');
+    await page.unroute('**/health');
+    const rows = page.getByRole('region', { name: 'Domains', exact: true }).locator('tbody tr');
+    await rows.first().waitFor({ timeout: 40_000 });
+    assert.ok(asked <= 4, `asked ${asked} times`);
+  });
 });
 
 describePages('answers', ({ demo, inPage }) => {
-  inPage(
-    'to the previous request are shown as stale until the next one arrives',
-    '/search?state=active',
-    async (page) => {
-      const release = await hold(page, '**/stack/v1/search?*');
-      const card = page.getByRole('region', { name: 'Domains', exact: true });
-      const called = () => card.locator('.command pre').first().innerText();
-      await card.getByText('API and receipt').click();
-      const before = await called();
-      await page.getByRole('link', { name: 'Next', exact: true }).click();
-      await card.locator('.answer.stale[aria-busy=true]').waitFor();
-      // The receipt and the API call still belong to the displayed rows.
-      assert.equal(await called(), before);
-      release();
-      await card.locator('.answer:not(.stale)').waitFor();
-      await page.getByText('51 to').first().waitFor();
-      assert.match(await called(), /offset=50/);
-    },
-  );
+  inPage('to the previous request are stale until the next one arrives', '/search?state=active', async (page) => {
+    const release = await hold(page, '**/stack/v1/search?*');
+    const card = page.getByRole('region', { name: 'Domains', exact: true });
+    const called = () => card.locator('.command pre').first().innerText();
+    await card.getByText('API and receipt').click();
+    const before = await called();
+    await page.getByRole('link', { name: 'Next', exact: true }).click();
+    await card.locator('.answer.stale[aria-busy=true]').waitFor();
+    // The receipt and the API call still belong to the displayed rows.
+    assert.equal(await called(), before);
+    release();
+    await card.locator('.answer:not(.stale)').waitFor();
+    await page.getByText('51 to').first().waitFor();
+    assert.match(await called(), /offset=50/);
+  });
   inPage('do not inherit the verification result of the previous answer', '/search?state=active', async (page) => {
     const card = page.getByRole('region', { name: 'Domains', exact: true });
     await assertReceiptHolds(card, 'API and receipt');

@@ -54,12 +54,7 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     ['gained customers', '/provider/LOSER', inFigure('Gained, 30 days'), 'customers'],
     ['services that migrated away', '/provider/LOSER', inHeading(/services? migrated away$/), 'migrations'],
     ['a market of a provider', `/provider/${PROVIDER}`, inTable('Market position by category', 'Domains'), 'search'],
-    [
-      'common users',
-      `/provider/${PROVIDER}?tab=company`,
-      inTable(/^Providers used together/, 'Shared domains'),
-      'search',
-    ],
+    ['shared users', `/provider/${PROVIDER}?tab=company`, inTable(/^Providers used/, 'Shared domains'), 'search'],
     ['dependent domains', `/provider/${PROVIDER}?tab=dependence`, inFigure('Dependent domains'), 'domains'],
     [
       'common dependence',

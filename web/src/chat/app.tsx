@@ -77,8 +77,7 @@ export function App() {
         {isKeyOpen && <KeyForm />}
       </div>
       <p className="chat-offline small" role="status">
-        {!isOnline &&
-          'You are offline. You can read your conversations; new questions are sent when you are online again.'}
+        {!isOnline && 'You are offline. You can read your conversations. New questions are queued.'}
       </p>
       <View path={path} chat={chat} />
     </div>

@@ -43,13 +43,8 @@ function tabWith(answer: Answers, receipt: (id: string) => Promise<Receipt> = as
   const otherTab = (nowMs: number) => {
     const other = storage.open(1);
     storage.settle();
-    const otherRunner = new AnswerRunner({
-      store: other,
-      client: {} as never,
-      now: () => nowMs,
-      sleep: async () => {},
-    });
-    return { other, otherRunner };
+    const remote = new AnswerRunner({ store: other, client: {} as never, now: () => nowMs, sleep: async () => {} });
+    return { other, remote };
   };
   return { storage, store, runner, path, last, ask, exchange, otherTab };
 }
@@ -124,14 +119,14 @@ describe('an answer', () => {
         yield* [begunWith(null), text('Half')];
         tab.runner.heartbeat();
         tab.storage.settle();
-        if (end === 'stop') otherRunner.stop('c');
+        if (end === 'stop') remote.stop('c');
         else other.remove(['c']);
         tab.exchange();
         isAborted = signal?.aborted ?? false;
         signal?.throwIfAborted();
         yield text(' too much');
       });
-      const { other, otherRunner } = tab.otherTab(1_000);
+      const { other, remote } = tab.otherTab(1_000);
       await tab.runner.run('c', 'm');
       assert.equal(isAborted, true, end);
       if (end === 'stop') assert.deepEqual([tab.last().state, tab.last().text], ['stopped', 'Half']);
@@ -149,11 +144,8 @@ describe('an answer', () => {
         isStopped = true;
       }
     });
-    const { state, problem, text: received } = await ask();
-    assert.deepEqual(
-      [state, problem?.code, received.length, isStopped],
-      ['broken', 'answer_too_long', 2_500_000, true],
-    );
+    const { state, problem, text: all } = await ask();
+    assert.deepEqual([state, problem?.code, all.length, isStopped], ['broken', 'answer_too_long', 2_500_000, true]);
   });
 
   it('that is stopped from another tab stays stopped, although text arrived before the stop', async () => {
@@ -161,7 +153,7 @@ describe('an answer', () => {
       yield* [begunWith(null), text('Half')];
       tab.runner.heartbeat();
       tab.storage.settle();
-      otherRunner.stop('c');
+      remote.stop('c');
       yield text(' and');
       // Later than the stop, and written before the stop is received.
       tab.runner.heartbeat();
@@ -170,7 +162,7 @@ describe('an answer', () => {
       signal?.throwIfAborted();
       yield text(' too much');
     });
-    const { other, otherRunner } = tab.otherTab(103);
+    const { other, remote } = tab.otherTab(103);
     await tab.runner.run('c', 'm');
     tab.storage.settle();
     for (const store of [tab.store, other, tab.storage.open(9)]) {

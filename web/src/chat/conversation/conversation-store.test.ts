@@ -6,8 +6,7 @@ import { answer, MemoryStorage, question } from './test/conversations.ts';
 
 const asks = (store: ConversationStore, id: string, at: number, parent = 'a1') =>
   store.change('c', (one) => withTurn(one, question(id, parent, at), at));
-const started = (id = 'c'): Conversation =>
-  withTurn({ ...newConversation({}, 'Hi', 1), id }, question('q1', null, 1), 1);
+const begin = (id = 'c'): Conversation => withTurn({ ...newConversation({}, 'Hi', 1), id }, question('q1', null, 1), 1);
 const idsOf = (store: ConversationStore, id = 'c') => {
   const ids = (store.find(id)?.turns ?? []).map((turn) => turn.id);
   return ids.sort().join(' ');
@@ -17,7 +16,7 @@ const idsOf = (store: ConversationStore, id = 'c') => {
 function twoTabs() {
   const storage = new MemoryStorage();
   const first = storage.open(1);
-  first.add(withTurn(started(), answer('a1', 'q1', 2), 2));
+  first.add(withTurn(begin(), answer('a1', 'q1', 2), 2));
   first.write();
   const second = storage.open(1);
   return { storage, first, second };
@@ -49,7 +48,7 @@ describe('conversations of two tabs', () => {
     first.write();
     storage.settle();
     for (const store of [first, second]) {
-      const last = pathOf(store.find('c') ?? started()).at(-1);
+      const last = pathOf(store.find('c') ?? begin()).at(-1);
       assert.ok(last?.role === 'assistant');
       assert.deepEqual([last.text, last.state, store.find('c')?.title], ['Half', 'running', 'Renamed']);
     }
@@ -73,7 +72,7 @@ describe('conversations of two tabs', () => {
     assert.equal(first.find('c'), undefined);
     storage.settle();
     assert.deepEqual([storage.texts, second.all(), first.isPersisted()], [[], [], true]);
-    first.add(started());
+    first.add(begin());
     first.write();
     assert.equal(idsOf(storage.open(10)), 'q1', 'a new conversation with the same id is stored');
   });
@@ -118,7 +117,7 @@ describe('browser storage', () => {
   it('stores a conversation that did not fit once space is freed, without another change', () => {
     const { storage, first } = twoTabs();
     storage.capacity = storage.texts.join('').length + 50;
-    first.add(started('new'));
+    first.add(begin('new'));
     first.write();
     assert.deepEqual([first.isPersisted(), storage.open(2).find('new')], [false, undefined]);
     first.remove(['c']);
@@ -127,7 +126,7 @@ describe('browser storage', () => {
 
   it('without storage keeps conversations until the page is closed', () => {
     const store = new ConversationStore(undefined, 1);
-    store.add(started());
+    store.add(begin());
     store.write();
     assert.deepEqual([idsOf(store), store.isPersisted()], ['q1', false]);
   });

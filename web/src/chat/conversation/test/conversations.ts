@@ -16,7 +16,7 @@ export const answer = (id: string, parent: string, at: number): Answer => ({
 /** Notifies the other tabs of each write. */
 export class MemoryStorage {
   readonly #stored = new Map<string, string>();
-  readonly #tabs: { readonly store: ConversationStore; readonly received: (() => void)[] }[] = [];
+  readonly #tabs: { readonly store: ConversationStore; readonly queue: (() => void)[] }[] = [];
   /** In characters. */
   capacity = Number.POSITIVE_INFINITY;
 
@@ -26,10 +26,9 @@ export class MemoryStorage {
 
   /** A tab that opens now. */
   open(now: number): ConversationStore {
-    const received: (() => void)[] = [];
+    const queue: (() => void)[] = [];
     const notify = (key: string, text: string | null) => {
-      for (const tab of this.#tabs)
-        if (tab.received !== received) tab.received.push(() => tab.store.onStorageEvent(key, text));
+      for (const tab of this.#tabs) if (tab.queue !== queue) tab.queue.push(() => tab.store.onStorageEvent(key, text));
     };
     const stored = this.#stored;
     const isFull = (key: string, text: string) => {
@@ -53,7 +52,7 @@ export class MemoryStorage {
       },
     };
     const store = new ConversationStore(tabStorage, now);
-    this.#tabs.push({ store, received });
+    this.#tabs.push({ store, queue });
     return store;
   }
 
@@ -61,7 +60,7 @@ export class MemoryStorage {
   settle(): void {
     for (let round = 0; round < 20; round += 1) {
       for (const { store } of this.#tabs) store.write();
-      const waiting = this.#tabs.flatMap(({ received }) => received.splice(0));
+      const waiting = this.#tabs.flatMap(({ queue }) => queue.splice(0));
       if (waiting.length === 0) return;
       for (const receive of waiting) receive();
     }
