@@ -153,7 +153,7 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.getByRole('button', { name: 'Edit question' }).first().click();
     await page.getByText('Earlier versions and their answers are kept').waitFor();
     await page.getByLabel('Edited question', { exact: true }).fill('What is DKIM?');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Save and send' }).click();
     await finished(page);
     assert.deepEqual(await questions(page), ['What is DKIM?']);
     await page.getByRole('button', { name: 'Earlier version of this question' }).click();

@@ -73,7 +73,7 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
           </p>
           <div className="actions">
             <button className="button primary" type="submit">
-              Send
+              Save and send
             </button>
             <button className="button" type="button" onClick={() => setDraft(null)}>
               Cancel
