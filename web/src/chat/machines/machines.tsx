@@ -61,7 +61,7 @@ function Report({ network, fleet }: { readonly network: Network; readonly fleet:
         <Figures>
           <Figure name="Workers">{formatNumber(totals.workers)}</Figure>
           <Figure name="Models">{formatNumber(totals.models)}</Figure>
-          <Figure name="Slots" note="concurrent answers of all workers">
+          <Figure name="Slots" note="of all workers">
             {formatNumber(totals.slots)}
           </Figure>
           <Figure name="Running">{formatNumber(totals.running)}</Figure>
