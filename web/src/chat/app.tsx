@@ -69,7 +69,7 @@ export function App() {
           aria-controls="key-panel"
           onClick={() => setKeyOpen(!isKeyOpen)}
         >
-          {key === undefined ? 'Set API key' : 'API key'}
+          {key === undefined ? 'Set key' : 'API key'}
         </button>
         <ThemeSwitch />
       </header>

@@ -136,7 +136,7 @@ function QuotaLink() {
   if (key === undefined) {
     return (
       <UnmarkedLink to="/start" className="button small quota">
-        Get API key
+        Get a key
       </UnmarkedLink>
     );
   }
