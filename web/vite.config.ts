@@ -1,14 +1,14 @@
-// Two pages from one build: the explorer of the stack service, the chat of the inference service.
+// Builds two apps: the explorer of the stack service and the chat of the inference service.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Where the services answer while the pages are worked on (`npm run dev -w web`). */
+/** The service URLs for development (`npm run dev -w web`). */
 const STACK = process.env.STRATA_STACK ?? 'http://127.0.0.1:8787';
 const INFERENCE = process.env.STRATA_INFERENCE ?? 'http://127.0.0.1:8788';
 
-/** Beside each file that compresses its compressed forms, so that no server has to do it for every reader. */
+/** Writes precompressed copies of text files, so that servers do not compress them for each request. */
 function compressed(): Plugin {
   return {
     name: 'compressed',
@@ -25,7 +25,7 @@ function compressed(): Plugin {
   };
 }
 
-/** While the pages are worked on: every path that is no file and no call is the page's own, as the services have it. */
+/** In development: serves the app for every path that is neither a file nor an API path, as the services do. */
 function deepLinks(page: string): Plugin {
   return {
     name: 'deep-links',
@@ -43,7 +43,7 @@ function deepLinks(page: string): Plugin {
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
   resolve: {
-    // React's interface by Preact, a sixth of its size; the types stay React's.
+    // Preact implements the React API at a sixth of the size; the types are React's.
     alias: [
       { find: /^react(?:-dom)?$/, replacement: 'preact/compat' },
       { find: /^react-dom\/client$/, replacement: 'preact/compat/client' },
@@ -54,13 +54,13 @@ export default defineConfig(({ mode }) => ({
   build: {
     outDir: 'dist',
     emptyOutDir: true,
-    // Nothing is inlined, so that no content security policy has to allow it.
+    // No inlining, so that the content security policy need not allow it.
     assetsInlineLimit: 0,
     target: 'es2023',
-    // Which file has which: tests/smoke/first-view.test.ts counts what a page begins with.
+    // tests/smoke/first-view.test.ts reads the manifest to measure the initial scripts of a page.
     manifest: true,
     rollupOptions: {
-      // Directives for servers that render; there is none here.
+      // Directives for server rendering are irrelevant here.
       onwarn: (warning, warn) => {
         if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') warn(warning);
       },
@@ -71,14 +71,14 @@ export default defineConfig(({ mode }) => ({
       output: {
         codeSplitting: {
           groups: [
-            // Libraries that every page needs: they stay in the browser when the pages change.
+            // Libraries of every page: they stay in the browser cache when the app changes.
             { name: 'preact', test: /node_modules\/preact\// },
             {
               name: 'router',
               test: /node_modules\/@tanstack\/(?:react-router|router-core|history|react-store|store)\//,
             },
             { name: 'query', test: /node_modules\/@tanstack\/(?:react-query|query-core)\// },
-            // What asking needs, apart from the check of receipts, which shares it and comes when it is first wanted.
+            // The request code, without receipt verification, which shares it and is loaded on first use.
             {
               name: 'asking',
               test: /client\/src\/(?:answer-text|answer-problem|fetch-bounded|read-sse|service-address)/,

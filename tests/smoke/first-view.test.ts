@@ -38,7 +38,7 @@ const sizeOf = (file: string) => statSync(path.join(dist, `${file}.gz`)).size;
 
 describe('the first view', () => {
   for (const [page, entries] of [
-    ['explorer', ['explorer.html', 'src/explorer/pages/home.tsx']],
+    ['explorer', ['explorer.html', 'src/explorer/home/home-page.tsx']],
     ['chat', ['chat.html']],
   ] as const) {
     it(`of the ${page} takes less than 100 KB of script`, (t) => {
@@ -51,7 +51,7 @@ describe('the first view', () => {
 
   it('loads no check of receipts, no chart and no table before they are wanted', () => {
     const chunks = manifest();
-    const loaded = scriptsOf(['explorer.html', 'src/explorer/pages/home.tsx'], chunks);
+    const loaded = scriptsOf(['explorer.html', 'src/explorer/home/home-page.tsx'], chunks);
     const files = Object.values(chunks).map(({ file }) => file);
     for (const name of ['verify-answer', 'chart-canvas', 'data-table']) {
       const file = files.find((each) => each.startsWith(`assets/${name}-`) && each.endsWith('.js'));

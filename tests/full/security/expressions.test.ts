@@ -34,8 +34,8 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     ] as const),
     ...['^(\\s*(?:feed:)?(?:[a-z][a-z0-9+.-]*:)?)([/\\\\]*)[^/\\\\?#]*@', '\\s+#'],
   ],
-  ['web/src/chat/markdown-bounds.ts', 'what opens a line: at most nine digits in a row', '>|[-+*]|\\d+[.)]'],
-  ['web/src/chat/markdown-bounds.ts', 'the first 1,800 characters of an answer', '\\[([^\\]\\n]*)\\]\\([^)\\n]*\\)'],
+  ['web/src/chat/markdown/markdown-bounds.ts', 'what opens a line: at most nine digits in a row', '>|[-+*]|\\d+[.)]'],
+  ['web/src/chat/markdown/markdown-bounds.ts', 'the first 1,800 characters of an answer', '\\[([^\\]\\n]*)\\]\\([^)\\n]*\\)'],
   ['packages/client/src/stack-request.ts', 'a path of our own', '\\{([^}]+)\\}'],
   ['packages/client/src/write-types.ts', 'run by hand on a file of our own', '(?: \\*\\n)+ \\*\\/'],
   ['packages/p2p/src/listen-error.ts', "Node's words on an operator's address", 'listen (E[A-Z]+): .*?(\\S+:\\d+)$'],
@@ -46,7 +46,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
   ['packages/client/src/inference-client.ts', 'the address that the caller gave', '\\/+$'],
   ['packages/detect/src/fingerprints/known-providers.ts', "the website of an entry in the operator's file", '\\/+$'],
   ['services/cli/src/gateway-address.ts', 'an address that the operator gave', '\\/+$'],
-  ['web/src/chat/parameters.ts', 'what the reader types', '^[-+]?(?:\\d+\\.?\\d*|\\.\\d+)$'],
+  ['web/src/chat/asking/parameters.ts', 'what the reader types', '^[-+]?(?:\\d+\\.?\\d*|\\.\\d+)$'],
 ];
 
 const bounded = new Set(BOUNDED.flatMap(([file, , ...sources]) => sources.map((source) => `${file}: ${source}`)));

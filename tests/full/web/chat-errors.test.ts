@@ -1,4 +1,4 @@
-// The chat when things go wrong: a hostile model, no key, no models, no connection, refusals, and answers that break off.
+// Failures of the chat: a hostile model, no key, no models, no connection, refusals, and interrupted answers.
 import assert from 'node:assert/strict';
 import { assertAccessible, hold } from '../../support/web/browser.ts';
 import { answered, ask, CHAT, describeChat, finished, questions, UNOPENED } from '../../support/web/chat-page.ts';
@@ -16,8 +16,8 @@ function streamOf(text: string, { isCut = false } = {}) {
   return { contentType: 'text/event-stream', body: chunk({ role: 'assistant', content: text }, null) + end };
 }
 
-describeChat('the chat in trouble', (inChat, { demo }) => {
-  inChat('shows hostile Markdown as text: no script, no picture, no link but to the web', {}, async (page) => {
+describeChat('failures of the chat', (inChat, { demo }) => {
+  inChat('shows hostile Markdown as text: no script, no image, no link except to the web', {}, async (page) => {
     const hostile = [
       '<script>window.wasRun = 1</script>',
       '<img src="x" onerror="window.wasRun = 2">',
@@ -42,28 +42,28 @@ describeChat('the chat in trouble', (inChat, { demo }) => {
     ]);
     await assertAccessible(page);
   });
-  inChat('shows what would take too long to lay out as it was sent, and goes on', {}, async (page) => {
+  inChat('shows text that is too complex to render as plain text, and continues', {}, async (page) => {
     const text = `${'>'.repeat(100_000)}deep`;
     await page.route(CHAT, (route) => route.fulfill(streamOf(text)), { times: 1 });
     await answered(page, 'Be bad');
-    await page.getByText('Shown as it was sent').waitFor();
+    await page.getByText('Shown as plain text').waitFor();
     assert.equal(await page.locator('.chat-text .chat-plain').textContent(), text);
     await page.getByRole('button', { name: 'New conversation' }).click();
     await answered(page, 'What is SPF?');
     await page.getByRole('link', { name: 'Be bad' }).click();
-    await page.getByText('Shown as it was sent').waitFor();
+    await page.getByText('Shown as plain text').waitFor();
   });
-  inChat('says that the page has failed, where a part of it cannot be loaded', UNOPENED, async (page) => {
+  inChat('shows an error page if a part of it cannot be loaded', UNOPENED, async (page) => {
     await page.route('**/assets/machines-*.js', (route) => route.abort());
     await page.goto(`${demo().inference}/machines`);
-    await page.getByText('This page has failed').waitFor();
+    await page.getByText('Something went wrong').waitFor();
     await assertAccessible(page);
   });
-  inChat('keeps a question for which Enter came too early, and sends it with the models', UNOPENED, async (page) => {
+  inChat('queues a question submitted too early, and sends it when the models are loaded', UNOPENED, async (page) => {
     const release = await hold(page, '**/v1/models');
     await page.goto(demo().inference);
     await ask(page, 'What is DMARC?');
-    await page.getByText('it is sent as soon as the models are known').waitFor();
+    await page.getByText('sent as soon as the models are loaded').waitFor();
     assert.equal(await page.getByLabel('Your question').inputValue(), 'What is DMARC?');
     assert.equal(await page.locator('.chat-answer').count(), 0);
     release();
@@ -71,14 +71,14 @@ describeChat('the chat in trouble', (inChat, { demo }) => {
     assert.deepEqual(await questions(page), ['What is DMARC?']);
     assert.equal(await page.getByLabel('Your question').inputValue(), '');
   });
-  inChat('leads a new reader to a free key and an answer', { key: undefined, allowed: [429] }, async (page) => {
-    await page.getByText('First, a key').waitFor();
+  inChat('leads a new user to a free key and an answer', { key: undefined, allowed: [429] }, async (page) => {
+    await page.getByText('You need an API key').waitFor();
     await ask(page, 'What is DMARC?');
-    await page.getByText('it is sent as soon as there is a key').waitFor();
+    await page.getByText('sent as soon as you set a valid API key').waitFor();
     const enough = refusal(429, 'rate_limit_exceeded', 'That was enough for today.', { 'retry-after': '7200' });
     await page.route('**/keys', (route) => route.fulfill(enough), { times: 1 });
     await page.getByRole('button', { name: 'Get a free key' }).click();
-    await page.getByText(/enough for today\. Try again from .+ \d\d:\d\d on\./).waitFor();
+    await page.getByText(/enough for today\. Try again after .+ \d\d:\d\d\./).waitFor();
     await assertAccessible(page);
     let asked = 0;
     page.on('request', (request) => {
@@ -88,42 +88,42 @@ describeChat('the chat in trouble', (inChat, { demo }) => {
     await page.getByRole('button', { name: 'Get a free key' }).dblclick();
     release();
     await finished(page);
-    assert.equal(asked, 1, 'a second press uses up no second key');
+    assert.equal(asked, 1, 'a second press creates no second key');
     await page.reload();
     assert.deepEqual(await questions(page), ['What is DMARC?']);
   });
-  inChat('says that a key is not known here, and takes another', { key: 'sk-wrong', allowed: [401] }, async (page) => {
-    await page.getByText('This key is not known here').waitFor();
+  inChat('reports an invalid key, and accepts another', { key: 'sk-wrong', allowed: [401] }, async (page) => {
+    await page.getByText('Invalid API key').waitFor();
     await ask(page, 'What is SPF?');
-    await page.getByText('it is sent as soon as there is a key').waitFor();
-    await page.getByLabel(/Another key/).fill(demo().inferenceKey);
-    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByText('sent as soon as you set a valid API key').waitFor();
+    await page.getByLabel(/Replace with/).fill(demo().inferenceKey);
+    await page.getByRole('button', { name: 'Save' }).click();
     await finished(page);
   });
-  inChat('says that there is no connection, and sends what was asked when it is back', {}, async (page) => {
+  inChat('reports a lost connection, and sends the queued question when it is back', {}, async (page) => {
     await page.getByRole('button', { name: 'What is DMARC?' }).waitFor();
     await page.context().setOffline(true);
     await page.getByText('You are offline.').waitFor();
     await ask(page, 'What is SPF?');
-    await page.getByText('it is sent when you are online again').waitFor();
+    await page.getByText('sent when you are online again').waitFor();
     await assertAccessible(page);
     await page.context().setOffline(false);
     await finished(page);
   });
-  inChat('says what to do about an answer that cannot be had', { allowed: [400, 429] }, async (page) => {
+  inChat('offers a remedy for each failed request', { allowed: [400, 429] }, async (page) => {
     await answered(page, 'What is SPF?');
     await ask(page, 'again and '.repeat(110));
     await finished(page, 2, 'broken');
-    await page.getByText('longer than the model can read').waitFor();
-    await page.getByRole('button', { name: 'Ask without what was said before' }).waitFor();
+    await page.getByText("exceeds the model's context length").waitFor();
+    await page.getByRole('button', { name: 'Ask without earlier messages' }).waitFor();
     await page.getByRole('button', { name: 'New conversation' }).click();
     const toWait = (seconds: string) => refusal(429, 'rate_limit_exceeded', 'Used up.', { 'retry-after': seconds });
     const retry = page.getByRole('button', { name: 'Try again' });
     for (const [given, shown] of [
-      [toWait('30'), /In \d+ s\./],
-      [toWait('7200'), /From .+ \d\d:\d\d on\./],
-      [refusal(404, 'model_not_found', 'No such model.'), 'This model is not there any more'],
-      [streamOf('Half of', { isCut: true }), 'The connection was lost midway'],
+      [toWait('30'), /Try again in \d+ s\./],
+      [toWait('7200'), /Try again after .+ \d\d:\d\d\./],
+      [refusal(404, 'model_not_found', 'No such model.'), 'This model is no longer available'],
+      [streamOf('Half of', { isCut: true }), 'The connection was lost'],
     ] as const) {
       await page.route(CHAT, (route) => route.fulfill(given), { times: 1 });
       await ((await retry.count()) > 0 ? retry.click() : ask(page, 'What is SPF?'));
@@ -131,7 +131,7 @@ describeChat('the chat in trouble', (inChat, { demo }) => {
     }
     assert.match(await page.locator('.chat-text').innerText(), /Half of/);
     await assertAccessible(page);
-    await page.getByRole('button', { name: 'Go on from here' }).click();
+    await page.getByRole('button', { name: 'Continue from here' }).click();
     await finished(page, 2);
   });
 });

@@ -1,4 +1,4 @@
-// The chat and its machines: asked, stopped, asked again, edited, kept, and completed where a worker is killed.
+// The chat and its machines: ask, stop, retry, edit, reload, and failover when a worker is killed.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible, assertReceiptHolds, picture, settled, visit } from '../../support/web/browser.ts';
 import { answered, ask, CHAT, describeChat, finished, questions, UNOPENED } from '../../support/web/chat-page.ts';
 
-/** The demo's model answers at once: in such a page each piece comes a little later, as from a large model. */
+/** The demo's model answers immediately: this delays each piece of text, as a large model would. */
 function slowAnswers(): void {
   const ask = window.fetch;
   window.fetch = async (input, init) => {
@@ -30,36 +30,36 @@ interface Report {
   readonly peers: readonly { readonly peer: string; readonly connected_since: string; readonly running: number }[];
 }
 
-/** Processes stop and run for so long, alternately: a small model then writes as slowly as a large one. */
-const STILL_MS = 100;
-const MOVING_MS = 5;
+/** Processes alternately stop and run for these times, so that a small model is as slow as a large one. */
+const STOPPED_MS = 100;
+const RUNNING_MS = 5;
 
-/** A process and its children: a worker's engine is one of its own (Linux, `proc(5)`). */
+/** A process and its children: a worker's engine is a separate process (Linux, `proc(5)`). */
 function withChildren(pid: number): readonly number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
   return [pid, ...children.filter(Boolean).map(Number)];
 }
 
-/** Lets workers run only now and then; a process that has ended is left alone. */
+/** Runs workers intermittently; ignores processes that have ended. */
 function slowed(workers: readonly number[]): Disposable {
   const pids = workers.flatMap(withChildren);
-  let isStill = false;
+  let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
     for (const pid of pids) {
       try {
         process.kill(pid, name);
       } catch {
-        // It was killed, which is what the test is about.
+        // The test killed it.
       }
     }
   };
-  const turn = () => {
-    isStill = !isStill;
-    signal(isStill ? 'SIGSTOP' : 'SIGCONT');
-    timer = setTimeout(turn, isStill ? STILL_MS : MOVING_MS);
+  const toggle = () => {
+    isStopped = !isStopped;
+    signal(isStopped ? 'SIGSTOP' : 'SIGCONT');
+    timer = setTimeout(toggle, isStopped ? STOPPED_MS : RUNNING_MS);
   };
-  turn();
+  toggle();
   return {
     [Symbol.dispose]() {
       clearTimeout(timer);
@@ -71,7 +71,7 @@ function slowed(workers: readonly number[]): Disposable {
 const isWriting = async (page: Page): Promise<boolean> =>
   (await page.locator('[data-state=running] .chat-text').count()) === 1;
 
-/** The one worker that writes; undefined where the answer is over before the workers report how busy they are. */
+/** The worker that generates the answer; undefined if the answer ends before the workers report their load. */
 async function writerOf(page: Page, report: () => Promise<Report>): Promise<string | undefined> {
   await page.locator('.chat-text').waitFor();
   while (await isWriting(page)) {
@@ -82,18 +82,18 @@ async function writerOf(page: Page, report: () => Promise<Report>): Promise<stri
   return undefined;
 }
 
-/** A model that draws wildly may end after a few words: then another question is asked. */
+/** At a high temperature an answer may end after a few tokens: then another question is asked. */
 const QUESTIONS = 10;
 
 describeChat('the chat', (inChat, { browser, demo }) => {
-  inChat('answers, shows how fast and by whom, checks the receipt, and keeps all over a reload', {}, async (page) => {
+  inChat('answers with speed, worker and receipt, and restores all after a reload', {}, async (page) => {
     await page.getByRole('button', { name: 'What is DMARC?' }).click();
     await finished(page);
     const text = await page.locator('.chat-text').innerText();
     assert.match(text, /DMARC/);
     await page.getByText(/by worker/).waitFor();
     const meta = await page.locator('.chat-meta').innerText();
-    assert.match(meta, /\d+ tokens · [\d,]+ tokens\/s · first after .+ by worker …\w{6}/);
+    assert.match(meta, /\d+ tokens · [\d,]+ tokens\/s · first token after .+ by worker …\w{6}/);
     await assertReceiptHolds(page, 'Receipt and workers');
     const steps = 'content key signature leaf inclusion checkpoint consistency receipt request answer'.split(' ');
     for (const step of steps) assert.ok(await page.locator('.chat-steps .good', { hasText: step }).count(), step);
@@ -102,7 +102,7 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.reload();
     assert.equal(await page.locator('.chat-text').innerText(), text);
   });
-  inChat('shows a receipt that was tampered with as one that does not hold', {}, async (page) => {
+  inChat('shows a receipt that was tampered with as invalid', {}, async (page) => {
     await answered(page, 'What is SPF?');
     await page.getByText(/by worker/).waitFor();
     await page.route('**/v1/receipts/*', async (route) => {
@@ -112,22 +112,22 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     });
     await page.getByText('Receipt and workers').click();
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText('The receipt does not hold.').waitFor();
+    await page.getByText('The receipt is invalid.').waitFor();
     assert.ok(await page.locator('.chat-steps .bad', { hasText: 'signature' }).count());
   });
-  inChat('stops at Escape and keeps what came; focus and status are where they should be', UNOPENED, async (page) => {
+  inChat('stops at Escape and keeps the received text, with correct focus and status', UNOPENED, async (page) => {
     await page.addInitScript(slowAnswers);
     await page.goto(demo().inference);
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
-    const said = page.locator('main [role=status].hidden-text');
+    const status = page.locator('main [role=status].hidden-text');
     await ask(page, 'What is DMARC?');
     await page.locator('.chat-text').waitFor();
     assert.equal(await focused(), 'Your question');
-    assert.equal(await said.innerText(), 'The answer is being written.');
+    assert.equal(await status.innerText(), 'The answer is being generated.');
     await page.keyboard.press('Escape');
     await finished(page, 1, 'stopped');
-    assert.ok(await page.getByText('Stopped here.').isVisible());
-    assert.match(await said.innerText(), /^Stopped answer/);
+    assert.ok(await page.getByText('Answer stopped.').isVisible());
+    assert.match(await status.innerText(), /^Stopped answer/);
     const part = await page.locator('.chat-text').innerText();
     assert.ok(part.length > 0);
     await page.getByRole('button', { name: 'Retry' }).focus();
@@ -135,10 +135,10 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.getByRole('button', { name: 'Stop' }).waitFor();
     assert.equal(await focused(), 'Your question');
     await finished(page);
-    const whole = await page.locator('.chat-text').innerText();
-    assert.equal((await said.innerText()).replace(/\s+/g, ' '), `Answer: ${whole}`.replace(/\s+/g, ' '));
-    assert.notEqual(whole, part);
-    // What had come first is kept beside it.
+    const complete = await page.locator('.chat-text').innerText();
+    assert.equal((await status.innerText()).replace(/\s+/g, ' '), `Answer: ${complete}`.replace(/\s+/g, ' '));
+    assert.notEqual(complete, part);
+    // The stopped answer is kept as a version.
     await page.getByText('2 of 2').waitFor();
     await page.getByRole('button', { name: 'Earlier version of this answer' }).press('Enter');
     assert.equal(await page.locator('.chat-text').innerText(), part);
@@ -147,13 +147,13 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.getByRole('button', { name: 'Stop' }).click();
     assert.equal(await focused(), 'Your question');
   });
-  inChat('asks another question in place of one, and leads back to what followed the first', {}, async (page) => {
+  inChat('edits a question and switches back to the earlier version', {}, async (page) => {
     await answered(page, 'What is DMARC?');
     await answered(page, 'What is SPF?', 2);
-    await page.getByRole('button', { name: 'Edit this question' }).first().click();
-    await page.getByText('What followed is kept').waitFor();
-    await page.getByLabel('The question', { exact: true }).fill('What is DKIM?');
-    await page.getByRole('button', { name: 'Ask this' }).click();
+    await page.getByRole('button', { name: 'Edit question' }).first().click();
+    await page.getByText('Earlier versions and their answers are kept').waitFor();
+    await page.getByLabel('Edited question', { exact: true }).fill('What is DKIM?');
+    await page.getByRole('button', { name: 'Save and send' }).click();
     await finished(page);
     assert.deepEqual(await questions(page), ['What is DKIM?']);
     await page.getByRole('button', { name: 'Earlier version of this question' }).click();
@@ -169,9 +169,9 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     }
     const list = page.getByRole('navigation', { name: 'Conversations' });
     await list.getByRole('button', { name: 'Rename What is SPF?' }).click();
-    await page.getByLabel('Name of the conversation').fill('Senders');
+    await page.getByLabel('Conversation name').fill('Senders');
     await page.keyboard.press('Enter');
-    // The focus moves once the page is drawn anew.
+    // The focus moves after the next render.
     const focusIs = (name: string) =>
       page.waitForFunction((wanted) => {
         const { activeElement: element } = document;
@@ -187,7 +187,7 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await focusIs('Delete Senders');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
-    // It was the one that was shown.
+    // It was the displayed conversation.
     await focusIs('Your question');
     assert.deepEqual(await list.getByRole('link').allInnerTexts(), ['What is Strata?']);
     await list.getByRole('button', { name: 'Delete all' }).click();
@@ -195,13 +195,13 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.reload();
     assert.equal(await list.getByRole('link').count(), 0);
   });
-  inChat('sends the parameters that were set, and says which ones the service would not take', {}, async (page) => {
+  inChat('sends the parameters that were set, and reports invalid ones', {}, async (page) => {
     await page.getByRole('button', { name: 'Parameters' }).click();
     await page.getByLabel('System prompt').fill('Be short.');
     await page.getByLabel('Temperature').fill('0');
-    await page.getByLabel('Most tokens').fill('5');
+    await page.getByLabel('Max tokens').fill('5');
     await page.getByLabel('Top p').fill('7');
-    await page.getByText('A number from 0 to 1; this one is not sent.').waitFor();
+    await page.getByText('Enter a number from 0 to 1. This value is not sent.').waitFor();
     await assertAccessible(page);
     const sent = page.waitForRequest(CHAT);
     await ask(page, 'What is DMARC?');
@@ -209,11 +209,11 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     assert.deepEqual(body.messages[0], { role: 'system', content: 'Be short.' });
     assert.deepEqual([body.temperature, body.max_tokens, 'seed' in body, 'top_p' in body], [0, 5, false, false]);
     await finished(page);
-    await page.getByText('The answer ended at its limit of tokens.').waitFor();
+    await page.getByText('The answer reached its token limit.').waitFor();
   });
-  inChat('completes an answer whose worker is killed, and shows who went and who took over', {}, async (page, t) => {
+  inChat('completes an answer whose worker is killed, and shows the failover', {}, async (page, t) => {
     const { workerPids = [], inference } = demo();
-    if (workerPids.length < 2) return t.skip('the demo is not ours to break');
+    if (workerPids.length < 2) return t.skip('the demo was not started by this test');
     const report = async () => (await (await fetch(`${inference}/network`)).json()) as Report;
     // The first process was the first to join.
     const { peers } = await report();
@@ -224,7 +224,7 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await settled(page);
     await page.getByRole('button', { name: 'Parameters' }).click();
     await page.getByLabel('Temperature').fill('2');
-    await page.getByLabel('Most tokens').fill('200');
+    await page.getByLabel('Max tokens').fill('200');
     const killed = await (async () => {
       using _slow = slowed(workerPids);
       for (let asked = 0; asked < QUESTIONS; asked += 1) {
@@ -238,16 +238,16 @@ describeChat('the chat', (inChat, { browser, demo }) => {
         }
         await finished(page);
       }
-      return assert.fail(`none of ${QUESTIONS} answers was seen being written`);
+      return assert.fail(`none of ${QUESTIONS} answers was observed while it was generated`);
     })();
     const other = killed === first ? second : first;
     await finished(page);
     const shown = await page.locator('.chat-handover').first().innerText();
     const short = ({ peer }: { readonly peer: string }) => `…${peer.slice(-6)}`;
-    const [, went, after, took] = /^Worker (…\w{6}) went after token (\d+); (…\w{6}) took over/.exec(shown) ?? [];
-    assert.deepEqual([went, took, Number(after) > 0], [short(killed), short(other), true]);
-    // It is started again after two seconds, so that the word beside it may be gone by now.
-    await machines.getByText(`Worker ${short(killed)} has gone.`).waitFor({ timeout: 15_000 });
+    const [, failed, after, next] = /^Worker (\S+) stopped .*after token (\d+); (…\w{6}) took over/.exec(shown) ?? [];
+    assert.deepEqual([failed, next, Number(after) > 0], [short(killed), short(other), true]);
+    // The worker restarts after two seconds, so its badge may already be online again.
+    await machines.getByText(`Worker ${short(killed)} went offline.`).waitFor({ timeout: 15_000 });
     await picture(page, 'chat-failover');
     await assertReceiptHolds(page, 'Receipt and workers');
     await answered(page, 'What is SPF?', 2);

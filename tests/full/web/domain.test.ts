@@ -1,4 +1,4 @@
-// A domain's page and the comparison: history, posture, a receipt that holds and one that does not, by mouse and by keyboard.
+// The domain page and the comparison: history, posture, valid and invalid receipts, with mouse and keyboard.
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -14,33 +14,33 @@ interface Migration {
   readonly to_id: string;
 }
 
-/** Presses Tab until what has the focus is called so, as somebody without a mouse does. */
+/** Presses Tab until the focused element has this name. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let presses = 0; presses < 200; presses++) {
     await page.keyboard.press('Tab');
     const focused = await page.evaluate(() => document.activeElement?.textContent ?? '');
     if (name.test(focused.trim())) return;
   }
-  assert.fail(`no Tab leads to ${name}`);
+  assert.fail(`Tab does not reach ${name}`);
 }
 
-describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
+describePages('the domain page', ({ answer, demo, inPage, named }) => {
   let migration: Migration;
-  let others: readonly string[];
+  let domains: readonly string[];
   before(async () => {
     type Latest = { readonly migrations: readonly Migration[] };
     const { migrations } = await answer<Latest>('/stack/v1/stats/migrations?limit=1000');
     migration = migrations[0] as Migration;
-    others = [...new Set(migrations.map(({ domain }) => domain))].slice(0, 3);
+    domains = [...new Set(migrations.map(({ domain }) => domain))].slice(0, 3);
     const { domain, from_id, to_id } = migration;
-    Object.assign(named, { DOMAIN: domain, PAIR: others.slice(0, 2).join(), PROVIDERS: `${from_id},${to_id}` });
+    Object.assign(named, { DOMAIN: domain, PAIR: domains.slice(0, 2).join(), PROVIDERS: `${from_id},${to_id}` });
   });
-  inPage('tells the stack with evidence, and leads to the history', '/domain/DOMAIN', async (page) => {
+  inPage('shows the stack with evidence, and links to the history', '/domain/DOMAIN', async (page) => {
     await page.getByRole('heading', { level: 1, name: migration.domain }).waitFor();
     const stack = page.getByRole('region', { name: 'Stack', exact: true });
     await stack.locator('.domain-service summary').first().click();
     assert.notEqual(await stack.locator('.domain-evidence code').first().innerText(), '');
-    await page.getByRole('navigation', { name: 'Parts' }).getByRole('link', { name: 'History' }).click();
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'History' }).click();
     await page.waitForURL(/tab=history/);
     const history = page.getByRole('region', { name: 'History', exact: true });
     const moved = history.locator('.transition.migrated', { hasText: migration.from });
@@ -62,22 +62,22 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
       ['Posture', 'Posture', ''],
       ['Risk', 'Risk', '/intelligence/risk/'],
       ['Advisories', 'Advisories', '/enrichment/affected'],
-      ['Feeds', 'Feeds that name it', '/feeds/domain/'],
+      ['Feeds', 'Mentions in feeds', '/feeds/domain/'],
     ] as const) {
       if (part !== '') assert.equal(askedOf(part), 0, `${part} before it is opened`);
-      await page.getByRole('navigation', { name: 'Parts' }).getByRole('link', { name: tab }).click();
+      await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: tab }).click();
       await page.getByRole('region', { name: card, exact: true }).waitFor();
       await settled(page);
       if (part !== '') assert.equal(askedOf(part), 1, `${part} once it is opened`);
     }
   });
 
-  inPage('says so when the answer was changed, or the log is not the known one', '/status', async (page) => {
+  inPage('reports a modified answer and a conflicting log', '/status', async (page) => {
     const foot = page.getByRole('region', { name: 'Stack', exact: true }).locator('footer');
-    const refused = async (...words: readonly string[]) => {
+    const assertRefused = async (...messages: readonly string[]) => {
       await foot.getByRole('button', { name: 'Verify' }).click();
-      for (const text of words) await foot.getByText(text).waitFor();
-      assert.equal(await foot.getByText('The receipt holds').count(), 0);
+      for (const text of messages) await foot.getByText(text).waitFor();
+      assert.equal(await foot.getByText('The receipt is valid').count(), 0);
       assert.equal(await foot.locator('.steps .bad').count(), 1);
     };
     await page.route(`**/stack/v1/domains/${migration.domain}`, async (route) => {
@@ -87,26 +87,26 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
     });
     await page.goto(`${demo().stack}/domain/${migration.domain}`);
     await foot.locator('summary').click();
-    await refused('The receipt does not hold', 'not what was signed');
+    await assertRefused('The receipt is invalid', 'does not match what was signed');
     await page.unrouteAll();
     await page.reload();
     await assertReceiptHolds(foot, 'API and receipt');
-    for (const [size, words] of Object.entries({ 3: 'The log has two histories', 1e9: 'The log has lost entries' })) {
-      // As if this browser knew another tree of that size.
+    for (const [size, message] of Object.entries({ 3: 'The log has two histories', 1e9: 'The log has lost entries' })) {
+      // Simulates that this browser has stored a different tree of that size.
       await page.evaluate((size) => {
         const ledgers = localStorage.getItem('strata-stack-ledgers') ?? '';
         const known = `\\n${size}\\n${btoa('x'.repeat(32))}\\n\\n`;
         localStorage.setItem('strata-stack-ledgers', ledgers.replace(/\\n\d+\\n[^\\]+\\n\\n/, known));
       }, size);
-      await refused('This is not the public log that this browser knows', words);
+      await assertRefused('The public log conflicts with earlier data', message);
     }
     await assertAccessible(page);
-    await foot.getByRole('button', { name: 'Start over with this log' }).click();
-    await foot.getByText('The receipt holds').waitFor();
+    await foot.getByRole('button', { name: 'Trust the current log' }).click();
+    await foot.getByText('The receipt is valid').waitFor();
     await assertReceiptHolds(foot);
   });
 
-  inPage('can be read, filtered and verified with the keyboard alone', '/domain/DOMAIN', async (page) => {
+  inPage('can be read, filtered and verified with the keyboard only', '/domain/DOMAIN', async (page) => {
     await tabTo(page, /^History$/);
     await page.keyboard.press('Enter');
     await page.waitForURL(/tab=history/);
@@ -118,26 +118,26 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
     await page.keyboard.press('Enter');
     await tabTo(page, /^Verify$/);
     await page.keyboard.press('Enter');
-    await page.getByText('The receipt holds').waitFor();
+    await page.getByText('The receipt is valid').waitFor();
   });
-  inPage('says which domain is meant', '/domain/https%3A%2F%2Fwww.DOMAIN%2Fabout%3Fx%3D1', async (page) => {
-    await page.getByText(`Answered for ${migration.domain}, to which`).waitFor();
+  inPage('shows the registrable domain', '/domain/https%3A%2F%2Fwww.DOMAIN%2Fabout%3Fx%3D1', async (page) => {
+    await page.getByText(`Showing ${migration.domain}, the registrable domain of`).waitFor();
   });
-  inPage('says that a name is not in the demo', { path: '/domain/google.com', allowed: [404] }, async (page) => {
+  inPage('explains that a name is not in the demo', { path: '/domain/google.com', allowed: [404] }, async (page) => {
     await page.getByRole('heading', { name: 'google.com is not in this demo' }).waitFor();
-    await page.getByText('A demo on a simulated internet: every domain here is invented.').waitFor();
-    const example = page.getByRole('link', { name: /^Look at / });
+    await page.getByText('Demo on a simulated internet: all domains are invented.').waitFor();
+    const example = page.getByRole('link', { name: /^View / });
     assert.match((await example.getAttribute('href')) ?? '', /^\/domain\/[a-z0-9.-]+$/);
     await page.route('**/site.json', (route) => route.fulfill({ json: { example_domain: 'example.com' } }));
     await page.goto(`${demo().stack}/domain/no-such-name-at-all.com`);
-    await page.getByRole('heading', { name: 'There is no such domain' }).waitFor();
+    await page.getByRole('heading', { name: 'This domain does not exist' }).waitFor();
     assert.equal(await page.getByText('simulated').count(), 0);
   });
-  inPage('compares domains, one more and one less in place', '/compare?domains=PAIR', async (page) => {
-    const [first, second, third] = others as [string, string, string];
+  inPage('compares domains, adds one and removes one', '/compare?domains=PAIR', async (page) => {
+    const [first, second, third] = domains as [string, string, string];
     await page.getByLabel('Add a domain').fill('not a domain!!');
     await page.keyboard.press('Enter');
-    await page.getByText('“not a domain!!” is no domain name').waitFor();
+    await page.getByText('“not a domain!!” is not a valid domain name').waitFor();
     assert.doesNotMatch(page.url(), /not/);
     await page.getByLabel('Add a domain').fill(third);
     await page.keyboard.press('Enter');
@@ -147,7 +147,7 @@ describePages('the page of a domain', ({ answer, demo, inPage, named }) => {
     await page.getByRole('link', { name: `Remove ${first}` }).click();
     await page.getByRole('columnheader', { name: first }).waitFor({ state: 'detached' });
     assert.equal(new URL(page.url()).searchParams.get('domains'), [second, third].join());
-    await page.getByLabel('Only what differs').check();
+    await page.getByLabel('Show differences only').check();
     await page.waitForURL(/only=differences/);
     assert.equal(await page.locator('.compare tbody tr:not(.differs)').count(), 0);
   });

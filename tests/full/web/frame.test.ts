@@ -1,12 +1,12 @@
-// The frame of the explorer's pages: keyboard, print, lost connections, and answers that are old or yet to come.
+// The frame of the explorer: keyboard, print, lost connections, and stale or pending answers.
 import assert from 'node:assert/strict';
 import { assertAccessible, assertReceiptHolds, hold, PHONE, picture, settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
 describePages('the frame', ({ demo, inPage }) => {
-  inPage('takes the focus from nobody who types while the page comes', '/start', async (page) => {
+  inPage('keeps the focus in a field while a page loads', '/start', async (page) => {
     await page.evaluate(() => {
-      document.querySelector<HTMLElement>('.ways a[href="/market"]')?.click();
+      document.querySelector<HTMLElement>('.navigation a[href="/market"]')?.click();
       document.getElementById('search')?.focus();
     });
     await page.waitForURL('**/market');
@@ -14,7 +14,7 @@ describePages('the frame', ({ demo, inPage }) => {
     await page.keyboard.type('clou');
     assert.equal(await page.getByRole('combobox', { name: 'Search domains and providers' }).inputValue(), 'clou');
   });
-  inPage('marks one page as the one that is open, wherever one is', { path: '/', allowed: [404] }, async (page) => {
+  inPage('marks at most one page as current', { path: '/', allowed: [404] }, async (page) => {
     for (const [path, name] of [
       ['/', 'Home'],
       ['/start', 'Get started'],
@@ -25,18 +25,18 @@ describePages('the frame', ({ demo, inPage }) => {
     ] as const) {
       await page.goto(demo().stack + path);
       await settled(page);
-      const marked = page.locator('.top [aria-current], .ways [aria-current]');
+      const marked = page.locator('.top [aria-current], .navigation [aria-current]');
       assert.deepEqual(await marked.allInnerTexts(), name === undefined ? [] : [name], path);
       assert.equal(await page.locator('.pager [aria-current]').count(), 0, path);
     }
   });
-  inPage('shows the keys, and lets them be turned off for good', '/start', async (page) => {
+  inPage('shows the keyboard shortcuts, which can be disabled permanently', '/start', async (page) => {
     await page.keyboard.press('?');
     const dialog = page.getByRole('dialog', { name: 'Keyboard' });
     await dialog.waitFor();
     await assertAccessible(page);
     await picture(page, 'keyboard');
-    await dialog.getByLabel('Keys of one letter').uncheck();
+    await dialog.getByLabel('Enable shortcuts').uncheck();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await page.reload();
@@ -46,7 +46,7 @@ describePages('the frame', ({ demo, inPage }) => {
     assert.equal(await page.evaluate(() => document.activeElement?.id), '');
     assert.equal(await dialog.count(), 0);
     await page.getByRole('button', { name: 'Keyboard' }).click();
-    await dialog.getByLabel('Keys of one letter').check();
+    await dialog.getByLabel('Enable shortcuts').check();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.keyboard.press('g');
     await page.keyboard.press('m');
@@ -71,9 +71,9 @@ describePages('the frame', ({ demo, inPage }) => {
       await route.fulfill({ response, json: { ...body, total: results.length, results } });
     });
     await page.goto(`${demo().stack}/search?state=active`);
-    const shown = page.getByRole('region', { name: 'Domains found' }).locator('tbody tr[aria-rowindex]');
+    const shown = page.getByRole('region', { name: 'Search results' }).locator('tbody tr[aria-rowindex]');
     await shown.first().waitFor();
-    assert.ok((await shown.count()) < 100, 'only the rows in sight are in the page');
+    assert.ok((await shown.count()) < 100, 'only visible rows are rendered');
     await page.emulateMedia({ media: 'print' });
     await page.waitForFunction(() => document.querySelectorAll('tbody tr[aria-rowindex]').length === 400);
     assert.equal(await page.locator('.top').isVisible(), false);
@@ -86,7 +86,7 @@ describePages('the frame', ({ demo, inPage }) => {
 });
 
 describePages('without a connection a page', ({ inPage }) => {
-  inPage('says so at once, keeps what is open, and asks again when it is back', '/status', async (page) => {
+  inPage('reports it immediately, keeps loaded data, and retries when it is back', '/status', async (page) => {
     const shown = await page.getByRole('region', { name: 'Ledger' }).innerText();
     await page.context().setOffline(true);
     await page.getByText('You are offline.').waitFor();
@@ -96,10 +96,10 @@ describePages('without a connection a page', ({ inPage }) => {
     await page.getByText('This page could not be loaded').waitFor();
     assert.equal(await page.locator('.skeleton').count(), 0);
     await page.context().setOffline(false);
-    await page.getByRole('region', { name: 'In figures' }).locator('a').first().waitFor();
+    await page.getByRole('region', { name: 'Overview' }).locator('a').first().waitFor();
     assert.equal(await page.getByText('You are offline.').count(), 0);
   });
-  inPage('asks again for what is open alone', '/search?state=active', async (page) => {
+  inPage('retries only requests of the open page', '/search?state=active', async (page) => {
     await page.context().setOffline(true);
     for (const state of ['parked', 'nonexistent']) {
       await page.getByLabel('State').selectOption(state);
@@ -116,7 +116,7 @@ describePages('without a connection a page', ({ inPage }) => {
     await settled(page);
     assert.deepEqual(asked, ['?state=nonexistent&limit=50']);
   });
-  inPage('asks a silent service ever less', { path: '/search?state=active', allowed: [503] }, async (page) => {
+  inPage('polls a lost service with backoff', { path: '/search?state=active', allowed: [503] }, async (page) => {
     let asked = 0;
     await page.route('**/health', (route) => {
       asked += 1;
@@ -124,7 +124,7 @@ describePages('without a connection a page', ({ inPage }) => {
     });
     await page.route('**/stack/v1/search*', (route) => route.abort('connectionrefused'));
     await page.getByRole('form', { name: 'Filters' }).getByRole('button', { name: 'Clear' }).click();
-    await page.getByText('The service does not answer.').waitFor({ timeout: 20_000 });
+    await page.getByText('The service does not respond.').waitFor({ timeout: 20_000 });
     await page.unroute('**/stack/v1/search*');
     await page.unroute('**/health');
     const rows = page.getByRole('region', { name: 'Domains', exact: true }).locator('tbody tr');
@@ -134,28 +134,28 @@ describePages('without a connection a page', ({ inPage }) => {
 });
 
 describePages('answers', ({ demo, inPage }) => {
-  inPage('to the question before are shown as old until the next is there', '/search?state=active', async (page) => {
+  inPage('to the previous request are stale until the next one arrives', '/search?state=active', async (page) => {
     const release = await hold(page, '**/stack/v1/search?*');
     const card = page.getByRole('region', { name: 'Domains', exact: true });
     const called = () => card.locator('.command pre').first().innerText();
     await card.getByText('API and receipt').click();
     const before = await called();
     await page.getByRole('link', { name: 'Next', exact: true }).click();
-    await card.locator('.answer.old[aria-busy=true]').waitFor();
-    // The receipt and the call are still those of the rows that are shown.
+    await card.locator('.answer.stale[aria-busy=true]').waitFor();
+    // The receipt and the API call still belong to the displayed rows.
     assert.equal(await called(), before);
     release();
-    await card.locator('.answer:not(.old)').waitFor();
+    await card.locator('.answer:not(.stale)').waitFor();
     await page.getByText('51 to').first().waitFor();
     assert.match(await called(), /offset=50/);
   });
-  inPage('have a verdict of their own: none stays under the next', '/search?state=active', async (page) => {
+  inPage('do not inherit the verification result of the previous answer', '/search?state=active', async (page) => {
     const card = page.getByRole('region', { name: 'Domains', exact: true });
     await assertReceiptHolds(card, 'API and receipt');
     await page.getByRole('link', { name: 'Next', exact: true }).click();
     await page.getByText('51 to').first().waitFor();
-    assert.equal(await card.getByText('The receipt holds').count(), 0);
-    // A check that ends after its answer has gone tells of nothing that is shown.
+    assert.equal(await card.getByText('The receipt is valid').count(), 0);
+    // A verification that ends after its answer was replaced is not shown.
     const release = await hold(page, '**/.well-known/stack-keys.json');
     await card.getByRole('button', { name: 'Verify' }).click();
     await page.getByRole('link', { name: 'Previous', exact: true }).click();
@@ -166,8 +166,8 @@ describePages('answers', ({ demo, inPage }) => {
     await page.waitForLoadState('networkidle');
     assert.equal(await card.locator('.verdict').count(), 0);
   });
-  inPage('that may still come are asked for once', { path: '/status', allowed: [404] }, async (page) => {
-    const domain = 'first-look.example';
+  inPage('of a pending first scan are retried once', { path: '/status', allowed: [404] }, async (page) => {
+    const domain = 'first-scan.example';
     let asked = 0;
     let isKnown = false;
     await page.route(`**/stack/v1/domains/${domain}`, (route) => {
@@ -176,21 +176,21 @@ describePages('answers', ({ demo, inPage }) => {
       return route.fulfill({ status: 404, headers: { 'retry-after': '1' }, json: problem });
     });
     await page.clock.install();
-    const looks: string[] = [];
+    const polls: string[] = [];
     await page.route('**/suggest?*', (route) => {
-      looks.push(route.request().url());
+      polls.push(route.request().url());
       return route.fulfill({ json: { domains: isKnown ? [domain] : [], providers: [] } });
     });
     await page.goto(`${demo().stack}/domain/${domain}`);
-    await page.getByRole('heading', { name: 'The first look at this domain goes on' }).waitFor();
+    await page.getByRole('heading', { name: 'The first scan of this domain is in progress' }).waitFor();
     await page.waitForRequest('**/suggest?*');
     await page.waitForRequest('**/suggest?*');
     assert.equal(asked, 1);
     isKnown = true;
-    await page.getByRole('heading', { name: 'No answer yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No result yet' }).waitFor();
     assert.equal(asked, 2);
-    const count = looks.length;
+    const count = polls.length;
     await page.clock.runFor(60_000);
-    assert.deepEqual([asked, looks.length], [2, count]);
+    assert.deepEqual([asked, polls.length], [2, count]);
   });
 });

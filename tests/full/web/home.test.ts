@@ -1,4 +1,4 @@
-// What a new reader does in the first minutes: the first page, a key, getting started, the search, and pages of lists.
+// First steps of a new user: home page, API key, getting started, search, and paginated lists.
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { assertAccessible, hold, PHONE, settled } from '../../support/web/browser.ts';
@@ -11,20 +11,20 @@ const chosen = (page: Page, label: string) =>
 
 describePages('home', ({ answer, demo, inPage }) => {
   for (const [name, size] of [['wide', {}] as const, ['phone', PHONE] as const])
-    inPage(`leads to a chat by clicks alone, ${name}`, { path: '/', key: undefined, ...size }, async (page) => {
-      const stored = (of: string) => page.evaluate((place) => localStorage.getItem(place), of);
+    inPage(`leads to the chat by clicks only, ${name}`, { path: '/', key: undefined, ...size }, async (page) => {
+      const stored = (of: string) => page.evaluate((key) => localStorage.getItem(key), of);
       const openPage = async (title: string) => {
         const menu = page.getByRole('button', { name: 'Menu' });
         if (await menu.isVisible()) await menu.click();
         await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: title, exact: true }).click();
       };
 
-      // A key, and a receipt that holds.
+      // A key, and a valid receipt.
       await page.getByRole('button', { name: 'Get a free key' }).click();
       await page.getByText('of 100 points').waitFor();
       assert.match((await stored('strata-stack-key')) ?? '', /^ssk_/);
       await page.getByRole('button', { name: 'Verify' }).first().click();
-      await page.getByText('The receipt holds').waitFor();
+      await page.getByText('The receipt is valid').waitFor();
 
       // A domain's history.
       await page.getByRole('link', { name: 'Evidence and history' }).click();
@@ -32,29 +32,29 @@ describePages('home', ({ answer, demo, inPage }) => {
       await settled(page);
       const toHistory = page.getByRole('link', { name: /History/ });
       await toHistory.first().click();
-      // Whether the example has moved yet is chance; tests/full/web/domain.test.ts has one that did.
+      // The example may not have migrated yet; tests/full/web/domain.test.ts uses a domain that has.
       await page.getByRole('region', { name: 'History' }).waitFor();
 
-      // Whom a provider lost, and where they went.
+      // The lost customers of a provider.
       await openPage('Migrations');
       await page.waitForURL(/\/migrations/);
       await settled(page);
       await page.locator('main a[href^="/provider/"]:visible').first().click();
       await page.waitForURL(/\/provider\//);
       await page.getByRole('link', { name: 'Lost customers' }).first().click();
-      await page.getByRole('heading', { name: /^\d[\d,]* domains? left since/ }).waitFor();
-      const went = page.getByRole('row').nth(1);
-      await went.locator('a[href^="/domain/"]').first().waitFor();
-      assert.match((await went.textContent()) ?? '', /\w/);
+      await page.getByRole('heading', { name: /^\d[\d,]* domains? lost since/ }).waitFor();
+      const row = page.getByRole('row').nth(1);
+      await row.locator('a[href^="/domain/"]').first().waitFor();
+      assert.match((await row.textContent()) ?? '', /\w/);
 
-      // How to begin says where the chat is, and that its key is another.
+      // “Get started” links to the chat and explains its separate key.
       await openPage('Get started');
       const card = page.getByRole('region', { name: '4. Chat' });
       assert.equal(await card.getByRole('link').getAttribute('href'), demo().inference);
-      assert.match((await card.textContent()) ?? '', /keys of its own[\s\S]*\/keys[\s\S]*\/v1/);
+      assert.match((await card.textContent()) ?? '', /separate API keys[\s\S]*\/keys[\s\S]*\/v1/);
       await card.scrollIntoViewIfNeeded();
 
-      // A chat answer, of the other service, with a key of that.
+      // An answer in the chat, with a key of the other service.
       const chat = page.getByRole('banner').getByRole('link', { name: 'Chat', exact: true });
       if (await chat.isVisible()) await chat.click();
       else await openPage('Chat');
@@ -63,7 +63,7 @@ describePages('home', ({ answer, demo, inPage }) => {
       await page.getByRole('button', { name: 'What is DMARC?' }).click();
       assert.match((await stored('strata-inference-key')) ?? '', /^sk-/);
       await page.locator('.chat-answer[data-state="whole"]').waitFor({ timeout: 30_000 });
-      // What the small model says is drawn at random.
+      // The text of the small model is random.
       assert.match((await page.locator('.chat-answer').first().textContent()) ?? '', /strata-tiny-chat · \d+ tokens?/);
       await assertAccessible(page);
 
@@ -75,7 +75,7 @@ describePages('home', ({ answer, demo, inPage }) => {
   const field = (page: Page) => page.getByRole('combobox', { name: 'Search domains and providers' });
   const options = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option');
   const keyOf = (page: Page) => page.evaluate(() => localStorage.getItem('strata-stack-key'));
-  inPage('leads to a domain by the keyboard alone', '/', async (page) => {
+  inPage('leads to a domain with the keyboard only', '/', async (page) => {
     const { example_domain: domain } = await answer<{ readonly example_domain: string }>('/site.json');
     await page.keyboard.press('/');
     await page.keyboard.type(domain.slice(0, -2), { delay: 20 });
@@ -93,7 +93,7 @@ describePages('home', ({ answer, demo, inPage }) => {
     await page.waitForURL(`**/domain/${domain}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
   });
-  inPage('takes Enter for what the text is', { path: '/start', allowed: [400, 404] }, async (page) => {
+  inPage('interprets the text on Enter', { path: '/start', allowed: [400, 404] }, async (page) => {
     for (const [text, url] of [
       ['Example.COM', '/domain/example.com'],
       ['https://shop.example.com/a?b#c', '/domain/shop.example.com'],
@@ -107,11 +107,11 @@ describePages('home', ({ answer, demo, inPage }) => {
       await page.waitForURL((to) => to.pathname + to.search === url);
       await settled(page);
     }
-    // No name has a blank: the service refuses the text, and the page says so.
+    // Names contain no spaces: the service rejects the text, and the page shows the error.
     await page.getByText('Cannot use: q.').waitFor();
   });
   const keyless = { path: '/', key: undefined, allowed: [401] };
-  inPage('suggests: Escape, arrows in a ring, the pointer', keyless, async (page) => {
+  inPage('has suggestions with Escape, wrapping arrow keys and the mouse', keyless, async (page) => {
     await page.keyboard.press('/');
     await page.keyboard.type('clou');
     await options(page).first().waitFor();
@@ -129,7 +129,7 @@ describePages('home', ({ answer, demo, inPage }) => {
   });
 
   const usedUp = { path: '/favicon.svg', key: 'ssk_used-up', allowed: [429] };
-  inPage('says until when a key is used up', usedUp, async (page) => {
+  inPage('shows when a used-up quota resets', usedUp, async (page) => {
     const quota = { 'x-ratelimit-limit': '50', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '3600' };
     const json = { title: 'The quota is used up', status: 429, code: 'quota_exceeded', detail: 'All 50 are used up.' };
     await page.route('**/stack/v1/**', (route) =>
@@ -138,16 +138,16 @@ describePages('home', ({ answer, demo, inPage }) => {
     await page.goto(demo().stack);
     const notice = page.getByRole('alert').filter({ hasText: 'used up' }).first();
     await notice.waitFor();
-    assert.match((await notice.textContent()) ?? '', /new ones from .*\d{4}/);
+    assert.match((await notice.textContent()) ?? '', /resets at .*\d{4}/);
     await page.getByText(/^0 left/).waitFor();
     await page.getByRole('link', { name: /^0 left/ }).click();
-    await page.getByRole('region', { name: '1. Your key' }).waitFor();
+    await page.getByRole('region', { name: '1. Your API key' }).waitFor();
     const figures = await page.locator('.figure-value').allTextContents();
     assert.deepEqual(figures.slice(0, 2), ['0', '50']);
   });
-  inPage('gives commands that work as they stand', '/start', async (page) => {
+  inPage('shows complete commands that work', '/start', async (page) => {
     const shownKey = demo().stackKey;
-    await page.getByText('Complete commands, with your key').waitFor();
+    await page.getByText('Complete commands with your API key').waitFor();
     const commands = await page.getByRole('region', { name: '2. First requests' }).locator('pre').allTextContents();
     assert.equal(commands.length, 7);
     for (const command of commands) {
@@ -159,16 +159,16 @@ describePages('home', ({ answer, demo, inPage }) => {
       stop.abort();
       assert.equal(status, 200, command);
     }
-    await page.getByRole('button', { name: 'Copy the key' }).click();
+    await page.getByRole('button', { name: 'Copy key' }).click();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shownKey);
-    await page.getByRole('button', { name: 'Forget this key' }).click();
+    await page.getByRole('button', { name: 'Remove key' }).click();
     assert.equal(await keyOf(page), shownKey);
-    await page.getByRole('button', { name: 'Forget it for good' }).click();
+    await page.getByRole('button', { name: 'Remove permanently' }).click();
     await page.getByRole('button', { name: 'Get a free key' }).waitFor();
     assert.equal(await keyOf(page), null);
   });
-  inPage('searches with every filter in the address, page by page', '/search', async (page) => {
-    /** What the page was answered: the demo lives on, and a second answer may be another. */
+  inPage('keeps all search filters in the URL across pages', '/search', async (page) => {
+    /** The answer that the page received: the demo changes, so a second request may have another answer. */
     const answerTo = async (act: () => Promise<unknown>) => {
       const answered = page.waitForResponse((each) => each.url().includes('/stack/v1/search?'));
       await act();
@@ -199,37 +199,37 @@ describePages('home', ({ answer, demo, inPage }) => {
 const REST = '/search?state=live&flag=spf_measured&without=spf_valid&min_confidence=medium';
 const FOLLOWED = '/search?state=live&flag=spf_valid,dmarc_valid&without=dnssec,caa';
 describePages('the filters of the search', ({ inPage }) => {
-  inPage('keep the conditions that have no field, and the focus', REST, async (page) => {
-    await page.getByLabel('Part of the name').fill('a');
+  inPage('keep conditions without a field, and the focus', REST, async (page) => {
+    await page.getByLabel('Name contains').fill('a');
     await page.keyboard.press('Enter');
     await page.waitForURL((url) => url.searchParams.get('q') === 'a');
     const kept = { state: 'live', flag: 'spf_measured', without: 'spf_valid', min_confidence: 'medium', q: 'a' };
     assert.deepEqual(asked(page), kept);
     await settled(page);
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'q');
-    // One confidence goes before the least one, which would then say what is not so.
+    // An exact confidence replaces the minimum confidence.
     await page.getByLabel('Confidence').selectOption('low');
     await page.getByRole('button', { name: 'Search', exact: true }).click();
     await page.waitForURL((url) => url.searchParams.get('confidence') === 'low');
     assert.equal(asked(page).min_confidence, undefined);
     assert.equal(await page.getByText('at least medium confidence').count(), 0);
-    await page.getByRole('link', { name: 'Take off' }).press('Enter');
+    await page.getByRole('link', { name: 'Remove' }).press('Enter');
     await page.waitForURL((url) => !url.searchParams.has('without'));
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'content');
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.waitForURL((url) => url.search === '');
-    assert.equal(await page.getByLabel('Part of the name').inputValue(), '');
+    assert.equal(await page.getByLabel('Name contains').inputValue(), '');
     assert.equal(await chosen(page, 'State'), 'Any');
   });
-  inPage('say in words what a followed number asks for', FOLLOWED, async (page) => {
+  inPage('show labels for the conditions of a link', FOLLOWED, async (page) => {
     assert.equal(await chosen(page, 'State'), 'Active or parked');
     assert.equal(await chosen(page, 'Posture'), 'SPF: valid and DMARC: valid');
-    const without = 'without DNSSEC: zone is signed, CAA: says who may issue certificates';
+    const without = 'without DNSSEC: signed, CAA: record published';
     assert.equal(await page.getByText(without, { exact: true }).first().isVisible(), true);
     await assertAccessible(page);
   });
-  inPage('name the provider that nobody knows, whichever of the two it is', '/search?with=cloudflair', async (page) => {
-    await page.getByText('No provider is called “cloudflair”.').waitFor();
+  inPage('name the unknown provider in either parameter', '/search?with=cloudflair', async (page) => {
+    await page.getByText('No provider named “cloudflair”.').waitFor();
     await page.getByRole('list').getByRole('link', { name: 'Cloudflare', exact: true }).click();
     await page.waitForURL((url) => url.searchParams.get('with') === 'Cloudflare');
     assert.deepEqual(asked(page), { with: 'Cloudflare' });
@@ -238,10 +238,10 @@ describePages('the filters of the search', ({ inPage }) => {
 
 describePages('the pages of a list', ({ demo, inPage }) => {
   const migrations = '**/stack/v1/stats/migrations**';
-  /** Shorter pages than the demo has migrations. */
+  /** Limits pages to fewer rows than the demo has migrations. */
   const shorten = (page: Page) =>
     page.route(migrations, (route) => route.continue({ url: route.request().url().replace('limit=100', 'limit=10') }));
-  inPage('lead back from beyond the end, and none is marked as the open page', '/status', async (page) => {
+  inPage('link back from past the end, and are not marked as current', '/status', async (page) => {
     await shorten(page);
     for (const days of ['all', '60']) {
       await page.goto(`${demo().stack}/migrations?days=${days}&offset=10`);
@@ -249,26 +249,26 @@ describePages('the pages of a list', ({ demo, inPage }) => {
       assert.equal(await page.locator('.pager a').count(), 2);
       assert.equal(await page.locator('.pager [aria-current]').count(), 0, days);
       await page.goto(`${demo().stack}/migrations?days=${days}&offset=90000`);
-      await page.getByText('The list ends before this page.').waitFor();
+      await page.getByText('This page is past the end of the list.').waitFor();
       assert.doesNotMatch(await page.locator('.pager').innerText(), /90|to/);
       await page.getByRole('link', { name: 'Previous' }).click();
       await page.waitForURL((url) => !url.search.includes('90000'));
       if (days === '60') await page.getByRole('region', { name: 'Migrations', exact: true }).waitFor();
     }
   });
-  inPage('stand in for no other list', '/status', async (page) => {
+  inPage('are not shown for another list', '/status', async (page) => {
     await shorten(page);
     await page.goto(`${demo().stack}/migrations?category=dns&offset=10`);
     await page.getByText(/^11 to 20/).waitFor();
     const release = await hold(page, migrations);
-    // As a link of the reader's own, or the back button, has it: another question, and not its first page.
+    // A link or the back button can open another list at a later page.
     await page.evaluate(() => {
       history.pushState({}, '', '/migrations?category=email&offset=10');
       dispatchEvent(new PopStateEvent('popstate'));
     });
     await page.getByText('Loading …').first().waitFor();
-    assert.equal(await page.getByRole('heading', { name: /migrations? within/ }).count(), 0);
+    assert.equal(await page.getByRole('heading', { name: /^[\d,]+ migrations?/ }).count(), 0);
     release();
-    await page.getByRole('heading', { name: /migrations? within/ }).waitFor();
+    await page.getByRole('heading', { name: /^[\d,]+ migrations?/ }).waitFor();
   });
 });

@@ -1,4 +1,4 @@
-// The market, its migrations and one provider: by clicks from a provider to the customers that it lost.
+// The market, migrations and provider pages, from a market to the lost customers of a provider.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before } from 'node:test';
@@ -7,11 +7,11 @@ import { assertReceiptHolds } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 import { assertListed, inFigure, inHeading, inTable, type LinkOf, type ListKind } from '../../support/web/listed.ts';
 
-/** A provider of the demo that is in two markets, and gains and loses customers all the time. */
+/** A provider of the demo in two markets that continuously gains and loses customers. */
 const PROVIDER = 'cloudflare';
 
 describePages('market', ({ answer, demo, inPage, named }) => {
-  /** Who of the largest DNS providers lost most customers: one always did, and the demo says which. */
+  /** The one of the largest DNS providers that lost the most customers in the demo. */
   let loser: { readonly id: string; readonly name: string };
   before(async () => {
     type Market = { readonly category: string; readonly providers: readonly Leaving[] };
@@ -25,17 +25,17 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     named.LOSER = loser.id;
   });
   inPage("leads by clicks from a market to a provider's lost customers", '/market?category=dns', async (page) => {
-    await page.getByText('The numbers as a table').first().click();
-    const shares = page.getByRole('region', { name: 'Share of providers: DNS' });
+    await page.getByText('View as table').first().click();
+    const shares = page.getByRole('region', { name: 'Market share: DNS' });
     await shares.getByRole('link', { name: loser.name, exact: true }).click();
     await page.getByRole('heading', { level: 1, name: loser.name }).waitFor();
-    await page.getByRole('img', { name: new RegExp(`^Services that left ${loser.name}`) }).waitFor();
+    await page.getByRole('img', { name: new RegExp(`^Services that migrated from ${loser.name}`) }).waitFor();
     await page.getByRole('link', { name: 'Lost customers' }).click();
-    await page.getByRole('heading', { name: /^\d+ domains? left since / }).waitFor();
+    await page.getByRole('heading', { name: /^\d+ domains? lost since / }).waitFor();
     assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), { tab: 'customers' });
-    const went = await column(page, `Lost customers of ${loser.name}`, 'Where they went');
-    assert.ok(went.length > 0);
-    for (const name of went) assert.ok(name !== '' && !name.startsWith(loser.name), went.join());
+    const newProviders = await column(page, `Lost customers of ${loser.name}`, 'New provider');
+    assert.ok(newProviders.length > 0);
+    for (const name of newProviders) assert.ok(name !== '' && !name.startsWith(loser.name), newProviders.join());
     const confirmed = await column(page, `Lost customers of ${loser.name}`, 'Confirmed');
     assert.ok(confirmed.every((day) => /^\d{1,2} \w+ \d{4}$/.test(day)));
 
@@ -44,30 +44,30 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     await page.waitForURL(/\/domain\//);
   });
 
-  /** A page (LOSER is who lost most), a number on it by its place, and where the list behind it tells its own number. */
+  /** A page (LOSER is replaced), the locator of a number on it, and the kind of list that it links to. */
   const NUMBERS: readonly (readonly [what: string, path: string, of: LinkOf, list: ListKind])[] = [
-    ['users of a provider', '/market?category=dns', inTable('Share of providers: DNS', 'Domains'), 'search'],
-    ['parked ones too', '/market?category=email&include_parked=true', inTable(/^Share of prov/, 'Domains'), 'search'],
-    ['domains of a leader', '/market?category=dns', inTable('Leaders', 'Domains, all markets'), 'domains'],
+    ['users of a provider', '/market?category=dns', inTable('Market share: DNS', 'Domains'), 'search'],
+    ['parked ones too', '/market?category=email&include_parked=true', inTable(/^Market share/, 'Domains'), 'search'],
+    ['domains of a leader', '/market?category=dns', inTable('Leaders', 'Domains, all categories'), 'domains'],
     ['domains of a provider', `/provider/${PROVIDER}`, inFigure('Domains'), 'domains'],
-    ['lost customers', '/provider/LOSER', inFigure('Lost in 30 days'), 'customers'],
-    ['gained customers', '/provider/LOSER', inFigure('Gained in 30 days'), 'customers'],
-    ['services that moved away', '/provider/LOSER', inHeading(/services? moved away$/), 'migrations'],
-    ['a market of a provider', `/provider/${PROVIDER}`, inTable('Its markets', 'Domains'), 'search'],
-    ['common users', `/provider/${PROVIDER}?tab=company`, inTable(/^Providers used together/, 'Common'), 'search'],
+    ['lost customers', '/provider/LOSER', inFigure('Lost, 30 days'), 'customers'],
+    ['gained customers', '/provider/LOSER', inFigure('Gained, 30 days'), 'customers'],
+    ['services that migrated away', '/provider/LOSER', inHeading(/services? migrated away$/), 'migrations'],
+    ['a market of a provider', `/provider/${PROVIDER}`, inTable('Market position by category', 'Domains'), 'search'],
+    ['shared users', `/provider/${PROVIDER}?tab=company`, inTable(/^Providers used/, 'Shared domains'), 'search'],
     ['dependent domains', `/provider/${PROVIDER}?tab=dependence`, inFigure('Dependent domains'), 'domains'],
     [
       'common dependence',
       `/provider/${PROVIDER}?tab=dependence`,
-      inTable(/^Its domains also rest/, 'Common'),
+      inTable(/^Providers its domains also/, 'Shared domains'),
       'search',
     ],
-    ['a flow', '/migrations?provider=LOSER', inTable(/^Migrations of DNS/, 'Domains'), 'migrations'],
-    ['a flow of a day by hours', '/migrations?hours=168', inTable(/^Migrations of DNS/, 'Domains'), 'migrations'],
+    ['a flow', '/migrations?provider=LOSER', inTable(/^DNS migrations/, 'Domains'), 'migrations'],
+    ['a flow of a day by hours', '/migrations?hours=168', inTable(/^DNS migrations/, 'Domains'), 'migrations'],
   ];
   for (const [what, path, of, list] of NUMBERS)
-    inPage(`leads from a number to a list of as many: ${what}`, path, (page) => assertListed(page, of, list));
-  inPage('shows loading, empty and failed apart', { path: '/status', allowed: [503] }, async (page) => {
+    inPage(`links a number to a list of the same size: ${what}`, path, (page) => assertListed(page, of, list));
+  inPage('distinguishes loading, empty and failed', { path: '/status', allowed: [503] }, async (page) => {
     const gate = Promise.withResolvers<void>();
     let status = 200;
     await page.route('**/stack/v1/stats/migrations**', async (route) => {
@@ -79,17 +79,17 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     });
     await page.goto(`${demo().stack}/migrations?category=security`);
     await page.getByText('Loading …').first().waitFor();
-    assert.equal(await page.getByText(/Nobody moved|No migration/).count(), 0);
+    assert.equal(await page.getByText(/No flows|No migrations/).count(), 0);
     gate.resolve();
-    await page.getByText('No migration fits these filters.').waitFor();
-    await page.getByText('Nobody moved like this within this time.').waitFor();
-    // Another question: the rows of the last one are not shown under its words.
+    await page.getByText('No migrations match these filters.').waitFor();
+    await page.getByText('No flows match these filters in this period.').waitFor();
+    // Another filter: the rows of the previous one are not shown.
     status = 503;
     await page.getByLabel('Category').selectOption('dns');
     await page.getByText('The store does not answer.').waitFor();
-    assert.equal(await page.getByText(/Nobody moved|No migration/).count(), 0);
+    assert.equal(await page.getByText(/No flows|No migrations/).count(), 0);
   });
-  inPage('saves a list as CSV and checks its receipt', '/migrations?provider=LOSER&direction=out', async (page) => {
+  inPage('saves a list as CSV and verifies its receipt', '/migrations?provider=LOSER&direction=out', async (page) => {
     const started = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download CSV' }).click();
     const download = await started;
@@ -99,46 +99,46 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     assert.equal(header, 'id,at,confirmed_at,domain,category,from,to,from_id,to_id,confidence,importance');
     assert.ok(rows.length > 0);
     assert.ok(rows.every((row) => row.split(',')[7] === loser.id));
-    // The page was asked before the file, and more may have left in between.
-    const heading = page.getByRole('heading', { name: `within 30 days away from ${loser.name}` });
-    const told = async () => Number.parseInt(await heading.innerText(), 10);
-    const onPage = await told();
-    assert.ok(rows.length >= onPage, `${rows.length} rows, where the page says ${onPage}`);
+    // The page was loaded before the file; more migrations may have occurred in between.
+    const heading = page.getByRole('heading', { name: `from ${loser.name}, 30 days` });
+    const countOnPage = async () => Number.parseInt(await heading.innerText(), 10);
+    const onPage = await countOnPage();
+    assert.ok(rows.length >= onPage, `${rows.length} rows, but ${onPage} on the page`);
     if (rows.length > onPage) {
       await page.reload();
       await heading.waitFor();
-      assert.ok(rows.length <= (await told()), `${rows.length} rows`);
+      assert.ok(rows.length <= (await countOnPage()), `${rows.length} rows`);
       return;
     }
 
     const file = page.locator('.csv');
     await assertReceiptHolds(file);
     const receipt = page.waitForEvent('download');
-    await file.getByRole('button', { name: 'Save its receipt' }).click();
+    await file.getByRole('button', { name: 'Save receipt' }).click();
     const { receipt_id } = JSON.parse(readFileSync(await (await receipt).path(), 'utf8'));
     assert.match(receipt_id, /^rwr_/);
   });
-  inPage('asks only for the parts of a provider that are opened', '/provider/cloudflare', async (page) => {
+  inPage('loads only the opened sections of a provider', '/provider/cloudflare', async (page) => {
     const asked: string[] = [];
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
       if (pathname.startsWith('/stack/v1/')) asked.push(pathname);
     });
-    const parts = page.getByRole('navigation', { name: 'Parts of this page' });
-    await parts.getByRole('link', { name: 'Over time' }).click();
-    await page.getByRole('img', { name: /^Domains of Cloudflare by day/ }).waitFor();
-    await parts.getByRole('link', { name: 'Used together with' }).click();
+    const sections = page.getByRole('navigation', { name: 'Sections of this page' });
+    await sections.getByRole('link', { name: 'Adoption' }).click();
+    await page.getByRole('img', { name: /^Domains that use Cloudflare, by day/ }).waitFor();
+    await sections.getByRole('link', { name: 'Used together with' }).click();
     await page.getByRole('region', { name: 'Providers used together with Cloudflare' }).waitFor();
-    await parts.getByRole('link', { name: 'Dependence' }).click();
+    await sections.getByRole('link', { name: 'Supply chain' }).click();
     await page.getByText('concentration risk').waitFor();
-    await parts.getByRole('link', { name: 'Domains' }).click();
+    await sections.getByRole('link', { name: 'Domains' }).click();
     await page.getByRole('link', { name: 'Next', exact: true }).click();
     await page.getByText(/^51 to \d+ of/).waitFor();
     assert.match(page.url(), /\?tab=domains&offset=50$/);
     const routes = asked.map((path) => path.split('/').at(-2));
     assert.deepEqual(routes, ['adoption', 'supply-chain', 'providers']);
   });
-  inPage('says that a provider is not known', { path: '/provider/no-such-provider', allowed: [404] }, async (page) => {
+  inPage('reports an unknown provider', { path: '/provider/no-such-provider', allowed: [404] }, async (page) => {
     await page.getByRole('alert').or(page.locator('.notice')).waitFor();
     assert.match(await page.locator('.notice').innerText(), /no-such-provider/);
   });
@@ -151,8 +151,8 @@ interface Leaving {
 }
 
 async function column(page: Page, table: string, name: string): Promise<string[]> {
-  const place = page.getByRole('region', { name: table, exact: true });
-  const names = await place.getByRole('columnheader').allInnerTexts();
-  const cells = place.locator(`tbody tr:not([aria-hidden]) td:nth-child(${names.indexOf(name) + 1})`);
+  const region = page.getByRole('region', { name: table, exact: true });
+  const names = await region.getByRole('columnheader').allInnerTexts();
+  const cells = region.locator(`tbody tr:not([aria-hidden]) td:nth-child(${names.indexOf(name) + 1})`);
   return cells.allInnerTexts();
 }

@@ -1,11 +1,11 @@
-// Every page in light, in dark and on a phone: it has content, loads without an error, fits the screen, and axe finds nothing serious.
+// Every page in light, dark and on a phone: it has content, loads without errors, fits the screen, and passes axe.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { assertAccessible, assertRenders, PHONE } from '../../support/web/browser.ts';
 import { answered, describeChat } from '../../support/web/chat-page.ts';
 import { describePages } from '../../support/web/demo.ts';
 
-/** Name, path, and whether the reader has a key. DOMAIN and its like are replaced by what the demo has. */
+/** Name, path, and whether there is an API key. Placeholders such as DOMAIN are replaced by values of the demo. */
 const EXPLORER = [
   ['home', '/', true],
   ['home-newcomer', '/', false],
@@ -39,7 +39,7 @@ const CHAT = [
   ['machines', '/machines', false],
 ] as const;
 
-describePages('a page of the explorer looks right', ({ answer, browser, demo }) => {
+describePages('a page of the explorer renders correctly', ({ answer, browser, demo }) => {
   const found: Record<string, string> = {};
   before(async () => {
     type Named = readonly { readonly domain: string }[];
@@ -56,7 +56,7 @@ describePages('a page of the explorer looks right', ({ answer, browser, demo }) 
     });
 });
 
-describeChat('a page of the chat looks right', (inChat, { browser, demo }) => {
+describeChat('a page of the chat renders correctly', (inChat, { browser, demo }) => {
   for (const [name, path, hasKey] of CHAT)
     it(name, () =>
       assertRenders(browser(), demo().inference + path, { name, key: hasKey ? demo().inferenceKey : undefined }),
@@ -70,13 +70,13 @@ describeChat('a page of the chat looks right', (inChat, { browser, demo }) => {
 });
 
 describePages('the tests of pages', ({ browser, open }) => {
-  it('take an empty page for none', async () => {
+  it('reject an empty page', async () => {
     const empty = 'data:text/html,<title>Empty</title>';
     await assert.rejects(assertRenders(browser(), empty, { name: 'empty' }), /headings/);
     const bare = 'data:text/html,<title>Bare</title><h1>Bare</h1><main>Little</main>';
     await assert.rejects(assertRenders(browser(), bare, { name: 'bare' }), /shows nothing but/);
   });
-  it('fail when the policy is violated, though nobody asks', async () => {
+  it('fail on a violation of the content security policy', async () => {
     const page = await open('/start');
     await page.evaluate(() => document.body.setAttribute('style', 'color: red'));
     await page.evaluate(() => {

@@ -1,4 +1,4 @@
-// The pages that keep watch: live events, feeds, the state of the service, the security scorecard, alerts and advisories.
+// The monitoring pages: live events, feeds, service status, security scorecard, alerts and advisories.
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { assertAccessible, assertReceiptHolds, settled } from '../../support/web/browser.ts';
@@ -7,19 +7,19 @@ import { assertListed, inFigure, inTable } from '../../support/web/listed.ts';
 
 const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
-/** What the page is told while something is done in it. The demo goes on, so that asking again may tell another story. */
-async function told(page: Page, path: string, act: () => Promise<unknown>) {
+/** The answer that the page receives during an action. The demo changes, so a second request may have another answer. */
+async function answerDuring(page: Page, path: string, act: () => Promise<unknown>) {
   const answered = page.waitForResponse((response) => response.url().includes(path));
   await act();
   // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer that it waits for
   return (await (await answered).json()) as any;
 }
 
-/** The day before the last, as the end of a judged day. */
-const JUDGED_DAY = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000 - 1).toISOString();
-/** As the service tells one: the demo's days are too alike to have any. */
+/** The end of the evaluated day: the last UTC midnight. */
+const EVALUATED_DAY = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000 - 1).toISOString();
+/** In the format of the service: the days of the demo are too uniform for anomalies. */
 const ANOMALY = {
-  ...{ id: 'an_provider_godaddy_losses_1', at: JUDGED_DAY, metric: 'losses', direction: 'up', severity: 'critical' },
+  ...{ id: 'an_provider_godaddy_losses_1', at: EVALUATED_DAY, metric: 'losses', direction: 'up', severity: 'critical' },
   ...{ subject: 'GoDaddy', subject_kind: 'provider', subject_id: 'godaddy' },
   ...{ value: 23, mean: 1.4, stddev: 1.6, sigma: 13.5, window_days: 28, samples: 27, chance: 1e-9 },
 };
@@ -39,7 +39,7 @@ describePages('live', ({ answer, demo, inPage }) => {
     inPage(`shows a migration without a reload, paused: ${isPaused}`, '/status', async (page) => {
       const past = '/stack/v1/stream/json?types=migration&since=2020-01-01T00:00:00Z';
       const { events } = await answer<{ readonly events: readonly object[] }>(past);
-      // One that has not happened: the demo's own come only every minute or so.
+      // A simulated event: events of the demo occur only about once a minute.
       const domain = 'just-moved.example';
       const event = { ...events.at(-1), id: 'ev_9999999999', domain, published_at: new Date().toISOString() };
       const send = Promise.withResolvers<void>();
@@ -47,7 +47,7 @@ describePages('live', ({ answer, demo, inPage }) => {
       await page.route(/\/stack\/v1\/stream(?:\?|$)/, async (route) => {
         streams += 1;
         if (streams > 2) return route.continue();
-        // The page reads the past once a stream is open; its second stream brings the event.
+        // The page requests past events when the first stream opens; the second stream has the event.
         if (streams === 2) await send.promise;
         const body = streams === 1 ? ': open\n\n' : `event: migration\ndata: ${JSON.stringify(event)}\n\n`;
         await route.fulfill({ contentType: 'text/event-stream', body });
@@ -59,49 +59,49 @@ describePages('live', ({ answer, demo, inPage }) => {
       send.resolve();
       const row = page.locator('.live-event.new', { hasText: domain });
       if (isPaused) {
-        const resume = page.getByRole('button', { name: /^Resume · [1-9]\d* waiting$/ });
+        const resume = page.getByRole('button', { name: /^Resume · [1-9]\d* new$/ });
         await resume.waitFor();
         assert.equal(await row.count(), 0);
         await resume.click();
       }
       await row.waitFor();
-      const told = await row.locator('p').first().textContent();
-      assert.match(told ?? '', /^just-moved\.example moved its .+ from .+ to /);
+      const text = await row.locator('p').first().textContent();
+      assert.match(text ?? '', /^just-moved\.example migrated its .+ from .+ to /);
       assert.equal(await row.locator('a[href^="/provider/"]').count(), 2);
       assert.equal(page.url(), url);
     });
-  inPage('begins with the past hour, newest first, each event with a receipt that holds', '/live', async (page) => {
+  inPage('starts with the past hour, newest first, each event with a valid receipt', '/live', async (page) => {
     await page.locator('.live-event').first().waitFor();
     const shown = page.locator('.live-event time');
     const times = await shown.evaluateAll((all) => all.map((time) => time.getAttribute('datetime') ?? ''));
     assert.ok(times.length > 1);
     assert.deepEqual(times, times.toSorted().toReversed());
-    // By its time: the first row is another one as soon as an event comes.
+    // Located by time: a new event changes the first row.
     const row = page.locator('.live-event', { has: page.locator(`time[datetime="${times[0]}"]`) }).first();
     await assertReceiptHolds(row, 'Receipt');
   });
-  inPage('has its filter in the address', '/live?types=migration&category=dns', async (page) => {
+  inPage('has its filter in the URL', '/live?types=migration&category=dns', async (page) => {
     await page.locator('.live-event').first().waitFor();
     assert.equal(await page.getByLabel('Category').inputValue(), 'dns');
     assert.equal(await page.getByLabel('Migrations').isChecked(), true);
     assert.equal(await page.getByLabel('Advisories').isChecked(), false);
     for (const text of await page.locator('.live-event > div > p:first-child').allTextContents())
-      assert.match(text, /moved its DNS from/);
+      assert.match(text, /migrated its DNS from/);
 
     await page.getByLabel('Category').selectOption('');
     await page.getByLabel('Advisories').check();
-    await page.getByRole('textbox', { name: 'Domain' }).fill('nobody.example');
-    await page.getByRole('button', { name: 'Follow' }).click();
-    await page.waitForURL(/domain=nobody\.example/);
-    assert.equal(new URL(page.url()).search, '?types=migration%2Cadvisory&domain=nobody.example');
-    await page.getByText('Nothing in the last hour').waitFor();
+    await page.getByRole('textbox', { name: 'Domain' }).fill('unknown.example');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL(/domain=unknown\.example/);
+    assert.equal(new URL(page.url()).search, '?types=migration%2Cadvisory&domain=unknown.example');
+    await page.getByText('No events in the last hour').waitFor();
 
     await page.goBack();
     await page.locator('.live-event').first().waitFor();
     assert.equal(await page.getByRole('textbox', { name: 'Domain' }).inputValue(), '');
   });
-  inPage('reports an unknown provider', { path: '/live?provider=nobody-knows-it', allowed: [404] }, async (page) => {
-    await page.locator('.notice').getByText('nobody-knows-it').waitFor();
+  inPage('reports an unknown provider', { path: '/live?provider=no-such-provider', allowed: [404] }, async (page) => {
+    await page.locator('.notice').getByText('no-such-provider').waitFor();
   });
   inPage('asks for a key', { path: '/live', key: undefined, allowed: [401] }, (page) =>
     page.getByRole('button', { name: 'Get a free key' }).waitFor(),
@@ -109,12 +109,12 @@ describePages('live', ({ answer, demo, inPage }) => {
 });
 
 describePages('feeds and status', ({ demo, inPage }) => {
-  inPage('from all feeds to one domain, what names it and what it runs', '/feeds', async (page) => {
-    await page.getByRole('heading', { name: 'Most named: 7 days' }).waitFor();
-    const leaders = page.getByRole('region', { name: 'Domains that feeds name most often' });
+  inPage('link from all feeds to one domain, its mentions and its stack', '/feeds', async (page) => {
+    await page.getByRole('heading', { name: 'Most mentioned: 7 days' }).waitFor();
+    const leaders = page.getByRole('region', { name: 'Most mentioned domains' });
     await leaders.locator('tbody tr').first().waitFor();
     await page.getByRole('link', { name: '30 days', exact: true }).click();
-    await page.getByRole('heading', { name: 'Most named: 30 days' }).waitFor();
+    await page.getByRole('heading', { name: 'Most mentioned: 30 days' }).waitFor();
     assert.equal(new URL(page.url()).search, '?window=30d');
     await settled(page);
 
@@ -122,19 +122,19 @@ describePages('feeds and status', ({ demo, inPage }) => {
     await leaders.locator('.feeds-domain').first().click();
     await page.getByRole('heading', { name: `${domain} in feeds`, level: 1 }).waitFor();
     assert.equal(new URL(page.url()).pathname, `/feeds/${domain}`);
-    const feeds = page.getByRole('region', { name: 'Feeds that name the domain' });
+    const feeds = page.getByRole('region', { name: 'Feeds that mention the domain' });
     await feeds.locator('tbody tr').first().waitFor();
     for (const link of await feeds.locator('a').all()) {
       assert.match((await link.getAttribute('href')) ?? '', /^https?:\/\//);
       assert.equal(await link.getAttribute('rel'), 'noopener noreferrer nofollow');
     }
-    await page.getByText('The numbers as a table').click();
-    const days = page.getByRole('region', { name: /^Mentions of .+ on each/ }).locator('tbody tr');
+    await page.getByText('View as table').click();
+    const days = page.getByRole('region', { name: /^Mentions of .+ per day/ }).locator('tbody tr');
     assert.equal(await days.count(), 30);
-    await page.getByRole('link', { name: 'Stack and history' }).click();
+    await page.getByRole('link', { name: 'View stack and history' }).click();
     await page.waitForURL(`**/domain/${domain}`);
   });
-  inPage('health, what is known, the sources, the ledger and the keys', '/status', async (page) => {
+  inPage('show health, data coverage, sources, ledger and keys', '/status', async (page) => {
     const card = (name: string) => page.getByRole('region', { name, exact: true });
     await card('Service').getByText('ok', { exact: true }).waitFor();
     const asked = await fetch(`${demo().stack}/ledger/checkpoint`);
@@ -142,16 +142,16 @@ describePages('feeds and status', ({ demo, inPage }) => {
     const shown = await card('Ledger').locator('.figure-value').innerText();
     assert.ok(Number(shown.replaceAll(/\D/g, '')) > 0 && Number(shown.replaceAll(/\D/g, '')) <= Number(size));
     await card('Ledger').getByText(origin, { exact: true }).first().waitFor();
-    assert.equal(await card('Sources of advisories').locator('tbody tr').count(), 5);
+    assert.equal(await card('State of the advisory sources').locator('tbody tr').count(), 5);
     await card('Signing keys').getByText('current').waitFor();
 
-    // Health is asked without a key, so anybody can check a receipt here.
+    // Health requires no API key, so receipts can be verified without one.
     await assertReceiptHolds(card('Service'), 'API and receipt');
   });
 });
 
 describePages('security', ({ inPage }) => {
-  inPage('shows each standard with its denominator and leads to the domains', '/security', async (page) => {
+  inPage('shows each standard with its denominator and links to the domains', '/security', async (page) => {
     const row = page.getByRole('row', { name: /^DNSSEC/ });
     const cells = await row.getByRole('cell').allTextContents();
     assert.match(cells.slice(1, 4).join(), /^\d+,\d+,.*%$/);
@@ -164,23 +164,23 @@ describePages('security', ({ inPage }) => {
   for (const [what, path, of] of [
     ['all domains', '', inFigure('Domains')],
     ['a share', '', inFigure('Valid SPF')],
-    ['domains with a standard', '', inTable('Who may send: SPF', 'Domains')],
-    ['domains in which it was measured', '', inTable('What happens to forgeries: DMARC', 'Measured')],
-    ['domains without it', '', inTable('Transport, names and web', 'Without')],
+    ['domains with a standard', '', inTable('Sender authorization: SPF', 'Domains')],
+    ['domains in which it was measured', '', inTable('Handling of unauthenticated mail: DMARC', 'Measured')],
+    ['domains without it', '', inTable('Transport, DNS and web', 'Without')],
     ['domains of a grade', '', inTable('Domains by grade', 'Domains')],
     ['domains of a sector', '', inTable('Standards by sector', 'Domains')],
     ['a standard in a sector', '', inTable('Standards by sector', 'DMARC')],
-    ['a standard of the sector that is chosen', '?sector=government', inTable('Who may send: SPF', 'Domains')],
+    ['a standard of the sector that is chosen', '?sector=government', inTable('Sender authorization: SPF', 'Domains')],
   ] as const) {
-    inPage(`leads from a number to a list of as many: ${what}`, `/security${path}`, (page) =>
+    inPage(`links a number to a list of the same size: ${what}`, `/security${path}`, (page) =>
       assertListed(page, of, 'search'),
     );
   }
 });
 
 describePages('alerts and advisories', ({ answer, demo, inPage }) => {
-  inPage('filters by kind and severity, in the address too', '/alerts', async (page) => {
-    const { alerts } = (await told(page, '/stack/v1/alerts', () => page.reload())) as {
+  inPage('filters by kind and severity, also in the URL', '/alerts', async (page) => {
+    const { alerts } = (await answerDuring(page, '/stack/v1/alerts', () => page.reload())) as {
       alerts: { kind: string; severity: string }[];
     };
     await settled(page);
@@ -194,23 +194,23 @@ describePages('alerts and advisories', ({ answer, demo, inPage }) => {
     await status.waitFor();
     assert.equal(await page.locator('.alerts-list > li').count(), wanted.length);
   });
-  inPage('leads from an exploited vulnerability to the domains concerned', '/alerts?kind=advisory', async (page) => {
+  inPage('links an exploited vulnerability to the affected domains', '/alerts?kind=advisory', async (page) => {
     const first = page.locator('.alerts-list > li').first();
     const id = /^\S+/.exec((await first.getByRole('heading').textContent()) ?? '')?.[0];
-    await first.getByRole('link', { name: 'Domains concerned' }).click();
+    await first.getByRole('link', { name: 'Affected domains' }).click();
     await page.getByRole('heading', { level: 1, name: id ?? '' }).waitFor();
     assert.deepEqual(searchOf(page), { advisory: id });
   });
-  inPage('opens an anomaly with its series and the band of three standard deviations', '/alerts', async (page) => {
+  inPage('opens an anomaly with its time series and the band of three standard deviations', '/alerts', async (page) => {
     await withAnomalies(page);
     await page.reload();
     await settled(page);
-    await page.getByRole('link', { name: 'Open the series of GoDaddy' }).click();
+    await page.getByRole('link', { name: 'View the time series of GoDaddy' }).click();
     assert.equal(searchOf(page).anomaly, ANOMALY.id);
-    const title = /^GoDaddy, losses by day: 23 .* 0 to 6\.2 is within three standard/;
+    const title = /^GoDaddy, losses by day: 23 .* standard deviations is 0 to 6\.2/;
     const chart = page.getByRole('img', { name: title });
     await chart.waitFor();
-    await page.getByText('The numbers as a table').click();
+    await page.getByText('View as table').click();
     const { curve } = await answer<{ curve: object[] }>('/stack/v1/intelligence/adoption/godaddy');
     const days = page.getByRole('region', { name: 'GoDaddy, losses by day' }).getByRole('row');
     assert.ok((await days.count()) - 1 >= curve.length, 'a row for each day');
@@ -221,31 +221,31 @@ describePages('alerts and advisories', ({ answer, demo, inPage }) => {
     await page.getByRole('link', { name: 'Close' }).click();
     await chart.waitFor({ state: 'detached' });
   });
-  inPage('filters by severity and exploitation, in the address too', '/advisories', async (page) => {
+  inPage('filters by severity and exploitation, also in the URL', '/advisories', async (page) => {
     await page.getByLabel('Severity').selectOption('critical');
-    const { total } = await told(page, 'severity=critical&known_exploited=true', () =>
+    const { total } = await answerDuring(page, 'severity=critical&known_exploited=true', () =>
       page.getByLabel('Known exploited').selectOption('true'),
     );
     assert.deepEqual(searchOf(page), { severity: 'critical', known_exploited: 'true' });
     const table = page.getByRole('region', { name: 'Advisories', exact: true });
-    await page.getByText(new RegExp(`^1 to ${total} of ${total}$`)).waitFor();
+    await page.getByText(new RegExp(`^${total} advisor(?:y|ies)$`)).waitFor();
     const rows = await table.locator('tbody tr').allTextContents();
     assert.equal(rows.length, total);
     for (const row of rows) assert.match(row, /exploited.*critical/);
   });
-  inPage('keeps domains that are affected apart from those that may be', '/status', async (page) => {
+  inPage('separates affected from possibly affected domains', '/status', async (page) => {
     const id = 'CVE-2021-42013';
-    const { domains } = await told(page, '/enrichment/affected', () =>
+    const { domains } = await answerDuring(page, '/enrichment/affected', () =>
       page.goto(`${demo().stack}/advisories?advisory=${id}`),
     );
     await page.getByRole('heading', { name: `Affected: ${domains.version}`, exact: true }).waitFor();
-    await page.getByRole('heading', { name: `Not known whether affected: ${domains.product}` }).waitFor();
+    await page.getByRole('heading', { name: `Possibly affected: ${domains.product}` }).waitFor();
     const namesIn = async (name: string) =>
       await page.getByRole('region', { name, exact: true }).locator('tbody td:first-child').allTextContents();
-    const affected = await namesIn('Domains that show an affected version');
-    const others = await namesIn('Domains that use the product');
-    assert.deepEqual([affected.length, others.length], [domains.version, domains.product]);
-    assert.ok(!affected.some((name) => others.includes(name)));
+    const affected = await namesIn('Domains with an affected version');
+    const possiblyAffected = await namesIn('Domains with an unknown version');
+    assert.deepEqual([affected.length, possiblyAffected.length], [domains.version, domains.product]);
+    assert.ok(!affected.some((name) => possiblyAffected.includes(name)));
     const outside = page.locator(`a[href="https://www.cve.org/CVERecord?id=${id}"]`).first();
     assert.equal(await outside.getAttribute('rel'), 'noopener noreferrer nofollow');
     await assertAccessible(page);

@@ -160,7 +160,7 @@ async function assertContent(page: Page, name: string): Promise<void> {
   assert.ok(headings.length === 1 && headings[0] !== '', `${name} has ${headings.length} headings: ${headings}`);
   // A title and a sentence have more.
   assert.ok(text.length >= 80, `${name} shows nothing but “${text}”`);
-  assert.doesNotMatch(text, /This page has failed|could not be loaded/, name);
+  assert.doesNotMatch(text, /Something went wrong|could not be loaded/, name);
 }
 
 interface RenderOptions {
@@ -201,5 +201,5 @@ export async function hold(page: Page, url: string): Promise<() => void> {
 export async function assertReceiptHolds(part: Page | Locator, foot?: string): Promise<void> {
   if (foot) await part.getByText(foot).click();
   await part.getByRole('button', { name: 'Verify' }).click();
-  await part.getByText('The receipt holds').waitFor();
+  await part.getByText('The receipt is valid').waitFor();
 }

@@ -7,8 +7,8 @@ import { settled } from './browser.ts';
 const TOTALS = {
   search: ['.search-results [role=status]', /domains?$/, /(?:of )?([\d,]+|No) domains?$/],
   domains: ['h2', /^[\d,]+ domains?$/, /^([\d,]+) domains?$/],
-  customers: ['h2', /since/, /^([\d,]+) domains? (?:left|came)/],
-  migrations: ['h2', /migrations? within/, /^([\d,]+) migrations?/],
+  customers: ['h2', /since/, /^([\d,]+) domains? (?:lost|gained)/],
+  migrations: ['h2', /^[\d,]+ migrations?/, /^([\d,]+) migrations?/],
 } as const;
 export type ListKind = keyof typeof TOTALS;
 
@@ -66,7 +66,7 @@ export async function assertListed(page: Page, of: LinkOf, list: ListKind): Prom
 /** A share has its count as its title. */
 async function numberAt(page: Page, of: LinkOf): Promise<number> {
   await settled(page);
-  for (const summary of await page.getByText('The numbers as a table').all()) await summary.click();
+  for (const summary of await page.getByText('View as table').all()) await summary.click();
   const link = await of(page);
   return numberIn(await link.evaluate((node) => (node as HTMLElement).title || (node as HTMLElement).innerText));
 }

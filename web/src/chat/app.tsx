@@ -1,7 +1,7 @@
-// What surrounds both views: the name, the ways, the key, the theme.
+// The frame of both views: name, navigation, API key, theme.
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Loading, Notice } from '../ui/states.tsx';
-import { ThemeSwitch } from '../ui/theme-switch.tsx';
+import { ThemeSwitch } from '../ui/theme/theme-switch.tsx';
 import { ChatView } from './chat-view.tsx';
 import { useKey } from './key.ts';
 import { KeyForm } from './key-form.tsx';
@@ -9,9 +9,9 @@ import { onLink, useLocation } from './location.ts';
 import { useSite } from './site.ts';
 import { useOnline } from './use-online.ts';
 
-const Machines = lazy(async () => ({ default: (await import('./machines.tsx')).Machines }));
+const Machines = lazy(async () => ({ default: (await import('./machines/machines.tsx')).Machines }));
 
-const WAYS = [
+const VIEWS = [
   ['Chat', '/'],
   ['Machines', '/machines'],
 ] as const;
@@ -26,8 +26,8 @@ export function App() {
   useEffect(() => {
     document.title = path === '/machines' ? 'Machines · Strata' : 'Chat · Strata';
   }, [path]);
-  // Another key is a reason to close the form.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key is the reason
+  // A changed key closes the form.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the key changes
   useEffect(() => {
     if (isKeyOpen) keyButton.current?.focus();
     setKeyOpen(false);
@@ -35,7 +35,7 @@ export function App() {
   return (
     <div className="chat-app">
       <a className="chat-skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header className="bar chat-top">
         <a href="/" className="brand chat-brand" onClick={onLink}>
@@ -43,13 +43,19 @@ export function App() {
           Strata
         </a>
         <nav aria-label="Pages">
-          {WAYS.map(([name, to]) => (
-            <a key={to} href={to} className="chat-way" onClick={onLink} aria-current={path === to ? 'page' : undefined}>
+          {VIEWS.map(([name, to]) => (
+            <a
+              key={to}
+              href={to}
+              className="chat-nav-link"
+              onClick={onLink}
+              aria-current={path === to ? 'page' : undefined}
+            >
               {name}
             </a>
           ))}
           {explorerUrl && (
-            <a href={explorerUrl} className="chat-way">
+            <a href={explorerUrl} className="chat-nav-link">
               Explorer
             </a>
           )}
@@ -63,7 +69,7 @@ export function App() {
           aria-controls="key-panel"
           onClick={() => setKeyOpen(!isKeyOpen)}
         >
-          {key === undefined ? 'Set a key' : 'Key'}
+          {key === undefined ? 'Set key' : 'API key'}
         </button>
         <ThemeSwitch />
       </header>
@@ -71,7 +77,7 @@ export function App() {
         {isKeyOpen && <KeyForm />}
       </div>
       <p className="chat-offline small" role="status">
-        {!isOnline && 'You are offline. What is here can be read; what you ask waits until you are back.'}
+        {!isOnline && 'You are offline. You can read your conversations. New questions are queued.'}
       </p>
       <View path={path} chat={chat} />
     </div>
@@ -92,10 +98,10 @@ function View({ path, chat }: { readonly path: string; readonly chat: string | n
   return (
     <main id="content" tabIndex={-1} className="chat-machines">
       <Notice
-        title="There is no such page"
+        title="Page not found"
         actions={
           <a href="/" onClick={onLink}>
-            To the chat
+            Go to the chat
           </a>
         }
       />

@@ -1,26 +1,34 @@
-// The chat: conversations at one side, what is asked and answered in the middle, parameters at the other side.
-import './thread.css';
+// The chat: conversations on one side, questions and answers in the middle, parameters on the other side.
+import './thread/thread.css';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Loading } from '../ui/states.tsx';
-import { Composer } from './composer.tsx';
-import { type Conversation, isRunning, newConversation, newId, pathOf, sentPart, withTurn } from './conversation.ts';
-import { ConversationList } from './conversation-list.tsx';
-import { answering, store, useConversations } from './conversations.ts';
-import { EmptyChat } from './empty-chat.tsx';
-import { useNetwork } from './fleet.ts';
+import { Composer } from './asking/composer.tsx';
+import { ModelChoice } from './asking/model-choice.tsx';
+import type { Settings } from './asking/parameters.ts';
+import { tokensOf } from './asking/request.ts';
+import { sendActionOf } from './asking/send-action.ts';
+import { modelsState, useModels } from './asking/use-models.ts';
+import { useWaitingQuestion } from './asking/use-waiting-question.ts';
+import {
+  type Conversation,
+  isRunning,
+  newConversation,
+  newId,
+  pathOf,
+  sentPart,
+  withTurn,
+} from './conversation/conversation.ts';
+import { ConversationList } from './conversation/conversation-list.tsx';
+import { answerRunner, store, useConversations } from './conversation/conversations.ts';
 import { useKey } from './key.ts';
 import { go } from './location.ts';
-import { ModelChoice } from './model-choice.tsx';
-import type { Settings } from './parameters.ts';
-import { tokensOf } from './request.ts';
-import { sendingOf } from './sending.ts';
-import { modelsState, useModels } from './use-models.ts';
+import { useNetwork } from './machines/use-network.ts';
+import { EmptyChat } from './thread/empty-chat.tsx';
 import { useOnline } from './use-online.ts';
-import { useWaitingQuestion } from './use-waiting-question.ts';
 
-// Neither is needed before there is a conversation, or somebody asks for it.
-const Thread = lazy(async () => ({ default: (await import('./thread.tsx')).Thread }));
-const SettingsPanel = lazy(async () => ({ default: (await import('./settings-panel.tsx')).SettingsPanel }));
+// Loaded on demand: for an existing conversation, and when the parameters are opened.
+const Thread = lazy(async () => ({ default: (await import('./thread/thread.tsx')).Thread }));
+const SettingsPanel = lazy(async () => ({ default: (await import('./asking/settings-panel.tsx')).SettingsPanel }));
 
 export function ChatView({ conversationId }: { readonly conversationId: string | null }) {
   const conversations = useConversations();
@@ -29,7 +37,7 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
   const isOnline = useOnline();
   const models = useModels();
   const [text, setText] = useState('');
-  // Of a conversation that has not begun.
+  // Settings of a conversation without a first question.
   const [settings, setSettings] = useState<Settings>(() => conversations[0]?.settings ?? {});
   const [open, setOpen] = useState<'list' | 'settings' | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -45,34 +53,40 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
     setSettings(next);
     if (id !== undefined) store.change(id, (one) => ({ ...one, settings: next, setAt: Date.now() }));
   };
-  /** Shows the answer to come, and the field for what is asked next. */
+  /** Requests the answer and moves the focus to the question field. */
   const answer = (to: string) => {
     if (modelId === undefined) return;
-    void answering.answer(to, modelId);
+    void answerRunner.run(to, modelId);
     field.current?.focus();
   };
-  const ask = (words: string, after: Conversation = conversation ?? newConversation(own, words, Date.now())) => {
-    if (modelId === undefined || words.trim() === '') return;
+  const ask = (question: string, after: Conversation = conversation ?? newConversation(own, question, Date.now())) => {
+    if (modelId === undefined || question.trim() === '') return;
     const at = Date.now();
-    const question = { role: 'user' as const, id: newId(), parent: after.head, at, text: words.trim() };
-    if (store.find(after.id)) store.change(after.id, (one) => withTurn(one, question, at));
-    else store.add(withTurn(after, question, at));
+    const turn = { role: 'user' as const, id: newId(), parent: after.head, at, text: question.trim() };
+    if (store.find(after.id)) store.change(after.id, (one) => withTurn(one, turn, at));
+    else store.add(withTurn(after, turn, at));
     if (after.id !== id) go(`/?chat=${after.id}`);
     answer(after.id);
   };
-  const sending = sendingOf({ text, isOnline, hasKey: key !== undefined, models: modelsState(models), isAnswering });
-  const waiting = useWaitingQuestion(sending, () => {
+  const sendAction = sendActionOf({
+    text,
+    isOnline,
+    hasKey: key !== undefined,
+    models: modelsState(models),
+    isAnswering,
+  });
+  const waiting = useWaitingQuestion(sendAction, () => {
     ask(text);
     setText('');
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another conversation is the reason
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another conversation is shown
   useEffect(() => {
     setOpen(null);
     waiting.cancel();
     field.current?.focus();
   }, [id]);
-  // The form that got the key is gone, and the focus with it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is the reason
+  // The key form closes when it receives a key, and the focus is lost with it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the key changes
   useEffect(() => {
     if (document.activeElement === document.body) field.current?.focus();
   }, [key]);
@@ -140,11 +154,11 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
             setText(next);
           }}
           isRunning={isAnswering}
-          canSend={sending !== 'nothing' && sending !== 'answer'}
-          waiting={waiting.words}
+          canSend={sendAction !== 'nothing' && sendAction !== 'answer'}
+          waiting={waiting.message}
           onSend={waiting.send}
           onStop={() => {
-            if (id !== undefined) answering.stop(id);
+            if (id !== undefined) answerRunner.stop(id);
             field.current?.focus();
           }}
           tokens={tokensOf(path, text + (path.length === 0 ? (own.system ?? '') : ''))}
@@ -175,13 +189,13 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
   );
 }
 
-/** Escape stops the answer, unless it was meant for something that is open. */
+/** Escape stops the answer, unless it closes an open dialog or field. */
 function useStopKey(conversationId: string | undefined): void {
   useEffect(() => {
     if (conversationId === undefined) return;
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return;
-      answering.stop(conversationId);
+      answerRunner.stop(conversationId);
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);

@@ -1,4 +1,4 @@
-// The inference service as the chat asks it: the typed client under this page's own origin, with the reader's key.
+// The typed client of the inference service, for this page's origin and the user's API key.
 import {
   InferenceClient,
   InferenceProblem,
@@ -14,10 +14,10 @@ export { InferenceClient, InferenceProblem };
 
 export type Peer = Network['peers'][number];
 
-/** A part of an answer, and who made it. */
+/** A part of an answer and the worker that generated it. */
 export interface Segment {
   readonly worker: string;
-  /** The positions of its tokens, from the first up to, not including, the last. */
+  /** Token positions: `from` inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
 }
@@ -28,7 +28,7 @@ export const client = new InferenceClient({
   memory: storedLedgerMemory(() => localStorage, 'strata-inference-ledgers'),
 });
 
-/** Who is there; null where the service has an engine of its own and no network. Rejects with InferenceProblem. */
+/** The network report; null if the service uses its own engine and has no network. Rejects with InferenceProblem. */
 export async function askNetwork(signal: AbortSignal): Promise<Network | null> {
   return client.network({ signal }).catch((error: unknown) => {
     if (error instanceof InferenceProblem && error.status === 404) return null;

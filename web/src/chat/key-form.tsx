@@ -1,4 +1,4 @@
-// The reader's key: got for free where the service gives keys away, kept in this browser, sent to this service alone.
+// The API key form: request a free key if the service offers them, or enter one.
 import { useId, useState } from 'react';
 import { Command } from '../ui/command.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -18,41 +18,41 @@ export function KeyForm() {
       {isFree && key === undefined && <FreeKey />}
       {isFree && key === undefined ? (
         <details>
-          <summary>I have a key</summary>
+          <summary>I already have a key</summary>
           <OwnKey />
         </details>
       ) : (
         <OwnKey />
       )}
       <p className="small soft">
-        It stays in this browser and is sent to this service alone.
-        {!isFree && ' Whoever runs the service makes keys; the demo prints one when it is ready.'}
+        The key is stored in this browser and sent only to this service.
+        {!isFree && ' The operator of the service creates keys; the demo prints one when it is ready.'}
       </p>
       {!isFree && <Command text="npx strata inference keys create --label me" />}
     </div>
   );
 }
 
-/** One press, no sign-up. */
+/** Requests a free key without sign-up. */
 function FreeKey() {
   const [state, setState] = useState<'asking' | { readonly problem: string } | null>(null);
   const get = async () => {
-    // A second press would use up another of the address's keys.
+    // A second press would consume another of the keys allowed per address.
     if (state === 'asking') return;
     setState('asking');
     try {
       setKey((await InferenceClient.createKey(location.origin)).key);
       setState(null);
     } catch (error) {
-      setState({ problem: wordsOf(error, Date.now()) });
+      setState({ problem: messageOf(error, Date.now()) });
     }
   };
   return (
     <div className="chat-free-key">
       <button className="button primary" type="button" aria-disabled={state === 'asking'} onClick={() => void get()}>
-        {state === 'asking' ? 'Getting a key …' : 'Get a free key'}
+        {state === 'asking' ? 'Creating a key …' : 'Get a free key'}
       </button>
-      <span className="small soft">At once, without signing up.</span>
+      <span className="small soft">No sign-up required.</span>
       <p className="small field-problem" role="alert">
         {state !== null && state !== 'asking' && state.problem}
       </p>
@@ -60,12 +60,12 @@ function FreeKey() {
   );
 }
 
-function wordsOf(error: unknown, now: number): string {
-  if (!(error instanceof InferenceProblem)) return 'No key came back.';
+function messageOf(error: unknown, now: number): string {
+  if (!(error instanceof InferenceProblem)) return 'The service did not return a key.';
   const { code, message, retryAfterSeconds } = error;
-  if (code === 'network') return 'The service cannot be reached: either you are offline or it is not running.';
+  if (code === 'network') return 'The service cannot be reached: you are offline, or it is not running.';
   if (retryAfterSeconds === null) return message;
-  return `${message} Try again from ${formatTime(new Date(now + retryAfterSeconds * 1_000).toISOString())} on.`;
+  return `${message} Try again after ${formatTime(new Date(now + retryAfterSeconds * 1_000).toISOString())}.`;
 }
 
 function OwnKey() {
@@ -81,9 +81,7 @@ function OwnKey() {
         setText('');
       }}
     >
-      <label htmlFor={id}>
-        {key === undefined ? 'Your key of this service' : `In use: ${key.slice(0, 6)}…. Another key`}
-      </label>
+      <label htmlFor={id}>{key === undefined ? 'API key' : `Current key: ${key.slice(0, 6)}…. Replace with`}</label>
       <div className="actions">
         <input
           id={id}
@@ -95,12 +93,12 @@ function OwnKey() {
           spellCheck={false}
         />
         <button className="button primary" type="submit">
-          Use it
+          Save
         </button>
-        {key !== undefined && <CopyButton text={key} label="Copy the key" />}
+        {key !== undefined && <CopyButton text={key} label="Copy key" />}
         {key !== undefined && (
           <button className="button" type="button" onClick={() => setKey(undefined)}>
-            Forget it
+            Remove key
           </button>
         )}
       </div>

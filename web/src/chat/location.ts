@@ -1,11 +1,11 @@
-// Where the reader is: two views by path, and the open conversation as `?chat=`.
+// The current URL: the path selects one of two views, `?chat=` the open conversation.
 import { type MouseEvent, useSyncExternalStore } from 'react';
 
 const listeners = new Set<() => void>();
-const tell = () => {
+const notify = () => {
   for (const listener of listeners) listener();
 };
-addEventListener('popstate', tell);
+addEventListener('popstate', notify);
 
 /** Path and query of the page. */
 export function useLocation(): { readonly path: string; readonly chat: string | null } {
@@ -20,14 +20,14 @@ export function useLocation(): { readonly path: string; readonly chat: string | 
   return { path: pathname, chat: searchParams.get('chat') };
 }
 
-/** Goes there without loading the page anew. */
+/** Navigates without reloading the page. */
 export function go(to: string, { isReplacing = false } = {}): void {
   if (isReplacing) history.replaceState(null, '', to);
   else history.pushState(null, '', to);
-  tell();
+  notify();
 }
 
-/** For links within the page: a plain click stays in it, all others are the browser's. */
+/** For links within the app: handles plain clicks and leaves modified clicks to the browser. */
 export function onLink(event: MouseEvent<HTMLAnchorElement>): void {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();

@@ -1,6 +1,6 @@
-// The chat's beginning.
-import '../ui/base.css';
-import '../ui/ui.css';
+// Entry point of the chat.
+import '../ui/theme/base.css';
+import '../ui/theme/ui.css';
 import './frame.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
@@ -10,9 +10,9 @@ import { PageBoundary } from './page-boundary.tsx';
 
 const queries = new QueryClient({ defaultOptions: { queries: { refetchOnWindowFocus: false } } });
 
-const place = document.getElementById('root');
-if (!place) throw new Error('the page has no place for the chat');
-createRoot(place).render(
+const root = document.getElementById('root');
+if (!root) throw new Error('the page has no #root element');
+createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <PageBoundary>

@@ -1,4 +1,4 @@
-// When the page itself fails: what was said is kept in the browser, and a reload brings it back.
+// Error boundary of the page: conversations are stored in the browser, and a reload restores them.
 import { Component, type ReactNode } from 'react';
 import { Notice } from '../ui/states.tsx';
 
@@ -14,18 +14,18 @@ export class PageBoundary extends Component<{ readonly children: ReactNode }, { 
     return (
       <main className="chat-machines">
         <Notice
-          title="This page has failed"
+          title="Something went wrong"
           tone="bad"
           actions={
             <>
               <button className="button primary" type="button" onClick={() => location.reload()}>
-                Load it again
+                Reload
               </button>
-              <a href="/">To a new conversation</a>
+              <a href="/">Start a new conversation</a>
             </>
           }
         >
-          <p>What you asked and what was answered is kept in this browser.</p>
+          <p>Your conversations are stored in this browser.</p>
         </Notice>
       </main>
     );

@@ -1,27 +1,28 @@
-// What this installation tells about itself before anybody has a key: `/site.json` of the gateway.
+// The public description of this installation: `/site.json` of the gateway.
 import { useQuery } from '@tanstack/react-query';
 
 export interface Site {
-  /** Where the explorer of the stack service is; null where nobody said. */
+  /** URL of the explorer of the stack service; null if it is not configured. */
   readonly explorerUrl: string | null;
-  /** Keys that an address may get in a day; 0: whoever runs the service makes keys. */
+  /** Free keys per client address and day; 0: only the operator creates keys. */
   readonly freeKeysPerDay: number;
 }
 
-const NOTHING: Site = { explorerUrl: null, freeKeysPerDay: 0 };
+const DEFAULT_SITE: Site = { explorerUrl: null, freeKeysPerDay: 0 };
 
-/** What is told and can be used. */
+/** The valid fields of the description. */
 export function siteOf(body: unknown): Site {
-  const told = (typeof body === 'object' ? body : null) as Record<string, unknown> | null;
-  const url = typeof told?.explorer_url === 'string' && URL.canParse(told.explorer_url) ? told.explorer_url : null;
-  const keys = told?.free_keys_per_day;
+  const fields = (typeof body === 'object' ? body : null) as Record<string, unknown> | null;
+  const url =
+    typeof fields?.explorer_url === 'string' && URL.canParse(fields.explorer_url) ? fields.explorer_url : null;
+  const keys = fields?.free_keys_per_day;
   return {
     explorerUrl: url !== null && /^https?:$/.test(new URL(url).protocol) ? url : null,
     freeKeysPerDay: typeof keys === 'number' && keys > 0 ? keys : 0,
   };
 }
 
-/** Undefined until it is known; nothing is told where it cannot be asked. */
+/** Undefined while loading; the defaults if it cannot be loaded. */
 export function useSite(): Site | undefined {
   const { data, isError } = useQuery({
     queryKey: ['site'],
@@ -32,5 +33,5 @@ export function useSite(): Site | undefined {
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   });
-  return isError ? NOTHING : data;
+  return isError ? DEFAULT_SITE : data;
 }

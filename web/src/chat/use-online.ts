@@ -1,4 +1,4 @@
-// Whether the browser has a connection at all; that it has one does not say that the service answers.
+// Whether the browser is online; the service may still be unreachable.
 import { useSyncExternalStore } from 'react';
 
 export function useOnline(): boolean {

@@ -1,18 +1,18 @@
-// The explorer's beginning.
-import '../ui/base.css';
-import '../ui/ui.css';
-import './explorer.css';
-import './answer.css';
+// Entry point of the explorer.
+import '../ui/theme/base.css';
+import '../ui/theme/ui.css';
+import './frame/explorer.css';
+import './answer/answer.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { queries } from './queries.ts';
+import { queries } from './answer/queries.ts';
 import { router } from './router.tsx';
 
-const place = document.getElementById('root');
-if (!place) throw new Error('the page has no place for the explorer');
-createRoot(place).render(
+const root = document.getElementById('root');
+if (!root) throw new Error('the page has no #root element');
+createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <RouterProvider router={router} />

@@ -1,12 +1,13 @@
-// Every page of the explorer with its path. A page's script is loaded when it is first asked for; its address holds its whole state.
+// The routes of the explorer. The script of a page is loaded on first use; the URL holds its complete state.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
-import { NotFound, WentWrong } from './no-page.tsx';
-import { loaded } from './page-load.ts';
-import { Shell } from './shell.tsx';
+import type { ReactNode } from 'react';
+import { NotFound, PageError } from './frame/error-pages.tsx';
+import { pageModule } from './frame/page-load.ts';
+import { Shell } from './frame/shell.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
-/** Words and numbers of an address as they stand there; each page reads its own. */
+/** Keeps the search parameters as strings; each page parses its own. */
 const validateSearch = (search: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(search).flatMap(([name, value]) =>
@@ -14,102 +15,44 @@ const validateSearch = (search: Record<string, unknown>): Record<string, string>
     ),
   );
 
+/** A route whose page is loaded on first use; `name` is the exported component. */
+const page = <P extends string, N extends string>(
+  path: P,
+  load: () => Promise<{ readonly [name in N]: () => ReactNode }>,
+  name: N,
+) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    validateSearch,
+    component: lazyRouteComponent(() => pageModule(load()), name),
+  });
+
 const pages = [
-  createRoute({
-    getParentRoute: () => root,
-    path: '/',
-    component: lazyRouteComponent(() => loaded(import('./pages/home.tsx')), 'Home'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/start',
-    component: lazyRouteComponent(() => loaded(import('./pages/start.tsx')), 'Start'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/search',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/search.tsx')), 'Search'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/domain/$domain',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/domain.tsx')), 'Domain'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/provider/$provider',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/provider.tsx')), 'Provider'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/compare',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/compare.tsx')), 'Compare'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/market',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/market.tsx')), 'Market'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/migrations',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/migrations.tsx')), 'Migrations'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/security',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/security.tsx')), 'Security'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/alerts',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/alerts.tsx')), 'Alerts'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/advisories',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/advisories.tsx')), 'Advisories'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/feeds',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/feeds.tsx')), 'Feeds'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/feeds/$domain',
-    component: lazyRouteComponent(() => loaded(import('./pages/feeds.tsx')), 'FeedDomain'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/live',
-    validateSearch,
-    component: lazyRouteComponent(() => loaded(import('./pages/live.tsx')), 'Live'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/status',
-    component: lazyRouteComponent(() => loaded(import('./pages/status.tsx')), 'Status'),
-  }),
+  page('/', () => import('./home/home-page.tsx'), 'Home'),
+  page('/start', () => import('./home/start-page.tsx'), 'Start'),
+  page('/search', () => import('./search/search-page.tsx'), 'Search'),
+  page('/domain/$domain', () => import('./domain/domain-page.tsx'), 'Domain'),
+  page('/provider/$provider', () => import('./provider/provider-page.tsx'), 'Provider'),
+  page('/compare', () => import('./compare/compare-page.tsx'), 'Compare'),
+  page('/market', () => import('./market/market-page.tsx'), 'Market'),
+  page('/migrations', () => import('./migrations/migrations-page.tsx'), 'Migrations'),
+  page('/security', () => import('./security/security-page.tsx'), 'Security'),
+  page('/alerts', () => import('./alerts/alerts-page.tsx'), 'Alerts'),
+  page('/advisories', () => import('./advisories/advisories-page.tsx'), 'Advisories'),
+  page('/feeds', () => import('./feeds/feeds-page.tsx'), 'Feeds'),
+  page('/feeds/$domain', () => import('./feeds/feeds-page.tsx'), 'FeedDomain'),
+  page('/live', () => import('./live/live-page.tsx'), 'Live'),
+  page('/status', () => import('./status/status-page.tsx'), 'Status'),
 ];
 
 export const router = createRouter({
   routeTree: root.addChildren(pages),
   defaultPreload: 'intent',
-  // Within the frame, so that the ways to other pages stay.
-  defaultErrorComponent: WentWrong,
+  // Shown within the shell, so that the navigation stays available.
+  defaultErrorComponent: PageError,
   scrollRestoration: true,
-  // Addresses are to be read and typed: `?category=dns`, and no quotes around it.
+  // Readable URLs: `?category=dns` without quotes.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
     const text = new URLSearchParams(search as Record<string, string>).toString();

@@ -1,12 +1,12 @@
-// What this installation is: the domain that it shows to newcomers, and where its chat is. Known without a key.
+// The public description of this installation, available without an API key.
 import { useQuery } from '@tanstack/react-query';
 
 interface Site {
-  /** Undefined until they are known, and where they cannot be had. */
+  /** Undefined while loading, and if it cannot be loaded. */
   readonly exampleDomain?: string;
-  /** An address on the web; undefined where there is no chat. */
+  /** An http(s) URL; undefined if there is no chat. */
   readonly chatUrl?: string;
-  /** A demo: all domains are invented. */
+  /** A demo in which all domains are invented. */
   readonly isSimulated?: boolean;
 }
 
@@ -25,16 +25,16 @@ async function ask(signal: AbortSignal): Promise<Site> {
     throw Object.assign(new Error('ask for site.json', { cause }), { code: 'network' });
   });
   if (!response.ok) throw new Error(`site.json: ${response.status}`);
-  const told = (await response.json()) as {
+  const body = (await response.json()) as {
     readonly example_domain: string;
     readonly chat_url?: string | null;
     readonly is_simulated?: boolean;
   };
-  const chat = told.chat_url ?? '';
+  const chat = body.chat_url ?? '';
   return {
-    exampleDomain: told.example_domain,
-    isSimulated: told.is_simulated === true,
-    // It becomes a link: nothing but an address of the web may stand there.
+    exampleDomain: body.example_domain,
+    isSimulated: body.is_simulated === true,
+    // It becomes a link, so only http(s) URLs are accepted.
     ...(/^https?:\/\//.test(chat) && { chatUrl: chat }),
   };
 }

@@ -1,16 +1,16 @@
-// How long ago something was, in words that go on with the clock while the page stays open.
+// Relative times that are updated while the page is open.
 import { useSyncExternalStore } from 'react';
 import { formatAgo, formatTime } from './formats.ts';
 
-/** Words are of minutes at the finest that anybody waits for. */
+/** Times are shown in minutes at the finest. */
 const TICK_MS = 30_000;
 
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 const listeners = new Set<() => void>();
 
-/** One clock for all words of a page. */
-function follow(listener: () => void): () => void {
+/** All relative times share one timer. */
+function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
     now = Date.now();
@@ -24,10 +24,10 @@ function follow(listener: () => void): () => void {
   };
 }
 
-/** Milliseconds since the epoch, renewed twice a minute. */
+/** Milliseconds since the epoch, updated twice a minute. */
 export function useNow(): number {
-  return useSyncExternalStore(follow, () => {
-    // Nobody listened meanwhile: the clock stood still.
+  return useSyncExternalStore(subscribe, () => {
+    // Without subscribers the timer is stopped, so the time is outdated.
     if (timer === undefined) now = Date.now();
     return now;
   });
@@ -39,9 +39,9 @@ interface AgoProps {
   readonly className?: string;
 }
 
-/** `3 minutes ago`, with the time itself for who points at it. */
+/** `3 minutes ago`, with the absolute time as a tooltip. */
 export function Ago({ at, className }: AgoProps) {
-  // What happened within the tick is not to come.
+  // A time after the last tick must not appear to be in the future.
   const from = Math.max(useNow(), Math.min(Date.parse(at), Date.now()));
   return (
     <time dateTime={at} title={formatTime(at)} className={className}>

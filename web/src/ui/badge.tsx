@@ -1,4 +1,4 @@
-// A word on a tinted ground: confidence, severity, grade. The word says it; the colour only helps.
+// Badges: confidence, severity, grade. The text carries the meaning; the colour is supplementary.
 import type { ReactNode } from 'react';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'accent';
@@ -20,12 +20,12 @@ const SEVERITIES: Readonly<Record<string, Tone>> = {
   info: 'plain',
 };
 
-/** How sure a finding is. */
+/** The confidence of a finding. */
 export function Confidence({ level }: { readonly level: string }) {
   return <Badge tone={TONES[level] ?? 'plain'}>{level}</Badge>;
 }
 
-/** How bad an alert or an advisory is. */
+/** The severity of an alert or advisory. */
 export function Severity({ level }: { readonly level: string }) {
   return <Badge tone={SEVERITIES[level] ?? 'plain'}>{level}</Badge>;
 }

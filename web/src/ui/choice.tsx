@@ -1,4 +1,4 @@
-// One of a few values, as a filter of a list: the empty one is all.
+// A select that filters a list; the empty option selects all.
 interface ChoiceProps<V extends string> {
   readonly label: string;
   readonly value: V | undefined;

@@ -1,7 +1,7 @@
-// Numbers and times as the reader's own locale writes them. Null is never shown as 0: what is unknown is a dash.
+// Formats numbers and times in the user's locale. Unknown values are shown as a dash, never as 0.
 const UNKNOWN = '–';
 
-const whole = new Intl.NumberFormat();
+const integer = new Intl.NumberFormat();
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const decimal = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
@@ -12,15 +12,15 @@ const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
 /** `12,345`. */
 export function formatNumber(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : whole.format(value);
+  return value === null || value === undefined ? UNKNOWN : integer.format(value);
 }
 
-/** `12.3`: means and scores. */
+/** `12.3`, for means and scores. */
 export function formatDecimal(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : decimal.format(value);
 }
 
-/** `12.3K`, for places where a number is only to be seen at a glance. */
+/** `12.3K`, where precision is not needed. */
 export function formatCompact(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : compact.format(value);
 }
@@ -35,12 +35,12 @@ export function formatShare(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : share.format(value);
 }
 
-/** The UTC day of an ISO 8601 time, since histories are counted in such days. */
+/** The UTC day of an ISO 8601 time: statistics are counted in UTC days. */
 export function formatDay(iso: string | null | undefined): string {
   return iso ? day.format(new Date(iso)) : UNKNOWN;
 }
 
-/** An ISO 8601 time in the reader's own time zone. */
+/** An ISO 8601 time in the local time zone. */
 export function formatTime(iso: string | null | undefined): string {
   return iso ? moment.format(new Date(iso)) : UNKNOWN;
 }
@@ -62,8 +62,8 @@ export function formatAgo(iso: string, now: number = Date.now()): string {
 
 /** `certificate_authority` as `Certificate authority`. */
 export function formatName(name: string): string {
-  const words = name.replaceAll('_', ' ');
-  return SHORT_NAMES[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
+  const text = name.replaceAll('_', ' ');
+  return SHORT_NAMES[name] ?? text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const SHORT_NAMES: Readonly<Record<string, string>> = {
@@ -72,3 +72,6 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   dns_integrity: 'DNS integrity',
   dns_redundancy: 'DNS redundancy',
 };
+
+/** The last characters of a peer id, since all ids begin alike. */
+export const formatPeer = (peer: string): string => (peer.length > 12 ? `…${peer.slice(-6)}` : peer);

@@ -1,36 +1,35 @@
-// The notice where the public log is not the one that this browser knows.
+// The warning shown if the public log conflicts with what this browser has stored about it.
 import type { Conflict } from '@strata/client';
 import { Notice } from './states.tsx';
 
 const TEXTS: Readonly<Record<Conflict['kind'], string>> = {
-  fork: 'The log has two histories: entries that it showed to this browser before are not in the one that it shows now.',
+  fork: 'The log has two histories: it no longer contains entries that this browser has verified before.',
   rollback:
-    'The log has lost entries that it showed to this browser before, as happens when a service is restored from an old backup.',
-  'other-key':
-    'The log is signed with another key than the one that this browser knows, and the known key does not vouch for it.',
-  'other-ledger': 'This service shows a log of another name than before.',
-  unproved: 'The log does not prove that it still holds all that it showed to this browser before.',
-  unreadable: 'What this browser keeps about the log cannot be read.',
+    'The log has lost entries that this browser has verified before. This can happen after a restore from an old backup.',
+  'other-key': 'The log is signed with a different key, which the known key has not authorized.',
+  'other-ledger': 'The log of this service has a different name than before.',
+  unproved: 'The log does not prove that it still contains all entries that this browser has verified before.',
+  unreadable: 'The data that this browser has stored about the log is unreadable.',
 };
 
 interface LedgerConflictProps {
   readonly conflict: Conflict;
-  /** Checks again, and starts over with the log as it is. */
+  /** Verifies again, trusting the current log. */
   readonly onReset: () => void;
 }
 
 export function LedgerConflict({ conflict: { kind }, onReset }: LedgerConflictProps) {
   const reset = (
     <button className="button small" type="button" onClick={onReset}>
-      Start over with this log
+      Trust the current log
     </button>
   );
   return (
-    <Notice tone="bad" title="This is not the public log that this browser knows" actions={reset}>
+    <Notice tone="bad" title="The public log conflicts with earlier data" actions={reset}>
       <p>{TEXTS[kind]}</p>
       <p>
-        Do not rely on what this service answers until its operator has explained it. Starting over discards what this
-        browser has stored about the log.
+        Do not rely on answers of this service until its operator has explained the conflict. Trusting the current log
+        discards what this browser has stored about it.
       </p>
     </Notice>
   );

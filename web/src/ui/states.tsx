@@ -1,13 +1,13 @@
-// What stands where data will be, or cannot be.
+// Placeholders for data: loading, notice, empty.
 import type { ReactNode } from 'react';
 
-/** Grey lines of about the size of what comes. */
+/** A skeleton of about the size of the content. */
 export function Loading({ lines = 4 }: { readonly lines?: number }) {
   return (
     <div className="loading" role="status">
       <span className="hidden-text">Loading …</span>
       {Array.from({ length: lines }, (_, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical
         <div key={i} className="skeleton line" />
       ))}
     </div>
@@ -21,7 +21,7 @@ interface NoticeProps {
   readonly children?: ReactNode;
 }
 
-/** Something to know in the place of data. */
+/** A message instead of data. */
 export function Notice({ title, tone = 'plain', actions, children }: NoticeProps) {
   return (
     <div className={`notice ${tone}`} role={tone === 'plain' ? undefined : 'alert'}>
@@ -32,7 +32,7 @@ export function Notice({ title, tone = 'plain', actions, children }: NoticeProps
   );
 }
 
-/** Nothing matched, and that is the answer. */
+/** The message for an empty result. */
 export function Empty({ children }: { readonly children: ReactNode }) {
   return <p className="empty">{children}</p>;
 }

@@ -1,15 +1,15 @@
-// Advisories, the most urgent first.
+// The advisory table, most urgent first.
 import type { Advisory } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge, Severity } from '../../ui/badge.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatDay, formatDecimal, formatNumber, formatShare } from '../../ui/formats.ts';
-import { withChanges } from '../search-params.ts';
-import { SEVERITIES } from './words.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { withChanges } from '../search/search-params.ts';
+import { SEVERITIES } from './labels.ts';
 
 interface AdvisoryTableProps {
   readonly advisories: readonly Advisory[];
-  /** The page's address, to be kept when one is opened. */
+  /** The search parameters of the page, kept when an advisory is opened. */
   readonly search: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +36,7 @@ export function AdvisoryTable({ advisories, search }: AdvisoryTableProps) {
     },
     { name: 'CVSS', isNumber: true, cell: ({ cvss }) => formatDecimal(cvss), value: ({ cvss }) => cvss },
     { name: 'EPSS', isNumber: true, cell: ({ epss }) => formatShare(epss), value: ({ epss }) => epss },
-    { name: 'Product and versions', cell: ({ products }) => <Products products={products} /> },
+    { name: 'Affected products', cell: ({ products }) => <Products products={products} /> },
     {
       name: 'Affected',
       isNumber: true,
@@ -48,7 +48,7 @@ export function AdvisoryTable({ advisories, search }: AdvisoryTableProps) {
       value: ({ domains }) => domains.version,
     },
     {
-      name: 'Not known',
+      name: 'Possibly affected',
       isNumber: true,
       cell: ({ id, domains }) => (
         <Link to="/advisories" search={opened(id)}>
@@ -74,7 +74,7 @@ function Products({ products }: Pick<Advisory, 'products'>) {
           <Link to="/provider/$provider" params={{ provider: id }}>
             {product}
           </Link>{' '}
-          <span className="mono small soft">{range ?? 'no range given'}</span>
+          <span className="mono small soft">{range ?? 'version range unknown'}</span>
         </li>
       ))}
       {products.length > 3 && <li className="small soft">and {formatNumber(products.length - 3)} more</li>}

@@ -1,15 +1,15 @@
-// The list of advisories with its filters, page by page.
-import { Link } from '@tanstack/react-router';
-import { Card } from '../../ui/card.tsx';
+// The paginated advisory list with its filters.
+import { Card } from '../../ui/card/card.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
-import { oneOf, withChanges } from '../search-params.ts';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { Answer } from '../answer/answer.tsx';
+import { offsetOf, Pager } from '../answer/pager.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
+import { oneOf, withChanges } from '../search/search-params.ts';
 import { AdvisoryTable } from './advisory-table.tsx';
-import { SEVERITIES } from './words.ts';
+import { SEVERITIES } from './labels.ts';
 
 const PATH = '/stack/v1/enrichment/advisories';
 const PAGE = 50;
@@ -23,7 +23,7 @@ interface ListProps {
 export function AdvisoryList({ search, onSearch }: ListProps) {
   const severity = oneOf(search.severity, SEVERITIES);
   const exploited = oneOf(search.known_exploited, YES_NO);
-  const offset = /^\d{1,6}$/.test(search.offset ?? '') ? Number(search.offset) : 0;
+  const offset = offsetOf(search.offset);
   const input = {
     query: { severity, known_exploited: exploited, limit: PAGE, offset: offset === 0 ? undefined : offset },
   };
@@ -32,7 +32,7 @@ export function AdvisoryList({ search, onSearch }: ListProps) {
     onSearch(withChanges(search, { offset: undefined, ...changes }));
   return (
     <Card
-      title="The most urgent first"
+      title="All advisories"
       actions={
         <>
           <Choice
@@ -54,46 +54,27 @@ export function AdvisoryList({ search, onSearch }: ListProps) {
       foot={query.data && <Source path={PATH} input={input} answer={query.data} />}
     >
       <p className="small soft advisories-note">
-        <strong>Affected</strong>: domains that show a version within the range. <strong>Not known</strong>: further
-        domains that use the product, but show no version that could tell. Known-exploited ones come first, then by
-        EPSS, the probability of exploitation within 30 days.
+        <strong>Affected</strong>: domains that run a version in the range. <strong>Possibly affected</strong>: other
+        domains that use the product, with an unknown version. Sorted by known exploitation, then by EPSS, the
+        probability of exploitation within 30 days.
       </p>
       <Answer query={query} lines={12}>
         {({ advisories, total }) =>
           advisories.length === 0 ? (
-            <Empty>{total === 0 ? 'No advisory is like this.' : 'The list ends before this page.'}</Empty>
+            <Empty>
+              {total === 0 ? 'No advisories match these filters.' : 'This page is past the end of the list.'}
+            </Empty>
           ) : (
             <>
+              <p className="small soft" role="status">
+                {formatNumber(total)} {total === 1 ? 'advisory' : 'advisories'}
+              </p>
               <AdvisoryTable advisories={advisories} search={search} />
-              <nav className="advisories-pages" aria-label="Pages of the list">
-                <span className="small soft">
-                  {formatNumber(offset + 1)} to {formatNumber(offset + advisories.length)} of {formatNumber(total)}
-                </span>
-                {offset > 0 && <PageLink search={search} offset={Math.max(0, offset - PAGE)} name="Previous" />}
-                {offset + PAGE < total && <PageLink search={search} offset={offset + PAGE} name="Next" />}
-              </nav>
+              <Pager search={search} offset={offset} limit={PAGE} rows={{ total }} />
             </>
           )
         }
       </Answer>
     </Card>
-  );
-}
-
-interface PageLinkProps {
-  readonly search: Readonly<Record<string, string>>;
-  readonly offset: number;
-  readonly name: string;
-}
-
-function PageLink({ search, offset, name }: PageLinkProps) {
-  return (
-    <Link
-      className="button small"
-      to="/advisories"
-      search={withChanges(search, { offset: offset === 0 ? undefined : String(offset) })}
-    >
-      {name}
-    </Link>
   );
 }

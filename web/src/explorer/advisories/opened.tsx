@@ -1,17 +1,17 @@
-// One advisory: what it says, and which domains it concerns.
+// One advisory with its affected domains.
 import type { Advisory } from '@strata/client';
 import type { ReactNode } from 'react';
 import { Badge, Severity } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { ExternalLink } from '../../ui/external-link.tsx';
 import { formatDay, formatDecimal, formatShare } from '../../ui/formats.ts';
-import { OutsideLink } from '../../ui/outside-link.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
-import { Concerned } from './concerned.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
+import { AffectedDomains } from './affected-domains.tsx';
+import { PRIORITIES, RANGE_SOURCES, recordOf } from './labels.ts';
 import { Ranges } from './ranges.tsx';
-import { PRIORITIES, RANGE_SOURCES, recordOf } from './words.ts';
 
 const PATH = '/stack/v1/enrichment/advisories';
 
@@ -24,20 +24,20 @@ export function OpenedAdvisory({ id }: { readonly id: string }) {
         {({ advisories: [advisory] }, answer) => {
           const foot = <Source path={PATH} input={input} answer={answer} />;
           return advisory ? (
-            <Told advisory={advisory} foot={foot} />
+            <AdvisoryCard advisory={advisory} foot={foot} />
           ) : (
-            <Card title="Not among those that concern a domain here" foot={foot}>
-              <Empty>No advisory of this id names a product that a domain here shows.</Empty>
+            <Card title="Advisory not listed" foot={foot}>
+              <Empty>No known domain uses a product named by an advisory with this ID.</Empty>
             </Card>
           );
         }}
       </Answer>
-      <Concerned id={id} />
+      <AffectedDomains id={id} />
     </>
   );
 }
 
-function Told({ advisory, foot }: { readonly advisory: Advisory; readonly foot: ReactNode }) {
+function AdvisoryCard({ advisory, foot }: { readonly advisory: Advisory; readonly foot: ReactNode }) {
   const { id, title, summary, severity, cvss, epss, priority, exploited, aliases, references } = advisory;
   const { tone, meaning } = PRIORITIES[priority];
   const records = [id, ...aliases].flatMap((name) => {
@@ -46,7 +46,7 @@ function Told({ advisory, foot }: { readonly advisory: Advisory; readonly foot: 
   });
   return (
     <Card title={title ?? id} actions={<Badge tone={tone}>{priority}</Badge>} foot={foot}>
-      <div className="advisories-told">
+      <div className="advisories-detail">
         {summary !== null && summary !== title && <p className="advisories-text">{summary}</p>}
         <Figures>
           <Figure name="Severity" note={cvssNote(advisory)}>
@@ -61,14 +61,14 @@ function Told({ advisory, foot }: { readonly advisory: Advisory; readonly foot: 
           <Figure name="Priority" note={meaning}>
             {priority}
           </Figure>
-          <Figure name="Published" note={`changed ${formatDay(advisory.modified)}`}>
+          <Figure name="Published" note={`modified ${formatDay(advisory.modified)}`}>
             {formatDay(advisory.published)}
           </Figure>
         </Figures>
         {exploited && (
           <p className="advisories-text">
-            <Badge tone="bad">exploited</Badge> In CISA's catalogue since {formatDay(exploited.date_added)}
-            {exploited.due_date !== null && `, to be mended by ${formatDay(exploited.due_date)}`}
+            <Badge tone="bad">exploited</Badge> In the CISA KEV catalog since {formatDay(exploited.date_added)}
+            {exploited.due_date !== null && `, remediation due ${formatDay(exploited.due_date)}`}
             {exploited.ransomware && ', used by ransomware'}. <span className="soft">{exploited.required_action}</span>
           </p>
         )}
@@ -78,24 +78,24 @@ function Told({ advisory, foot }: { readonly advisory: Advisory; readonly foot: 
           <ul className="advisories-references small">
             {records.map((record) => (
               <li key={record.id}>
-                <OutsideLink href={record.address}>
+                <ExternalLink href={record.url}>
                   {record.id} at {record.name}
-                </OutsideLink>
+                </ExternalLink>
               </li>
             ))}
             {references
-              .filter((address) => !records.some((record) => record.address === address))
+              .filter((url) => !records.some((record) => record.url === url))
               .slice(0, 20)
-              .map((address) => (
-                <li key={address}>
-                  <OutsideLink href={address}>{address}</OutsideLink>
+              .map((url) => (
+                <li key={url}>
+                  <ExternalLink href={url}>{url}</ExternalLink>
                 </li>
               ))}
           </ul>
         </section>
         {advisory.cvss_vector !== null && (
           <p className="small soft advisories-text">
-            Vector <code>{advisory.cvss_vector}</code>
+            CVSS vector: <code>{advisory.cvss_vector}</code>
           </p>
         )}
       </div>
@@ -104,6 +104,6 @@ function Told({ advisory, foot }: { readonly advisory: Advisory; readonly foot: 
 }
 
 const cvssNote = ({ cvss_source: source }: Advisory) =>
-  source === null ? undefined : `as ${RANGE_SOURCES[source] ?? source} gives it`;
+  source === null ? undefined : `according to ${RANGE_SOURCES[source] ?? source}`;
 const epssNote = (percentile: number | null) =>
-  percentile === null ? undefined : `above ${formatShare(percentile)} of all`;
+  percentile === null ? undefined : `higher than ${formatShare(percentile)} of all CVEs`;

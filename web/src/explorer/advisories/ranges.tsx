@@ -1,9 +1,9 @@
-// Products of an advisory with the versions that are affected, as their publisher gives them.
+// The products of an advisory with their affected versions.
 import type { Advisory } from '@strata/client';
 import { Link } from '@tanstack/react-router';
-import { DataTable } from '../../ui/data-table.tsx';
 import { formatNumber } from '../../ui/formats.ts';
-import { RANGE_SOURCES } from './words.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { RANGE_SOURCES } from './labels.ts';
 
 export function Ranges({ products }: Pick<Advisory, 'products'>) {
   return (
@@ -24,9 +24,9 @@ export function Ranges({ products }: Pick<Advisory, 'products'>) {
           name: 'Affected versions',
           cell: ({ version_range: range }) => (range === null ? '–' : <code>{range}</code>),
         },
-        { name: 'Said by', cell: ({ range_source: source }) => (source === null ? '–' : RANGE_SOURCES[source]) },
+        { name: 'Source', cell: ({ range_source: source }) => (source === null ? '–' : RANGE_SOURCES[source]) },
         { name: 'Affected', isNumber: true, cell: ({ domains }) => formatNumber(domains.version) },
-        { name: 'Not known', isNumber: true, cell: ({ domains }) => formatNumber(domains.product) },
+        { name: 'Possibly affected', isNumber: true, cell: ({ domains }) => formatNumber(domains.product) },
       ]}
     />
   );

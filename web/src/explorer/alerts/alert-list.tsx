@@ -1,11 +1,11 @@
-// Alerts, the newest first, each with the way to what it rests on.
+// The alert list, newest first, with links to the underlying data.
 import type { Alert } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
 import { Severity } from '../../ui/badge.tsx';
-import { EVER } from '../market/migration-filter.ts';
-import { withChanges } from '../search-params.ts';
-import { KIND_NAMES } from './words.ts';
+import { ALL_TIME } from '../migrations/migration-filter.ts';
+import { withChanges } from '../search/search-params.ts';
+import { KIND_NAMES } from './labels.ts';
 
 export function AlertList({ alerts }: { readonly alerts: readonly Alert[] }) {
   return (
@@ -19,7 +19,7 @@ export function AlertList({ alerts }: { readonly alerts: readonly Alert[] }) {
           <div>
             <h3>{alert.title}</h3>
             <p className="soft">{alert.detail}</p>
-            <p className="alerts-ways small">
+            <p className="alerts-links small">
               {alert.domain !== undefined && (
                 <Link to="/domain/$domain" params={{ domain: alert.domain }}>
                   {alert.domain}
@@ -30,7 +30,7 @@ export function AlertList({ alerts }: { readonly alerts: readonly Alert[] }) {
                   {alert.provider ?? alert.provider_id}
                 </Link>
               )}
-              <Behind alert={alert} />
+              <DetailLink alert={alert} />
             </p>
           </div>
           <Ago at={alert.at} className="small soft" />
@@ -40,8 +40,8 @@ export function AlertList({ alerts }: { readonly alerts: readonly Alert[] }) {
   );
 }
 
-/** The page with what the alert rests on. */
-function Behind({ alert: { id, kind, ref } }: { readonly alert: Alert }) {
+/** A link to the data behind the alert. */
+function DetailLink({ alert: { id, kind, ref } }: { readonly alert: Alert }) {
   const { searchParams } = new URL(ref, location.origin);
   switch (kind) {
     case 'advisory': {
@@ -49,25 +49,25 @@ function Behind({ alert: { id, kind, ref } }: { readonly alert: Alert }) {
       return (
         advisory !== null && (
           <Link to="/advisories" search={{ advisory }}>
-            Domains concerned
+            Affected domains
           </Link>
         )
       );
     }
     case 'migration': {
-      const asked = ['provider', 'direction', 'category'].map((name) => [name, searchParams.get(name) ?? undefined]);
-      // The alert may be older than any window that ends today.
+      const filter = ['provider', 'direction', 'category'].map((name) => [name, searchParams.get(name) ?? undefined]);
+      // The alert may be older than every window that ends today.
       return (
-        <Link to="/migrations" search={withChanges(Object.fromEntries(asked), { days: EVER })}>
-          The migrations
+        <Link to="/migrations" search={withChanges(Object.fromEntries(filter), { days: ALL_TIME })}>
+          View migrations
         </Link>
       );
     }
     case 'anomaly':
-      // The alert's id is that of the anomaly with three letters before it.
+      // The id of the alert is the id of the anomaly with the prefix `al_`.
       return (
         <Link to="/alerts" search={{ kind: 'anomaly', anomaly: id.replace(/^al_/, '') }}>
-          The series
+          View time series
         </Link>
       );
     case 'security':

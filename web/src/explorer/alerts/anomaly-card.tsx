@@ -1,16 +1,16 @@
-// One anomaly opened: what stands out, how far, and the days around it.
+// One anomaly: its value, its deviation, and the days around it.
 import type { Anomaly } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Severity } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatCompact, formatDay, formatDecimal, formatName } from '../../ui/formats.ts';
-import { Answer } from '../answer.tsx';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 import { AnomalyChart } from './anomaly-chart.tsx';
-import { bandOf, dayOf, daysOfChanges, daysOfCurve, seriesAnswer } from './anomaly-series.ts';
-import { METRICS } from './words.ts';
+import { bandOf, dayOf, daysOfChanges, daysOfCurve, seriesSource } from './anomaly-series.ts';
+import { METRICS } from './labels.ts';
 
 export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; readonly actions: ReactNode }) {
   const { low, high } = bandOf(anomaly);
@@ -26,20 +26,20 @@ export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; r
       }
     >
       <p className="alerts-note">
-        <SubjectLink anomaly={anomaly} />, <strong>{name}</strong>: {meaning}. The day stands{' '}
+        <SubjectLink anomaly={anomaly} />, <strong>{name}</strong>: {meaning}. The value is{' '}
         {formatDecimal(Math.abs(anomaly.sigma))} standard deviations {anomaly.direction === 'up' ? 'above' : 'below'}{' '}
-        the mean of the {anomaly.window_days} days before it, {anomaly.samples} of which could be read.
+        the mean of the preceding {anomaly.window_days} days ({anomaly.samples} with data).
       </p>
       <Figures>
         <Figure name="Value">{formatDecimal(anomaly.value)}</Figure>
-        <Figure name="Mean before">{formatDecimal(anomaly.mean)}</Figure>
-        <Figure name="Standard deviation" note="at least what chance alone gives">
+        <Figure name="Baseline mean">{formatDecimal(anomaly.mean)}</Figure>
+        <Figure name="Standard deviation" note="at least the random variation of a count">
           {formatDecimal(anomaly.stddev)}
         </Figure>
-        <Figure name="Band of 3σ">
+        <Figure name="3σ band">
           {formatDecimal(low)} to {formatDecimal(high)}
         </Figure>
-        <Figure name="By chance" note={chanceNote(anomaly.chance)}>
+        <Figure name="Probability" note={chanceNote(anomaly.chance)}>
           {anomaly.chance === 0 ? 'about 0' : `1 in ${formatCompact(1 / anomaly.chance)}`}
         </Figure>
       </Figures>
@@ -48,11 +48,10 @@ export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; r
   );
 }
 
-const chanceNote = (chance: number) =>
-  chance === 0 ? 'too rare to be written' : 'how rare such a day is when nothing happens';
+const chanceNote = (chance: number) => (chance === 0 ? 'too small to display' : 'of such a value by chance');
 
 function Series({ anomaly }: { readonly anomaly: Anomaly }) {
-  switch (seriesAnswer(anomaly)) {
+  switch (seriesSource(anomaly)) {
     case 'adoption':
       return <ProviderSeries anomaly={anomaly} />;
     case 'changes':
@@ -61,7 +60,7 @@ function Series({ anomaly }: { readonly anomaly: Anomaly }) {
       return (
         <>
           <p className="small soft alerts-note">
-            Drawn are the judged day and the band that it was judged by. The days before it are not part of any answer.
+            The chart shows the anomalous day and its 3σ band. The API does not return the preceding days.
           </p>
           <AnomalyChart anomaly={anomaly} days={[]} />
         </>
@@ -77,8 +76,8 @@ function ProviderSeries({ anomaly }: { readonly anomaly: Anomaly }) {
       {(body, answer) => (
         <>
           <p className="small soft alerts-note">
-            Drawn is the provider's adoption curve, which counts the domains that are followed today, and the band that
-            the day was judged by, when they may have been fewer. The marked day has the value that was judged.
+            The chart shows the adoption curve of the provider, which counts the domains tracked today, and the 3σ band
+            of that day, when fewer domains may have been tracked. The marked day shows the evaluated value.
           </p>
           <AnomalyChart anomaly={anomaly} days={daysOfCurve(body.curve, anomaly.metric)} />
           <Source path={path} input={input} answer={answer} />
@@ -96,8 +95,8 @@ function DomainSeries({ anomaly }: { readonly anomaly: Anomaly }) {
       {(body, answer) => (
         <>
           <p className="small soft alerts-note">
-            Drawn are the domain's confirmed changes by day, and the band that the day was judged by. The marked day has
-            the value that was judged.
+            The chart shows the confirmed changes of the domain by day, and the 3σ band. The marked day shows the
+            evaluated value.
           </p>
           <AnomalyChart anomaly={anomaly} days={daysOfChanges(body.changes, anomaly)} />
           <Source path={path} input={input} answer={answer} />
@@ -107,7 +106,7 @@ function DomainSeries({ anomaly }: { readonly anomaly: Anomaly }) {
   );
 }
 
-/** Categories come as `dns`, providers and domains with their names. */
+/** Categories have identifiers such as `dns`; providers and domains have names. */
 export function subjectName({ subject_kind: kind, subject }: Anomaly): string {
   return kind === 'category' ? formatName(subject) : subject;
 }

@@ -1,13 +1,13 @@
-// An anomaly among the days around it: the series, what was usual, and three standard deviations to both sides.
+// The chart of an anomaly: the time series, its mean, and the band of three standard deviations.
 import type { Anomaly } from '@strata/client';
-import { Chart } from '../../ui/chart.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
+import { Chart } from '../../ui/chart/chart.tsx';
 import { formatDay, formatDecimal } from '../../ui/formats.ts';
-import { useTheme } from '../../ui/theme.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { useTheme } from '../../ui/theme/theme.ts';
 import { bandOf, dayOf, type SeriesDay } from './anomaly-series.ts';
-import { METRICS } from './words.ts';
+import { METRICS } from './labels.ts';
 
-/** Grounds of the band; the lines at its edges say the same without colour. */
+/** Fill colours of the band; the lines at its edges show the same without colour. */
 const BAND = { light: 'rgb(10 95 180 / 12%)', dark: 'rgb(116 180 247 / 18%)' } as const;
 
 export function AnomalyChart({ anomaly, days }: { readonly anomaly: Anomaly; readonly days: readonly SeriesDay[] }) {
@@ -61,7 +61,7 @@ export function AnomalyChart({ anomaly, days }: { readonly anomaly: Anomaly; rea
   };
   return (
     <Chart
-      label={`${anomaly.subject}, ${name} by day: ${formatDecimal(anomaly.value)} on ${formatDay(day)}, where ${formatDecimal(low)} to ${formatDecimal(high)} is within three standard deviations of the mean ${formatDecimal(anomaly.mean)}.`}
+      label={`${anomaly.subject}, ${name} by day: ${formatDecimal(anomaly.value)} on ${formatDay(day)}; the band of three standard deviations is ${formatDecimal(low)} to ${formatDecimal(high)}, the mean is ${formatDecimal(anomaly.mean)}.`}
       option={option}
       table={
         <DataTable
@@ -71,7 +71,7 @@ export function AnomalyChart({ anomaly, days }: { readonly anomaly: Anomaly; rea
           columns={[
             { name: 'Day', cell: ({ date }) => formatDay(date) },
             { name: 'Value', isNumber: true, cell: ({ value }) => formatDecimal(value) },
-            { name: 'Within the band', cell: ({ value }) => (value >= low && value <= high ? 'yes' : 'no') },
+            { name: 'Within 3σ', cell: ({ value }) => (value >= low && value <= high ? 'yes' : 'no') },
           ]}
         />
       }
@@ -79,7 +79,9 @@ export function AnomalyChart({ anomaly, days }: { readonly anomaly: Anomaly; rea
   );
 }
 
-/** The judged day as it was judged, in its place among the others. */
-function withDay(days: readonly SeriesDay[], judged: SeriesDay): readonly SeriesDay[] {
-  return [...days.filter(({ date }) => date !== judged.date), judged].toSorted((a, b) => (a.date < b.date ? -1 : 1));
+/** The series with the evaluated value on the anomalous day. */
+function withDay(days: readonly SeriesDay[], evaluated: SeriesDay): readonly SeriesDay[] {
+  return [...days.filter(({ date }) => date !== evaluated.date), evaluated].toSorted((a, b) =>
+    a.date < b.date ? -1 : 1,
+  );
 }

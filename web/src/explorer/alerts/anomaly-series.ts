@@ -1,4 +1,4 @@
-// The days around an anomaly, where the service tells them, and its band of three standard deviations.
+// The days around an anomaly, if the API provides them, and its band of three standard deviations.
 import type { Anomaly, Change, StackPaths } from '@strata/client';
 
 export interface SeriesDay {
@@ -8,30 +8,30 @@ export interface SeriesDay {
 
 type Curve = StackPaths['/stack/v1/intelligence/adoption/{tool}']['body']['curve'];
 
-/** Which answer has the series: none tells the days of the others. */
-export function seriesAnswer({ subject_kind: kind, metric }: Anomaly): 'adoption' | 'changes' | null {
+/** Which endpoint has the series; null if none has. */
+export function seriesSource({ subject_kind: kind, metric }: Anomaly): 'adoption' | 'changes' | null {
   if (kind === 'provider') return 'adoption';
   return kind === 'domain' && metric === 'changes' ? 'changes' : null;
 }
 
-/** The UTC day that stands out: `at` is its end, which may be the first moment of the next. */
+/** The anomalous UTC day: `at` is its end, which may be midnight of the next day. */
 export function dayOf({ at }: Pick<Anomaly, 'at'>): string {
   return new Date(Date.parse(at) - 1).toISOString().slice(0, 10);
 }
 
-/** Mean and three standard deviations to both sides; nothing that is counted falls below 0. */
+/** The mean plus and minus three standard deviations; counts are never below 0. */
 export function bandOf({ mean, stddev }: Anomaly): { readonly low: number; readonly high: number } {
   return { low: Math.max(0, mean - 3 * stddev), high: mean + 3 * stddev };
 }
 
-/** The metric day by day, of a provider's adoption curve. */
+/** The daily values of the metric from the adoption curve of a provider. */
 export function daysOfCurve(curve: Curve, metric: Anomaly['metric']): readonly SeriesDay[] {
   const of = { domains: 'domains', gains: 'added', losses: 'removed' } as const;
   const column = metric in of ? of[metric as keyof typeof of] : 'domains';
   return curve.map((day) => ({ date: day.date, value: day[column] }));
 }
 
-/** Changes by the day on which they were confirmed, from the window's first day to the one that stands out. */
+/** Changes by day of confirmation, from the first day of the window to the anomalous day. */
 export function daysOfChanges(changes: readonly Change[], anomaly: Anomaly): readonly SeriesDay[] {
   const last = Date.parse(dayOf(anomaly));
   const counts = Map.groupBy(changes, ({ confirmed_at: at }) => at.slice(0, 10));

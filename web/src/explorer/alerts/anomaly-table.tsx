@@ -1,24 +1,24 @@
-// All anomalies: subject, metric, how far from the usual.
+// The anomaly table.
 import type { Anomaly } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Severity } from '../../ui/badge.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatDay, formatDecimal, formatName } from '../../ui/formats.ts';
-import { withChanges } from '../search-params.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { withChanges } from '../search/search-params.ts';
 import { SubjectLink, subjectName } from './anomaly-card.tsx';
 import { dayOf } from './anomaly-series.ts';
-import { METRICS, SEVERITIES } from './words.ts';
+import { METRICS, SEVERITIES } from './labels.ts';
 
 interface AnomalyTableProps {
   readonly anomalies: readonly Anomaly[];
-  /** The page's address, to be kept when one is opened. */
+  /** The search parameters of the page, kept when an anomaly is opened. */
   readonly search: Readonly<Record<string, string>>;
 }
 
 export function AnomalyTable({ anomalies, search }: AnomalyTableProps) {
   const columns: readonly Column<Anomaly>[] = [
     { name: 'Day', cell: (row) => <time className="alerts-day">{formatDay(dayOf(row))}</time>, value: dayOf },
-    { name: 'Of', cell: (row) => <SubjectLink anomaly={row} />, value: ({ subject }) => subject },
+    { name: 'Subject', cell: (row) => <SubjectLink anomaly={row} />, value: ({ subject }) => subject },
     {
       name: 'Metric',
       cell: (row) => <span title={METRICS[row.metric].meaning}>{formatName(METRICS[row.metric].name)}</span>,
@@ -41,7 +41,7 @@ export function AnomalyTable({ anomalies, search }: AnomalyTableProps) {
       name: 'Series',
       cell: (row) => (
         <Link to="/alerts" search={withChanges(search, { anomaly: row.id })}>
-          Open<span className="hidden-text"> the series of {subjectName(row)}</span>
+          View<span className="hidden-text"> the time series of {subjectName(row)}</span>
         </Link>
       ),
     },

@@ -1,23 +1,23 @@
-// The head of a domain's page: the few facts that a reader wants at a glance, each leading to its part.
+// The summary of a domain; each figure links to its tab.
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
 import { Grade } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatName, formatNumber, formatTime } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
 import type { Profile } from './profile.ts';
 
 const SECTOR_SOURCES: Readonly<Record<string, string>> = {
-  list: 'from the service’s own list',
-  suffix: 'told by the suffix',
-  page: 'told by the home page',
+  list: 'from the built-in list',
+  suffix: 'from the domain suffix',
+  page: 'from the home page',
 };
 
 export function DomainHead({ profile }: { readonly profile: Profile }) {
   const { domain, security, advisories } = profile;
-  const part = (tab: string) => ({ to: '/domain/$domain', params: { domain }, search: { tab } }) as const;
+  const tabLink = (tab: string) => ({ to: '/domain/$domain', params: { domain }, search: { tab } }) as const;
   return (
-    <Card title="At a glance">
+    <Card title="Summary">
       <Figures>
         <Figure name="State" note={<Sector profile={profile} />}>
           {formatName(profile.state)}
@@ -25,23 +25,23 @@ export function DomainHead({ profile }: { readonly profile: Profile }) {
         <Figure
           name="Services"
           note={
-            <Link {...part('stack')}>
+            <Link {...tabLink('stack')}>
               in {formatNumber(new Set(profile.services.map((s) => s.category)).size)} categories
             </Link>
           }
         >
           {formatNumber(profile.services.length)}
         </Figure>
-        <Figure name="Posture" note={<Link {...part('posture')}>Score {formatNumber(security.score)} of 100</Link>}>
+        <Figure name="Posture" note={<Link {...tabLink('posture')}>Score {formatNumber(security.score)} of 100</Link>}>
           <Grade grade={security.grade} />
         </Figure>
         <Figure
           name="Advisories"
-          note={<Link {...part('advisories')}>{advisories ? noteOf(advisories) : 'Not known yet'}</Link>}
+          note={<Link {...tabLink('advisories')}>{advisories ? noteOf(advisories) : 'Not available yet'}</Link>}
         >
           {formatNumber(advisories?.version)}
         </Figure>
-        <Figure name="Last look" note={formatTime(profile.scanned_at)}>
+        <Figure name="Last scanned" note={formatTime(profile.scanned_at)}>
           <Ago at={profile.scanned_at} className="domain-when" />
         </Figure>
       </Figures>
@@ -59,12 +59,12 @@ export function DomainHead({ profile }: { readonly profile: Profile }) {
 }
 
 function Sector({ profile }: { readonly profile: Profile }) {
-  if (profile.sector === 'unknown') return 'Sector not known';
+  if (profile.sector === 'unknown') return 'Sector unknown';
   const source = SECTOR_SOURCES[profile.sector_source ?? ''];
   return `${formatName(profile.sector)}${source ? `, ${source}` : ''}`;
 }
 
-/** A word on a domain that is not as a reader would expect it. */
+/** A notice for a domain that is not active. */
 export function DomainState({ profile }: { readonly profile: Profile }) {
   switch (profile.state) {
     case 'active':
@@ -72,19 +72,19 @@ export function DomainState({ profile }: { readonly profile: Profile }) {
     case 'parked':
       return (
         <Notice title="This domain is parked">
-          <p>It shows a page of whoever holds or sells names, and no site of its own.</p>
+          <p>It shows a placeholder page of a registrar or domain marketplace instead of a website.</p>
         </Notice>
       );
     case 'nonexistent':
       return (
         <Notice title="This domain no longer exists" tone="warn">
-          <p>The last look found no such name. What follows is what was known before.</p>
+          <p>The last scan did not find this name. The data below is from earlier scans.</p>
         </Notice>
       );
     case 'unmeasured':
       return (
-        <Notice title="The last look did not get through" tone="warn">
-          <p>What could not be looked up is left open here, and counted nowhere.</p>
+        <Notice title="The last scan failed" tone="warn">
+          <p>Values that could not be measured are unknown and not included in any statistics.</p>
         </Notice>
       );
     default:
@@ -92,8 +92,8 @@ export function DomainState({ profile }: { readonly profile: Profile }) {
   }
 }
 
-/** A 0 of versions that are known to be affected does not say that nothing may be. */
+/** No affected version does not mean that the domain is unaffected: versions may be unknown. */
 function noteOf({ known_exploited, product }: NonNullable<Profile['advisories']>): string {
-  if (known_exploited === 0 && product > 0) return `${formatNumber(product)} more may concern it`;
+  if (known_exploited === 0 && product > 0) return `${formatNumber(product)} possibly affected`;
   return `${formatNumber(known_exploited)} known to be exploited`;
 }

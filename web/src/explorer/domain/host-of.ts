@@ -1,6 +1,6 @@
-// What people paste into a box for domains: an address of a page, a mail address, a name with a port or a dot at its end.
+// Extracts the host name from user input: a URL, a mail address, or a name with a port or a trailing dot.
 
-/** The host in it; what cannot be read as one is left to the service, which says what is wrong with it. */
+/** The host name. Invalid input is passed through: the service reports what is wrong with it. */
 export function hostOf(text: string): string {
   const trimmed = text.trim();
   const host = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[^/?#@]*@)?([^/?#:@]+)(?::\d+)?(?:[/?#].*)?$/i.exec(trimmed)?.[1];

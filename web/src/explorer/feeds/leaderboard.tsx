@@ -1,9 +1,9 @@
-// Which domains feeds name most often.
+// The domains that feeds mention most often.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Grade } from '../../ui/badge.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
 
 export const WINDOWS = [
   ['1d', 'Today'],
@@ -16,7 +16,7 @@ type Leader = StackPaths['/stack/v1/feeds/leaderboard']['body']['domains'][numbe
 
 export function WindowLinks({ shown }: { readonly shown: string }) {
   return (
-    <nav className="feeds-windows" aria-label="Window">
+    <nav className="feeds-windows" aria-label="Period">
       {WINDOWS.map(([window, name]) => (
         <Link
           key={window}
@@ -36,7 +36,7 @@ export function WindowLinks({ shown }: { readonly shown: string }) {
 export function Leaderboard({ leaders }: { readonly leaders: readonly Leader[] }) {
   return (
     <DataTable
-      caption="Domains that feeds name most often"
+      caption="Most mentioned domains"
       rows={leaders}
       keyOf={({ domain }) => domain}
       columns={[
@@ -68,13 +68,13 @@ export function Leaderboard({ leaders }: { readonly leaders: readonly Leader[] }
         { name: 'Change', cell: (leader) => <Movement leader={leader} />, value: ({ movement }) => movement },
         { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
         { name: 'Feeds', isNumber: true, cell: ({ feeds }) => formatNumber(feeds), value: ({ feeds }) => feeds },
-        { name: 'Security', cell: (leader) => <Scan leader={leader} />, value: ({ score }) => score },
+        { name: 'Security', cell: (leader) => <SecurityGrade leader={leader} />, value: ({ score }) => score },
       ]}
     />
   );
 }
 
-/** Places climbed since the window before, which is as long as this one. */
+/** The change of rank since the preceding window of the same length. */
 function Movement({ leader: { movement, previous_rank } }: { readonly leader: Leader }) {
   if (movement === null) return <span className="small soft">new</span>;
   const before = `was ${formatNumber(previous_rank)}`;
@@ -88,7 +88,7 @@ function Movement({ leader: { movement, previous_rank } }: { readonly leader: Le
   );
 }
 
-function Scan({ leader: { domain, grade, tracked } }: { readonly leader: Leader }) {
+function SecurityGrade({ leader: { domain, grade, tracked } }: { readonly leader: Leader }) {
   if (!tracked) return <span className="small soft">not scanned yet</span>;
   return (
     <Link to="/domain/$domain" params={{ domain }}>

@@ -1,15 +1,15 @@
-// Mentions a day, as bars.
+// A bar chart of mentions per day.
 import type { StackPaths } from '@strata/client';
 import { useMemo } from 'react';
-import { Chart } from '../../ui/chart.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
+import { Chart } from '../../ui/chart/chart.tsx';
 import { formatDay, formatNumber } from '../../ui/formats.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
 
 type Days = StackPaths['/stack/v1/feeds/stats']['body']['per_day'];
 
 const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** Days are UTC days; the last one is not over yet. */
+/** Days are in UTC; the last one is incomplete. */
 export function MentionsChart({ label, days }: { readonly label: string; readonly days: Days }) {
   const option = useMemo(
     () => ({

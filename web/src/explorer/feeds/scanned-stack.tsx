@@ -1,4 +1,4 @@
-// What a named domain runs, in brief; its own page has the evidence.
+// A short version of a domain's stack; the domain page has the evidence.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Grade } from '../../ui/badge.tsx';
@@ -13,7 +13,7 @@ export function ScannedStack({ domain, scanned }: Pick<Profile, 'domain' | 'scan
       <Empty>
         Not scanned yet.{' '}
         <Link to="/domain/$domain" params={{ domain }}>
-          Look at it now
+          Scan it now
         </Link>
       </Empty>
     );
@@ -23,10 +23,10 @@ export function ScannedStack({ domain, scanned }: Pick<Profile, 'domain' | 'scan
   return (
     <>
       <p className="small soft feeds-scan">
-        {state === 'active' ? 'In use' : formatName(state)} · scanned {formatTime(scanned_at)} · security{' '}
+        {state === 'active' ? 'Active' : formatName(state)} · scanned {formatTime(scanned_at)} · security{' '}
         <Grade grade={grade} /> {score !== null && `${formatNumber(score)} of 100`}
       </p>
-      {services.length === 0 && <Empty>No providers were recognised.</Empty>}
+      {services.length === 0 && <Empty>No providers were detected.</Empty>}
       <dl className="feeds-stack">
         {[...byCategory].map(([category, found]) => (
           <div key={category}>

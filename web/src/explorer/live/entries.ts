@@ -1,43 +1,43 @@
-// What the live page holds: events newest first, those that came while it was paused, and the state of the line.
+// The state of the live page: entries newest first, entries held while paused, and the status of the stream.
 import type { StackAnswer, StackEvent, StackPaths, StreamState } from '@strata/client';
 
-/** Events that were told before, oldest first. */
+/** Past events, oldest first. */
 export type Past = StackAnswer<StackPaths['/stack/v1/stream/json']['body']>;
 
-/** An event, or a place where some are missing. */
+/** An event, or a gap where events are missing. */
 export type Entry =
   | { readonly kind: 'event'; readonly id: string; readonly event: StackEvent; readonly isNew: boolean }
   | { readonly kind: 'gap'; readonly id: string; readonly reason: string };
 
-export type Line =
+export type StreamStatus =
   | Exclude<StreamState, { readonly kind: 'reset' }>
   | { readonly kind: 'ended'; readonly problem: Error };
 
 export interface Live {
-  /** What the page began with; null until it is there. */
+  /** The first answer with past events; null until it arrives. */
   readonly past: Past | null;
   readonly entries: readonly Entry[];
-  /** Came while paused, and wait to be shown. */
+  /** Received while paused. */
   readonly held: readonly Entry[];
-  /** Of all that were held, also those beyond what is kept. */
+  /** Number of events received while paused, including dropped ones. */
   readonly heldEvents: number;
   readonly isPaused: boolean;
-  /** Events told after the page was opened. */
+  /** Events received since the page was opened. */
   readonly arrived: number;
-  readonly line: Line;
+  readonly status: StreamStatus;
 }
 
 export type Action =
   | { readonly kind: 'begin' }
-  /** The first answers are of the time before the page was opened; later ones fill a break of the line. */
+  /** The first answers cover the time before the page was opened; later ones cover an interruption. */
   | { readonly kind: 'past'; readonly past: Past; readonly isNew: boolean }
-  /** Oldest first, as they come. */
-  | { readonly kind: 'came'; readonly entries: readonly Entry[] }
-  | { readonly kind: 'line'; readonly line: Line }
+  /** In order of arrival, oldest first. */
+  | { readonly kind: 'received'; readonly entries: readonly Entry[] }
+  | { readonly kind: 'status'; readonly status: StreamStatus }
   | { readonly kind: 'pause' }
   | { readonly kind: 'resume' };
 
-/** Enough to read back for a while; what is older is a question for the lists. */
+/** Older events are available in the lists of the other pages. */
 export const MAX_ENTRIES = 200;
 
 export const START: Live = {
@@ -47,7 +47,7 @@ export const START: Live = {
   heldEvents: 0,
   isPaused: false,
   arrived: 0,
-  line: { kind: 'connecting' },
+  status: { kind: 'connecting' },
 };
 
 export function reduce(live: Live, action: Action): Live {
@@ -57,13 +57,13 @@ export function reduce(live: Live, action: Action): Live {
     case 'past': {
       const { past, isNew } = action;
       const entries = past.body.events.map((event): Entry => ({ kind: 'event', id: event.id, event, isNew }));
-      if (isNew) return come(live, entries);
-      return { ...live, past: live.past ?? past, entries: inOrder([...unknown(entries, live), ...live.entries]) };
+      if (isNew) return receive(live, entries);
+      return { ...live, past: live.past ?? past, entries: inOrder([...withoutKnown(entries, live), ...live.entries]) };
     }
-    case 'came':
-      return come(live, action.entries);
-    case 'line':
-      return { ...live, line: action.line };
+    case 'received':
+      return receive(live, action.entries);
+    case 'status':
+      return { ...live, status: action.status };
     case 'pause':
       return { ...live, isPaused: true };
     case 'resume': {
@@ -75,8 +75,8 @@ export function reduce(live: Live, action: Action): Live {
   }
 }
 
-function come(live: Live, came: readonly Entry[]): Live {
-  const entries = unknown(came, live).toReversed();
+function receive(live: Live, received: readonly Entry[]): Live {
+  const entries = withoutKnown(received, live).toReversed();
   const events = entries.filter(({ kind }) => kind === 'event').length;
   const arrived = live.arrived + events;
   if (!live.isPaused) return { ...live, arrived, entries: [...entries, ...live.entries].slice(0, MAX_ENTRIES) };
@@ -84,13 +84,13 @@ function come(live: Live, came: readonly Entry[]): Live {
   return { ...live, arrived, heldEvents: live.heldEvents + events, held };
 }
 
-/** Past events and the stream overlap, so that none falls between. */
-function unknown(entries: readonly Entry[], live: Live): Entry[] {
+/** Drops known entries: past events and the stream overlap, so that no event is missed. */
+function withoutKnown(entries: readonly Entry[], live: Live): Entry[] {
   const known = new Set([...live.entries, ...live.held].map(({ id }) => id));
   return entries.filter(({ id }) => !known.has(id));
 }
 
-/** Newest first: no two events are told at the same microsecond. A gap is where the line broke last, before all of them. */
+/** Newest first: no two events are published in the same microsecond. A gap is the latest interruption and sorts first. */
 function inOrder(entries: readonly Entry[]): readonly Entry[] {
   const at = (entry: Entry) => (entry.kind === 'event' ? entry.event.published_at : '~');
   return entries.toSorted((a, b) => (at(a) < at(b) ? 1 : at(a) > at(b) ? -1 : 0)).slice(0, MAX_ENTRIES);

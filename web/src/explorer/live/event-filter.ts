@@ -1,4 +1,4 @@
-// The filter of the live page, as it stands in the address and as the service takes it.
+// The filter of the live page: from the URL to the request.
 import type { EventFilter, StackEvent } from '@strata/client';
 
 export const EVENT_TYPES = [
@@ -8,7 +8,7 @@ export const EVENT_TYPES = [
   ['advisory', 'Advisories'],
 ] as const satisfies readonly (readonly [StackEvent['type'], string])[];
 
-/** What the address says. Types and categories that do not exist are the service's to refuse. */
+/** The filter in the URL. The service rejects unknown types and categories. */
 export function filterOf({ types, domain, provider, category }: Readonly<Record<string, string>>): EventFilter {
   return {
     types: types?.split(',').map((type) => type.trim() as StackEvent['type']),

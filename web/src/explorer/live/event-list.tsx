@@ -1,11 +1,11 @@
-// The events of the live page, newest first, each with its receipt on demand.
+// The event list of the live page, newest first; each event has a receipt.
 import type { StackEvent } from '@strata/client';
 import { memo, useState } from 'react';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { formatAgo, formatTime } from '../../ui/formats.ts';
-import { Verify } from '../source.tsx';
+import { Verify } from '../answer/source.tsx';
 import type { Entry } from './entries.ts';
-import { EventSentence } from './event-words.tsx';
+import { EventSentence } from './event-text.tsx';
 
 const KINDS: Readonly<Record<StackEvent['type'], { readonly name: string; readonly tone: Tone }>> = {
   migration: { name: 'migration', tone: 'accent' },
@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<StackEvent['type'], { readonly name: string; readon
   advisory: { name: 'advisory', tone: 'bad' },
 };
 
-/** What was confirmed longer ago than this when it was told is news of the past, and says so. */
+/** Events published later than this after their confirmation show the time of confirmation. */
 const LATE_MS = 6 * 3_600_000;
 
 export function EventList({ entries }: { readonly entries: readonly Entry[] }) {
@@ -28,7 +28,7 @@ export function EventList({ entries }: { readonly entries: readonly Entry[] }) {
 }
 
 const EntryRow = memo(function EntryRow({ entry }: { readonly entry: Entry }) {
-  if (entry.kind === 'gap') return <li className="live-gap">Events are missing here: {entry.reason}.</li>;
+  if (entry.kind === 'gap') return <li className="live-gap">Some events are missing: {entry.reason}.</li>;
   const { event, isNew } = entry;
   const { name, tone } = KINDS[event.type];
   const isLate = Date.parse(event.published_at) - Date.parse(event.at) > LATE_MS;
@@ -78,7 +78,7 @@ function detailOf(event: StackEvent): string {
   }
 }
 
-/** An event is signed by itself, when it is made: no answer around it is needed to check it. */
+/** Each event is signed individually and can be verified without the answer that contained it. */
 function Receipt({ event }: { readonly event: StackEvent }) {
   const [isOpen, setOpen] = useState(false);
   return (

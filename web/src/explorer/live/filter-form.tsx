@@ -1,7 +1,7 @@
-// Which events to follow. One press asks for all of it, since each asking costs requests.
+// The event filter. All fields are applied together, since each change uses requests.
 import { Link, useNavigate } from '@tanstack/react-router';
 import { formatName } from '../../ui/formats.ts';
-import { CATEGORIES } from '../categories.ts';
+import { CATEGORIES } from '../answer/categories.ts';
 import { EVENT_TYPES } from './event-filter.ts';
 
 export function FilterForm({ search }: { readonly search: Readonly<Record<string, string>> }) {
@@ -13,14 +13,14 @@ export function FilterForm({ search }: { readonly search: Readonly<Record<string
       const value = String(form.get(name) ?? '').trim();
       return value === '' ? [] : [[name, value] as const];
     });
-    const some = chosen.length > 0 && chosen.length < EVENT_TYPES.length;
+    const isSubset = chosen.length > 0 && chosen.length < EVENT_TYPES.length;
     void navigate({
       to: '/live',
-      search: { ...(some ? { types: chosen.join(',') } : {}), ...Object.fromEntries(entries) },
+      search: { ...(isSubset ? { types: chosen.join(',') } : {}), ...Object.fromEntries(entries) },
     });
   };
   return (
-    // The address is what holds: another one fills the form anew.
+    // The URL is the source of truth: a new URL resets the form.
     <form
       key={JSON.stringify(search)}
       className="live-filter"
@@ -30,7 +30,7 @@ export function FilterForm({ search }: { readonly search: Readonly<Record<string
       }}
     >
       <fieldset>
-        <legend>Kinds</legend>
+        <legend>Event types</legend>
         {EVENT_TYPES.map(([type, name]) => (
           <label key={type}>
             <input type="checkbox" name="types" value={type} defaultChecked={types.size === 0 || types.has(type)} />
@@ -59,11 +59,11 @@ export function FilterForm({ search }: { readonly search: Readonly<Record<string
       </label>
       <div className="actions">
         <button className="button primary" type="submit">
-          Follow
+          Apply
         </button>
         {Object.keys(search).length > 0 && (
           <Link to="/live" search={{}} className="button">
-            Everything
+            Clear filters
           </Link>
         )}
       </div>

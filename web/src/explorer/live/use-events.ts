@@ -1,90 +1,96 @@
-// Follows the stream while the page is open, and begins with the events of the last hour.
+// Subscribes to the event stream while the page is open, starting with the events of the last hour.
 import { type EventFilter, StackProblem } from '@strata/client';
 import { type Dispatch, useEffect, useReducer, useState } from 'react';
-import { onReached, tellUnreached } from '../connection.ts';
-import { isUnreached } from '../queries.ts';
-import { setQuota, stack, useKey } from '../session.ts';
+import { onReconnect, reportUnreachable } from '../answer/connection.ts';
+import { isNetworkError } from '../answer/queries.ts';
+import { setQuota, stack, useKey } from '../answer/session.ts';
 import { type Action, type Entry, type Live, reduce, START } from './entries.ts';
 import { queryOf } from './event-filter.ts';
 
 export const PAST_PATH = '/stack/v1/stream/json';
 
-/** A burst is drawn at once, not event by event. */
-const DRAW_MS = 150;
-const MAX_AT_ONCE = 400;
-/** Requests for the last hour; with more events than these hold the stream alone must do. */
+/** Events within this time are rendered together. */
+const BATCH_MS = 150;
+const PAGE_LENGTH = 400;
+/** Maximum number of requests for past events; older events are skipped if there are more. */
 const MAX_PAGES = 5;
 
-/** What the page begins with, as it is asked for. */
+/** The request for past events. */
 export function pastInput(filter: EventFilter) {
-  return { query: { ...queryOf(filter), limit: MAX_AT_ONCE } };
+  return { query: { ...queryOf(filter), limit: PAGE_LENGTH } };
 }
 
-/** The events of the last hour and all that come after them, none twice and none missing between. */
+/** The events of the last hour and all later events, without duplicates or gaps between the two. */
 export function useEvents(filter: EventFilter): {
   readonly live: Live;
   readonly act: Dispatch<Action>;
-  readonly again: () => void;
+  readonly retry: () => void;
 } {
   const [live, act] = useReducer(reduce, START);
   const [attempt, setAttempt] = useState(0);
   const key = useKey();
   const filterText = JSON.stringify(filter);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another key and another attempt are reasons to begin anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new key or attempt restarts the subscription
   useEffect(() => {
     const stop = new AbortController();
     act({ kind: 'begin' });
-    void follow(JSON.parse(filterText) as EventFilter, { act, stop });
+    void subscribe(JSON.parse(filterText) as EventFilter, { act, stop });
     return () => stop.abort();
   }, [filterText, key, attempt]);
-  const isCutOff = live.line.kind === 'ended' && isUnreached(live.line.problem);
-  useEffect(() => (isCutOff ? onReached(() => setAttempt((before) => before + 1)) : undefined), [isCutOff]);
-  return { live, act, again: () => setAttempt(attempt + 1) };
+  const isDisconnected = live.status.kind === 'ended' && isNetworkError(live.status.problem);
+  useEffect(
+    () => (isDisconnected ? onReconnect(() => setAttempt((before) => before + 1)) : undefined),
+    [isDisconnected],
+  );
+  return { live, act, retry: () => setAttempt(attempt + 1) };
 }
 
-interface FollowContext {
+interface SubscribeContext {
   readonly act: Dispatch<Action>;
   readonly stop: AbortController;
 }
 
-/** Joins the stream first and asks for the past then: what happens meanwhile is in both, and shown once. */
-async function follow(filter: EventFilter, { act, stop }: FollowContext): Promise<void> {
+/** Subscribes first and then requests past events: events in both are shown once. */
+async function subscribe(filter: EventFilter, { act, stop }: SubscribeContext): Promise<void> {
   const { signal } = stop;
-  const come = batched((entries: readonly Entry[]) => !signal.aborted && act({ kind: 'came', entries }));
+  const receive = batched((entries: readonly Entry[]) => !signal.aborted && act({ kind: 'received', entries }));
   const end = (error: unknown) => {
     if (signal.aborted) return;
     stop.abort();
     if (error instanceof StackProblem) setQuota(error.quota);
-    if (isUnreached(error)) tellUnreached();
-    act({ kind: 'line', line: { kind: 'ended', problem: error instanceof Error ? error : new Error(String(error)) } });
+    if (isNetworkError(error)) reportUnreachable();
+    act({
+      kind: 'status',
+      status: { kind: 'ended', problem: error instanceof Error ? error : new Error(String(error)) },
+    });
   };
   const catchUp = pastReader(filter, { act, signal });
-  let isNumbered = false;
+  let hasEventId = false;
   let gaps = 0;
   const events = stack.events(filter, {
     signal,
     onEventId: () => {
-      isNumbered = true;
+      hasEventId = true;
     },
     onState: (state) => {
       if (signal.aborted) return;
       if (state.kind === 'reset') {
         gaps += 1;
-        return come({ kind: 'gap', id: `gap ${gaps}`, reason: state.reason });
+        return receive({ kind: 'gap', id: `gap ${gaps}`, reason: state.reason });
       }
-      act({ kind: 'line', line: state });
-      // Without an event's number the stream cannot go on where it broke.
-      if (state.kind === 'open' && !isNumbered) catchUp().catch(end);
+      act({ kind: 'status', status: state });
+      // Without an event id the stream cannot resume, so past events are requested instead.
+      if (state.kind === 'open' && !hasEventId) catchUp().catch(end);
     },
   });
   try {
-    for await (const event of events) come({ kind: 'event', id: event.id, event, isNew: true });
+    for await (const event of events) receive({ kind: 'event', id: event.id, event, isNew: true });
   } catch (error) {
     end(error);
   }
 }
 
-/** Each call reads on from where the last one ended; the first begins an hour ago. */
+/** Each call continues where the last one ended; the first starts one hour ago. */
 function pastReader(
   filter: EventFilter,
   { act, signal }: { readonly act: Dispatch<Action>; readonly signal: AbortSignal },
@@ -104,7 +110,8 @@ function pastReader(
   };
 }
 
-function batched(tell: (entries: readonly Entry[]) => void): (entry: Entry) => void {
+/** Collects entries and delivers them together after `BATCH_MS`. */
+function batched(deliver: (entries: readonly Entry[]) => void): (entry: Entry) => void {
   let waiting: Entry[] = [];
   return (entry) => {
     waiting.push(entry);
@@ -112,7 +119,7 @@ function batched(tell: (entries: readonly Entry[]) => void): (entry: Entry) => v
     setTimeout(() => {
       const entries = waiting;
       waiting = [];
-      tell(entries);
-    }, DRAW_MS);
+      deliver(entries);
+    }, BATCH_MS);
   };
 }

@@ -1,13 +1,13 @@
-// A row of links of which one is chosen: categories, or the parts of a page. The choice stands in the address.
+// A row of links of which one is selected, such as categories or tabs. The selection is in the URL.
 import type { ReactNode } from 'react';
 
 interface ChoicesProps {
-  /** What is chosen among. */
+  /** The accessible name of the group. */
   readonly label: string;
   readonly children: ReactNode;
 }
 
-/** Its links say themselves which one is chosen: `activeProps` gives `aria-current`. */
+/** Its links mark the selected one themselves, with `choice`. */
 export function Choices({ label, children }: ChoicesProps) {
   return (
     <nav className="market-choices" aria-label={label}>
@@ -16,7 +16,7 @@ export function Choices({ label, children }: ChoicesProps) {
   );
 }
 
-/** What a link of `Choices` looks like, chosen or not. */
+/** The attributes of a link in `Choices`. */
 export function choice(isChosen: boolean) {
   return { className: isChosen ? 'market-choice chosen' : 'market-choice', 'aria-current': isChosen || undefined };
 }

@@ -1,9 +1,9 @@
-// What is known of a market, and what is not: shares are only of the domains whose provider is known.
+// The coverage of a market: domains with known, own, unknown and unmeasured providers.
 import type { Market } from '@strata/client';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
 
 export function Coverage({ market }: { readonly market: Market }) {
-  const parts = [
+  const segments = [
     ['Provider known', market.attributed_share, 'known'],
     ['Self-hosted', market.self_hosted_share, 'self'],
     ['Provider unknown', market.unknown_share, 'unknown'],
@@ -11,12 +11,12 @@ export function Coverage({ market }: { readonly market: Market }) {
   return (
     <>
       <div className="market-coverage-bar" aria-hidden="true">
-        {parts.map(([name, share, kind]) =>
+        {segments.map(([name, share, kind]) =>
           share ? <span key={name} className={kind} style={{ flexGrow: share }} /> : null,
         )}
       </div>
       <dl className="market-coverage">
-        {parts.map(([name, share, kind]) => (
+        {segments.map(([name, share, kind]) => (
           <div key={name}>
             <dt>
               <span className={`market-swatch ${kind}`} aria-hidden="true" />
@@ -34,9 +34,9 @@ export function Coverage({ market }: { readonly market: Market }) {
         </div>
       </dl>
       <p className="small soft">
-        {formatNumber(market.domains)} domains have this. Shares of providers are of the{' '}
-        {formatNumber(market.denominator)} whose provider is known or that run it themselves; unknown and unmeasured
-        ones are in no share.
+        {formatNumber(market.domains)} domains use this category. Market shares refer to the{' '}
+        {formatNumber(market.denominator)} domains with a known provider or self-hosting; domains with an unknown or
+        unmeasured provider are excluded.
       </p>
     </>
   );

@@ -1,4 +1,4 @@
-// Names that lead to their own pages.
+// Links to provider, domain and customer pages.
 import { Link } from '@tanstack/react-router';
 
 interface ProviderLinkProps {
@@ -6,7 +6,7 @@ interface ProviderLinkProps {
   readonly name: string | null;
 }
 
-/** Where a name has no page of its own (nobody, or somebody unnamed) it is text. */
+/** Plain text if there is no provider id. */
 export function ProviderLink({ id, name }: ProviderLinkProps) {
   if (id === null) return <>{name ?? '–'}</>;
   return (
@@ -20,6 +20,23 @@ export function DomainLink({ domain }: { readonly domain: string }) {
   return (
     <Link to="/domain/$domain" params={{ domain }}>
       {domain}
+    </Link>
+  );
+}
+
+interface CustomersLinkProps {
+  /** Provider id. */
+  readonly provider: string;
+  readonly direction: 'in' | 'out';
+  readonly children: string;
+}
+
+/** The gained or lost customers of a provider: domains that started or completely stopped using it. */
+export function CustomersLink({ provider, direction, children }: CustomersLinkProps) {
+  const search = direction === 'out' ? { tab: 'customers' } : { tab: 'customers', direction };
+  return (
+    <Link to="/provider/$provider" params={{ provider }} search={search} preload={false}>
+      {children}
     </Link>
   );
 }

@@ -1,11 +1,10 @@
-// Who leads and who moves: the fifty providers with most domains, and their change in 30 days.
+// Leaders and movers among the 50 largest providers.
 import { Link } from '@tanstack/react-router';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatChange, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import type { Category } from '../categories.ts';
-import { CustomersLink } from './customers-link.tsx';
-import { ProviderLink } from './links.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import type { Category } from '../answer/categories.ts';
+import { CustomersLink, ProviderLink } from './links.tsx';
 
 export interface Leader {
   readonly rank: number;
@@ -23,7 +22,7 @@ const name: Column<Leader> = {
   value: ({ provider }) => provider,
 };
 const domains: Column<Leader> = {
-  name: 'Domains, all markets',
+  name: 'Domains, all categories',
   isNumber: true,
   cell: (leader) => (
     <Link to="/provider/$provider" params={{ provider: leader.provider_id }} search={{ tab: 'domains' }}>
@@ -33,23 +32,23 @@ const domains: Column<Leader> = {
   value: (leader) => leader.domains,
 };
 const change: Column<Leader> = {
-  name: '30 days',
+  name: 'Change, 30 days',
   isNumber: true,
   cell: ({ change_30d }) => formatChange(change_30d),
   value: ({ change_30d }) => change_30d,
 };
 const leading: readonly Column<Leader>[] = [
-  { name: 'Rank of all', isNumber: true, cell: ({ rank }) => formatNumber(rank), value: ({ rank }) => rank },
+  { name: 'Overall rank', isNumber: true, cell: ({ rank }) => formatNumber(rank), value: ({ rank }) => rank },
   name,
   domains,
-  { name: 'Share of all', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
+  { name: 'Overall share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
   change,
 ];
-/** The change is of two lists: those who came, less those who went. */
+/** Links to the gained and lost customers whose difference is the change. */
 const lists: Column<Leader> = {
-  name: 'Who',
+  name: 'Customers',
   cell: ({ provider_id: id }) => (
-    <span className="market-lists">
+    <span>
       <CustomersLink provider={id} direction="in">
         gained
       </CustomersLink>{' '}
@@ -62,13 +61,13 @@ const lists: Column<Leader> = {
 const moving: readonly Column<Leader>[] = [name, domains, change, lists];
 const SHOWN = 8;
 
-/** Of all categories, or of one. */
+/** The leaders in a category. */
 export function leadersOf(leaders: readonly Leader[], category: Category): readonly Leader[] {
   return leaders.filter(({ categories }) => categories.includes(category));
 }
 
 export function Leaders({ leaders }: { readonly leaders: readonly Leader[] }) {
-  if (leaders.length === 0) return <Empty>None of the fifty providers with most domains is in this market.</Empty>;
+  if (leaders.length === 0) return <Empty>None of the 50 largest providers is in this category.</Empty>;
   return <DataTable caption="Leaders" columns={leading} rows={leaders.slice(0, SHOWN)} keyOf={keyOf} />;
 }
 
@@ -76,7 +75,7 @@ export function Movers({ leaders }: { readonly leaders: readonly Leader[] }) {
   const rows = leaders
     .filter(({ change_30d }) => change_30d !== 0)
     .toSorted((a, b) => Math.abs(b.change_30d) - Math.abs(a.change_30d));
-  if (rows.length === 0) return <Empty>Nobody among the leaders gained or lost in 30 days.</Empty>;
+  if (rows.length === 0) return <Empty>No leader gained or lost domains in the last 30 days.</Empty>;
   return <DataTable caption="Movers" columns={moving} rows={rows.slice(0, SHOWN)} keyOf={keyOf} />;
 }
 

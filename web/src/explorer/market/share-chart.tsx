@@ -1,12 +1,12 @@
-// The providers of a market by their share: the largest drawn, all that the answer has in the table.
+// Providers of a market by share: the largest in the chart, all in the table.
 import type { Market } from '@strata/client';
 import { useMemo } from 'react';
-import { Chart } from '../../ui/chart.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Chart } from '../../ui/chart/chart.tsx';
+import { type ChartTheme, useChartTheme } from '../../ui/chart/chart-theme.ts';
 import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
-import { type Ink, useInk } from './ink.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { CountLink, usersIn } from '../search/search-links.tsx';
 import { ProviderLink } from './links.tsx';
-import { CountLink, usersIn } from './search-links.tsx';
 
 type Holder = Market['providers'][number];
 
@@ -38,10 +38,10 @@ interface ShareChartProps {
 }
 
 export function ShareChart({ market, includesParked }: ShareChartProps) {
-  const ink = useInk();
+  const theme = useChartTheme();
   const drawn = useMemo(() => market.providers.slice(0, DRAWN), [market]);
-  const option = useMemo(() => barsOf(drawn, ink), [drawn, ink]);
-  const label = `Share of providers: ${formatName(market.category)}`;
+  const option = useMemo(() => barsOf(drawn, theme), [drawn, theme]);
+  const label = `Market share: ${formatName(market.category)}`;
   const { providers, total } = market;
   return (
     <>
@@ -60,17 +60,15 @@ export function ShareChart({ market, includesParked }: ShareChartProps) {
       />
       {drawn.length < total && (
         <p className="small soft market-note">
-          Drawn are the {formatNumber(drawn.length)} largest of {formatNumber(total)} providers
-          {providers.length < total
-            ? `; the table has ${formatNumber(providers.length)}.`
-            : '; the table has all of them.'}
+          The chart shows the {formatNumber(drawn.length)} largest of {formatNumber(total)} providers
+          {providers.length < total ? `; the table has ${formatNumber(providers.length)}.` : '; the table has all.'}
         </p>
       )}
     </>
   );
 }
 
-function barsOf(holders: readonly Holder[], { ink, soft, line }: Ink) {
+function barsOf(holders: readonly Holder[], { ink, soft, line }: ChartTheme) {
   return {
     grid: { left: 0, right: 56, top: 4, bottom: 4, containLabel: true },
     xAxis: { type: 'value', show: false },

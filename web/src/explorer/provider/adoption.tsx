@@ -1,48 +1,48 @@
-// How many domains used a provider day by day.
+// The adoption of a provider over time.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
-import { Chart } from '../../ui/chart.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { Chart } from '../../ui/chart/chart.tsx';
+import { type ChartTheme, useChartTheme } from '../../ui/chart/chart-theme.ts';
 import { formatDay, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
-import { type Ink, useInk } from '../market/ink.ts';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 
 export const ADOPTION = '/stack/v1/intelligence/adoption/{tool}';
 type Day = StackPaths[typeof ADOPTION]['body']['curve'][number];
 
-/** A day of the curve with its share of all domains; null where it cannot be told. */
+/** A day of the curve with its share of all domains; null if unknown. */
 interface SharedDay extends Day {
   readonly share: number | null;
 }
 
-/** Nobody looked: that is neither the number of the day before nor none. */
-const seen = ({ measured }: Day, number: number): number | null => (measured ? number : null);
+/** Null on a day without scans: neither 0 nor the value of the preceding day. */
+const ifMeasured = ({ measured }: Day, number: number): number | null => (measured ? number : null);
 
 const columns: readonly Column<SharedDay>[] = [
   { name: 'Day', cell: ({ date }) => formatDay(date), value: ({ date }) => date },
   {
     name: 'Domains',
     isNumber: true,
-    cell: (day) => formatNumber(seen(day, day.domains)),
-    value: (day) => seen(day, day.domains),
+    cell: (day) => formatNumber(ifMeasured(day, day.domains)),
+    value: (day) => ifMeasured(day, day.domains),
   },
   { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
   {
     name: 'Gained',
     isNumber: true,
-    cell: (day) => formatNumber(seen(day, day.added)),
-    value: (day) => seen(day, day.added),
+    cell: (day) => formatNumber(ifMeasured(day, day.added)),
+    value: (day) => ifMeasured(day, day.added),
   },
   {
     name: 'Lost',
     isNumber: true,
-    cell: (day) => formatNumber(seen(day, day.removed)),
-    value: (day) => seen(day, day.removed),
+    cell: (day) => formatNumber(ifMeasured(day, day.removed)),
+    value: (day) => ifMeasured(day, day.removed),
   },
 ];
 
@@ -50,10 +50,7 @@ export function Adoption({ provider }: { readonly provider: string }) {
   const input = { path: { tool: provider } };
   const query = useStack(ADOPTION, input);
   return (
-    <Card
-      title="Market share over time"
-      foot={query.data && <Source path={ADOPTION} input={input} answer={query.data} />}
-    >
+    <Card title="Adoption over time" foot={query.data && <Source path={ADOPTION} input={input} answer={query.data} />}>
       <Answer query={query} lines={10}>
         {({ tool, provider_id, domains, share, curve, method }) => (
           <>
@@ -63,16 +60,14 @@ export function Adoption({ provider }: { readonly provider: string }) {
                   {formatNumber(domains)}
                 </Link>
               </Figure>
-              <Figure name="Share of all domains">{formatShare(share)}</Figure>
+              <Figure name="Market share">{formatShare(share)}</Figure>
             </Figures>
             {curve.length === 0 ? (
-              <Empty>There is no history of it yet.</Empty>
+              <Empty>No history yet.</Empty>
             ) : (
               <Curve tool={tool} curve={curve} domains={domains} share={share} />
             )}
-            {curve.some(({ measured }) => !measured) && (
-              <p className="small soft">Gaps are days on which nothing was looked at.</p>
-            )}
+            {curve.some(({ measured }) => !measured) && <p className="small soft">Gaps are days without scans.</p>}
             <p className="small soft">{method.split('. Jaccard')[0]}.</p>
           </>
         )}
@@ -89,18 +84,18 @@ interface CurveProps {
 }
 
 function Curve({ tool, curve, domains, share }: CurveProps) {
-  const ink = useInk();
+  const theme = useChartTheme();
   const days = useMemo(() => sharesOf(curve, domains, share), [curve, domains, share]);
-  const option = useMemo(() => lineOf(days, ink), [days, ink]);
+  const option = useMemo(() => lineOf(days, theme), [days, theme]);
   const [first, last] = [curve[0], curve.at(-1)];
   return (
     <Chart
-      label={`Domains of ${tool} by day: ${formatNumber(first?.domains)} on ${formatDay(first?.date)}, ${formatNumber(last?.domains)} on ${formatDay(last?.date)}`}
+      label={`Domains that use ${tool}, by day: ${formatNumber(first?.domains)} on ${formatDay(first?.date)}, ${formatNumber(last?.domains)} on ${formatDay(last?.date)}`}
       option={option}
       height={300}
       table={
         <DataTable
-          caption={`${tool} day by day`}
+          caption={`Domains that use ${tool}, by day`}
           columns={columns}
           rows={days.toReversed()}
           keyOf={({ date }: SharedDay) => date}
@@ -110,13 +105,13 @@ function Curve({ tool, curve, domains, share }: CurveProps) {
   );
 }
 
-/** The curve is of today's panel, so today's answer tells how many domains are all. */
+/** The curve covers the domains tracked today, so their total follows from today's count and share. */
 function sharesOf(curve: readonly Day[], domains: number, share: number): readonly SharedDay[] {
   return curve.map((day) => ({ ...day, share: share > 0 && day.measured ? (day.domains / domains) * share : null }));
 }
 
-function lineOf(days: readonly SharedDay[], { soft, line }: Ink) {
-  const has = days.some(({ share }) => share !== null);
+function lineOf(days: readonly SharedDay[], { soft, line }: ChartTheme) {
+  const hasShare = days.some(({ share }) => share !== null);
   return {
     grid: { left: 8, right: 24, top: 16, bottom: 8, containLabel: true },
     tooltip: {
@@ -124,8 +119,8 @@ function lineOf(days: readonly SharedDay[], { soft, line }: Ink) {
       formatter: ([point]: readonly { dataIndex: number }[]) => {
         const day = days[point?.dataIndex ?? -1];
         if (!day) return '';
-        const said = day.measured ? `${formatNumber(day.domains)} domains, ${formatShare(day.share)}` : 'not looked at';
-        return `${formatDay(day.date)}\n${said}`;
+        const text = day.measured ? `${formatNumber(day.domains)} domains, ${formatShare(day.share)}` : 'not measured';
+        return `${formatDay(day.date)}\n${text}`;
       },
     },
     xAxis: {
@@ -137,19 +132,19 @@ function lineOf(days: readonly SharedDay[], { soft, line }: Ink) {
     yAxis: {
       type: 'value',
       scale: true,
-      axisLabel: { color: soft, ...(has && { formatter: formatShare }) },
+      axisLabel: { color: soft, ...(hasShare && { formatter: formatShare }) },
       splitLine: { lineStyle: { color: line } },
     },
     series: {
       type: 'line',
       step: 'end',
       connectNulls: false,
-      // A day between two gaps has no line: its point is all there is of it.
+      // A day between two gaps has no line segment, so it is drawn as a point.
       showSymbol: true,
       symbol: (_: unknown, { dataIndex: at }: { dataIndex: number }) =>
         days[at - 1]?.measured || days[at + 1]?.measured ? 'none' : 'circle',
       symbolSize: 6,
-      data: days.map((day) => (day.measured ? (has ? day.share : day.domains) : null)),
+      data: days.map((day) => (day.measured ? (hasShare ? day.share : day.domains) : null)),
     },
   };
 }

@@ -1,39 +1,39 @@
-// The customers that a provider lost or won: who, when, and where they went or came from.
+// The lost or gained customers of a provider, with date and new or previous provider.
 import type { Customer } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Confidence } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { formatDay, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
-import { CsvDownload } from '../csv-download.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { CsvDownload } from '../answer/csv-download.tsx';
+import { offsetOf, Pager } from '../answer/pager.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 import { Choices, choice } from '../market/choices.tsx';
 import { DomainLink, ProviderLink } from '../market/links.tsx';
-import { offsetOf, Pager } from '../pager.tsx';
-import { withChanges } from '../search-params.ts';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { withChanges } from '../search/search-params.ts';
 
 const PATH = '/stack/v1/providers/{provider}/customers';
 const PAGE_LENGTH = 100;
 const DAYS = [1, 7, 30, 90] as const;
-const USUAL_DAYS = 30;
+const DEFAULT_DAYS = 30;
 
-const WORDS = {
+const LABELS = {
   out: {
     tab: 'Lost',
-    end: 'Where they went',
-    nobody: 'nobody in its place',
-    did: 'left',
-    empty: 'No domain left it altogether within this time.',
+    end: 'New provider',
+    noProvider: 'no replacement',
+    verb: 'lost',
+    empty: 'No domain stopped using it in this period.',
   },
   in: {
     tab: 'Gained',
-    end: 'Where they came from',
-    nobody: 'nobody before it',
-    did: 'came',
-    empty: 'No domain began to use it within this time.',
+    end: 'Previous provider',
+    noProvider: 'no previous provider',
+    verb: 'gained',
+    empty: 'No domain started using it in this period.',
   },
 } as const;
 
@@ -44,15 +44,15 @@ interface CustomersProps {
 
 export function Customers({ provider, search }: CustomersProps) {
   const direction = search.direction === 'in' ? 'in' : 'out';
-  const days = DAYS.find((each) => String(each) === search.days) ?? USUAL_DAYS;
+  const days = DAYS.find((each) => String(each) === search.days) ?? DEFAULT_DAYS;
   const offset = offsetOf(search.offset);
-  const asked = { direction, days } as const;
+  const filter = { direction, days } as const;
   const input = {
     path: { provider },
-    query: { ...asked, limit: PAGE_LENGTH, offset: offset === 0 ? undefined : offset },
+    query: { ...filter, limit: PAGE_LENGTH, offset: offset === 0 ? undefined : offset },
   };
   const query = useStack(PATH, input, { keepsLast: 'page' });
-  const words = WORDS[direction];
+  const labels = LABELS[direction];
   const to = (changes: Readonly<Record<string, string | undefined>>) => ({
     to: '/provider/$provider' as const,
     params: { provider },
@@ -64,22 +64,22 @@ export function Customers({ provider, search }: CustomersProps) {
     <>
       <div className="market-tools">
         <Choices label="Lost or gained">
-          {(['out', 'in'] as const).map((way) => (
+          {(['out', 'in'] as const).map((option) => (
             <Link
-              key={way}
-              {...to({ direction: way === 'out' ? undefined : way })}
+              key={option}
+              {...to({ direction: option === 'out' ? undefined : option })}
               activeOptions={{ exact: true, includeSearch: true }}
-              {...choice(way === direction)}
+              {...choice(option === direction)}
             >
-              {WORDS[way].tab}
+              {LABELS[option].tab}
             </Link>
           ))}
         </Choices>
-        <Choices label="Within">
+        <Choices label="Period">
           {DAYS.map((each) => (
             <Link
               key={each}
-              {...to({ days: each === USUAL_DAYS ? undefined : String(each) })}
+              {...to({ days: each === DEFAULT_DAYS ? undefined : String(each) })}
               activeOptions={{ exact: true, includeSearch: true }}
               {...choice(each === days)}
             >
@@ -91,16 +91,16 @@ export function Customers({ provider, search }: CustomersProps) {
       <Answer query={query} lines={12}>
         {({ total, provider: name, since, customers, ...page }, answer) => (
           <Card
-            title={`${formatNumber(total)} ${total === 1 ? 'domain' : 'domains'} ${words.did} since ${formatDay(since)}`}
+            title={`${formatNumber(total)} ${total === 1 ? 'domain' : 'domains'} ${labels.verb} since ${formatDay(since)}`}
             foot={
               <>
                 <CsvDownload
                   key={`${direction} ${days}`}
                   path="/stack/v1/providers/{provider}/customers.csv"
-                  input={{ path: { provider }, query: asked }}
+                  input={{ path: { provider }, query: filter }}
                   name={`${answer.body.provider_id}-${direction === 'out' ? 'lost' : 'gained'}`}
                 >
-                  The whole list as a file, in the same order; at most 1,000 rows.
+                  The complete list in the same order, up to 1,000 rows.
                 </CsvDownload>
                 <Source path={PATH} input={input} answer={answer} />
               </>
@@ -108,19 +108,19 @@ export function Customers({ provider, search }: CustomersProps) {
           >
             <p className="small soft provider-note">
               {direction === 'out'
-                ? `Domains that stopped using ${name} altogether. One that moved a service away and keeps another here is not among them: `
-                : `Domains that began to use ${name} for anything. One that used it already and moved another service here is not among them: `}
+                ? `Domains that stopped using ${name} completely. Domains that moved only some of their services are listed in `
+                : `Domains that started using ${name}. Existing customers that moved another service to it are listed in `}
               <Link to="/migrations" search={{ provider: answer.body.provider_id, direction }}>
-                all services that moved
+                all service migrations
               </Link>
-              . Days are UTC days, counted when a second look confirmed it.
+              . A change is counted on the UTC day on which a second scan confirmed it.
             </p>
             {customers.length === 0 ? (
-              <Empty>{total === 0 ? words.empty : 'The list ends before this page.'}</Empty>
+              <Empty>{total === 0 ? labels.empty : 'This page is past the end of the list.'}</Empty>
             ) : (
               <DataTable
-                caption={`${words.tab} customers of ${name}`}
-                columns={columnsOf(words)}
+                caption={`${labels.tab} customers of ${name}`}
+                columns={columnsOf(labels)}
                 rows={customers}
                 keyOf={({ id }: Customer) => id}
               />
@@ -133,11 +133,11 @@ export function Customers({ provider, search }: CustomersProps) {
   );
 }
 
-const columnsOf = ({ end, nobody }: (typeof WORDS)[keyof typeof WORDS]): readonly Column<Customer>[] => [
+const columnsOf = ({ end, noProvider }: (typeof LABELS)[keyof typeof LABELS]): readonly Column<Customer>[] => [
   { name: 'Domain', cell: ({ domain }) => <DomainLink domain={domain} />, value: ({ domain }) => domain },
   {
     name: end,
-    cell: (customer) => <Moves customer={customer} nobody={nobody} />,
+    cell: (customer) => <Moves customer={customer} noProvider={noProvider} />,
     value: ({ moves }) => moves[0]?.provider ?? null,
   },
   {
@@ -154,15 +154,15 @@ const columnsOf = ({ end, nobody }: (typeof WORDS)[keyof typeof WORDS]): readonl
 
 interface MovesProps {
   readonly customer: Customer;
-  readonly nobody: string;
+  readonly noProvider: string;
 }
 
-/** Nobody at the other end is a finding too: the service is gone or new, or nobody known had it. */
-function Moves({ customer: { moves, category }, nobody }: MovesProps) {
+/** Without another provider, the service was added or removed, or the other provider is unknown. */
+function Moves({ customer: { moves, category }, noProvider }: MovesProps) {
   if (moves.length === 0) {
     return (
       <span className="soft">
-        {nobody} ({formatName(category)})
+        {noProvider} ({formatName(category)})
       </span>
     );
   }

@@ -1,18 +1,18 @@
-// The domains of a provider, page by page.
+// The paginated list of the domains of a provider.
 import type { FoundDomain } from '@strata/client';
 import { Ago } from '../../ui/ago.tsx';
-import { Card } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { CsvDownload } from '../csv-download.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { CsvDownload } from '../answer/csv-download.tsx';
+import { Pager } from '../answer/pager.tsx';
+import { Source } from '../answer/source.tsx';
 import { DomainLink } from '../market/links.tsx';
-import { Pager } from '../pager.tsx';
-import { Source } from '../source.tsx';
-import { PAGE_LENGTH, PROVIDER, type ProviderPart } from './use-provider.ts';
+import { PAGE_LENGTH, PROVIDER, type ProviderProps } from './use-provider.ts';
 
-interface DomainsProps extends ProviderPart {
-  /** The words of the page's address. */
+interface DomainsProps extends ProviderProps {
+  /** The search parameters of the page. */
   readonly search: Readonly<Record<string, string>>;
 }
 
@@ -29,14 +29,14 @@ export function Domains({ provider, input, answer, search }: DomainsProps) {
             input={{ path: { provider: id } }}
             name={`${id}-domains`}
           >
-            The whole list as a file, in alphabetical order; at most 1,000 rows.
+            The complete list in alphabetical order, up to 1,000 rows.
           </CsvDownload>
           <Source path={PROVIDER} input={input} answer={answer} />
         </>
       }
     >
       {results.length === 0 ? (
-        <Empty>{total === 0 ? 'No domain uses it now.' : 'The list ends before this page.'}</Empty>
+        <Empty>{total === 0 ? 'No domains use it currently.' : 'This page is past the end of the list.'}</Empty>
       ) : (
         <div className="market-oneline">
           <DataTable
@@ -56,7 +56,7 @@ function columnsOf(id: string): readonly Column<FoundDomain>[] {
   return [
     { name: 'Domain', cell: ({ domain }) => <DomainLink domain={domain} />, value: ({ domain }) => domain },
     {
-      name: 'Uses it for',
+      name: 'Categories',
       cell: ({ services }) =>
         services
           .filter((service) => service.provider_id === id)
@@ -71,7 +71,7 @@ function columnsOf(id: string): readonly Column<FoundDomain>[] {
       value: ({ score }) => score,
     },
     {
-      name: 'Looked at',
+      name: 'Last scanned',
       cell: ({ scanned_at }) => <Ago at={scanned_at} />,
       value: ({ scanned_at }) => scanned_at,
     },

@@ -1,7 +1,7 @@
-// The line under a provider's name.
+// The facts below the name of a provider.
 import { Link } from '@tanstack/react-router';
+import { ExternalLink } from '../../ui/external-link.tsx';
 import { formatName } from '../../ui/formats.ts';
-import { OutsideLink } from '../../ui/outside-link.tsx';
 import type { ProviderBody } from './use-provider.ts';
 
 export function Facts({
@@ -12,7 +12,7 @@ export function Facts({
   return (
     <span className="provider-facts">
       {website && URL.canParse(website) && (
-        <OutsideLink href={website}>{new URL(website).hostname.replace(/^www\./, '')}</OutsideLink>
+        <ExternalLink href={website}>{new URL(website).hostname.replace(/^www\./, '')}</ExternalLink>
       )}
       <span>
         {categories.map((category, i) => (
@@ -25,7 +25,7 @@ export function Facts({
         ))}
       </span>
       {owner !== provider && <span>owned by {owner}</span>}
-      {aliases.length > 0 && <span>also {aliases.join(', ')}</span>}
+      {aliases.length > 0 && <span>also known as {aliases.join(', ')}</span>}
     </span>
   );
 }

@@ -1,7 +1,7 @@
-// What is known against a provider's products, on the versions that domains were seen to run.
+// Advisories for the products of a provider.
 import { Link } from '@tanstack/react-router';
 import { Badge, Severity } from '../../ui/badge.tsx';
-import { Figure, Figures } from '../../ui/card.tsx';
+import { Figure, Figures } from '../../ui/card/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import type { ProviderBody } from './use-provider.ts';
 
@@ -12,10 +12,8 @@ export function OpenAdvisories({ advisories }: { readonly advisories: Advisories
   return (
     <>
       <Figures>
-        <Figure name="On a version in use" note="seen on a domain">
-          {formatNumber(version)}
-        </Figure>
-        <Figure name="On the product" note="version not seen">
+        <Figure name="Affecting observed versions">{formatNumber(version)}</Figure>
+        <Figure name="Possibly affecting" note="version unknown">
           {formatNumber(product)}
         </Figure>
         <Figure name="Known exploited">{formatNumber(known_exploited)}</Figure>

@@ -1,23 +1,23 @@
-// A provider at a glance: size, rank, who came and went, its markets, what its products suffer from.
+// The overview of a provider: size, rank, gains and losses, markets, advisories.
 import { Link } from '@tanstack/react-router';
 import { Badge } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatChange, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { bandWords } from '../market/concentration.tsx';
-import { CustomersLink } from '../market/customers-link.tsx';
-import { FlowChart } from '../market/flow-chart.tsx';
-import { CountLink, usersIn } from '../market/search-links.tsx';
-import { Source } from '../source.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { Source } from '../answer/source.tsx';
+import { bandOf } from '../market/concentration.tsx';
+import { CustomersLink } from '../market/links.tsx';
+import { FlowChart } from '../migrations/flow-chart.tsx';
+import { CountLink, usersIn } from '../search/search-links.tsx';
 import { OpenAdvisories } from './open-advisories.tsx';
-import { PROVIDER, type ProviderBody, type ProviderPart } from './use-provider.ts';
+import { PROVIDER, type ProviderBody, type ProviderProps } from './use-provider.ts';
 
-export function Overview({ provider, input, answer }: ProviderPart) {
+export function Overview({ provider, input, answer }: ProviderProps) {
   const { provider_id: id, market } = provider;
   return (
     <>
-      <Card title="At a glance" foot={<Source path={PROVIDER} input={input} answer={answer} />}>
+      <Card title="Summary" foot={<Source path={PROVIDER} input={input} answer={answer} />}>
         <Figures>
           <Figure name="Domains" note={`${formatShare(market.share)} of all`}>
             <Link to="/provider/$provider" params={{ provider: id }} search={{ tab: 'domains' }}>
@@ -28,17 +28,17 @@ export function Overview({ provider, input, answer }: ProviderPart) {
             {formatNumber(market.rank)}
           </Figure>
           <Figure
-            name="Change of 30 days"
+            name="Net change, 30 days"
             note={`${formatNumber(provider.gained_30d)} gained, ${formatNumber(provider.lost_30d)} lost`}
           >
             {formatChange(market.change_30d)}
           </Figure>
-          <Figure name="Lost in 30 days" note="who they are, where they went">
+          <Figure name="Lost, 30 days" note="customers and their new providers">
             <CustomersLink provider={id} direction="out">
               {formatNumber(provider.lost_30d)}
             </CustomersLink>
           </Figure>
-          <Figure name="Gained in 30 days" note="who they are, where from">
+          <Figure name="Gained, 30 days" note="customers and their previous providers">
             <CustomersLink provider={id} direction="in">
               {formatNumber(provider.gained_30d)}
             </CustomersLink>
@@ -46,28 +46,28 @@ export function Overview({ provider, input, answer }: ProviderPart) {
         </Figures>
       </Card>
       <Moves provider={provider} />
-      <Card title="Its markets" width="half">
+      <Card title="Markets" width="half">
         <Markets provider={id} markets={market.by_category} />
       </Card>
-      <Card title="Advisories of its products" width="half">
+      <Card title="Product advisories" width="half">
         {provider.advisories ? (
           <OpenAdvisories advisories={provider.advisories} />
         ) : (
-          <Empty>None is tracked for it.</Empty>
+          <Empty>No advisories are tracked for this provider.</Empty>
         )}
       </Card>
     </>
   );
 }
 
-/** Those who came are on the left of the provider, those who went on its right. */
+/** Service migrations to and from the provider. */
 function Moves({
   provider: { provider, provider_id: id, flows_30d: flows, moves_30d },
-}: Pick<ProviderPart, 'provider'>) {
+}: Pick<ProviderProps, 'provider'>) {
   if (moves_30d.in + moves_30d.out === 0) {
     return (
-      <Card title="Where services came from, where they went">
-        <Empty>No service of a domain moved between {provider} and another provider within 30 days.</Empty>
+      <Card title="Service migrations">
+        <Empty>No services moved between {provider} and another provider in the last 30 days.</Empty>
       </Card>
     );
   }
@@ -75,16 +75,16 @@ function Moves({
     {
       direction: 'out',
       own: flows.filter(({ from_id }) => from_id === id),
-      title: 'moved away',
+      title: 'migrated away',
       customers: 'Lost customers',
-      label: `Services that left ${provider} within 30 days, and where they went`,
+      label: `Services that migrated from ${provider} in 30 days, by new provider`,
     },
     {
       direction: 'in',
       own: flows.filter(({ to_id }) => to_id === id),
-      title: 'moved here',
+      title: 'migrated here',
       customers: 'Gained customers',
-      label: `Services that came to ${provider} within 30 days, and where from`,
+      label: `Services that migrated to ${provider} in 30 days, by previous provider`,
     },
   ] as const;
   const shown = sides.filter(({ own }) => own.length > 0);
@@ -109,24 +109,24 @@ function Moves({
           }
         >
           <FlowChart flows={own} period={{ days: 30 }} label={label} />
-          <LeftOut count={moves_30d[direction]} drawn={own.reduce((sum, { domains }) => sum + domains, 0)} />
+          <Omitted count={moves_30d[direction]} drawn={own.reduce((sum, { domains }) => sum + domains, 0)} />
         </Card>
       ))}
       <p className="small soft market-aside">
-        These count services: a domain that moves its DNS and its mail counts twice here, and one that keeps another
-        service at {provider} is not lost. <strong>Lost</strong> and <strong>gained</strong> above count domains, once
-        each, that stopped or began to use {provider} altogether.
+        These figures count services: a domain that migrates both DNS and mail counts twice. <strong>Lost</strong> and{' '}
+        <strong>gained</strong> above count domains that completely stopped or newly started using {provider}, once
+        each.
       </p>
     </>
   );
 }
 
-/** The answer tells the largest flows alone. */
-function LeftOut({ count, drawn }: { readonly count: number; readonly drawn: number }) {
+/** The answer contains only the largest flows. */
+function Omitted({ count, drawn }: { readonly count: number; readonly drawn: number }) {
   if (drawn >= count) return null;
   return (
     <p className="small soft">
-      The largest flows, {formatNumber(drawn)} of {formatNumber(count)}; the list behind the number has all.
+      Showing {formatNumber(drawn)} of {formatNumber(count)}, the largest flows. The linked list has all.
     </p>
   );
 }
@@ -162,7 +162,7 @@ const columnsOf = (id: string): readonly Column<MarketOfProvider>[] => [
   { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
   {
     name: 'Concentration',
-    cell: ({ band }) => <Badge tone={bandWords(band).tone}>{bandWords(band).short}</Badge>,
+    cell: ({ band }) => <Badge tone={bandOf(band).tone}>{bandOf(band).short}</Badge>,
   },
 ];
 
@@ -172,17 +172,17 @@ interface MarketsProps {
 }
 
 function Markets({ provider, markets }: MarketsProps) {
-  if (markets.length === 0) return <Empty>It is in no market now.</Empty>;
+  if (markets.length === 0) return <Empty>Not in any market currently.</Empty>;
   return (
     <>
       <DataTable
-        caption="Its markets"
+        caption="Market position by category"
         columns={columnsOf(provider)}
         rows={markets}
         keyOf={({ category }: MarketOfProvider) => category}
       />
       <p className="small soft provider-note">
-        Domains in use that show it with at least medium confidence; parked ones are left out.
+        Active domains that use it, with at least medium confidence. Parked domains are excluded.
       </p>
     </>
   );

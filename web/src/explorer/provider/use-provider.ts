@@ -1,15 +1,15 @@
-// The question that the head, the overview and the domains of a provider share.
+// The request shared by the header, the overview and the domains of a provider.
 import type { StackAnswer, StackPaths } from '@strata/client';
-import { useStack } from '../use-stack.ts';
+import { useStack } from '../answer/use-stack.ts';
 
 export const PROVIDER = '/stack/v1/providers/{provider}';
-/** Domains of one page of the list. */
+/** Domains per page. */
 export const PAGE_LENGTH = 50;
 
 export type ProviderBody = StackPaths[typeof PROVIDER]['body'];
 
-/** What a part of the page needs: the provider, and what was asked and answered for it. */
-export interface ProviderPart {
+/** The provider, with its request and answer. */
+export interface ProviderProps {
   readonly provider: ProviderBody;
   readonly input: ReturnType<typeof inputOf>;
   readonly answer: StackAnswer<ProviderBody>;

@@ -1,15 +1,15 @@
-// How many domains have each standard, of how many that could be measured.
+// The adoption of each standard: domains that have it, of those measured.
 import type { Adoption } from '@strata/client';
 import type { ReactNode } from 'react';
-import { Card } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
-import { CountLink } from '../market/search-links.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { CountLink } from '../search/search-links.tsx';
 import { GROUPS, type Group, type Row, type Scorecard, type Standard } from './standards.ts';
 
 interface Counts {
   readonly adoption: Readonly<Record<Standard, Adoption>>;
-  /** Not told by sector. */
+  /** Null for a single sector. */
   readonly both: Adoption | null;
 }
 
@@ -21,7 +21,7 @@ interface AdoptionCardProps {
 
 export function AdoptionCard({ counts, sector, foot }: AdoptionCardProps) {
   return (
-    <Card title="Standards" foot={foot}>
+    <Card title="Adoption of standards" foot={foot}>
       <div className="security-groups">
         {GROUPS.map((group) => (
           <section key={group.name}>
@@ -63,7 +63,7 @@ function GroupTable({ group, counts, sector }: GroupTableProps) {
       isNumber: true,
       cell: (row) => {
         const counted = of(row);
-        // Without both is not without each: one filter cannot ask for it.
+        // No link: the search cannot express “not both”.
         if (row.standard === 'both') return formatNumber(withoutOf(counted));
         const { flag: without, measured: flag } = row;
         return <CountLink count={withoutOf(counted)} of={{ state: 'live', sector, flag, without }} />;
@@ -73,10 +73,10 @@ function GroupTable({ group, counts, sector }: GroupTableProps) {
   return <DataTable caption={group.name} columns={columns} rows={rows} keyOf={({ standard }) => standard} />;
 }
 
-/** Those in which it was looked for and not found. */
+/** Domains that were measured and do not have it. */
 const withoutOf = (of: Adoption | null) => (of ? of.measured - of.domains : null);
 
-/** The number, and a bar for the eye. */
+/** The share as a number and a bar. */
 function Share({ of }: { readonly of: Adoption | null }) {
   const share = of?.share ?? null;
   return (
@@ -89,7 +89,7 @@ function Share({ of }: { readonly of: Adoption | null }) {
   );
 }
 
-/** The counts of one sector, or of all; undefined where no domain is of that sector. */
+/** The counts of one sector, or of all; undefined if the sector has no domains. */
 export function countsOf(card: Scorecard, sector: string | undefined): Counts | undefined {
   if (sector === undefined) return { adoption: card.adoption, both: card.both };
   const row = card.by_sector.find((one) => one.sector === sector);

@@ -1,19 +1,19 @@
-// The scorecard domain by domain, as a file.
+// The CSV export of the scorecard, one row per domain.
 import { useState } from 'react';
-import { Card } from '../../ui/card.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { formatName } from '../../ui/formats.ts';
-import { CsvDownload } from '../csv-download.tsx';
+import { CsvDownload } from '../answer/csv-download.tsx';
 import type { Sector } from './standards.ts';
 
 export function ExportCard({ sector }: { readonly sector: Sector | undefined }) {
   const [maxScore, setMaxScore] = useState(100);
   return (
     <Card
-      title="Domain by domain"
+      title="Export by domain"
       width="half"
       actions={
         <label className="choice">
-          Scores up to
+          Maximum score
           <input
             type="number"
             min={0}
@@ -30,8 +30,8 @@ export function ExportCard({ sector }: { readonly sector: Sector | undefined }) 
         input={{ query: { sector, score_lte: maxScore === 100 ? undefined : maxScore } }}
         name={sector === undefined ? 'security' : `security-${sector}`}
       >
-        {sector === undefined ? 'All sectors' : formatName(sector)}: score, grade and each standard, worst score first,
-        at most 1,000 rows. Domains without a score are left out; an empty cell could not be measured.
+        {sector === undefined ? 'All sectors' : formatName(sector)}: score, grade and all standards, lowest score first,
+        up to 1,000 rows. Domains without a score are excluded; empty cells were not measured.
       </CsvDownload>
     </Card>
   );

@@ -1,16 +1,16 @@
-// The grades of all domains that could be scored.
+// The distribution of grades.
 import type { ReactNode } from 'react';
 import { Grade } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Chart } from '../../ui/chart.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
+import { Card } from '../../ui/card/card.tsx';
+import { Chart } from '../../ui/chart/chart.tsx';
 import { formatDecimal, formatShare } from '../../ui/formats.ts';
-import { CountLink } from '../market/search-links.tsx';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { CountLink } from '../search/search-links.tsx';
 import type { Scorecard } from './standards.ts';
 
 export function GradesCard({ card, foot }: { readonly card: Scorecard; readonly foot: ReactNode }) {
   const { grades, scored, mean_score: mean } = card;
-  const commonest = grades.toSorted((a, b) => b.domains - a.domains)[0];
+  const mostCommon = grades.toSorted((a, b) => b.domains - a.domains)[0];
   const shareOf = (domains: number) => (scored === 0 ? null : domains / scored);
   const option = {
     grid: { left: 48, right: 12, top: 24, bottom: 28 },
@@ -31,11 +31,11 @@ export function GradesCard({ card, foot }: { readonly card: Scorecard; readonly 
   return (
     <Card title="Grades" width="half" foot={foot}>
       <p className="soft small security-note">
-        Of <CountLink count={scored} of={{ state: 'live', score_gte: '0' }} /> domains that could be scored, on average{' '}
-        {formatDecimal(mean)} of 100. A grade is of all factors that could be measured in a domain.
+        <CountLink count={scored} of={{ state: 'live', score_gte: '0' }} /> scored domains, mean score{' '}
+        {formatDecimal(mean)} of 100. A grade covers all factors that were measured.
       </p>
       <Chart
-        label={`Domains by grade from A+ to F${commonest && scored > 0 ? `; the commonest is ${commonest.grade} with ${commonest.domains}` : ''}.`}
+        label={`Domains by grade from A+ to F${mostCommon && scored > 0 ? `; the most common is ${mostCommon.grade} with ${mostCommon.domains}` : ''}.`}
         option={option}
         height={240}
         table={
@@ -50,7 +50,7 @@ export function GradesCard({ card, foot }: { readonly card: Scorecard; readonly 
                 isNumber: true,
                 cell: ({ grade, domains }) => <CountLink count={domains} of={{ state: 'live', grade }} />,
               },
-              { name: 'Share of scored', isNumber: true, cell: ({ domains }) => formatShare(shareOf(domains)) },
+              { name: 'Share', isNumber: true, cell: ({ domains }) => formatShare(shareOf(domains)) },
             ]}
           />
         }

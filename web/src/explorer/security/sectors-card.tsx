@@ -1,11 +1,11 @@
-// The main standards by the sector of a domain's owner.
+// The adoption of the main standards by sector.
 import type { Adoption } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Card } from '../../ui/card.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { formatDecimal, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
-import { CountLink } from '../market/search-links.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { CountLink } from '../search/search-links.tsx';
 import type { Scorecard, Standard } from './standards.ts';
 
 type SectorRow = Scorecard['by_sector'][number];

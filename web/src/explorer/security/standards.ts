@@ -1,4 +1,4 @@
-// The standards that the scorecard counts: their names, what counts, and the filters of the search that list their domains.
+// The standards of the scorecard: names, criteria, and the search filters that list their domains.
 import type { StackPaths } from '@strata/client';
 
 export type Scorecard = StackPaths['/stack/v1/intelligence/security-scorecard']['body'];
@@ -8,13 +8,13 @@ export type Sector = NonNullable<StackPaths['/stack/v1/security/export.csv']['qu
 export interface Row {
   readonly standard: Standard | 'both';
   readonly name: string;
-  /** What counts as having it. */
+  /** The criterion. */
   readonly note: string;
-  /** Lists the domains that have it: one mark of the search or several, separated by commas. */
+  /** Search flags of the domains that have it, separated by commas. */
   readonly flag: string;
-  /** Lists the domains that could be measured, likewise. */
+  /** Search flags of the measured domains. */
   readonly measured: string;
-  /** A share of the row before it. */
+  /** A subset of the row above. */
   readonly isPart?: boolean;
 }
 
@@ -38,27 +38,27 @@ const dmarc = (standard: Standard, name: string, note: string): Row => ({
 
 export const GROUPS: readonly Group[] = [
   {
-    name: 'Who may send: SPF',
+    name: 'Sender authorization: SPF',
     rows: [
       { standard: 'spf', name: 'SPF', note: 'one valid record', flag: 'spf_valid', measured: 'spf_measured' },
-      spf('spf_fail', '-all', 'others are to be refused'),
-      spf('spf_softfail', '~all', 'others are suspect'),
-      spf('spf_neutral', '?all', 'nothing is said of others'),
-      spf('spf_pass', '+all', 'everybody may send'),
-      { ...spf('spf_permerror', 'In error', 'several records, or one that cannot be read'), isPart: false },
+      spf('spf_fail', '-all', 'fail: other senders are rejected'),
+      spf('spf_softfail', '~all', 'softfail: other senders are suspicious'),
+      spf('spf_neutral', '?all', 'neutral: no statement about other senders'),
+      spf('spf_pass', '+all', 'pass: any host may send'),
+      { ...spf('spf_permerror', 'Error', 'multiple or invalid records'), isPart: false },
     ],
   },
   {
-    name: 'What happens to forgeries: DMARC',
+    name: 'Handling of unauthenticated mail: DMARC',
     rows: [
       { standard: 'dmarc', name: 'DMARC', note: 'a valid policy', flag: 'dmarc_valid', measured: 'dmarc_measured' },
-      dmarc('dmarc_none', 'Published: none', 'only watched'),
-      dmarc('dmarc_quarantine', 'Published: quarantine', 'into the junk folder'),
-      dmarc('dmarc_reject', 'Published: reject', 'refused'),
-      dmarc('dmarc_effective_none', 'In effect: none', 'after t=y, which lowers a policy one step'),
-      dmarc('dmarc_effective_quarantine', 'In effect: quarantine', 'after t=y'),
-      dmarc('dmarc_effective_reject', 'In effect: reject', 'after t=y'),
-      dmarc('dmarc_reporting', 'Reports (rua)', 'an address for reports'),
+      dmarc('dmarc_none', 'Published: none', 'monitoring only'),
+      dmarc('dmarc_quarantine', 'Published: quarantine', 'delivered to the spam folder'),
+      dmarc('dmarc_reject', 'Published: reject', 'rejected'),
+      dmarc('dmarc_effective_none', 'Effective: none', 'after t=y, which weakens the policy by one level'),
+      dmarc('dmarc_effective_quarantine', 'Effective: quarantine', 'after t=y'),
+      dmarc('dmarc_effective_reject', 'Effective: reject', 'after t=y'),
+      dmarc('dmarc_reporting', 'Reports (rua)', 'aggregate reports requested'),
       {
         standard: 'both',
         name: 'SPF and DMARC',
@@ -69,29 +69,41 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
-    name: 'Transport, names and web',
+    name: 'Transport, DNS and web',
     rows: [
       {
         standard: 'mta_sts',
         name: 'MTA-STS',
-        note: 'mail only under TLS',
+        note: 'TLS required for mail delivery',
         flag: 'mta_sts',
         measured: 'mta_sts_measured',
       },
       {
         standard: 'tls_rpt',
         name: 'TLS-RPT',
-        note: 'reports on TLS of mail',
+        note: 'reports about TLS failures',
         flag: 'tls_rpt',
         measured: 'tls_rpt_measured',
       },
-      { standard: 'dnssec', name: 'DNSSEC', note: 'a DS at the parent', flag: 'dnssec', measured: 'dnssec_measured' },
-      { standard: 'caa', name: 'CAA', note: 'who may issue certificates', flag: 'caa', measured: 'caa_measured' },
-      { standard: 'bimi', name: 'BIMI', note: 'a logo beside mail', flag: 'bimi', measured: 'bimi_measured' },
+      {
+        standard: 'dnssec',
+        name: 'DNSSEC',
+        note: 'DS record at the parent zone',
+        flag: 'dnssec',
+        measured: 'dnssec_measured',
+      },
+      {
+        standard: 'caa',
+        name: 'CAA',
+        note: 'restricts certificate authorities',
+        flag: 'caa',
+        measured: 'caa_measured',
+      },
+      { standard: 'bimi', name: 'BIMI', note: 'brand logo for mail', flag: 'bimi', measured: 'bimi_measured' },
       {
         standard: 'tls_trusted',
         name: 'Trusted certificate',
-        note: 'of domains that showed any',
+        note: 'of domains with a certificate',
         flag: 'tls_trusted',
         measured: 'tls_measured',
       },

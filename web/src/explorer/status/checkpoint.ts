@@ -1,15 +1,15 @@
-// The parts of a checkpoint: a signed note (c2sp.org/tlog-checkpoint, c2sp.org/signed-note).
+// Parses a checkpoint: a signed note (c2sp.org/tlog-checkpoint, c2sp.org/signed-note).
 
-export interface CheckpointParts {
+interface CheckpointParts {
   readonly origin: string;
-  /** Receipts in the ledger; as text, since it may be greater than a number holds exactly. */
+  /** Number of receipts in the ledger; a string, since it may exceed `Number.MAX_SAFE_INTEGER`. */
   readonly size: string;
-  /** In base64, as it stands there. */
+  /** Base64, as in the checkpoint. */
   readonly root: string;
   readonly signers: readonly string[];
 }
 
-/** Undefined where it is no checkpoint. Reads only: signatures are checked with a receipt. */
+/** Undefined if the text is not a checkpoint. Signatures are not verified here, but with a receipt. */
 export function readCheckpoint(text: string): CheckpointParts | undefined {
   const end = text.lastIndexOf('\n\n');
   const [origin = '', size = '', root = ''] = text.slice(0, Math.max(end, 0)).split('\n');

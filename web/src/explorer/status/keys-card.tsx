@@ -1,13 +1,13 @@
-// The keys that answers and checkpoints are checked with.
+// The public keys that verify answers and checkpoints.
 import type { StackPaths } from '@strata/client';
 import { Badge } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { Command } from '../../ui/command.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
 import { formatTime } from '../../ui/formats.ts';
-import { Answer } from '../answer.tsx';
-import { stack } from '../session.ts';
-import { useStack } from '../use-stack.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { stack } from '../answer/session.ts';
+import { useStack } from '../answer/use-stack.ts';
 
 const KEYS = '/.well-known/stack-keys.json';
 type Key = StackPaths[typeof KEYS]['body']['keys'][number];
@@ -20,7 +20,7 @@ export function KeysCard() {
       foot={
         <details className="source">
           <summary>API</summary>
-          <p className="small soft">The key set; it needs no key:</p>
+          <p className="small soft">The key set (no API key required):</p>
           <Command text={stack.curl(KEYS)} />
         </details>
       }
@@ -29,12 +29,12 @@ export function KeysCard() {
         {(body) => (
           <>
             <DataTable
-              caption="Keys that sign receipts"
+              caption="Receipt signing keys"
               rows={body.keys}
               keyOf={({ kid }) => kid}
               columns={[
                 { name: 'Key', cell: ({ kid }) => <code className="status-long">{kid}</code> },
-                { name: 'Kind', cell: ({ crv }) => crv },
+                { name: 'Type', cell: ({ crv }) => crv },
                 {
                   name: 'State',
                   cell: ({ status }) => <Badge tone={status === 'current' ? 'good' : 'plain'}>{status}</Badge>,
@@ -43,9 +43,11 @@ export function KeysCard() {
               ]}
             />
             <h3 className="status-part">Verifier keys of the ledger</h3>
-            <p className="small soft">Keep them: with one, this service need not be trusted to name its own.</p>
+            <p className="small soft">
+              Store a verifier key to verify the ledger without trusting the key that this service reports.
+            </p>
             {body.ledger.verifier_keys.map((key) => (
-              <Command key={key} text={key} label="Copy the verifier key" />
+              <Command key={key} text={key} label="Copy verifier key" />
             ))}
           </>
         )}

@@ -1,12 +1,12 @@
-// The public log that every receipt stands in: how far it has grown, and the keys to check it with.
-import { Card, Figure, Figures } from '../../ui/card.tsx';
+// The public log of receipts: its size, root hash and signers.
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { Command } from '../../ui/command.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
-import { Answer } from '../answer.tsx';
-import { stack } from '../session.ts';
-import { useStack } from '../use-stack.ts';
+import { Answer } from '../answer/answer.tsx';
+import { stack } from '../answer/session.ts';
+import { useStack } from '../answer/use-stack.ts';
 import { readCheckpoint } from './checkpoint.ts';
 
 const CHECKPOINT = '/ledger/checkpoint';
@@ -19,7 +19,7 @@ export function LedgerCard() {
       foot={
         <details className="source">
           <summary>API</summary>
-          <p className="small soft">The checkpoint as it is signed; it needs no key:</p>
+          <p className="small soft">The signed checkpoint (no API key required):</p>
           <Command text={stack.curl(CHECKPOINT)} />
         </details>
       }
@@ -35,7 +35,7 @@ function Checkpoint({ text }: { readonly text: string }) {
   const parts = readCheckpoint(text);
   if (!parts) {
     return (
-      <Notice title="The checkpoint cannot be read" tone="bad">
+      <Notice title="Invalid checkpoint" tone="bad">
         <pre>{text.slice(0, 500)}</pre>
       </Notice>
     );
@@ -52,7 +52,7 @@ function Checkpoint({ text }: { readonly text: string }) {
         </dd>
         <dt>Root hash</dt>
         <dd>
-          <code>{parts.root}</code> <CopyButton text={parts.root} label="Copy the root hash" />
+          <code>{parts.root}</code> <CopyButton text={parts.root} label="Copy root hash" />
         </dd>
         <dt>Signed by</dt>
         <dd>
@@ -60,8 +60,8 @@ function Checkpoint({ text }: { readonly text: string }) {
         </dd>
       </dl>
       <p className="small soft">
-        The log only grows: whoever kept an earlier checkpoint can prove that nothing in it was changed since. Whether
-        others keep checkpoints of it is not known here.
+        The log is append-only: with an earlier checkpoint, anyone can prove that no entry has changed since. It is not
+        known here whether any third party stores checkpoints of this log.
       </p>
     </>
   );

@@ -1,17 +1,17 @@
-// Where what is known of vulnerabilities comes from, how fresh it is, and how much of the rest it covers.
+// The sources of advisories: state, freshness and coverage.
 import './sources-card.css';
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
+import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { SOURCE_NAMES, STATES } from '../advisories/words.ts';
-import { Answer } from '../answer.tsx';
-import { Source } from '../source.tsx';
-import { useStack } from '../use-stack.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { SOURCE_NAMES, STATES } from '../advisories/labels.ts';
+import { Answer } from '../answer/answer.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
 
 const STATUS = '/stack/v1/enrichment/status';
 type Body = StackPaths[typeof STATUS]['body'];
@@ -24,8 +24,8 @@ export function SourcesCard() {
       <Answer query={status} lines={8}>
         {(body) => (
           <>
-            {body.sources.length === 0 ? <Empty>No source is set up.</Empty> : <Sources sources={body.sources} />}
-            <h3 className="sources-part">What they cover</h3>
+            {body.sources.length === 0 ? <Empty>No sources are configured.</Empty> : <Sources sources={body.sources} />}
+            <h3 className="sources-part">Coverage</h3>
             <Coverage body={body} />
           </>
         )}
@@ -37,7 +37,7 @@ export function SourcesCard() {
 function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
   return (
     <DataTable
-      caption="Sources of advisories"
+      caption="State of the advisory sources"
       rows={sources}
       keyOf={({ source }) => source}
       columns={[
@@ -56,8 +56,8 @@ function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
           ),
           value: ({ state }) => state,
         },
-        { name: 'Last whole sync', cell: ({ last_sync }) => <When at={last_sync} without="never" /> },
-        { name: 'Next', cell: ({ next_sync }) => <When at={next_sync} without="not planned" /> },
+        { name: 'Last complete sync', cell: ({ last_sync }) => <When at={last_sync} fallback="never" /> },
+        { name: 'Next sync', cell: ({ next_sync }) => <When at={next_sync} fallback="not scheduled" /> },
         {
           name: 'Records',
           isNumber: true,
@@ -77,8 +77,8 @@ function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
   );
 }
 
-function When({ at, without }: { readonly at: string | null; readonly without: string }) {
-  if (at === null) return <span className="soft sources-when">{without}</span>;
+function When({ at, fallback }: { readonly at: string | null; readonly fallback: string }) {
+  if (at === null) return <span className="soft sources-when">{fallback}</span>;
   return <Ago className="sources-when" at={at} />;
 }
 
@@ -86,13 +86,10 @@ function Coverage({ body: { advisories, coverage } }: { readonly body: Body }) {
   const { providers, domains } = coverage;
   return (
     <Figures>
-      <Figure
-        name="Vulnerabilities known"
-        note={`${formatNumber(advisories.of_known_products)} of products looked for`}
-      >
+      <Figure name="Known vulnerabilities" note={`${formatNumber(advisories.of_known_products)} in detected products`}>
         <Link to="/advisories">{formatNumber(advisories.total)}</Link>
       </Figure>
-      <Figure name="Known to be exploited" note={`${formatNumber(advisories.scored)} have an EPSS score`}>
+      <Figure name="Known exploited" note={`${formatNumber(advisories.scored)} have an EPSS score`}>
         {formatNumber(advisories.known_exploited)}
       </Figure>
       <Figure
@@ -103,7 +100,7 @@ function Coverage({ body: { advisories, coverage } }: { readonly body: Body }) {
       </Figure>
       <Figure
         name="Domains with a product"
-        note={`of ${formatNumber(domains.total)}; ${formatNumber(domains.with_version)} show its version`}
+        note={`of ${formatNumber(domains.total)}; ${formatNumber(domains.with_version)} with a version`}
       >
         {formatNumber(domains.with_product)}
       </Figure>

@@ -1,0 +1,29 @@
+// The figures below an answer: tokens, speed, time to first token, and workers.
+import { tokensPerSecond } from '@strata/client';
+import { formatDecimal, formatNumber, formatPeer } from '../../ui/formats.ts';
+import type { Answer } from '../conversation/conversation.ts';
+
+/** An unknown token count or speed is shown as unknown; other unknown figures are omitted. */
+export function figuresOf(answer: Answer): readonly string[] {
+  const { model, state, tokens, reasoningTokens, firstTokenMs, writingMs, segments } = answer;
+  const counted = tokens === null ? null : { completionTokens: tokens, reasoningTokens };
+  // For an interrupted answer, the service may have counted tokens that did not arrive here.
+  const speed = state === 'whole' ? tokensPerSecond(counted, writingMs) : null;
+  return [
+    model,
+    tokens === null ? 'token count unknown' : `${formatNumber(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
+    ...(reasoningTokens ? [`${formatNumber(reasoningTokens)} reasoning`] : []),
+    speed === null ? 'speed unknown' : `${formatNumber(Math.round(speed))} tokens/s`,
+    ...(firstTokenMs === null ? [] : [`first token after ${formatMs(firstTokenMs)}`]),
+    ...(segments && segments.length > 0 ? [`by ${workersOf(segments)}`] : []),
+  ];
+}
+
+const workersOf = (segments: NonNullable<Answer['segments']>) => {
+  const names = [...new Set(segments.map(({ worker }) => formatPeer(worker)))];
+  return `${names.length === 1 ? 'worker' : 'workers'} ${names.join(', then ')}`;
+};
+
+/** `820 ms`, `1.3 s`. */
+export const formatMs = (ms: number) =>
+  ms < 1_000 ? `${formatNumber(Math.round(ms))} ms` : `${formatDecimal(ms / 1_000)} s`;

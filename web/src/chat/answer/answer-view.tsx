@@ -1,0 +1,105 @@
+// An answer: its text, figures, workers and actions.
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import type { Answer } from '../conversation/conversation.ts';
+import { AnswerText } from '../markdown/answer-text.tsx';
+import { AnswerMeta } from './answer-meta.tsx';
+import { ProblemView } from './answer-problem.tsx';
+
+const ReceiptView = lazy(async () => ({ default: (await import('./receipt-view.tsx')).ReceiptView }));
+
+/** A gap that a reader notices. */
+const NOTICEABLE_MS = 400;
+
+interface AnswerViewProps {
+  readonly answer: Answer;
+  readonly onRetry: (() => void) | undefined;
+  readonly onContinue: (() => void) | undefined;
+  readonly onShorten: (() => void) | undefined;
+}
+
+export function AnswerView({ answer, onRetry, onContinue, onShorten }: AnswerViewProps) {
+  const { text, state, problem, receiptId, finishReason } = answer;
+  const isFinished = state !== 'running';
+  return (
+    <article className="chat-answer" data-state={state}>
+      <h2 className="hidden-text">Answer</h2>
+      {text !== '' && (
+        <div className="chat-text">
+          <AnswerText key={answer.id} text={text} isComplete={isFinished} />
+        </div>
+      )}
+      {!isFinished && <Pending answer={answer} />}
+      {state === 'stopped' && (
+        <p className="small soft">{text === '' ? 'Stopped before the first token.' : 'Answer stopped.'}</p>
+      )}
+      {state === 'whole' && text === '' && <p className="small soft">The model returned an empty answer.</p>}
+      {state === 'whole' && finishReason === 'length' && (
+        <p className="small soft">The answer reached its token limit.</p>
+      )}
+      {problem && (
+        <ProblemView
+          problem={problem}
+          hasText={text !== ''}
+          onRetry={onRetry}
+          onContinue={onContinue}
+          onShorten={onShorten}
+        />
+      )}
+      {isFinished && (text !== '' || answer.tokens !== null) && <AnswerMeta answer={answer} />}
+      {isFinished && (
+        <div className="actions chat-tools">
+          {text !== '' && <CopyButton text={text} label="Copy answer" />}
+          {onRetry && !problem && (
+            <button className="button small" type="button" onClick={onRetry}>
+              Retry
+            </button>
+          )}
+          {onContinue && !problem && (state === 'stopped' || finishReason === 'length') && text !== '' && (
+            <button className="button small" type="button" onClick={onContinue}>
+              Continue
+            </button>
+          )}
+          {receiptId && text !== '' && <Receipt key={answer.id} answer={answer} receiptId={receiptId} />}
+        </div>
+      )}
+    </article>
+  );
+}
+
+/** Loaded when it is first opened. */
+function Receipt(props: { readonly answer: Answer; readonly receiptId: string }) {
+  const [wasOpened, setOpened] = useState(false);
+  return (
+    <details onToggle={() => setOpened(true)}>
+      <summary>Receipt and workers</summary>
+      {wasOpened && (
+        <Suspense fallback={<p className="small soft">Loading …</p>}>
+          <ReceiptView {...props} />
+        </Suspense>
+      )}
+    </details>
+  );
+}
+
+/** Shows progress, and how long no text has arrived; each piece of text restarts the timer. */
+function Pending({ answer: { text, askedAt } }: { readonly answer: Answer }) {
+  const [idleMs, setIdleMs] = useState(0);
+  useEffect(() => {
+    const from = text === '' ? askedAt : Date.now();
+    setIdleMs(0);
+    const timer = setInterval(() => setIdleMs(Date.now() - from), 100);
+    return () => clearInterval(timer);
+  }, [text, askedAt]);
+  const isIdle = idleMs >= NOTICEABLE_MS;
+  return (
+    <p className="small soft chat-pending">
+      <span className="chat-cursor" aria-hidden="true" />
+      {isIdle
+        ? `${text === '' ? 'Waiting for the first token' : 'No new tokens; if the worker has failed, another takes over'}: ${(idleMs / 1_000).toFixed(1)} s`
+        : text === ''
+          ? 'Sending …'
+          : 'Generating …'}
+    </p>
+  );
+}

@@ -1,0 +1,145 @@
+// The workers: offered models, load, and reputation with its reason. Workers that went offline are shown for a while.
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card/card.tsx';
+import { formatNumber, formatPeer, formatShare, formatTime } from '../../ui/formats.ts';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import type { Network, Peer } from '../inference.ts';
+import type { Fleet } from './observed-fleet.ts';
+import { clockTime } from './use-network.ts';
+
+interface Row {
+  readonly peer: Peer;
+  readonly offlineSince: number | null;
+  readonly reason: string;
+}
+
+export function Workers({ network, fleet }: { readonly network: Network; readonly fleet: Fleet }) {
+  const connected = network.peers.filter(({ role, connected_since }) => role === 'worker' && connected_since !== null);
+  const rows: readonly Row[] = [
+    ...connected.map((peer) => ({ peer, offlineSince: null, reason: reasonOf(peer, network.audits) })),
+    // A worker may be in both: the fleet is updated slightly earlier than the report.
+    ...fleet.offline
+      .filter(({ peer }) => !connected.some((one) => one.peer === peer.peer))
+      .map(({ peer, at }) => ({ peer, offlineSince: at, reason: '' })),
+  ];
+  const otherPeers = network.peers.length - connected.length;
+  return (
+    <Card title="Workers">
+      {rows.length === 0 ? (
+        <Empty>
+          No worker is connected. Start one with <code>npx strata inference worker</code>.
+        </Empty>
+      ) : (
+        <div className="chat-workers">
+          <DataTable caption="Workers" columns={WORKER_COLUMNS} rows={rows} keyOf={({ peer: { peer } }) => peer} />
+        </div>
+      )}
+      {otherPeers > 0 && (
+        <p className="small soft">{formatNumber(otherPeers)} other known peers are not connected or are not workers.</p>
+      )}
+    </Card>
+  );
+}
+
+const WORKER_COLUMNS: readonly Column<Row>[] = [
+  {
+    name: 'Worker',
+    value: ({ peer: { peer } }) => peer,
+    cell: ({ peer, offlineSince }) => (
+      <>
+        <code title={peer.peer}>{formatPeer(peer.peer)}</code>{' '}
+        {offlineSince === null ? <Badge tone="good">online</Badge> : <Badge tone="bad">offline</Badge>}
+        <span className="small soft chat-below">
+          {offlineSince === null ? `since ${formatTime(peer.connected_since)}` : `since ${clockTime(offlineSince)}`}
+        </span>
+      </>
+    ),
+  },
+  {
+    name: 'Models',
+    cell: ({ peer: { models, software } }) => (
+      <>
+        {models.map(({ name, sha256, quantisation, context_length }) => (
+          <span key={sha256} className="chat-line">
+            {name} <span className="small soft">{`${quantisation}, context ${formatNumber(context_length)}`}</span>
+          </span>
+        ))}
+        <span className="small soft chat-below">{software}</span>
+      </>
+    ),
+  },
+  {
+    name: 'Tokens/s',
+    isNumber: true,
+    value: ({ peer }) => speedOf(peer),
+    cell: ({ peer }) => formatNumber(speedOf(peer)),
+  },
+  {
+    name: 'Slots in use',
+    value: ({ peer }) => peer.running,
+    cell: ({ peer, offlineSince }) => (offlineSince === null ? <Busy peer={peer} /> : '–'),
+  },
+  {
+    name: 'Round trip',
+    isNumber: true,
+    value: ({ peer }) => peer.round_trip_ms,
+    cell: ({ peer: { round_trip_ms: ms }, offlineSince }) =>
+      ms === null || offlineSince !== null ? '–' : `${formatNumber(ms)} ms`,
+  },
+  {
+    name: 'Reputation',
+    value: ({ peer }) => peer.standing?.trust ?? null,
+    cell: ({ peer: { standing }, offlineSince, reason }) =>
+      standing && offlineSince === null ? (
+        <>
+          <Badge tone={TONES[standing.state] ?? 'plain'}>{standing.state}</Badge>{' '}
+          <span className="small">trust {formatShare(standing.trust)}</span>
+          <span className="small soft chat-below chat-reason">{reason}</span>
+        </>
+      ) : (
+        '–'
+      ),
+  },
+];
+
+function Busy({ peer: { running, waiting, models } }: { readonly peer: Peer }) {
+  const slots = models.reduce((sum, model) => sum + model.slots, 0);
+  return (
+    <>
+      <meter min={0} max={Math.max(1, slots)} value={running} aria-label={`${running} of ${slots} slots in use`} />
+      <span className="small chat-below">
+        {`${formatNumber(running)} of ${formatNumber(slots)}`}
+        {waiting > 0 && `, ${formatNumber(waiting)} waiting`}
+      </span>
+    </>
+  );
+}
+
+const speedOf = ({ models }: Peer): number | null =>
+  models.length === 0 ? null : Math.round(Math.max(...models.map((model) => model.decode_tokens_per_second)));
+
+const TONES: Readonly<Record<string, Tone>> = { good: 'good', suspect: 'warn', quarantined: 'bad' };
+
+/** Why a worker has its reputation; the rules are in docs/trust.md. */
+function reasonOf({ peer, standing }: Peer, audits: Network['audits']): string {
+  if (!standing) return '';
+  const counted =
+    standing.audits === 0
+      ? 'no audit yet'
+      : `${formatNumber(Math.round(standing.audits))} ${Math.round(standing.audits) === 1 ? 'audit' : 'audits'}`;
+  const last = audits.find(({ worker }) => worker === peer);
+  const lastOutcome = last ? `; last outcome: ${last.outcome}` : '';
+  switch (standing.state) {
+    case 'new':
+      return `${counted} of the 10 that a new worker needs; 20% of its answers are audited${lastOutcome}`;
+    case 'good':
+      return `${counted}, no violation${lastOutcome}`;
+    case 'suspect':
+      return `an audit found a deviation; 50% of its answers are audited${lastOutcome}`;
+    case 'quarantined':
+      return `an audit proved a violation: it receives no requests for now${lastOutcome}`;
+    default:
+      return counted;
+  }
+}

@@ -1,0 +1,84 @@
+// Downloads a table as a CSV file. Its receipt is a separate file, since CSV cannot contain one.
+import { type StackAnswer, type StackInput, type StackPaths, StackProblem } from '@strata/client';
+import { type ReactNode, useState } from 'react';
+import { Command } from '../../ui/command.tsx';
+import { formatNumber } from '../../ui/formats.ts';
+import { Problem } from './answer.tsx';
+import { receiptIdOf, saveFile } from './save-file.ts';
+import { setQuota, stack } from './session.ts';
+import { Verify } from './source.tsx';
+
+type CsvPath = Extract<keyof StackPaths, `${string}.csv`>;
+
+interface CsvDownloadProps<P extends CsvPath> {
+  readonly path: P;
+  readonly input: StackInput<P>;
+  /** Without extension: `security` becomes `security.csv` and `security.csv.receipt.json`. */
+  readonly name: string;
+  /** Describes the content of the file. */
+  readonly children: ReactNode;
+}
+
+/** Downloads the file, then offers its receipt and verification. Remount with a `key` when the input changes. */
+export function CsvDownload<P extends CsvPath>({ path, input, name, children }: CsvDownloadProps<P>) {
+  const [state, setState] = useState<StackAnswer<string> | StackProblem | 'busy' | null>(null);
+  const download = async () => {
+    setState('busy');
+    try {
+      const answer: StackAnswer<string> = await stack.get(path, input);
+      setQuota(answer.quota);
+      saveFile(`${name}.csv`, answer.text, 'text/csv');
+      setState(answer);
+    } catch (error) {
+      if (!(error instanceof StackProblem)) throw error;
+      setQuota(error.quota);
+      setState(error);
+    }
+  };
+  return (
+    <div className="csv">
+      <p>{children}</p>
+      <p>
+        <button className="button" type="button" disabled={state === 'busy'} onClick={() => void download()}>
+          Download CSV
+        </button>
+      </p>
+      <div role="status">
+        {state instanceof StackProblem && <Problem problem={state} />}
+        {state !== null && state !== 'busy' && !(state instanceof StackProblem) && <Saved answer={state} name={name} />}
+      </div>
+      <details className="source">
+        <summary>Download from the command line</summary>
+        <p className="small soft">
+          Add <code>-D headers.txt</code> to keep the receipt, which is in the header <code>Stack-Provenance</code>.
+        </p>
+        <Command text={stack.curl(path, input)} />
+      </details>
+    </div>
+  );
+}
+
+function Saved({ answer, name }: { readonly answer: StackAnswer<string>; readonly name: string }) {
+  const rows = Math.max(0, answer.text.trimEnd().split('\n').length - 1);
+  const { provenance } = answer.detached ?? {};
+  return (
+    <>
+      <p className="small">
+        Saved {formatNumber(rows)} {rows === 1 ? 'row' : 'rows'} as <code>{name}.csv</code>.
+        {provenance !== undefined && (
+          <>
+            {' '}
+            <button
+              className="button small"
+              type="button"
+              onClick={() => saveFile(`${name}.csv.receipt.json`, provenance, 'application/json')}
+            >
+              Save receipt
+            </button>
+          </>
+        )}
+      </p>
+      {provenance !== undefined && <Verify answer={answer} receiptId={receiptIdOf(provenance) ?? 'unreadable'} />}
+    </>
+  );
+}

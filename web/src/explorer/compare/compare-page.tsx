@@ -1,0 +1,36 @@
+// The comparison page for two to five domains or providers. The URL holds the complete state.
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { Page } from '../frame/page.tsx';
+import { CompareDomains } from './compare-domains.tsx';
+import { CompareProviders } from './compare-providers.tsx';
+import { AddName, type Compared, namesOf } from './comparison.tsx';
+import './compare.css';
+
+const route = getRouteApi('/compare');
+
+export function Compare() {
+  const search = route.useSearch();
+  const kind: Compared = search.kind === 'providers' || search.providers !== undefined ? 'providers' : 'domains';
+  const names = namesOf(search[kind]);
+  return (
+    <Page
+      title={kind === 'domains' ? 'Compare domains' : 'Compare providers'}
+      lead="Compare two to five at once. You can share the URL of this page."
+      actions={
+        kind === 'domains' ? (
+          <Link className="button" to="/compare" search={{ kind: 'providers' }}>
+            Compare providers
+          </Link>
+        ) : (
+          <Link className="button" to="/compare">
+            Compare domains
+          </Link>
+        )
+      }
+    >
+      <AddName kind={kind} names={names} />
+      {names.length > 0 && kind === 'domains' && <CompareDomains names={names} search={search} />}
+      {names.length > 0 && kind === 'providers' && <CompareProviders names={names} search={search} />}
+    </Page>
+  );
+}

@@ -1,0 +1,56 @@
+// The mentions of a domain in feeds.
+import type { StackPaths } from '@strata/client';
+import { Card, Figure, Figures } from '../../../ui/card/card.tsx';
+import { formatChange, formatDay, formatNumber } from '../../../ui/formats.ts';
+import { Empty } from '../../../ui/states.tsx';
+import { Answer } from '../../answer/answer.tsx';
+import { Source } from '../../answer/source.tsx';
+import { useStack } from '../../answer/use-stack.ts';
+import { WINDOWS } from '../../feeds/leaderboard.tsx';
+import { MentioningFeeds } from '../../feeds/mentioning-feeds.tsx';
+import { MentionsChart } from '../../feeds/mentions-chart.tsx';
+
+type Body = StackPaths['/stack/v1/feeds/domain/{domain}']['body'];
+
+export function DomainFeeds({ domain }: { readonly domain: string }) {
+  const input = { path: { domain } };
+  const query = useStack('/stack/v1/feeds/domain/{domain}', input);
+  return (
+    <Card
+      title="Mentions in feeds"
+      foot={query.data && <Source path="/stack/v1/feeds/domain/{domain}" input={input} answer={query.data} />}
+    >
+      <Answer query={query} lines={8}>
+        {(body) => (body.mentions === 0 ? <Empty>No feed mentions this domain.</Empty> : <Mentions body={body} />)}
+      </Answer>
+    </Card>
+  );
+}
+
+function Mentions({ body }: { readonly body: Body }) {
+  return (
+    <>
+      <Figures>
+        {body.windows.map(({ window, mentions, feeds, change }) => (
+          <Figure
+            key={window}
+            name={WINDOWS.find(([id]) => id === window)?.[1] ?? window}
+            note={`by ${formatNumber(feeds)} ${feeds === 1 ? 'feed' : 'feeds'}, change ${formatChange(change)}`}
+          >
+            {formatNumber(mentions)}
+          </Figure>
+        ))}
+        <Figure name="Total" note={body.first_seen ? `since ${formatDay(body.first_seen)}` : undefined}>
+          {formatNumber(body.mentions)}
+        </Figure>
+      </Figures>
+      <MentionsChart label={`Mentions of ${body.domain} per day, last 30 days`} days={body.per_day} />
+      <MentioningFeeds feeds={body.feeds} />
+      {body.total > body.feeds.length && (
+        <p className="small soft">
+          Showing the {formatNumber(body.feeds.length)} of {formatNumber(body.total)} feeds with the most mentions.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+// The services of a domain by category, each with an explanation and its evidence.
+import type { Service } from '@strata/client';
+import { Link } from '@tanstack/react-router';
+import { Badge, Confidence } from '../../../ui/badge.tsx';
+import { Card } from '../../../ui/card/card.tsx';
+import { formatDay, formatName, formatNumber } from '../../../ui/formats.ts';
+import { Empty } from '../../../ui/states.tsx';
+import { CATEGORIES } from '../../answer/categories.ts';
+import { Source } from '../../answer/source.tsx';
+import type { Profile, ProfileAnswer } from '../profile.ts';
+
+export function DomainStack({ host, answer }: { readonly host: string; readonly answer: ProfileAnswer }) {
+  const { services, roles, rulebook } = answer.body;
+  return (
+    <Card
+      title="Stack"
+      foot={<Source path="/stack/v1/domains/{domain}" input={{ path: { domain: host } }} answer={answer} />}
+    >
+      {services.length === 0 && <Empty>No providers were detected.</Empty>}
+      {CATEGORIES.map((category) => {
+        const found = services.filter((service) => service.category === category);
+        return found.length > 0 && <Category key={category} name={category} services={found} />;
+      })}
+      <Unmeasured roles={roles} />
+      <p className="small soft">Rulebook version: {rulebook}.</p>
+    </Card>
+  );
+}
+
+function Category({ name, services }: { readonly name: string; readonly services: readonly Service[] }) {
+  return (
+    <section className="domain-category">
+      <h3>
+        <Link to="/market" search={{ category: name }}>
+          {formatName(name)}
+        </Link>{' '}
+        <span className="soft small">{formatNumber(services.length)}</span>
+      </h3>
+      <ul>
+        {services.map((service) => (
+          <li key={`${service.role} ${service.provider_id}`} className="domain-service">
+            <ServiceEntry service={service} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ServiceEntry({ service }: { readonly service: Service }) {
+  const { provider, provider_id, version, platform, kinds, evidence } = service;
+  return (
+    <>
+      <div className="domain-service-head">
+        <Link to="/provider/$provider" params={{ provider: provider_id }} className="domain-provider">
+          {provider}
+        </Link>
+        {version && (
+          <code>
+            {version}
+            {platform && ` (${platform})`}
+          </code>
+        )}
+        <Confidence level={service.confidence} />
+        <span className="soft small">confidence</span>
+        <span className="soft small domain-since">
+          since <time dateTime={service.first_seen}>{formatDay(service.first_seen)}</time>
+        </span>
+      </div>
+      <p className="small">{service.explanation}</p>
+      <details>
+        <summary>
+          {formatNumber(evidence.length)} {evidence.length === 1 ? 'piece' : 'pieces'} of evidence
+          <span className="hidden-text"> for {provider}</span>
+          {kinds.length > 0 && ` · ${kinds.map((kind) => kind.replaceAll('-', ' ')).join(', ')}`}
+        </summary>
+        <dl className="domain-evidence">
+          {evidence.map(({ source, value, rule }) => (
+            <div key={`${source} ${rule} ${value}`}>
+              <dt>
+                <Badge>{source}</Badge>
+              </dt>
+              <dd>
+                <code>{value}</code>
+                <span className="soft small mono">{rule}</span>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </>
+  );
+}
+
+/** Lists the roles that could not be measured. */
+function Unmeasured({ roles }: { readonly roles: Profile['roles'] }) {
+  const unmeasured = Object.entries(roles).filter(([, status]) => status === 'unmeasured' || status === 'blocked');
+  if (unmeasured.length === 0) return null;
+  return (
+    <p className="small soft">
+      Not measured in the last scan:{' '}
+      {unmeasured.map(([role, status]) => `${role}${status === 'blocked' ? ' (blocked)' : ''}`).join(', ')}.
+    </p>
+  );
+}

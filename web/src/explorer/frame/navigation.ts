@@ -1,0 +1,17 @@
+// The pages in the navigation.
+
+/** Name, path, and the key that opens the page after `g`. */
+export const PAGES = [
+  ['Home', '/', 'h'],
+  ['Search', '/search', 'e'],
+  ['Market', '/market', 'm'],
+  ['Migrations', '/migrations', 'i'],
+  ['Security', '/security', 's'],
+  ['Alerts', '/alerts', 'a'],
+  ['Advisories', '/advisories', 'v'],
+  ['Feeds', '/feeds', 'f'],
+  ['Live', '/live', 'l'],
+  ['Compare', '/compare', 'c'],
+  ['Status', '/status', 't'],
+  ['Get started', '/start', 'k'],
+] as const;

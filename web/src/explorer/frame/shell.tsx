@@ -1,0 +1,156 @@
+// The frame of every page: name, search box, navigation, and quota of the API key.
+import { createLink, Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { type ComponentProps, forwardRef, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { formatNumber } from '../../ui/formats.ts';
+import { ThemeSwitch } from '../../ui/theme/theme-switch.tsx';
+import { useKey, useQuota } from '../answer/session.ts';
+import { SearchBox } from '../search/search-box.tsx';
+import { useSite } from '../site.ts';
+import { ConnectionBar } from './connection-bar.tsx';
+import { Keyboard } from './keyboard.tsx';
+import { PAGES } from './navigation.ts';
+import { useShortcuts } from './shortcuts.ts';
+
+export function Shell() {
+  const { chatUrl, isSimulated } = useSite();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const [isOpen, setOpen] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  useShortcuts({ onHelp: useCallback(() => setHelpOpen(true), []) });
+  useFocusOnPage(path);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the page changes
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <>
+      <a className="skip" href="#content">
+        Skip to content
+      </a>
+      <header className="bar top">
+        <button
+          className="button menu"
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls="navigation"
+          onClick={() => setOpen(!isOpen)}
+        >
+          <span aria-hidden="true">☰</span>
+          <span className="hidden-text">Menu</span>
+        </button>
+        <UnmarkedLink to="/" className="brand">
+          <img src="/favicon.svg" alt="" width="26" height="26" />
+          <span className="brand-name">Strata</span>
+        </UnmarkedLink>
+        {/* The home page has its own, larger search box. */}
+        {path === '/' ? <div className="search-box" /> : <SearchBox />}
+        {chatUrl !== undefined && (
+          <a href={chatUrl} className="top-chat">
+            Chat
+          </a>
+        )}
+        <QuotaLink />
+        <ThemeSwitch />
+      </header>
+      <ConnectionBar />
+      <div className="frame">
+        <Navigation chatUrl={chatUrl} isOpen={isOpen} onClose={() => setOpen(false)} onHelp={() => setHelpOpen(true)} />
+        <main id="content" tabIndex={-1}>
+          <Outlet />
+          <footer className="page-foot small soft">
+            {isSimulated && 'Demo on a simulated internet: all domains are invented. '}
+            Alpha data, provided without warranty. Every answer is signed.
+          </footer>
+        </main>
+      </div>
+      {isHelpOpen && <Keyboard onClose={() => setHelpOpen(false)} />}
+    </>
+  );
+}
+
+/**
+ * After navigation, moves the focus to the content, so that keyboard and screen reader users start there. Does not move it
+ * while the user is typing, for example after pressing `/` before the page was loaded.
+ */
+function useFocusOnPage(path: string): void {
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    if (document.activeElement?.matches('input, textarea, select')) return;
+    document.getElementById('content')?.focus({ preventScroll: true });
+  }, [path]);
+}
+
+interface NavigationProps {
+  readonly chatUrl: string | undefined;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onHelp: () => void;
+}
+
+function Navigation({ chatUrl, isOpen, onClose, onHelp }: NavigationProps) {
+  // A layout effect, since an effect after painting could miss an immediate Escape.
+  useLayoutEffect(() => {
+    if (!isOpen) return;
+    const onKey = ({ key }: KeyboardEvent) => {
+      if (key !== 'Escape') return;
+      onClose();
+      document.querySelector<HTMLElement>('.menu')?.focus();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [isOpen, onClose]);
+  return (
+    <nav id="navigation" className={isOpen ? 'navigation open' : 'navigation'} aria-label="Pages">
+      <ul>
+        {PAGES.map(([name, to]) => (
+          <li key={to}>
+            <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <ul className="navigation-foot small">
+        {chatUrl !== undefined && (
+          <li className="navigation-chat">
+            <a href={chatUrl}>Chat</a>
+          </li>
+        )}
+        <li>
+          <a href="/reference">API reference</a>
+        </li>
+        <li className="navigation-keys">
+          <button type="button" className="plain-button" onClick={onHelp}>
+            Keyboard shortcuts
+          </button>
+        </li>
+      </ul>
+    </nav>
+  );
+}
+
+/** The remaining daily quota of the API key. */
+function QuotaLink() {
+  const key = useKey();
+  const remaining = useQuota()?.remaining ?? null;
+  if (key === undefined) {
+    return (
+      <UnmarkedLink to="/start" className="button small quota">
+        Get a key
+      </UnmarkedLink>
+    );
+  }
+  if (remaining === null) return null;
+  return (
+    <UnmarkedLink to="/start" className="quota small" title="Remaining requests today; resets at midnight UTC">
+      {formatNumber(remaining)} left<span className="hidden-text"> of today's requests</span>
+    </UnmarkedLink>
+  );
+}
+
+/** A link that is never marked as current; only the navigation marks the current page. */
+const UnmarkedLink = createLink(
+  forwardRef<HTMLAnchorElement, ComponentProps<'a'>>(({ 'aria-current': _mark, ...props }, ref) => (
+    <a {...props} ref={ref} />
+  )),
+);

@@ -1,0 +1,183 @@
+// The search page. All filters are in the URL.
+import './search.css';
+import type { StackInput, StackPaths } from '@strata/client';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Ago } from '../../ui/ago.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card/card.tsx';
+import { formatName, formatNumber } from '../../ui/formats.ts';
+import { Empty, Notice } from '../../ui/states.tsx';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { Answer } from '../answer/answer.tsx';
+import { offsetOf, Pager } from '../answer/pager.tsx';
+import { Source } from '../answer/source.tsx';
+import { useStack } from '../answer/use-stack.ts';
+import { Page } from '../frame/page.tsx';
+import { Conditions, type SearchState } from './search-conditions.tsx';
+import { Filters } from './search-filters.tsx';
+import { withChanges } from './search-params.ts';
+
+type Query = NonNullable<StackInput<'/stack/v1/search'>['query']>;
+type Results = StackPaths['/stack/v1/search']['body'];
+type Found = Results['results'][number];
+
+const PAGE = 50;
+/** Above this number of results, a hint suggests more filters. */
+const MANY = 1_000;
+const CHIPS = 6;
+
+export function Search() {
+  const { offset: from, ...filters }: SearchState = useSearch({ from: '/search' });
+  const navigate = useNavigate();
+  const offset = offsetOf(from);
+  // The service validates the parameters and reports unknown ones.
+  const input = { query: { ...filters, limit: PAGE, ...(offset > 0 && { offset }) } as Query };
+  const query = useStack('/stack/v1/search', input, { keepsLast: 'any' });
+  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <Page title={titleOf(filters)} lead="Domains that match all filters. Names that start with the text come first.">
+      <Filters filters={filters} onApply={(next) => void navigate({ to: '/search', search: next })} />
+      <Conditions filters={filters} />
+      <Card title="Domains" foot={query.data && <Source path="/stack/v1/search" input={input} answer={query.data} />}>
+        <Answer query={query} lines={12}>
+          {(results) => (
+            <div className="search-results">
+              <p className="soft" role="status">
+                {rangeOf(results)}
+              </p>
+              {results.total > MANY && <Many isFiltered={isFiltered} />}
+              {results.results.length === 0 ? (
+                <NoResults results={results} filters={filters} />
+              ) : (
+                <DataTable
+                  caption="Search results"
+                  columns={COLUMNS}
+                  rows={results.results}
+                  keyOf={(row) => row.domain}
+                />
+              )}
+              <Pager search={filters} offset={results.offset} limit={PAGE} rows={results} />
+            </div>
+          )}
+        </Answer>
+      </Card>
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<Found>[] = [
+  {
+    name: 'Domain',
+    value: ({ domain }) => domain,
+    cell: ({ domain }) => (
+      <Link to="/domain/$domain" params={{ domain }} preload={false}>
+        {domain}
+      </Link>
+    ),
+  },
+  { name: 'Providers', cell: (found) => <Providers found={found} /> },
+  { name: 'Score', isNumber: true, value: ({ score }) => score, cell: ({ score }) => formatNumber(score) },
+  {
+    name: 'State',
+    value: ({ state }) => state,
+    cell: ({ state }) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>,
+  },
+  { name: 'Sector', value: ({ sector }) => sector, cell: ({ sector }) => formatName(sector) },
+  {
+    name: 'Last scanned',
+    value: ({ scanned_at: at }) => at,
+    cell: ({ scanned_at: at }) => <Ago className="search-time" at={at} />,
+  },
+];
+
+/** Each provider once, in category order. */
+function Providers({ found }: { readonly found: Found }) {
+  const uses = Map.groupBy(found.services, ({ provider_id: id }) => id);
+  const rest = uses.size - CHIPS;
+  return (
+    <ul className="search-chips">
+      {[...uses].slice(0, CHIPS).map(([id, services]) => (
+        <li key={id}>
+          <Link
+            to="/provider/$provider"
+            params={{ provider: id }}
+            preload={false}
+            title={services.map(({ category }) => formatName(category)).join(', ')}
+          >
+            <Badge>{services[0]?.provider ?? id}</Badge>
+          </Link>
+        </li>
+      ))}
+      {rest > 0 && (
+        <li>
+          <Link to="/domain/$domain" params={{ domain: found.domain }} preload={false}>
+            <span className="small">{rest} more</span>
+          </Link>
+        </li>
+      )}
+      {uses.size === 0 && <li className="soft">–</li>}
+    </ul>
+  );
+}
+
+function Many({ isFiltered }: { readonly isFiltered: boolean }) {
+  return (
+    <Notice title="Too many results to browse">
+      <p>
+        {isFiltered ? 'Add a filter or a longer part of the name.' : 'The list has all domains in alphabetical order.'}{' '}
+        For complete lists, use the CSV downloads on the provider and security pages.
+      </p>
+    </Notice>
+  );
+}
+
+function NoResults({ results, filters }: { readonly results: Results; readonly filters: SearchState }) {
+  const suggestions = results.did_you_mean ?? [];
+  if (results.offset > 0) return <Empty>This page is past the end of the list.</Empty>;
+  if (suggestions.length > 0) {
+    const providerFilters = (['provider', 'with'] as const).filter((name) => filters[name] !== undefined);
+    // With two names, the answer does not indicate which one is unknown.
+    const unknown = providerFilters.length === 1 ? providerFilters[0] : undefined;
+    return (
+      <div className="empty">
+        <p>No provider named {providerFilters.map((name) => `“${filters[name]}”`).join(' or ')}. Did you mean:</p>
+        <ul className="search-meant">
+          {suggestions.map((name) => (
+            <li key={name}>
+              {unknown === undefined ? (
+                name
+              ) : (
+                <Link to="/search" search={withChanges(filters, { [unknown]: name })}>
+                  {name}
+                </Link>
+              )}
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  }
+  return (
+    <div className="empty">
+      <p>No domains match all filters. Remove a filter, or search for a shorter part of the name.</p>
+      {filters.q?.includes('.') && (
+        <p>
+          <Link to="/domain/$domain" params={{ domain: filters.q }} preload={false}>
+            Look up {filters.q}
+          </Link>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function rangeOf({ total, offset, results }: Results): string {
+  if (results.length === 0) return total === 0 ? 'No domains' : `${formatNumber(total)} domains`;
+  if (results.length === total) return total === 1 ? '1 domain' : `${formatNumber(total)} domains`;
+  return `${formatNumber(offset + 1)} to ${formatNumber(offset + results.length)} of ${formatNumber(total)} domains`;
+}
+
+function titleOf({ q, provider }: SearchState): string {
+  if (q !== undefined) return `Search: ${q}`;
+  return provider === undefined ? 'Search' : `Search: ${provider}`;
+}

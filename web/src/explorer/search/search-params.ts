@@ -1,0 +1,17 @@
+// The state of a page in its URL: reading parameters, and links that change some of them.
+
+/** The value if it is one of the known values; otherwise undefined. */
+export function oneOf<V extends string>(value: string | undefined, known: readonly V[]): V | undefined {
+  return known.find((each) => each === value);
+}
+
+type Params = Readonly<Record<string, string | undefined>>;
+
+/** The parameters with changes; undefined and the empty string remove one. */
+export function withChanges(search: Params, changes: Params): Record<string, string> {
+  return Object.fromEntries(Object.entries({ ...search, ...changes }).filter(isGiven));
+}
+
+function isGiven(entry: [string, string | undefined]): entry is [string, string] {
+  return entry[1] !== undefined && entry[1] !== '';
+}

@@ -1,5 +1,0 @@
-// Colours of series and nodes: told apart by most who see few; patterns tell them apart for everybody.
-export const COLOURS = {
-  light: ['#0a5fb4', '#b45f06', '#1a7f5a', '#8a3d7c', '#5b6470', '#a67c00', '#c0392b', '#2a8fa8'],
-  dark: ['#74b4f7', '#f0a860', '#5fcf9f', '#d58ac6', '#a7b1bb', '#e2c25a', '#ff9b92', '#6fd0e6'],
-} as const;
