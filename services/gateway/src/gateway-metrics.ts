@@ -2,9 +2,9 @@
 import { addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
 import type { FastifyInstance } from 'fastify';
-import type { Models } from './models.ts';
+import type { Models } from './answers/models.ts';
 import type { GatewayNetwork } from './network/gateway-network.ts';
-import type { UsageRecorderDeps } from './usage-recorder.ts';
+import type { UsageRecorderDeps } from './store/usage-recorder.ts';
 
 /** Counts and times requests by the route that was found, not by how its path was written. Before any route is added. */
 export function meterRequests(fastify: FastifyInstance, metrics: Metrics): void {

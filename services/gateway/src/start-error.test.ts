@@ -6,8 +6,8 @@ import { startPeerNode } from '@strata/p2p';
 import { pino } from 'pino';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { reportJoined } from './network/report-joined.ts';
-import { SoleGateway, type SoleGatewayDeps } from './sole-gateway.ts';
 import { networkStartError } from './start-error.ts';
+import { SoleGateway, type SoleGatewayDeps } from './store/gateway-lock.ts';
 import { freshBed } from './test/network/shared-bed.ts';
 
 describe('a network that cannot be joined', () => {

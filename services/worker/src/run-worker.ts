@@ -9,15 +9,15 @@ import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@s
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from './config.ts';
-import { EngineSlots } from './engine-slots.ts';
-import { Gateways } from './find-gateways.ts';
-import { Fitness } from './fitness.ts';
-import { Grammars } from './grammars.ts';
-import { joinNetwork } from './join-network.ts';
-import type { LentModel } from './lent-model.ts';
-import { Offers } from './offers.ts';
-import { Receipts } from './receipts.ts';
-import { serveChannel } from './serve-channel.ts';
+import type { LentModel } from './contributed-model.ts';
+import { Gateways } from './network/find-gateways.ts';
+import { joinNetwork } from './network/join-network.ts';
+import { Offers } from './network/offers.ts';
+import { EngineSlots } from './serve/engine-slots.ts';
+import { Fitness } from './serve/fitness.ts';
+import { Grammars } from './serve/grammars.ts';
+import { serveChannel } from './serve/serve-channel.ts';
+import { Receipts } from './store/receipts.ts';
 import type { WorkerEvent } from './worker-event.ts';
 import { addWorkerMetrics, segmentMeter } from './worker-metrics.ts';
 

@@ -1,5 +1,5 @@
 // What whoever runs the worker hears of it.
-import type { LentModel } from './lent-model.ts';
+import type { LentModel } from './contributed-model.ts';
 
 export type WorkerEvent =
   | {

@@ -1,7 +1,7 @@
 // Figures of the worker for Prometheus; docs/monitoring.md says what each means. Who asked is not among them.
 import type { Metrics } from '@strata/http';
 import type { SegmentReceipt } from '@strata/inference';
-import type { EngineSlots } from './engine-slots.ts';
+import type { EngineSlots } from './serve/engine-slots.ts';
 
 /** Hears of receipts: what was made. */
 export function segmentMeter(metrics: Metrics): (receipt: SegmentReceipt) => void {

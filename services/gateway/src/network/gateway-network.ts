@@ -6,25 +6,25 @@ import { Directory, modelGroups, OFFERS_TOPIC, PROTOCOL, PrefixMap } from '@stra
 import { type PeerNode, type PeerNodeOptions, startPeerNode } from '@strata/p2p';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
-import type { Models } from '../models.ts';
+import type { Models } from '../answers/models.ts';
 import { VERSION } from '../version.ts';
 import { advertise } from './advertise.ts';
-import { openAuditor } from './auditor.ts';
-import { fetchVocabulary, mostTrustedFirst } from './fetch-vocabulary.ts';
+import { openAuditor } from './audit/auditor.ts';
+import { LiveFleet } from './fleet/live-fleet.ts';
 import { knownPeers } from './known-peers.ts';
-import { LiveFleet } from './live-fleet.ts';
 import type { NetworkConfig } from './network-config.ts';
-import { createNetworkEngine } from './network-engine.ts';
 import { networkModelInfo } from './network-model-info.ts';
 import { NetworkModels } from './network-models.ts';
 import { type NetworkReport, networkReport } from './network-report.ts';
 import { Offers } from './offers.ts';
-import { openSegmentAccounts } from './open-segment-accounts.ts';
-import { pacedBy } from './paced.ts';
+import { createNetworkEngine } from './relay/network-engine.ts';
 import { reportJoined } from './report-joined.ts';
-import { Sessions } from './sessions.ts';
-import { type OpenVocabulary, Vocabularies } from './vocabularies.ts';
-import { VocabularyCache } from './vocabulary-cache.ts';
+import { Sessions } from './session/sessions.ts';
+import { openSegmentAccounts } from './settlement/open-segment-accounts.ts';
+import { pacedBy } from './throttled.ts';
+import { fetchVocabulary, mostTrustedFirst } from './vocabulary/fetch-vocabulary.ts';
+import { type OpenVocabulary, Vocabularies } from './vocabulary/vocabularies.ts';
+import { VocabularyCache } from './vocabulary/vocabulary-cache.ts';
 
 export interface GatewayNetwork extends AsyncDisposable {
   readonly node: PeerNode;

@@ -1,9 +1,9 @@
 // Everybody that the gateway knows of, for the report: connected peers, and workers heard of by gossip.
 import type { Directory, Reputation } from '@strata/inference';
 import type { PeerNode } from '@strata/p2p';
+import type { Trust } from './audit/trust.ts';
 import type { KnownPeer } from './network-report.ts';
-import type { Sessions } from './sessions.ts';
-import type { Trust } from './trust.ts';
+import type { Sessions } from './session/sessions.ts';
 
 export interface KnownPeersDeps {
   readonly node: PeerNode;

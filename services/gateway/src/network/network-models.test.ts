@@ -4,13 +4,13 @@ import { describe, it } from 'node:test';
 import { type Engine, EngineError } from '@strata/engine';
 import type { ModelGroup } from '@strata/inference';
 import { pino } from 'pino';
-import { Admission } from '../admission.ts';
-import type { Backend } from '../backend.ts';
-import { Models } from '../models.ts';
+import type { Backend } from '../answers/backend.ts';
+import { Models } from '../answers/models.ts';
+import { Admission } from '../limits/admission.ts';
 import { offeredModel } from '../test/network/answers.ts';
 import { networkModelInfo } from './network-model-info.ts';
 import { NetworkModels, type NetworkModelsOptions } from './network-models.ts';
-import type { LazyVocabulary } from './vocabularies.ts';
+import type { LazyVocabulary } from './vocabulary/vocabularies.ts';
 
 const digest = (n: number) => n.toString(16).padStart(64, '0');
 

@@ -3,12 +3,12 @@ import { type Engine, EngineError, type VocabularyFacts } from '@strata/engine';
 import { type Binding, bindNames, type ModelGroup, type ModelGroupsOptions } from '@strata/inference';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { Admission } from '../admission.ts';
-import { EngineBackend } from '../engine-backend.ts';
-import { type Models, notHereNow, type ServedModel } from '../models.ts';
-import { checkVocabulary } from './check-vocabulary.ts';
-import type { Fleet } from './fleet.ts';
-import type { LazyVocabulary } from './vocabularies.ts';
+import { EngineBackend } from '../answers/engine-backend.ts';
+import { type Models, notHereNow, type ServedModel } from '../answers/models.ts';
+import { Admission } from '../limits/admission.ts';
+import type { Fleet } from './fleet/fleet.ts';
+import { checkVocabulary } from './vocabulary/check-vocabulary.ts';
+import type { LazyVocabulary } from './vocabulary/vocabularies.ts';
 
 export interface NetworkModelsOptions {
   /** Models served at most; pinned ones besides. */

@@ -1,7 +1,7 @@
 // What `GET /network` tells: who is there, what they have, how busy they are and how far they are trusted. No addresses.
 import type { Offer, Reputation } from '@strata/inference';
 import { z } from 'zod';
-import type { AuditRecord } from './audit-log.ts';
+import type { AuditRecord } from './audit/audit-log.ts';
 
 /** Peers told; more are counted. */
 const MAX_PEERS = 500;

@@ -5,7 +5,7 @@ import { createSimulatedEngine, type SimulatedEngineOptions, simulatedAnswer } f
 import pino from 'pino';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
-import type { LentModel } from '../lent-model.ts';
+import type { LentModel } from '../contributed-model.ts';
 import { startWorker } from '../run-worker.ts';
 import type { WorkerEvent } from '../worker-event.ts';
 

@@ -1,6 +1,6 @@
 // A worker's life by audits alone: it answers, one answer of each run is audited, until it is quarantined.
-import { AuditRun } from '../audit-run.ts';
-import { afterFinding, atTime, auditShare, NEW_WORKER, type Reputation } from '../reputation.ts';
+import { AuditRun } from '../audit/audit-run.ts';
+import { afterFinding, atTime, auditShare, NEW_WORKER, type Reputation } from '../audit/reputation.ts';
 
 export interface LifeOptions {
   /** Deviation of the next answer of a worker with this reputation. */

@@ -1,7 +1,7 @@
 // Valid values of the wire's schemas, drawn from a seed.
 import type { z } from 'zod';
 import { randomFrom } from '../../../../../tests/support/random.ts';
-import { Frame } from '../frame.ts';
+import { Frame } from '../protocol/frame.ts';
 
 export type Draw = (below: number) => number;
 

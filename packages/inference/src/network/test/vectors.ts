@@ -1,9 +1,9 @@
 // The vectors of vectors/network, for other implementations: made here, written by write-vectors.ts, held to the code by segment.test.ts.
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
 import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
-import { FAILURE_CODES, Frame, type Offer, type SegmentReceipt } from '../frame.ts';
-import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../frame-codec.ts';
-import * as segments from '../segment.ts';
+import { FAILURE_CODES, Frame, type Offer, type SegmentReceipt } from '../protocol/frame.ts';
+import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../protocol/frame-codec.ts';
+import * as segments from '../protocol/segment.ts';
 import { drawFrom, randomFrame } from './random-frames.ts';
 
 const { bytesSha256, fromHex, offerSignedBytes, segmentSignedBytes, settleSignedBytes, toHex } = segments;

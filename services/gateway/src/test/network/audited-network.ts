@@ -4,9 +4,9 @@ import type { Reputations } from '@strata/store';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import pino from 'pino';
 import { randomFrom } from '../../../../../tests/support/random.ts';
-import { type AuditorOptions, openAuditor } from '../../network/auditor.ts';
-import type { SeenAnswer } from '../../network/trust.ts';
-import type { WorkerSession } from '../../network/worker-session.ts';
+import { type AuditorOptions, openAuditor } from '../../network/audit/auditor.ts';
+import type { SeenAnswer } from '../../network/audit/trust.ts';
+import type { WorkerSession } from '../../network/session/worker-session.ts';
 
 export const ANSWER_TOKENS = 40;
 export const CONTEXT = 4_096;

@@ -5,12 +5,12 @@ import type { ModelInfo, Vocabulary } from '@strata/engine';
 import { NEW_WORKER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import type { Chosen, Fleet, Served } from '../../network/fleet.ts';
-import type { SessionOptions } from '../../network/live-session.ts';
-import { createNetworkEngine, type NetworkEngineOptions } from '../../network/network-engine.ts';
-import { openWorkerSession } from '../../network/open-session.ts';
-import type { SeenAnswer, Trust } from '../../network/trust.ts';
-import type { SignedSegment, WorkerSession } from '../../network/worker-session.ts';
+import type { SeenAnswer, Trust } from '../../network/audit/trust.ts';
+import type { Chosen, Fleet, Served } from '../../network/fleet/fleet.ts';
+import { createNetworkEngine, type NetworkEngineOptions } from '../../network/relay/network-engine.ts';
+import type { SessionOptions } from '../../network/session/live-session.ts';
+import { openWorkerSession } from '../../network/session/open-session.ts';
+import type { SignedSegment, WorkerSession } from '../../network/session/worker-session.ts';
 import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted-worker.ts';
 
 const CONTEXT = 131_072;

@@ -1,7 +1,7 @@
 // What a real model is asked over the network and without it, and what a client would see of its answer: the two must be the same.
 import type { Engine } from '@strata/engine';
 import { type ChatDelta, readChatRequest } from '@strata/inference';
-import { EngineBackend } from '../../engine-backend.ts';
+import { EngineBackend } from '../../answers/engine-backend.ts';
 import { NEVER } from './answers.ts';
 
 const properties = { domain: { type: 'string', maxLength: 12 }, isDeep: { type: 'boolean' } };

@@ -2,9 +2,9 @@
 import type { Job, JobContext } from '@strata/engine';
 import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/testnet';
 import { shared } from '../../../../../tests/support/shared.ts';
-import type { SessionOptions } from '../../network/live-session.ts';
-import type { NetworkEngineOptions } from '../../network/network-engine.ts';
-import type { SessionRequest } from '../../network/worker-session.ts';
+import type { NetworkEngineOptions } from '../../network/relay/network-engine.ts';
+import type { SessionOptions } from '../../network/session/live-session.ts';
+import type { SessionRequest } from '../../network/session/worker-session.ts';
 import { answerOf, job, MODEL, truth } from './answers.ts';
 import { TestNetwork } from './network-bed.ts';
 import type { ScriptedWorker, WorkerEngine, WorkerScript } from './scripted-worker.ts';
