@@ -126,6 +126,5 @@ export {
   type ToolCall,
   type ToolChoice,
 } from './request/request.ts';
-export { requestSchemas } from './request/request-schemas.ts';
-export { type ResponsesRequest, readResponsesRequest } from './request/responses-request.ts';
+export { type ResponsesRequest, readResponsesRequest, requestSchemas } from './request/responses-request.ts';
 export { type Candidate, chooseToken, GREEDY, logProbability, type Sampling, type Step } from './sampling.ts';

@@ -1,15 +1,18 @@
-// What an answer says, whatever form it came in: the same for a stream and for the whole, so that one digest names it.
+// The content of an answer, independent of its form: a stream and a complete body have the same content and so the same
+// digest.
 import type { ChatChoice, FinishReason } from './answer.ts';
 
-/** One choice; the names are those of the contract. */
+/** One choice, with the field names of the contract. */
 export interface ChoiceContent {
   readonly content: string | null;
   readonly tool_calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
-  /** Null: it was cut off. */
+  /** Null: the answer was interrupted. */
   readonly finish_reason: FinishReason | null;
 }
 
-/** Choices in the order of their index; or the vectors of an embedding, each the base64 of its little-endian float32. */
+/**
+ * Choices in the order of their index; or the vectors of an embedding, each the base64 of its little-endian float32.
+ */
 export type AnswerContent = readonly ChoiceContent[] | readonly string[];
 
 export function contentOfChoice({
@@ -17,7 +20,7 @@ export function contentOfChoice({
   toolCalls,
   finishReason,
 }: Omit<ChatChoice, 'logprobs' | 'finishReason'> & { readonly finishReason: FinishReason | null }): ChoiceContent {
-  // Half of a surrogate pair is no Unicode, and has no canonical form.
+  // An unpaired surrogate is not valid Unicode and has no canonical form.
   const text = content === null ? null : content.toWellFormed();
   return { content: text, tool_calls: toolCalls.map(toolCallOf), finish_reason: finishReason };
 }
@@ -41,8 +44,8 @@ const listOf = (value: unknown): readonly Loose[] => (Array.isArray(value) ? val
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /**
- * The content of a saved answer: the body of a chat completion, a completion, a response or embeddings, or the text of a
- * stream of chunks. Undefined for anything else.
+ * Extracts the content of a saved answer: the body of a chat completion, completion, response or embedding request, or
+ * the text of a stream of chunks. Returns undefined for anything else.
  */
 export function readAnswerContent(saved: string): AnswerContent | undefined {
   const text = saved.trimStart();
@@ -100,7 +103,7 @@ function contentOfOutput(output: readonly Loose[], status: unknown): ChoiceConte
   };
 }
 
-/** Choices of chunks, put together by their index. */
+/** Assembles choices from chunks, by their index. */
 function gathered(choices: readonly Loose[]): ChoiceContent[] {
   const all: { content: string; calls: { id: string; name: string; arguments: string }[]; reason: unknown }[] = [];
   for (const { index, delta, text, finish_reason } of choices) {
@@ -110,8 +113,8 @@ function gathered(choices: readonly Loose[]): ChoiceContent[] {
     const choice = all[at];
     const { content, tool_calls } = isObject(delta) ? delta : {};
     choice.content += textOf(content) + textOf(text);
-    for (const { index: place, id, function: called } of listOf(tool_calls)) {
-      const number = Number(place);
+    for (const { index: callIndex, id, function: called } of listOf(tool_calls)) {
+      const number = Number(callIndex);
       if (!Number.isInteger(number) || number < 0 || number > 1_000) continue;
       const { name, arguments: given } = callOf(id, called);
       choice.calls[number] ??= { id: textOf(id), name, arguments: '' };

@@ -1,4 +1,4 @@
-// The shapes of answers: one whole, or chunk by chunk, as clients of this contract enforce them.
+// The response bodies of the contract: complete, or as stream chunks.
 import type { ToolCall } from '../request/request.ts';
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
@@ -6,7 +6,7 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 export interface TokenLogprob {
   readonly token: string;
   readonly logprob: number;
-  /** UTF-8. A character may be spread over tokens, so that only the bytes of several make text. */
+  /** UTF-8 bytes. A character can span several tokens, so the bytes of one token may not be valid text. */
   readonly bytes: readonly number[];
 }
 
@@ -17,17 +17,17 @@ export interface ChosenLogprob extends TokenLogprob {
 export interface Usage {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Of the prompt, read before. */
+  /** Prompt tokens that were already in the cache. */
   readonly cachedTokens: number;
 }
 
-/** What every body and chunk of an answer says of it. */
+/** The fields that every body and chunk of an answer has. */
 export interface AnswerHead {
   readonly id: string;
   /** Seconds since the epoch. */
   readonly created: number;
   readonly model: string;
-  /** Names the model file and the engine: the same answers can be expected of the same. */
+  /** Identifies the model file and the engine: answers are reproducible only with the same fingerprint. */
   readonly fingerprint: string;
 }
 
@@ -38,7 +38,7 @@ export interface ChatChoice {
   readonly finishReason: FinishReason;
 }
 
-/** Part of a choice, as it comes. */
+/** One increment of a choice. */
 export type ChatDelta =
   | { readonly kind: 'begin' }
   | { readonly kind: 'text'; readonly text: string; readonly logprobs?: readonly ChosenLogprob[] }
@@ -74,7 +74,9 @@ export function chatCompletion(head: AnswerHead, choices: readonly ChatChoice[],
   };
 }
 
-/** A chunk of one choice. With `hasUsage` every chunk says that the usage comes at the end. */
+/**
+ * A chunk of one choice. With `hasUsage`, every chunk has `usage: null`, because the usage follows in the last chunk.
+ */
 export function chatChunk(
   head: AnswerHead,
   { index, delta, hasUsage }: { readonly index: number; readonly delta: ChatDelta; readonly hasUsage: boolean },
@@ -93,7 +95,7 @@ export function chatChunk(
   };
 }
 
-/** The last chunk, for those who asked for it. */
+/** The last chunk of a stream that reports usage. */
 export function usageChunk(head: AnswerHead, usage: Usage, object: 'chat.completion.chunk' | 'text_completion') {
   return { ...headOf(head, object), choices: [], usage: usageOf(usage) };
 }
@@ -101,9 +103,9 @@ export function usageChunk(head: AnswerHead, usage: Usage, object: 'chat.complet
 export interface TextChoice {
   readonly text: string;
   readonly logprobs: readonly ChosenLogprob[] | undefined;
-  /** Characters of the choice before this text; 0 by default. */
+  /** The number of characters of the choice before this text; 0 by default. */
   readonly offset?: number;
-  /** Null in a chunk that is not the last. */
+  /** Null in every chunk except the last. */
   readonly finishReason: FinishReason | null;
 }
 
@@ -129,7 +131,7 @@ export function textChunk(head: AnswerHead, choices: readonly (TextChoice & { re
   };
 }
 
-/** The older shape: lists beside each other. */
+/** The log-probabilities of `/v1/completions`: parallel lists. */
 function textLogprobs(logprobs: readonly ChosenLogprob[], from: number) {
   let offset = from;
   return {

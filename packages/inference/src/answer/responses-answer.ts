@@ -1,5 +1,4 @@
-// Answers of `/v1/responses`: one object, or the events that build it up.
-
+// Answers of `/v1/responses`: the response object and its output items.
 import type { ResponsesRequest } from '../request/responses-request.ts';
 import type { AnswerHead, ChatChoice, FinishReason, Usage } from './answer.ts';
 
@@ -26,7 +25,7 @@ export interface OutputCall {
 
 export type OutputItem = OutputText | OutputCall;
 
-/** An answer that is being made, or, with a choice and its usage, that is over. */
+/** A response object: `completed` or `incomplete` with `over`, otherwise `in_progress`. */
 export function responseObject(
   head: AnswerHead,
   { chat, echo }: ResponsesRequest,
@@ -59,7 +58,7 @@ export function responseObject(
   };
 }
 
-/** Items of a whole choice; `idOf` gives an item its id. */
+/** The output items of a complete choice; `idOf` generates item ids. */
 export function outputItems(
   { content, toolCalls, finishReason }: ChatChoice,
   idOf: (prefix: 'msg' | 'fc') => string,

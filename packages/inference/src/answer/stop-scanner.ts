@@ -1,9 +1,10 @@
-// Stop strings in a stream: what might still become one is held back, so that not a letter of it is ever sent.
+// Finds stop strings in a stream. Text that may be the start of a stop string is held back, so no part of one is ever
+// sent.
 
 export interface Scanned {
-  /** What may be sent. */
+  /** Text that can be sent. */
   readonly text: string;
-  /** The stop string that ended the answer; nothing after it is told. */
+  /** The stop string that ended the answer; later text is discarded. */
   readonly stop?: string;
 }
 
@@ -12,12 +13,15 @@ export class StopScanner {
   #held = '';
   #isStopped = false;
 
-  /** Empty stop strings stop nothing. */
+  /** Empty stop strings are ignored. */
   constructor(stops: readonly string[]) {
     this.#stops = stops.filter((stop) => stop !== '');
   }
 
-  /** Takes more text. Of several stop strings the one that begins first ends the answer, of those the longest. */
+  /**
+   * Adds text. The stop string that starts first ends the answer; of several that start at the same position, the
+   * longest.
+   */
   push(text: string): Scanned {
     if (this.#isStopped) return { text: '' };
     if (this.#stops.length === 0) return { text };
@@ -30,7 +34,7 @@ export class StopScanner {
     return { text: this.#take(this.#held.length - this.#undecided()) };
   }
 
-  /** The answer is over: what was held back was none. */
+  /** Ends the answer and returns the text that was held back. */
   end(): string {
     return this.#isStopped ? '' : this.#take(this.#held.length);
   }
@@ -45,7 +49,7 @@ export class StopScanner {
     return first;
   }
 
-  /** How many units at the end may be the beginning of a stop string. */
+  /** The number of UTF-16 units at the end that may be the start of a stop string. */
   #undecided(): number {
     let max = 0;
     for (const stop of this.#stops) {

@@ -19,18 +19,18 @@ function sent(pieces: readonly string[], stops: readonly string[]): { text: stri
 }
 
 describe('stop strings', () => {
-  it('hold back no more than what may become one', () => {
+  it('hold back only what may become one', () => {
     const scanner = new StopScanner(['END']);
     const texts = ['the E', 'N', 'CORE', 'x', 'EN'].map((piece) => scanner.push(piece).text);
     assert.deepEqual(texts, ['the ', '', 'ENCOR', 'Ex', '']);
     assert.equal(scanner.end(), 'EN');
   });
-  it('say nothing after the end', () => {
+  it('emit nothing after the end', () => {
     const scanner = new StopScanner(['x']);
     assert.deepEqual(scanner.push('axb'), { text: 'a', stop: 'x' });
     assert.deepEqual([scanner.push('more').text, scanner.end()], ['', '']);
   });
-  it('end the answer before them, however the text comes, and never let one through', () => {
+  it('end the answer before them, however the text is split, and are never sent', () => {
     const abc = (minLength: number, maxLength: number) =>
       fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength, maxLength });
     const anyPieces = fc.array(abc(0, 30), { maxLength: 8 });
@@ -50,7 +50,7 @@ const call = '{"name": "look_up", "arguments": {"domain": "example.com"}}';
 type Found = { readonly name: string; readonly input: unknown };
 const found: Found = { name: 'look_up', input: { domain: 'example.com' } };
 const added = (input: unknown): Found => ({ name: 'add', input });
-/** A call of the other tool, its input in this field. */
+/** A call of the second tool, with its input in this field. */
 const add = (field: string, input: string) => `{"name":"add","${field}":${input}}`;
 const OTHER = '{"name":"g","arguments":{}}';
 
@@ -70,12 +70,12 @@ function read(pieces: readonly string[], max?: number) {
   return gathered([...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()]);
 }
 const cut = (text: string) =>
-  fc.array(fc.nat(text.length), { maxLength: 8 }).map((places) => {
-    const at = [0, ...places.sort((a, b) => a - b), text.length];
+  fc.array(fc.nat(text.length), { maxLength: 8 }).map((cuts) => {
+    const at = [0, ...cuts.sort((a, b) => a - b), text.length];
     return at.slice(1).map((end, i) => text.slice(at[i], end));
   });
 
-describe('calls of tools', () => {
+describe('tool calls', () => {
   const mark = (text: string) => `<tool_call>${text}</tool_call>`;
   const braces = '{"a":"</tool_call><tool_call>{\\"","b":[{}]}';
   const table: [why: string, text: string, sent: string, calls: readonly Found[]][] = [
@@ -104,9 +104,9 @@ describe('calls of tools', () => {
     ['nothing', '', '', []],
   ];
   for (const [why, text, sent, calls] of table)
-    it(`are found, or not, in ${why}, however it comes`, () =>
+    it(`are detected, or not, in ${why}, however the text is split`, () =>
       holds(100, [cut(text)], (pieces) => assert.deepEqual(read(pieces), { text: sent, calls })));
-  it('come as they are written', () => {
+  it('are emitted as they are written', () => {
     const reader = new ToolCallReader(tools);
     assert.deepEqual(reader.push('{"name": "add", "argum'), []);
     assert.deepEqual(reader.push('ents": {"a"'), [
@@ -116,15 +116,15 @@ describe('calls of tools', () => {
     assert.deepEqual(reader.push(': 1'), [{ kind: 'arguments', at: 0, text: ': 1' }]);
     assert.deepEqual(reader.push('}}'), [{ kind: 'arguments', at: 0, text: '}' }]);
   });
-  it('beyond as many as are wanted are left out', () =>
+  it('above the maximum are dropped', () =>
     assert.deepEqual(read([`${call}\n${call}`], 1), { text: '', calls: [found] }));
-  it('hold back no text that cannot be one', () => {
+  it('hold back no text that cannot be a call', () => {
     const reader = new ToolCallReader(tools);
     const texts = ['Hello ', '<b>x', '<tool', 's>'].map((text) => gathered(reader.push(text)).text);
     assert.deepEqual(texts, ['Hello ', '<b>x', '', '<tools>']);
     assert.equal(gathered(new ToolCallReader(tools).push('{"answer": ')).text, '{"answer": ');
   });
-  it('do not hold back without end', () => {
+  it('hold back a bounded amount of text', () => {
     const reader = new ToolCallReader(tools);
     let text = gathered(reader.push('{')).text;
     for (let i = 0; i < 300; i += 1) text += gathered(reader.push('x'.repeat(1_000))).text;
@@ -136,7 +136,7 @@ describe('calls of tools', () => {
 
 describe('a request', () => {
   const user = { role: 'user', content: 'a' };
-  it('of the Responses API is read as a conversation, and a refusal names the item as it was given', () => {
+  it('of the Responses API is read as a conversation, and an error names the item of the request', () => {
     const read = (...input: object[]) => readResponsesRequest({ model: 'm', input: [{ type: 'reasoning' }, ...input] });
     assert.deepEqual(
       read(user, { ...user, content: 'b' }).chat.messages.map(({ role, content }) => [role, content]),

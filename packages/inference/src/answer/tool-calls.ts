@@ -1,32 +1,34 @@
-// Calls of tools in what a model writes: found as they come, kept from the text, and told apart from it.
+// Detects tool calls in generated text and separates them from the text, incrementally.
 import type { Tool } from '../request/request.ts';
 
-/** Part of an answer that may call tools. `at` numbers the calls. */
+/** An increment of an answer that may contain tool calls. `at` is the index of the call. */
 export type ToolDelta =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly at: number; readonly name: string }
-  /** JSON, in pieces. */
+  /** A piece of the JSON text. */
   | { readonly kind: 'arguments'; readonly at: number; readonly text: string };
 
-/** How models that were trained to call tools write it (Hermes, Qwen and their kin). */
+/** The tags that models of the Hermes and Qwen families are trained to write around a tool call. */
 const OPEN = '<tool_call>';
 const CLOSE = '</tool_call>';
-/** Longest text that is held back because it may be the beginning of a call. */
+/** Maximum length of text that is held back because it may be the start of a call. */
 const MAX_HELD = 256 * 1024;
-/** A call up to its arguments, where these come last. */
+/** A call up to its arguments, if the arguments come last. */
 const HEADER = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)/;
 
-/** The first name in an object, and those that a call may begin with. */
+/** The first key of an object, and the keys that a call can start with. */
 const FIRST_KEY = /^\{\s*"([^"\\]*)"\s*:/;
 const KEYS = new Set(['name', 'arguments', 'parameters', 'id', 'type', 'function']);
 
-/** Where a JSON value stands that comes in pieces. */
+/** Finds the end of a JSON value that arrives in pieces. */
 class ValueScanner {
   depth = 0;
   #isText = false;
   #isEscaped = false;
 
-  /** Characters up to the end of the value that began at depth 0; -1 while it goes on. */
+  /**
+   * The number of characters up to the end of the value that began at depth 0; -1 if the value does not end in `text`.
+   */
   endIn(text: string): number {
     for (let i = 0; i < text.length; i += 1) {
       const letter = text[i];
@@ -46,28 +48,31 @@ class ValueScanner {
 }
 
 type State =
-  /** Nothing but white space so far: a whole answer that is an object may be a call without any mark. */
+  /** Only white space so far. An answer that is a JSON object may be a call without tags. */
   | { readonly name: 'undecided' }
   | { readonly name: 'text' }
-  /** Within a call, before its arguments. */
+  /** Inside a call, before its arguments. */
   | { readonly name: 'header'; readonly isMarked: boolean; readonly scanner: ValueScanner; scanned: number }
   | { readonly name: 'arguments'; readonly scanner: ValueScanner }
-  /** After the arguments, within the object of the call. */
+  /** After the arguments, inside the object of the call. */
   | { readonly name: 'rest'; readonly scanner: ValueScanner }
   | { readonly name: 'after' };
 
 const header = (isMarked: boolean): State => ({ name: 'header', isMarked, scanner: new ValueScanner(), scanned: 0 });
 
-/** Reads an answer as it comes. Text that cannot be part of a call passes at once, and so do the arguments of one. */
+/**
+ * Reads an answer incrementally. Text that cannot be part of a call, and the arguments of a call, are emitted
+ * immediately.
+ */
 export class ToolCallReader {
   readonly #names: ReadonlySet<string>;
   readonly #max: number;
   #state: State = { name: 'undecided' };
   #held = '';
   #calls = 0;
-  #told: ToolDelta[] = [];
+  #deltas: ToolDelta[] = [];
 
-  /** Calls beyond `most` are left out. */
+  /** Calls after the first `max` are dropped. */
   constructor(tools: readonly Pick<Tool, 'name'>[], { max = Number.POSITIVE_INFINITY } = {}) {
     this.#names = new Set(tools.map(({ name }) => name));
     this.#max = max;
@@ -79,25 +84,25 @@ export class ToolCallReader {
     return this.#take();
   }
 
-  /** The answer is over: what was held back is text after all. */
+  /** Ends the answer: text that is still held back is emitted as text. */
   end(): readonly ToolDelta[] {
     if (this.#state.name === 'header') {
-      this.#noCall(this.#state.isMarked);
+      this.#rejectCall(this.#state.isMarked);
       while (this.#step());
     }
-    if (['undecided', 'text', 'after'].includes(this.#state.name)) this.#tell(this.#held);
+    if (['undecided', 'text', 'after'].includes(this.#state.name)) this.#emitText(this.#held);
     this.#held = '';
     return this.#take();
   }
 
-  /** Whether there is more to do with what is held. */
+  /** Returns whether the held text can be processed further. */
   #step(): boolean {
     const state = this.#state;
     switch (state.name) {
       case 'undecided': {
         const begun = this.#held.trimStart();
         if (begun === '') return false;
-        return this.#turn(begun.startsWith('{') ? header(false) : { name: 'text' });
+        return this.#enter(begun.startsWith('{') ? header(false) : { name: 'text' });
       }
       case 'text':
         return this.#text();
@@ -105,16 +110,16 @@ export class ToolCallReader {
         return this.#header(state);
       case 'arguments': {
         const end = state.scanner.endIn(this.#held);
-        this.#tellArguments(this.#cut(end < 0 ? this.#held.length : end));
+        this.#emitArguments(this.#cut(end < 0 ? this.#held.length : end));
         if (end < 0) return false;
         const rest = new ValueScanner();
         rest.depth = 1;
-        return this.#turn({ name: 'rest', scanner: rest });
+        return this.#enter({ name: 'rest', scanner: rest });
       }
       case 'rest': {
         const end = state.scanner.endIn(this.#held);
         this.#cut(end < 0 ? this.#held.length : end);
-        return end >= 0 && this.#turn({ name: 'after' });
+        return end >= 0 && this.#enter({ name: 'after' });
       }
       case 'after':
         return this.#after();
@@ -123,15 +128,15 @@ export class ToolCallReader {
     }
   }
 
-  /** Text up to a mark, which may come in pieces. */
+  /** Text up to an opening tag, which may arrive in pieces. */
   #text(): boolean {
     const at = this.#held.indexOf(OPEN);
     if (at >= 0) {
-      this.#tell(this.#cut(at));
+      this.#emitText(this.#cut(at));
       this.#cut(OPEN.length);
-      return this.#turn(header(true));
+      return this.#enter(header(true));
     }
-    this.#tell(this.#cut(this.#held.length - endsWithPart(this.#held, OPEN)));
+    this.#emitText(this.#cut(this.#held.length - endsWithPart(this.#held, OPEN)));
     return false;
   }
 
@@ -141,28 +146,28 @@ export class ToolCallReader {
     if (found && typeof name === 'string' && this.#names.has(name)) {
       this.#cut(found[0].length);
       this.#begin(name);
-      return this.#turn({ name: 'arguments', scanner: new ValueScanner() });
+      return this.#enter({ name: 'arguments', scanner: new ValueScanner() });
     }
     const begun = this.#held.trimStart();
     if (begun === '') return false;
     const key = FIRST_KEY.exec(begun)?.[1];
-    const isNone = !begun.startsWith('{') || (key !== undefined && !KEYS.has(key)) || this.#held.length > MAX_HELD;
-    if (isNone) return this.#noCall(state.isMarked);
+    const isText = !begun.startsWith('{') || (key !== undefined && !KEYS.has(key)) || this.#held.length > MAX_HELD;
+    if (isText) return this.#rejectCall(state.isMarked);
     const end = state.scanner.endIn(this.#held.slice(state.scanned));
     if (end < 0) {
       state.scanned = this.#held.length;
       return false;
     }
-    // The object is whole, and in another order; or it is no call.
+    // The object is complete: a call with its keys in another order, or not a call.
     const object = this.#cut(state.scanned + end);
     const call = this.#callOf(object);
     if (!call) {
-      this.#tell((state.isMarked ? OPEN : '') + object);
-      return this.#turn({ name: 'text' });
+      this.#emitText((state.isMarked ? OPEN : '') + object);
+      return this.#enter({ name: 'text' });
     }
     this.#begin(call.name);
-    this.#tellArguments(call.arguments);
-    return this.#turn({ name: 'after' });
+    this.#emitArguments(call.arguments);
+    return this.#enter({ name: 'after' });
   }
 
   /** Between calls, or after the last one. */
@@ -174,13 +179,13 @@ export class ToolCallReader {
       this.#cut(CLOSE.length);
       return true;
     }
-    return this.#turn(next.startsWith('{') ? header(false) : { name: 'text' });
+    return this.#enter(next.startsWith('{') ? header(false) : { name: 'text' });
   }
 
-  /** What is held is text, in which another call may begin; the mark before it is text too. */
-  #noCall(isMarked: boolean): true {
-    if (isMarked) this.#tell(OPEN);
-    return this.#turn({ name: 'text' });
+  /** Treats the held text, and the tag before it, as text, in which another call may start. */
+  #rejectCall(isMarked: boolean): true {
+    if (isMarked) this.#emitText(OPEN);
+    return this.#enter({ name: 'text' });
   }
 
   #callOf(text: string): { readonly name: string; readonly arguments: string } | undefined {
@@ -189,25 +194,25 @@ export class ToolCallReader {
     const { name, arguments: given, parameters } = value as Record<string, unknown>;
     if (typeof name !== 'string' || !this.#names.has(name)) return undefined;
     const input = given ?? parameters ?? {};
-    // Some write the arguments as a text that holds JSON.
+    // Some models write the arguments as a string that contains JSON.
     if (typeof input === 'string') return parsed(input) === undefined ? undefined : { name, arguments: input };
     return { name, arguments: JSON.stringify(input) };
   }
 
   #begin(name: string): void {
     this.#calls += 1;
-    if (this.#calls <= this.#max) this.#told.push({ kind: 'call', at: this.#calls - 1, name });
+    if (this.#calls <= this.#max) this.#deltas.push({ kind: 'call', at: this.#calls - 1, name });
   }
 
-  #tellArguments(text: string): void {
-    if (this.#calls <= this.#max && text !== '') this.#told.push({ kind: 'arguments', at: this.#calls - 1, text });
+  #emitArguments(text: string): void {
+    if (this.#calls <= this.#max && text !== '') this.#deltas.push({ kind: 'arguments', at: this.#calls - 1, text });
   }
 
-  #tell(text: string): void {
-    if (text !== '') this.#told.push({ kind: 'text', text });
+  #emitText(text: string): void {
+    if (text !== '') this.#deltas.push({ kind: 'text', text });
   }
 
-  #turn(state: State): true {
+  #enter(state: State): true {
     this.#state = state;
     return true;
   }
@@ -219,13 +224,13 @@ export class ToolCallReader {
   }
 
   #take(): readonly ToolDelta[] {
-    const told = this.#told;
-    this.#told = [];
-    return told;
+    const deltas = this.#deltas;
+    this.#deltas = [];
+    return deltas;
   }
 }
 
-/** Length of the longest end of a text that is a beginning of the mark. */
+/** Length of the longest suffix of `text` that is a prefix of `mark`. */
 function endsWithPart(text: string, mark: string): number {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length -= 1)
     if (text.endsWith(mark.slice(0, length))) return length;

@@ -1,14 +1,14 @@
-// GBNF, the grammars of llama.cpp: JSON's own rules, texts that stand as they are, and a grammar from its rules.
+// GBNF, the grammar format of llama.cpp: rules for JSON, literals, and the assembly of a grammar from rules.
 
 const DIGITS = '[0-9]';
 const DAY_30 = '("0" [1-9] | [12] [0-9] | "30")';
-/** Every day that each year has: no 29 February. */
+/** Days that exist in every year: without 29 February. */
 const MONTH_AND_DAY = `(("0" [13578] | "1" [02]) "-" (${DAY_30} | "31") | ("0" [469] | "11") "-" ${DAY_30} | "02-" ("0" [1-9] | "1" [0-9] | "2" [0-8]))`;
 const TIME = '([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9] "Z"';
 const PRIMITIVES = {
   ws: '" "?',
   hex: '[0-9a-fA-F]',
-  // No half of a surrogate pair: the text must be Unicode.
+  // No unpaired surrogates: the text must be valid Unicode.
   char: '[^"\\\\\\x7F\\x00-\\x1F] | "\\\\" ["\\\\/bfnrt] | "\\\\u" ([0-9a-cefA-CEF] hex hex hex | [dD] [0-7] hex hex)',
   string: '"\\"" char* "\\""',
   integer: '"-"? ("0" | [1-9] [0-9]{0,14})',
@@ -35,12 +35,12 @@ export function grammarText(root: string, rules: ReadonlyMap<string, string>): s
   return `${lines.join('\n')}\n`;
 }
 
-/** One of several; each is written once: equal ones would each be followed, again and again. */
+/** Alternatives without duplicates: the parser would explore each duplicate separately. */
 export function alternatives(list: readonly string[]): string {
   return `(${[...new Set(list)].join(' | ')})`;
 }
 
-/** One of several texts, as a tree of their beginnings: as many ways are open at a time as there are next characters. */
+/** Alternatives of fixed texts, as a prefix tree: the parser keeps at most one branch per possible next character. */
 export function oneOfTexts(texts: readonly string[]): string {
   const write = (group: readonly (readonly string[])[], from: number): string => {
     const [first = []] = group;
@@ -51,14 +51,14 @@ export function oneOfTexts(texts: readonly string[]): string {
     const inner = `(${Array.from(branches.values(), (each) => write(each, to)).join(' | ')})`;
     return to === from ? inner : `${literal(first.slice(from, to).join(''))} ${inner}`;
   };
-  // By characters, not by halves of them.
+  // By code points, so that surrogate pairs are not split.
   return `(${write(
     [...new Set(texts)].map((text) => [...text]),
     0,
   )})`;
 }
 
-/** Text that stands in the answer as it is. */
+/** A literal. */
 export function literal(text: string): string {
   const escaped = text.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
   return `"${escaped}"`;

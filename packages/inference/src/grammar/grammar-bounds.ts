@@ -1,28 +1,31 @@
-// A grammar (GBNF) of a stranger, looked at before native code reads it: llama.cpp recurses as deep as its groups nest, and writes
-// out every repetition. What is no GBNF at all is left to it.
+// Checks an untrusted grammar (GBNF) before native code parses it: llama.cpp recurses as deep as groups nest, and
+// expands every repetition. Text that is not GBNF is left to llama.cpp.
 // github.com/ggml-org/llama.cpp/blob/master/grammars/README.md
 
-/** A schema of a thousand long values is a fifth of it. */
+/** Five times the size of the grammar of a schema with a thousand long values. */
 const MAX_GRAMMAR_BYTES = 512 * 1024;
-/** Schemas nest at most as deep as they have values (1,000); llama.cpp's stack ends beyond 10,000. */
+/** Schemas nest at most as deep as they have values (1,000); llama.cpp's stack overflows above 10,000. */
 const MAX_DEPTH = 2_000;
 const MAX_RULES = 10_000;
-/** Characters, classes and names, with each repetition written out. */
+/** Maximum number of characters, classes and names after expanding repetitions. */
 const MAX_ELEMENTS = 400_000;
 
-/** Of one repetition; schemas have at most 1,000. */
+/** Maximum count of one repetition; schemas have at most 1,000. */
 const MAX_TIMES = 2_000;
 
-/** Comments, texts, classes, names, and signs; all else is passed over. What is not closed ends with the grammar: nothing is read twice. */
+/**
+ * Comments, literals, classes, names and operators; everything else is skipped. Unterminated tokens extend to the end:
+ * nothing is read twice.
+ */
 const PARTS = /#[^\n]*|"(?:[^"\\]|\\[\s\S])*"?|\[(?:[^\]\\]|\\[\s\S])*\]?|::=|\{[^}]*\}?|[\w-]+|[()|*+?.]/g;
 
-/** Why it is not opened, in words for the one who sent it; undefined: it may be. */
+/** The reason for rejecting a grammar, as a message for the client; undefined if it is accepted. */
 export function grammarProblem(gbnf: string): string | undefined {
-  // UTF-8 has at least one byte for each unit.
+  // UTF-8 has at least one byte for each UTF-16 unit.
   if (gbnf.length > MAX_GRAMMAR_BYTES) return `it has more than ${MAX_GRAMMAR_BYTES} bytes`;
-  /** Elements of each group that is open, the rules themselves outermost. */
+  /** The sizes of all open groups; the rules themselves are the outermost. */
   const sizes = [0];
-  /** Of what a repetition would repeat. */
+  /** The size of the element that a repetition would repeat. */
   let last = 0;
   let rules = 0;
   const add = (size: number) => {
@@ -50,7 +53,7 @@ export function grammarProblem(gbnf: string): string | undefined {
   return undefined;
 }
 
-/** Of `{3}`, `{3,}` or `{3,5}`. */
+/** The maximum count of `{3}`, `{3,}` or `{3,5}`. */
 function timesOf(repetition: string): number {
   return Math.max(1, ...(repetition.match(/\d+/g) ?? []).map(Number));
 }

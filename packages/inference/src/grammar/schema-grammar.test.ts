@@ -19,7 +19,7 @@ function refused(...rows: readonly Row[]): void {
 }
 
 describe('the grammar of a schema', () => {
-  it('refuses what it could not hold to, and what is not a schema', () => {
+  it('rejects schemas that are unsupported or invalid', () => {
     const ab = [{ properties: { a: {} }, additionalProperties: false }, { properties: { b: {} } }];
     const loop = { anyOf: [{ $ref: '#/$defs/a' }, {}] };
     refused(
@@ -29,41 +29,43 @@ describe('the grammar of a schema', () => {
       [{ type: 'integer', minimum: 5 }, 'unsupported_value', /open/],
       [{ type: 'integer', minimum: 5, maximum: 4 }, 'invalid_value', /empty range/],
       [{ type: 'strin' }, 'invalid_value', /unknown type "strin"/],
-      [{ $ref: '#/$defs/none' }, 'invalid_value', /not there/],
-      [{ $ref: 'https://example.com/x' }, 'invalid_value', /not there/],
+      [{ $ref: '#/$defs/none' }, 'invalid_value', /does not exist/],
+      [{ $ref: 'https://example.com/x' }, 'invalid_value', /does not exist/],
       [{ enum: [] }, 'invalid_value', /empty enum/],
       [{ type: 'array', items: 7 }, 'invalid_value', /not a schema/],
-      [{ type: 'string', maxLength: 1e9 }, 'unsupported_value', /beyond/],
-      // Bounds that contradict each other, and words that no one schema can join.
+      [{ type: 'string', maxLength: 1e9 }, 'unsupported_value', /above/],
+      // Contradictory bounds, and keymessage that one schema cannot express.
       [{ type: 'string', minLength: 5, maxLength: 3 }, 'invalid_value', /empty range/],
       [{ type: 'array', minItems: 4, maxItems: 2 }, 'invalid_value', /empty range/],
       [{ type: 'array', minItems: 1, maxItems: 0 }, 'invalid_value', /empty range/],
       [{ type: 'number', exclusiveMinimum: 0 }, 'unsupported_value', /bounds a number/],
       [{ minimum: 3 }, 'unsupported_value', /bounds a number/],
-      [{ enum: ['a'], minLength: 2 }, 'unsupported_value', /`minLength` beside its values/],
+      [{ enum: ['a'], minLength: 2 }, 'unsupported_value', /both `minLength` and a list of values/],
       [{ enum: ['a'], type: 'integer' }, 'invalid_value', /none of its own values/],
       [{ enum: [1, 2], const: 3 }, 'unsupported_value', /both/],
       [{ allOf: [{ type: 'string' }, { type: 'object' }] }, 'unsupported_value', /no type/],
-      [{ allOf: [{ const: 1 }, { const: 2 }] }, 'unsupported_value', /two of `const`/],
-      [{ allOf: ab }, 'unsupported_value', /"b" of another part/],
+      [{ allOf: [{ const: 1 }, { const: 2 }] }, 'unsupported_value', /two different values of `const`/],
+      [{ allOf: ab }, 'unsupported_value', /"b" of another schema/],
       [{ ...ab[0], required: ['b'] }, 'invalid_value', /requires "b", which it does not allow/],
-      ...[{ anyOf: [] }, { oneOf: {} }, { type: [] }].map((none): Row => [none, 'invalid_value', /none/]),
+      ...[{ anyOf: [] }, { oneOf: {} }, { type: [] }].map(
+        (none): Row => [none, 'invalid_value', /list of alternatives/],
+      ),
       [{ anyOf: [{}], oneOf: [{}] }, 'unsupported_value', /both/],
-      [{ enum: 'a' }, 'invalid_value', /`enum` of the wrong kind/],
-      [{ allOf: [{ required: 5 }, { required: ['a'] }] }, 'invalid_value', /`required` of the wrong kind/],
+      [{ enum: 'a' }, 'invalid_value', /`enum` of the wrong type/],
+      [{ allOf: [{ required: 5 }, { required: ['a'] }] }, 'invalid_value', /`required` of the wrong type/],
       [{ allOf: [{ properties: null }, { properties: { a: true } }] }, 'invalid_value', /`properties`/],
       [{ type: 'string', format: 'date', maxLength: 5 }, 'unsupported_value', /format and a length/],
-      [{ allOf: {} }, 'invalid_value', /no list/],
-      // References that lead nowhere, and to themselves.
-      [{ $ref: '#/%zz' }, 'invalid_value', /not there/],
+      [{ allOf: {} }, 'invalid_value', /not a list/],
+      // References without a target, and references to themselves.
+      [{ $ref: '#/%zz' }, 'invalid_value', /does not exist/],
       [{ $ref: '#' }, 'invalid_value', /itself/],
       [{ $defs: { a: loop }, $ref: '#/$defs/a' }, 'invalid_value', /itself/],
       [{ allOf: [{ $ref: '#' }] }, 'unsupported_value', /deeper/],
     );
-    // Through something written it may.
+    // Recursion is allowed if each level generates text.
     grammarOf({ type: 'object', properties: { next: { $ref: '#' } } });
   });
-  it('makes nothing but what the schema allows', () => {
+  it('generates only what the schema allows', () => {
     const a = { type: 'object', properties: { x: { type: 'string', maxLength: 3 } }, required: ['x'] };
     const record = object({ a: { type: 'integer' }, b: { enum: ['x', 1, null] } }, 'a');
     const fiveToNine = { type: 'integer', minimum: 5, maximum: 9 };
@@ -111,19 +113,19 @@ describe('the grammar of a schema', () => {
     const either = sampleGrammar(schemaOrCallGrammar({ type: 'object' }, 'f', tools), 40);
     assert.ok(either.some((text) => /"name": ?"f"/.test(text)) && either.some((text) => !/"name": ?"f"/.test(text)));
   });
-  it('grows with the schema, and no faster', () => {
+  it('grows linearly with the schema', () => {
     const optional = (count: number) => grammarOf(object(properties(count, {})));
     assert.ok(optional(400).length < 5 * optional(100).length);
     refused([{ enum: Array.from({ length: 2_000 }, (_, i) => i) }, 'unsupported_value', /1000 values/]);
     const twice = { type: 'array', items: { $ref: '#' } };
     assert.doesNotMatch(grammarOf({ anyOf: [twice, twice] }).split('\n')[0] ?? '', /\|/);
   });
-  it('does not take longer and longer over schemas that refer to others twice', () => {
+  it('does not grow exponentially for schemas that refer to each other twice', () => {
     const twice = (i: number) => ({ allOf: Array(2).fill({ $ref: `#/$defs/d${i + 1}` }) });
     const $defs = Object.fromEntries(Array.from({ length: 24 }, (_, i) => [`d${i}`, twice(i)]));
     refused([{ $ref: '#/$defs/d0', $defs: { ...$defs, d24: {} } }, 'unsupported_value', /too large/]);
   });
-  it('is bounded, whatever the schema', () => {
+  it('is bounded for every schema', () => {
     let deep: Record<string, unknown> = {};
     for (let i = 0; i < 100; i += 1) deep = { type: 'array', items: deep };
     const large = object(properties(5_000, { type: 'string' }));
@@ -137,14 +139,14 @@ describe('the bounds of a grammar', () => {
     'parentheses that are never closed': [`root ::= ${'('.repeat(30_000)}`, /nests deeper/],
     'repetitions of repetitions': ['root ::= (("a" "b"){1,2000}){1,2000}', /more than 400000 parts/],
     'one repetition of a thousand million': ['root ::= "a"{1000000000}', /more than 2000 times/],
-    'a least number alone': ['root ::= [a-z]{1000000,}', /more than 2000 times/],
+    'a minimum without a maximum': ['root ::= [a-z]{1000000,}', /more than 2000 times/],
     'groups in groups, each a hundred times': ['root ::= (((("a"){100}){100}){100}){100}', /more than 400000 parts/],
-    'a text of megabytes': [`root ::= "${'a'.repeat(600_000)}"`, /bytes/],
-    'rules without end': [Array.from({ length: 20_000 }, (_, i) => `r${i} ::= "a"`).join('\n'), /rules/],
+    'a literal of more than half a megabyte': [`root ::= "${'a'.repeat(600_000)}"`, /bytes/],
+    '20,000 rules': [Array.from({ length: 20_000 }, (_, i) => `r${i} ::= "a"`).join('\n'), /rules/],
   };
-  for (const [name, [gbnf, words]] of Object.entries(hostile))
-    it(`refuse ${name}`, () => assert.match(grammarProblem(gbnf) ?? '', words));
-  it('let what a schema asks for pass, the largest too', () => {
+  for (const [name, [gbnf, message]] of Object.entries(hostile))
+    it(`refuse ${name}`, () => assert.match(grammarProblem(gbnf) ?? '', message));
+  it('allow the grammars of schemas, including the largest', () => {
     const values = Array.from({ length: 1_000 }, (_, i) => 'a'.repeat(i));
     const largest = {
       type: 'object',
@@ -157,7 +159,7 @@ describe('the bounds of a grammar', () => {
     };
     assert.equal(grammarProblem(schemaGrammar(largest, 'p')), undefined);
   });
-  it('do not take signs in texts, classes and comments for the grammar, and read what never ends in one pass', () => {
+  it('ignore operators in literals, classes and comments, and read unterminated tokens in one pass', () => {
     const open = '('.repeat(5_000);
     const quoted = `root ::= "${open}" [({}"] # ${open}\n  "\\"{1,900000}" [^\\]{9999999}]*\n`;
     const endless = ['\\"', '"\\"', '[\\]', '{', '\\'].map((part) => `root ::= "${part.repeat(100_000)}`);

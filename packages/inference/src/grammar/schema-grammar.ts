@@ -1,29 +1,33 @@
-// A JSON Schema as a grammar (GBNF), so that an answer can be nothing else. What a grammar cannot hold to is refused by name.
+// Converts a JSON Schema to a grammar (GBNF), so that the engine can only generate valid answers. Keywords that a
+// grammar cannot enforce are rejected by name.
 import { alternatives, FORMATS, grammarText, literal, oneOfTexts, type Primitive } from './gbnf.ts';
-import { impliedType, NUMBER_WORDS, narrowingWords, type Schema, typesOf, without } from './schema-keywords.ts';
-import { type Place, ROOT, SchemaReader } from './schema-reader.ts';
+import { impliedType, NUMBER_KEYWORDS, narrowingKeywords, type Schema, typesOf, without } from './schema-keywords.ts';
+import { ROOT, type SchemaLocation, SchemaReader } from './schema-reader.ts';
 
 const MAX_RULES = 2_000;
-/** A range of whole numbers is written out up to so many. */
+/** Maximum size of an integer range; each number becomes an alternative. */
 const MAX_RANGE = 1_000;
 const MAX_VALUES = 1_000;
 const MAX_REPEATS = 1_000;
-/** Of one schema in all: each is written out by the engine. */
-const MAX_REPEATS_IN_ALL = 20_000;
+/** Maximum sum of all repetitions in a schema: the engine expands each. */
+const MAX_TOTAL_REPEATS = 20_000;
 
-/** GBNF of a schema. Throws CompletionError `unsupported_value` or `invalid_value` naming `param` and the place in the schema. */
+/**
+ * The GBNF of a schema. Throws CompletionError `unsupported_value` or `invalid_value` that names `param` and the
+ * location in the schema.
+ */
 export function schemaGrammar(schema: Schema, param: string): string {
   const writer = new SchemaWriter(schema, param);
   return grammarText(writer.rule(schema, ROOT), writer.rules);
 }
 
-/** GBNF of one call of one of several functions: `{"name": …, "arguments": …}`. */
+/** The GBNF of one call of one of several functions: `{"name": …, "arguments": …}`. */
 export function callGrammar(tools: readonly Callable[], param: string): string {
   const rules = new Map<string, string>();
   return grammarText(callsOf(tools, param, rules), rules);
 }
 
-/** GBNF of what a schema allows, or a call. */
+/** The GBNF of either an answer that the schema allows or a call. */
 export function schemaOrCallGrammar(schema: Schema, param: string, tools: readonly Callable[]): string {
   const writer = new SchemaWriter(schema, param);
   const answer = writer.rule(schema, ROOT);
@@ -58,27 +62,27 @@ class SchemaWriter {
     this.#prefix = prefix;
   }
 
-  /** An expression for the schema at a place. */
-  rule(schema: unknown, at: Place): string {
+  /** A GBNF expression for the schema at a location. */
+  rule(schema: unknown, at: SchemaLocation): string {
     if (schema === true) return 'value';
     const given = this.#reader.checked(schema, at);
-    if (typeof given.$ref === 'string' && narrowingWords(given, ['$ref']).length === 0)
+    if (typeof given.$ref === 'string' && narrowingKeywords(given, ['$ref']).length === 0)
       return this.#reference(given.$ref, at);
     if (given.$ref !== undefined || given.allOf !== undefined) return this.#simple(this.#reader.merged(given, at), at);
     return this.#simple(given, at);
   }
 
-  /** Of a schema without `$ref` and `allOf`. */
-  #simple(given: Schema, at: Place): string {
+  /** A schema without `$ref` and `allOf`. */
+  #simple(given: Schema, at: SchemaLocation): string {
     const same = { ...at, depth: at.depth + 1 };
     if (given.anyOf !== undefined && given.oneOf !== undefined)
       throw this.#reader.refusal('unsupported_value', at.path, 'has both `anyOf` and `oneOf`');
-    for (const word of ['anyOf', 'oneOf'] as const) {
-      if (given[word] === undefined) continue;
-      const rest = without(given, word);
-      const isNarrowed = narrowingWords(rest).length > 0;
-      return this.#alternatives(given[word], at, (each, i) =>
-        this.rule(isNarrowed ? { allOf: [rest, each] } : each, { ...same, path: `${at.path}/${word}/${i}` }),
+    for (const keyword of ['anyOf', 'oneOf'] as const) {
+      if (given[keyword] === undefined) continue;
+      const rest = without(given, keyword);
+      const isNarrowed = narrowingKeywords(rest).length > 0;
+      return this.#alternatives(given[keyword], at, (each, i) =>
+        this.rule(isNarrowed ? { allOf: [rest, each] } : each, { ...same, path: `${at.path}/${keyword}/${i}` }),
       );
     }
     if (given.const !== undefined) return this.#values([given.const], given, at);
@@ -90,7 +94,7 @@ class SchemaWriter {
     return this.#typed(given, at);
   }
 
-  #typed(given: Schema, at: Place): string {
+  #typed(given: Schema, at: SchemaLocation): string {
     const { path } = at;
     const inside = (inner: unknown, step: string) =>
       this.rule(inner, { path: `${path}/${step}`, depth: at.depth + 1, open: new Set() });
@@ -104,10 +108,10 @@ class SchemaWriter {
       case 'string':
         return this.#string(given, path);
       case 'integer':
-        return this.#whole(given, path);
+        return this.#integer(given, path);
       case 'number':
-        if (NUMBER_WORDS.some((word) => given[word] !== undefined))
-          throw this.#reader.refusal('unsupported_value', path, 'bounds a number, which cannot be held to');
+        if (NUMBER_KEYWORDS.some((keyword) => given[keyword] !== undefined))
+          throw this.#reader.refusal('unsupported_value', path, 'bounds a number, which a grammar cannot enforce');
         return 'number';
       case 'boolean':
       case 'null':
@@ -121,32 +125,32 @@ class SchemaWriter {
     }
   }
 
-  #reference(ref: string, at: Place): string {
-    if (at.open.has(ref)) throw this.#reader.refusal('invalid_value', at.path, 'refers to itself and to nothing else');
+  #reference(ref: string, at: SchemaLocation): string {
+    if (at.open.has(ref)) throw this.#reader.refusal('invalid_value', at.path, 'refers only to itself');
     const known = this.#refs.get(ref);
     if (known) return known;
     const target = this.#reader.target(ref, at);
     const name = `${this.#prefix}ref${this.#refs.size}`;
-    // Before it is written: it may refer to itself.
+    // Registered before it is written, because it may refer to itself.
     this.#refs.set(ref, name);
     this.#name(name, this.rule(target, { path: ref, depth: at.depth + 1, open: new Set([...at.open, ref]) }));
     return name;
   }
 
-  #alternatives(list: unknown, { path }: Place, write: (each: unknown, i: number) => string): string {
+  #alternatives(list: unknown, { path }: SchemaLocation, write: (each: unknown, i: number) => string): string {
     if (!Array.isArray(list) || list.length === 0)
-      throw this.#reader.refusal('invalid_value', path, 'has alternatives that are none');
-    // Equal ones would each be followed, and with recursion twice as many at each step.
+      throw this.#reader.refusal('invalid_value', path, 'has an empty or invalid list of alternatives');
+    // Duplicates would each be explored by the parser, and recursion would double them at each level.
     const distinct = [
       ...new Map(list.map((each, i) => [JSON.stringify(each), i] as const).reverse()).values(),
     ].reverse();
     return alternatives(distinct.map((i) => write(list[i], i)));
   }
 
-  /** Those of the values that the schema's type allows. */
-  #values(values: readonly unknown[], schema: Schema, { path }: Place): string {
-    const [other] = narrowingWords(schema, ['const', 'enum', 'type', 'format']);
-    if (other) throw this.#reader.refusal('unsupported_value', path, `has \`${other}\` beside its values`);
+  /** The listed values that the schema's type allows. */
+  #values(values: readonly unknown[], schema: Schema, { path }: SchemaLocation): string {
+    const [other] = narrowingKeywords(schema, ['const', 'enum', 'type', 'format']);
+    if (other) throw this.#reader.refusal('unsupported_value', path, `has both \`${other}\` and a list of values`);
     if (schema.const !== undefined && schema.enum !== undefined)
       throw this.#reader.refusal('unsupported_value', path, 'has both `const` and `enum`');
     if (values.length === 0) throw this.#reader.refusal('invalid_value', path, 'has an empty enum');
@@ -160,7 +164,7 @@ class SchemaWriter {
     return oneOfTexts(allowed.map((value) => JSON.stringify(value)));
   }
 
-  /** Properties in the order of the schema; those that are not required may be left out. */
+  /** Properties in the order of the schema; properties that are not required are optional. */
   #object(schema: Schema, path: string, inside: (inner: unknown, step: string) => string): string {
     const extra = schema.additionalProperties;
     const required = new Set(Array.isArray(schema.required) ? (schema.required as unknown[]).map(String) : []);
@@ -183,7 +187,8 @@ class SchemaWriter {
       text: this.#named(`${literal(JSON.stringify(name))} ":" ws (${inside(each, `properties/${name}`)})`),
       isRequired: required.has(name),
     }));
-    // What may follow each pair, as a chain: written out, it would grow with the square of the properties.
+    // The possible successors of each pair, as a chain of rules; written out, they would grow quadratically with the
+    // properties.
     const tails: string[] = [];
     for (let i = pairs.length - 1; i >= 0; i -= 1) {
       const next = pairs[i + 1];
@@ -218,7 +223,7 @@ class SchemaWriter {
     return `"\\"" char{${min},${max ?? ''}} "\\""`;
   }
 
-  #whole({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema, path: string): string {
+  #integer({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema, path: string): string {
     const from = tightest(Math.max, [
       typeof minimum === 'number' ? Math.ceil(minimum) : undefined,
       typeof exclusiveMinimum === 'number' ? Math.floor(exclusiveMinimum) + 1 : undefined,
@@ -243,17 +248,17 @@ class SchemaWriter {
   #count(value: unknown, path: string): number | undefined {
     if (value === undefined) return undefined;
     if (!Number.isInteger(value) || (value as number) < 0)
-      throw this.#reader.refusal('invalid_value', path, 'has a length that is no whole number');
+      throw this.#reader.refusal('invalid_value', path, 'has a length that is not a non-negative integer');
     if ((value as number) > MAX_REPEATS)
-      throw this.#reader.refusal('unsupported_value', path, `has a length beyond ${MAX_REPEATS}`);
+      throw this.#reader.refusal('unsupported_value', path, `has a length above ${MAX_REPEATS}`);
     return value as number;
   }
 
   #repeat(min: number, max: number | undefined, path: string): void {
     if (max !== undefined && max < min) throw this.#reader.refusal('invalid_value', path, 'has an empty range');
     this.#repeats += max ?? min;
-    if (this.#repeats > MAX_REPEATS_IN_ALL)
-      throw this.#reader.refusal('unsupported_value', path, `makes the lengths of all more than ${MAX_REPEATS_IN_ALL}`);
+    if (this.#repeats > MAX_TOTAL_REPEATS)
+      throw this.#reader.refusal('unsupported_value', path, `brings the sum of all lengths above ${MAX_TOTAL_REPEATS}`);
   }
 
   #named(text: string): string {

@@ -1,8 +1,8 @@
-// The words of a JSON Schema: which narrow a value, what they say of its type, and where a reference points.
+// The keywords of JSON Schema: which of them constrain a value, the types they imply, and JSON Pointers.
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Words that narrow what a value may be; the others describe it. */
+/** Keywords that constrain a value; all other keywords describe it. */
 const NARROWING = [
   ...['$ref', 'allOf', 'anyOf', 'oneOf', 'const', 'enum', 'type', 'format'],
   ...['properties', 'required', 'additionalProperties', 'items', 'minItems', 'maxItems', 'minLength', 'maxLength'],
@@ -10,36 +10,39 @@ const NARROWING = [
 ] as const;
 export type Narrowing = (typeof NARROWING)[number];
 
-/** The words of a schema that narrow it, besides those named. */
-export function narrowingWords(schema: Schema, except: readonly Narrowing[] = []): readonly Narrowing[] {
-  return NARROWING.filter((word) => schema[word] !== undefined && !except.includes(word));
+/** The constraining keywords of a schema, except those named. */
+export function narrowingKeywords(schema: Schema, except: readonly Narrowing[] = []): readonly Narrowing[] {
+  return NARROWING.filter((keyword) => schema[keyword] !== undefined && !except.includes(keyword));
 }
 
-/** A schema without some of its words. */
-export function without(schema: Schema, ...words: readonly Narrowing[]): Schema {
-  return Object.fromEntries(Object.entries(schema).filter(([name]) => !words.includes(name as Narrowing)));
+/** A copy of a schema without some of its keywords. */
+export function without(schema: Schema, ...keywords: readonly Narrowing[]): Schema {
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => !keywords.includes(name as Narrowing)));
 }
 
-export const NUMBER_WORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
+export const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
 
-/** What narrows values of one type alone makes a schema that type: fewer values, all of them right. */
+/**
+ * The type of a schema without `type`, if it has keywords of one type only. This allows fewer values than the schema,
+ * all of them valid.
+ */
 export function impliedType(schema: Schema): string | undefined {
-  const has = (...words: string[]) => words.some((word) => schema[word] !== undefined);
+  const has = (...keywords: string[]) => keywords.some((keyword) => schema[keyword] !== undefined);
   if (has('properties', 'required', 'additionalProperties')) return 'object';
   if (has('items', 'minItems', 'maxItems')) return 'array';
   if (has('minLength', 'maxLength')) return 'string';
-  return has(...NUMBER_WORDS) ? 'number' : undefined;
+  return has(...NUMBER_KEYWORDS) ? 'number' : undefined;
 }
 
-/** Names of the types that a value has; a whole number has two. */
+/** The JSON Schema types of a value; an integer has two. */
 export function typesOf(value: unknown): readonly string[] {
   if (value === null) return ['null'];
   if (Array.isArray(value)) return ['array'];
   return typeof value === 'number' && Number.isInteger(value) ? ['integer', 'number'] : [typeof value];
 }
 
-/** Undefined for what is not there, or cannot be read as a pointer. */
-export function pointed(root: Schema, pointer: string): unknown {
+/** Resolves a JSON Pointer (RFC 6901); undefined if it is malformed or has no target. */
+export function resolvePointer(root: Schema, pointer: string): unknown {
   let value: unknown = root;
   for (const step of pointer.split('/')) {
     let name: string;
@@ -71,11 +74,11 @@ const KINDS: Readonly<Record<string, (value: unknown) => boolean>> = {
       'maximum',
       'exclusiveMinimum',
       'exclusiveMaximum',
-    ].map((word) => [word, (value: unknown) => typeof value === 'number'] as const),
+    ].map((keyword) => [keyword, (value: unknown) => typeof value === 'number'] as const),
   ),
 };
 
-/** The first word whose value is not of its kind. */
-export function malformedWord(schema: Schema): string | undefined {
-  return Object.entries(KINDS).find(([word, fits]) => schema[word] !== undefined && !fits(schema[word]))?.[0];
+/** The first keyword whose value has the wrong type. */
+export function malformedKeyword(schema: Schema): string | undefined {
+  return Object.entries(KINDS).find(([keyword, fits]) => schema[keyword] !== undefined && !fits(schema[keyword]))?.[0];
 }

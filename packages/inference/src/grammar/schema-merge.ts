@@ -1,31 +1,30 @@
-// Schemas that must all hold, as one. What cannot be said by one is a conflict, never dropped.
-
+// Merges the schemas of an `allOf` into one. What one schema cannot express is reported as a conflict, never dropped.
 import type { Narrowing, Schema } from './schema-keywords.ts';
 
-/** Two schemas hold together in no way that can be written as one. */
+/** Two schemas cannot be expressed as one. */
 export class SchemaConflict extends Error {
   override readonly name = 'SchemaConflict';
 }
 
-/** Schemas without `$ref` and `allOf`, merged. Throws SchemaConflict. */
+/** Merges schemas without `$ref` and `allOf`. Throws SchemaConflict. */
 export function mergeSchemas(parts: readonly Schema[]): Schema {
   return parts.reduce(mergeTwo, {});
 }
 
 function mergeTwo(a: Schema, b: Schema): Schema {
   const merged: Record<string, unknown> = { ...a };
-  for (const [word, value] of Object.entries(b)) {
+  for (const [keyword, value] of Object.entries(b)) {
     if (value === undefined) continue;
-    const other = a[word];
-    merged[word] = other === undefined || same(other, value) ? value : together(word, other, value);
+    const other = a[keyword];
+    merged[keyword] = other === undefined || same(other, value) ? value : mergeValues(keyword, other, value);
   }
   assertOpen(a, b);
   assertOpen(b, a);
   return merged;
 }
 
-function together(word: string, a: unknown, b: unknown): unknown {
-  switch (word as Narrowing) {
+function mergeValues(keyword: string, a: unknown, b: unknown): unknown {
+  switch (keyword as Narrowing) {
     case 'properties':
       return mergedProperties(a as Schema, b as Schema);
     case 'required':
@@ -34,7 +33,7 @@ function together(word: string, a: unknown, b: unknown): unknown {
       return both(a, b);
     case 'type': {
       const types = listOf(a).filter((type) => listOf(b).includes(type));
-      // A whole number is a number.
+      // An integer is also a number.
       if (listOf(a).includes('number') && listOf(b).includes('integer')) types.push('integer');
       if (listOf(b).includes('number') && listOf(a).includes('integer')) types.push('integer');
       if (types.length === 0) throw new SchemaConflict('allows no type at all');
@@ -60,9 +59,9 @@ function together(word: string, a: unknown, b: unknown): unknown {
     case 'anyOf':
     case 'oneOf':
     case 'additionalProperties':
-      throw new SchemaConflict(`has two of \`${word}\`, which cannot be held to at once`);
+      throw new SchemaConflict(`has two different values of \`${keyword}\`, which cannot be merged`);
     default:
-      // Titles, descriptions, definitions: no matter which.
+      // Titles, descriptions and definitions do not affect validity.
       return b;
   }
 }
@@ -82,7 +81,7 @@ const own = (schema: Schema, name: string): unknown => (Object.hasOwn(schema, na
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? [...value] : [value]);
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** What closes one schema to other properties closes it to those of the other one too. */
+/** `additionalProperties` of one schema also applies to the properties of the other. */
 function assertOpen(closed: Schema, other: Schema): void {
   const extra = closed.additionalProperties;
   if (extra === undefined || extra === true) return;
@@ -90,6 +89,6 @@ function assertOpen(closed: Schema, other: Schema): void {
   const outside = Object.keys((other.properties ?? {}) as Schema).find((name) => !Object.hasOwn(known, name));
   if (outside !== undefined)
     throw new SchemaConflict(
-      `joins \`additionalProperties\` with the property ${JSON.stringify(outside)} of another part`,
+      `combines \`additionalProperties\` with the property ${JSON.stringify(outside)} of another schema`,
     );
 }

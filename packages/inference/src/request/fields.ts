@@ -1,11 +1,11 @@
-// What a request may hold: each field with its bounds. `null` stands for the default wherever a field may be left out.
+// The fields of a request and their bounds. `null` in an optional field selects the default.
 import { z } from 'zod';
 
-/** Longest text of a request, in characters: far beyond any context, and short enough to refuse at once. */
+/** Maximum length of a text in characters: longer than any context window, and short enough to reject immediately. */
 const MAX_TEXT = 4_000_000;
 const MAX_MESSAGES = 4_096;
 export const MAX_CHOICES = 8;
-/** Of one request for plain completions: its prompts times its choices. */
+/** Maximum number of prompts times choices in one request to `/v1/completions`. */
 export const MAX_COMPLETIONS = 128;
 export const MAX_TOP_LOGPROBS = 20;
 
@@ -16,7 +16,7 @@ const text = z.string().max(MAX_TEXT, 'is too long');
 
 const textPart = z.object({ type: z.literal('text'), text });
 const refusalPart = z.object({ type: z.literal('refusal'), refusal: text });
-/** Read so that it can be refused by name. */
+/** Accepts any other part type, so that the error can name the type. */
 const otherPart = z.object({ type: z.string().max(64) });
 const parts = z.array(z.union([textPart, refusalPart, otherPart])).max(1_024, 'has too many parts');
 const content = z.union([text, parts], 'must be a string or a list of parts');
@@ -84,31 +84,31 @@ export const responseFormat = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** A number within bounds; what is not a number is told so. */
+/** A number within bounds, with a separate message for each bound. */
 const number = (min: number, max: number) =>
   z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`);
-const whole = (min: number, max: number) =>
+const integer = (min: number, max: number) =>
   z.int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`);
 
 const tokens = z.array(z.int().min(0)).min(1).max(1_000_000);
 
 const stops = z.union([z.string().max(256), z.array(z.string().max(256)).max(4, 'holds more than 4 strings')]);
 
-/** What chat and plain completions share. */
+/** The fields shared by chat completions and plain completions. */
 export const generation = {
   model: z.string('must name a model').min(1, 'must name a model').max(256),
   stream: optional(z.boolean()),
   stream_options: optional(z.object({ include_usage: optional(z.boolean()) })),
-  max_tokens: optional(whole(1, 10_000_000)),
+  max_tokens: optional(integer(1, 10_000_000)),
   temperature: optional(number(0, 2)),
   top_p: optional(number(0, 1)),
-  n: optional(whole(1, MAX_CHOICES)),
+  n: optional(integer(1, MAX_CHOICES)),
   stop: optional(stops),
-  // Beyond 2^53 it is what the JSON parser makes of it: still the same seed each time.
+  // Above 2^53 the JSON parser rounds the value; the result is still the same seed every time.
   seed: optional(
     z
       .number()
-      .refine(Number.isInteger, 'must be a whole number')
+      .refine(Number.isInteger, 'must be an integer')
       .min(-(2 ** 63))
       .max(2 ** 64),
   ),
@@ -116,8 +116,8 @@ export const generation = {
   frequency_penalty: optional(number(-2, 2)),
   logit_bias: optional(z.record(z.string().regex(/^\d{1,9}$/, 'must be the number of a token'), number(-100, 100))),
   user: optional(z.string().max(512)),
-  // Not of the original contract; llama.cpp's and vLLM's servers know them by these names.
-  top_k: optional(whole(0, 1_000_000)),
+  // Extensions of the OpenAI contract, with the names that llama.cpp's and vLLM's servers use.
+  top_k: optional(integer(0, 1_000_000)),
   min_p: optional(number(0, 1)),
   prompt_cache_key: optional(z.string().max(512)),
 };
@@ -125,9 +125,9 @@ export const generation = {
 export const chatFields = z.object({
   ...generation,
   messages,
-  max_completion_tokens: optional(whole(1, 10_000_000)),
+  max_completion_tokens: optional(integer(1, 10_000_000)),
   logprobs: optional(z.boolean()),
-  top_logprobs: optional(whole(0, MAX_TOP_LOGPROBS)),
+  top_logprobs: optional(integer(0, MAX_TOP_LOGPROBS)),
   response_format: optional(responseFormat),
   tools: optional(tools),
   tool_choice: optional(toolChoice),
@@ -147,8 +147,8 @@ export const completionFields = z.object({
   ),
   echo: optional(z.boolean()),
   suffix: optional(z.string()),
-  best_of: optional(whole(1, MAX_CHOICES)),
-  logprobs: optional(whole(0, 5)),
+  best_of: optional(integer(1, MAX_CHOICES)),
+  logprobs: optional(integer(0, 5)),
 });
 
 export const embeddingFields = z.object({
@@ -163,6 +163,6 @@ export const embeddingFields = z.object({
     'must be a string, a list of strings, or tokens',
   ),
   encoding_format: optional(z.enum(['float', 'base64'])),
-  dimensions: optional(whole(1, 1_000_000)),
+  dimensions: optional(integer(1, 1_000_000)),
   user: generation.user,
 });

@@ -1,8 +1,8 @@
-// A body by a schema: what cannot be used is told by the name of the field, as clients know it.
+// Validates a request body against a schema and reports the first invalid field by its path.
 import type { z } from 'zod';
 import { CompletionError } from '../errors.ts';
 
-/** Throws CompletionError naming the first field that cannot be used. */
+/** Throws CompletionError that names the first invalid field. */
 export function parse<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new CompletionError('invalid_request', 'The body must be a JSON object.');
@@ -12,16 +12,16 @@ export function parse<S extends z.ZodType>(schema: S, body: unknown): z.output<S
   const param = pathOf(issue?.path ?? []);
   if (valueAt(body, issue?.path ?? []) === undefined)
     throw new CompletionError('missing_parameter', `Missing required parameter: '${param}'.`, { param });
-  throw new CompletionError('invalid_value', `'${param}' ${wordsOf(issue)}.`, { param });
+  throw new CompletionError('invalid_value', `'${param}' ${messageOf(issue)}.`, { param });
 }
 
-function wordsOf(issue: z.core.$ZodIssue | undefined): string {
-  const said = issue?.message ?? 'cannot be used';
-  // Ours continue the sentence; the validator's own begin one.
-  return /^[A-Z]/.test(said) ? `cannot be used: ${said.slice(0, 200)}` : said;
+function messageOf(issue: z.core.$ZodIssue | undefined): string {
+  const message = issue?.message ?? 'cannot be used';
+  // Our own messages continue a sentence; zod's messages start one.
+  return /^[A-Z]/.test(message) ? `cannot be used: ${message.slice(0, 200)}` : message;
 }
 
-/** `messages[0].content`, as clients know it. */
+/** A field path in JavaScript notation: `messages[0].content`. */
 function pathOf(path: readonly PropertyKey[]): string {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step).slice(0, 64)}`))

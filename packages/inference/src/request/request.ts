@@ -1,11 +1,11 @@
-// A request as the service understands it: every default filled in, everything that cannot be served refused by name.
+// A parsed request: defaults are filled in, and unsupported parameters are rejected by name.
 import type { z } from 'zod';
 import { CompletionError } from '../errors.ts';
 import type { Sampling } from '../sampling.ts';
 import { chatFields, completionFields, embeddingFields, MAX_COMPLETIONS, type message, type tools } from './fields.ts';
 import { parse } from './parse-fields.ts';
 
-/** One turn, its content as plain text. */
+/** One message, with its content as plain text. */
 export interface ChatMessage {
   readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
   readonly content: string | null;
@@ -17,7 +17,7 @@ export interface ChatMessage {
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON, as the model wrote it. */
+  /** The JSON text as the model generated it. */
   readonly arguments: string;
 }
 
@@ -30,26 +30,26 @@ export interface Tool {
 
 export type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string };
 
-/** What the answer must look like. */
+/** The required format of the answer. */
 export type Format =
   | { readonly kind: 'text' }
   | { readonly kind: 'json' }
   | { readonly kind: 'schema'; readonly schema: Readonly<Record<string, unknown>> };
 
-/** How an answer is made, whatever it is an answer to. */
+/** The generation parameters that all request types share. */
 export interface Generation {
   readonly model: string;
   readonly isStreamed: boolean;
   readonly hasUsageChunk: boolean;
-  /** Undefined: until the model ends or its context is full. */
+  /** Undefined: generate until the model ends the answer or the context is full. */
   readonly maxTokens: number | undefined;
   readonly choices: number;
   readonly stops: readonly string[];
-  /** Without a seed in the request, `seed` is one of the service's choosing. */
+  /** `seed` is undefined if the request has none; the service then chooses one. */
   readonly sampling: Omit<Sampling, 'seed'> & { readonly seed: number | undefined };
-  /** How many alternatives are told beside each token; undefined tells no log-probabilities at all. */
+  /** The number of alternatives to report for each token; undefined: no log-probabilities. */
   readonly topLogprobs: number | undefined;
-  /** Requests with the same one are likely to begin alike. */
+  /** Requests with the same key probably share a prompt prefix. */
   readonly cacheKey: string | undefined;
 }
 
@@ -62,9 +62,9 @@ export interface ChatRequest extends Generation {
 }
 
 export interface CompletionRequest extends Generation {
-  /** Text, or the model's own tokens. */
+  /** Each prompt is text or a list of the model's token ids. */
   readonly prompts: readonly (string | readonly number[])[];
-  /** Whether the prompt stands before its completion. */
+  /** Whether the prompt is included before its completion. */
   readonly isEchoed: boolean;
 }
 
@@ -75,10 +75,10 @@ export interface EmbeddingRequest {
   readonly dimensions: number | undefined;
 }
 
-/** Throws CompletionError naming the first parameter that cannot be used. */
+/** Throws CompletionError that names the first invalid parameter. */
 export function readChatRequest(body: unknown): ChatRequest {
   const fields = parse(chatFields, body);
-  refuseOtherModalities(fields);
+  rejectOtherModalities(fields);
   const toolList = (fields.tools ?? []).map(toTool);
   return {
     ...generationOf(fields, fields.max_completion_tokens ?? fields.max_tokens),
@@ -91,22 +91,22 @@ export function readChatRequest(body: unknown): ChatRequest {
   };
 }
 
-/** Throws CompletionError naming the first parameter that cannot be used. */
+/** Throws CompletionError that names the first invalid parameter. */
 export function readCompletionRequest(body: unknown): CompletionRequest {
   const fields = parse(completionFields, body);
   if (fields.suffix !== undefined && fields.suffix !== '')
-    throw new CompletionError('unsupported_value', 'Text cannot be filled in before a suffix here.', {
+    throw new CompletionError('unsupported_value', 'Suffixes are not supported.', {
       param: 'suffix',
     });
   if ((fields.best_of ?? 1) > (fields.n ?? 1))
-    throw new CompletionError('unsupported_value', 'best_of cannot be larger than n here.', { param: 'best_of' });
+    throw new CompletionError('unsupported_value', '`best_of` must not be larger than `n`.', { param: 'best_of' });
   if (fields.echo && fields.logprobs !== undefined)
-    throw new CompletionError('unsupported_value', 'Log-probabilities of a prompt are not told here.', {
+    throw new CompletionError('unsupported_value', 'Log-probabilities of a prompt are not supported.', {
       param: 'logprobs',
     });
   const prompts = inputsOf(fields.prompt);
   if (prompts.length * (fields.n ?? 1) > MAX_COMPLETIONS)
-    throw new CompletionError('invalid_value', `A request makes at most ${MAX_COMPLETIONS} completions.`, {
+    throw new CompletionError('invalid_value', `A request can generate at most ${MAX_COMPLETIONS} completions.`, {
       param: 'prompt',
     });
   return {
@@ -117,13 +117,13 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
   };
 }
 
-/** Throws CompletionError naming the first parameter that cannot be used. */
+/** Throws CompletionError that names the first invalid parameter. */
 export function readEmbeddingRequest(body: unknown): EmbeddingRequest {
   const { model, input, encoding_format, dimensions } = parse(embeddingFields, body);
   return { model, inputs: inputsOf(input), encoding: encoding_format ?? 'float', dimensions };
 }
 
-/** One or several, each text or tokens. */
+/** Normalises a single input or a list of inputs (text or tokens) to a list. */
 function inputsOf(given: string | readonly (string | number | readonly number[])[]): (string | readonly number[])[] {
   const isOne = typeof given === 'string' || typeof given[0] === 'number';
   return isOne ? [given as string | readonly number[]] : (given as (string | readonly number[])[]);
@@ -134,7 +134,7 @@ type Fields = z.output<typeof chatFields> | z.output<typeof completionFields>;
 function generationOf(fields: Fields, maxTokens: number | undefined): Omit<Generation, 'topLogprobs'> {
   const isStreamed = fields.stream ?? false;
   if (fields.stream_options && !isStreamed)
-    throw new CompletionError('invalid_value', '`stream_options` is only for streams: set `stream` to true.', {
+    throw new CompletionError('invalid_value', '`stream_options` requires `stream` to be true.', {
       param: 'stream_options',
     });
   const { stop, seed } = fields;
@@ -153,7 +153,7 @@ function generationOf(fields: Fields, maxTokens: number | undefined): Omit<Gener
       presencePenalty: fields.presence_penalty ?? 0,
       frequencyPenalty: fields.frequency_penalty ?? 0,
       logitBias: new Map(Object.entries(fields.logit_bias ?? {}).map(([token, bias]) => [Number(token), bias])),
-      // Any whole number is a seed; what is used of it are its lower 32 bits.
+      // Any integer is accepted as a seed; only its lower 32 bits are used.
       seed: seed === undefined ? undefined : Number(BigInt.asUintN(32, BigInt(seed))),
     },
     cacheKey: fields.prompt_cache_key,
@@ -163,23 +163,23 @@ function generationOf(fields: Fields, maxTokens: number | undefined): Omit<Gener
 function topLogprobsOf({ logprobs, top_logprobs }: z.output<typeof chatFields>): number | undefined {
   if (logprobs) return top_logprobs ?? 0;
   if (top_logprobs !== undefined && top_logprobs > 0)
-    throw new CompletionError('invalid_value', '`top_logprobs` needs `logprobs` to be true.', {
+    throw new CompletionError('invalid_value', '`top_logprobs` requires `logprobs` to be true.', {
       param: 'top_logprobs',
     });
   return undefined;
 }
 
-function refuseOtherModalities({ modalities, audio, functions, function_call }: z.output<typeof chatFields>): void {
+function rejectOtherModalities({ modalities, audio, functions, function_call }: z.output<typeof chatFields>): void {
   const other = modalities?.findIndex((each) => each !== 'text') ?? -1;
   if (other >= 0)
-    throw new CompletionError('unsupported_value', `Only text can be made here, no ${modalities?.[other]}.`, {
+    throw new CompletionError('unsupported_value', `Only text output is supported, not '${modalities?.[other]}'.`, {
       param: `modalities[${other}]`,
     });
   if (audio !== undefined && audio !== null)
-    throw new CompletionError('unsupported_value', 'No model here speaks.', { param: 'audio' });
+    throw new CompletionError('unsupported_value', 'Audio output is not supported.', { param: 'audio' });
   for (const [param, value] of Object.entries({ functions, function_call })) {
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    throw new CompletionError('unsupported_value', `\`${param}\` was replaced by \`tools\`; use these.`, { param });
+    throw new CompletionError('unsupported_value', `\`${param}\` is not supported; use \`tools\`.`, { param });
   }
 }
 
@@ -193,7 +193,7 @@ function toMessage(given: z.output<typeof message>, at: number): ChatMessage {
     case 'assistant': {
       const { content, refusal, name, tool_calls } = given;
       if (content === undefined && refusal === undefined && !tool_calls?.length)
-        throw new CompletionError('invalid_value', 'An assistant says something or calls a tool.', {
+        throw new CompletionError('invalid_value', 'An assistant message must have content or tool calls.', {
           param: `${param}.content`,
         });
       return {
@@ -227,7 +227,7 @@ function textOf(content: string | readonly object[], param: string): string {
       const type = 'type' in part ? String(part.type) : 'unknown';
       throw new CompletionError(
         'unsupported_value',
-        `This model reads text alone: a part of the type '${type}' cannot be used.`,
+        `Only text input is supported: a part of type '${type}' cannot be used.`,
         {
           param: `${param}.content[${i}].type`,
         },
@@ -249,11 +249,11 @@ function toolChoiceOf(choice: z.output<typeof chatFields>['tool_choice'], tools:
   if (choice === 'none') return 'none';
   const param = 'tool_choice';
   if (tools.length === 0 && choice !== 'auto')
-    throw new CompletionError('invalid_value', '`tool_choice` needs `tools`.', { param });
+    throw new CompletionError('invalid_value', '`tool_choice` requires `tools`.', { param });
   if (typeof choice === 'string') return tools.length > 0 ? choice : 'none';
   const { name } = choice.function;
   if (!tools.some((tool) => tool.name === name))
-    throw new CompletionError('invalid_value', `No tool is called '${name}'.`, { param });
+    throw new CompletionError('invalid_value', `There is no tool named '${name}'.`, { param });
   return { name };
 }
 
@@ -263,7 +263,7 @@ function formatOf(format: z.output<typeof chatFields>['response_format']): Forma
       return { kind: 'json' };
     case 'json_schema':
       if (!format.json_schema.schema)
-        throw new CompletionError('missing_parameter', 'A JSON schema is needed.', {
+        throw new CompletionError('missing_parameter', 'A JSON schema is required.', {
           param: 'response_format.json_schema.schema',
         });
       return { kind: 'schema', schema: format.json_schema.schema };

@@ -1,7 +1,7 @@
-// The newer form of the same request (`/v1/responses`): items instead of messages, read as a conversation.
+// Requests of `/v1/responses`, converted to chat requests: input items become messages.
 import { z } from 'zod';
 import { CompletionError } from '../errors.ts';
-import { optional } from './fields.ts';
+import { chatFields, completionFields, embeddingFields, optional } from './fields.ts';
 import { parse } from './parse-fields.ts';
 import { type ChatRequest, readChatRequest } from './request.ts';
 
@@ -16,8 +16,8 @@ const item = z.object({
   arguments: optional(text),
   output: optional(z.union([text, z.array(part).max(1_024)])),
 });
-/** Of `/v1/responses`. */
-export const responseFields = z.object({
+/** The body of `/v1/responses`. */
+const responseFields = z.object({
   model: z.string('must name a model').min(1, 'must name a model').max(256),
   input: z.union([text, z.array(item).min(1, 'must hold an item').max(4_096)], 'must be a string or a list of items'),
   instructions: optional(text),
@@ -39,7 +39,7 @@ export const responseFields = z.object({
 
 export interface ResponsesRequest {
   readonly chat: ChatRequest;
-  /** What the answer repeats of the request, as it was given. */
+  /** The fields of the request that the answer repeats unchanged. */
   readonly echo: {
     readonly instructions: string | null;
     readonly tools: readonly unknown[];
@@ -47,23 +47,26 @@ export interface ResponsesRequest {
     readonly format: unknown;
     readonly metadata: Readonly<Record<string, unknown>>;
   };
-  /** A refusal of the conversation, in the names of this form. */
+  /** Translates the parameter names of an error on the chat request to the names of `/v1/responses`. */
   readonly renamed: (error: CompletionError) => CompletionError;
 }
 
-/** Where the same thing has another name in the older form. */
+/** Parameters that have a different name in chat completions. */
 const NAMES: readonly (readonly [chat: RegExp, own: string])[] = [
   [/^tools(\[\d+\])\.function\b/, 'tools$1'],
   [/^max_completion_tokens\b/, 'max_output_tokens'],
   [/^response_format\b/, 'text.format'],
 ];
 
-/** Throws CompletionError naming the first parameter that cannot be used. Nothing is stored, so nothing can be referred to. */
+/**
+ * Throws CompletionError that names the first invalid parameter. Nothing is stored, so references to earlier responses
+ * are rejected.
+ */
 export function readResponsesRequest(body: unknown): ResponsesRequest {
   const given = parse(responseFields, body);
   for (const param of ['previous_response_id', 'conversation', 'background'] as const) {
     if (given[param] !== undefined && given[param] !== null && given[param] !== false)
-      throw new CompletionError('unsupported_value', 'Answers are not kept here: send the whole conversation.', {
+      throw new CompletionError('unsupported_value', 'Answers are not stored: send the full conversation.', {
         param,
       });
   }
@@ -105,7 +108,7 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
 type Given = z.output<typeof responseFields>;
 type Item = z.output<typeof item>;
 
-/** `origins`: where each message came from. */
+/** `origins`: the input field that each message comes from. */
 function messagesOf({ input, instructions }: Given): { readonly messages: unknown[]; readonly origins: string[] } {
   const messages: Record<string, unknown>[] = [];
   const origins: string[] = [];
@@ -120,7 +123,7 @@ function messagesOf({ input, instructions }: Given): { readonly messages: unknow
       const message = messageOf(each, i);
       const last = messages.at(-1);
       if (!message) continue;
-      // Calls side by side are one turn of the assistant.
+      // Consecutive calls form one assistant message.
       if (Array.isArray(message.tool_calls) && Array.isArray(last?.tool_calls))
         last.tool_calls.push(...message.tool_calls);
       else add(message, `input[${i}]`);
@@ -153,10 +156,10 @@ function messageOf(given: Item, at: number): Record<string, unknown> | undefined
       };
     }
     case 'reasoning':
-      // What another model thought is of no use to this one.
+      // The reasoning of another model is of no use to this one.
       return undefined;
     default:
-      throw new CompletionError('unsupported_value', `An item of the type '${type}' cannot be used here.`, {
+      throw new CompletionError('unsupported_value', `Items of type '${type}' are not supported.`, {
         param: `input[${at}].type`,
       });
   }
@@ -167,7 +170,7 @@ function partOf({ type, text, refusal }: z.output<typeof part>, param: string): 
   if (type === 'refusal') return { type, refusal };
   throw new CompletionError(
     'unsupported_value',
-    `This model reads text alone: a part of the type '${type}' cannot be used.`,
+    `Only text input is supported: a part of type '${type}' cannot be used.`,
     { param: `${param}.type` },
   );
 }
@@ -195,3 +198,11 @@ function renamedOf(error: CompletionError, origins: readonly string[]): Completi
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
+
+/** The schemas of all request bodies, by their names in the OpenAPI document. */
+export const requestSchemas = {
+  ChatCompletionRequest: chatFields,
+  CompletionRequest: completionFields,
+  ResponseRequest: responseFields,
+  EmbeddingRequest: embeddingFields,
+} as const;

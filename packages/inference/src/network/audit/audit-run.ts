@@ -1,39 +1,49 @@
-// Which of a worker's answers are audited: exactly one of each run of them. A run ends after as many answers as the share asks
-// for, fifty at 2 %, and only then is its audit told: who sees an audit learns of answers that are all given already.
+// Selects the answers of a worker to audit: exactly one of each run. The length of a run follows from the share (50
+// answers at 2 %). The audit is sent only after the run has ended, so a worker that recognises an audit learns only
+// about answers that it has already given.
 
-/** Audits owed beyond are forgiven: a worker that nobody could check for long would else be checked all day. */
+/**
+ * Maximum number of missed audits to repay: a worker that could not be checked for a long time is not audited
+ * permanently afterwards.
+ */
 const MAX_OWED = 10;
 
-/** The run that a worker is in. `Answer` is kept as it is, one at a time. */
+/** The current run of a worker. Stores one `Answer` at a time. */
 export class AuditRun<Answer> {
   readonly #random: () => number;
-  /** 0 to 1: of this run. It begins anywhere, so that of few answers, too, the share is audited. */
+  /**
+   * Progress of this run, 0 to 1. It starts at a random value, so that even a few answers are audited with the
+   * configured share.
+   */
   #progress: number;
   #owed = 0;
   #weight = 0;
   #drawn: Answer | undefined;
 
-  /** `random` from 0 to below 1, and nothing that a worker could foresee. */
+  /** `random` returns numbers from 0 to below 1 that a worker cannot predict. */
   constructor(random: () => number) {
     this.#random = random;
     this.#progress = random();
   }
 
-  /** The answer that waits for the end of its run. */
+  /** The answer selected so far; its audit starts when the run ends. */
   get drawn(): Answer | undefined {
     return this.#drawn;
   }
 
-  /** What is to be audited now, where this answer ends a run; each of its answers had a chance by its weight. `share` 0 to 1. */
+  /**
+   * Returns the answer to audit if this answer ends the run. Each answer of the run is selected with a chance
+   * proportional to its weight. `share`: 0 to 1.
+   */
   add(answer: Answer, { share, weight }: { readonly share: number; readonly weight: number }): Answer | undefined {
     if (share === 0) return undefined;
-    // Reservoir sampling of one, by weight: whatever comes after, each has its weight's part of the whole.
+    // Weighted reservoir sampling with one element: each answer is kept with a probability proportional to its weight.
     this.#weight += weight;
     if (this.#random() * this.#weight < weight) this.#drawn = answer;
     const repaid = Math.min(this.#owed, share, 1 - share);
     this.#owed -= repaid;
     this.#progress += share + repaid;
-    // A run of fifty is one of fifty, whatever fifty times 0.02 is in binary.
+    // Tolerance for binary fractions: fifty times 0.02 must end a run of fifty.
     if (this.#progress < 1 - 1e-9) return undefined;
     const audited = this.#drawn;
     this.#progress = Math.max(0, this.#progress - 1);
@@ -42,7 +52,7 @@ export class AuditRun<Answer> {
     return audited;
   }
 
-  /** An audit came to nothing: runs are shorter until it is made up for. */
+  /** An audit failed to take place: subsequent runs are shorter until it is repaid. */
   owe(): void {
     this.#owed = Math.min(this.#owed + 1, MAX_OWED);
   }

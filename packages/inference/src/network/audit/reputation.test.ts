@@ -1,4 +1,4 @@
-// The sequential test against workers drawn from a seed: which answers are audited, who is caught, and how soon.
+// The sequential test against seeded simulated workers: which answers are audited, who is caught, and how soon.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../../tests/support/random.ts';
@@ -30,18 +30,18 @@ const after = (reputation: Reputation, findings: readonly Finding[], nowMs = NOW
 const times = (count: number, finding: Finding): readonly Finding[] => Array.from({ length: count }, () => finding);
 const GOOD = after(NEW_WORKER, times(12, CLEAN));
 
-/** Draws deviations again and again from those of 200 answers. */
+/** Repeatedly draws deviations from those of 200 answers. */
 function deviations(options: MarginOptions, random: () => number): () => number {
   const pool = Array.from({ length: 200 }, () => deviation({ margins: marginsOf(options, random) }));
   return () => pool[Math.floor(random() * pool.length)] as number;
 }
 
 describe('the deviation of an answer', () => {
-  it('is the mean of its margins, none of which counts for more than a nat', () => {
+  it('is the mean of its margins, each clipped to one nat', () => {
     assert.deepEqual([deviation({ margins: [] }), deviation({ margins: [0, 0, 0, 0.4] })], [0, 0.1]);
     assert.equal(deviation({ margins: [100, 0] }), 0.5);
   });
-  it('counts a false end of a long answer for an eighth, where all its tokens are right', () => {
+  it('weighs a false end of a long answer with one eighth if all tokens are right', () => {
     const margins = Array.from({ length: 4_000 }, () => 0);
     assert.equal(deviation({ margins, end: 100 }), 1 / 8);
     assert.deepEqual([deviation({ margins, end: 0 }), deviation({ margins: [], end: 0.5 })], [0, 0.5]);
@@ -56,31 +56,31 @@ describe('reputation', () => {
     assert.deepEqual([auditShare(NEW_WORKER, 0), auditShare(NEW_WORKER, 0.5)], [0, 1]);
     assert.ok(trust(NEW_WORKER) < trust(GOOD));
   });
-  it('convicts by no single answer, however wrong: its tokens are one witness', () => {
+  it('is not lost by a single answer, however wrong, because its tokens are dependent', () => {
     const once = afterFinding(GOOD, { kind: 'scored', margins: Array.from({ length: 5_000 }, () => 100) }, NOW);
     assert.deepEqual([once.state, auditShare(once, 0.02)], ['suspect', 0.5]);
     assert.ok(trust(once) < trust(GOOD));
     assert.equal(after(GOOD, times(4, WRONG)).state, 'quarantined');
   });
-  it('quarantines at once on proof, for a day, and for longer than on evidence', () => {
+  it('is quarantined immediately on proof, for a day, and for longer than on evidence', () => {
     const proven = afterFinding(GOOD, PROOF, NOW);
     const { state, reason, untilMs } = proven;
     assert.deepEqual([state, reason, untilMs], ['quarantined', 'forged receipt', NOW + DAY_MS]);
     assert.equal(trust(proven), 0);
-    // Many proofs of one quarantine are one strike.
+    // Several proofs in one quarantine are one strike.
     assert.partialDeepStrictEqual(after(GOOD, times(40, PROOF)), { strikes: 1, untilMs: NOW + DAY_MS });
     assert.equal(after(GOOD, times(4, WRONG)).untilMs, NOW + HOUR_MS);
   });
-  it('convicts by two misjudgements of others, unless answers of its own speak for it in between', () => {
+  it('is lost by two misjudgements, unless clean audits come in between', () => {
     const once = afterFinding(GOOD, { kind: 'misjudged' }, NOW);
     assert.equal(once.state, 'suspect');
-    assert.equal(afterFinding(once, { kind: 'misjudged' }, NOW).reason, 'misjudged answers of others');
+    assert.equal(afterFinding(once, { kind: 'misjudged' }, NOW).reason, 'misjudged answers of other workers');
     assert.equal(afterFinding(after(once, times(20, CLEAN)), { kind: 'misjudged' }, NOW).state, 'suspect');
   });
-  it('comes back on probation, with little work and half of it audited, and recovers by clean audits', () => {
+  it('returns on probation, with few requests and half of them audited, and recovers by clean audits', () => {
     const convicted = after(GOOD, times(4, WRONG));
     assert.equal(atTime(convicted, NOW + HOUR_MS - 1).state, 'quarantined');
-    // Late audits of older answers change nothing.
+    // Late audits of older answers have no effect.
     assert.equal(after(convicted, [...times(50, CLEAN), ...times(3, WRONG)]).untilMs, convicted.untilMs);
     const back = atTime(convicted, NOW + HOUR_MS);
     assert.deepEqual([back.state, back.untilMs], ['suspect', undefined]);
@@ -89,7 +89,7 @@ describe('reputation', () => {
     assert.equal(after(back, times(2, WRONG), NOW + HOUR_MS).state, 'quarantined', 'sooner than the first time');
     assert.equal(after(back, times(35, CLEAN), NOW + HOUR_MS).state, 'good');
   });
-  it('is quarantined twice as long each time, up to a month, and a month without halves that', () => {
+  it('is quarantined for twice as long each time, up to a month, and strikes halve in a month', () => {
     let reputation: Reputation = NEW_WORKER;
     const lasted: number[] = [];
     let nowMs = NOW;
@@ -102,30 +102,30 @@ describe('reputation', () => {
     assert.ok(atTime(reputation, nowMs + 30 * DAY_MS).strikes < 2.1);
     assert.equal(after({ ...NEW_WORKER, strikes: 60, changedAtMs: NOW }, [PROOF]).untilMs, NOW + 30 * DAY_MS);
   });
-  it('forgets: suspicion halves in a week, and one not seen for months is as good as new', () => {
+  it('decays: suspicion halves in a week, and after months without requests a worker is as good as new', () => {
     const suspect = after(GOOD, [WRONG]);
     const week = atTime(suspect, NOW + 7 * DAY_MS);
     assert.ok(Math.abs(week.evidence - suspect.evidence / 2) < 1e-9);
     assert.equal(atTime(GOOD, NOW + 90 * DAY_MS).state, 'new');
     const stepwise = atTime(atTime(suspect, NOW + DAY_MS), NOW + 7 * DAY_MS);
-    assert.ok(Math.abs(stepwise.evidence - week.evidence) < 1e-9, 'however often it is computed');
-    assert.deepEqual(atTime(GOOD, NOW - DAY_MS), GOOD, 'the clock goes backwards');
+    assert.ok(Math.abs(stepwise.evidence - week.evidence) < 1e-9, 'independent of the number of steps');
+    assert.deepEqual(atTime(GOOD, NOW - DAY_MS), GOOD, 'the clock moves backwards');
   });
-  it('has its audits made at once when something is found, and as seldom as before when more is clean', () => {
+  it('raises the audit share on a finding, and restores it after clean audits', () => {
     const slightly = afterFinding(GOOD, { kind: 'scored', margins: [2 * TOLERATED_DEVIATION] }, NOW);
     assert.deepEqual([slightly.state, auditShare(slightly, 0.02)], ['suspect', 0.5]);
     assert.equal(auditShare(afterFinding(slightly, CLEAN, NOW), 0.02), 0.02);
     const cleared = after(GOOD, [WRONG, ...times(25, CLEAN)]);
-    assert.deepEqual([cleared.state, auditShare(cleared, 0.02)], ['good', 0.2], 'a great lie is remembered');
-    assert.equal(auditShare(after(GOOD, [PROOF]), 0.02), 0, 'what it is quarantined for is known');
+    assert.deepEqual([cleared.state, auditShare(cleared, 0.02)], ['good', 0.2], 'severe evidence is lasting');
+    assert.equal(auditShare(after(GOOD, [PROOF]), 0.02), 0, 'no audits in quarantine');
   });
-  it('survives being kept as JSON', () => {
+  it('survives serialisation as JSON', () => {
     for (const reputation of [NEW_WORKER, GOOD, after(GOOD, [PROOF])])
       assert.deepEqual(Reputation.parse(JSON.parse(JSON.stringify(reputation))), reputation);
   });
 });
 
-/** Lives of workers that begin with the same seed: after how many answers each was caught. */
+/** Simulates workers with a common seed: after how many answers each was caught. */
 function caught(count: number, draw: (random: () => number) => LifeOptions['deviationOf'], more: Partial<LifeOptions>) {
   const random = randomFrom(5);
   const deviationOf = draw(random);
@@ -134,9 +134,9 @@ function caught(count: number, draw: (random: () => number) => LifeOptions['devi
 }
 const isCaught = (caughtAfter: number | undefined) => caughtAfter !== undefined;
 
-it('an honest worker is convicted in less than 0.1 % of lives of 10,000 audits, by the bound and by simulation', () => {
+it('an honest worker is convicted in less than 0.1 % of runs of 10,000 audits, by the bound and by simulation', () => {
   assert.ok(2 * 10_000 * Math.exp(-CONVICTION) < 0.001);
-  // As far off as is tolerated, in single wild answers: the worst that the bound allows for.
+  // The tolerated mean deviation, concentrated in single outliers: the worst case of the bound.
   const kinds: [string, (random: () => number) => () => number][] = [
     ['rounding', (random) => deviations({ error: 0.02, tokens: 64 }, random)],
     ['another processor', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 64 }, random)],
@@ -147,7 +147,7 @@ it('an honest worker is convicted in less than 0.1 % of lives of 10,000 audits, 
     assert.equal(caught(20, draw, { requests: 10_000, share: 1 }).filter(isCaught).length, 0, what);
 });
 
-describe('a cheat that was honest until it was trusted', () => {
+describe('a worker that cheats after it has become trusted', () => {
   const cheats: [string, MarginOptions][] = [
     ['another model', { error: 3, tokens: 64 }],
     ['the same in four bits', { error: 0.25, tokens: 64 }],
@@ -174,7 +174,7 @@ describe('a cheat that was honest until it was trusted', () => {
       };
       assert.ok(caught(200, draw, { from: GOOD }).filter(isCaught).length >= min);
     });
-  it('gains a dozen answers by a new key, and not more', () => {
+  it('gains at most a dozen answers by a new key', () => {
     const answered = caught(200, wrong, {}).reduce<number>((sum, caughtAfter = 500) => sum + caughtAfter, 0);
     assert.ok(answered / 200 < 16);
   });
@@ -182,14 +182,14 @@ describe('a cheat that was honest until it was trusted', () => {
 
 const plain = { share: 0.02, weight: 1 };
 
-/** Numbers of the answers that are audited, of so many, and when each was told. */
+/** The numbers of the audited answers, and when each audit was sent. */
 function auditsOf(run: AuditRun<number>, count: number, of: (i: number) => { share: number; weight: number }) {
   const answers = Array.from({ length: count }, (_, at) => ({ at, audited: run.add(at, of(at)) ?? -1 }));
   return answers.filter(({ audited }) => audited >= 0);
 }
 
 describe('a run of answers', () => {
-  it('has exactly one audit, anywhere in it, which is reported when the run is over', () => {
+  it('has exactly one audit at a random position, which is reported when the run has ended', () => {
     const positions = new Set<number>();
     const run = new AuditRun<number>(randomFrom(1));
     const audits = auditsOf(run, 50_000, () => plain);
@@ -201,26 +201,26 @@ describe('a run of answers', () => {
       assert.ok(audited > before.at && audited <= at);
       positions.add(audited - before.at);
     }
-    assert.equal(positions.size, 50, 'every place in the run is drawn sooner or later');
+    assert.equal(positions.size, 50, 'every position in the run is eventually drawn');
   });
-  it('gives each a chance by its weight', () => {
+  it('selects each answer with a chance proportional to its weight', () => {
     const run = new AuditRun<number>(randomFrom(2));
     // Every tenth answer is four times as long.
     const audits = auditsOf(run, 100_000, (i) => ({ share: 0.02, weight: i % 10 === 0 ? 4 : 1 }));
     const long = audits.filter(({ audited }) => audited % 10 === 0).length / audits.length;
     assert.ok(Math.abs(long - 4 / 13) < 0.04, `${long}`);
   });
-  it('has all audited at a share of 1, and none at 0', () => {
+  it('audits every answer at a share of 1, and no answer at 0', () => {
     for (const share of [1, 0])
       assert.equal(auditsOf(new AuditRun(randomFrom(3)), 100, () => ({ share, weight: 1 })).length, 100 * share);
   });
-  it('has a few audited as often as the share says, though no run is over', () => {
+  it('audits the configured share even if no run ends', () => {
     const random = randomFrom(4);
     const audits = Array.from({ length: 20_000 }, () => auditsOf(new AuditRun(random), 5, () => plain).length);
     const mean = audits.reduce((sum, count) => sum + count, 0) / audits.length;
     assert.ok(Math.abs(mean - 0.1) < 0.01, `${mean}`);
   });
-  it('ends within two answers once half of them are asked for', () => {
+  it('ends within two answers at a share of one half', () => {
     const random = randomFrom(5);
     for (let life = 0; life < 200; life += 1) {
       const run = new AuditRun<number>(random);
@@ -228,7 +228,7 @@ describe('a run of answers', () => {
       assert.ok(auditsOf(run, 2, () => ({ share: 0.5, weight: 1 })).length >= 1);
     }
   });
-  it('makes up for audits that came to nothing, and forgives what is too much', () => {
+  it('repays missed audits up to a limit', () => {
     for (const owed of [3, 1_000]) {
       const more = Math.min(owed, 10);
       const run = new AuditRun<number>(randomFrom(6));
@@ -236,7 +236,7 @@ describe('a run of answers', () => {
       const audits = auditsOf(run, 1_000, () => plain).length;
       assert.ok(audits === 20 + more || audits === 19 + more, `${audits}`);
     }
-    // None is made up for where all answers are audited.
+    // Nothing is repaid where every answer is audited.
     const run = new AuditRun<number>(randomFrom(7));
     run.owe();
     assert.equal(auditsOf(run, 10, () => ({ share: 1, weight: 1 })).length, 10);

@@ -1,27 +1,30 @@
-// How far a worker is trusted: what audits of its answers found, weighed as they come, and forgotten little by little.
-// docs/trust.md has the mathematics and the error rates.
+// Reputation of a worker: evidence from audits, accumulated and decaying over time. docs/trust.md has the mathematics
+// and the error rates.
 import { z } from 'zod';
 
-/** Plain data, so that it can be kept over a restart. */
+/** Plain data, so that it can be stored across restarts. */
 export const Reputation = z
   .object({
-    /** Audits and tokens checked in all. */
+    /** Total number of audits, and of tokens checked. */
     audits: z.number().min(0),
     tokens: z.number().min(0),
-    /** Audits, each counting half after a week: how well it is known. */
+    /** Number of audits with a half-life of a week: how well the worker is known. */
     recentAudits: z.number().min(0),
-    /** Logarithm of the odds against an honest worker, counted from where they spoke for one last: 0 speaks for it. */
+    /** Logarithm of the odds against an honest worker since its last minimum; 0 is in the worker's favour. */
     evidence: z.number().min(0),
-    /** The same, but what clean audits take from it while under suspicion is little: who cheats only unwatched gathers it. */
+    /**
+     * Like `evidence`, but clean audits under suspicion reduce it only a little, so that it accumulates for a worker
+     * that cheats only while unwatched.
+     */
     lasting: z.number().min(0),
-    /** Times that it was quarantined, each counting half after a month: how long the next one lasts. */
+    /** Number of quarantines with a half-life of a month; determines the duration of the next one. */
     strikes: z.number().min(0),
     state: z.enum(['new', 'good', 'suspect', 'quarantined']),
-    /** When the numbers above were last worked out. */
+    /** When the numbers above were last computed. */
     changedAtMs: z.number(),
     /** When the quarantine ends. */
     untilMs: z.number().optional(),
-    /** Why it was quarantined last, in words. */
+    /** The reason for the last quarantine, as text. */
     reason: z.string().optional(),
   })
   .readonly();
@@ -38,64 +41,73 @@ export const NEW_WORKER: Reputation = {
   changedAtMs: 0,
 };
 
-/** What scoring found of one worker's part of an answer, in nats of logits. */
+/** The result of scoring one worker's part of an answer, in nats of logits. */
 export interface Margins {
-  /** For each of the worker's own tokens. */
+  /** One margin for each of the worker's own tokens. */
   readonly margins: readonly number[];
-  /** Of the answer's end; undefined: the model did not end it. */
+  /** The margin of the answer's end; undefined if the model did not end it. */
   readonly end?: number;
 }
 
 export type Finding =
-  /** An audit of one answer. */
+  /** The audit of one answer. */
   | ({ readonly kind: 'scored' } & Margins)
-  /** As a verifier it said of an answer what others, or the known truth, deny. Two of these convict. */
+  /** As a verifier, the worker contradicted other verifiers or a known result. Two of these lead to quarantine. */
   | { readonly kind: 'misjudged' }
-  /** Something that no honest worker does: a forged receipt, counts that are not so. */
+  /** Proven misbehaviour: a forged receipt, false token counts. */
   | { readonly kind: 'proof'; readonly reason: string };
 
-/** A margin beyond this says no more: one token in a thousand may be odd for reasons of its own. */
+/** Margins are clipped here: one token in a thousand may be an outlier for other reasons. */
 const CLIP_NATS = 1;
-/** What the end weighs beside all tokens together: of a long answer that was cut short, everything else is right. */
+/**
+ * The weight of the end relative to all tokens: in an answer that was cut short, all tokens are right and only the end
+ * is wrong.
+ */
 const END_WEIGHT = 1 / 8;
 /**
- * An honest worker's mean deviation may be so large. It grows with the square of the error of the logits: an error of 0.02 nats
- * gives some 0.0001, one of 0.05 less than 0.001. Side by side, from caches and
- * by fast replay, llama.cpp was measured below 0.0001.
+ * The mean deviation that an honest worker may have. The deviation grows with the square of the logits' error: an error
+ * of 0.02 nats causes about 0.0001, one of 0.05 nats less than 0.001. llama.cpp with parallel slots, caches and fast
+ * replay was measured below 0.0001.
  */
 export const TOLERATED_DEVIATION = 0.0015;
-/** Part of the odds that is bet on each audit; below 1 / TOLERATED_DEVIATION, so that the odds stay above 0. */
+/** The stake of the bet on each audit; below 1 / TOLERATED_DEVIATION, so that the odds stay positive. */
 const STAKE = 160;
-/** Odds of e^17: by Ville's inequality an honest worker sees them with a chance of at most 2 × 10,000 × e^-17 = 0.08 % in 10,000 audits. */
+/**
+ * Odds of e^17: by Ville's inequality, the probability that an honest worker reaches them in 10,000 audits is at most 2
+ * × 10,000 × e^-17 = 0.08 %.
+ */
 export const CONVICTION = 17;
-/** With which a worker comes back: as many nats of clean audits, 31, and its reputation is good. */
+/** The evidence against a worker that returns from quarantine: 31 clean audits remove it. */
 const PROBATION = CONVICTION / 2;
-/** 50 answers at ten times the usual share of 2 %. */
+/** 50 answers at ten times the default share of 2 %. */
 const ACQUAINTED_AUDITS = 10;
 const NEW_WORKER_FACTOR = 10;
 const SUSPECT_FACTOR = 25;
-/** Lasting evidence beyond this, though nothing else is held against it: audited as newcomers are. */
+/** Above this lasting evidence, a good worker is audited like a new one. */
 const DOUBT = 1;
-/** An audit of every second answer stands for so many fewer answers than one of every fiftieth. */
+/**
+ * An audit of every second answer represents fewer answers than one of every fiftieth, so its stake is reduced in
+ * proportion.
+ */
 const WATCHED_STAKE = STAKE / SUSPECT_FACTOR;
-/** Less than anyone known, and enough to become known. */
+/** Less than the trust of any known worker, but enough to become known. */
 const NEW_WORKER_TRUST = 0.5;
-/** Before quarantine; some work is needed to be cleared by it. */
+/** Minimum trust before quarantine: a worker needs some requests to clear itself. */
 const MIN_TRUST = 0.02;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const HALF_LIFE_MS = 7 * DAY_MS;
 const STRIKES_HALF_LIFE_MS = 30 * DAY_MS;
-/** The first time; each further one lasts twice as long as the one before. */
+/** The first quarantine; each subsequent one lasts twice as long. */
 const QUARANTINE_MS = HOUR_MS;
 const PROOF_QUARANTINE_MS = DAY_MS;
 const MAX_QUARANTINE_MS = 30 * DAY_MS;
 
 /**
- * How far an answer is from what the model would have given, 0 to 1: the mean of its margins, each at most a nat, and with an
- * eighth of the weight the margin of its end. One number for an answer, however long: its tokens follow from each other and are
- * no independent witnesses.
+ * The deviation of an answer from the model, 0 to 1: the mean of its margins, each clipped to one nat, plus the margin
+ * of its end with a weight of one eighth. One number per answer of any length, because its tokens depend on each other
+ * and are not independent samples.
  */
 export function deviation({ margins, end }: Margins): number {
   const ofEnd = Math.min(end ?? 0, CLIP_NATS);
@@ -104,7 +116,7 @@ export function deviation({ margins, end }: Margins): number {
   return end === undefined ? ofTokens : ofTokens * (1 - END_WEIGHT) + ofEnd * END_WEIGHT;
 }
 
-/** Reputation after a finding; a quarantined worker stays as it is, but for proofs, which prolong. */
+/** The reputation after a finding. In quarantine only proofs have an effect: they extend it. */
 export function afterFinding(before: Reputation, finding: Finding, nowMs: number): Reputation {
   const reputation = atTime(before, nowMs);
   switch (finding.kind) {
@@ -114,7 +126,7 @@ export function afterFinding(before: Reputation, finding: Finding, nowMs: number
       return weighed(
         reputation,
         { gain: CONVICTION / 2, lasting: 0 },
-        { reason: 'misjudged answers of others', nowMs },
+        { reason: 'misjudged answers of other workers', nowMs },
       );
     case 'scored': {
       const checked = {
@@ -133,13 +145,13 @@ export function afterFinding(before: Reputation, finding: Finding, nowMs: number
   }
 }
 
-/** Reputation as it is now: what was long ago counts less, and a quarantine that is over is probation. */
+/** The current reputation: old findings have decayed, and after a quarantine the worker is on probation. */
 export function atTime(reputation: Reputation, nowMs: number): Reputation {
   const { untilMs, ...rest } = reputation;
   if (untilMs !== undefined) {
-    if (nowMs < untilMs) return faded(reputation, nowMs);
+    if (nowMs < untilMs) return decayed(reputation, nowMs);
     const released = {
-      ...faded(rest, untilMs),
+      ...decayed(rest, untilMs),
       evidence: PROBATION,
       lasting: 0,
       recentAudits: 0,
@@ -147,10 +159,12 @@ export function atTime(reputation: Reputation, nowMs: number): Reputation {
     };
     return atTime(released, nowMs);
   }
-  return classed(faded(rest, nowMs));
+  return withState(decayed(rest, nowMs));
 }
 
-/** Share of this worker's answers to audit, given the configured share for those with a good reputation; 0 to 1. */
+/**
+ * The share of this worker's answers to audit, 0 to 1, given the configured share for workers with a good reputation.
+ */
 export function auditShare({ state, lasting }: Reputation, configured: number): number {
   switch (state) {
     case 'new':
@@ -166,7 +180,10 @@ export function auditShare({ state, lasting }: Reputation, configured: number): 
   }
 }
 
-/** 0 to 1, for placement: 1 with a good reputation, 0.5 unknown, less with the evidence; 0 for quarantined alone. */
+/**
+ * Trust for placement, 0 to 1: 1 for a good reputation, 0.5 for an unknown worker, less with evidence; 0 only in
+ * quarantine.
+ */
 export function trust({ state, evidence, recentAudits }: Reputation): number {
   if (state === 'quarantined') return 0;
   const known = recentAudits < ACQUAINTED_AUDITS ? NEW_WORKER_TRUST : 1;
@@ -174,8 +191,9 @@ export function trust({ state, evidence, recentAudits }: Reputation): number {
 }
 
 /**
- * What a bet at fair odds against the worker's honesty brings. While its expected deviation is at most the tolerated one, the
- * product of the odds is expected not to grow, whatever the distribution, and however answers depend on each other.
+ * The gain of a bet at fair odds against the worker's honesty. While the worker's expected deviation is at most the
+ * tolerated one, the expected product of the odds does not grow, for any distribution and any dependence between
+ * answers.
  */
 function gainOf(found: number, stake: number): number {
   return Math.log(1 + stake * (found - TOLERATED_DEVIATION));
@@ -186,29 +204,27 @@ function weighed(
   { gain, lasting: lastingGain }: { readonly gain: number; readonly lasting: number },
   { reason, nowMs }: { readonly reason: string; readonly nowMs: number },
 ): Reputation {
-  // Answers from before the quarantine that are only audited now are what it was quarantined for.
+  // Answers from before the quarantine that are audited now are already covered by it.
   if (reputation.state === 'quarantined') return reputation;
   const evidence = Math.max(0, reputation.evidence + gain);
   const lasting = Math.max(0, reputation.lasting + lastingGain);
   const isConvicted = Math.max(evidence, lasting) >= CONVICTION;
-  const weighedReputation = { ...reputation, evidence, lasting };
-  return isConvicted
-    ? quarantined(weighedReputation, { forMs: QUARANTINE_MS, reason, nowMs })
-    : classed(weighedReputation);
+  const updated = { ...reputation, evidence, lasting };
+  return isConvicted ? quarantined(updated, { forMs: QUARANTINE_MS, reason, nowMs }) : withState(updated);
 }
 
 function quarantined(
   reputation: Reputation,
   { forMs, reason, nowMs }: { readonly forMs: number; readonly reason: string; readonly nowMs: number },
 ): Reputation {
-  // Many proofs of one time are one strike.
+  // Several proofs from the same period are one strike.
   const strikes = reputation.state === 'quarantined' ? reputation.strikes : reputation.strikes + 1;
   const lastsMs = Math.round(Math.min(forMs * 2 ** Math.max(0, strikes - 1), MAX_QUARANTINE_MS));
   const untilMs = Math.max(nowMs + lastsMs, reputation.untilMs ?? 0);
   return { ...reputation, strikes, state: 'quarantined', changedAtMs: nowMs, untilMs, reason };
 }
 
-function faded(reputation: Reputation, nowMs: number): Reputation {
+function decayed(reputation: Reputation, nowMs: number): Reputation {
   const passedMs = Math.max(0, nowMs - reputation.changedAtMs);
   const half = 0.5 ** (passedMs / HALF_LIFE_MS);
   return {
@@ -221,7 +237,7 @@ function faded(reputation: Reputation, nowMs: number): Reputation {
   };
 }
 
-function classed(reputation: Reputation): Reputation {
+function withState(reputation: Reputation): Reputation {
   if (reputation.evidence > 0) return { ...reputation, state: 'suspect' };
   return { ...reputation, state: reputation.recentAudits < ACQUAINTED_AUDITS ? 'new' : 'good' };
 }

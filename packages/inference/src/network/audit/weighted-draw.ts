@@ -1,7 +1,7 @@
-// Draws by chance in proportion to weights: made once in linear time, then each draw is a binary search.
+// Weighted random draw: built in linear time, then each draw is a binary search.
 
 export interface WeightedDraw {
-  /** Index of a weight; -1 when all are 0. `random`: from 0 to below 1. */
+  /** The index of a weight; -1 if all weights are 0. `random` is from 0 to below 1. */
   draw(random: number): number;
 }
 
@@ -18,7 +18,7 @@ export function weightedDraw(weights: readonly number[]): WeightedDraw {
       const wanted = random * total;
       let low = 0;
       let high = sums.length - 1;
-      // The first sum above it: one of weight 0 is never drawn.
+      // The first sum above `wanted`: a weight of 0 is never drawn.
       while (low < high) {
         const middle = (low + high) >>> 1;
         if ((sums[middle] as number) > wanted) high = middle;

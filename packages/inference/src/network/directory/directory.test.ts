@@ -19,14 +19,14 @@ function offerOf(peer: string, given: Partial<Offer>, nowMs: number): Offer {
 
 const NOW = 1_800_000_000_000;
 const asConnected = { nowMs: NOW, isConnected: true };
-const strangerAt = (nowMs: number) => ({ nowMs, isConnected: false });
-const asStranger = strangerAt(NOW);
+const disconnectedAt = (nowMs: number) => ({ nowMs, isConnected: false });
+const disconnected = disconnectedAt(NOW);
 const peersOf = (directory: Directory) => directory.workers().map(({ peer }) => peer);
 const modelsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => offeredModel({ sha256: i.toString(16).padStart(64, '0') }));
 
 describe('directory', () => {
-  it('keeps the newest offer of each worker, and no replay', () => {
+  it('keeps the newest offer of each worker, and rejects replays', () => {
     const directory = new Directory();
     assert.equal(directory.take(offerOf('w', { sequence: 5, running: 1 }, NOW), asConnected), 'taken');
     assert.equal(directory.take(offerOf('w', { sequence: 7, running: 2 }, NOW), asConnected), 'taken');
@@ -35,17 +35,17 @@ describe('directory', () => {
       assert.equal(directory.take(offerOf('w', { sequence, running: 9 }, NOW + 1_000), asConnected), 'replayed');
     assert.equal(directory.worker('w')?.offer.running, 2);
   });
-  it('knows a worker as connected when its gossiped offer comes over its channel', () => {
+  it('marks a worker as connected when its gossiped offer arrives over its channel', () => {
     const directory = new Directory();
     const offer = offerOf('w', {}, NOW);
-    directory.take(offer, asStranger);
+    directory.take(offer, disconnected);
     assert.deepEqual([directory.worker('w')?.isConnected, directory.take(offer, asConnected)], [false, 'replayed']);
     assert.equal(directory.worker('w')?.isConnected, true);
-    // The other way round it stays what it is.
-    directory.take(offer, asStranger);
+    // In the opposite order nothing changes.
+    directory.take(offer, disconnected);
     assert.equal(directory.worker('w')?.isConnected, true);
   });
-  it('goes by its own clock, within what clocks may differ', () => {
+  it('uses its own clock and tolerates clock skew', () => {
     for (const [issued, expires, outcome] of [
       [119, 240, 'taken'],
       [121, 240, 'from-the-future'],
@@ -55,32 +55,32 @@ describe('directory', () => {
       [0, -5, 'expired'],
     ] as const) {
       const offer = offerOf('w', { issuedAtMs: NOW + issued * 1_000, expiresAtMs: NOW + expires * 1_000 }, NOW);
-      assert.equal(new Directory().take(offer, asStranger), outcome);
+      assert.equal(new Directory().take(offer, disconnected), outcome);
     }
   });
-  it('cuts a long life, and forgets at its end', () => {
+  it('caps the lifetime of an offer, and drops it when it expires', () => {
     const directory = new Directory();
-    directory.take(offerOf('eternal', { expiresAtMs: Number.MAX_SAFE_INTEGER }, NOW), asStranger);
-    directory.take(offerOf('usual', { expiresAtMs: NOW + 120_000 }, NOW), asStranger);
+    directory.take(offerOf('eternal', { expiresAtMs: Number.MAX_SAFE_INTEGER }, NOW), disconnected);
+    directory.take(offerOf('usual', { expiresAtMs: NOW + 120_000 }, NOW), disconnected);
     assert.equal(directory.worker('eternal')?.expiresAtMs, NOW + 600_000);
     directory.expire(NOW + 120_000);
     assert.deepEqual(peersOf(directory), ['eternal']);
     directory.expire(NOW + 600_000);
     assert.deepEqual(peersOf(directory), []);
   });
-  it('takes so many offers of one worker in a minute and no more', () => {
+  it('limits the offers of one worker per minute', () => {
     const directory = new Directory({ offersPerMinute: 3 });
     const outcomes = [1, 2, 3, 4, 5].map((sequence) => directory.take(offerOf('w', { sequence }, NOW), asConnected));
     assert.deepEqual(outcomes, ['taken', 'taken', 'taken', 'too-many', 'too-many']);
     const later = { nowMs: NOW + 60_000, isConnected: true };
     assert.equal(directory.take(offerOf('w', { sequence: 6 }, NOW), later), 'taken');
   });
-  it('lets strangers that were not heard of lately give way, and no others', () => {
+  it('evicts only disconnected workers that were not received recently', () => {
     const directory = new Directory({ maxWorkers: 3 });
-    for (const peer of ['a', 'b', 'c']) directory.take(offerOf(peer, {}, NOW), asStranger);
-    assert.equal(directory.take(offerOf('d', {}, NOW), asStranger), 'full');
-    directory.take(offerOf('a', { sequence: 2 }, NOW), strangerAt(NOW + 50_000));
-    assert.equal(directory.take(offerOf('d', {}, NOW), strangerAt(NOW + 60_000)), 'taken');
+    for (const peer of ['a', 'b', 'c']) directory.take(offerOf(peer, {}, NOW), disconnected);
+    assert.equal(directory.take(offerOf('d', {}, NOW), disconnected), 'full');
+    directory.take(offerOf('a', { sequence: 2 }, NOW), disconnectedAt(NOW + 50_000));
+    assert.equal(directory.take(offerOf('d', {}, NOW), disconnectedAt(NOW + 60_000)), 'taken');
     assert.deepEqual(peersOf(directory), ['c', 'a', 'd']);
     for (const peer of ['x', 'y', 'z']) assert.equal(directory.take(offerOf(peer, {}, NOW), asConnected), 'taken');
     assert.equal(directory.take(offerOf('u', {}, NOW), asConnected), 'full');
@@ -89,14 +89,14 @@ describe('directory', () => {
   it('bounds the models of all workers together', () => {
     const directory = new Directory({ maxModels: 100 });
     const models = modelsOf(64);
-    assert.equal(directory.take(offerOf('a', { models }, NOW), asStranger), 'taken');
-    assert.equal(directory.take(offerOf('b', { models }, NOW), asStranger), 'full');
-    assert.equal(directory.take(offerOf('c', { models: models.slice(0, 36) }, NOW), asStranger), 'taken');
-    assert.equal(directory.take(offerOf('c', { models: models.slice(0, 37), sequence: 2 }, NOW), asStranger), 'full');
+    assert.equal(directory.take(offerOf('a', { models }, NOW), disconnected), 'taken');
+    assert.equal(directory.take(offerOf('b', { models }, NOW), disconnected), 'full');
+    assert.equal(directory.take(offerOf('c', { models: models.slice(0, 36) }, NOW), disconnected), 'taken');
+    assert.equal(directory.take(offerOf('c', { models: models.slice(0, 37), sequence: 2 }, NOW), disconnected), 'full');
     assert.equal(directory.take(offerOf('b', { models }, NOW), asConnected), 'taken');
     assert.deepEqual([directory.worker('a'), directory.worker('c')?.offer.models.length], [undefined, 36]);
   });
-  it('has room for what a connected worker offers, however much others do', () => {
+  it('has capacity for a connected worker’s offer, however much other workers offer', () => {
     const directory = new Directory({ maxWorkers: 100, maxModels: 1_000 });
     const models = modelsOf(64);
     const say = (peer: string, count: number) =>
@@ -104,17 +104,17 @@ describe('directory', () => {
     const outcomes = Array.from({ length: 21 }, (_, i) => say(`greedy${i}`, 50));
     assert.deepEqual([outcomes.at(-1), say('honest', 1), say('moderate', 11)], ['full', 'taken', 'full']);
   });
-  it('lets others give way to a stranger that offers more than before, not itself', () => {
+  it('evicts other workers, not the sender, for a disconnected worker that offers more than before', () => {
     const directory = new Directory({ maxModels: 100 });
     const models = modelsOf(64);
-    for (const peer of ['a', 'b']) directory.take(offerOf(peer, { models: models.slice(0, 40) }, NOW), asStranger);
-    const later = strangerAt(NOW + 61_000);
+    for (const peer of ['a', 'b']) directory.take(offerOf(peer, { models: models.slice(0, 40) }, NOW), disconnected);
+    const later = disconnectedAt(NOW + 61_000);
     assert.equal(directory.take(offerOf('a', { models, sequence: 2 }, NOW), later), 'taken');
     assert.deepEqual(peersOf(directory), ['a']);
     assert.equal(directory.take(offerOf('c', { models: models.slice(0, 37) }, NOW), later), 'full');
     assert.equal(directory.take(offerOf('c', { models: models.slice(0, 36) }, NOW), later), 'taken');
   });
-  it('survives 20,000 offers of 10,000 invented workers: those that are there stay, and little is kept', () => {
+  it('survives 20,000 offers of 10,000 invented workers: connected workers stay, and the size is bounded', () => {
     const directory = new Directory();
     const honest = Array.from({ length: 100 }, (_, i) => `honest-${i}`);
     const known = Array.from({ length: 500 }, (_, i) => `known-${i}`);
@@ -126,7 +126,7 @@ describe('directory', () => {
     say(known, false);
     let full = 0;
     for (let i = 0; i < 20_000; i += 1) {
-      // Five minutes of it, in which those that are really there say twice a minute that they are.
+      // Five minutes, in which the real workers send an offer twice a minute.
       if (i % 2_000 === 0) {
         nowMs = NOW + i * 15;
         say(honest, true);
@@ -134,7 +134,7 @@ describe('directory', () => {
       }
       const models = [offeredModel({ name: `fake-${i}` })];
       const offer = offerOf(`fake-${i % 10_000}`, { sequence: i, models }, nowMs);
-      if (directory.take(offer, strangerAt(nowMs)) === 'full') full += 1;
+      if (directory.take(offer, disconnectedAt(nowMs)) === 'full') full += 1;
     }
     assert.equal(directory.workers().length, 2_000);
     for (const peer of [...honest, ...known]) assert.ok(directory.worker(peer), peer);
@@ -153,16 +153,16 @@ const { name, architecture, quantisation, sizeBytes, parameters, engine, context
 const right = { name, architecture, quantisation, sizeBytes, parameters, engine, contextLength };
 
 describe('model groups', () => {
-  it('puts those together that have the same file and the same vocabulary', () => {
+  it('combine workers with the same file and the same vocabulary', () => {
     const [one, two] = [{ sha256: digest('1') }, { sha256: digest('2') }];
     const liar = worker('liar', [{ ...two, vocabularySha256: digest('f') }]);
     const groups = modelGroups([worker('a', [one, two]), worker('b', [two]), liar], { weigh });
     const found = groups.map(({ sha256, peers, weight }) => `${sha256[0]} ${peers} ${weight}`);
     assert.deepEqual(found, ['2 a,b 2', '1 a 1', '2 liar 1']);
   });
-  it('shows of a file what most say, whatever one of them says; each has its own context', () => {
+  it('show the most frequent description of a file, and the largest context', () => {
     const texts = { name: 'evil', architecture: 'x', engine: 'y', quantisation: 'z' };
-    // A worker that lists a file again and again is counted once.
+    // A worker that lists a file repeatedly is counted once.
     const again = Array.from({ length: 64 }, () => texts);
     for (const lies of [[texts], [{ contextLength: 1 }], [{ sizeBytes: 0, parameters: 0 }], again]) {
       const [group] = modelGroups([worker('liar', lies), worker('a', [{}]), worker('b', [{}])], { weigh });
@@ -172,21 +172,21 @@ describe('model groups', () => {
     assert.equal(group?.model.contextLength, 9_000);
   });
 
-  const newcomers = Array.from({ length: 50 }, (_, i) => worker(`new${i}`, [{ name: 'evil', contextLength: 9_999 }]));
-  it('gives new workers no say beside those with a good reputation, and strangers and the quarantined no place', () => {
+  const newWorkers = Array.from({ length: 50 }, (_, i) => worker(`new${i}`, [{ name: 'evil', contextLength: 9_999 }]));
+  it('ignore new workers beside workers with a good reputation, and exclude untrusted and quarantined workers', () => {
     const trust = (peer: string) => (peer.startsWith('new') ? 0.5 : 1);
-    const [group] = modelGroups([...newcomers, worker('a', [{}])], { weigh: trust });
+    const [group] = modelGroups([...newWorkers, worker('a', [{}])], { weigh: trust });
     assert.deepEqual(group?.model, right);
     assert.deepEqual([group?.peers.length, group?.weight], [51, 26]);
-    assert.equal(modelGroups(newcomers, { weigh: trust })[0]?.name, 'evil');
-    assert.deepEqual(modelGroups(newcomers, { weigh: () => 0 }), []);
+    assert.equal(modelGroups(newWorkers, { weigh: trust })[0]?.name, 'evil');
+    assert.deepEqual(modelGroups(newWorkers, { weigh: () => 0 }), []);
   });
-  it('is called as it was as long as one worker reports so, however many new ones come', () => {
+  it('keep their name while one worker with a good reputation uses it, however many new workers join', () => {
     const nameOf = () => 'small-chat';
-    assert.equal(modelGroups([...newcomers, worker('a', [{}])], { weigh, nameOf })[0]?.name, 'small-chat');
-    assert.equal(modelGroups(newcomers, { weigh, nameOf })[0]?.name, 'evil');
+    assert.equal(modelGroups([...newWorkers, worker('a', [{}])], { weigh, nameOf })[0]?.name, 'small-chat');
+    assert.equal(modelGroups(newWorkers, { weigh, nameOf })[0]?.name, 'evil');
   });
-  it('takes no name that cannot be one', () => {
+  it('ignore invalid names', () => {
     const hostile = worker('liar', [{ name: '../../etc/passwd' }]);
     const groups = modelGroups([hostile, { ...hostile, peer: 'other' }, worker('a', [{}])], { weigh });
     assert.deepEqual([groups[0]?.name, modelGroups([hostile], { weigh })[0]?.name], ['small-chat', '']);
@@ -194,7 +194,7 @@ describe('model groups', () => {
 });
 
 describe('names of models', () => {
-  it('are safe to stand anywhere', () => {
+  it('are safe in every context', () => {
     for (const name of ['llama', 'Qwen2.5-0.5B-Instruct-Q8_0.gguf', 'hf:org/repo:Q4_K_M', 'a/b', 'x'.repeat(128)])
       assert.ok(isModelName(name), name);
     const hostile = ['', ' ', 'a b', '../x', 'a/../b', 'a..b', '/a', 'a/', 'a//b', '-rf', '.x', 'a\n', 'a\u0000', 'ä'];
@@ -212,36 +212,36 @@ describe('names of models', () => {
     return { ids: Object.fromEntries([...models].map(([id, { sha256 }]) => [id, sha256[0]])), bound, models };
   };
 
-  it('mean the file that most trusted workers have; another one says which it is', () => {
+  it('refer to the file with the most trusted workers; another file has a suffix', () => {
     const { ids, bound } = bind([group('1', 'chat', 2), group('2', 'chat', 3), group('3', 'code', 0.5)]);
     assert.deepEqual(ids, { chat: '2', 'chat@111111111111': '1', code: '3' });
     assert.deepEqual([...bound.keys()].sort(), ['chat', 'code']);
   });
-  it('go on to mean the same file until another one has twice the workers', () => {
+  it('keep their file until another one has twice the weight', () => {
     const { bound } = bind([group('1', 'chat', 2)]);
     assert.equal(bind([group('1', 'chat', 2), group('2', 'chat', 3)], { bound }).ids.chat, '1');
     assert.equal(bind([group('1', 'chat', 2), group('2', 'chat', 4)], { bound }).ids.chat, '2');
   });
-  it('are kept for workers that are away, as many as they were, and for no longer than two minutes', () => {
+  it('are kept for offline workers with their previous weight, for at most two minutes', () => {
     const { bound } = bind([group('1', 'chat', 1)]);
-    // A stranger's file of that name, while the only worker restarts: it is served, and not by that name.
+    // A different file with the same name, while the only worker restarts: it is served with a suffix.
     const away = bind([group('2', 'chat', 0.5)], { bound, nowMs: 100_000 });
     assert.deepEqual(away.ids, { 'chat@222222222222': '2' });
     const back = bind([group('1', 'chat', 0.5), group('2', 'chat', 1)], { bound: away.bound, nowMs: 110_000 });
     assert.equal(back.ids.chat, '1');
     assert.equal(bind([group('2', 'chat', 0.5)], { bound: away.bound, nowMs: 121_000 }).ids.chat, '2');
-    // Most of many are away.
+    // Most of many workers are offline.
     const many = bind([group('1', 'chat', 10)]);
     const few = bind([group('1', 'chat', 1), group('2', 'chat', 15)], { bound: many.bound, nowMs: 60_000 });
     assert.equal(few.ids.chat, '1');
     assert.equal(bind([group('1', 'chat', 1)], { bound: few.bound, nowMs: 130_000 }).bound.get('chat')?.weight, 1);
   });
-  it('are kept for so many who are away at most', () => {
+  it('are kept for a bounded number of offline workers', () => {
     const numbered = (i: number) => ({ ...group('1', `m${i}`, 1), sha256: i.toString(16).padStart(64, '0') });
     const { bound } = bind(Array.from({ length: 20_000 }, (_, i) => numbered(i)));
     assert.equal(bind([], { bound, nowMs: 1 }).bound.size, 10_000);
   });
-  it('mean what the operator says, also where nobody has that file', () => {
+  it('refer to the pinned file, even if no worker has it', () => {
     const pinned = new Map([['chat', digest('1')]]);
     const { ids } = bind([group('1', 'other', 1), group('2', 'chat', 9)], { pinned });
     assert.deepEqual(ids, { chat: '1', 'chat@222222222222': '2', other: '1' });
@@ -249,7 +249,7 @@ describe('names of models', () => {
     const own = bind([group('1', 'chat', 1), group('2', 'chat', 9)], { pinned: new Map([['own', digest('1')]]) });
     assert.deepEqual(own.ids, { own: '1', chat: '2' });
   });
-  it('are not given to who has no name, nor twice to one file, whose vocabulary stays what it was', () => {
+  it('are not assigned to files without a name or twice to one file, whose vocabulary does not change', () => {
     assert.deepEqual(bind([group('1', '', 3)]).ids, {});
     const liar = { ...group('1', 'chat', 1), vocabularySha256: digest('f') };
     const [two, few] = [group('1', 'chat', 2), group('1', 'chat', 0.8)];

@@ -1,29 +1,38 @@
-// Who offers which model: offers taken as they come, bounded, and forgotten when they are old. It believes no more than it must.
+// The directory of workers and their models: accepts signed offers, bounded in number, and drops expired ones.
 import type { Offer } from '../protocol/frame.ts';
 
 export interface DirectoryOptions {
-  /** Workers kept at most; beyond, those that are neither connected nor heard of lately give way. 2,000 by default. */
+  /**
+   * Maximum number of workers; above it, workers that are neither connected nor recently received are evicted. 2,000 by
+   * default.
+   */
   readonly maxWorkers?: number;
-  /** Models of all workers together, bounded in the same way, besides an equal share for each that is connected: 20,000 by default, some 20 MB where each name is as long as it may be. */
+  /**
+   * Maximum number of models of all workers, bounded in the same way; each connected worker has an equal share in
+   * addition. 20,000 by default, about 20 MB with names of maximum length.
+   */
   readonly maxModels?: number;
-  /** Offers of one peer taken in a minute; more are refused. 30 by default. */
+  /** Accepted offers of one peer per minute; more are rejected. 30 by default. */
   readonly offersPerMinute?: number;
-  /** An offer may be issued so far in our future, or live so long, by its own words. 120,000 and 600,000 ms by default. */
+  /**
+   * Maximum time that an offer's issue date may be in our future, and its maximum lifetime. 120,000 and 600,000 ms by
+   * default.
+   */
   readonly maxSkewMs?: number;
   readonly maxLifeMs?: number;
 }
 
-/** What became of an offer. Only of one that was `taken` anything is kept. */
+/** The outcome for an offer. Only `taken` changes the directory. */
 export type OfferOutcome = 'taken' | 'replayed' | 'expired' | 'from-the-future' | 'too-many' | 'full';
 
 export interface KnownWorker {
   readonly peer: string;
   readonly offer: Offer;
-  /** Whether it was when its offer came. */
+  /** Whether the worker was connected when its offer arrived. */
   readonly isConnected: boolean;
-  /** By our clock. */
+  /** In our clock. */
   readonly heardAtMs: number;
-  /** By our clock: what it said, cut to what may be, and counted from when it was heard. */
+  /** In our clock: the offered lifetime, capped, counted from the time of receipt. */
   readonly expiresAtMs: number;
 }
 
@@ -33,20 +42,23 @@ interface TakeOptions {
 }
 
 interface Entry extends KnownWorker {
-  /** Offers taken since `windowAtMs`. */
+  /** Offers accepted since `windowAtMs`. */
   readonly taken: number;
   readonly windowAtMs: number;
 }
 
 const MINUTE_MS = 60_000;
-/** A worker sends an offer each 30 s: a stranger that was heard within two of these keeps its place. */
-const LATELY_MS = 60_000;
+/**
+ * A worker sends an offer every 30 s. One that is not connected is kept if an offer was received within two of these
+ * intervals.
+ */
+const RECENT_MS = 60_000;
 
 export class Directory {
   readonly #options: Required<DirectoryOptions>;
-  /** The one heard longest ago first. Two maps, so that who gives way is found without a search. */
+  /** Least recently received first. Two maps, so that the eviction candidate is found without a search. */
   readonly #connected = new Map<string, Entry>();
-  readonly #strangers = new Map<string, Entry>();
+  readonly #disconnected = new Map<string, Entry>();
   #models = 0;
 
   constructor(options: DirectoryOptions = {}) {
@@ -61,41 +73,43 @@ export class Directory {
   }
 
   /**
-   * Takes an offer whose signature was verified. `isConnected`: such a worker is not pushed out by others. The sequence alone says which
-   * of two offers is the newer one; it is made of milliseconds, so that it grows over a restart of the worker.
+   * Adds an offer whose signature was verified. Workers with `isConnected` are not evicted to make space for another
+   * worker. Only the sequence determines which of two offers is newer; it is derived from milliseconds, so that it
+   * increases across restarts of the worker.
    */
   take(offer: Offer, { nowMs, isConnected }: TakeOptions): OfferOutcome {
     const { maxSkewMs, maxLifeMs, offersPerMinute } = this.#options;
     if (offer.issuedAtMs > nowMs + maxSkewMs) return 'from-the-future';
     const lifeMs = Math.min(offer.expiresAtMs - offer.issuedAtMs, maxLifeMs);
-    // By its own clock too, which may be slow: else an old offer, heard again, would live once more.
+    // Also limited by the worker's own, possibly slow clock: otherwise an old offer would become valid again when it is
+    // received again.
     const expiresAtMs = Math.min(nowMs + lifeMs, offer.expiresAtMs + maxSkewMs);
     if (lifeMs <= 0 || expiresAtMs <= nowMs) return 'expired';
     const known = this.#entry(offer.peer);
     if (known && offer.sequence <= known.offer.sequence) {
-      // What came by gossip comes again over the channel of a worker that has just connected.
+      // The offer of a newly connected worker may have arrived by gossip before.
       if (isConnected && !known.isConnected) this.#keep({ ...known, isConnected });
       return 'replayed';
     }
     const isNewWindow = !known || nowMs - known.windowAtMs >= MINUTE_MS;
     const taken = isNewWindow ? 1 : known.taken + 1;
     if (taken > offersPerMinute) return 'too-many';
-    if (!this.#makeRoom(offer, { nowMs, isConnected })) return 'full';
+    if (!this.#makeSpace(offer, { nowMs, isConnected })) return 'full';
     const windowAtMs = isNewWindow ? nowMs : known.windowAtMs;
     this.#keep({ peer: offer.peer, offer, isConnected, heardAtMs: nowMs, expiresAtMs, taken, windowAtMs });
     return 'taken';
   }
 
-  /** Forgets a peer. */
+  /** Removes a peer. */
   drop(peer: string): void {
     const known = this.#entry(peer);
     if (!known) return;
     this.#connected.delete(peer);
-    this.#strangers.delete(peer);
+    this.#disconnected.delete(peer);
     this.#models -= known.offer.models.length;
   }
 
-  /** Forgets what has expired. */
+  /** Removes expired offers. */
   expire(nowMs: number): void {
     for (const { peer, expiresAtMs } of this.workers()) if (expiresAtMs <= nowMs) this.drop(peer);
   }
@@ -105,38 +119,41 @@ export class Directory {
   }
 
   workers(): readonly KnownWorker[] {
-    return [...this.#connected.values(), ...this.#strangers.values()];
+    return [...this.#connected.values(), ...this.#disconnected.values()];
   }
 
-  /** Those that were connected when their offer came. */
+  /** The workers that were connected when their offer arrived. */
   connected(): Iterable<KnownWorker> {
     return this.#connected.values();
   }
 
   #entry(peer: string): Entry | undefined {
-    return this.#connected.get(peer) ?? this.#strangers.get(peer);
+    return this.#connected.get(peer) ?? this.#disconnected.get(peer);
   }
 
   #keep(entry: Entry): void {
     this.drop(entry.peer);
-    (entry.isConnected ? this.#connected : this.#strangers).set(entry.peer, entry);
+    (entry.isConnected ? this.#connected : this.#disconnected).set(entry.peer, entry);
     this.#models += entry.offer.models.length;
   }
 
-  /** Whether there is room, after strangers gave way where they must: to a stranger, only those not heard of lately. */
-  #makeRoom(offer: Offer, { nowMs, isConnected }: TakeOptions): boolean {
+  /**
+   * Evicts disconnected workers until the offer fits, and returns whether it does. For a disconnected worker, recently
+   * received ones are kept.
+   */
+  #makeSpace(offer: Offer, { nowMs, isConnected }: TakeOptions): boolean {
     const { maxWorkers, maxModels } = this.#options;
     const known = this.#entry(offer.peer);
     const moreWorkers = known ? 0 : 1;
     const moreModels = offer.models.length - (known?.offer.models.length ?? 0);
-    // Its share is left to each that is connected, however many models others bring.
+    // Each connected worker keeps its share, however many models other workers offer.
     const hasShare = isConnected && offer.models.length <= maxModels / maxWorkers;
     const isOver = () =>
-      this.#connected.size + this.#strangers.size + moreWorkers > maxWorkers ||
+      this.#connected.size + this.#disconnected.size + moreWorkers > maxWorkers ||
       (!hasShare && this.#models + moreModels > maxModels);
-    for (const oldest of this.#strangers.values()) {
+    for (const oldest of this.#disconnected.values()) {
       if (!isOver()) return true;
-      if (!isConnected && nowMs - oldest.heardAtMs < LATELY_MS) return false;
+      if (!isConnected && nowMs - oldest.heardAtMs < RECENT_MS) return false;
       if (oldest !== known) this.drop(oldest.peer);
     }
     return !isOver();

@@ -1,12 +1,12 @@
-// Workers that have the same file, and what is said of it. What is said decides how a model is called and shown, never how answers are
-// judged: that stands in the vocabulary file itself.
+// Groups workers that have the same model file, and combines their descriptions of it. The descriptions determine the
+// name and the displayed facts of a model, never how answers are checked: those rules are in the vocabulary file.
 import type { OfferedModel } from '../protocol/frame.ts';
 import { isModelName, type ModelGroup } from './model-name.ts';
 
 export interface ModelGroupsOptions {
-  /** What a worker counts for: 0 where it is not connected or not trusted, at most 1. */
+  /** The weight of a worker: 0 if it is not connected or not trusted, at most 1. */
   readonly weigh: (peer: string) => number;
-  /** How a file was called until now: it is called so as long as somebody does whose word counts. */
+  /** The current name of a file. It is kept while a worker with sufficient weight still uses it. */
   readonly nameOf?: (file: Pick<ModelGroup, 'sha256' | 'vocabularySha256'>) => string | undefined;
 }
 
@@ -16,10 +16,10 @@ interface Offering {
   readonly model: OfferedModel;
 }
 
-/** The word of those counts who are trusted nearly as far as the most trusted one. */
-const BELIEVED = 0.9;
+/** Descriptions count if the worker's weight is at least this share of the largest weight in the group. */
+const BELIEVED_SHARE = 0.9;
 
-/** Groups of the workers that count for something, largest first; of the same size, in the order of their digests. */
+/** Groups of workers with a positive weight, largest first; groups of equal size are ordered by digest. */
 export function modelGroups(
   workers: Iterable<{ readonly peer: string; readonly offer: { readonly models: readonly OfferedModel[] } }>,
   { weigh, nameOf = () => undefined }: ModelGroupsOptions,
@@ -32,35 +32,35 @@ export function modelGroups(
       const key = `${model.sha256} ${model.vocabularySha256}`;
       const group = offerings.get(key);
       if (!group) offerings.set(key, [{ peer, weight, model }]);
-      // Of a worker that lists a file twice, the first counts.
+      // If a worker lists a file twice, only the first entry counts.
       else if (group.at(-1)?.peer !== peer) group.push({ peer, weight, model });
     }
   }
   return [...offerings]
-    .sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1))
+    .sort(([a, left], [b, right]) => right.length - left.length || (a < b ? -1 : 1))
     .map(([, group]) => groupOf(group, nameOf));
 }
 
 function groupOf(offerings: readonly Offering[], nameOf: Required<ModelGroupsOptions>['nameOf']): ModelGroup {
   const heaviest = offerings.reduce((max, { weight }) => Math.max(max, weight), 0);
-  const models = offerings.filter(({ weight }) => weight >= BELIEVED * heaviest).map(({ model }) => model);
+  const models = offerings.filter(({ weight }) => weight >= BELIEVED_SHARE * heaviest).map(({ model }) => model);
   const [first] = models as [OfferedModel];
   const { sha256, vocabularySha256 } = first;
-  const said = <Name extends keyof OfferedModel>(name: Name) =>
-    mostSaid(models.map((model) => model[name])) ?? first[name];
+  const consensus = <Name extends keyof OfferedModel>(name: Name) =>
+    consensusOf(models.map((model) => model[name])) ?? first[name];
   const names = models.map((model) => model.name).filter(isModelName);
   const before = nameOf({ sha256, vocabularySha256 });
-  const name = before !== undefined && names.includes(before) ? before : (mostSaid(names) ?? '');
+  const name = before !== undefined && names.includes(before) ? before : (consensusOf(names) ?? '');
   return {
     ...{ sha256, vocabularySha256, name },
     model: {
       name: name || first.name,
-      architecture: said('architecture'),
-      quantisation: said('quantisation'),
-      sizeBytes: said('sizeBytes'),
-      parameters: said('parameters'),
-      engine: said('engine'),
-      // Each worker has its own: no request is refused that one of them may have room for.
+      architecture: consensus('architecture'),
+      quantisation: consensus('quantisation'),
+      sizeBytes: consensus('sizeBytes'),
+      parameters: consensus('parameters'),
+      engine: consensus('engine'),
+      // Contexts differ between workers: a request is not rejected while one of them may have enough context.
       contextLength: models.reduce((max, { contextLength }) => Math.max(max, contextLength), 0),
     },
     peers: offerings.map(({ peer }) => peer),
@@ -68,8 +68,8 @@ function groupOf(offerings: readonly Offering[], nameOf: Required<ModelGroupsOpt
   };
 }
 
-/** The value that is said most often; of several, the smallest. */
-function mostSaid<Value extends string | number>(values: readonly Value[]): Value | undefined {
+/** The most frequent value; of several equally frequent ones, the smallest. */
+function consensusOf<Value extends string | number>(values: readonly Value[]): Value | undefined {
   const counts = new Map<Value, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   let max: Value | undefined;

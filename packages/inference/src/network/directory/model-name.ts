@@ -1,31 +1,31 @@
-// Which names a model may be served by, and which file is meant by a name that several files claim.
+// Valid model names, and the file that a name refers to if several files claim it.
 import type { OfferedModel } from '../protocol/frame.ts';
 
-/** Workers that have the same file, and agree on its vocabulary. */
+/** Workers that have the same file and agree on its vocabulary. */
 export interface ModelGroup {
   readonly sha256: string;
   readonly vocabularySha256: string;
-  /** As its workers call it, of names that can be one; else empty. */
+  /** The name that its workers use, if it is valid; otherwise empty. */
   readonly name: string;
   readonly model: Pick<
     OfferedModel,
     'name' | 'architecture' | 'quantisation' | 'sizeBytes' | 'parameters' | 'engine' | 'contextLength'
   >;
   readonly peers: readonly string[];
-  /** What they count for together. */
+  /** The sum of the workers' weights. */
   readonly weight: number;
 }
 
-/** Letters, digits and what names of models are written with; `@` stands before the digest of a file. */
+/** Letters, digits and the punctuation of model names; `@` is reserved for the digest suffix. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]*([/:][A-Za-z0-9][A-Za-z0-9._+-]*)*$/;
 const MAX_NAME = 128;
 
-/** Whether it can stand in a URL, a log and a shell without harm. Names come from strangers. */
+/** Whether a name is safe in URLs, logs and shells. Names come from untrusted workers. */
 export function isModelName(name: string): boolean {
   return name.length <= MAX_NAME && NAME.test(name) && !name.includes('..');
 }
 
-/** The file that a name means, and what its workers counted for when that was last as much. */
+/** The file that a name refers to, and the weight of its workers when it was last at its peak. */
 export interface Binding {
   readonly sha256: string;
   readonly vocabularySha256: string;
@@ -34,28 +34,30 @@ export interface Binding {
 }
 
 export interface BindingOptions {
-  /** Names that mean one file, whatever workers say: name to SHA-256. */
+  /** Names with a fixed file, independent of workers: name to SHA-256. */
   readonly pinned: ReadonlyMap<string, string>;
-  /** What each name meant until now: it goes on to mean that, unless another file has much more behind it. */
+  /** The current file of each name. It is kept unless another file has a much larger weight. */
   readonly bound: ReadonlyMap<string, Binding>;
   readonly nowMs: number;
 }
 
 export interface Bindings {
-  /** By the id that callers use. */
+  /** By the id that clients use. */
   readonly models: ReadonlyMap<string, ModelGroup>;
-  /** For the next time. */
+  /** The bindings to pass to the next call. */
   readonly bound: ReadonlyMap<string, Binding>;
 }
 
-/** So many times the weight of the file that has a name until now, another one must have to take it. */
+/** Another file takes over a name if its weight is at least this many times the weight of the current file. */
 const TAKEOVER = 2;
-/** A name is kept for workers that are away for so long, as many as they were: as long as their offers live. */
-const AWAY_MS = 120_000;
-/** Names kept for those who are away. */
-const MAX_AWAY = 10_000;
+/** A name is kept this long while its workers are offline: as long as their offers are valid. */
+const OFFLINE_MS = 120_000;
+/** Maximum number of names kept for workers that are offline. */
+const MAX_OFFLINE = 10_000;
 
-/** Which file each name means; others of the same name are served as `name@` and the first 12 digits of their SHA-256. */
+/**
+ * The file of each name. Other files with the same name are served as `name@` and the first 12 digits of their SHA-256.
+ */
 export function bindNames(groups: readonly ModelGroup[], { pinned, bound, nowMs }: BindingOptions): Bindings {
   const files = strongestByFile(groups, bound);
   const pinnedFiles = new Set(pinned.values());
@@ -65,7 +67,7 @@ export function bindNames(groups: readonly ModelGroup[], { pinned, bound, nowMs 
   );
   const models = new Map<string, ModelGroup>();
   const next = new Map<string, Binding>();
-  let away = 0;
+  let offline = 0;
   for (const name of new Set([...pinned.keys(), ...bound.keys(), ...claims.keys()])) {
     const claimants = claims.get(name) ?? [];
     const wanted = pinned.get(name);
@@ -74,14 +76,14 @@ export function bindNames(groups: readonly ModelGroup[], { pinned, bound, nowMs 
     if (winner) {
       models.set(name, winner);
       next.set(name, held && isOf(held, winner) ? stillHeld(held, winner, nowMs) : bindingOf(winner, nowMs));
-    } else if (held && isLately(held, nowMs) && away++ < MAX_AWAY) next.set(name, held);
+    } else if (held && isRecent(held, nowMs) && offline++ < MAX_OFFLINE) next.set(name, held);
     for (const group of claimants)
       if (group !== winner && !pinnedFiles.has(group.sha256)) models.set(`${name}@${group.sha256.slice(0, 12)}`, group);
   }
   return { models, bound: next };
 }
 
-const isLately = ({ heldAtMs }: Binding, nowMs: number): boolean => nowMs - heldAtMs < AWAY_MS;
+const isRecent = ({ heldAtMs }: Binding, nowMs: number): boolean => nowMs - heldAtMs < OFFLINE_MS;
 
 function bindingOf({ sha256, vocabularySha256, weight }: ModelGroup, nowMs: number): Binding {
   return { sha256, vocabularySha256, weight, heldAtMs: nowMs };
@@ -90,12 +92,15 @@ function bindingOf({ sha256, vocabularySha256, weight }: ModelGroup, nowMs: numb
 const isOf = (held: Binding, { sha256, vocabularySha256 }: ModelGroup): boolean =>
   held.sha256 === sha256 && held.vocabularySha256 === vocabularySha256;
 
-/** What its workers counted for together is remembered for a while after some of them went. */
+/** The peak weight is kept for a while after workers disconnect. */
 function stillHeld(held: Binding, group: ModelGroup, nowMs: number): Binding {
-  return group.weight >= held.weight || !isLately(held, nowMs) ? bindingOf(group, nowMs) : held;
+  return group.weight >= held.weight || !isRecent(held, nowMs) ? bindingOf(group, nowMs) : held;
 }
 
-/** A file has one vocabulary: of groups that differ in it, all but one lie; the one that was served stays until another has much more. */
+/**
+ * A file has exactly one vocabulary: of groups that disagree, at most one is right. The served one stays until another
+ * has a much larger weight.
+ */
 function strongestByFile(
   groups: readonly ModelGroup[],
   bound: ReadonlyMap<string, Binding>,
@@ -118,7 +123,7 @@ function winnerOf(claimants: readonly ModelGroup[], held: Binding | undefined, n
   );
   if (!held) return strongest;
   const holder = claimants.find((group) => isOf(held, group));
-  const weight = Math.max(holder?.weight ?? 0, isLately(held, nowMs) ? held.weight : 0);
+  const weight = Math.max(holder?.weight ?? 0, isRecent(held, nowMs) ? held.weight : 0);
   if (weight === 0) return strongest;
   return strongest && strongest.weight >= TAKEOVER * Math.max(1, weight) ? strongest : holder;
 }

@@ -1,5 +1,5 @@
-// Who gets a request: the worker from which its first token is expected soonest, of two drawn by chance and those that have read its
-// beginning before. Pure: what is known of the workers in, a choice out; it looks at a few of them, however many there are.
+// Chooses the worker for a request: the one with the lowest expected time to first token, of two random workers and
+// those that have the prefix in their cache. Pure; it inspects a few workers, however many there are.
 
 import type { WeightedDraw } from '../audit/weighted-draw.ts';
 import { replayOf } from './replay.ts';
@@ -8,34 +8,34 @@ import { maxReadingMs } from './stall-watch.ts';
 export interface Candidate {
   readonly peer: string;
   readonly slots: number;
-  /** Answers that are made there or wait: ours, and those of others as far as it tells. */
+  /** Jobs that run or wait there: our own, and those of other gateways as far as the worker reports them. */
   readonly jobs: number;
-  /** Measured by us where there is enough to go by, else as it says. 0: unknown. */
+  /** Measured by this gateway if there are enough samples, otherwise as reported by the worker. 0: unknown. */
   readonly prefillTokensPerSecond: number;
   readonly decodeTokensPerSecond: number;
-  /** Round trip. */
+  /** Round-trip time. */
   readonly rttMs: number;
-  /** Of this prompt, tokens that it is believed to have read before. */
+  /** The number of prompt tokens that its cache probably contains. */
   readonly cachedTokens: number;
-  /** 0 to 1: how far it is trusted. 0: it gets nothing. */
+  /** Trust from 0 to 1. A worker with 0 gets no requests. */
   readonly reputation: number;
-  /** It failed lately, cannot take this request, or was asked already. */
+  /** Its breaker is open, it cannot serve this request, or it was already asked. */
   readonly isOpen: boolean;
 }
 
 export interface PlacementRequest {
   readonly promptTokens: number;
-  /** Of the answer, to be read again before it goes on. */
+  /** Tokens of the answer that must be read again before it continues. */
   readonly replayTokens: number;
 }
 
-/** All workers that might be asked. Whoever owns it makes a candidate when it is looked at, not before. */
+/** All workers that can be asked. A candidate is built only when it is inspected. */
 export interface CandidateField {
   readonly size: number;
   at(index: number): Candidate;
-  /** By what each can do: slots times speed. */
+  /** Random draw, weighted by capacity: slots times speed. */
   readonly draw: WeightedDraw;
-  /** Those that are believed to have read its beginning, the longest first. */
+  /** Workers that probably have the prefix in their cache, longest prefix first. */
   readonly holders: readonly number[];
 }
 
@@ -45,29 +45,35 @@ export interface Placement {
   readonly expectedFirstTokenMs: number;
 }
 
-/** A small model on a few processor cores: who says nothing of its speed is taken for one of these. */
+/** Assumed for workers of unknown speed: a small model on a few processor cores. */
 const UNKNOWN_PREFILL_PER_SECOND = 100;
 const UNKNOWN_DECODE_PER_SECOND = 10;
-/** Of a job that is in the way, as far as one can know: what chats have on average. */
+/** Assumed length of jobs that are ahead in the queue: the average of chats. */
 const MEAN_PROMPT_TOKENS = 300;
 const MEAN_ANSWER_TOKENS = 200;
-/** Given tokens are read one by one as long as that takes no longer; beyond, in one batch. */
+/** Given tokens are replayed one by one if that takes no longer than this; otherwise in one batch. */
 const REPLAY_BUDGET_MS = 1_000;
-/** Below it a worker gets work only where nobody else is. */
+/** A worker with less trust gets requests only if there is no other. */
 const DOUBTED = 0.25;
-/** Of a request's holders, those looked at. */
+/** Maximum number of cache holders that are inspected. */
 const MAX_HOLDERS = 2;
-/** Free ones among which it chooses. More find the same workers again and again: with 10 the slowest hundredth waits half as long again. */
+/**
+ * Number of workers with a free slot to choose from. With more, the same workers are chosen repeatedly: with 10 the
+ * 99th percentile of the wait is 1.5 times as long.
+ */
 const DRAWN = 2;
-/** Draws before all are looked at. With half of the places taken, all of these miss once in 4,096. */
+/**
+ * Maximum number of draws before all workers are inspected. If half of the slots are taken, all draws miss once in
+ * 4,096.
+ */
 const MAX_DRAWS = 12;
 
-/** Expected milliseconds from now to the first token, were the request sent there. */
+/** The expected time in milliseconds from now to the first token if the request is sent to this worker. */
 export function expectedFirstTokenMs(candidate: Candidate, { promptTokens, replayTokens }: PlacementRequest): number {
   const perPrefill = 1_000 / (candidate.prefillTokensPerSecond || UNKNOWN_PREFILL_PER_SECOND);
   const perDecode = 1_000 / (candidate.decodeTokensPerSecond || UNKNOWN_DECODE_PER_SECOND);
   const jobMs = MEAN_PROMPT_TOKENS * perPrefill + MEAN_ANSWER_TOKENS * perDecode;
-  // Its slots come free one after the other, so many of them within the time of one job.
+  // Slots become free one after the other: as many as the worker has within the duration of one job.
   const queueMs = (Math.max(0, candidate.jobs - candidate.slots + 1) / candidate.slots) * jobMs;
   const readMs = Math.max(0, promptTokens - candidate.cachedTokens) * perPrefill;
   const isExact =
@@ -78,8 +84,8 @@ export function expectedFirstTokenMs(candidate: Candidate, { promptTokens, repla
 }
 
 /**
- * Undefined when nobody may be asked. Nobody gets more jobs than it has slots while another has a free one. `random` gives numbers
- * from 0 to below 1.
+ * Returns undefined if no worker can be asked. No worker gets more jobs than it has slots while another has a free one.
+ * `random` returns numbers from 0 to below 1.
  */
 export function choosePlacement(
   field: CandidateField,
@@ -87,26 +93,28 @@ export function choosePlacement(
   random: () => number,
 ): Placement | undefined {
   const best = new Best(field, request);
-  const seen = field.holders.slice(0, MAX_HOLDERS);
-  for (const index of seen) best.look(index);
+  const inspected = field.holders.slice(0, MAX_HOLDERS);
+  for (const index of inspected) best.inspect(index);
   let free = 0;
   for (let i = 0; i < MAX_DRAWS && free < DRAWN; i++) {
     const index = field.draw.draw(random());
-    if (index < 0 || seen.includes(index)) continue;
-    seen.push(index);
-    if (best.look(index) === FREE) free += 1;
+    if (index < 0 || inspected.includes(index)) continue;
+    inspected.push(index);
+    if (best.inspect(index) === FREE) free += 1;
   }
-  if (best.rank !== FREE) for (let index = 0; index < field.size; index++) best.look(index);
+  if (best.rank !== FREE) for (let index = 0; index < field.size; index++) best.inspect(index);
   return best.placement;
 }
 
-/** Better ones first: trusted and free; trusted; doubted; not to be asked. */
+/** Ranks, best first: trusted with a free slot; trusted; doubted; excluded. */
 const FREE = 0;
 const FULL = 1;
 const LAST_RESORT = 2;
 const NEVER = 3;
 
-/** The best of those looked at. It makes nothing for those that are not: when all are full, all are looked at. */
+/**
+ * The best of the inspected candidates. Allocates nothing for the rest: when all workers are full, all are inspected.
+ */
 class Best {
   readonly #field: CandidateField;
   readonly #request: PlacementRequest;
@@ -119,13 +127,13 @@ class Best {
     this.#request = request;
   }
 
-  /** Gives its rank. */
-  look(index: number): number {
+  /** Returns the rank of the candidate. */
+  inspect(index: number): number {
     const candidate = this.#field.at(index);
     const expectedMs = expectedFirstTokenMs(candidate, this.#request);
     const rank = rankOf(candidate, expectedMs, this.#request);
     if (rank === NEVER || rank > this.rank) return rank;
-    // Half the trust: it must be twice as soon.
+    // With half the trust, a worker must be twice as fast.
     const score = expectedMs / candidate.reputation;
     if (rank === this.rank && score >= this.#score) return rank;
     this.#index = index;
@@ -148,7 +156,8 @@ class Best {
 function rankOf(candidate: Candidate, expectedMs: number, { promptTokens, replayTokens }: PlacementRequest): number {
   if (candidate.isOpen || candidate.reputation <= 0) return NEVER;
   if (candidate.reputation < DOUBTED) return LAST_RESORT;
-  // A free place of one that would be given up before its first token is none: it competes with those that are full.
+  // A free slot does not count if the job would time out before its first token: the worker then competes with the full
+  // ones.
   const isSoon = expectedMs <= maxReadingMs(promptTokens + replayTokens);
   return isSoon && candidate.jobs < candidate.slots ? FREE : FULL;
 }

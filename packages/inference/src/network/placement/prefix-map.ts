@@ -1,10 +1,14 @@
-// Which worker has read which beginnings: hashes of blocks of tokens, each over all that stands before it. Bounded, oldest out first.
+// Which worker has which prompt prefixes in its cache: hashes of token blocks, each over all tokens up to its end.
+// Bounded; the least recently used go first.
 
-/** Tokens of a block: short enough to tell conversations apart, long enough that 8,000 tokens are 125 of them. */
+/** Tokens per block: short enough to distinguish conversations, long enough that 8,000 tokens are only 125 blocks. */
 const BLOCK = 64;
-/** About 13 million tokens, and some 50 MB. */
+/** About 13 million tokens in about 50 MB. */
 const MAX_BLOCKS = 200_000;
-/** Who read a block last; a system prompt that all have read is found at enough of them. */
+/**
+ * Maximum number of workers per block, most recent last; for a system prompt that all workers have read, this many are
+ * enough.
+ */
 const MAX_HOLDERS = 8;
 
 interface Holder {
@@ -14,7 +18,7 @@ interface Holder {
 
 export class PrefixMap {
   readonly #maxBlocks: number;
-  /** By hash, the one used longest ago first; in each, those who have it, the latest last. */
+  /** By hash, least recently used first; the workers of each block, most recent last. */
   readonly #blocks = new Map<number, Holder[]>();
   readonly #holders = new Map<string, Holder>();
 
@@ -22,19 +26,19 @@ export class PrefixMap {
     this.#maxBlocks = maxBlocks;
   }
 
-  /** Blocks kept. */
+  /** The number of blocks. */
   get size(): number {
     return this.#blocks.size;
   }
 
-  /** Remembers that a worker has read these tokens: the whole conversation, not its first message. */
+  /** Records that a worker has read these tokens: the complete conversation, not just its first message. */
   note(peer: string, modelSha256: string, tokens: readonly number[]): void {
     let holder = this.#holders.get(peer);
     if (!holder) {
       holder = { peer, isForgotten: false };
       this.#holders.set(peer, holder);
     }
-    // The beginning is marked last: without it the rest could not be found, so it must not be the first to go.
+    // The first block is marked last, so that it is evicted last: the other blocks are found through it.
     for (const key of blockKeys(modelSha256, tokens).reverse()) {
       const holders = this.#blocks.get(key) ?? [];
       this.#blocks.delete(key);
@@ -46,7 +50,9 @@ export class PrefixMap {
     }
   }
 
-  /** By worker, how many of the first tokens it is believed to have read; whole blocks, the longest beginning first. */
+  /**
+   * By worker, the number of leading tokens that its cache probably contains; complete blocks, longest prefix first.
+   */
   cachedTokens(modelSha256: string, tokens: readonly number[]): ReadonlyMap<string, number> {
     const found = new Map<string, number>();
     for (const [i, key] of [...blockKeys(modelSha256, tokens).entries()].reverse()) {
@@ -57,23 +63,24 @@ export class PrefixMap {
     return found;
   }
 
-  /** It has lost what it read. */
+  /** The worker has lost its cache. */
   forget(peer: string): void {
     const holder = this.#holders.get(peer);
-    // Blocks that name it are many; they find it marked.
+    // Many blocks refer to the holder; the mark is cheaper than removing it from all of them.
     if (holder) holder.isForgotten = true;
     this.#holders.delete(peer);
   }
 }
 
 function withLatest(holders: readonly Holder[], latest: Holder): Holder[] {
-  const others = holders.filter((holder) => holder !== latest && !holder.isForgotten);
-  return [...others.slice(-(MAX_HOLDERS - 1)), latest];
+  const rest = holders.filter((holder) => holder !== latest && !holder.isForgotten);
+  return [...rest.slice(-(MAX_HOLDERS - 1)), latest];
 }
 
 /**
- * A number for each whole block, over it and all before it: two multiplicative hashes side by side, 53 bits. Not for secrets: whoever
- * finds two beginnings with the same number makes his own request wait for a worker that has not read it.
+ * A 53-bit number for each complete block, computed over it and all blocks before it with two multiplicative hashes.
+ * Not collision-resistant: a client that constructs a collision only delays its own request, which is sent to a worker
+ * without the prefix.
  */
 function blockKeys(modelSha256: string, tokens: readonly number[]): number[] {
   let a = Number.parseInt(modelSha256.slice(0, 8), 16) | 0;

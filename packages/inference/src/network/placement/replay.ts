@@ -1,14 +1,19 @@
-// How a worker reads again what another one has written: as it was made, while that takes no longer than the reader would wait.
+// How a worker replays the tokens that another worker has generated: exactly, if that is fast enough, otherwise in one
+// batch.
 
-/** Taken where nobody knows: what a few processor cores make of a middling model. */
+/** Assumed speed if it is unknown: a medium-sized model on a few processor cores. */
 const UNKNOWN_TOKENS_PER_SECOND = 20;
 
-/** Of the budget, for what goes before the replay: the loss is seen, another worker is asked, the prompt is read. */
+/**
+ * The share of the budget for everything before the replay: detecting the loss, asking another worker, reading the
+ * prompt.
+ */
 const RECOVERY_MS = 200;
 
 /**
- * The budget is what an interruption may last in all. `exact` while the given tokens, one by one, fit what is left of it: then the rest is what it would have been. Beyond that `fast`: all
- * at once, and a near tie may fall to the other side. A speed of 0, or none, is unknown.
+ * `budgetMs` is the maximum duration of an interruption. `exact` replays the given tokens one by one if they fit into
+ * the remaining budget: the rest of the answer is then identical. `fast` replays them in one batch; a near tie between
+ * two tokens may then be decided differently. A speed of 0 or undefined is unknown.
  */
 export function replayOf({
   givenTokens,

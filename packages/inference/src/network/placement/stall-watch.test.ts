@@ -1,4 +1,5 @@
-// Stalls by simulation: who stands still is found in time, and nobody is blamed for our own lag or for credit that we did not give.
+// Simulated stalls: a stalled worker is detected in time, and no worker is blamed for our own lag or for credit that we
+// did not grant.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { afterAsked, afterFailure, afterRefusal, afterSuccess, type Breaker, breakerState, CLOSED } from './breaker.ts';
@@ -11,11 +12,11 @@ type Worker = (scene: {
   readonly watch: StallWatch;
   readonly nowMs: number;
   readonly tick: number;
-  /** All it should: a pulse, and ten tokens of each of these jobs. */
+  /** Normal operation: a heartbeat, and ten tokens of each of these jobs. */
   readonly work: (...jobs: readonly number[]) => void;
 }) => void;
 
-/** When the first stall is reported, and whose, of a worker with jobs 1 and 2 in five minutes. */
+/** When the first stall is reported, and of which job, for a worker with jobs 1 and 2 within five minutes. */
 function firstStall(worker: Worker, lagMs: (tick: number) => number) {
   const watch = new StallWatch({ tickMs: TICK_MS });
   for (const id of [1, 2]) watch.started(id, { readTokens: 100, expectedMs: 500, gapMs: 20 });
@@ -32,7 +33,7 @@ function firstStall(worker: Worker, lagMs: (tick: number) => number) {
   return 'none';
 }
 
-/** The first job goes on; the second one is in the phase. */
+/** The first job continues; the second one is in the phase. */
 const inPhase =
   (phase: (nowMs: number) => 'waiting' | 'reading'): Worker =>
   ({ watch, nowMs, work }) => {
@@ -40,9 +41,10 @@ const inPhase =
     watch.phase(2, phase(nowMs));
   };
 
-describe('a watch finds', () => {
-  // What was received just before a tick is counted from that tick on: silence of one second is reported after 1 to 1.25 s.
-  /** When the stall is reported, and of which job where not of the worker; how late each tick is. */
+describe('the stall watch detects', () => {
+  // Frames received just before a tick count from that tick on: silence of one second is reported after 1 to
+  // 1.25 s.
+  /** The time and the job of the report (no job: the worker); the lag of each tick. */
   const finds = (name: string, expected: string, worker: Worker, lagMs = (_tick: number) => 0) =>
     it(name, () => assert.equal(firstStall(worker, lagMs), expected));
   finds('a worker that never sends anything', '1250 worker', () => {});
@@ -50,7 +52,7 @@ describe('a watch finds', () => {
   finds('no worker that works', 'none', ({ work }) => work(1, 2));
   finds('no worker that sends every fourth tick', 'none', ({ nowMs, work }) => nowMs % 1_000 === 0 && work(1, 2));
   finds('the job that gets no more tokens', '6000 2', ({ nowMs, work }) => (nowMs <= 5_000 ? work(1, 2) : work(1)));
-  // The mean gap is limited to four times the expected one.
+  // The mean gap is capped at four times the expected one.
   finds('a slow job later, after twenty times its mean gap', '16750 2', ({ watch, nowMs, work }) => {
     work(1);
     if (nowMs <= 15_000 && nowMs % 750 === 0) watch.tokens(2, 1, { nowMs, isHeld: false });
@@ -81,7 +83,7 @@ describe('a watch finds', () => {
   finds('no worker because we are late again and again', 'none', ({ work }) => work(1, 2), late(2_000));
   const dies: Worker = ({ nowMs, work }) => nowMs <= 2_000 && work(1, 2);
   finds('a dead worker even while every tick is late, after twice as many', '6500 worker', dies, late(250));
-  it('an idle worker after five seconds of silence, and no job that is over or was never there', () => {
+  it('an idle worker after five seconds of silence, and no job that is finished or unknown', () => {
     const watch = new StallWatch({ tickMs: TICK_MS });
     watch.started(1, { readTokens: 100, expectedMs: 500 });
     watch.ended(1);
@@ -92,7 +94,7 @@ describe('a watch finds', () => {
     const expected = reports.map((_, i) => ({ isSilent: i === 20, jobs: [] }));
     assert.deepEqual(reports, expected);
   });
-  it('nobody for a silence that began when there was nothing to do', () => {
+  it('no worker whose silence began when it had no jobs', () => {
     const watch = new StallWatch({ tickMs: TICK_MS });
     for (let tick = 1; tick <= 10; tick += 1) watch.tick(tick * TICK_MS);
     watch.started(1, { readTokens: 100, expectedMs: 500 });
@@ -100,7 +102,7 @@ describe('a watch finds', () => {
   });
 
   type Job = { readonly readTokens: number; readonly expectedMs: number; readonly gapMs?: number };
-  /** When job 1 is reported, of a worker that sends nothing but that it lives. */
+  /** When job 1 is reported, for a worker that sends only heartbeats. */
   const stallOf = (job: Job, begin: (watch: StallWatch) => void) => {
     const watch = new StallWatch({ tickMs: TICK_MS });
     watch.started(1, job);
@@ -112,12 +114,12 @@ describe('a watch finds', () => {
     }
   };
 
-  it('a job that stops after its first token, later where longer gaps are expected, up to ten seconds', () => {
+  it('a job that stops after its first token, later if longer gaps are expected, up to ten seconds', () => {
     for (const [gap, stalledMs] of [
       [{}, 5_000],
       [{ gapMs: 20 }, 1_000],
       [{ gapMs: 400 }, 8_000],
-      // What a worker may claim: a token in a quarter of an hour.
+      // A possible claim: one token in a quarter of an hour.
       [{ gapMs: 1_000_000 }, 10_000],
     ] as const) {
       const job = { readTokens: 100, expectedMs: 500, ...gap };
@@ -125,7 +127,7 @@ describe('a watch finds', () => {
       assert.equal(found, stalledMs, JSON.stringify(gap));
     }
   });
-  it('a job that reads by the number of its tokens, whatever was expected', () => {
+  it('a job that reads its prompt, by the number of tokens, whatever was expected', () => {
     const stalledMs = (readTokens: number) =>
       stallOf({ readTokens, expectedMs: 1e9 }, (watch) => watch.phase(1, 'reading'));
     assert.deepEqual([0, 1_000].map(stalledMs), [10_000, 110_000]);
@@ -135,7 +137,7 @@ describe('a watch finds', () => {
 const middle = () => 0.5;
 
 describe('breaker', () => {
-  it('waits twice as long after each failure in a row, and never longer than a minute and a half', () => {
+  it('doubles the backoff after each consecutive failure, up to a minute and a half', () => {
     let breaker: Breaker = CLOSED;
     const pauses = Array.from({ length: 12 }, () => {
       const nowMs = breaker.openUntilMs;
@@ -144,33 +146,33 @@ describe('breaker', () => {
     });
     assert.deepEqual(pauses.slice(0, 5), [500, 1_000, 2_000, 4_000, 8_000]);
     assert.equal(pauses.at(-1), 60_000);
-    // Spread, so that gateways do not come back together.
+    // With jitter, so that gateways do not retry at the same time.
     assert.equal(afterFailure(CLOSED, 0, () => 0).openUntilMs, 250);
     for (let failures = 0; failures < 2_000; failures += 50)
       assert.ok(afterFailure({ ...CLOSED, failures }, 0, () => 0.999_999).openUntilMs <= 90_000);
   });
-  it('takes twenty jobs lost together for one failure', () => {
+  it('counts twenty jobs lost together as one failure', () => {
     let breaker = CLOSED;
     for (let i = 0; i < 20; i++) breaker = afterFailure(breaker, 1_000 + i, middle);
     assert.deepEqual([breaker.failures, breaker.openUntilMs], [1, 1_500]);
-    // A pause for another reason hides no failure.
+    // A backoff for another reason does not hide failures.
     assert.equal(afterFailure(afterRefusal(CLOSED, 0, 250), 100, middle).failures, 1);
   });
-  it('lets one job through when the pause is over, and no second one before its outcome', () => {
+  it('allows one probe job after the backoff, and no second one before its outcome', () => {
     const failed = afterFailure(CLOSED, 0, middle);
     assert.deepEqual([breakerState(failed, 499), breakerState(failed, 500)], ['open', 'half-open']);
     const probing = afterAsked(failed, 500);
     assert.equal(breakerState(probing, 501), 'open');
     assert.equal(breakerState(afterFailure(probing, 600, middle), 1_599), 'open');
-    // One that never failed is not held back.
+    // A worker without failures has no probe.
     assert.equal(afterAsked(CLOSED, 5), CLOSED);
     assert.equal(breakerState(CLOSED, 600), 'closed');
-    // A probe whose client left is not the last one.
+    // A probe whose client disconnected is not the last one.
     assert.equal(breakerState(probing, 30_500), 'half-open');
   });
-  it('counts a refusal as no failure', () => {
+  it('does not count a refusal as a failure', () => {
     const paused = afterRefusal(CLOSED, 1_000, 250);
-    // Its other jobs may well end while it is leaving.
+    // Its other jobs may succeed while it is leaving.
     assert.equal(afterSuccess(paused), paused);
     assert.deepEqual([breakerState(paused, 1_249), breakerState(paused, 1_250)], ['open', 'closed']);
     const failed = afterFailure(CLOSED, 1_000, middle);

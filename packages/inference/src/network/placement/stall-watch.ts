@@ -1,53 +1,65 @@
-// Whether a worker, or one of its jobs, stands still. Time is counted in ticks of our own timer, and a tick that came late says
-// nothing against the worker: what it sent meanwhile may lie unread with us. Pure: it reads no clock.
+// Detects that a worker, or one of its jobs, has stalled. Time is counted in ticks of our own timer. A late tick is not
+// counted against the worker, because its frames may still be unread on our side. Pure: it reads no clock.
 import type { FrameOf } from '../protocol/frame.ts';
 
-/** Silent ticks with jobs under way, and without: a worker tells of itself every tick while it works for us, else every fourth. */
+/**
+ * Maximum number of silent ticks, with running jobs and without: a worker sends a heartbeat every tick while it works
+ * for us, otherwise every fourth tick.
+ */
 const MAX_SILENT_TICKS = 4;
 const MAX_IDLE_TICKS = 20;
-/** Of a tick: whatever is later is late. */
+/** A tick is late if it comes more than this many tick intervals after the previous one. */
 const LATE_SHARE = 1.5;
 
-/** A worker that says that a job waits for a place is given so long to find one. */
+/** Maximum time that a job may wait for a slot, as reported by the worker. */
 const MAX_WAITING_MS = 10_000;
-/** Before the first token, and for jobs of which the worker has said nothing: so many times what was expected, and so much more. */
+/**
+ * Deadline before the first token, and for jobs that the worker has not reported: a multiple of the expected time, plus
+ * a constant.
+ */
 const READING_FACTOR = 4;
 const READING_SPARE_MS = 2_000;
-/** What is expected comes from a claim: whatever it is, so long, and so much more for each token to be read. Ten a second are too few. */
+/**
+ * The expected time is based on the worker's claims, so it is capped: a constant, plus a time for each token to read
+ * (10 tokens per second).
+ */
 const MAX_READING_MS = 10_000;
 const MAX_READING_MS_PER_TOKEN = 100;
-/** Between tokens: at least so long, so many times the mean gap, and no longer than a reader waits for anything. */
+/** Deadline between tokens: at least the minimum, a multiple of the mean gap, and at most the maximum. */
 const MIN_WRITING_MS = 1_000;
 const MAX_GAPS = 20;
 const MAX_WRITING_MS = 10_000;
-/** The mean of fewer says little. */
+/** With fewer gaps the mean is not significant. */
 const ENOUGH_GAPS = 4;
-/** A mean that is so many times what was expected is believed; a longer one would let a worker that grows ever slower go on for ever. */
+/**
+ * The measured mean is capped at this multiple of the expected gap. Without a cap, a worker that becomes ever slower
+ * would never be detected.
+ */
 const MAX_STRETCH = 4;
-/** Taken where nobody knows better. */
+/** Assumed gap if it is unknown. */
 const UNKNOWN_GAP_MS = 250;
 
 export type JobPhase = FrameOf<'pulse'>['jobs'][number]['phase'];
-/** A job goes through them in this order; a worker that says otherwise gets no new time by it. */
+/** The order of the phases; a report of an earlier phase does not extend the deadline. */
 const ORDER: Readonly<Record<JobPhase, number>> = { waiting: 0, reading: 1, writing: 2 };
 
 export interface JobExpectation {
-  /** Tokens that have to be read before the first one comes. */
+  /** The number of tokens to read before the first token is generated. */
   readonly readTokens: number;
-  /** From when it has a place to its first token. */
+  /** The expected time from getting a slot to the first token. */
   readonly expectedMs: number;
-  /** From one token to the next. */
+  /** The expected time between two tokens. */
   readonly gapMs?: number | undefined;
 }
 
 interface WatchedJob extends Required<JobExpectation> {
   readonly gapMs: number;
   phase: JobPhase;
-  /** Whether the worker has said that it has it. */
+  /** Whether the worker has reported the job. */
   isListed: boolean;
-  /** Whole ticks since something became of it. */
+  /** Complete ticks since the last progress. */
   ticks: number;
-  /** It has no credit left: it waits for us. */
+  /** The job has no credit left and waits for the gateway. */
   isHeld: boolean;
   lastTokenAtMs: number | undefined;
   writingMs: number;
@@ -55,13 +67,13 @@ interface WatchedJob extends Required<JobExpectation> {
 }
 
 export interface StallReport {
-  /** Nothing at all was heard of the worker for too long. */
+  /** Nothing was received from the worker for too long. */
   readonly isSilent: boolean;
-  /** Jobs that stand still although the worker is alive. */
+  /** Jobs without progress although the worker is alive. */
   readonly jobs: readonly number[];
 }
 
-/** Watches one channel. `nowMs` is of a clock that only runs forward; what is told of jobs that it does not know is passed over. */
+/** Watches one channel. `nowMs` is a monotonic clock. Reports about unknown jobs are ignored. */
 export class StallWatch {
   readonly #tickMs: number;
   readonly #jobs = new Map<number, WatchedJob>();
@@ -73,14 +85,14 @@ export class StallWatch {
     this.#tickMs = tickMs;
   }
 
-  /** Something came, whatever it was. */
+  /** Any frame was received. */
   heard(): void {
     this.#silentTicks = -1;
   }
 
   /** A job was sent. */
   started(id: number, { gapMs = UNKNOWN_GAP_MS, ...expectation }: JobExpectation): void {
-    // A worker that had nothing to do was right to be quiet.
+    // A worker without jobs may be silent.
     if (this.#jobs.size === 0) this.#silentTicks = -1;
     this.#jobs.set(id, {
       ...{ ...expectation, gapMs, phase: 'waiting', isListed: false, ticks: -1, isHeld: false },
@@ -88,14 +100,14 @@ export class StallWatch {
     });
   }
 
-  /** What the worker says of a job. */
+  /** The phase of a job, as reported by the worker. */
   phase(id: number, phase: JobPhase): void {
     const job = this.#jobs.get(id);
     if (job) job.isListed = true;
     if (job && ORDER[phase] > ORDER[job.phase]) Object.assign(job, { phase, ticks: -1 });
   }
 
-  /** Tokens came. `isHeld`: they were the last that it may send for now. */
+  /** Tokens were received. `isHeld`: they used up the worker's credit. */
   tokens(id: number, count: number, { nowMs, isHeld }: { readonly nowMs: number; readonly isHeld: boolean }): void {
     const job = this.#jobs.get(id);
     if (!job) return;
@@ -106,7 +118,7 @@ export class StallWatch {
     Object.assign(job, { phase: 'writing', ticks: -1, isHeld, lastTokenAtMs: nowMs });
   }
 
-  /** It may send again: its time runs from now on. */
+  /** The job received credit: its deadline starts now. */
   credited(id: number, nowMs: number): void {
     const job = this.#jobs.get(id);
     if (job?.isHeld) Object.assign(job, { ticks: -1, isHeld: false, lastTokenAtMs: nowMs });
@@ -116,7 +128,7 @@ export class StallWatch {
     this.#jobs.delete(id);
   }
 
-  /** To be called every `tickMs`. Jobs are named again each time, until they are ended. */
+  /** Must be called every `tickMs`. Stalled jobs are reported on each tick until `ended` is called. */
   tick(nowMs: number): StallReport {
     if (!this.#isCounted(nowMs)) return { isSilent: false, jobs: [] };
     this.#silentTicks += 1;
@@ -131,8 +143,9 @@ export class StallWatch {
   }
 
   /**
-   * A late tick runs before what came meanwhile is handled, so it does not count; the next one does, late or not, since
-   * whatever had come was handled between the two. So lag of ours, however long it lasts, at most doubles the ticks.
+   * A late tick runs before the frames that arrived in the interim are processed, so it is not counted. The next tick
+   * is counted, late or not, because those frames were processed between the two. So our own delay, however long, at
+   * most doubles the number of ticks.
    */
   #isCounted(nowMs: number): boolean {
     const isLate = this.#lastTickMs !== undefined && nowMs - this.#lastTickMs > this.#tickMs * LATE_SHARE;
@@ -142,7 +155,7 @@ export class StallWatch {
   }
 }
 
-/** Longer than this no worker is given to read so many tokens. */
+/** The maximum time that a worker gets to read this many tokens. */
 export const maxReadingMs = (tokens: number): number => MAX_READING_MS + MAX_READING_MS_PER_TOKEN * tokens;
 
 function deadlineMs({ phase, isListed, readTokens, expectedMs, gapMs, writingMs, gaps }: WatchedJob): number {

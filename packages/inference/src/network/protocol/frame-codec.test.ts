@@ -1,4 +1,4 @@
-// The codec: every frame comes back as it was, hostile bytes give a FrameError and nothing else, and cost little.
+// The codec: frames survive a round trip; untrusted bytes only ever cause a FrameError, at low cost.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import protobuf from 'protobufjs';
@@ -21,14 +21,14 @@ interface Codec<Value> {
 const anyKind = (draw: Draw) => randomFrame(draw, KINDS[draw(KINDS.length)] ?? 'hello');
 
 function describeCodec<Value>(name: string, { encode, decode, draw }: Codec<Value>): void {
-  describe(`${name}, drawn at random`, () => {
-    it('come back as they were', () => {
+  describe(`${name}, random`, () => {
+    it('survive a round trip', () => {
       for (let seed = 1; seed <= 500; seed += 1) {
         const value = draw(drawFrom(seed));
         assert.deepEqual(decode(encode(value)), value, `seed ${seed}`);
       }
     });
-    it('are read or refused, whatever became of their bytes, and what is read can be written again', () => {
+    it('are decoded or rejected after any corruption, and decoded frames can be encoded again', () => {
       let read = 0;
       for (let seed = 1; seed <= 2_000; seed += 1) {
         const random = drawFrom(seed);
@@ -48,7 +48,7 @@ describeCodec('offers', { ...offers, draw: (draw) => drawn(Offer, draw) });
 const receipts = { encode: codec.encodeSegmentReceipt, decode: codec.decodeSegmentReceipt };
 describeCodec('receipts', { ...receipts, draw: (draw) => drawn(SegmentReceipt, draw) });
 
-it('a frame is refused at every length but its own', () => {
+it('a frame is rejected at every length but its own', () => {
   for (const [i, kind] of KINDS.entries()) {
     const bytes = encodeFrame(randomFrame(drawFrom(i + 1), kind));
     for (let length = 0; length < bytes.byteLength; length += 1)
@@ -58,15 +58,15 @@ it('a frame is refused at every length but its own', () => {
 
 const { root } = protobuf.parse(FRAME_PROTO);
 const type = root.lookupType('strata.inference.v1.Frame');
-it('another implementation of Protocol Buffers reads what is written here, and writes what is read here', () => {
+it('another Protocol Buffers implementation reads our encoding, and we read its encoding', () => {
   for (const [i, kind] of KINDS.entries())
     for (let round = 0; round < 20; round += 1) {
       const frame = randomFrame(drawFrom(i * 100 + round), kind);
       const bytes = encodeFrame(frame);
-      // It writes zeros too, where they were set.
+      // It also writes zeros that were set.
       const zerosToo = type.encode(type.toObject(type.decode(bytes), { defaults: true })).finish();
       assert.deepEqual(decodeFrame(type.encode(type.decode(bytes)).finish()), frame);
-      // It cannot tell an optional field that is absent from an empty one.
+      // It cannot distinguish an absent optional field from an empty one.
       if (kind !== 'request' && kind !== 'score') assert.deepEqual(decodeFrame(zerosToo), frame);
     }
 });
@@ -84,38 +84,38 @@ describe('a frame', () => {
     const { tokens } = decodeFrame(bytes) as FrameOf<'tokens'>;
     assert.ok(Object.is(tokens[0]?.logprob, -0));
   });
-  it('never leaves with half a surrogate pair', () => {
+  it('never contains an unpaired surrogate', () => {
     const frame = decodeFrame(encodeFrame({ ...request, grammar: 'a\ud800b' })) as FrameOf<'request'>;
     assert.equal(frame.grammar, 'a\ufffdb');
   });
 
-  // What is malformed is in vectors/network/refused.json, which segment.test.ts reads.
+  // Malformed encodings are in vectors/network/refused.json, which segment.test.ts reads.
   const infinite = { token: 1, text: new Uint8Array(), logprob: Number.NEGATIVE_INFINITY, top: [] };
   const notAllowed = { name: 'FrameError', code: 'not-allowed' };
   for (const [name, frame] of [
     ['an id of 0', { kind: 'cancel', id: 0 }],
-    ['a temperature that is no number', { ...request, sampling: { ...sampling, temperature: Number.NaN } }],
+    ['a temperature that is not a number', { ...request, sampling: { ...sampling, temperature: Number.NaN } }],
     ['an infinite penalty', { ...request, sampling: { ...sampling, presencePenalty: Number.POSITIVE_INFINITY } }],
-    ['a token beyond any vocabulary', { ...request, prompt: [2 ** 21] }],
+    ['a token outside every vocabulary', { ...request, prompt: [2 ** 21] }],
     ['a nonce of 15 bytes', { ...request, nonce: new Uint8Array(15) }],
     ['a digest of 31 bytes', { ...request, modelSha256: 'a'.repeat(62) }],
     ['another way of replaying', { ...request, replay: 'slow' as 'fast' }],
     ['a long grammar', { ...request, grammar: '日'.repeat(333_334) }],
-    ['a margin that is no number', { kind: 'scored', id: 1, margins: [Number.NaN] }],
+    ['a margin that is not a number', { kind: 'scored', id: 1, margins: [Number.NaN] }],
     ['a negative margin', { kind: 'scored', id: 1, margins: [-1] }],
     ['an infinite logarithm', { kind: 'tokens', id: 1, position: 0, tokens: [infinite] }],
     ['no tokens', { kind: 'tokens', id: 1, position: 0, tokens: [] }],
   ] as readonly (readonly [string, Frame])[])
-    it(`with ${name} is refused`, () => {
+    it(`with ${name} is rejected`, () => {
       assert.throws(() => encodeFrame(frame), notAllowed);
       const { kind, ...body } = frame;
       assert.throws(() => decodeFrame(writeMessage(wireType('Frame'), { [kind]: body })), notAllowed);
     });
 });
 
-describe('the bounds of a frame', () => {
+describe('the limits of a frame', () => {
   const million = Array.from({ length: 1_000_000 }, (_, i) => 2 ** 21 - 1 - (i % 1_000));
-  it('hold the largest request that there may be, in one message', () => {
+  it('allow the largest request in one message', () => {
     const logitBias = Array.from({ length: 10_000 }, () => ({ token: 2 ** 21 - 1, bias: -1.5 }));
     const texts = { grammar: '日'.repeat(333_333), cacheKey: '日'.repeat(500) };
     const largest: Frame = { ...request, ...texts, prompt: million, sampling: { ...sampling, logitBias } };
@@ -126,13 +126,13 @@ describe('the bounds of a frame', () => {
     const scored = encodeFrame({ kind: 'scored', id: 1, margins: Array(1_000_001).fill(99) });
     assert.equal((decodeFrame(scored) as FrameOf<'scored'>).margins.length, 1_000_001);
   });
-  it('do not hold a longer prompt, nor one that is too long together with its answer', () => {
+  it('reject a longer prompt, and a prompt that is too long together with its answer', () => {
     const tooLarge = { name: 'FrameError', code: 'too-large' };
     assert.throws(() => encodeFrame({ ...request, prompt: million, given: [1, 2] }), tooLarge);
     const notAllowed = { name: 'FrameError', code: 'not-allowed' };
     assert.throws(() => encodeFrame({ ...request, prompt: [...million, 1] }), notAllowed);
   });
-  it('do not hold more tokens and alternatives than a receiver would take: a sender divides them', () => {
+  it('reject more tokens and alternatives than a receiver accepts: a sender splits them', () => {
     const choice = { token: 1, text: new Uint8Array(), logprob: 0 };
     const tokens = Array.from({ length: 4_096 }, () => ({ ...choice, top: Array(4).fill(choice) }));
     const frame: Frame = { kind: 'tokens', id: 1, position: 0, tokens };
@@ -148,7 +148,7 @@ describe('the bounds of a frame', () => {
     ['empty unknown fields only', 'not-allowed', 0x1a, [0xfa, 0x7f, 0]],
     ['one long number', 'malformed', 0x1a, [0x80]],
   ] as readonly (readonly [string, FrameErrorCode, number, readonly number[]])[])
-    it(`are cheap to hold against 4 MiB of ${name}`, () => {
+    it(`are checked cheaply against 4 MiB of ${name}`, () => {
       const bytes = new Uint8Array(4 * 1024 * 1024 - 8);
       const length = bytes.byteLength - 5 - ((bytes.byteLength - 5) % part.length);
       const varint = [0, 7, 14].map((shift) => ((length >> shift) & 0x7f) | 0x80);
@@ -156,7 +156,7 @@ describe('the bounds of a frame', () => {
       for (let at = 0; at < length; at += part.length) bytes.set(part, 5 + at);
       const startedAt = performance.now();
       assert.throws(() => decodeFrame(bytes.subarray(0, 5 + length)), { name: 'FrameError', code });
-      // Some tens of milliseconds alone on a core; seconds if each part became an object.
+      // Tens of milliseconds on an idle core; seconds if each element became an object.
       assert.ok(performance.now() - startedAt < 15_000);
     });
 });

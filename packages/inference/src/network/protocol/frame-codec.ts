@@ -1,4 +1,4 @@
-// Frames to bytes and back. What cannot be read, or says what may not be said, is a FrameError.
+// Encodes and decodes frames. Malformed bytes and invalid values throw FrameError.
 import { Frame, Offer, SegmentReceipt } from './frame.ts';
 import { type Loose, readMessage } from './wire-reader.ts';
 import { FrameError, wireType } from './wire-types.ts';
@@ -8,7 +8,7 @@ export { FrameError, type FrameErrorCode } from './wire-types.ts';
 
 const types = { frame: wireType('Frame'), offer: wireType('Offer'), receipt: wireType('SegmentReceipt') };
 
-/** Throws FrameError for what a receiver would not take: it would end the channel for it, with all that goes over it. */
+/** Throws FrameError for a frame that a receiver would reject: it would close the channel, with all requests on it. */
 export function encodeFrame(frame: Frame): Uint8Array {
   const { kind, ...body } = checked(Frame, frame);
   return writeMessage(types.frame, { [kind]: body });
@@ -18,7 +18,7 @@ export function encodeFrame(frame: Frame): Uint8Array {
 export function decodeFrame(bytes: Uint8Array): Frame {
   const kinds = Object.entries(readMessage(types.frame, bytes));
   const [only] = kinds;
-  if (!only) throw new FrameError('unknown-kind', 'a frame of no known kind');
+  if (!only) throw new FrameError('unknown-kind', 'a frame of an unknown kind');
   if (kinds.length > 1) throw new FrameError('malformed', 'two frames in one');
   const [kind, body] = only;
   return checked(Frame, { kind, ...(body as Loose) });
@@ -42,5 +42,5 @@ function checked<T>(
 ): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new FrameError('not-allowed', 'a frame that says what it may not', { cause: result.error });
+  throw new FrameError('not-allowed', 'a frame with an invalid field', { cause: result.error });
 }

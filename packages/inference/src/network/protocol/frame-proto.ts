@@ -1,4 +1,5 @@
-// The frames of /strata/inference/1.0.0 as Protocol Buffers (proto3). docs/network-protocol.md says what each means; a test holds the two together.
+// The frames of /strata/inference/1.0.0 as Protocol Buffers (proto3), documented in docs/network-protocol.md; a test
+// compares the two.
 
 export const FRAME_PROTO = /* proto */ `
 syntax = "proto3";

@@ -1,33 +1,36 @@
-// Frames between gateway and worker: what each may hold, and how large it may be. Numbers are checked here and nowhere else.
+// The frames between gateway and worker: fields and bounds. Field values are validated here and nowhere else.
 import { z } from 'zod';
 
-/** Of the protocol; a peer with another one is told so and left. */
+/** Version of the protocol. A peer with another version is notified and disconnected. */
 export const PROTOCOL_VERSION = 1;
 export const PROTOCOL = '/strata/inference/1.0.0';
 
-/** Tokens of a prompt and its answer together. With ids of three bytes they fit into one message, beside the largest grammar. */
+/**
+ * Maximum number of tokens of a prompt and its answer. With three-byte ids they fit into one message, together with the
+ * largest grammar.
+ */
 export const MAX_TOKENS = 1_000_000;
-/** Ids are below it: the largest vocabularies in use have a quarter million. */
+/** Upper bound of token ids, exclusive. The largest vocabularies in use have about 250,000 tokens. */
 const MAX_VOCABULARY = 2 ** 21;
-/** Of one token's text. */
+/** Maximum text length of one token. */
 const MAX_TEXT_BYTES = 16_384;
 const MAX_GRAMMAR_BYTES = 1_000_000;
-/** Of a vocabulary in one frame, so that answers are not held up behind it. */
+/** Maximum part of a vocabulary file in one frame, so that answers are not delayed behind it. */
 export const MAX_PART_BYTES = 1024 * 1024;
 const MAX_ID = 2 ** 32 - 1;
 
 const Id = z.number().int().min(1).max(MAX_ID);
-const Whole = z.number().int().min(0).max(MAX_ID);
+const Uint32 = z.number().int().min(0).max(MAX_ID);
 const isTokenId = (value: unknown): boolean =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) < MAX_VOCABULARY;
 const TokenId = z.number().refine(isTokenId, 'must be a token id');
-/** One look at each: a schema for every element takes longer than reading them, and prompts are long. */
+/** A single predicate: a zod schema for each element takes longer than decoding, and prompts are long. */
 const Tokens = z.custom<readonly number[]>(
   (value) => Array.isArray(value) && value.length <= MAX_TOKENS && value.every(isTokenId),
   'must be token ids',
 );
 const Finite = z.number();
-/** What could not be drawn at all is 100 nats off. */
+/** Margins in nats; 100 marks a token that could not have been sampled. */
 const isMargin = (value: unknown): boolean => Number(value) >= 0 && Number(value) <= 100;
 const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
 const bytesUpTo = (max: number) => Bytes.refine(({ byteLength }) => byteLength <= max, 'too long');
@@ -39,7 +42,7 @@ const Signature = bytesOf(64);
 const Text = (max: number) => z.string().max(max);
 const utf8 = new TextEncoder();
 const Grammar = z.string().refine(
-  // A UTF-16 unit is at most three bytes.
+  // A UTF-16 unit takes at most three bytes in UTF-8.
   (text) => text.length * 3 <= MAX_GRAMMAR_BYTES || utf8.encode(text).byteLength <= MAX_GRAMMAR_BYTES,
   'too long',
 );
@@ -47,7 +50,7 @@ const Grammar = z.string().refine(
 const SamplingFrame = z.object({
   temperature: z.number().min(0).max(100),
   topP: z.number().min(0).max(1),
-  topK: Whole,
+  topK: Uint32,
   minP: z.number().min(0).max(1),
   presencePenalty: z.number().min(-100).max(100),
   frequencyPenalty: z.number().min(-100).max(100),
@@ -55,55 +58,57 @@ const SamplingFrame = z.object({
     .array(z.object({ token: TokenId, bias: z.number().min(-1e6).max(1e6) }))
     .max(10_000)
     .readonly(),
-  seed: Whole,
+  seed: Uint32,
 });
 
 const Choice = z.object({ token: TokenId, text: bytesUpTo(MAX_TEXT_BYTES), logprob: Finite });
 
-/** Gateway to worker, or worker to gateway, first of all: who speaks, and which version. */
+/** Both directions, the first frame: the role and the protocol version of the sender. */
 const Hello = z.object({
   kind: z.literal('hello'),
-  version: Whole,
+  version: Uint32,
   software: Text(100),
   role: z.enum(['gateway', 'worker']),
 });
 
-/** Gateway: make an answer, or go on with one. `id` is new on this channel; `nonce` is new in the world. */
+/** Gateway: start or continue an answer. `id` is unique in this channel; `nonce` is globally unique. */
 const Request = z.object({
   kind: z.literal('request'),
   id: Id,
   nonce: Nonce,
   modelSha256: Digest,
   prompt: Tokens,
-  /** Tokens of the answer that there are already; with the prompt, no more than MAX_TOKENS. */
+  /** Tokens of the answer that already exist; prompt and given tokens together are at most MAX_TOKENS. */
   given: Tokens,
   replay: z.enum(['exact', 'fast']),
-  /** Of the answer in all, given ones included. */
+  /** Maximum length of the complete answer, including the given tokens. */
   maxTokens: z.number().int().min(1).max(MAX_TOKENS),
   sampling: SamplingFrame,
   grammar: Grammar.optional(),
   cacheKey: Text(500).optional(),
   topLogprobs: z.number().int().min(0).max(100).optional(),
-  /** Tokens that the worker may send before it is given more. */
-  credit: Whole,
-  /** W3C Trace Context: the span of the gateway that it is part of. */
+  /** The number of tokens that the worker may send before it receives more credit. */
+  credit: Uint32,
+  /** W3C Trace Context: the gateway span that this request belongs to. */
   traceparent: Text(100).optional(),
 });
 
-/** Gateway: no more of this. The worker still says `done`, with its receipt. */
+/** Gateway: stop generating. The worker still sends `done` with its receipt. */
 const Cancel = z.object({ kind: z.literal('cancel'), id: Id });
 
-/** Gateway: so many more tokens may be sent. */
-const Credit = z.object({ kind: z.literal('credit'), id: Id, tokens: Whole });
+/** Gateway: the worker may send this many more tokens. */
+const Credit = z.object({ kind: z.literal('credit'), id: Id, tokens: Uint32 });
 
-/** Worker: the prompt is being read; `cachedTokens` of it were read before. */
-const Begin = z.object({ kind: z.literal('begin'), id: Id, cachedTokens: Whole });
+/** Worker: prompt processing starts; `cachedTokens` of the prompt were already in the cache. */
+const Begin = z.object({ kind: z.literal('begin'), id: Id, cachedTokens: Uint32 });
 
-/** Worker: tokens that follow each other; `position` is that of the first in the answer, given ones counted. */
+/**
+ * Worker: consecutive tokens; `position` is the position of the first one in the answer, including the given tokens.
+ */
 const TokensFrame = z.object({
   kind: z.literal('tokens'),
   id: Id,
-  position: Whole,
+  position: Uint32,
   tokens: z
     .array(Choice.extend({ top: z.array(Choice).max(100).readonly() }))
     .min(1)
@@ -111,7 +116,7 @@ const TokensFrame = z.object({
     .readonly(),
 });
 
-/** Worker: the answer is over; `receipt` is a SegmentReceipt, signed by the worker's key. */
+/** Worker: the answer is complete; `receipt` is a SegmentReceipt, signed with the worker's key. */
 const Done = z.object({
   kind: z.literal('done'),
   id: Id,
@@ -121,54 +126,56 @@ const Done = z.object({
 });
 
 export const FAILURE_CODES = [
-  /** No such model here. */
+  /** The worker does not have this model. */
   'unknown-model',
-  /** No place, and the line is full. */
+  /** No slot is free, and the queue is full. */
   'busy',
-  /** The grammar cannot be read; another worker will not read it either. */
+  /** The grammar cannot be parsed; other workers cannot parse it either. */
   'grammar-unusable',
-  /** The request cannot be served as it is: too long, no prompt. */
+  /** The request cannot be served: too long, or without a prompt. */
   'unusable',
-  /** The engine died or failed. */
+  /** The engine crashed or failed. */
   'engine-failed',
-  /** The worker is leaving. */
+  /** The worker is shutting down. */
   'leaving',
-  /** What was said is not the protocol. */
+  /** The gateway violated the protocol. */
   'protocol',
 ] as const;
 
-/** Worker: it will not come, or no more of it. */
-const Failed = z.object({ kind: z.literal('failed'), id: Whole, code: z.enum(FAILURE_CODES), message: Text(1_000) });
+/** Worker: the request failed; no more frames follow for it. */
+const Failed = z.object({ kind: z.literal('failed'), id: Uint32, code: z.enum(FAILURE_CODES), message: Text(1_000) });
 
-/** Worker, every quarter of a second while it works for this gateway, else every second: it lives, and how busy it is. */
-const Pulse = z.object({
+/** Worker heartbeat with its load: every 250 ms while it works for this gateway, otherwise every second. */
+const Heartbeat = z.object({
   kind: z.literal('pulse'),
   /** Jobs of all gateways. */
-  running: Whole,
-  waiting: Whole,
-  /** Of this channel. `waiting` for a slot, `reading` the prompt, `writing`. */
+  running: Uint32,
+  waiting: Uint32,
+  /** Jobs of this channel: `waiting` for a slot, `reading` the prompt, or `writing` the answer. */
   jobs: z
     .array(z.object({ id: Id, phase: z.enum(['waiting', 'reading', 'writing']) }))
     .max(10_000)
     .readonly(),
 });
 
-/** Gateway: how likely is it that the model drew these tokens? */
+/** Gateway: how likely is it that the model sampled these tokens? */
 const Score = z.object({
   kind: z.literal('score'),
   id: Id,
   modelSha256: Digest,
   prompt: Tokens,
   answer: Tokens,
-  /** Whether the answer is said to end after its last token: then the end is scored too. */
+  /** Whether the answer ended after its last token; if so, the end is scored too. */
   hasEnd: z.boolean(),
   sampling: SamplingFrame,
   grammar: Grammar.optional(),
-  /** As the request had it: answers with a grammar are brought to a close before it. */
+  /** The `maxTokens` of the request: answers with a grammar are completed before this limit. */
   maxTokens: z.number().int().min(1).max(MAX_TOKENS).optional(),
 });
 
-/** Worker: for each token (and the end), by how much another one would have been drawn before it; 0: it is the one. Nats, in 32 bits. */
+/**
+ * Worker: the margin of each token (and of the end) in nats, as 32-bit floats; 0: the token is the one that is sampled.
+ */
 const Scored = z.object({
   kind: z.literal('scored'),
   id: Id,
@@ -181,21 +188,21 @@ const Scored = z.object({
 const Embed = z.object({ kind: z.literal('embed'), id: Id, modelSha256: Digest, tokens: Tokens });
 const Embedded = z.object({ kind: z.literal('embedded'), id: Id, vector: z.array(Finite).max(65_536).readonly() });
 
-/** Gateway: the vocabulary with this digest, from this byte on. */
-const VocabularyAsk = z.object({ kind: z.literal('vocabularyAsk'), id: Id, vocabularySha256: Digest, from: Whole });
-/** Worker: a part of it; `sizeBytes` is that of the whole. */
+/** Gateway: request the vocabulary with this digest, starting at this byte. */
+const VocabularyAsk = z.object({ kind: z.literal('vocabularyAsk'), id: Id, vocabularySha256: Digest, from: Uint32 });
+/** Worker: a part of the vocabulary; `sizeBytes` is the size of the complete file. */
 const VocabularyPart = z.object({
   kind: z.literal('vocabularyPart'),
   id: Id,
-  from: Whole,
-  sizeBytes: Whole,
+  from: Uint32,
+  sizeBytes: Uint32,
   part: bytesUpTo(MAX_PART_BYTES),
 });
 
-/** Gateway: it agrees with the receipt of the request with this nonce; its signature of the same bytes. */
+/** Gateway: accepts the receipt of the request with this nonce; contains the gateway's signature of the same bytes. */
 const Settle = z.object({ kind: z.literal('settle'), nonce: Nonce, signature: Signature });
 
-/** Worker: what it has and how busy it is; an Offer, signed by its key. Also what goes by gossip. */
+/** Worker: its models and its load, as an Offer signed with its key. Also the payload of gossip messages. */
 const SignedOfferFrame = z.object({
   kind: z.literal('offer'),
   offer: bytesUpTo(64 * 1024),
@@ -211,7 +218,7 @@ export const Frame = z.discriminatedUnion('kind', [
   TokensFrame,
   Done,
   Failed,
-  Pulse,
+  Heartbeat,
   Score,
   Scored,
   Embed,
@@ -228,9 +235,9 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
 export const OfferedModel = z.object({
   name: z.string().min(1).max(200),
   sha256: Digest,
-  /** Of the file without its tensors: a GGUF of vocabulary and template alone. */
+  /** Digest of the file without its tensors: a GGUF with vocabulary and chat template only. */
   vocabularySha256: Digest,
-  /** Of the chat template's text; of nothing where there is none. */
+  /** Digest of the chat template, or of the empty string if the model has no template. */
   templateSha256: Digest,
   architecture: Text(100),
   quantisation: Text(50),
@@ -239,7 +246,7 @@ export const OfferedModel = z.object({
   contextLength: z.number().int().min(1).max(100_000_000),
   vocabularySize: z.number().int().min(1).max(MAX_VOCABULARY),
   longestToken: z.number().int().min(1).max(MAX_TEXT_BYTES),
-  /** Answers side by side; a larger claim is not believed. */
+  /** Number of concurrent answers; larger values are rejected. */
   slots: z.number().int().min(1).max(10_000),
   prefillTokensPerSecond: z.number().min(0).max(1e9),
   decodeTokensPerSecond: z.number().min(0).max(1e9),
@@ -249,14 +256,14 @@ export type OfferedModel = z.infer<typeof OfferedModel>;
 
 export const Offer = z.object({
   peer: z.string().min(1).max(128),
-  /** Grows with each offer of this peer: an older one is a replay. */
+  /** Increases with each offer of this peer: an offer with a lower number is a replay. */
   sequence: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   issuedAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   expiresAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   software: Text(100),
   models: z.array(OfferedModel).min(0).max(64).readonly(),
-  running: Whole,
-  waiting: Whole,
+  running: Uint32,
+  waiting: Uint32,
 });
 export type Offer = z.infer<typeof Offer>;
 
@@ -267,20 +274,20 @@ export const SegmentReceipt = z.object({
   worker: z.string().min(1).max(128),
   gateway: z.string().min(1).max(128),
   modelSha256: Digest,
-  /** Of the prompt's tokens, each 4 bytes, little-endian. */
+  /** Digest of the prompt's token ids, each 4 bytes, little-endian. */
   promptSha256: Digest,
-  /** Of the request frame as it came over the wire, without the length before it. */
+  /** Digest of the request frame as received, without its length prefix. */
   requestSha256: Digest,
-  /** Positions in the answer: tokens from `from` up to, not including, `to` are what this worker made. */
-  from: Whole,
-  to: Whole,
+  /** The range of answer positions that this worker generated: from `from` up to, not including, `to`. */
+  from: Uint32,
+  to: Uint32,
   chainHead: Digest,
-  promptTokens: Whole,
-  cachedTokens: Whole,
+  promptTokens: Uint32,
+  cachedTokens: Uint32,
   reason: z.enum(['stop', 'length', 'cancelled']),
   engine: Text(100),
   startedAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
-  /** 0: there was none. */
+  /** 0: no token was generated. */
   firstTokenAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   endedAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
 });

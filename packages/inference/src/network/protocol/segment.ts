@@ -1,15 +1,19 @@
-// What a worker signs for what it made: digests and a hash chain over token ids, so that a few bytes stand for a whole answer.
+// What a worker signs for its segment of an answer: digests, and a hash chain over token ids that commits to the entire
+// answer in a few bytes.
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { SegmentReceipt } from './frame.ts';
 
 const utf8 = new TextEncoder();
-/** A signature made for one purpose is none for another. */
+/** Domain separation: a signature made for one purpose is not valid for another. */
 const OFFER_DOMAIN = utf8.encode('strata-offer-v1\0');
 const SEGMENT_DOMAIN = utf8.encode('strata-segment-v1\0');
 const SETTLE_DOMAIN = utf8.encode('strata-settle-v1\0');
 const CHAIN_DOMAIN = utf8.encode('strata-chain-v1\0');
 
-/** What is signed of an encoded offer, an encoded receipt (by the worker), and the same receipt (by the gateway, who agrees). */
+/**
+ * The bytes to sign for an encoded offer, for an encoded receipt (worker), and for accepting the same receipt
+ * (gateway).
+ */
 export const offerSignedBytes = (offer: Uint8Array): Uint8Array => joined(OFFER_DOMAIN, offer);
 export const segmentSignedBytes = (receipt: Uint8Array): Uint8Array => joined(SEGMENT_DOMAIN, receipt);
 export const settleSignedBytes = (receipt: Uint8Array): Uint8Array => joined(SETTLE_DOMAIN, receipt);
@@ -25,11 +29,13 @@ export function tokensSha256(tokens: readonly number[]): string {
   return toHex(sha256(bytes));
 }
 
-/** The hash chain over the tokens of one segment: SHA-256 of the head before it and the token's 4 bytes, little-endian. */
+/**
+ * The hash chain over the tokens of one segment: SHA-256 of the previous head and the token's 4 bytes, little-endian.
+ */
 export class TokenChain {
   #head: Uint8Array;
 
-  /** Begins with the nonce, the model, the prompt's digest and the position of the segment's first token. */
+  /** Starts with the nonce, the model, the prompt's digest and the position of the segment's first token. */
   constructor(start: {
     readonly nonce: Uint8Array;
     readonly modelSha256: string;
@@ -56,27 +62,30 @@ export class TokenChain {
   }
 }
 
-/** What the gateway saw itself, to hold a receipt against. */
+/** The segment as the gateway observed it, to compare with a receipt. */
 export interface SeenSegment {
   readonly nonce: Uint8Array;
   readonly worker: string;
   readonly gateway: string;
   readonly modelSha256: string;
   readonly promptSha256: string;
-  /** Of the request frame as it was sent. */
+  /** Digest of the request frame as sent. */
   readonly requestSha256: string;
   readonly from: number;
   readonly to: number;
   readonly chainHead: string;
   readonly promptTokens: number;
-  /** As `done` said. */
+  /** The reason in the `done` frame. */
   readonly reason: SegmentReceipt['reason'];
 }
 
-/** What a receipt says otherwise than it was seen, field by field; empty: it is right. Its signature is checked elsewhere. */
-export function segmentProblems(receipt: SegmentReceipt, seen: SeenSegment): readonly string[] {
+/**
+ * The receipt fields that differ from the observed segment; empty if the receipt is correct. The signature is verified
+ * elsewhere.
+ */
+export function segmentProblems(receipt: SegmentReceipt, observed: SeenSegment): readonly string[] {
   const problems: string[] = [];
-  if (toHex(receipt.nonce) !== toHex(seen.nonce)) problems.push('nonce');
+  if (toHex(receipt.nonce) !== toHex(observed.nonce)) problems.push('nonce');
   for (const name of [
     'worker',
     'gateway',
@@ -89,14 +98,17 @@ export function segmentProblems(receipt: SegmentReceipt, seen: SeenSegment): rea
     'promptTokens',
     'reason',
   ] as const)
-    if (receipt[name] !== seen[name]) problems.push(name);
-  if (receipt.to < receipt.from && receipt.to === seen.to) problems.push('to');
+    if (receipt[name] !== observed[name]) problems.push(name);
+  if (receipt.to < receipt.from && receipt.to === observed.to) problems.push('to');
   if (receipt.cachedTokens > receipt.promptTokens) problems.push('cachedTokens');
   if (!areTimesInOrder(receipt)) problems.push('times');
   return problems;
 }
 
-/** A first token is said exactly where there was one; the worker's clock is its own, but it runs forward. */
+/**
+ * A receipt has a first token if and only if the segment has tokens. The worker's clock may be wrong, but it is
+ * monotonic.
+ */
 function areTimesInOrder({ from, to, startedAtMs, firstTokenAtMs, endedAtMs }: SegmentReceipt): boolean {
   if (startedAtMs > endedAtMs) return false;
   if (to === from) return firstTokenAtMs === 0;

@@ -1,5 +1,6 @@
-// Bytes to plain objects by a WireType. Written for hostile input: one pass, no recursion beyond the schema, every count bounded
-// before memory is taken for it, and nothing left to choose, so that two readers never see two things in the same bytes.
+// Decodes messages with a WireType table. Written for untrusted input: one pass, recursion only as deep as the schema,
+// counts checked before memory is allocated, and only one reading per field, so that two implementations never decode
+// the same bytes differently.
 import { toHex } from './segment.ts';
 import {
   FIXED32,
@@ -24,7 +25,7 @@ const ZERO: Readonly<Record<Scalar, () => unknown>> = {
 };
 const MAX_UINT32 = 2 ** 32 - 1;
 
-/** Throws FrameError. Fields that the schema does not know are passed over; absent ones are zero or empty, unless absence says something. */
+/** Throws FrameError. Unknown fields are skipped; absent fields are zero or empty, unless absence is significant. */
 export function readMessage(type: WireType, bytes: Uint8Array): Loose {
   if (bytes.byteLength > MAX_FRAME_BYTES) throw new FrameError('too-large', `${bytes.byteLength} bytes`);
   return new Reader(bytes).message(type, bytes.byteLength);
@@ -52,7 +53,7 @@ class Reader {
       if (!field) this.#skip(tag, end);
       else if (field.isRepeated) this.#element(field, tag & 7, end, result);
       else {
-        // A parser may take the first or the last, or join them: no encoder writes a field twice.
+        // Parsers may take the first or the last value, or merge them. No encoder writes a field twice.
         if (result[field.name] !== undefined) throw new FrameError('malformed', `${field.name} twice`);
         result[field.name] = this.#value(field, tag & 7, end);
       }
@@ -67,7 +68,7 @@ class Reader {
   #value({ type, name }: WireField, wire: number, end: number): unknown {
     const isMessage = typeof type === 'object';
     if (wire !== (isMessage ? LENGTH : WIRE_OF[type]))
-      throw new FrameError('malformed', `${name} is written otherwise`);
+      throw new FrameError('malformed', `${name} has the wrong wire type`);
     if (!isMessage) return this.#scalar(type, end);
     this.#messages += 1;
     if (this.#messages > MAX_MESSAGES) throw new FrameError('too-large', 'too many messages');
@@ -75,7 +76,7 @@ class Reader {
     return this.message(type, within);
   }
 
-  /** One element, or many numbers packed together: both are to be understood. */
+  /** One element, or a packed list of numbers: decoders must accept both. */
   #element(field: WireField, wire: number, end: number, result: Loose): void {
     const { type, name } = field;
     result[name] ??= [];
@@ -92,7 +93,7 @@ class Reader {
     else while (this.#at < until) list.push(this.#scalar(type, until));
   }
 
-  /** How many numbers there are from here to there: each varint has one byte without its highest bit. */
+  /** The number of elements up to `until`: each varint has exactly one byte without the highest bit. */
   #packed(type: Scalar, until: number): number {
     if (WIRE_OF[type] !== VARINT) return (until - this.#at) / (type === 'float' ? 4 : 8);
     let count = 0;
@@ -128,11 +129,11 @@ class Reader {
     try {
       return utf8.decode(part);
     } catch (cause) {
-      throw new FrameError('malformed', 'text that is no UTF-8', { cause });
+      throw new FrameError('malformed', 'text that is not UTF-8', { cause });
     }
   }
 
-  /** A number that does not fit is refused, not cut: what is left of it would be another number. */
+  /** A number that does not fit is rejected: truncation would produce another number. */
   #varint(end: number, max: number): number {
     let value = 0;
     let scale = 1;
@@ -160,7 +161,7 @@ class Reader {
     else throw new FrameError('malformed', `wire type ${wire}`);
   }
 
-  /** Where the length that comes now ends. */
+  /** Reads a length and returns the position where it ends. */
   #length(end: number): number {
     const length = this.#varint(end, MAX_FRAME_BYTES);
     if (length > end - this.#at) throw new FrameError('malformed', 'cut off');

@@ -1,19 +1,19 @@
-// The messages of frame-proto.ts as tables that reader and writer walk, and the bounds of all of them. Protocol Buffers' encoding:
+// The messages of frame-proto.ts as tables for the reader and the writer, and limits for all of them. Encoding:
 // https://protobuf.dev/programming-guides/encoding/
 import protobuf from 'protobufjs';
 import { FRAME_PROTO } from './frame-proto.ts';
 
 export type FrameErrorCode =
-  /** Bytes that are no message: cut off, groups, a number too large for its field, text that is no UTF-8. */
+  /** Bytes that are not a message: truncated, groups, a number too large for its field, text that is not UTF-8. */
   | 'malformed'
-  /** None of the kinds of this version. */
+  /** A frame kind that this version does not have. */
   | 'unknown-kind'
-  /** A value that a field may not have, or a field that is missing. */
+  /** A field with an invalid value, or a missing field. */
   | 'not-allowed'
-  /** More bytes, numbers or messages than one frame may hold. */
+  /** More bytes, numbers or messages than a frame can have. */
   | 'too-large';
 
-/** What cannot be read, or says what may not be said. */
+/** A frame that cannot be decoded or encoded. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
   readonly code: FrameErrorCode;
@@ -24,16 +24,19 @@ export class FrameError extends Error {
   }
 }
 
-/** Of an encoded frame, offer or receipt; the channel takes no longer message. */
+/** Maximum size of an encoded frame, offer or receipt, and of a message on the channel. */
 export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
-/** Elements of all repeated numbers of a frame: a prompt with its answer, and one for the end. Known before anything is kept of them. */
+/**
+ * Maximum number of elements in all repeated number fields of a frame: prompt, answer and one end. Checked before
+ * memory is allocated.
+ */
 export const MAX_NUMBERS = 1_000_001;
-/** Messages within a frame, at any depth. */
+/** Maximum number of nested messages in a frame, at any depth. */
 export const MAX_MESSAGES = 16_384;
 
 export type Scalar = 'uint32' | 'uint64' | 'double' | 'float' | 'bool' | 'string' | 'bytes' | 'digest';
 
-/** Wire types of the encoding. */
+/** Wire types of the Protocol Buffers encoding. */
 export const VARINT = 0;
 export const FIXED64 = 1;
 export const LENGTH = 2;
@@ -49,17 +52,17 @@ export interface WireField {
   readonly name: string;
   readonly type: Scalar | WireType;
   readonly isRepeated: boolean;
-  /** Whether absent is something else than zero or empty. */
+  /** Whether an absent field differs from zero or an empty value. */
   readonly hasAbsence: boolean;
 }
 
 export interface WireType {
-  /** In the order of their numbers. */
+  /** Sorted by field number. */
   readonly fields: readonly WireField[];
   readonly byNumber: ReadonlyMap<number, WireField>;
 }
 
-/** Fields of 32 bytes that are hexadecimal text here. */
+/** Fields of 32 bytes that are hexadecimal strings in TypeScript. */
 const DIGESTS: ReadonlySet<string> = new Set([
   'modelSha256',
   'promptSha256',
@@ -73,7 +76,7 @@ const DIGESTS: ReadonlySet<string> = new Set([
 const { root } = protobuf.parse(FRAME_PROTO, { keepCase: false });
 root.resolveAll();
 
-/** The message of this name. */
+/** The message with this name. */
 export function wireType(name: string): WireType {
   return tableOf(root.lookupType(`strata.inference.v1.${name}`));
 }

@@ -1,4 +1,4 @@
-// Plain objects to bytes by a WireType: fields in the order of their numbers, zero and empty ones left out, numbers packed. So every
+// Encodes messages with a WireType table: fields sorted by number, zero and empty values omitted, numbers packed. Every
 // implementation that follows the specification writes the same bytes.
 import protobuf from 'protobufjs';
 import { fromHex } from './segment.ts';
@@ -14,7 +14,7 @@ import {
   type WireType,
 } from './wire-types.ts';
 
-/** Throws FrameError `too-large` for what no receiver would take. */
+/** Throws FrameError `too-large` for a message that a receiver would reject. */
 export function writeMessage(type: WireType, value: object): Uint8Array {
   return new Writer().written(type, value);
 }
@@ -86,7 +86,7 @@ class Writer {
         this.#to.bool(value as boolean);
         return;
       case 'string':
-        // Half a surrogate pair becomes U+FFFD: what leaves is always UTF-8.
+        // An unpaired surrogate becomes U+FFFD: the output is always valid UTF-8.
         this.#to.bytes(utf8.encode(value as string));
         return;
       case 'bytes':
@@ -101,6 +101,6 @@ class Writer {
   }
 }
 
-/** Minus zero is not zero: it has a sign to keep. */
+/** Negative zero is encoded, to keep its sign. */
 const isZero = (value: unknown): boolean =>
   Object.is(value, 0) || value === false || value === '' || (value instanceof Uint8Array && value.byteLength === 0);
