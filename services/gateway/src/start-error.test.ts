@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { reportJoined } from './network/report-joined.ts';
 import { networkStartError } from './start-error.ts';
-import { SoleGateway, type SoleGatewayDeps } from './store/gateway-lock.ts';
+import { GatewayLock, type GatewayLockDeps } from './store/gateway-lock.ts';
 import { freshBed } from './test/network/shared-bed.ts';
 
 describe('a network that cannot be joined', () => {
@@ -38,9 +38,9 @@ describe('a network that cannot be joined', () => {
 it('a gateway that waits for another to end asks for its lock twice a second, not all the time', async () => {
   const asked: string[] = [];
   const gatewayLock = { tryTake: async () => void asked.push('lock') };
-  const store = { gatewayLock, inGatewayTerm: () => assert.fail() } as unknown as SoleGatewayDeps['store'];
+  const store = { gatewayLock, inGatewayTerm: () => assert.fail() } as unknown as GatewayLockDeps['store'];
   const parts = { store, logger: pino({ level: 'silent' }), signal: AbortSignal.timeout(100) };
-  await assert.rejects(SoleGateway.take(parts), { name: 'TimeoutError' });
+  await assert.rejects(GatewayLock.take(parts), { name: 'TimeoutError' });
   assert.deepEqual(asked, ['lock']);
 });
 
@@ -58,7 +58,7 @@ describe('joining the network', () => {
     );
     assert.deepEqual(lines.map(({ level, setting, msg }) => `${level} ${setting}: ${msg}`).sort(), [
       '30 STRATA_JOIN, number 1: joined the network',
-      '40 STRATA_JOIN, number 2: nobody was reached there; it is tried again',
+      '40 STRATA_JOIN, number 2: no peer was reached; retrying',
     ]);
     assert.doesNotMatch(JSON.stringify(lines), /strata1secret/);
   });

@@ -1,13 +1,13 @@
-// The model that this machine lends, and how an offer tells of it.
+// The model that this worker contributes, and its description in offers.
 import type { Engine, Speed, VocabularyFile } from '@strata/engine';
 import type { OfferedModel } from '@strata/inference';
 
 export interface LentModel {
   readonly name: string;
   readonly engine: Engine;
-  /** What gateways need to read and write its tokens. */
+  /** The vocabulary that gateways need to convert between text and tokens. */
   readonly vocabulary: VocabularyFile;
-  /** As it is just now: offers tell it anew. */
+  /** The current speed; each offer reports it again. */
   readonly speed: Speed;
 }
 

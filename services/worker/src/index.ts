@@ -1,4 +1,4 @@
-// What @strata/worker offers: settings, and an engine of this machine, joined to the network.
+// The public interface of @strata/worker: settings, and a worker that contributes a local engine to the network.
 export { Environment as WorkerEnvironment, readWorkerConfig, type WorkerConfig, WorkerConfigError } from './config.ts';
 export type { LentModel } from './contributed-model.ts';
 export {

@@ -1,4 +1,4 @@
-// What an answer has said so far, choice by choice: for the whole answer, and for its receipt.
+// Accumulates the deltas of an answer by choice, for the complete answer and for its receipt.
 import {
   type ChatChoice,
   type ChatDelta,
@@ -9,7 +9,7 @@ import {
   type ToolCall,
 } from '@strata/inference';
 
-interface Saying {
+interface AccumulatedChoice {
   content: string;
   readonly calls: { id: string; name: string; arguments: string }[];
   readonly logprobs: ChosenLogprob[];
@@ -17,10 +17,10 @@ interface Saying {
 }
 
 export class AnswerAccumulator {
-  readonly #choices: readonly Saying[];
+  readonly #choices: readonly AccumulatedChoice[];
   readonly #keepsLogprobs: boolean;
 
-  /** `keepsLogprobs`: a stream has told them, and its receipt has none. */
+  /** `keepsLogprobs`: false for streams, which send them immediately; receipts have none. */
   constructor(choices: number, { keepsLogprobs }: { readonly keepsLogprobs: boolean }) {
     this.#keepsLogprobs = keepsLogprobs;
     this.#choices = Array.from({ length: choices }, () => ({
@@ -57,7 +57,7 @@ export class AnswerAccumulator {
     }
   }
 
-  /** Characters of a choice so far. */
+  /** The number of characters of a choice so far. */
   lengthOf(index: number): number {
     return this.#choices[index]?.content.length ?? 0;
   }
@@ -66,7 +66,7 @@ export class AnswerAccumulator {
     return this.#choices.map(({ finishReason }) => finishReason);
   }
 
-  /** Of an answer that is over. */
+  /** The choices of an answer that has ended. */
   choices(): readonly ChatChoice[] {
     return this.#choices.map(({ content, calls, logprobs, finishReason }) => ({
       content: contentOf(content, calls),
@@ -83,6 +83,6 @@ export class AnswerAccumulator {
   }
 }
 
-/** Null where there are calls and no words. */
+/** Null if there are calls and no text. */
 const contentOf = (content: string, calls: readonly ToolCall[]): string | null =>
   content === '' && calls.length > 0 ? null : content;

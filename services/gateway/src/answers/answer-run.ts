@@ -1,4 +1,5 @@
-// One answer from its plan to its receipt: choices made as places come free, gathered or sent chunk by chunk, then kept in the books.
+// Runs one answer from its plan to its receipt: choices are generated as slots become free, collected or streamed, then
+// recorded.
 import {
   type AnswerContent,
   type AnswerHead,
@@ -26,59 +27,59 @@ export interface AnswerDeps {
   readonly recorder: UsageRecorder;
   readonly limits: Limits;
   readonly now: () => Date;
-  /** Aborted when the service stops and does not wait any longer. */
+  /** Aborts when the service stops and the grace period has ended. */
   readonly stopping: AbortSignal;
-  /** Answers whose receipt is not kept yet; the books are open as long. */
+  /** Answers whose receipt is not stored yet; the recorder stays open until they end. */
   readonly running: Set<Promise<unknown>>;
 }
 
-export interface Asked {
+export interface AnswerRequest {
   readonly plan: Plan;
   readonly request: Generation;
   readonly head: AnswerHead;
   readonly start: AnswerStart;
   readonly caller: StoredKey;
-  /** The client is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** The caller's key is revoked. */
+  /** Aborts when the key is revoked. */
   readonly revoked: AbortSignal;
 }
 
 export class AnswerRun {
-  /** Of the receipt that is signed when the answer is over. */
+  /** The id of the receipt that is signed when the answer ends. */
   readonly receiptId: string;
   readonly #deps: AnswerDeps;
-  readonly #asked: Asked;
+  readonly #request: AnswerRequest;
   readonly #accumulated: AnswerAccumulator;
   readonly #usages: readonly ChoiceUsage[];
-  readonly #workers = new AnswerSegments();
+  readonly #segments = new AnswerSegments();
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
 
-  constructor(deps: AnswerDeps, asked: Asked) {
+  constructor(deps: AnswerDeps, request: AnswerRequest) {
     this.#deps = deps;
-    this.#asked = asked;
+    this.#request = request;
     this.receiptId = deps.recorder.newId();
-    const { isStreamed, topLogprobs } = asked.request;
-    this.#accumulated = new AnswerAccumulator(asked.plan.choices.length, {
+    const { isStreamed, topLogprobs } = request.request;
+    this.#accumulated = new AnswerAccumulator(request.plan.choices.length, {
       keepsLogprobs: !isStreamed && topLogprobs !== undefined,
     });
-    this.#usages = asked.plan.choices.map(() => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 }));
+    this.#usages = request.plan.choices.map(() => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 }));
   }
 
-  /** Every choice, whole, once its receipt is kept. */
+  /** All choices, complete, after the receipt is stored. */
   async gather(): Promise<{ readonly choices: readonly ChatChoice[]; readonly usage: Usage }> {
-    return this.#kept(async () => {
+    return this.#recorded(async () => {
       await this.#eachChoice(async () => {});
       return { choices: this.#accumulated.choices(), usage: this.usage };
     });
   }
 
-  /** Sends every choice as it comes, then what was asked for besides; `[DONE]` once the receipt is kept. */
+  /** Streams all choices, then the usage if requested; `[DONE]` follows after the receipt is stored. */
   async stream(writer: EventWriter, kind: 'chat.completion.chunk' | 'text_completion'): Promise<void> {
-    const { head, request } = this.#asked;
+    const { head, request } = this.#request;
     const hasUsage = request.hasUsageChunk;
-    await this.#kept(async () => {
+    await this.#recorded(async () => {
       await this.#eachChoice(async (delta, index) => {
         writer.begin();
         const chunk =
@@ -92,10 +93,10 @@ export class AnswerRun {
     await writer.send('[DONE]');
   }
 
-  /** Sends the only choice as typed events; the one that ends it once the receipt is kept. */
+  /** Streams the only choice as typed events; the last event follows after the receipt is stored. */
   async streamEvents(writer: EventWriter, events: ResponseEvents): Promise<void> {
     let reason: FinishReason = 'stop';
-    await this.#kept(() =>
+    await this.#recorded(() =>
       this.#eachChoice(async (delta) => {
         writer.begin();
         if (delta.kind === 'end') reason = delta.reason;
@@ -106,11 +107,11 @@ export class AnswerRun {
     await writer.send(last, last.type);
   }
 
-  /** A prompt counts once, however many choices are made of it. */
+  /** A prompt counts once for all of its choices. */
   get usage(): Usage {
     const prompts = new Map<number, { promptTokens: number; cachedTokens: number }>();
     let completionTokens = 0;
-    for (const [i, { prompt }] of this.#asked.plan.choices.entries()) {
+    for (const [i, { prompt }] of this.#request.plan.choices.entries()) {
       const usage = this.#usages[i] as ChoiceUsage;
       completionTokens += usage.completionTokens;
       const known = prompts.get(prompt) ?? { promptTokens: 0, cachedTokens: 0 };
@@ -124,17 +125,17 @@ export class AnswerRun {
     return { promptTokens: sum('promptTokens'), completionTokens, cachedTokens: sum('cachedTokens') };
   }
 
-  /** Choices side by side, as many as there are places; when one fails the others end too. */
-  async #eachChoice(hear: (delta: ChatDelta, index: number) => Promise<void>): Promise<void> {
-    const { plan, signal, caller, revoked } = this.#asked;
+  /** Generates choices concurrently, as many as there are slots; if one fails, the rest are aborted. */
+  async #eachChoice(onDelta: (delta: ChatDelta, index: number) => Promise<void>): Promise<void> {
+    const { plan, signal, caller, revoked } = this.#request;
     const failing = new AbortController();
     const stop = AbortSignal.any([signal, revoked, this.#deps.stopping, failing.signal]);
     const numbers = plan.choices.keys();
-    const side = Math.min(plan.choices.length, this.#deps.admission.places);
-    const runs = Array.from({ length: side }, async () => {
-      // Whoever has a place keeps it for the rest: an answer that began is not sent away in its middle.
-      using _place = await this.#deps.admission.enter(caller.id, stop, caller.priority);
-      for (const index of numbers) await this.#oneChoice(index, stop, hear);
+    const concurrency = Math.min(plan.choices.length, this.#deps.admission.slots);
+    const runs = Array.from({ length: concurrency }, async () => {
+      // A slot is kept for all remaining choices, so that an answer in progress is never rejected.
+      using _slot = await this.#deps.admission.enter(caller.id, stop, caller.priority);
+      for (const index of numbers) await this.#oneChoice(index, stop, onDelta);
     });
     try {
       await Promise.all(runs);
@@ -148,46 +149,47 @@ export class AnswerRun {
   async #oneChoice(
     index: number,
     signal: AbortSignal,
-    hear: (delta: ChatDelta, index: number) => Promise<void>,
+    onDelta: (delta: ChatDelta, index: number) => Promise<void>,
   ): Promise<void> {
     const usage = this.#usages[index] as ChoiceUsage;
-    const context = { caller: this.#asked.caller.id, onSegment: this.#workers.ofChoice(index) };
-    for await (const delta of this.#asked.plan.choices[index]?.deltas({ usage, signal, context }) ?? []) {
+    const context = { caller: this.#request.caller.id, onSegment: this.#segments.ofChoice(index) };
+    for await (const delta of this.#request.plan.choices[index]?.deltas({ usage, signal, context }) ?? []) {
       this.#accumulated.take(index, delta);
       this.#hasBegun = true;
       if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#deps.now();
-      await hear(delta, index);
+      await onDelta(delta, index);
     }
   }
 
-  /** Does the work and keeps what came of it, whatever came of it. */
-  #kept<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Runs the work and records its outcome, including failures. */
+  #recorded<Result>(work: () => Promise<Result>): Promise<Result> {
     const { running } = this.#deps;
-    const run = this.#keepOutcome(work).finally(() => running.delete(run));
+    const run = this.#recordOutcome(work).finally(() => running.delete(run));
     running.add(run);
     return run;
   }
 
-  async #keepOutcome<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #recordOutcome<Result>(work: () => Promise<Result>): Promise<Result> {
     let result: Result;
     try {
       result = await work();
     } catch (error) {
-      // What never began used nothing.
-      const { signal, revoked } = this.#asked;
-      if (this.#hasBegun) await this.#keep(signal.aborted || revoked.aborted ? 'cancelled' : 'failed').catch(() => {});
-      // The engine may report the abort as an error of its own.
+      // An answer that never began has no usage.
+      const { signal, revoked } = this.#request;
+      if (this.#hasBegun)
+        await this.#record(signal.aborted || revoked.aborted ? 'cancelled' : 'failed').catch(() => {});
+      // The engine may report the abort as its own error.
       throw revoked.aborted ? revoked.reason : error;
     }
-    await this.#keep('completed');
+    await this.#record('completed');
     return result;
   }
 
-  #keep(outcome: AnswerEnd['outcome']): Promise<void> {
-    const { start, caller } = this.#asked;
-    return keep(this.#deps, caller, {
+  #record(outcome: AnswerEnd['outcome']): Promise<void> {
+    const { start, caller } = this.#request;
+    return recordAnswer(this.#deps, caller, {
       receiptId: this.receiptId,
-      taken: this.#asked.plan.promptTokens,
+      taken: this.#request.plan.promptTokens,
       start,
       end: {
         outcome,
@@ -195,14 +197,14 @@ export class AnswerRun {
         finishReasons: this.#accumulated.finishReasons,
         usage: this.usage,
         firstTokenAt: this.#firstTokenAt,
-        segments: this.#workers.segments(),
+        segments: this.#segments.segments(),
       },
     });
   }
 }
 
-/** Signs and keeps the receipt of an answer, and counts what it used against its key. */
-export async function keep(
+/** Signs and stores the receipt of an answer, and counts its usage for the key. */
+export async function recordAnswer(
   { recorder, limits }: Pick<AnswerDeps, 'recorder' | 'limits'>,
   caller: StoredKey,
   {
@@ -214,7 +216,7 @@ export async function keep(
     readonly receiptId: string;
     readonly start: AnswerStart;
     readonly end: AnswerEnd;
-    /** Tokens that were taken for the prompt before. */
+    /** Tokens that were already taken for the prompt. */
     readonly taken: number;
   },
 ): Promise<void> {
@@ -222,7 +224,7 @@ export async function keep(
   await recorder.keep(receiptId, start, end);
 }
 
-/** What is kept of embeddings. */
+/** The record of an embedding request. */
 export function embeddingEnd(content: AnswerContent, promptTokens: number): AnswerEnd {
   return {
     outcome: 'completed',
@@ -234,7 +236,7 @@ export function embeddingEnd(content: AnswerContent, promptTokens: number): Answ
   };
 }
 
-/** `length`: of the choice with this delta. */
+/** `length`: the length of the choice including this delta. */
 function textChunkOf(head: AnswerHead, index: number, { delta, length }: { delta: ChatDelta; length: number }) {
   if (delta.kind === 'text') {
     const { text, logprobs } = delta;

@@ -1,20 +1,20 @@
-// Which workers of the network made which part of an answer, as its receipt tells it.
+// The segments of an answer that workers of the network generated, as listed in its receipt.
 import type { JobContext } from '@strata/engine';
 
-/** Positions are of tokens in the choice: from `from` up to, not including, `to`. */
+/** Token positions in the choice: from `from` up to, not including, `to`. */
 export interface AnswerSegment {
   readonly choice: number;
   /** Peer id. */
   readonly worker: string;
-  /** Hex; names the worker's own receipt. */
+  /** Hexadecimal; identifies the worker's receipt. */
   readonly nonce: string;
   readonly from: number;
   readonly to: number;
-  /** Hex; of the hash chain over the tokens. */
+  /** Hexadecimal head of the hash chain over the tokens. */
   readonly chainHead: string;
 }
 
-/** A receipt tells of so many at most: a choice has one worker, unless workers died. */
+/** Maximum number of segments in a receipt. A choice has one segment unless workers fail. */
 export const MAX_SEGMENTS = 1_000;
 
 export class AnswerSegments {
@@ -27,7 +27,7 @@ export class AnswerSegments {
     };
   }
 
-  /** Those heard of until now, choice by choice, each in its order. */
+  /** The segments so far, by choice, each choice in order. */
   segments(): readonly AnswerSegment[] {
     return this.#segments.toSorted((a, b) => a.choice - b.choice);
   }

@@ -1,38 +1,39 @@
-// What answers behind the contract: an engine that is fed tokens, or a server that takes conversations as they are.
+// The interface of backends: an engine that processes tokens, or an upstream server that receives the conversation
+// unchanged.
 import type { JobContext } from '@strata/engine';
-import type { ChatDelta, ChatRequest, CompletionRequest } from '@strata/inference';
+import type { ChatDelta, ChatMessage, ChatRequest, CompletionRequest } from '@strata/inference';
 
-/** Counted while the deltas of a choice are read. */
+/** Updated while the deltas of a choice are read. */
 export interface ChoiceUsage {
   promptTokens: number;
   completionTokens: number;
-  /** Of the prompt, read before. */
+  /** Prompt tokens that were already in the cache. */
   cachedTokens: number;
 }
 
 export interface ChoiceDeps {
   readonly usage: ChoiceUsage;
-  /** Who asks, and who hears which worker made what. */
+  /** The requesting key, and a callback for the workers' segments. */
   readonly context: JobContext;
   readonly signal: AbortSignal;
 }
 
 export interface PlannedChoice {
-  /** Number of its prompt; several choices may be made of one. */
+  /** The index of its prompt; several choices can share one. */
   readonly prompt: number;
-  /** Deltas from `begin` to `end`. Whoever stops reading stops the work. */
+  /** The deltas from `begin` to `end`. Generation stops when the consumer stops reading. */
   readonly deltas: (deps: ChoiceDeps) => AsyncIterable<ChatDelta>;
 }
 
-/** A request that can be served: what is left is to make its choices. */
+/** A validated request whose choices can be generated. */
 export interface Plan {
-  /** Tokens of all prompts; an estimate where only the answer tells. */
+  /** Tokens of all prompts; an estimate if only the answer has the exact number. */
   readonly promptTokens: number;
   readonly choices: readonly PlannedChoice[];
 }
 
 export interface EmbeddingPlan {
-  /** An estimate where only the answer tells. */
+  /** An estimate if only the answer has the exact number. */
   readonly promptTokens: number;
   /** One vector of length 1 for each input. */
   readonly embed: (signal: AbortSignal) => Promise<Embeddings>;
@@ -45,27 +46,34 @@ export interface Embeddings {
 
 export interface BackendFacts {
   readonly name: string;
-  /** Engine or kind of server, with its version where it is known. */
+  /** The engine or kind of server, with its version if known. */
   readonly engine: string;
-  /** Hex SHA-256 of the model file; null where a server does not tell. */
+  /** Hexadecimal SHA-256 of the model file; null if the server does not report it. */
   readonly sha256: string | null;
-  /** Tokens of prompt and answer together; null where a server does not tell. */
+  /** Maximum number of prompt and answer tokens; null if the server does not report it. */
   readonly contextLength: number | null;
   readonly parameters: number | null;
   readonly quantisation: string | null;
   readonly sizeBytes: number | null;
-  /** Answers made side by side. */
+  /** Maximum number of concurrent answers. */
   readonly slots: number;
 }
 
 export interface Backend {
   readonly facts: BackendFacts;
-  /** Whether it can be asked just now. */
+  /** Whether it accepts requests at present. */
   readonly isReady: boolean;
-  /** Throws CompletionError for a conversation that the model cannot take. */
+  /** Throws CompletionError for a conversation that the model cannot process. */
   planChat(request: ChatRequest): Promise<Plan>;
-  /** Choices of each prompt, prompt by prompt. Throws CompletionError for a prompt that the model cannot take. */
+  /** The choices of all prompts, in order. Throws CompletionError for a prompt that the model cannot process. */
   planText(request: CompletionRequest): Promise<Plan>;
   /** Throws CompletionError for an input that is too long. */
   planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan>;
+}
+
+/** The number of characters in all messages and tool calls. */
+export function conversationLength(messages: readonly ChatMessage[]): number {
+  const ofCalls = (calls: ChatMessage['toolCalls'] = []) =>
+    calls.reduce((sum, { name, arguments: given }) => sum + name.length + given.length, 0);
+  return messages.reduce((sum, { content, toolCalls }) => sum + (content?.length ?? 0) + ofCalls(toolCalls), 0);
 }

@@ -1,4 +1,4 @@
-// One choice of an answer, as it comes: tokens to text, stop strings, calls of tools, log-probabilities.
+// Generates one choice: tokens to text, stop strings, tool calls, log-probabilities.
 import type { Engine, Job, TokenChoice } from '@strata/engine';
 import {
   type ChatDelta,
@@ -15,14 +15,14 @@ import type { ChoiceDeps } from './backend.ts';
 
 export interface ChoiceOptions extends ChoiceDeps {
   readonly stops: readonly string[];
-  /** Tools that may be called; with `isCallForced` the answer is a call and nothing else. */
+  /** The tools that may be called; with `isCallForced` the answer consists of calls only. */
   readonly tools: readonly Tool[];
   readonly isCallForced: boolean;
-  /** Calls beyond so many are left out. */
+  /** Calls after this many are dropped. */
   readonly maxCalls: number;
 }
 
-/** Deltas of a choice, from `begin` to `end`. Whoever stops reading stops the engine. */
+/** The deltas of a choice, from `begin` to `end`. The engine stops when the consumer stops reading. */
 export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOptions): AsyncGenerator<ChatDelta> {
   const { stops, tools, isCallForced, signal, usage, context } = options;
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -32,7 +32,7 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   let reason: FinishReason = 'stop';
   let hasCalls = false;
 
-  const told = (deltas: readonly ToolDelta[]): ChatDelta[] =>
+  const callDeltas = (deltas: readonly ToolDelta[]): ChatDelta[] =>
     deltas.flatMap((delta): ChatDelta[] => {
       if (delta.kind === 'text') return textDeltas(delta.text);
       hasCalls = true;
@@ -40,13 +40,13 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
       return [{ ...delta, id: `call_${randomText(12)}` }];
     });
   const textDeltas = (text: string): ChatDelta[] => {
-    // An answer that must be a call says nothing besides, also where it was cut off.
+    // An answer that must be a call has no text, even if it was cut off.
     if (text === '' || isCallForced) return [];
     const delta = { kind: 'text', text, ...(job.topLogprobs === undefined ? {} : { logprobs }) } as const;
     logprobs = [];
     return [delta];
   };
-  const heard = (text: string) => (reader ? told(reader.push(text)) : textDeltas(text));
+  const deltasOf = (text: string) => (reader ? callDeltas(reader.push(text)) : textDeltas(text));
 
   let hasBegun = false;
   for await (const event of engine.generate(job, signal, context)) {
@@ -64,19 +64,19 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
     if (job.topLogprobs !== undefined)
       logprobs.push({ ...logprobOf(event), top_logprobs: (event.top ?? []).map(logprobOf) });
     const { text, stop } = scanner.push(decoder.decode(event.bytes, { stream: true }));
-    yield* heard(text);
+    yield* deltasOf(text);
     if (stop !== undefined) {
       yield* ending('');
       return;
     }
   }
   if (!hasBegun) yield { kind: 'begin' };
-  // Half a character at the end is one that never came.
+  // An incomplete character at the end is dropped.
   yield* ending(scanner.end());
 
   function* ending(rest: string): Generator<ChatDelta> {
-    yield* heard(rest);
-    if (reader) yield* told(reader.end());
+    yield* deltasOf(rest);
+    if (reader) yield* callDeltas(reader.end());
     yield { kind: 'end', reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason };
   }
 }

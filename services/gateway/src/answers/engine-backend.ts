@@ -1,4 +1,4 @@
-// An engine as a backend: from a request to jobs for it (the prompt in tokens, the grammar, the room that is left).
+// Backend for an engine: converts a request to jobs (prompt tokens, grammar, remaining context).
 import { type Engine, EngineError, type Job } from '@strata/engine';
 import {
   type ChatDelta,
@@ -12,9 +12,16 @@ import {
   type Tool,
 } from '@strata/inference';
 import { randomPart } from '../store/random-ids.ts';
-import type { Backend, BackendFacts, ChoiceDeps, EmbeddingPlan, Plan, PlannedChoice } from './backend.ts';
+import {
+  type Backend,
+  type BackendFacts,
+  type ChoiceDeps,
+  conversationLength,
+  type EmbeddingPlan,
+  type Plan,
+  type PlannedChoice,
+} from './backend.ts';
 import { type ChoiceOptions, choiceDeltas } from './choice.ts';
-import { lengthOf } from './length-of.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -34,7 +41,7 @@ export class EngineBackend implements Backend {
   }
 
   async planChat(request: ChatRequest): Promise<Plan> {
-    this.#assertMayFit(lengthOf(request.messages), 'messages');
+    this.#assertMayFit(conversationLength(request.messages), 'messages');
     this.#assertMayFit(JSON.stringify(request.tools).length, 'tools');
     const { toolChoice } = request;
     const tools = toolChoice === 'none' ? [] : request.tools;
@@ -86,7 +93,7 @@ export class EngineBackend implements Backend {
         const vectors: Float32Array[] = [];
         for (const tokens of all) {
           signal.throwIfAborted();
-          // To its end, although nobody may wait any more: until then the engine is not free.
+          // Runs to completion even if the client has disconnected: the engine is not free before.
           vectors.push(await this.engine.embed(tokens, NEVER));
         }
         return { vectors, promptTokens };
@@ -105,9 +112,9 @@ export class EngineBackend implements Backend {
   ): PlannedChoice {
     return {
       prompt,
-      deltas: (parts) => {
-        parts.usage.promptTokens = job.prompt.length;
-        const deltas = blaming(grammarParam, choiceDeltas(this.engine, job, { ...options, ...parts }));
+      deltas: (deps) => {
+        deps.usage.promptTokens = job.prompt.length;
+        const deltas = asClientErrors(grammarParam, choiceDeltas(this.engine, job, { ...options, ...deps }));
         return echo === undefined ? deltas : echoed(echo, deltas);
       },
     };
@@ -120,10 +127,13 @@ export class EngineBackend implements Backend {
     }
     const unknown = input.find((token) => token >= this.engine.info.vocabularySize);
     if (unknown === undefined) return input;
-    throw new CompletionError('invalid_value', `There is no token ${unknown} in this model.`, { param });
+    throw new CompletionError('invalid_value', `This model has no token ${unknown}.`, { param });
   }
 
-  /** What cannot fit whatever its tokens are is not read: that would take long, and hold up answers. */
+  /**
+   * Text that is too long for any tokenization is rejected without tokenizing it, which would take long and delay
+   * answers.
+   */
   #assertMayFit(length: number, what: string): void {
     const { contextLength, longestToken } = this.engine.info;
     const min = Math.ceil(length / longestToken);
@@ -139,16 +149,16 @@ export class EngineBackend implements Backend {
     { prompt, grammar, what }: { prompt: readonly number[]; grammar: string | undefined; what: string },
   ): Job[] {
     const { contextLength } = this.engine.info;
-    const room = contextLength - prompt.length;
-    if (room < 1) throw tooLong(what, contextLength, String(prompt.length));
+    const available = contextLength - prompt.length;
+    if (available < 1) throw tooLong(what, contextLength, String(prompt.length));
     const { choices, sampling, topLogprobs, cacheKey } = request;
     const seed = sampling.seed ?? Buffer.from(randomPart(4)).readUInt32LE();
     return Array.from({ length: choices }, (_, i) => ({
       prompt,
       given: [],
       replay: 'exact',
-      maxTokens: Math.min(request.maxTokens ?? room, room),
-      // Choices of one request differ as those of other seeds do.
+      maxTokens: Math.min(request.maxTokens ?? available, available),
+      // The choices of a request use consecutive seeds.
       sampling: { ...sampling, seed: (seed + i) >>> 0 },
       ...(grammar === undefined ? {} : { grammar }),
       ...(topLogprobs === undefined ? {} : { topLogprobs }),
@@ -157,13 +167,13 @@ export class EngineBackend implements Backend {
   }
 }
 
-/** What the answer is held to; undefined: to nothing. */
+/** The grammar that the answer must match; undefined if there is none. */
 function grammarOf({ format }: ChatRequest, tools: readonly Tool[], isCallForced: boolean): string | undefined {
   if (isCallForced) return callGrammar(tools, 'tools');
   if (format.kind === 'text') return undefined;
   const param = 'response_format.json_schema.schema';
   const schema = format.kind === 'schema' ? format.schema : { type: 'object' };
-  // Where tools may be called, a call is as good an answer.
+  // If tools may be called, a call is a valid answer too.
   return tools.length > 0 ? schemaOrCallGrammar(schema, param, tools) : schemaGrammar(schema, param);
 }
 
@@ -175,7 +185,7 @@ function tooLong(what: string, contextLength: number, tokens: string): Completio
   );
 }
 
-/** The prompt before what follows it. */
+/** Prepends the prompt to the answer. */
 async function* echoed(text: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
   for await (const delta of deltas) {
     yield delta;
@@ -183,19 +193,19 @@ async function* echoed(text: string, deltas: AsyncIterable<ChatDelta>): AsyncGen
   }
 }
 
-/** What the engine cannot take is the fault of what asked for it. */
-async function* blaming(grammarParam: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
+/** Converts engine errors that the request caused to client errors. */
+async function* asClientErrors(grammarParam: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
   try {
     yield* deltas;
   } catch (cause) {
     const code = cause instanceof EngineError ? cause.code : undefined;
     if (code === 'grammar-unusable')
-      throw new CompletionError('unsupported_value', 'The engine cannot hold to this schema.', {
+      throw new CompletionError('unsupported_value', 'The engine cannot enforce this schema.', {
         param: grammarParam,
         cause,
       });
     if (code === 'job-too-long')
-      throw new CompletionError('context_length', 'This request is more than the engine takes.', { cause });
+      throw new CompletionError('context_length', 'This request is too long for the engine.', { cause });
     throw cause;
   }
 }

@@ -37,7 +37,7 @@ describe('the stream of an answer', () => {
   it('lets a reader go that stands still', () =>
     withReader(async (raw, reader) => {
       reader.pause();
-      using writer = new EventWriter(replyOf(raw), new AbortController().signal, { stillMs: 100 });
+      using writer = new EventWriter(replyOf(raw), new AbortController().signal, { idleMs: 100 });
       await assert.rejects(async () => {
         for (let i = 0; i < 10_000; i += 1) await writer.send({ text: 'x'.repeat(10_000) });
       });

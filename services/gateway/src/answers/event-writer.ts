@@ -1,14 +1,15 @@
-// An answer as Server-Sent Events: headers with the first event, room waited for, comments while nothing comes.
+// Writes an answer as Server-Sent Events: the headers with the first event, with backpressure, and keep-alive comments
+// while idle.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { answerSecurity } from '@strata/http';
 
-/** A comment after such a silence: proxies and clients cut what is quiet for too long. */
+/** Interval of keep-alive comments: proxies and clients close connections that are silent for too long. */
 const KEEP_ALIVE_MS = 10_000;
-/** A reader that takes nothing for so long is let go: it holds a place that others wait for. */
-const STILL_MS = 30_000;
+/** A client that reads nothing for this long is disconnected: it occupies a slot that other requests wait for. */
+const IDLE_MS = 30_000;
 
-/** What is needed of a reply; Fastify's has it. */
+/** The part of a Fastify reply that is needed. */
 export interface RawReply {
   readonly raw: ServerResponse;
   hijack(): unknown;
@@ -17,34 +18,34 @@ export interface RawReply {
 
 export interface EventWriterOptions {
   readonly keepAliveMs?: number;
-  readonly stillMs?: number;
-  readonly onStill?: () => void;
+  readonly idleMs?: number;
+  readonly onIdle?: () => void;
 }
 
 export class EventWriter implements Disposable {
   readonly #reply: RawReply;
   readonly #signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
-  readonly #stillMs: number;
-  readonly #onStill: () => void;
+  readonly #idleMs: number;
+  readonly #onIdle: () => void;
   #hasBegun = false;
 
   /**
-   * Whoever waits for a place hears a comment too: then the stream begins before its answer. `onStill` hears that the
-   * reader is let go.
+   * Keep-alive comments are also sent while the answer waits for a slot; the stream then begins before the answer.
+   * `onIdle` is called when the client is disconnected because it does not read.
    */
   constructor(
     reply: RawReply,
     signal: AbortSignal,
-    { keepAliveMs = KEEP_ALIVE_MS, stillMs = STILL_MS, onStill = () => {} }: EventWriterOptions = {},
+    { keepAliveMs = KEEP_ALIVE_MS, idleMs = IDLE_MS, onIdle = () => {} }: EventWriterOptions = {},
   ) {
-    this.#onStill = onStill;
+    this.#onIdle = onIdle;
     this.#reply = reply;
     this.#signal = signal;
-    this.#stillMs = stillMs;
+    this.#idleMs = idleMs;
     this.#timer = setInterval(() => {
       this.begin();
-      // A reader that stands still gets no more to read.
+      // A client that does not read gets no comments.
       if (!reply.raw.writableNeedDrain) reply.raw.write(': keep-alive\n\n');
     }, keepAliveMs);
   }
@@ -53,7 +54,7 @@ export class EventWriter implements Disposable {
     return this.#hasBegun;
   }
 
-  /** Sends the headers; from here on a failure can only be told as an event. */
+  /** Sends the headers; after this a failure can only be reported as an event. */
   begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
@@ -70,25 +71,28 @@ export class EventWriter implements Disposable {
     raw.flushHeaders();
   }
 
-  /** Resolves when there is room for more; rejects when the client is gone, or stands still. `event` names it, where the contract has names. */
+  /**
+   * Resolves when the socket accepts more data; rejects when the client has disconnected or does not read. `event`: the
+   * event name, if any.
+   */
   async send(data: object | '[DONE]', event?: string): Promise<void> {
     this.#signal.throwIfAborted();
     this.begin();
     this.#timer.refresh();
     const { raw } = this.#reply;
-    if (raw.writableEnded || raw.destroyed) throw new Error('the stream is over');
+    if (raw.writableEnded || raw.destroyed) throw new Error('the stream has ended');
     const text = typeof data === 'string' ? data : JSON.stringify(data);
-    if (!raw.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`)) await this.#room();
+    if (!raw.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`)) await this.#drained();
   }
 
-  async #room(): Promise<void> {
+  async #drained(): Promise<void> {
     const { raw } = this.#reply;
-    const still = AbortSignal.timeout(this.#stillMs);
+    const idle = AbortSignal.timeout(this.#idleMs);
     try {
-      await once(raw, 'drain', { signal: AbortSignal.any([this.#signal, still]) });
+      await once(raw, 'drain', { signal: AbortSignal.any([this.#signal, idle]) });
     } catch (error) {
-      if (still.aborted) {
-        this.#onStill();
+      if (idle.aborted) {
+        this.#onIdle();
         raw.destroy();
       }
       throw error;

@@ -4,7 +4,7 @@ import { Admission } from '../limits/admission.ts';
 import type { Backend } from './backend.ts';
 import { Models, type ServedModel } from './models.ts';
 
-const admission = new Admission({ places: 1, queue: 0 });
+const admission = new Admission({ slots: 1, queue: 0 });
 const model = (id: string): ServedModel => ({ id, backend: {} as Backend, created: 0, admission });
 
 describe('models', () => {
@@ -19,7 +19,7 @@ describe('models', () => {
     assert.equal(models.get('b').id, 'b');
     const ids = models.list().map(({ id }) => id);
     assert.deepEqual(ids, ['a', 'b']);
-    assert.throws(() => models.add(model('a')), /two models of one id: a/);
+    assert.throws(() => models.add(model('a')), /two models with the same id: a/);
   });
 
   it('do not remember names without end', () => {

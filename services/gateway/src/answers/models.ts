@@ -1,4 +1,4 @@
-// The models that are served, by the names that callers use. Those of the network come and go.
+// The served models, by id. Models of the network are added and removed at run time.
 import { CompletionError } from '@strata/inference';
 import { LRUCache } from 'lru-cache';
 import type { Admission } from '../limits/admission.ts';
@@ -9,17 +9,17 @@ export interface ServedModel {
   readonly backend: Backend;
   /** Seconds since the epoch. */
   readonly created: number;
-  /** Who gets its next free place. */
+  /** Admission control of its slots. */
   readonly admission: Admission;
 }
 
-/** Whoever asks for a model that was served so lately is told to try again. */
-const GONE_MS = 3_600_000;
+/** Requests for a model that was removed less than this time ago are asked to retry. */
+const REMOVED_MS = 3_600_000;
 const RETRY_MS = 5_000;
 
 export class Models {
   readonly #models: Map<string, ServedModel>;
-  readonly #gone = new LRUCache<string, true>({ max: 1_000, ttl: GONE_MS });
+  readonly #removed = new LRUCache<string, true>({ max: 1_000, ttl: REMOVED_MS });
 
   constructor(models: readonly ServedModel[]) {
     this.#models = new Map(models.map((model) => [model.id, model]));
@@ -29,49 +29,49 @@ export class Models {
     return this.#models.has(id);
   }
 
-  /** Throws when another model has the id. */
+  /** Throws if another model has the id. */
   add(model: ServedModel): void {
-    if (this.has(model.id)) throw new Error(`two models of one id: ${model.id}`);
+    if (this.has(model.id)) throw new Error(`two models with the same id: ${model.id}`);
     this.#models.set(model.id, model);
-    this.#gone.delete(model.id);
+    this.#removed.delete(model.id);
   }
 
-  /** Nobody finds it any more; answers under way go on. */
+  /** Rejects new requests for the model; answers in progress continue. */
   remove(id: string): void {
-    if (this.#models.delete(id)) this.#gone.set(id, true);
+    if (this.#models.delete(id)) this.#removed.set(id, true);
   }
 
   list(): readonly ServedModel[] {
     return [...this.#models.values()];
   }
 
-  /** Answers being made or waiting, of all models. */
+  /** The number of answers in progress or waiting, for all models. */
   get busy(): number {
-    // One that has two names has one line.
-    const lines = new Set(this.list().map(({ admission }) => admission));
-    return [...lines].reduce((sum, { size }) => sum + size, 0);
+    // A model with two names has one admission.
+    const admissions = new Set(this.list().map(({ admission }) => admission));
+    return [...admissions].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Throws CompletionError `model_not_found`, or `overloaded` for one that was here a while ago. */
+  /** Throws CompletionError `model_not_found`, or `overloaded` for a model that was removed recently. */
   get(id: string): ServedModel {
     const model = this.#models.get(id);
     if (model) return model;
-    if (this.#gone.has(id)) throw notHereNow(id);
+    if (this.#removed.has(id)) throw unavailable(id);
     const known = this.list()
       .slice(0, 10)
       .map((each) => `'${each.id}'`)
       .join(', ');
     throw new CompletionError(
       'model_not_found',
-      `The model '${id.slice(0, 100)}' does not exist here. ${known === '' ? 'No model is served just now.' : `There is: ${known}.`}`,
+      `The model '${id.slice(0, 100)}' does not exist. ${known === '' ? 'No model is available at present.' : `Available models: ${known}.`}`,
       { param: 'model' },
     );
   }
 }
 
-/** Those who had it may be back in a moment. */
-export function notHereNow(id: string): CompletionError {
-  return new CompletionError('overloaded', `No worker offers the model '${id}' just now; try again in a moment.`, {
+/** The workers of the model may be back in a moment. */
+export function unavailable(id: string): CompletionError {
+  return new CompletionError('overloaded', `No worker offers the model '${id}' at present; try again in a moment.`, {
     param: 'model',
     retryAfterMs: RETRY_MS,
   });
@@ -84,7 +84,7 @@ export function modelReport({ id, created, backend }: ServedModel) {
     object: 'model',
     created,
     owned_by: 'strata',
-    // Beyond the contract: what a caller needs to know before it asks.
+    // Extensions of the contract: facts that clients need before a request.
     name,
     engine,
     sha256,
@@ -96,7 +96,7 @@ export function modelReport({ id, created, backend }: ServedModel) {
   };
 }
 
-/** Names model file and engine: the same seed gives the same answer where it is the same. */
+/** Identifies the model file and the engine: the same seed gives the same answer only if it is equal. */
 export function fingerprintOf({ facts }: Backend): string {
   return `fp_${facts.sha256?.slice(0, 10) ?? 'unknown'}_${facts.engine.replaceAll(/[^a-z0-9.]+/gi, '-')}`;
 }

@@ -1,4 +1,4 @@
-// The models of the configuration, loaded or reached: an engine of this machine, another server, or both.
+// Opens the configured models: a local engine, an upstream server, or both.
 import { type Engine, openModel, openUpstream } from '@strata/engine';
 import type { Logger } from 'pino';
 import type { GatewayConfig } from '../config.ts';
@@ -12,10 +12,13 @@ export interface OpenedModels extends AsyncDisposable {
   readonly models: Models;
 }
 
-/** Rejects with EngineError or ModelStoreError, or with the signal's reason. `engines`: served as they are, and not disposed. */
+/**
+ * Rejects with EngineError or ModelStoreError, or with the signal's reason. `engines` are served as given, and not
+ * disposed.
+ */
 export async function openModels(
   config: GatewayConfig,
-  parts: {
+  deps: {
     readonly logger: Logger;
     readonly now: () => Date;
     readonly engines: Readonly<Record<string, Engine>>;
@@ -23,36 +26,36 @@ export async function openModels(
   },
 ): Promise<OpenedModels> {
   await using stack = new AsyncDisposableStack();
-  const created = Math.floor(parts.now().getTime() / 1_000);
+  const created = Math.floor(deps.now().getTime() / 1_000);
   const served: ServedModel[] = [];
   const serve = (id: string, backend: Backend) => {
-    const admission = new Admission({ places: backend.facts.slots, queue: config.queue });
+    const admission = new Admission({ slots: backend.facts.slots, queue: config.queue });
     served.push({ id, backend, created, admission });
   };
-  for (const [id, engine] of Object.entries(parts.engines)) serve(id, new EngineBackend(engine));
+  for (const [id, engine] of Object.entries(deps.engines)) serve(id, new EngineBackend(engine));
   if (config.model !== undefined) {
-    const { id, engine } = await openModel({ ...config, model: config.model, signal: parts.signal }, parts.logger);
+    const { id, engine } = await openModel({ ...config, model: config.model, signal: deps.signal }, deps.logger);
     serve(id, new EngineBackend(stack.use(engine)));
   }
   if (config.upstream) {
-    const { baseUrl, apiKey, models, places, contextLength } = config.upstream;
+    const { baseUrl, apiKey, models, slots, contextLength } = config.upstream;
     for (const model of models) {
       const upstream = stack.use(
         await openUpstream(
           {
-            ...{ baseUrl, model, places },
+            ...{ baseUrl, model, places: slots },
             ...(apiKey === undefined ? {} : { apiKey }),
             ...(contextLength === undefined ? {} : { contextLength }),
           },
           {
             onRetry: ({ detail, waitMs }) =>
-              parts.logger.warn({ model, detail, waitMs }, 'the upstream is asked again'),
+              deps.logger.warn({ model, detail, waitMs }, 'retrying the upstream request'),
           },
         ),
       );
       const { engine, origin } = upstream.info;
       serve(model, new UpstreamBackend(upstream));
-      parts.logger.info({ model, engine, origin, places }, 'upstream serves');
+      deps.logger.info({ model, engine, origin, slots }, 'upstream model is served');
     }
   }
   const owned = stack.move();

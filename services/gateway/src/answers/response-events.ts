@@ -1,4 +1,4 @@
-// A choice as the typed events of `/v1/responses`, each with its number.
+// The typed events of `/v1/responses` for one choice, with sequence numbers.
 import {
   type AnswerHead,
   type ChatDelta,
@@ -16,7 +16,7 @@ export const itemId = (prefix: 'msg' | 'fc'): string => `${prefix}_${randomText(
 
 type Event = Readonly<Record<string, unknown>> & { readonly type: string };
 
-/** Builds up the answer delta by delta; each call returns the events that it makes. */
+/** Consumes an answer delta by delta; each call returns the resulting events. */
 export class ResponseEvents {
   readonly #head: AnswerHead;
   readonly #request: ResponsesRequest;
@@ -60,13 +60,13 @@ export class ResponseEvents {
     }
   }
 
-  /** The last event. */
+  /** The final event. */
   end(reason: FinishReason, usage: Usage): Event {
     const response = responseObject(this.#head, this.#request, { output: this.#output, reason, usage });
     return this.#event(reason === 'length' ? 'response.incomplete' : 'response.completed', { response });
   }
 
-  /** The last event of an answer that failed. */
+  /** The final event of a failed answer. */
   fail(code: string | null, message: string): Event {
     const response = { ...responseObject(this.#head, this.#request), status: 'failed', error: { code, message } };
     return this.#event('response.failed', { response });

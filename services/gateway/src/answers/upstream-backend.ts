@@ -1,11 +1,10 @@
-// Another server as a backend: the conversation goes there as it is, and its deltas come back.
+// Backend for an upstream server: forwards the conversation unchanged and relays its deltas.
 import { randomInt } from 'node:crypto';
 import type { Upstream } from '@strata/engine';
 import { type ChatRequest, CompletionError, type CompletionRequest, type Generation } from '@strata/inference';
-import type { Backend, BackendFacts, EmbeddingPlan, Plan } from './backend.ts';
-import { lengthOf } from './length-of.ts';
+import { type Backend, type BackendFacts, conversationLength, type EmbeddingPlan, type Plan } from './backend.ts';
 
-/** Where only the answer tells how many tokens its prompt has. */
+/** Estimate for prompts whose token count is only known from the answer. */
 const CHARACTERS_A_TOKEN = 4;
 
 export class UpstreamBackend implements Backend {
@@ -23,13 +22,14 @@ export class UpstreamBackend implements Backend {
     };
   }
 
-  /** Whether it answers shows when it is asked. */
+  /** Availability is only known from requests. */
   get isReady(): boolean {
     return true;
   }
 
   async planChat(request: ChatRequest): Promise<Plan> {
-    const length = lengthOf(request.messages) + (request.tools.length > 0 ? JSON.stringify(request.tools).length : 0);
+    const length =
+      conversationLength(request.messages) + (request.tools.length > 0 ? JSON.stringify(request.tools).length : 0);
     const seed = seedOf(request);
     return {
       promptTokens: Math.ceil(length / CHARACTERS_A_TOKEN),
@@ -45,10 +45,10 @@ export class UpstreamBackend implements Backend {
     const prompts = request.prompts.map((prompt, at) => {
       if (typeof prompt === 'string') return prompt;
       const param = request.prompts.length === 1 ? 'prompt' : `prompt[${at}]`;
-      throw new CompletionError('unsupported_value', 'This model takes prompts as text alone.', { param });
+      throw new CompletionError('unsupported_value', 'This model only accepts text prompts.', { param });
     });
     if (request.isEchoed)
-      throw new CompletionError('unsupported_value', 'This model does not repeat prompts.', { param: 'echo' });
+      throw new CompletionError('unsupported_value', 'This model does not support `echo`.', { param: 'echo' });
     return {
       promptTokens: Math.ceil(prompts.reduce((sum, { length }) => sum + length, 0) / CHARACTERS_A_TOKEN),
       choices: prompts.flatMap((text, prompt) =>

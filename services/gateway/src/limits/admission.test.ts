@@ -26,7 +26,9 @@ async function orderOf(admission: Admission, entries: readonly Entry[]): Promise
 }
 const many = (count: number, ...entry: Entry): readonly Entry[] => Array.from({ length: count }, () => entry);
 
-/** Enters under these names, each with its first letter as key; `log` has each name with "in" or "refused", in order. */
+/**
+ * Enters under these names, each with its first letter as key; `log` has each name with "in" or "refused", in order.
+ */
 function entering(admission: Admission, signal = never) {
   const log: string[] = [];
   const held: Disposable[] = [];
@@ -48,7 +50,7 @@ function entering(admission: Admission, signal = never) {
 
 describe('admission', () => {
   it('serves keys in rotation, each in its own order', async () => {
-    const admission = new Admission({ places: 1, queue: 10 });
+    const admission = new Admission({ slots: 1, queue: 10 });
     const names = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'];
     const expected = ['a1', 'b1', 'c1', 'a2', 'b2', 'a3'];
     const entries = (priority: Priority) => names.map((name): Entry => [name, priority]);
@@ -59,7 +61,7 @@ describe('admission', () => {
   });
 
   it('refuses what could not even wait, by the current number of slots, and says when to try again', async () => {
-    const admission = new Admission({ places: 1, queue: 1 });
+    const admission = new Admission({ slots: 1, queue: 1 });
     using _slot = await admission.enter('a', never);
     const waiting = new AbortController();
     const waits = admission.enter('a', waiting.signal);
@@ -69,7 +71,7 @@ describe('admission', () => {
     await assert.rejects(waits, /gone/);
     admission.check('b', 1);
     assert.equal(admission.size, 1);
-    const sized = new Admission({ places: 4, queue: 0 });
+    const sized = new Admission({ slots: 4, queue: 0 });
     sized.check('a', 4);
     sized.resize(2);
     assert.throws(() => sized.check('a', 3), overloaded);
@@ -78,7 +80,7 @@ describe('admission', () => {
   });
 
   it('admits a short line where a long one fills the queue: the newest of the long one is refused', async () => {
-    const admission = new Admission({ places: 1, queue: 3 });
+    const admission = new Admission({ slots: 1, queue: 3 });
     const { log, enter, release } = entering(admission);
     for (const name of ['a0', 'a1', 'a2', 'a3']) await enter(name);
     await enter('b');
@@ -92,7 +94,7 @@ describe('admission', () => {
   });
 
   it('releases a slot once, and to no request that was aborted', async () => {
-    const admission = new Admission({ places: 1, queue: 5 });
+    const admission = new Admission({ slots: 1, queue: 5 });
     const slot = await admission.enter('a', never);
     const leaving = new AbortController();
     const left = admission.enter('b', leaving.signal);
@@ -107,14 +109,14 @@ describe('admission', () => {
 
   it('shares slots between priorities, so that the lowest is served too', async () => {
     const entries = [...many(10, 'l', 'low'), ...many(100, 'n', 'normal'), ...many(100, 'h', 'high')];
-    const order = await orderOf(new Admission({ places: 1, queue: 300 }), entries);
+    const order = await orderOf(new Admission({ slots: 1, queue: 300 }), entries);
     const countOf = (key: string, until: number) => order.slice(0, until).filter((name) => name === key).length;
     const counts = (until: number) => ['h', 'n', 'l'].map((key) => countOf(key, until));
     assert.deepEqual([...counts(21), ...counts(105), order.length], [16, 4, 1, 80, 20, 5, 210]);
   });
 
   it('saves up no slots for a priority of which nothing waited', async () => {
-    const admission = new Admission({ places: 1, queue: 300 });
+    const admission = new Admission({ slots: 1, queue: 300 });
     await orderOf(admission, many(200, 'n', 'normal'));
     const mixed = Array.from({ length: 42 }, (_, i): Entry => (i % 2 ? ['l', 'low'] : ['n', 'normal']));
     const order = await orderOf(admission, mixed);
@@ -122,7 +124,7 @@ describe('admission', () => {
   });
 
   it('measures lines by the share of their priority when one is evicted, and leaves one of each', async () => {
-    const admission = new Admission({ places: 1, queue: 3 });
+    const admission = new Admission({ slots: 1, queue: 3 });
     using _slot = await admission.enter('first', never);
     const leaving = new AbortController();
     const { log, enter } = entering(admission, leaving.signal);
@@ -139,20 +141,20 @@ describe('admission', () => {
   });
 
   it('admits waiting requests when there are more slots, and evicts none when there are fewer', async () => {
-    const admission = new Admission({ places: 1, queue: 10 });
+    const admission = new Admission({ slots: 1, queue: 10 });
     const { log, enter, release } = entering(admission);
     for (const name of ['a', 'b', 'c', 'd', 'e']) await enter(name);
     assert.equal(log.join(), 'a in');
     admission.resize(3);
     await settled();
-    assert.deepEqual([log.join(), admission.places], ['a in,b in,c in', 3]);
+    assert.deepEqual([log.join(), admission.slots], ['a in,b in,c in', 3]);
     admission.resize(2);
     await release();
     assert.equal(log.length, 3);
     await release();
     assert.equal(log.join(), 'a in,b in,c in,d in');
     admission.resize(0);
-    assert.equal(admission.places, 1);
+    assert.equal(admission.slots, 1);
     for (let i = 0; i < 3; i += 1) await release();
     assert.deepEqual([log.at(-1), admission.size], ['e in', 0]);
   });

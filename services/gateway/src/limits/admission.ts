@@ -1,119 +1,123 @@
-// Who gets the next free place: keys take turns, so that one caller with many requests does not make the others wait for all of them.
+// Admission control: limits concurrent answers, and queues the rest fairly, so that a key with many requests does not
+// delay all other keys.
 import { CompletionError } from '@strata/inference';
 import type { Priority } from '@strata/store';
 import { FairQueue, type Waiter } from './fair-queue.ts';
 
 export interface AdmissionOptions {
-  /** Answers made at once. */
-  readonly places: number;
-  /** Answers that may wait besides. When it is full, the longest line gives way to a shorter one. */
+  /** Maximum number of concurrent answers. */
+  readonly slots: number;
+  /**
+   * Maximum number of waiting answers. When the queue is full, the newest answer of the longest queue is evicted for a
+   * key with a shorter one.
+   */
   readonly queue: number;
 }
 
 export class Admission {
   readonly #queue: number;
-  readonly #lines = new FairQueue();
-  #places: number;
-  #inside = 0;
+  readonly #waiters = new FairQueue();
+  #slots: number;
+  #running = 0;
   #isClosed = false;
 
-  constructor({ places, queue }: AdmissionOptions) {
-    this.#places = places;
+  constructor({ slots, queue }: AdmissionOptions) {
+    this.#slots = slots;
     this.#queue = queue;
   }
 
-  get places(): number {
-    return this.#places;
+  get slots(): number {
+    return this.#slots;
   }
 
   get waiting(): number {
-    return this.#lines.size;
+    return this.#waiters.size;
   }
 
-  /** Answers being made or waiting. */
+  /** The number of answers in progress or waiting. */
   get size(): number {
-    return this.#inside + this.#lines.size;
+    return this.#running + this.#waiters.size;
   }
 
   /**
-   * From now on so many places, at least one: whoever finds that nobody serves is told so by what serves. More let those in who wait;
-   * fewer send nobody away.
+   * Changes the number of slots, at least one: if no worker is left, the network engine reports that. With more slots,
+   * waiting answers are admitted; with fewer, running answers continue.
    */
-  resize(places: number): void {
-    this.#places = Math.max(1, places);
+  resize(slots: number): void {
+    this.#slots = Math.max(1, slots);
     this.#admit();
   }
 
-  /** Throws CompletionError `overloaded` where so many more answers of a key could not even wait. */
+  /** Throws CompletionError `overloaded` if this many more answers of a key could not even wait. */
   check(key: string, answers: number, priority: Priority = 'normal'): void {
     if (this.#isClosed) throw stopping();
-    if (this.size + answers <= this.#places + this.#queue) return;
-    if (!this.#lines.isShorter({ key, priority }, answers)) throw overloaded();
+    if (this.size + answers <= this.#slots + this.#queue) return;
+    if (!this.#waiters.isShorter({ key, priority }, answers)) throw overloaded();
   }
 
-  /** A place until disposed, in turn with other keys. Throws CompletionError `overloaded`, or the signal's reason. */
+  /** Waits for a slot, which is released on disposal. Throws CompletionError `overloaded`, or the signal's reason. */
   async enter(key: string, signal: AbortSignal, priority: Priority = 'normal'): Promise<Disposable> {
     signal.throwIfAborted();
     if (this.#isClosed) throw stopping();
-    if (this.#inside < this.#places && this.#lines.size === 0) return this.#place();
+    if (this.#running < this.#slots && this.#waiters.size === 0) return this.#acquire();
     this.check(key, 1, priority);
-    if (this.size >= this.#places + this.#queue) this.#giveWay();
+    if (this.size >= this.#slots + this.#queue) this.#evict();
     const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
-    const waiter: Waiter = { key, priority, enter: () => resolve(this.#place()), refuse: reject };
+    const waiter: Waiter = { key, priority, enter: () => resolve(this.#acquire()), refuse: reject };
     const leave = () => {
-      if (this.#lines.leave(waiter)) reject(signal.reason);
+      if (this.#waiters.leave(waiter)) reject(signal.reason);
     };
-    this.#lines.push(waiter);
+    this.#waiters.push(waiter);
     signal.addEventListener('abort', leave, { once: true });
     return promise.finally(() => signal.removeEventListener('abort', leave));
   }
 
-  /** Refuses those who wait, and all who come. */
+  /** Rejects all waiting and future answers. */
   close(): void {
     this.#isClosed = true;
-    this.sendAway(stopping());
+    this.rejectWaiting(stopping());
   }
 
-  /** Refuses those who wait: nobody will serve them. */
-  sendAway(reason: CompletionError): void {
-    for (let waiter = this.#lines.next(); waiter; waiter = this.#lines.next()) waiter.refuse(reason);
+  /** Rejects all waiting answers. */
+  rejectWaiting(reason: CompletionError): void {
+    for (let waiter = this.#waiters.next(); waiter; waiter = this.#waiters.next()) waiter.refuse(reason);
   }
 
-  #place(): Disposable {
-    this.#inside += 1;
-    let isOver = false;
+  #acquire(): Disposable {
+    this.#running += 1;
+    let isReleased = false;
     return {
       [Symbol.dispose]: () => {
-        if (isOver) return;
-        isOver = true;
-        this.#inside -= 1;
+        if (isReleased) return;
+        isReleased = true;
+        this.#running -= 1;
         this.#admit();
       },
     };
   }
 
   #admit(): void {
-    while (this.#inside < this.#places) {
-      const waiter = this.#lines.next();
+    while (this.#running < this.#slots) {
+      const waiter = this.#waiters.next();
       if (!waiter) return;
       waiter.enter();
     }
   }
 
-  /** The newest of the longest line is refused. */
-  #giveWay(): void {
-    const last = this.#lines.longest()?.last;
+  /** Rejects the newest answer of the longest queue. */
+  #evict(): void {
+    const last = this.#waiters.longest()?.last;
     if (!last) return;
-    this.#lines.leave(last);
+    this.#waiters.leave(last);
     last.refuse(overloaded());
   }
 }
 
 function overloaded(): CompletionError {
-  return new CompletionError('overloaded', 'All places are taken; try again in a moment.', { retryAfterMs: 1_000 });
+  return new CompletionError('overloaded', 'All slots are in use; try again in a moment.', { retryAfterMs: 1_000 });
 }
 
-/** Another process may serve in a moment. */
+/** Another process may serve the request in a moment. */
 export function stopping(): CompletionError {
   return new CompletionError('overloaded', 'The service is stopping; try again in a moment.', { retryAfterMs: 2_000 });
 }

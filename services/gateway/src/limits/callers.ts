@@ -1,11 +1,11 @@
-// Who calls: the key in the Authorization header, remembered for a moment so that not every request asks the database for it.
+// Authentication: the key in the Authorization header, cached briefly so that not every request queries the database.
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { countedCache, countedNetworks, GuessLimit } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store, StoredKey } from '@strata/store';
 
-/** A revocation takes effect within this time, also where `endRevoked` is not called. */
+/** A revocation takes effect within this time even if `endRevoked` is not called. */
 const MEMORY_MS = 2_000;
 
 /** The key of a request, for as long as the request is open. */
@@ -20,9 +20,9 @@ const REVOKED_GRACE_MS = 500;
 
 export class Callers {
   readonly #keys: Pick<Store['keys'], 'find' | 'stillValid'>;
-  /** Requests that are open, by the ids of their keys. */
+  /** Open requests, by key id. */
   readonly #open = new Map<string, Set<AbortController>>();
-  /** Differs once keys may have been revoked. */
+  /** Changes whenever keys may have been revoked. */
   #revision = 0;
   readonly #known = countedCache<StoredKey>(10_000, { ttl: MEMORY_MS });
   readonly #guesses = new GuessLimit();
@@ -37,8 +37,8 @@ export class Callers {
   }
 
   /**
-   * Throws CompletionError `invalid_api_key` for a key that is missing, unknown or revoked, and `rate_limit` for one that was
-   * not good lately from an address that has presented too many.
+   * Throws CompletionError `invalid_api_key` for a key that is missing, unknown or revoked, and `rate_limit` for a key
+   * that was not recently valid from an address with too many invalid keys.
    */
   async identify(authorization: string | undefined, from: string): Promise<StoredKey> {
     const presented = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1];
@@ -62,14 +62,14 @@ export class Callers {
       throw new CompletionError('invalid_api_key', unknownText(presented));
     }
     this.#guesses.found(networks, digest);
-    // A key that was revoked during the lookup is not remembered.
+    // A key that was revoked during the lookup is not cached.
     if (revision === this.#revision) this.#known.set(digest, key);
     return key;
   }
 
   /**
-   * The same for a request that may stay open for long: its key was valid after the last call of `endRevoked`, and the next call ends
-   * the request where the key is revoked.
+   * Like `identify`, for a request that may stay open for long: its key was valid after the last call of `endRevoked`,
+   * and the next call ends the request if the key was revoked.
    */
   async enter(authorization: string | undefined, from: string, response: ServerResponse): Promise<OpenCaller> {
     for (;;) {
@@ -77,21 +77,21 @@ export class Callers {
       const key = await this.identify(authorization, from);
       if (revision !== this.#revision) continue;
       const ending = new AbortController();
-      const others = this.#open.get(key.id) ?? new Set();
-      this.#open.set(key.id, others.add(ending));
+      const open = this.#open.get(key.id) ?? new Set();
+      this.#open.set(key.id, open.add(ending));
       ending.signal.addEventListener('abort', () => setTimeout(() => response.destroy(), REVOKED_GRACE_MS).unref());
       const leave = () => {
-        others.delete(ending);
-        if (others.size === 0) this.#open.delete(key.id);
+        open.delete(ending);
+        if (open.size === 0) this.#open.delete(key.id);
       };
-      // The client may have left already.
+      // The client may have disconnected already.
       if (response.closed) leave();
       else response.once('close', leave);
       return { key, revoked: ending.signal };
     }
   }
 
-  /** After keys were revoked: ends their open requests. Rejects as the store does; then the next call ends them. */
+  /** Ends the open requests of revoked keys. Rejects if the store fails; the next call then ends them. */
   async endRevoked(): Promise<void> {
     this.#revision += 1;
     this.#known.clear();
@@ -105,6 +105,7 @@ export class Callers {
 }
 
 function unknownText(presented: string): string {
-  if (presented.startsWith('ssk_')) return 'This is a key of the stack service; those of this one begin with sk-.';
+  if (presented.startsWith('ssk_'))
+    return 'This is a key of the stack service; keys of the inference service begin with sk-.';
   return 'This API key is unknown or was revoked.';
 }

@@ -1,4 +1,5 @@
-// Who waits, in which order: priorities take turns by their shares, keys of a priority in equal turns, each key in its own order.
+// A weighted fair queue: priorities are served in proportion to their shares, the keys of a priority round-robin, each
+// key in FIFO order.
 import type { CompletionError } from '@strata/inference';
 import type { Priority } from '@strata/store';
 
@@ -9,27 +10,27 @@ export interface Waiter {
   readonly refuse: (error: CompletionError) => void;
 }
 
-/** Of 21 places that come free while all three wait: also the lowest gets one. */
+/** Of 21 slots that become free while all three priorities wait, so that the lowest gets one too. */
 const SHARES: Readonly<Record<Priority, number>> = { high: 16, normal: 4, low: 1 };
 
-interface Lines {
+interface PriorityQueue {
   readonly priority: Priority;
-  /** By key, in the order of their turns: whoever was served goes to the end. */
+  /** By key, in round-robin order: a key that was served moves to the end. */
   readonly byKey: Map<string, Waiter[]>;
   waiting: number;
-  /** Places given, divided by the share: the least is next. */
+  /** Virtual time: slots assigned, divided by the share. The lowest is next. */
   served: number;
 }
 
-const linesOf = (priority: Priority): Lines => ({ priority, byKey: new Map(), waiting: 0, served: 0 });
+const queueOf = (priority: Priority): PriorityQueue => ({ priority, byKey: new Map(), waiting: 0, served: 0 });
 
 export class FairQueue {
-  readonly #lines: Readonly<Record<Priority, Lines>> = {
-    high: linesOf('high'),
-    normal: linesOf('normal'),
-    low: linesOf('low'),
+  readonly #queues: Readonly<Record<Priority, PriorityQueue>> = {
+    high: queueOf('high'),
+    normal: queueOf('normal'),
+    low: queueOf('low'),
   };
-  /** Of the priority that was served last. */
+  /** Virtual time of the priority that was served last. */
   #served = 0;
 
   get size(): number {
@@ -37,71 +38,74 @@ export class FairQueue {
   }
 
   push(waiter: Waiter): void {
-    const lines = this.#lines[waiter.priority];
-    // While nobody of it waited it saved nothing up.
-    if (lines.waiting === 0) lines.served = Math.max(lines.served, this.#served);
-    const line = lines.byKey.get(waiter.key);
-    if (line) line.push(waiter);
-    else lines.byKey.set(waiter.key, [waiter]);
-    lines.waiting += 1;
+    const queue = this.#queues[waiter.priority];
+    // An empty queue accumulates no credit.
+    if (queue.waiting === 0) queue.served = Math.max(queue.served, this.#served);
+    const waiters = queue.byKey.get(waiter.key);
+    if (waiters) waiters.push(waiter);
+    else queue.byKey.set(waiter.key, [waiter]);
+    queue.waiting += 1;
   }
 
-  /** Takes out whose turn it is. */
+  /** Removes and returns the next waiter. */
   next(): Waiter | undefined {
-    const waiting = this.#all().filter((lines) => lines.waiting > 0);
-    const [lines] = waiting.sort((a, b) => a.served - b.served);
-    const [next] = lines?.byKey ?? [];
-    if (!lines || !next) return undefined;
-    const [key, line] = next;
-    const waiter = line.shift();
-    lines.byKey.delete(key);
-    if (line.length > 0) lines.byKey.set(key, line);
-    lines.waiting -= 1;
-    this.#served = lines.served;
-    lines.served += 1 / SHARES[lines.priority];
+    const waiting = this.#all().filter((queue) => queue.waiting > 0);
+    const [queue] = waiting.sort((a, b) => a.served - b.served);
+    const [next] = queue?.byKey ?? [];
+    if (!queue || !next) return undefined;
+    const [key, waiters] = next;
+    const waiter = waiters.shift();
+    queue.byKey.delete(key);
+    if (waiters.length > 0) queue.byKey.set(key, waiters);
+    queue.waiting -= 1;
+    this.#served = queue.served;
+    queue.served += 1 / SHARES[queue.priority];
     return waiter;
   }
 
-  /** Whether it was still waiting. */
+  /** Removes a waiter; returns whether it was still waiting. */
   leave(waiter: Waiter): boolean {
-    const lines = this.#lines[waiter.priority];
-    const line = lines.byKey.get(waiter.key);
-    const at = line?.indexOf(waiter) ?? -1;
-    if (!line || at < 0) return false;
-    line.splice(at, 1);
-    if (line.length === 0) lines.byKey.delete(waiter.key);
-    lines.waiting -= 1;
+    const queue = this.#queues[waiter.priority];
+    const waiters = queue.byKey.get(waiter.key);
+    const at = waiters?.indexOf(waiter) ?? -1;
+    if (!waiters || at < 0) return false;
+    waiters.splice(at, 1);
+    if (waiters.length === 0) queue.byKey.delete(waiter.key);
+    queue.waiting -= 1;
     return true;
   }
 
-  /** Whether so many more of a key come before the last of the longest line, lines measured by the share of their priority. */
+  /**
+   * Whether a key with this many more waiters has a shorter queue than the longest one; lengths are divided by the
+   * priority's share.
+   */
   isShorter({ key, priority }: Pick<Waiter, 'key' | 'priority'>, more: number): boolean {
     const longest = this.longest();
     if (!longest) return false;
-    const lines = this.#lines[priority];
-    // One of each priority may always wait, so that none is shut out by the others.
-    if (more === 1 && lines.waiting === 0) return true;
-    const length = (lines.byKey.get(key)?.length ?? 0) + more;
+    const queue = this.#queues[priority];
+    // Each priority may always have one waiter, so that none is starved.
+    if (more === 1 && queue.waiting === 0) return true;
+    const length = (queue.byKey.get(key)?.length ?? 0) + more;
     return length / SHARES[priority] < longest.length / SHARES[longest.last.priority];
   }
 
-  /** The longest line that may lose its last: never the only one of its priority. */
+  /** The longest queue that can lose its last waiter; never the only waiter of a priority. */
   longest(): { readonly length: number; readonly last: Waiter } | undefined {
     let longest: { length: number; last: Waiter } | undefined;
     let max = 0;
     for (const { priority, byKey, waiting } of this.#all()) {
       if (waiting < 2) continue;
-      for (const line of byKey.values()) {
-        const last = line.at(-1);
-        if (!last || line.length / SHARES[priority] <= max) continue;
-        max = line.length / SHARES[priority];
-        longest = { length: line.length, last };
+      for (const waiters of byKey.values()) {
+        const last = waiters.at(-1);
+        if (!last || waiters.length / SHARES[priority] <= max) continue;
+        max = waiters.length / SHARES[priority];
+        longest = { length: waiters.length, last };
       }
     }
     return longest;
   }
 
-  #all(): Lines[] {
-    return [this.#lines.high, this.#lines.normal, this.#lines.low];
+  #all(): PriorityQueue[] {
+    return [this.#queues.high, this.#queues.normal, this.#queues.low];
   }
 }

@@ -4,7 +4,7 @@ import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Callers } from './callers.ts';
 
-/** One small statement each time. With the query for the keys, a revocation takes effect in less than a second. */
+/** One small query each time. Together with the key query, a revocation takes effect in less than a second. */
 const POLL_MS = 250;
 
 export interface RevocationDeps {
@@ -13,7 +13,7 @@ export interface RevocationDeps {
   readonly logger: Logger;
 }
 
-/** Until `signal` aborts. Failures are retried. */
+/** Runs until `signal` aborts. Errors are retried. */
 export async function followRevocations(
   { store, callers, logger }: RevocationDeps,
   signal: AbortSignal,
@@ -27,7 +27,7 @@ export async function followRevocations(
       before = keys;
       isFailing = false;
     } catch (error) {
-      if (!isFailing) logger.error({ err: error }, 'polling for revoked keys failed: it is retried');
+      if (!isFailing) logger.error({ err: error }, 'polling for revoked keys failed; retrying');
       isFailing = true;
     }
     await sleep(POLL_MS, undefined, { signal }).catch(() => {});

@@ -1,10 +1,10 @@
-// How deep a JSON text nests, before it is parsed: what recurses over it later must not run out of stack.
+// The nesting depth of a JSON text, checked before it is parsed, to protect recursive code from stack overflow.
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const OPEN = new Set([0x5b, 0x7b]);
 const CLOSE = new Set([0x5d, 0x7d]);
 
-/** Whether arrays and objects stand deeper in each other than so many. Looks at no more of it than it must. */
+/** Whether arrays and objects nest deeper than `max`. Stops at the first level above it. */
 export function nestsDeeper(json: Uint8Array, max: number): boolean {
   let depth = 0;
   let isText = false;

@@ -1,4 +1,4 @@
-// What a key may still ask: requests and tokens, by the minute and by the UTC day, told in the headers that clients know.
+// The limits of a key: requests and tokens, per minute and per UTC day, reported in OpenAI's rate limit headers.
 import { countedCache } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store, StoredKey, Tier } from '@strata/store';
@@ -10,7 +10,7 @@ interface TierLimits {
   readonly tokensPerDay: number;
 }
 
-/** Requests a day stand in the key. Null is unlimited. */
+/** The limit of requests per day is a property of the key. Null is unlimited. */
 export const TIER_LIMITS = {
   free: { requestsPerMinute: 20, tokensPerMinute: 20_000, tokensPerDay: 100_000 },
   standard: { requestsPerMinute: 600, tokensPerMinute: 1_000_000, tokensPerDay: 50_000_000 },
@@ -26,7 +26,7 @@ interface KeyState {
   readonly limits: TierLimits;
   readonly requests: RateBucket;
   readonly tokens: RateBucket;
-  /** Tokens used on a day: what the store knew when it was asked, and all since. */
+  /** Tokens used on a day: the stored count when it was read, plus everything since. */
   day: { readonly name: string; used: number } | undefined;
 }
 
@@ -44,7 +44,7 @@ const MINUTE_MS = 60_000;
 export class Limits {
   readonly #deps: LimitsDeps;
   readonly #tiers: Readonly<Record<Tier, TierLimits | null>>;
-  /** A key that is evicted here starts a new minute; daily counts are in the database. */
+  /** An evicted key starts a new minute; daily counts are in the database. */
   readonly #states = countedCache<KeyState>(50_000);
 
   constructor(deps: LimitsDeps) {
@@ -52,7 +52,7 @@ export class Limits {
     this.#tiers = deps.tiers ?? TIER_LIMITS;
   }
 
-  /** Counts a request. Returns the headers to be sent; throws CompletionError `rate_limit` when a limit is reached. */
+  /** Counts a request. Returns the rate limit headers; throws CompletionError `rate_limit` if a limit is reached. */
   async takeRequest(key: StoredKey): Promise<Headers> {
     const state = this.#stateOf(key);
     if (!state) return {};
@@ -65,7 +65,7 @@ export class Limits {
         window: ofMinute,
         waitMs,
       });
-    if (key.dailyLimit === null) return told('requests', ofMinute);
+    if (key.dailyLimit === null) return rateLimitHeaders('requests', ofMinute);
     const { isAllowed, used } = await this.#deps.quota.take(key.id, dayOf(now), key.dailyLimit);
     const ofDay = { limit: key.dailyLimit, remaining: Math.max(0, key.dailyLimit - used), resetMs: restOfDay(now) };
     if (!isAllowed)
@@ -74,12 +74,12 @@ export class Limits {
         'requests',
         { window: ofDay, waitMs: ofDay.resetMs },
       );
-    return told('requests', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
+    return rateLimitHeaders('requests', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
   }
 
   /**
-   * Takes the tokens of a prompt; those of the answer are taken by `spend` when it is over, so that the next request
-   * waits for them. Returns the headers to be sent; throws CompletionError `rate_limit` when a limit is reached.
+   * Takes the tokens of a prompt. `spend` takes those of the answer when it ends, so that the next request waits for
+   * them. Returns the rate limit headers; throws CompletionError `rate_limit` if a limit is reached.
    */
   async takePrompt(key: StoredKey, promptTokens: number): Promise<Headers> {
     const state = this.#stateOf(key);
@@ -106,10 +106,12 @@ export class Limits {
         'tokens',
         { window: ofMinute, waitMs },
       );
-    return told('tokens', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
+    return rateLimitHeaders('tokens', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
   }
 
-  /** Takes what an answer used beyond what was taken for its prompt, and counts all of it against the day. */
+  /**
+   * Takes the tokens that an answer used in addition to those taken for its prompt, and counts all of them for the day.
+   */
   spend(
     key: StoredKey,
     { promptTokens, completionTokens }: { readonly promptTokens: number; readonly completionTokens: number },
@@ -120,7 +122,7 @@ export class Limits {
     const now = this.#deps.now();
     state.tokens.spend(now.getTime(), completionTokens + Math.max(0, promptTokens - taken));
     const name = dayOf(now);
-    // The first of a day: what the store knows of it may lack this one.
+    // The first answer of a day: the stored count may not include it.
     if (!isReached(state.day, name)) state.day = { name, used: 0 };
     state.day.used += promptTokens + completionTokens;
   }
@@ -143,14 +145,14 @@ export class Limits {
   async #usedOn(name: string, keyId: string, state: KeyState): Promise<number> {
     if (!isReached(state.day, name)) {
       const used = await this.#deps.answers.tokensOf(keyId, name);
-      // Another request may have asked meanwhile, and something may have been spent since.
+      // Another request may have read the count concurrently, and tokens may have been spent since.
       if (!isReached(state.day, name)) state.day = { name, used };
     }
     return state.day?.used ?? 0;
   }
 }
 
-/** A clock that is set back begins no day anew. */
+/** A clock that is set back does not start a new day. */
 const isReached = (day: KeyState['day'], name: string): day is NonNullable<typeof day> =>
   day !== undefined && day.name >= name;
 
@@ -159,7 +161,7 @@ function windowOf(bucket: RateBucket, limit: number, now: Date): Window {
   return { limit, remaining: Math.max(0, Math.floor(level)), resetMs: fullAfterMs };
 }
 
-function told(what: 'requests' | 'tokens', { limit, remaining, resetMs }: Window): Headers {
+function rateLimitHeaders(what: 'requests' | 'tokens', { limit, remaining, resetMs }: Window): Headers {
   return {
     [`x-ratelimit-limit-${what}`]: String(limit),
     [`x-ratelimit-remaining-${what}`]: String(remaining),
@@ -174,7 +176,7 @@ function refusal(
 ): CompletionError {
   return new CompletionError('rate_limit', message, {
     retryAfterMs: Math.ceil(waitMs),
-    headers: told(what, { ...window, remaining: 0 }),
+    headers: rateLimitHeaders(what, { ...window, remaining: 0 }),
   });
 }
 
@@ -182,7 +184,7 @@ const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
 /** Milliseconds until the next UTC day. */
 export const restOfDay = (now: Date): number => DAY_MS - (now.getTime() % DAY_MS);
 
-/** As OpenAI writes it: `6m0s`, `1h0m0s`, `20ms`. */
+/** The format of OpenAI's headers: `6m0s`, `1h0m0s`, `20ms`. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.ceil(ms)}ms`;
   const seconds = Math.ceil(ms / 1_000);

@@ -1,4 +1,4 @@
-// A token bucket: filled at a steady rate up to its size, emptied by what is taken. Times are milliseconds.
+// A token bucket: refilled at a constant rate up to its size. Times are in milliseconds.
 
 export class RateBucket {
   readonly #size: number;
@@ -13,8 +13,8 @@ export class RateBucket {
   }
 
   /**
-   * Takes so much, and returns 0; or takes nothing, and returns after how long it could. What is more than the bucket
-   * holds may be taken from a full one: it is empty for so much longer afterwards.
+   * Takes an amount and returns 0, or takes nothing and returns the time until the amount is available. More than the
+   * bucket's size can be taken from a full bucket: it then takes longer to refill.
    */
   take(now: number, amount: number): number {
     const { level } = this.at(now);
@@ -24,13 +24,13 @@ export class RateBucket {
     return 0;
   }
 
-  /** Takes so much in any case. */
+  /** Takes an amount unconditionally; the level may become negative. */
   spend(now: number, amount: number): void {
     this.#level = this.at(now).level - amount;
   }
 
   at(now: number): { readonly level: number; readonly fullAfterMs: number } {
-    // A clock that goes back fills nothing.
+    // A clock that is set back refills nothing.
     const passed = Number.isFinite(this.#at) ? Math.max(0, now - this.#at) : 0;
     this.#level = Math.min(this.#size, this.#level + passed * this.#perMs);
     this.#at = Math.max(this.#at, now);

@@ -1,4 +1,5 @@
-// Models of the network come, go and come back; a lying vocabulary is found out; strangers cannot fill the list or take names.
+// Models of the network come, go and come back; a lying vocabulary is found out; strangers cannot fill the list or take
+// names.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Engine, EngineError } from '@strata/engine';
@@ -8,8 +9,7 @@ import type { Backend } from '../answers/backend.ts';
 import { Models } from '../answers/models.ts';
 import { Admission } from '../limits/admission.ts';
 import { offeredModel } from '../test/network/answers.ts';
-import { networkModelInfo } from './network-model-info.ts';
-import { NetworkModels, type NetworkModelsOptions } from './network-models.ts';
+import { NetworkModels, type NetworkModelsOptions, networkModelInfo } from './network-models.ts';
 import type { LazyVocabulary } from './vocabulary/vocabularies.ts';
 
 const digest = (n: number) => n.toString(16).padStart(64, '0');
@@ -28,7 +28,7 @@ const bytewise: LazyVocabulary = {
 };
 
 function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string[] = []) {
-  const admission = new Admission({ places: 1, queue: 0 });
+  const admission = new Admission({ slots: 1, queue: 0 });
   const models = new Models(own.map((id) => ({ id, backend: {} as Backend, created: 0, admission })));
   let groups: readonly ModelGroup[] = [];
   const given = { vocabulary: bytewise };
@@ -71,10 +71,10 @@ describe('models of the network', () => {
     await offer(groupOf(1, 'm', ['a', 'b']));
     assert.deepEqual([ids(), opened], [['m'], ['m 256']], 'as their vocabulary says');
     const { admission } = models.get('m');
-    assert.equal(admission.places, 2);
+    assert.equal(admission.slots, 2);
     slots.slots = 6;
     await offer(groupOf(1));
-    assert.equal(admission.places, 6);
+    assert.equal(admission.slots, 6);
     using slot = await admission.enter('key', never);
     await new Promise((resolve) => setTimeout(resolve, 5));
     await offer();

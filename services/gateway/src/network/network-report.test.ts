@@ -15,7 +15,7 @@ const offerOf = (peer: string, models = [model]): Offer => ({
 });
 const unknown = { connectedSince: undefined, roundTripMs: undefined, load: undefined, offer: undefined };
 const peerOf = (peer: string, more: Partial<KnownPeer> = {}): KnownPeer => ({
-  ...{ peer, ...unknown, standing: NEW_WORKER, trust: 0.5 },
+  ...{ peer, ...unknown, reputation: NEW_WORKER, trust: 0.5 },
   ...more,
 });
 const audit: AuditRecord = {

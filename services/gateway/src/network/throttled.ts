@@ -1,7 +1,9 @@
-// Work that many things ask for, done no more often than is good.
+// Throttling: runs frequently requested work at a limited rate.
 
-/** Asks for the work: it is done in a moment, and again no sooner than `everyMs` after; what is asked for meanwhile is done once. */
-export function pacedBy(everyMs: number, work: () => void): () => void {
+/**
+ * Schedules the work: it runs soon, at least `everyMs` after the previous run; requests in the interim are combined.
+ */
+export function throttled(everyMs: number, work: () => void): () => void {
   let isDue = false;
   let doneAtMs = Number.NEGATIVE_INFINITY;
   return () => {

@@ -1,6 +1,6 @@
-// The headers that pages of any site may send and read (Fetch standard, CORS).
+// The request and response headers that are allowed for pages of other sites (Fetch standard, CORS).
 
-/** What a page may send. */
+/** Request headers. */
 export const ALLOWED_HEADERS = [
   ...['authorization', 'content-type', 'x-request-id', 'openai-organization', 'openai-project'],
   ...[
@@ -13,7 +13,7 @@ export const ALLOWED_HEADERS = [
   ...['x-stainless-runtime', 'x-stainless-runtime-version', 'x-stainless-timeout', 'x-stainless-helper-method'],
 ].join(', ');
 
-/** What a page may read. */
+/** Response headers. */
 export const EXPOSED_HEADERS = [
   ...['x-request-id', 'x-receipt-id', 'x-receipt-salt', 'retry-after', 'retry-after-ms', 'x-should-retry'],
   ...['requests', 'tokens'].flatMap((what) =>

@@ -1,10 +1,10 @@
-// Whether the service lives, and whether it can answer: no key, for load balancers.
+// Liveness and readiness, without a key, for load balancers.
 import type { Readiness } from '@strata/http';
 import type { FastifyInstance } from 'fastify';
 import type { Models, ServedModel } from '../answers/models.ts';
 import { VERSION } from '../version.ts';
 
-/** `own`: what the gateway's settings name. Models of the network come and go, and without any it is well. */
+/** `own`: the models of the settings. Models of the network come and go; the gateway is healthy without them. */
 export function addHealthRoutes(
   fastify: FastifyInstance,
   models: Models,

@@ -1,4 +1,5 @@
-// Free keys by `POST /keys`: off by default, limited by address before anything else, and good for the limits that they tell.
+// Free keys by `POST /keys`: off by default, limited by address before anything else, and good for the limits that they
+// tell.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createFrontDoor } from '@strata/http';

@@ -1,4 +1,4 @@
-// `POST /keys`: a free key for whoever asks, where the operator gives them away; so that a newcomer needs a browser alone.
+// `POST /keys`: free keys without an account, if the operator enables them, so that new users only need a browser.
 import { countedNetworks, type FrontDoor, RateWindow } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store } from '@strata/store';
@@ -7,32 +7,38 @@ import { restOfDay, TIER_LIMITS } from '../limits/limits.ts';
 
 export interface KeyRouteDeps {
   readonly keys: Pick<Store['keys'], 'issue'>;
-  /** Keys that one address may get in a UTC day; 0: none is given away. */
+  /** Keys that one address can get per UTC day; 0 disables free keys. */
   readonly freeKeysPerDay: number;
   readonly now: () => Date;
   readonly frontDoor: Pick<FrontDoor, 'isFromOtherSite'>;
 }
 
-/** Requests of one address (of its networks more); further ones cause no query of the database. */
-const ASKS = { limit: 10, windowMs: 60_000 } as const;
-/** None is needed; clients send `{}`. */
+/** Requests per address (more for its networks); requests above the limit cause no database query. */
+const REQUEST_LIMIT = { limit: 10, windowMs: 60_000 } as const;
+/** No body is needed; clients send `{}`. */
 const BODY_BYTES = 1_024;
 
-/** Adds the route; it takes no key, and neither a body nor the database before the address has been counted. */
+/**
+ * Adds the route. It requires no key, and neither reads the body nor queries the database before the address is
+ * counted.
+ */
 export function addKeyRoute(fastify: FastifyInstance, deps: KeyRouteDeps): void {
   const { keys, freeKeysPerDay, now, frontDoor } = deps;
-  const asked = new RateWindow({ ...ASKS, now });
+  const requests = new RateWindow({ ...REQUEST_LIMIT, now });
   const count = async (request: FastifyRequest) => {
     if (freeKeysPerDay === 0)
       throw new CompletionError(
         'not_found',
-        'This gateway gives no keys away: whoever runs it makes them, with `strata inference keys create`.',
+        'This gateway does not issue free keys; its operator creates keys with `strata inference keys create`.',
       );
-    // It would get the key in its reader's name, and use up what the reader's address may have. Not counted: else any page
-    // that is open could use up how often its reader may ask.
+    // The page would get a key in its visitor's name and use up the quota of the visitor's address. Not counted:
+    // otherwise any page could use up its visitor's requests.
     if (frontDoor.isFromOtherSite(request))
-      throw new CompletionError('foreign_page', 'A page of another site cannot get a key here; open our own page.');
-    const waitSeconds = asked.take(countedNetworks(request.ip));
+      throw new CompletionError(
+        'foreign_page',
+        'Pages of other sites cannot get a key here; use the page of this gateway.',
+      );
+    const waitSeconds = requests.take(countedNetworks(request.ip));
     if (waitSeconds > 0)
       throw new CompletionError(
         'rate_limit',
@@ -47,7 +53,7 @@ export function addKeyRoute(fastify: FastifyInstance, deps: KeyRouteDeps): void 
     if (!issued)
       throw new CompletionError(
         'rate_limit',
-        'The free keys of the day are used up for this address, its network or the service; it resets at 00:00 UTC.',
+        'The daily quota of free keys is used up for this address, its network or the service; it resets at 00:00 UTC.',
         { retryAfterMs: restOfDay(now()) },
       );
     const { requestsPerMinute, tokensPerMinute, tokensPerDay } = TIER_LIMITS.free;

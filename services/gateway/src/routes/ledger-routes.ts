@@ -1,4 +1,5 @@
-// Receipts, and what proves them: the key set and the ledger, open to everyone; a receipt itself to the key that asked.
+// Receipts and their proofs: the key set and the ledger are public; a receipt is only returned to the key of its
+// request.
 import { CompletionError } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
 import { ledgerReceiptProof } from '@strata/receipts';
@@ -35,26 +36,32 @@ export function addLedgerRoutes(fastify: FastifyInstance, { log, keySet }: Signe
   async function ledgerReceipt(params: unknown) {
     const { id } = params as { readonly id: string };
     if (!LEDGER_ID.test(id))
-      throw new CompletionError('invalid_value', 'A ledger id is cr_ and 32 characters of base32.', { param: 'id' });
+      throw new CompletionError('invalid_value', 'A ledger id is cr_ followed by 32 base32 characters.', {
+        param: 'id',
+      });
     const receipt = await log.receipt(id);
     if (!receipt) throw new CompletionError('not_found', 'The ledger has no such receipt.');
     return receipt;
   }
 }
 
-/** Below `/v1`, where callers are known. */
+/** Below `/v1`, where requests are authenticated. */
 export function addReceiptRoute(v1: FastifyInstance, recorder: UsageRecorder): void {
   v1.get('/receipts/:id', async (request, reply) => {
     const { id } = request.params as { readonly id: string };
     if (!RECEIPT_ID.test(id))
-      throw new CompletionError('invalid_value', 'A receipt id is what x-receipt-id said: rwr_ and a ULID.', {
-        param: 'id',
-      });
+      throw new CompletionError(
+        'invalid_value',
+        'A receipt id is the value of x-receipt-id: rwr_ followed by a ULID.',
+        {
+          param: 'id',
+        },
+      );
     const receipt = await recorder.receipt(id, request.caller.id);
     if (receipt === undefined)
       throw new CompletionError(
         'not_found',
-        'This key has no such receipt. One is there when its answer is over, for the days that the gateway keeps it.',
+        'This key has no such receipt. Receipts are available once their answer has ended, until they expire.',
       );
     return reply.type('application/json; charset=utf-8').send(receipt);
   });

@@ -1,11 +1,11 @@
-// The description of the API (OpenAPI 3.1): requests from the schemas that read them, answers as clients find them.
+// The OpenAPI 3.1 description: request schemas are those that validate requests.
 import { requestSchemas } from '@strata/inference';
 import { z } from 'zod';
 import { NetworkReport } from '../network/network-report.ts';
 import { VERSION } from '../version.ts';
 
 const usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).loose();
-/** Hex. Which of them a receipt has depends on whether it has a salt. */
+/** Hexadecimal. A receipt with a salt has HMACs, one without has plain digests. */
 const Digest = z.string().optional();
 const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter']);
 const chosenLogprob = z
@@ -20,7 +20,7 @@ const toolCall = z.object({
   type: z.literal('function'),
   function: z.object({ name: z.string(), arguments: z.string() }),
 });
-/** What a chunk adds: each call has its place, its name comes first and its arguments piece by piece. */
+/** The increment of a chunk: calls have an index; the name of a call comes first, then its arguments in pieces. */
 const chatDelta = z.looseObject({
   role: z.literal('assistant').optional(),
   content: z.string().nullable().optional(),
@@ -127,9 +127,9 @@ const answers = {
     key_id: z.string(),
     endpoint: z.string(),
     model: z.object({ id: z.string(), sha256: z.string().nullable(), engine: z.string() }),
-    request_hmac_sha256: Digest.describe('HMAC-SHA-256 of the body as it was sent, with `x-receipt-salt` as the key.'),
-    answer_hmac_sha256: Digest.describe('The same of what the answer says.'),
-    request_sha256: Digest.describe('Of earlier receipts, which had no salt: plain SHA-256.'),
+    request_hmac_sha256: Digest.describe('HMAC-SHA-256 of the request body, with `x-receipt-salt` as the key.'),
+    answer_hmac_sha256: Digest.describe('HMAC-SHA-256 of the content of the answer, with the same key.'),
+    request_sha256: Digest.describe('Plain SHA-256, in earlier receipts without a salt.'),
     answer_sha256: Digest,
     outcome: z.enum(['completed', 'cancelled', 'failed']),
     finish_reasons: z.array(finishReason.nullable()),
@@ -144,17 +144,17 @@ const answers = {
           from: z.int(),
           to: z.int(),
           chain_head_hmac_sha256: Digest,
-          chain_head: Digest.describe('Of earlier receipts, which had no salt.'),
+          chain_head: Digest.describe('Only in earlier receipts without a salt.'),
         }),
       )
       .optional(),
     provenance: z.looseObject({ receipt_id: z.string(), signature: z.string(), key_id: z.string() }),
   }),
   NewKey: z.object({
-    key: z.string().describe('Shown only now. Send it as `Authorization: Bearer sk-…`.'),
+    key: z.string().describe('Returned only once. Send it as `Authorization: Bearer sk-…`.'),
     key_id: z.string(),
     tier: z.string(),
-    daily_limit: z.int().nullable().describe('Requests in a UTC day.'),
+    daily_limit: z.int().nullable().describe('Requests per UTC day.'),
     requests_per_minute: z.int(),
     tokens_per_minute: z.int(),
     tokens_per_day: z.int(),
@@ -176,15 +176,15 @@ interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly body?: keyof typeof requestSchemas;
-  /** GET, or POST where there is a body, unless said. */
+  /** GET, or POST with a body, by default. */
   readonly method?: 'post';
-  /** When all goes well; 200 unless said. */
+  /** The status of a successful response; 200 by default. */
   readonly status?: number;
   readonly answer: AnswerName | { readonly listOf: AnswerName };
-  /** Media type and meaning of a stream. */
+  /** The description of a streamed response. */
   readonly stream?: string;
   readonly parameter?: string;
-  /** Whoever asks. */
+  /** Requires no key. */
   readonly isKeyless?: true;
 }
 
@@ -194,43 +194,53 @@ const operations: readonly Operation[] = [
     summary: 'Answer a conversation',
     body: 'ChatCompletionRequest',
     answer: 'ChatCompletion',
-    stream: 'With `stream: true`: chunks as `data: {ChatCompletionChunk}`, ending in `data: [DONE]`.',
+    stream: 'With `stream: true`: chunks as `data: {ChatCompletionChunk}`, terminated by `data: [DONE]`.',
   },
   {
     path: '/v1/completions',
-    summary: 'Go on with a text',
+    summary: 'Complete a text',
     body: 'CompletionRequest',
     answer: 'Completion',
-    stream: 'With `stream: true`: chunks as `data: {Completion}`, ending in `data: [DONE]`.',
+    stream: 'With `stream: true`: chunks as `data: {Completion}`, terminated by `data: [DONE]`.',
   },
   {
     path: '/v1/responses',
-    summary: 'Answer a conversation, in the newer form',
+    summary: 'Answer a conversation (Responses API)',
     body: 'ResponseRequest',
     answer: 'Response',
     stream: 'With `stream: true`: typed events, from `response.created` to `response.completed`.',
   },
-  { path: '/v1/embeddings', summary: 'Vectors of texts', body: 'EmbeddingRequest', answer: 'Embeddings' },
-  { path: '/v1/models', summary: 'Models that are served', answer: { listOf: 'Model' } },
-  { path: '/v1/models/{id}', summary: 'One model', answer: 'Model', parameter: 'id' },
-  { path: '/v1/receipts/{id}', summary: "The receipt of one of the key's answers", answer: 'Receipt', parameter: 'id' },
+  { path: '/v1/embeddings', summary: 'Compute embeddings', body: 'EmbeddingRequest', answer: 'Embeddings' },
+  { path: '/v1/models', summary: 'List the models', answer: { listOf: 'Model' } },
+  { path: '/v1/models/{id}', summary: 'Get a model', answer: 'Model', parameter: 'id' },
+  {
+    path: '/v1/receipts/{id}',
+    summary: 'Get the receipt of an answer of this key',
+    answer: 'Receipt',
+    parameter: 'id',
+  },
   {
     path: '/keys',
     summary: 'Get a free API key',
     description:
-      'No account and no request body. The key is shown once: only its hash is kept. Limited per address and UTC day (of IPv6 the first 64 bits); 404 where the operator gives no keys away, which is so unless the settings say otherwise.',
+      'No account or request body is needed. The key is returned once; only its hash is stored. Limited per address (IPv6: per /64 prefix) and UTC day. 404 if the operator has not enabled free keys, which are disabled by default.',
     method: 'post',
     status: 201,
     answer: 'NewKey',
     isKeyless: true,
   },
-  { path: '/network', summary: 'Peers, models, load and standing of the network', answer: 'Network', isKeyless: true },
+  {
+    path: '/network',
+    summary: 'Peers, models, load and reputation in the network',
+    answer: 'Network',
+    isKeyless: true,
+  },
 ];
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: object) => ({ 'application/json': { schema } });
 
-/** The document; a test holds it against `openapi/gateway.json`, and answers against it. */
+/** The document; tests compare it with `openapi/gateway.json` and with real responses. */
 export function gatewayOpenApi() {
   const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => {
     const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
@@ -246,7 +256,7 @@ export function gatewayOpenApi() {
       title: 'Strata inference',
       version: VERSION,
       description:
-        'Chat completions by the contract that every common client speaks. Null stands for the default of any field; unknown fields are ignored.',
+        'An OpenAI-compatible inference API. `null` selects the default of a field; unknown fields are ignored.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     security: [{ key: [] }],
@@ -264,10 +274,12 @@ export function gatewayOpenApi() {
 }
 
 const textHeader = (description: string) => ({ description, schema: { type: 'string' } });
-/** Of answers that have a receipt. */
+/** Headers of answers with a receipt. */
 const RECEIPT_HEADERS = {
-  'x-receipt-id': textHeader('Id of the signed receipt.'),
-  'x-receipt-salt': textHeader("Key of the receipt's digests, 64 hexadecimal digits. It is given out here alone."),
+  'x-receipt-id': textHeader('The id of the signed receipt.'),
+  'x-receipt-salt': textHeader(
+    "The HMAC key of the receipt's digests, 64 hexadecimal digits. It is returned only here.",
+  ),
 };
 
 function described(operation: Operation) {
@@ -293,7 +305,7 @@ function described(operation: Operation) {
         ...(body ? { headers: RECEIPT_HEADERS } : {}),
         content: { ...json(schema), ...(stream ? { 'text/event-stream': { schema: { type: 'string' } } } : {}) },
       },
-      default: { description: 'A refusal, or a failure.', content: json(ref('Error')) },
+      default: { description: 'An error.', content: json(ref('Error')) },
     },
   };
 }

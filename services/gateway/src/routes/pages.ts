@@ -1,4 +1,4 @@
-// Pages for people: the chat, and the machines that answer there.
+// The web pages: the chat, and the machines of the network.
 import path from 'node:path';
 import { serveSite } from '@strata/http';
 import type { FastifyInstance } from 'fastify';
@@ -6,10 +6,10 @@ import type { GatewayConfig } from '../config.ts';
 
 const SITE = path.join(import.meta.dirname, '../../../../web/dist');
 
-/** Where the chat answers; web/src/chat/app.tsx knows the same paths. `/network` is the report in JSON. */
+/** The routes of the chat, the same as in web/src/chat/app.tsx. `/network` is the report in JSON. */
 const CHAT_ROUTES = ['/', '/machines'];
 
-/** Serves the chat, and what it has to know of this installation before anybody has a key. It loads nothing from another host, and asks this service alone. */
+/** Serves the chat and the settings that it needs before the user has a key. It loads nothing from other hosts. */
 export async function servePages(
   fastify: FastifyInstance,
   { explorerUrl, freeKeysPerDay }: Pick<GatewayConfig, 'explorerUrl' | 'freeKeysPerDay'>,

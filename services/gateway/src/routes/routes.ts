@@ -1,4 +1,4 @@
-// The paths of the contract.
+// The routes of the OpenAI contract, below `/v1`.
 import {
   type AnswerHead,
   CompletionError,
@@ -16,25 +16,25 @@ import {
 } from '@strata/inference';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { type AnswerDeps, AnswerRun, embeddingEnd, keep } from '../answers/answer-run.ts';
+import { type AnswerDeps, AnswerRun, embeddingEnd, recordAnswer } from '../answers/answer-run.ts';
 import type { Plan } from '../answers/backend.ts';
 import { EventWriter } from '../answers/event-writer.ts';
 import { fingerprintOf, type Models, modelReport, type ServedModel } from '../answers/models.ts';
 import { itemId, ResponseEvents } from '../answers/response-events.ts';
 import { randomText } from '../store/random-ids.ts';
 import type { AnswerStart } from '../store/usage-recorder.ts';
-import { asRefusal } from './server.ts';
+import { asRefusal } from './error-response.ts';
 
 export interface GatewayDeps extends Omit<AnswerDeps, 'admission'> {
   readonly models: Models;
   readonly logger: Logger;
 }
 
-/** Adds what stands below `/v1`. */
+/** Adds the routes below `/v1`. */
 export function addRoutes(v1: FastifyInstance, deps: GatewayDeps): void {
   const { models } = deps;
   v1.get('/models', () => ({ object: 'list', data: models.list().map(modelReport) }));
-  // Names may hold slashes.
+  // Model names may contain slashes.
   v1.get('/models/*', (request) => modelReport(models.get((request.params as { '*': string })['*'])));
 
   v1.post('/chat/completions', async (request, reply) => {
@@ -83,20 +83,26 @@ export function addRoutes(v1: FastifyInstance, deps: GatewayDeps): void {
     const { model: id, inputs, encoding, dimensions } = readEmbeddingRequest(request.body);
     const model = models.get(id);
     if (dimensions !== undefined)
-      throw new CompletionError('unsupported_value', 'Vectors have the length that the model gives them.', {
-        param: 'dimensions',
-      });
-    const { signal } = leaving(reply);
+      throw new CompletionError(
+        'unsupported_value',
+        '`dimensions` is not supported: the model determines the length of its vectors.',
+        {
+          param: 'dimensions',
+        },
+      );
+    const { signal } = clientSignal(reply);
     const head = headOf(model, 'embd-', deps.now());
     const start = startOf(request, { model, head, now: deps.now() });
     const plan = await model.backend.planEmbeddings(inputs);
     reply.headers(await deps.limits.takePrompt(request.caller, plan.promptTokens));
-    using _place = await model.admission.enter(request.caller.id, signal, request.caller.priority).catch(gone(signal));
-    const { vectors, promptTokens } = await plan.embed(signal).catch(gone(signal));
+    using _slot = await model.admission
+      .enter(request.caller.id, signal, request.caller.priority)
+      .catch(orDisconnected(signal));
+    const { vectors, promptTokens } = await plan.embed(signal).catch(orDisconnected(signal));
     const contents = vectors.map(contentOfVector);
     const receiptId = deps.recorder.newId();
     const end = embeddingEnd(contents, promptTokens);
-    await keep(deps, request.caller, { receiptId, start, end, taken: plan.promptTokens });
+    await recordAnswer(deps, request.caller, { receiptId, start, end, taken: plan.promptTokens });
     reply.headers(receiptHeaders(receiptId, start));
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
@@ -107,7 +113,7 @@ export function addRoutes(v1: FastifyInstance, deps: GatewayDeps): void {
   });
 }
 
-interface Asking {
+interface AnswerContext {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly model: ServedModel;
@@ -115,14 +121,18 @@ interface Asking {
   readonly prefix: string;
 }
 
-/** Plans an answer, takes its prompt's tokens, and gives the two ways to make it. */
-async function begin(deps: GatewayDeps, { request, reply, model, asked, prefix }: Asking, plan: () => Promise<Plan>) {
+/** Plans an answer, takes its prompt's tokens, and returns functions to generate it at once or as a stream. */
+async function begin(
+  deps: GatewayDeps,
+  { request, reply, model, asked, prefix }: AnswerContext,
+  plan: () => Promise<Plan>,
+) {
   const { limits, logger, now } = deps;
   const { admission } = model;
   const receivedAt = now();
   const { id: key, priority } = request.caller;
-  admission.check(key, Math.min(asked.choices, admission.places), priority);
-  const { signal, leave } = leaving(reply);
+  admission.check(key, Math.min(asked.choices, admission.slots), priority);
+  const { signal, leave } = clientSignal(reply);
   const head = headOf(model, prefix, receivedAt);
   const planned = await plan();
   reply.headers(await limits.takePrompt(request.caller, planned.promptTokens));
@@ -135,21 +145,24 @@ async function begin(deps: GatewayDeps, { request, reply, model, asked, prefix }
     head,
     answer,
     gather: async () => {
-      const gathered = await answer.gather().catch(gone(signal));
+      const gathered = await answer.gather().catch(orDisconnected(signal));
       reply.headers(receiptHeaders(answer.receiptId, start));
       return gathered;
     },
-    streaming: (send: (writer: EventWriter) => Promise<void>, fail: (refusal: CompletionError) => Told = errorBody) => {
+    streaming: (
+      send: (writer: EventWriter) => Promise<void>,
+      fail: (refusal: CompletionError) => StreamEvent = errorBody,
+    ) => {
       reply.headers(receiptHeaders(answer.receiptId, start));
       return streaming({ request, reply, signal, leave, logger }, { send, fail });
     },
   };
 }
 
-/** An event; the typed ones have a name. */
-type Told = object & { readonly type?: string };
+/** A stream event; typed events have a name. */
+type StreamEvent = object & { readonly type?: string };
 
-/** Sends a stream; what fails before it began is thrown, what fails after is its last event, and no [DONE] follows it. */
+/** Sends a stream. An error before the first event is thrown; a later one is sent as the last event, without [DONE]. */
 async function streaming(
   {
     request,
@@ -158,20 +171,20 @@ async function streaming(
     leave,
     logger,
   }: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal; leave: () => void; logger: Logger },
-  { send, fail }: { send: (writer: EventWriter) => Promise<void>; fail: (refusal: CompletionError) => Told },
+  { send, fail }: { send: (writer: EventWriter) => Promise<void>; fail: (refusal: CompletionError) => StreamEvent },
 ): Promise<FastifyReply> {
-  using writer = new EventWriter(reply, signal, { onStill: leave });
+  using writer = new EventWriter(reply, signal, { onIdle: leave });
   try {
     await send(writer);
   } catch (error) {
     if (!writer.hasBegun) {
       for (const name of RECEIPT_HEADERS) reply.removeHeader(name);
-      throw signal.aborted ? goneError(error) : error;
+      throw signal.aborted ? disconnected(error) : error;
     }
     if (!signal.aborted) {
       logger.warn({ requestId: request.id, err: error }, 'a stream failed');
-      const told = fail(asRefusal(error));
-      await writer.send(told, told.type).catch(() => {});
+      const event = fail(asRefusal(error));
+      await writer.send(event, event.type).catch(() => {});
     }
   }
   writer.end();
@@ -189,7 +202,7 @@ function headOf({ id, backend }: ServedModel, prefix: string, now: Date): Answer
 
 const RECEIPT_HEADERS = ['x-receipt-id', 'x-receipt-salt'] as const;
 
-/** The salt is given out here and kept nowhere. */
+/** The salt is sent only here and stored nowhere. */
 const receiptHeaders = (receiptId: string, { salt }: AnswerStart) => ({
   'x-receipt-id': receiptId,
   'x-receipt-salt': salt,
@@ -212,21 +225,22 @@ function startOf(
   };
 }
 
-/** Aborted when the client goes before its answer is out, or is let go. */
-function leaving(reply: FastifyReply): { readonly signal: AbortSignal; readonly leave: () => void } {
+/** A signal that aborts when the client disconnects before its answer is sent, or when `leave` is called. */
+function clientSignal(reply: FastifyReply): { readonly signal: AbortSignal; readonly leave: () => void } {
   const controller = new AbortController();
-  const leave = () => controller.abort(new Error('the client is gone'));
+  const leave = () => controller.abort(new Error('the client has disconnected'));
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) leave();
   });
   return { signal: controller.signal, leave };
 }
 
-/** Nobody is there to hear of it. */
-const goneError = (cause: unknown) => new CompletionError('invalid_request', 'The client went away.', { cause });
+/** Never sent, because the client has disconnected. */
+const disconnected = (cause: unknown) =>
+  new CompletionError('invalid_request', 'The client has disconnected.', { cause });
 
-function gone(signal: AbortSignal) {
+function orDisconnected(signal: AbortSignal) {
   return (error: unknown): never => {
-    throw signal.aborted ? goneError(error) : error;
+    throw signal.aborted ? disconnected(error) : error;
   };
 }

@@ -1,7 +1,6 @@
-// The HTTP side of the contract: who calls, what is asked, and one place where every failure becomes an error as clients know it.
+// The HTTP server: authentication, limits, and the one place that converts errors to responses.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type AddressInfo, Socket } from 'node:net';
-import { EngineError } from '@strata/engine';
 import {
   addSecurityHeaders,
   answerSecurity,
@@ -10,58 +9,55 @@ import {
   countedAddress,
   createPipelineLimit,
   type FrontDoor,
-  type MetBound,
   type Metrics,
   type Patience,
   RefusalLog,
   refusalCodeOf,
 } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
-import { KeyringError } from '@strata/log';
 import { SALT_BYTES } from '@strata/receipts';
-import { type StoredKey, StoreError } from '@strata/store';
+import type { StoredKey } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { Callers } from '../limits/callers.ts';
 import { nestsDeeper } from '../limits/json-nesting.ts';
 import type { Limits } from '../limits/limits.ts';
 import { ALLOWED_HEADERS, EXPOSED_HEADERS } from './cors-headers.ts';
+import { asRefusal, BODY_BYTES, refuseUnread, retryHeaders, tooManyAnswers } from './error-response.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The key that asks; below `/v1` alone. */
+    /** The authenticated key; only set below `/v1`. */
     caller: StoredKey;
-    /** Aborts when that key is revoked; of a POST alone. */
+    /** Aborts when that key is revoked; only set for POST. */
     revoked: AbortSignal;
-    /** Hex: the salt of the receipt's digests, and the digest of the body as it was sent. */
+    /** Hexadecimal: the salt of the receipt's digests, and the digest of the request body. */
     receiptSalt: string;
     bodyDigest: string;
   }
 }
 
 export interface GatewayServer extends AsyncDisposable {
-  /** Adds routes below `/v1`: whoever asks there has a key, and its limits count. */
+  /** Adds routes below `/v1`: they require a key, and its limits apply. */
   addV1(add: (v1: FastifyInstance) => void): void;
   listen(options: { readonly host: string; readonly port: number }): Promise<number>;
   readonly fastify: FastifyInstance;
 }
 
-/** Prompts are long; a body beyond this is refused before it is read. */
-const BODY_BYTES = 16 * 1024 * 1024;
-/** All headers together. */
+/** Maximum size of all headers together. */
 const HEADER_BYTES = 16_384;
-/** Arrays and objects within each other. */
+/** Maximum nesting depth of arrays and objects. */
 const MAX_NESTED = 200;
-/** Connections that may come at once; one that finds no room tries again after a second. */
+/** Length of the accept queue; a connection that finds it full is retried by the client after a second. */
 const BACKLOG = 4_096;
 const SHUTDOWN_MS = 10_000;
-const LAST_WORDS_MS = 1_000;
+const FINAL_EVENTS_MS = 1_000;
 const SWEEP_MS = 50;
-/** A long prompt over a slow line takes its time. */
+/** Client timeouts; a long prompt over a slow connection takes time. */
 const PATIENCE: Patience = { headersMs: 10_000, requestMs: 60_000, stillMs: 60_000, checkMs: 5_000 };
 const METHODS = ['GET', 'POST'] as const;
 
-/** A Fastify server that refuses as the contract says; routes are added by the caller. */
+/** A Fastify server with authentication, limits and error responses; the caller adds routes. */
 export function createServer({
   callers,
   limits,
@@ -81,16 +77,16 @@ export function createServer({
   readonly bounds: Bounds;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Why no answer can get a receipt just now; undefined while all is well. */
+  /** Why no receipt can be signed at present; undefined if signing works. */
   readonly problem: () => string | undefined;
-  /** While stopping: no new work; and, after `shutdownMs`, an end to what is under way. */
+  /** Called when the server stops: reject new requests; and, after `shutdownMs`, end the answers in progress. */
   readonly onStopping: () => void;
   readonly onLate: () => void;
-  /** Proxies whose X-Forwarded-For is believed (addresses or CIDRs). */
+  /** Proxies whose X-Forwarded-For is trusted (addresses or CIDRs). */
   readonly trustedProxies?: readonly string[];
-  /** Whom it answers at all; everybody by default. */
+  /** Rejects requests by host and origin; by default all are accepted. */
   readonly frontDoor?: FrontDoor;
-  /** How long clients may take; the defaults are for production. */
+  /** Client timeouts; the defaults are for production. */
   readonly patience?: Partial<Patience>;
   readonly shutdownMs?: number;
 }): GatewayServer {
@@ -112,7 +108,7 @@ export function createServer({
     clientErrorHandler: (error, socket) => refuseUnread(error as NodeJS.ErrnoException, socket),
     frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
   });
-  // Answers that are not streamed hold a connection and a slot too.
+  // Answers that are not streamed also occupy a connection and a slot.
   const { connections, streams: answers } = boundClients(fastify.server, { bounds, trustedProxies, logger, metrics });
   const shared = new RefusalLog(logger);
   fastify.decorateRequest('receiptSalt', '');
@@ -129,9 +125,9 @@ export function createServer({
     }
     parseJson(request, body.toString('utf8'), done);
   });
-  const isInTurn = createPipelineLimit();
+  const isWithinPipeline = createPipelineLimit();
   fastify.addHook('onRequest', async (request, reply) => {
-    if (!isInTurn(request.raw, reply.raw)) return reply.hijack();
+    if (!isWithinPipeline(request.raw, reply.raw)) return reply.hijack();
     reply.headers({
       'x-request-id': request.id,
       'access-control-allow-origin': '*',
@@ -147,12 +143,12 @@ export function createServer({
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw new CompletionError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.');
   });
-  // While an answer is made its connection may be still for long; while it is sent, whoever reads nothing is let go. Node
-  // takes this back with the next request. Streams of events see to it themselves.
+  // While an answer is generated its connection may be idle for long. While it is sent, a client that does not read is
+  // disconnected. Node resets this timeout with the next request. Event streams have their own timeout.
   fastify.addHook('onSend', async (request, reply) => {
     addSecurityHeaders(reply);
     const { socket } = request.raw;
-    // Nothing is a socket where a test asks without one.
+    // Requests injected by tests have no socket.
     if (socket instanceof Socket) socket.setTimeout(stillMs);
   });
   fastify.options('/*', (_request, reply) =>
@@ -169,13 +165,9 @@ export function createServer({
     const path = request.url.slice(0, 200).replace(/\?.*$/s, '');
     const allowed = METHODS.filter((method) => fastify.findRoute({ method, url: path }) !== null);
     const asked = request.method === 'HEAD' ? 'GET' : request.method;
-    // A route may be there and what it was asked for not: a file of the pages.
+    // The route may exist without the requested file, for the pages.
     if (allowed.length === 0 || allowed.some((method) => method === asked))
-      return refuse(
-        new CompletionError('not_found', 'There is no such path. GET /openapi.json lists all.'),
-        request,
-        reply,
-      );
+      return refuse(new CompletionError('not_found', 'There is no such path. See GET /openapi.json.'), request, reply);
     reply.header('allow', allowed.join(', '));
     return refuse(
       new CompletionError('method_not_allowed', 'The header Allow lists the methods of this path.'),
@@ -189,7 +181,7 @@ export function createServer({
     const refusal = asRefusal(error);
     const where = { requestId: request.id, path: request.url.slice(0, 200) };
     if (refusal.kind === 'internal') logger.error({ ...where, err: error }, 'request failed');
-    // A failure of this machine, where something else than the refusal was thrown, is for the operator, with or without a key.
+    // Internal errors are logged for the operator with or without a key; other refusals without a key are aggregated.
     else if (request.caller === undefined && (refusal.status < 500 || refusal === error))
       shared.note(request, { code: refusal.kind, detail: refusal.message });
     else if (refusal.status >= 500)
@@ -206,14 +198,14 @@ export function createServer({
     addV1(add) {
       void fastify.register(
         async (v1) => {
-          // By the route that was found, not by how its path was written.
+          // Hooks run for the matched route, not for the path as written.
           v1.addHook('onRequest', async (request, reply) => {
             const { authorization } = request.headers;
             if (request.method !== 'POST') {
               request.caller = await callers.identify(authorization, request.ip);
               return;
             }
-            // What is made costs, and may take long; looking what there is does not.
+            // POST requests are expensive and may take long; GET requests are not.
             const { key, revoked } = await callers.enter(authorization, request.ip, reply.raw);
             Object.assign(request, { caller: key, revoked });
             const why = problem();
@@ -223,7 +215,7 @@ export function createServer({
             const met = answers.met(caller);
             if (met) throw tooManyAnswers(met);
             const release = answers.take(caller);
-            // The client may have left while its key was looked up.
+            // The client may have disconnected during the key lookup.
             if (reply.raw.closed) release();
             else reply.raw.once('close', release);
             reply.headers(await limits.takeRequest(key));
@@ -238,12 +230,12 @@ export function createServer({
       return (fastify.server.address() as AddressInfo).port;
     },
     async [Symbol.asyncDispose]() {
-      // Answers under way get their time, then a moment to say that they end; a connection that falls idle is closed.
+      // Answers in progress get `shutdownMs`, then a moment to send their final events; idle connections are closed.
       onStopping();
       let cut: NodeJS.Timeout | undefined;
       const late = setTimeout(() => {
         onLate();
-        cut = setTimeout(() => fastify.server.closeAllConnections(), LAST_WORDS_MS);
+        cut = setTimeout(() => fastify.server.closeAllConnections(), FINAL_EVENTS_MS);
       }, shutdownMs);
       const sweep = setInterval(() => {
         fastify.server.closeIdleConnections();
@@ -257,101 +249,5 @@ export function createServer({
         clearTimeout(cut);
       }
     },
-  };
-}
-
-function tooManyAnswers({ bound, detail }: MetBound): CompletionError {
-  const isFull = bound === 'streams-per-tier';
-  return new CompletionError(isFull ? 'overloaded' : 'rate_limit', detail, { retryAfterMs: 1_000 });
-}
-
-/** What cannot be read as HTTP at all is told in the same shape, and the connection is over. */
-function refuseUnread({ code }: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const [status, message] =
-    code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'The headers are too large.']
-      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'The request did not arrive in time.']
-        : ['400 Bad Request', 'This cannot be read as HTTP.'];
-  const body = JSON.stringify(errorBody(new CompletionError('invalid_request', message)));
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
-}
-
-/** What the caller hears of a failure: its own fault in full, ours in general. */
-export function asRefusal(error: unknown): CompletionError {
-  if (error instanceof CompletionError) return error;
-  if (error instanceof EngineError && error.code === 'upstream-refused')
-    return new CompletionError(
-      'engine_failed',
-      'The server behind this model refuses this gateway; its operator can mend that.',
-      {
-        cause: error,
-      },
-    );
-  if (error instanceof EngineError && error.code === 'nobody-there')
-    return new CompletionError(
-      'overloaded',
-      'No worker that has this model can answer just now; try again in a moment.',
-      {
-        retryAfterMs: 2_000,
-        cause: error,
-      },
-    );
-  if (error instanceof EngineError)
-    return new CompletionError('engine_failed', 'The engine failed while it worked on this; another try may succeed.', {
-      retryAfterMs: 1_000,
-      cause: error,
-    });
-  // Keys, quotas and receipts are there: nothing is answered that could not be counted or signed.
-  if (error instanceof StoreError || error instanceof KeyringError)
-    return new CompletionError(
-      'storage_unavailable',
-      'The service cannot use its database just now; try again in a moment.',
-      { retryAfterMs: 2_000, cause: error },
-    );
-  const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
-  switch (code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new CompletionError('too_large', `The body is larger than ${BODY_BYTES} bytes.`, { cause: error });
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new CompletionError('unsupported_media_type', 'Send JSON, as `Content-Type: application/json`.', {
-        cause: error,
-      });
-    case 'FST_ERR_BAD_URL':
-      return new CompletionError('invalid_request', 'The path cannot be decoded.', { cause: error });
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return new CompletionError('invalid_request', 'The body is empty; send a JSON object.', { cause: error });
-    default:
-      // A path out of the folder of the pages, or hidden in it.
-      if (statusCode === 403 || statusCode === 404)
-        return new CompletionError('not_found', 'There is no such file here.', { cause: error });
-      if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-        return new CompletionError('invalid_request', 'We could not parse the JSON body of your request.', {
-          cause: error,
-        });
-      return new CompletionError('internal', 'Something went wrong on our side. Tell us the x-request-id.', {
-        cause: error,
-      });
-  }
-}
-
-/** Later than this, waiting is for the caller's caller to decide. */
-const MAX_WAIT_MS = 60_000;
-
-/** `x-should-retry` and `retry-after-ms` are what the official clients read; `retry-after` is what everybody does. */
-function retryHeaders({ retryAfterMs, status, headers }: CompletionError): Record<string, string> {
-  const isWorthRetrying = retryAfterMs !== undefined && retryAfterMs <= MAX_WAIT_MS;
-  return {
-    ...headers,
-    ...(status >= 500 || status === 429 ? { 'x-should-retry': String(isWorthRetrying) } : {}),
-    ...(retryAfterMs === undefined
-      ? {}
-      : { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)), 'retry-after-ms': String(retryAfterMs) }),
   };
 }

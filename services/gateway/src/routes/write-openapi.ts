@@ -1,4 +1,4 @@
-// Writes openapi/gateway.json; a test compares the two.
+// Writes openapi/gateway.json; a test compares the file with the code.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gatewayOpenApi } from './openapi.ts';

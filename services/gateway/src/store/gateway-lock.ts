@@ -1,51 +1,51 @@
-// One gateway a database: it keeps standings of workers, and how far receipts are in its ledger, in memory, and two would enter each
-// other's receipts in no ledger at all. The lock says who it is, its term what may still be written.
+// Allows one gateway per database: worker reputations and the ledger position of receipts are kept in memory, and with
+// two gateways some receipts would be in no ledger. The lock excludes other gateways; its term fences off late writes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayTables, Store, TermHold } from '@strata/store';
 import type { Logger } from 'pino';
 import { GatewayStartError } from '../start-error.ts';
 
-export interface SoleGatewayDeps {
+export interface GatewayLockDeps {
   readonly store: Pick<Store, 'gatewayLock' | 'inGatewayTerm'>;
   readonly logger: Logger;
-  /** How long a lock that is held is asked for; one of a machine that was cut off is free after ten seconds. */
+  /** How long to retry while the lock is held; the lock of a disconnected machine is released after ten seconds. */
   readonly patienceMs?: number;
-  /** Ends the wait, with its reason. */
+  /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const PATIENCE_MS = 15_000;
 const TRY_MS = 500;
 
-export class SoleGateway implements AsyncDisposable {
-  readonly #deps: SoleGatewayDeps;
+export class GatewayLock implements AsyncDisposable {
+  readonly #deps: GatewayLockDeps;
   readonly #superseded = new AbortController();
   readonly #closing = new AbortController();
   #hold: TermHold;
   readonly #keeping: Promise<void>;
-  /** Writes are refused (StoreError `superseded`) once another gateway has begun. */
+  /** Writes are rejected (StoreError `superseded`) after another gateway has taken the lock. */
   readonly tables: GatewayTables;
 
-  private constructor(deps: SoleGatewayDeps, hold: TermHold) {
+  private constructor(deps: GatewayLockDeps, hold: TermHold) {
     this.#deps = deps;
     this.#hold = hold;
     this.tables = deps.store.inGatewayTerm(() => this.#hold.term);
     this.#keeping = this.#keep();
   }
 
-  /** Rejects with GatewayStartError while another gateway works on the database. */
-  static async take(deps: SoleGatewayDeps): Promise<SoleGateway> {
+  /** Rejects with GatewayStartError if another gateway holds the lock. */
+  static async take(deps: GatewayLockDeps): Promise<GatewayLock> {
     const { store, logger, patienceMs = PATIENCE_MS, signal } = deps;
     for (const deadline = performance.now() + patienceMs; ; ) {
       const hold = await store.gatewayLock.tryTake();
-      if (hold) return new SoleGateway(deps, hold);
+      if (hold) return new GatewayLock(deps, hold);
       if (performance.now() >= deadline) throw new GatewayStartError(TAKEN);
-      logger.warn('another gateway works on this database, or was cut off a moment ago: waiting for it to be gone');
+      logger.warn('another gateway uses this database, or was disconnected a moment ago: waiting for its lock');
       await sleep(TRY_MS, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
   }
 
-  /** Aborts, with a GatewayStartError, when another gateway has begun: this one must end. */
+  /** Aborts with a GatewayStartError when another gateway has taken the lock: this gateway must stop. */
   get superseded(): AbortSignal {
     return this.#superseded.signal;
   }
@@ -57,8 +57,9 @@ export class SoleGateway implements AsyncDisposable {
   }
 
   /**
-   * A lost lock is taken anew. As long as nobody else has begun meanwhile, which the term tells, nothing has changed under this
-   * process, and it works on; the lock that cannot be had may be our own session, which the server has not missed yet.
+   * A lost lock is taken again. While the term shows that no other gateway has started since, nothing has changed and
+   * this process continues. If the lock is not available, our own previous session may still hold it, because the
+   * server has not noticed the disconnection.
    */
   async #keep(): Promise<void> {
     const { logger } = this.#deps;
@@ -66,20 +67,20 @@ export class SoleGateway implements AsyncDisposable {
     for (;;) {
       await aborted(AbortSignal.any([this.#hold.lost, closing]));
       if (closing.aborted) return;
-      logger.warn('the lock of the gateway is lost with its connection to the database: taking it anew');
+      logger.warn('the gateway lock was lost with the database connection: taking it again');
       while (!closing.aborted && this.#hold.lost.aborted) {
         try {
           if (await this.#retake()) return this.#superseded.abort(new GatewayStartError(SUPERSEDED));
         } catch (error) {
-          // Whatever it is, it may pass; until then the store refuses what it must.
-          logger.warn({ err: error }, 'the lock of the gateway cannot be taken yet');
+          // The error may be transient; until then the store rejects writes that need the lock.
+          logger.warn({ err: error }, 'the gateway lock cannot be taken yet');
         }
         if (this.#hold.lost.aborted) await sleep(TRY_MS, undefined, { signal: closing }).catch(() => {});
       }
     }
   }
 
-  /** Whether another gateway has begun since this one. */
+  /** Whether another gateway has started since this one took the lock. */
   async #retake(): Promise<boolean> {
     const { gatewayLock } = this.#deps.store;
     const { term } = this.#hold;
@@ -88,7 +89,7 @@ export class SoleGateway implements AsyncDisposable {
     if (!hold) return (await gatewayLock.lastTerm()) !== term;
     if (hold.term === term + 1) {
       this.#hold = hold;
-      this.#deps.logger.info('the lock of the gateway is held again');
+      this.#deps.logger.info('the gateway lock is held again');
       return false;
     }
     await hold[Symbol.asyncDispose]();
@@ -97,9 +98,9 @@ export class SoleGateway implements AsyncDisposable {
 }
 
 const ADVICE =
-  'give each gateway a database of its own with STRATA_INFERENCE_DATABASE_URL and a directory of its own with STRATA_DATA';
-const TAKEN = `another gateway works on this database: stop it, or ${ADVICE}`;
-const SUPERSEDED = `another gateway has taken over the database while this one was cut off from it: this one ends; ${ADVICE}`;
+  'give each gateway its own database with STRATA_INFERENCE_DATABASE_URL and its own directory with STRATA_DATA';
+const TAKEN = `another gateway uses this database: stop it, or ${ADVICE}`;
+const SUPERSEDED = `another gateway has taken over the database while this gateway was disconnected from it: this gateway stops; ${ADVICE}`;
 
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

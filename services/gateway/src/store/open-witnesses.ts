@@ -1,10 +1,11 @@
-// The witnesses that cosign the ledger's checkpoints; nothing private is dialled for them that the operator has not written or allowed.
+// The witnesses that cosign the ledger's checkpoints. Private addresses are only contacted if the operator named or
+// allowed them.
 import type { LogWitnesses } from '@strata/log';
 import { createNamedFetcher } from '@strata/scan';
 import type { GatewayConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
 
-/** Undefined where none is named. Disposing ends the requests to them. */
+/** Undefined if no witness is configured. Disposing it cancels pending requests. */
 export function openWitnesses({
   witnesses,
   allowAddresses,

@@ -1,6 +1,6 @@
-// The books: each answer's signed receipt and what it used. A receipt is kept in the database before the answer's end leaves,
-// so that a kill does not lose it; with those of the same moment it is entered in the ledger and counted soon after, or by
-// the next start. It is given out once it is in the ledger.
+// Records the signed receipt and the usage of each answer. A receipt is stored in the database before the end of its
+// answer is sent, so that a crash cannot lose it. Soon afterwards, or at the next start, it is appended to the ledger
+// and counted, in batches. It can be fetched once it is in the ledger.
 import { createHmac } from 'node:crypto';
 import type { AnswerContent, FinishReason, Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
@@ -18,16 +18,19 @@ import type { Logger } from 'pino';
 import type { AnswerSegment } from '../answers/answer-segments.ts';
 import { randomPart } from './random-ids.ts';
 
-/** What is known of an answer before it is made. */
+/** The facts of an answer that are known before it is generated. */
 export interface AnswerStart {
   readonly answerId: string;
   readonly requestId: string;
   readonly keyId: string;
   readonly endpoint: string;
   readonly model: { readonly id: string; readonly sha256: string | null; readonly engine: string };
-  /** Hex, the key of the receipt's digests. Only the client gets it: neither the receipt nor the database has it. */
+  /**
+   * Hexadecimal HMAC key of the receipt's digests. Only the client receives it: it is neither in the receipt nor in the
+   * database.
+   */
   readonly salt: string;
-  /** Hex HMAC-SHA-256 of the request's body. */
+  /** Hexadecimal HMAC-SHA-256 of the request body. */
   readonly requestDigest: string;
   readonly receivedAt: Date;
 }
@@ -38,7 +41,7 @@ export interface AnswerEnd {
   readonly finishReasons: readonly (FinishReason | null)[];
   readonly usage: Usage;
   readonly firstTokenAt: Date | undefined;
-  /** Empty where no worker of the network had a part in it. */
+  /** Empty if no worker of the network contributed. */
   readonly segments: readonly AnswerSegment[];
 }
 
@@ -48,7 +51,7 @@ export interface UsageRecorderDeps {
   readonly segments: Pick<Store['segments'], 'forgetProofs'>;
   readonly logger: Logger;
   readonly now: () => Date;
-  /** Hears of each answer that is over. */
+  /** Called for each answer that has ended. */
   readonly onAnswer?: (start: AnswerStart, end: AnswerEnd, endedAt: Date) => void;
 }
 
@@ -63,28 +66,28 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Kept, and not entered yet. */
+/** Stored receipts that are not in the ledger yet. */
 interface Pending {
-  /** Of the last of them. */
+  /** Sequence number of the last receipt of the batch. */
   readonly seq: number;
   readonly batch: readonly { readonly leaf: Uint8Array; readonly used: AnswerUsage }[];
 }
 
-/** Receipts are entered together so long after the first of them, unless somebody asks for one. */
+/** Delay between the first stored receipt and the ledger entry of its batch, unless a receipt is fetched earlier. */
 const ENTER_MS = 100;
-/** After a failure. */
+/** Delay before a retry. */
 const RETRY_MS = 5_000;
-/** Read from the database at a time. */
+/** Number of receipts read from the database at once. */
 const PAGE = 500;
 
 export class UsageRecorder implements AsyncDisposable {
   readonly #deps: UsageRecorderDeps;
-  #waiting: Waiting[] = [];
-  #keeping: Promise<void> | undefined;
+  #queued: Waiting[] = [];
+  #storing: Promise<void> | undefined;
   #pending: Pending[] = [];
   #entering: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Something could not be entered: it is read again from the database. */
+  /** An entry failed: the receipts must be read again from the database. */
   #isBehind = false;
   #enteredSeq = 0;
 
@@ -92,19 +95,19 @@ export class UsageRecorder implements AsyncDisposable {
     this.#deps = deps;
   }
 
-  /** Enters what a kill left between database and ledger. */
+  /** Enters the receipts that a crash left between database and ledger. */
   static async open(deps: UsageRecorderDeps): Promise<UsageRecorder> {
     const recorder = new UsageRecorder(deps);
     await recorder.#catchUp();
     return recorder;
   }
 
-  /** The id of a receipt that will be signed when its answer is over. */
+  /** A receipt id, to be signed when the answer ends. */
   newId(): string {
     return newReceiptId(this.#deps.now(), randomPart(10));
   }
 
-  /** Signs the receipt and keeps it; resolves when a kill cannot lose it any more, nor what its answer used. */
+  /** Signs and stores the receipt; resolves when it and the usage are durable. */
   keep(receiptId: string, start: AnswerStart, end: AnswerEnd): Promise<void> {
     const { ledger } = this.#deps;
     const { signer } = ledger;
@@ -112,25 +115,25 @@ export class UsageRecorder implements AsyncDisposable {
     const document = receiptOf(start, end, options.now);
     this.#deps.onAnswer?.(start, end, options.now);
     const prepared = prepareReceipt(document, options);
-    // Alone, signing here is quicker than handing it over; among many it would hold all of them up.
-    const signature = this.#keeping ? signer.signLater(prepared.signedBytes) : signer.sign(prepared.signedBytes);
-    // Heard of when it is awaited, a moment later.
+    // Signing one receipt here is faster than handing it over; signing many here would block all of them.
+    const signature = this.#storing ? signer.signLater(prepared.signedBytes) : signer.sign(prepared.signedBytes);
+    // A rejection is handled where the promise is awaited.
     if (signature instanceof Promise) signature.catch(() => {});
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({ keyId: start.keyId, prepared, signature, used: usedOf(document), resolve, reject });
-    this.#keeping ??= this.#keepAll();
+    this.#queued.push({ keyId: start.keyId, prepared, signature, used: usedOf(document), resolve, reject });
+    this.#storing ??= this.#storeAll();
     return promise;
   }
 
-  /** The signed receipt of a key's answer, JSON; undefined where there is none, or its answer is not over. */
+  /** The signed receipt of a key's answer as JSON; undefined if there is none or its answer has not ended. */
   async receipt(id: string, keyId: string): Promise<string | undefined> {
     const entered = await this.#deps.answers.receipt(id, keyId);
     if (entered !== undefined) return entered;
-    await this.#settle();
+    await this.#flush();
     return this.#deps.answers.receipt(id, keyId);
   }
 
-  /** Forgets receipts from before that time, and what workers signed for their parts; what they made is counted on. */
+  /** Deletes receipts from before that time, and the workers' signatures; usage totals are kept. */
   async forget(before: Date): Promise<void> {
     const id = newReceiptId(before, new Uint8Array(16));
     while ((await this.#deps.answers.forget(id, PAGE)) === PAGE);
@@ -138,13 +141,13 @@ export class UsageRecorder implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#settle();
+    await this.#flush();
     clearTimeout(this.#timer);
   }
 
-  /** Enters all that was kept. */
-  async #settle(): Promise<void> {
-    await this.#keeping;
+  /** Enters everything that is stored. */
+  async #flush(): Promise<void> {
+    await this.#storing;
     await this.#enter();
   }
 
@@ -160,12 +163,12 @@ export class UsageRecorder implements AsyncDisposable {
     return this.#entering;
   }
 
-  /** Whatever ends in one turn of the event loop is one transaction. */
-  async #keepAll(): Promise<void> {
+  /** Receipts of one iteration of the event loop are stored in one transaction. */
+  async #storeAll(): Promise<void> {
     await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
+    while (this.#queued.length > 0) {
+      const batch = this.#queued;
+      this.#queued = [];
       try {
         const signed = await Promise.all(
           batch.map(async ({ keyId, prepared, signature, used }) => ({
@@ -181,8 +184,8 @@ export class UsageRecorder implements AsyncDisposable {
         for (const { reject } of batch) reject(error);
       }
     }
-    // In the turn of the last look at what waits.
-    this.#keeping = undefined;
+    // Synchronous with the last check of the queue.
+    this.#storing = undefined;
     this.#enterAfter(ENTER_MS);
   }
 
@@ -194,14 +197,14 @@ export class UsageRecorder implements AsyncDisposable {
     try {
       if (this.#isBehind) await this.#catchUp();
       while (this.#pending.length > 0) {
-        // What was read from the database meanwhile is entered already.
+        // Receipts that were read from the database in the meantime are already entered.
         const pending = this.#pending.filter(({ seq }) => seq > this.#enteredSeq);
         this.#pending = [];
         const last = pending.at(-1);
         if (!last) continue;
         const all = pending.flatMap(({ batch }) => batch);
         this.#isBehind = true;
-        await allDone(all.map(({ leaf }) => ledger.log.append(leaf)));
+        await allSettled(all.map(({ leaf }) => ledger.log.append(leaf)));
         await answers.enter(
           last.seq,
           all.map(({ used }) => used),
@@ -210,8 +213,8 @@ export class UsageRecorder implements AsyncDisposable {
         this.#isBehind = false;
       }
     } catch (error) {
-      logger.error({ err: error }, 'receipts are kept, but not in the ledger yet');
-      // Those in the database are what counts now.
+      logger.error({ err: error }, 'receipts are stored, but not in the ledger yet');
+      // From here on the database is authoritative.
       this.#pending = [];
       this.#enterAfter(RETRY_MS);
     }
@@ -225,12 +228,12 @@ export class UsageRecorder implements AsyncDisposable {
       const last = kept.at(-1);
       if (!last) break;
       const receipts = kept.map(({ body }) => JSON.parse(body) as SignedBody<Document>);
-      await allDone(
+      await allSettled(
         receipts.map(async (receipt) => {
           const { provenance } = receipt;
-          // A kill between the ledger and the mark: it is there already.
-          const isThere = (await ledger.log.receipt(provenance.ledger_receipt_id)) !== undefined;
-          if (!isThere) await ledger.log.append(leafOf(bodySignedBytes(receipt, provenance), provenance));
+          // After a crash between the ledger and this mark the receipt is already in the ledger.
+          const isEntered = (await ledger.log.receipt(provenance.ledger_receipt_id)) !== undefined;
+          if (!isEntered) await ledger.log.append(leafOf(bodySignedBytes(receipt, provenance), provenance));
         }),
       );
       await answers.enter(last.seq, receipts.map(usedOf));
@@ -240,8 +243,8 @@ export class UsageRecorder implements AsyncDisposable {
   }
 }
 
-/** Waits for all before it tells that one failed: none is under way then. */
-async function allDone(work: readonly Promise<unknown>[]): Promise<void> {
+/** Waits for all before it throws the first error, so that nothing is in progress afterwards. */
+async function allSettled(work: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
 }
@@ -257,12 +260,12 @@ function usedOf({ key_id, model, usage, times }: Document): AnswerUsage {
   };
 }
 
-/** No text in it: digests under the salt, names, counts and times. */
+/** The receipt contains no text: only salted digests, names, counts and times. */
 function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
   const digest = (of: string | Uint8Array) =>
     createHmac('sha256', Buffer.from(start.salt, 'hex')).update(of).digest('hex');
   const { outcome, content, finishReasons, usage, firstTokenAt, segments } = answer;
-  // The chain is over the prompt's digest and the tokens: as it is, a guess of both could be checked by it.
+  // The chain covers the prompt's digest and the tokens: unsalted, it could be used to verify a guess of both.
   const salted = ({ chainHead, ...segment }: AnswerSegment) => ({
     ...segment,
     chain_head_hmac_sha256: digest(Buffer.from(chainHead, 'hex')),

@@ -1,4 +1,5 @@
-// Random bodies to every endpoint that takes one: each is refused or answered, none fails, and none leaves a slot taken.
+// Random bodies to every endpoint that takes one: each is refused or answered, none fails, and none leaves a slot
+// taken.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,6 @@
-// Whom this worker serves: every peer that speaks the protocol, by one channel each, opened again when it ends.
+// The gateways that this worker serves: every peer with the protocol, through one channel each, which is reopened when
+// it ends.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GATEWAY_KEY, PROTOCOL } from '@strata/inference';
 import { type Channel, ChannelError, type PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
@@ -7,46 +9,53 @@ import type { ChannelEnd, NoteWork } from '../serve/serve-channel.ts';
 export interface FindDeps {
   readonly node: Pick<PeerNode, 'channels' | 'peers'>;
   readonly logger: Logger;
-  /** Serves one channel until it is over, and tells of its work; never rejects. */
+  /** Serves one channel until it is closed, and reports its requests; never rejects. */
   readonly serve: (channel: Channel, onWork: NoteWork) => Promise<ChannelEnd>;
   /** From 0 to below 1. */
   readonly random: () => number;
-  /** A clock that only runs forward. */
+  /** A monotonic clock. */
   readonly nowMs: () => number;
 }
 
-/** Each costs a pulse a second; a worker has few places to share. */
+/** Each costs a heartbeat per second, and a worker has few slots to share. */
 const MAX_GATEWAYS = 64;
-/** Of these, kept for those whom its operator has named. */
+/** The part of these reserved for gateways that the operator has named. */
 const NAMED_GATEWAYS = 8;
-/** Whoever has asked for nothing for so long gives way to another. */
+/** A gateway without requests for this long can be replaced by another one. */
 const IDLE_MS = 60_000;
-/** Apart from those: most peers that are met are no gateways. */
+/** Limit for channels being opened, separate from the above: most peers are not gateways. */
 const MAX_OPENING = 32;
-const OPENING_PAUSE_MS = 1_000;
-/** Peers that are remembered: those asked in vain, and gateways that are away. */
+const OPENING_RETRY_MS = 1_000;
+/** Maximum number of remembered peers: failed ones, and gateways that are offline. */
 const MAX_PEERS = 1_024;
-const LOOK_MS = 60_000;
-const LOOK_FOR_MS = 30_000;
+const SEARCH_INTERVAL_MS = 60_000;
+const SEARCH_LIMIT_MS = 30_000;
 const OPEN_MS = 10_000;
-/** After the first failure; doubled with each that follows. */
-const FIRST_PAUSE_MS = 500;
-/** A gateway that restarts has its workers back within this; others are asked seldom, as they may become gateways. */
-const MAX_PAUSE_MS = { gateway: 30_000, other: 600_000 };
-/** The first one of who spoke, and no protocol of ours. */
-const UNFIT_PAUSE_MS = 60_000;
-/** A channel that lasted so long was no failure. */
+/** Backoff after the first failure; doubled with each consecutive one. */
+const MIN_BACKOFF_MS = 500;
+/**
+ * A gateway that restarts is reconnected within this time; other peers are retried rarely, because they may become
+ * gateways.
+ */
+const MAX_BACKOFF_MS = { gateway: 30_000, other: 600_000 };
+/** First backoff for a peer with another protocol. */
+const UNFIT_BACKOFF_MS = 60_000;
+/** A channel that was open for this long does not count as a failure. */
 const GOOD_MS = 10_000;
-/** Whoever failed so often in a row is forgotten, until it is met again: half an hour, for a gateway. */
+/**
+ * A peer with this many consecutive failures is forgotten until it is discovered again: for a gateway, half an hour.
+ */
 const MAX_FAILURES = 60;
 
 interface Peer {
-  /** Known to be one: found as one, or served before. */
+  /** Discovered as a gateway, or served before. */
   isGateway: boolean;
-  /** It spoke what is no protocol of ours: coming back changes nothing. */
+  /** It uses another protocol; reconnecting does not change that. */
   isUnfit: boolean;
   state: 'idle' | 'opening' | 'open';
-  /** Of an open one: since when it is, what it has asked for and is under way, when that last changed, and what ends it. */
+  /**
+   * For an open channel: when it was opened, its running requests, when that number last changed, and how to close it.
+   */
   openedAtMs: number;
   running: number;
   workedAtMs: number;
@@ -61,32 +70,32 @@ export class Gateways implements AsyncDisposable {
   readonly #named = new Set<string>();
   readonly #stopping = new AbortController();
   readonly #tasks = new Set<Promise<void>>();
-  readonly #looking: Promise<void>;
+  readonly #searching: Promise<void>;
 
   constructor(deps: FindDeps) {
     this.#deps = deps;
     const { signal } = this.#stopping;
     deps.node.peers.watch(({ kind, peer }) => {
-      if (kind === 'connected') this.#met(peer, false);
+      if (kind === 'connected') this.#discovered(peer, false);
       else this.#lost(peer);
     }, signal);
-    this.#looking = this.#look(signal);
+    this.#searching = this.#search(signal);
   }
 
-  /** Peer ids of those that have a channel. */
+  /** Peer ids of gateways with an open channel. */
   serving(): readonly string[] {
     return [...this.#peers].flatMap(([peer, { state }]) => (state === 'open' ? [peer] : []));
   }
 
-  /** Those whom the operator has named: some places are kept for them. */
+  /** Names the operator's gateways, for which some channels are reserved. */
   name(peers: readonly string[]): void {
     for (const peer of peers) this.#named.add(peer);
   }
 
-  /** Opens no more channels, and waits for those that there are: end them first. */
+  /** Opens no more channels, and waits for the open ones, which must be ended first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
-    await Promise.all([this.#looking, ...this.#tasks]);
+    await Promise.all([this.#searching, ...this.#tasks]);
   }
 
   /** Opens no more channels. */
@@ -95,26 +104,27 @@ export class Gateways implements AsyncDisposable {
     for (const { timer } of this.#peers.values()) clearTimeout(timer);
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #search(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        const limited = AbortSignal.any([signal, AbortSignal.timeout(LOOK_FOR_MS)]);
-        for await (const peer of this.#deps.node.peers.find(GATEWAY_KEY, { signal: limited })) this.#met(peer, true);
+        const limited = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_LIMIT_MS)]);
+        for await (const peer of this.#deps.node.peers.find(GATEWAY_KEY, { signal: limited }))
+          this.#discovered(peer, true);
       } catch (error) {
-        if (!signal.aborted) this.#deps.logger.debug({ err: error }, 'looking for gateways ended early');
+        if (!signal.aborted) this.#deps.logger.debug({ err: error }, 'searching for gateways ended early');
       }
-      await pause(LOOK_MS, signal);
+      await sleep(SEARCH_INTERVAL_MS, undefined, { signal }).catch(() => {});
     }
   }
 
-  /** A connection to it is there, or a way to make one. */
-  #met(name: string, isGateway: boolean): void {
+  /** A peer is connected, or was found in the DHT. */
+  #discovered(name: string, isGateway: boolean): void {
     const known = this.#peers.get(name);
-    if (known === undefined && this.#peers.size >= MAX_PEERS && !this.#madeRoom()) return;
+    if (known === undefined && this.#peers.size >= MAX_PEERS && !this.#evicted()) return;
     const peer = known ?? newPeer();
     this.#peers.set(name, peer);
     if (peer.state !== 'idle') return;
-    // A gateway that has come back is asked at once; what spoke no protocol keeps its pause.
+    // A gateway that has come back is retried immediately; a peer with another protocol keeps its backoff.
     if (peer.timer !== undefined && peer.isUnfit) return;
     peer.isGateway ||= isGateway;
     if (peer.timer === undefined || peer.isGateway) this.#begin(name, peer);
@@ -127,8 +137,8 @@ export class Gateways implements AsyncDisposable {
     this.#peers.delete(name);
   }
 
-  /** Forgets one that was asked in vain; a gateway that is away only where there is no other. */
-  #madeRoom(): boolean {
+  /** Forgets a peer that failed; an offline gateway only if there is no other peer. */
+  #evicted(): boolean {
     const idle = [...this.#peers].filter(([name, { state }]) => state === 'idle' && !this.#named.has(name));
     const [name, peer] = idle.find(([, { isGateway }]) => !isGateway) ?? idle[0] ?? [];
     if (name === undefined) return false;
@@ -136,21 +146,21 @@ export class Gateways implements AsyncDisposable {
     return this.#peers.delete(name);
   }
 
-  /** Whether there is a place for one more, or one that gives way. */
-  #place(name: string): { readonly giveWay?: Peer } | undefined {
+  /** Whether one more channel can be opened, and the channel to close for it, if any. */
+  #capacityFor(name: string): { readonly evicted?: Peer } | undefined {
     const open = [...this.#peers].filter(([, { state }]) => state === 'open');
-    const strangers = open.filter(([other]) => !this.#named.has(other)).map(([, peer]) => peer);
-    const named = open.length - strangers.length;
+    const unnamed = open.filter(([other]) => !this.#named.has(other)).map(([, peer]) => peer);
+    const named = open.length - unnamed.length;
     const free = this.#named.has(name)
       ? MAX_GATEWAYS - open.length
-      : MAX_GATEWAYS - Math.max(NAMED_GATEWAYS, named) - strangers.length;
+      : MAX_GATEWAYS - Math.max(NAMED_GATEWAYS, named) - unnamed.length;
     if (free > 0) return {};
     const sinceMs = this.#deps.nowMs() - IDLE_MS;
-    // Who has never asked for anything goes first.
-    const [giveWay] = strangers
+    // Gateways that have never sent a request come first.
+    const [evicted] = unnamed
       .filter(({ running, openedAtMs, workedAtMs }) => running === 0 && openedAtMs <= sinceMs && workedAtMs <= sinceMs)
       .sort((a, b) => a.workedAtMs - b.workedAtMs || a.openedAtMs - b.openedAtMs);
-    return giveWay && { giveWay };
+    return evicted && { evicted };
   }
 
   #begin(name: string, peer: Peer): void {
@@ -158,34 +168,34 @@ export class Gateways implements AsyncDisposable {
     peer.timer = undefined;
     if (this.#stopping.signal.aborted) return;
     const opening = [...this.#peers.values()].filter(({ state }) => state === 'opening').length;
-    const pauseMs = opening >= MAX_OPENING ? OPENING_PAUSE_MS : MAX_PAUSE_MS.gateway;
-    if (opening >= MAX_OPENING || this.#place(name) === undefined) {
-      peer.timer = setTimeout(() => this.#begin(name, peer), pauseMs);
+    const retryMs = opening >= MAX_OPENING ? OPENING_RETRY_MS : MAX_BACKOFF_MS.gateway;
+    if (opening >= MAX_OPENING || this.#capacityFor(name) === undefined) {
+      peer.timer = setTimeout(() => this.#begin(name, peer), retryMs);
       return;
     }
     peer.state = 'opening';
-    const task: Promise<void> = this.#served(name, peer).finally(() => {
+    const task: Promise<void> = this.#connect(name, peer).finally(() => {
       this.#tasks.delete(task);
     });
     this.#tasks.add(task);
   }
 
-  /** Serves an open channel, if there is a place for it still. */
+  /** Serves an open channel, if there is still capacity for it. */
   async #serve(name: string, peer: Peer, channel: Channel): Promise<ChannelEnd> {
-    const place = this.#place(name);
-    if (place === undefined) {
-      channel.abort(new Error('this worker has no place for another gateway'));
+    const capacity = this.#capacityFor(name);
+    if (capacity === undefined) {
+      channel.abort(new Error('this worker has no capacity for another gateway'));
       return 'silent';
     }
-    place.giveWay?.end();
+    capacity.evicted?.end();
     peer.state = 'open';
     peer.openedAtMs = this.#deps.nowMs();
     peer.running = 0;
     peer.workedAtMs = 0;
     peer.end = () => {
-      // Its place is another's already.
+      // Its capacity is already assigned to another gateway.
       peer.openedAtMs = Number.POSITIVE_INFINITY;
-      channel.abort(new Error('another gateway has its turn'));
+      channel.abort(new Error('replaced by another gateway'));
     };
     return this.#deps.serve(channel, (running) => {
       peer.running = running;
@@ -193,8 +203,8 @@ export class Gateways implements AsyncDisposable {
     });
   }
 
-  /** Opens a channel and serves it; sets when to try again. */
-  async #served(name: string, peer: Peer): Promise<void> {
+  /** Opens a channel and serves it; afterwards schedules the next attempt. */
+  async #connect(name: string, peer: Peer): Promise<void> {
     const { node, logger, random, nowMs } = this.#deps;
     let isGood = false;
     try {
@@ -215,11 +225,11 @@ export class Gateways implements AsyncDisposable {
       this.#peers.delete(name);
       return;
     }
-    const maxMs = peer.isGateway ? MAX_PAUSE_MS.gateway : MAX_PAUSE_MS.other;
-    const firstMs = peer.isUnfit ? UNFIT_PAUSE_MS : FIRST_PAUSE_MS;
-    const pauseMs = Math.min(firstMs * 2 ** (peer.failures - 1), maxMs);
-    // Spread out: the workers of a gateway that restarts do not come back in one moment.
-    peer.timer = setTimeout(() => this.#begin(name, peer), pauseMs * (0.5 + random()));
+    const maxMs = peer.isGateway ? MAX_BACKOFF_MS.gateway : MAX_BACKOFF_MS.other;
+    const firstMs = peer.isUnfit ? UNFIT_BACKOFF_MS : MIN_BACKOFF_MS;
+    const backoffMs = Math.min(firstMs * 2 ** (peer.failures - 1), maxMs);
+    // With jitter, so that the workers of a restarted gateway do not reconnect at the same moment.
+    peer.timer = setTimeout(() => this.#begin(name, peer), backoffMs * (0.5 + random()));
   }
 }
 
@@ -227,16 +237,3 @@ const newPeer = (): Peer => ({
   ...{ isGateway: false, isUnfit: false, state: 'idle', failures: 0, timer: undefined },
   ...{ openedAtMs: 0, running: 0, workedAtMs: 0, end: () => {} },
 });
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
-  });
-}

@@ -1,4 +1,4 @@
-// The first steps into the network: the nodes that were named, and word in the DHT of which model is here.
+// Joins the network: connects to the configured targets, and publishes the model in the DHT.
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
 import type { LentModel } from '../contributed-model.ts';
@@ -15,7 +15,7 @@ export interface JoinOptions {
 
 const JOIN_MS = 15_000;
 
-/** Tells how each target went; the host itself tries again those that do not answer. Never rejects. */
+/** Reports the outcome of each target; the node itself retries those that do not answer. Never rejects. */
 export async function joinNetwork(node: Pick<PeerNode, 'peers'>, options: JoinOptions): Promise<void> {
   const { targets, model, logger, onNews, signal } = options;
   await Promise.all([
@@ -30,7 +30,7 @@ export async function joinNetwork(node: Pick<PeerNode, 'peers'>, options: JoinOp
       }
     }),
     node.peers.provide(Buffer.from(model.engine.info.sha256, 'hex')).catch((error: unknown) => {
-      if (!signal.aborted) logger.warn({ err: error }, 'telling the network of the model failed');
+      if (!signal.aborted) logger.warn({ err: error }, 'publishing the model in the network failed');
     }),
   ]);
 }

@@ -16,7 +16,7 @@ describe('offers', () => {
 
   async function started() {
     const gossiped: Uint8Array[] = [];
-    const places = { running: 0, waiting: 0 };
+    const slots = { running: 0, waiting: 0 };
     const state = { isFit: true };
     const subscribe = async () => {};
     const publish = async (topic: string, message: Uint8Array) => {
@@ -25,12 +25,12 @@ describe('offers', () => {
     };
     const offers = await Offers.start({
       node: { id: 'worker', sign: async (bytes) => sign(null, bytes, privateKey), gossip: { subscribe, publish } },
-      ...{ places, model: simulatedModel({ slots: 2 }), logger: pino({ level: 'silent' }), nowMs: () => Date.now() },
+      ...{ slots, model: simulatedModel({ slots: 2 }), logger: pino({ level: 'silent' }), nowMs: () => Date.now() },
       isFit: () => state.isFit,
     });
     const announced = () => gossiped.map((message) => decodeOffer((decodeFrame(message) as FrameOf<'offer'>).offer));
     const models = () => announced().map((offer) => offer.models.length);
-    return { offers, places, state, announced, models, [Symbol.asyncDispose]: () => offers[Symbol.asyncDispose]() };
+    return { offers, slots, state, announced, models, [Symbol.asyncDispose]: () => offers[Symbol.asyncDispose]() };
   }
   const passing = async (times: number, ms: number) => {
     for (let i = 0; i < times; i += 1) {
@@ -41,10 +41,10 @@ describe('offers', () => {
 
   it('that are withdrawn are replaced by one without models, and not renewed, whatever ends after that', async () => {
     await using scene = await started();
-    scene.places.running = 2;
+    scene.slots.running = 2;
     scene.offers.noteLoad();
     await scene.offers.withdraw();
-    scene.places.running = 1;
+    scene.slots.running = 1;
     scene.offers.noteLoad();
     await passing(5, 30_000);
     assert.deepEqual(scene.models(), [1, 0]);
@@ -68,11 +68,11 @@ describe('offers', () => {
   });
   it('have the load when it changes, at most every five seconds', async () => {
     await using scene = await started();
-    const { offers, places, announced } = scene;
+    const { offers, slots, announced } = scene;
     const watched: Uint8Array[] = [];
     offers.watch(({ offer }) => watched.push(offer), new AbortController().signal);
     for (const running of [1, 2, 1, 2]) {
-      places.running = running;
+      slots.running = running;
       offers.noteLoad();
     }
     assert.equal(announced().length, 1, 'not at once');

@@ -1,4 +1,4 @@
-// What this worker tells of itself: a signed offer that is good for two minutes, renewed before, and when its load has changed.
+// Publishes the worker's offer: signed, valid for two minutes, and renewed periodically and when the load changes.
 import { encodeFrame, encodeOffer, OFFERS_TOPIC, type Offer, offerSignedBytes } from '@strata/inference';
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
@@ -6,7 +6,7 @@ import { type LentModel, offeredModel } from '../contributed-model.ts';
 import type { EngineSlots } from '../serve/engine-slots.ts';
 import { SOFTWARE } from '../version.ts';
 
-/** As it stands in the frame `offer`. */
+/** The content of an `offer` frame. */
 export interface SignedOffer {
   readonly offer: Uint8Array;
   readonly signature: Uint8Array;
@@ -15,8 +15,8 @@ export interface SignedOffer {
 export interface OfferDeps {
   readonly node: Pick<PeerNode, 'id' | 'sign' | 'gossip'>;
   readonly model: LentModel;
-  readonly places: Pick<EngineSlots, 'running' | 'waiting'>;
-  /** Whether there is anything to offer just now. */
+  readonly slots: Pick<EngineSlots, 'running' | 'waiting'>;
+  /** Whether the worker can serve requests at present. */
   readonly isFit: () => boolean;
   readonly logger: Logger;
   readonly nowMs: () => number;
@@ -25,20 +25,23 @@ export interface OfferDeps {
 const RENEW_MS = 30_000;
 /** Two renewals may be lost. */
 const LIFE_MS = 120_000;
-/** Directories take 30 offers of a peer in a minute; with the renewals these are 14. Connected gateways hear the load by pulses. */
+/**
+ * Directories accept 30 offers of a peer per minute; including renewals these are 14. Connected gateways get the load
+ * from heartbeats.
+ */
 const BETWEEN_MS = 5_000;
-/** Nobody tells that an engine does not come back: it is looked at. */
-const LOOK_MS = 1_000;
+/** Polling interval of the engine's state, which has no notification. */
+const POLL_MS = 1_000;
 
 export class Offers implements AsyncDisposable {
   readonly #deps: OfferDeps;
   readonly #listeners = new Set<(signed: SignedOffer) => void>();
   #current: SignedOffer;
   #sequence = 0;
-  #toldLoad = '';
+  #publishedLoad = '';
   #isWithdrawn = false;
   #renewal: NodeJS.Timeout | undefined;
-  #look: NodeJS.Timeout | undefined;
+  #poll: NodeJS.Timeout | undefined;
   #change: NodeJS.Timeout | undefined;
   #issuing: Promise<void> = Promise.resolve();
 
@@ -47,12 +50,12 @@ export class Offers implements AsyncDisposable {
     this.#current = { offer: new Uint8Array(), signature: new Uint8Array() };
   }
 
-  /** Resolves with the first offer signed; gossip goes on beside. */
+  /** Resolves when the first offer is signed; gossip continues in the background. */
   static async start(deps: OfferDeps): Promise<Offers> {
     const offers = new Offers(deps);
     await offers.#issue();
     offers.#renewal = setInterval(() => offers.#renew(), RENEW_MS);
-    offers.#look = setInterval(() => offers.noteLoad(), LOOK_MS);
+    offers.#poll = setInterval(() => offers.noteLoad(), POLL_MS);
     return offers;
   }
 
@@ -60,22 +63,22 @@ export class Offers implements AsyncDisposable {
     return this.#current;
   }
 
-  /** Hears each new offer, until the signal is aborted. */
+  /** Calls the listener with each new offer until the signal is aborted. */
   watch(listener: (signed: SignedOffer) => void, signal: AbortSignal): void {
     this.#listeners.add(listener);
     signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
   }
 
-  /** The load may have changed: told soon if it matters to who looks for a worker. */
+  /** Must be called when the load may have changed; a significant change is published soon. */
   noteLoad(): void {
-    if (this.#isWithdrawn || this.#change !== undefined || this.#load() === this.#toldLoad) return;
+    if (this.#isWithdrawn || this.#change !== undefined || this.#load() === this.#publishedLoad) return;
     this.#change = setTimeout(() => {
       this.#change = undefined;
-      if (this.#load() !== this.#toldLoad) this.#renew();
+      if (this.#load() !== this.#publishedLoad) this.#renew();
     }, BETWEEN_MS);
   }
 
-  /** Tells everybody that there is nothing here any more. */
+  /** Publishes an offer without models. */
   async withdraw(): Promise<void> {
     this.#isWithdrawn = true;
     this.#stop();
@@ -91,7 +94,7 @@ export class Offers implements AsyncDisposable {
 
   #stop(): void {
     clearInterval(this.#renewal);
-    clearInterval(this.#look);
+    clearInterval(this.#poll);
     clearTimeout(this.#change);
     this.#change = undefined;
   }
@@ -103,11 +106,11 @@ export class Offers implements AsyncDisposable {
   }
 
   async #issue(models = this.#deps.isFit() ? [offeredModel(this.#deps.model)] : []): Promise<void> {
-    const { node, places, nowMs, logger } = this.#deps;
+    const { node, slots, nowMs, logger } = this.#deps;
     const issuedAtMs = nowMs();
-    // The clock's time: it goes on growing after a restart.
+    // Derived from the clock, so that it increases across restarts.
     this.#sequence = Math.max(this.#sequence + 1, issuedAtMs);
-    this.#toldLoad = this.#load();
+    this.#publishedLoad = this.#load();
     const offer: Offer = {
       peer: node.id,
       sequence: this.#sequence,
@@ -115,8 +118,8 @@ export class Offers implements AsyncDisposable {
       expiresAtMs: issuedAtMs + LIFE_MS,
       software: SOFTWARE,
       models,
-      running: places.running,
-      waiting: places.waiting,
+      running: slots.running,
+      waiting: slots.waiting,
     };
     const bytes = encodeOffer(offer);
     const signed = { offer: bytes, signature: await node.sign(offerSignedBytes(bytes)) };
@@ -124,16 +127,17 @@ export class Offers implements AsyncDisposable {
     for (const listener of this.#listeners) listener(signed);
     await node.gossip
       .publish(OFFERS_TOPIC, encodeFrame({ kind: 'offer', ...signed }))
-      .catch((error: unknown) => logger.debug({ err: error }, 'the offer was not told by gossip'));
+      .catch((error: unknown) => logger.debug({ err: error }, 'publishing the offer by gossip failed'));
   }
 
-  /** As coarse as a choice from afar needs it. */
+  /** The load in coarse steps, sufficient for remote placement. */
   #load(): string {
-    const { running, waiting } = this.#deps.places;
-    const { slots } = this.#deps.model.engine.info;
+    const { slots, model } = this.#deps;
+    const { running, waiting } = slots;
     if (!this.#deps.isFit()) return 'unfit';
-    if (waiting > 0) return waiting > slots ? 'long line' : 'line';
-    if (running >= slots) return 'full';
+    const total = model.engine.info.slots;
+    if (waiting > 0) return waiting > total ? 'long queue' : 'queue';
+    if (running >= total) return 'full';
     return running === 0 ? 'idle' : 'some';
   }
 }

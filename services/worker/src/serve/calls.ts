@@ -1,62 +1,63 @@
-// The short questions of a gateway: how likely an answer is, what a text means as a vector, and the vocabulary, part by part.
+// Serves the calls of a gateway other than requests: scores, embeddings, and the parts of the vocabulary.
 import type { Frame, FrameOf } from '@strata/inference';
 import { failureOf, RequestFailure } from './failure.ts';
 import { checkTokens, type RequestDeps, samplingOf } from './serve-request.ts';
 
-export type Ask = FrameOf<'score' | 'embed' | 'vocabularyAsk'>;
+export type WorkerCall = FrameOf<'score' | 'embed' | 'vocabularyAsk'>;
 
-export type AskDeps = Pick<RequestDeps, 'model' | 'places' | 'logger' | 'grammars' | 'fitness'>;
+export type CallDeps = Pick<RequestDeps, 'model' | 'slots' | 'logger' | 'grammars' | 'fitness'>;
 
-/** Of a vocabulary in one frame; far below what a message may have. */
+/** Maximum part of a vocabulary in one frame; far below the limit of a message. */
 const PART_BYTES = 512 * 1024;
 
-/** The frame that answers it, `failed` included; undefined: it is not wanted any more. Never rejects. */
-export async function answerAsk(
-  ask: Ask,
-  deps: AskDeps,
+/** The frame with the reply, possibly `failed`; undefined if the call was cancelled. Never rejects. */
+export async function answerCall(
+  call: WorkerCall,
+  deps: CallDeps,
   options: { readonly gateway: string; readonly signal: AbortSignal },
 ): Promise<Frame | undefined> {
   try {
     options.signal.throwIfAborted();
-    return ask.kind === 'vocabularyAsk' ? partOf(ask, deps) : await computed(ask, deps, options);
+    return call.kind === 'vocabularyAsk' ? partOf(call, deps) : await computed(call, deps, options);
   } catch (error) {
     if (options.signal.aborted) return undefined;
     const { code, message } = failureOf(error);
-    if (code === 'engine-failed') deps.logger.error({ err: error, gateway: options.gateway }, 'an ask failed');
-    return { kind: 'failed', id: ask.id, code, message };
+    if (code === 'engine-failed') deps.logger.error({ err: error, gateway: options.gateway }, 'a call failed');
+    return { kind: 'failed', id: call.id, code, message };
   }
 }
 
 async function computed(
-  ask: FrameOf<'score' | 'embed'>,
-  { model: { engine }, places, grammars, fitness }: AskDeps,
+  call: FrameOf<'score' | 'embed'>,
+  { model: { engine }, slots, grammars, fitness }: CallDeps,
   { gateway, signal }: { readonly gateway: string; readonly signal: AbortSignal },
 ): Promise<Frame> {
   const { sha256, vocabularySize, contextLength } = engine.info;
-  if (ask.modelSha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker has no such model');
-  const lists = ask.kind === 'score' ? [ask.prompt, ask.answer] : [ask.tokens];
+  if (call.modelSha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker does not have this model');
+  const lists = call.kind === 'score' ? [call.prompt, call.answer] : [call.tokens];
   checkTokens(lists, vocabularySize);
-  if (lists[0]?.length === 0) throw new RequestFailure('unusable', 'there is nothing to read');
+  if (lists[0]?.length === 0) throw new RequestFailure('unusable', 'the prompt is empty');
   if (lists.reduce((sum, { length }) => sum + length, 0) > contextLength)
-    throw new RequestFailure('unusable', `more tokens than the context, ${contextLength}`);
-  const trouble = fitness.trouble();
-  if (trouble) throw trouble;
-  using _place = await places.enter(gateway, signal);
-  if (ask.kind === 'embed')
-    return { kind: 'embedded', id: ask.id, vector: [...(await engine.embed(ask.tokens, signal))] };
-  const { prompt, answer, hasEnd, grammar, maxTokens } = ask;
+    throw new RequestFailure('unusable', `the tokens exceed the context of ${contextLength} tokens`);
+  const failure = fitness.failure();
+  if (failure) throw failure;
+  using _slot = await slots.enter(gateway, signal);
+  if (call.kind === 'embed')
+    return { kind: 'embedded', id: call.id, vector: [...(await engine.embed(call.tokens, signal))] };
+  const { prompt, answer, hasEnd, grammar, maxTokens } = call;
   const job = {
-    ...{ prompt, answer, hasEnd, sampling: samplingOf(ask.sampling) },
+    ...{ prompt, answer, hasEnd, sampling: samplingOf(call.sampling) },
     ...(grammar === undefined ? {} : { grammar }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
   };
   const margins = await grammars.guard(gateway, grammar, () => engine.score(job, signal));
-  return { kind: 'scored', id: ask.id, margins };
+  return { kind: 'scored', id: call.id, margins };
 }
 
-function partOf({ id, vocabularySha256, from }: FrameOf<'vocabularyAsk'>, { model }: AskDeps): Frame {
+function partOf({ id, vocabularySha256, from }: FrameOf<'vocabularyAsk'>, { model }: CallDeps): Frame {
   const { bytes, sha256 } = model.vocabulary;
-  if (vocabularySha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker has no such vocabulary');
+  if (vocabularySha256 !== sha256)
+    throw new RequestFailure('unknown-model', 'this worker does not have this vocabulary');
   if (from > bytes.byteLength) throw new RequestFailure('unusable', 'the vocabulary is shorter');
   const part = bytes.subarray(from, from + PART_BYTES);
   return { kind: 'vocabularyPart', id, from, sizeBytes: bytes.byteLength, part };

@@ -1,4 +1,5 @@
-// Tokens that may be sent before the gateway asks for more: what is not read there is not made here.
+// Flow control: the number of tokens that may be sent before the gateway grants more. Generation stops when it is used
+// up.
 export class Credit {
   #tokens: number;
   #wake: () => void = () => {};
@@ -12,7 +13,7 @@ export class Credit {
     this.#wake();
   }
 
-  /** Takes one. Call it after `some` alone. */
+  /** Uses one token of credit, which must be available. */
   spend(): void {
     this.#tokens -= 1;
   }
@@ -21,7 +22,7 @@ export class Credit {
     return this.#tokens <= 0;
   }
 
-  /** Waits until there is some; rejects with the signal's reason. */
+  /** Waits until credit is available; rejects with the signal's reason. */
   async some(signal: AbortSignal): Promise<void> {
     while (this.isSpent) {
       signal.throwIfAborted();

@@ -9,7 +9,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 function scene(slots: number, queue: number) {
   const log: string[] = [];
   const held: EngineSlot[] = [];
-  const places = new EngineSlots({ places: slots, queue });
+  const places = new EngineSlots({ slots: slots, queue });
   const enter = (gateway: string, signal = never) => {
     const entered = (place: EngineSlot) => {
       log.push(gateway);

@@ -1,36 +1,37 @@
-// Who is served now, and who waits: the places of one engine, shared fairly between the gateways that ask for them.
+// The slots of one engine, and the queue for them, shared fairly between gateways.
 
-/** The line is full; another worker may have room. */
+/** The queue is full; another worker may have capacity. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
-/** Leaving it frees the place. */
+/** Disposing it releases the slot. */
 export interface EngineSlot extends Disposable {
   readonly gateway: string;
 }
 
 interface Waiting {
   readonly gateway: string;
-  readonly enter: (place: EngineSlot) => void;
+  readonly enter: (slot: EngineSlot) => void;
   readonly refuse: (error: Error) => void;
 }
 
 export interface EngineSlotsOptions {
-  readonly places: number;
-  /** Requests that may wait. */
+  readonly slots: number;
+  /** Maximum number of waiting requests. */
   readonly queue: number;
 }
 
 /**
- * A free place goes to the gateway that has the fewest, and within a gateway to who came first. When the line is full, a gateway
- * that has fewer waiting than another one takes the last one's place in it: nobody can keep the rest out by asking for everything.
+ * A free slot is assigned to the gateway that holds the fewest, and within a gateway in FIFO order. When the queue is
+ * full, a gateway with fewer waiting requests evicts the last request of the gateway with the most, so that no gateway
+ * can block the others by filling the queue.
  */
 export class EngineSlots {
   readonly #options: EngineSlotsOptions;
   readonly #onChange: () => void;
   readonly #held = new Map<string, number>();
-  #line: Waiting[] = [];
+  #queue: Waiting[] = [];
   readonly #whenEmpty: (() => void)[] = [];
   #running = 0;
 
@@ -44,19 +45,19 @@ export class EngineSlots {
   }
 
   get waiting(): number {
-    return this.#line.length;
+    return this.#queue.length;
   }
 
   /** Rejects with BusyError, or with the signal's reason. */
   enter(gateway: string, signal: AbortSignal): Promise<EngineSlot> {
     signal.throwIfAborted();
-    if (this.#running < this.#options.places) return Promise.resolve(this.#taken(gateway));
-    if (this.#line.length >= this.#options.queue && !this.#madeRoom(gateway))
-      return Promise.reject(new BusyError('no place is free, and the line is full'));
+    if (this.#running < this.#options.slots) return Promise.resolve(this.#acquire(gateway));
+    if (this.#queue.length >= this.#options.queue && !this.#evictFor(gateway))
+      return Promise.reject(new BusyError('no slot is free, and the queue is full'));
     return this.#wait(gateway, signal);
   }
 
-  /** Resolves when nobody holds or waits for a place, or when the signal is aborted. */
+  /** Resolves when no slot is in use and the queue is empty, or when the signal is aborted. */
   async empty(signal: AbortSignal): Promise<void> {
     if (this.#isEmpty || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -66,7 +67,7 @@ export class EngineSlots {
   }
 
   get #isEmpty(): boolean {
-    return this.#running === 0 && this.#line.length === 0;
+    return this.#running === 0 && this.#queue.length === 0;
   }
 
   #changed(): void {
@@ -78,11 +79,11 @@ export class EngineSlots {
     const { promise, resolve, reject } = Promise.withResolvers<EngineSlot>();
     const waiting: Waiting = { gateway, enter: resolve, refuse: reject };
     const leave = () => {
-      this.#line = this.#line.filter((other) => other !== waiting);
+      this.#queue = this.#queue.filter((other) => other !== waiting);
       reject(signal.reason);
       this.#changed();
     };
-    this.#line.push(waiting);
+    this.#queue.push(waiting);
     signal.addEventListener('abort', leave, { once: true });
     this.#changed();
     try {
@@ -92,42 +93,42 @@ export class EngineSlots {
     }
   }
 
-  /** Sends away the last one of the gateway that has most waiting, if that is more than this one would have. */
-  #madeRoom(gateway: string): boolean {
-    const waitingOf = (name: string) => this.#line.filter((waiting) => waiting.gateway === name).length;
-    const max = this.#line.toSorted((a, b) => waitingOf(b.gateway) - waitingOf(a.gateway))[0]?.gateway;
+  /** Evicts the last request of the gateway with the most waiting requests, if it has more than this one would have. */
+  #evictFor(gateway: string): boolean {
+    const waitingOf = (name: string) => this.#queue.filter((waiting) => waiting.gateway === name).length;
+    const max = this.#queue.toSorted((a, b) => waitingOf(b.gateway) - waitingOf(a.gateway))[0]?.gateway;
     if (max === undefined || waitingOf(max) <= waitingOf(gateway) + 1) return false;
-    const last = this.#line.findLast((waiting) => waiting.gateway === max);
-    this.#line = this.#line.filter((waiting) => waiting !== last);
-    last?.refuse(new BusyError('the line is full, and others ask too'));
+    const last = this.#queue.findLast((waiting) => waiting.gateway === max);
+    this.#queue = this.#queue.filter((waiting) => waiting !== last);
+    last?.refuse(new BusyError('the queue is full, and other gateways are waiting'));
     return true;
   }
 
-  #taken(gateway: string): EngineSlot {
+  #acquire(gateway: string): EngineSlot {
     this.#running += 1;
     this.#held.set(gateway, (this.#held.get(gateway) ?? 0) + 1);
     this.#changed();
-    let isLeft = false;
+    let isReleased = false;
     return {
       gateway,
       [Symbol.dispose]: () => {
-        if (isLeft) return;
-        isLeft = true;
-        this.#left(gateway);
+        if (isReleased) return;
+        isReleased = true;
+        this.#release(gateway);
       },
     };
   }
 
-  #left(gateway: string): void {
+  #release(gateway: string): void {
     this.#running -= 1;
     const held = (this.#held.get(gateway) ?? 1) - 1;
     if (held > 0) this.#held.set(gateway, held);
     else this.#held.delete(gateway);
-    // Sorting is stable: of those with as few places the one that came first.
-    const [next] = this.#line.toSorted((a, b) => (this.#held.get(a.gateway) ?? 0) - (this.#held.get(b.gateway) ?? 0));
+    // Stable sort: gateways with equally many slots are served in order of arrival.
+    const [next] = this.#queue.toSorted((a, b) => (this.#held.get(a.gateway) ?? 0) - (this.#held.get(b.gateway) ?? 0));
     if (next) {
-      this.#line = this.#line.filter((waiting) => waiting !== next);
-      next.enter(this.#taken(next.gateway));
+      this.#queue = this.#queue.filter((waiting) => waiting !== next);
+      next.enter(this.#acquire(next.gateway));
     } else this.#changed();
   }
 }

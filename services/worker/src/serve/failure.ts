@@ -1,4 +1,4 @@
-// Why a request is not served, as the gateway is told: a code of the protocol and words of ours, never those of a library.
+// Failures as reported to gateways: a code of the protocol and our own message, never that of a library.
 import { EngineError } from '@strata/engine';
 import type { FailureCode } from '@strata/inference';
 import { BusyError } from './engine-slots.ts';
@@ -13,17 +13,17 @@ export class RequestFailure extends Error {
   }
 }
 
-/** Whatever is not known here is the engine's failure, so that the gateway goes on elsewhere. */
+/** Unknown errors are reported as engine failures, so that the gateway continues on another worker. */
 export function failureOf(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error;
   if (error instanceof BusyError) return new RequestFailure('busy', error.message);
   if (error instanceof EngineError)
     switch (error.code) {
       case 'grammar-unusable':
-        return new RequestFailure('grammar-unusable', 'the grammar cannot be read');
+        return new RequestFailure('grammar-unusable', 'the grammar cannot be parsed');
       case 'prompt-empty':
       case 'job-too-long':
-        return new RequestFailure('unusable', 'the engine does not take it: it is empty, or longer than the context');
+        return new RequestFailure('unusable', 'the prompt is empty or longer than the context');
       default:
     }
   return new RequestFailure('engine-failed', 'the engine failed');

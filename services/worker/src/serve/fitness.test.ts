@@ -16,25 +16,25 @@ function tested() {
 describe('a worker', () => {
   it('refuses requests while its engine does not come back, and says so once', () => {
     const { engine, clock, reasons, fitness } = tested();
-    assert.equal(fitness.trouble(), undefined);
+    assert.equal(fitness.failure(), undefined);
     engine.isReady = false;
-    assert.equal(fitness.trouble(), undefined, 'most come back at once');
+    assert.equal(fitness.failure(), undefined, 'most come back at once');
     clock.ms = 2_000;
-    for (let time = 0; time < 2; time += 1) assert.equal(fitness.trouble()?.code, 'engine-failed');
+    for (let time = 0; time < 2; time += 1) assert.equal(fitness.failure()?.code, 'engine-failed');
     engine.isReady = true;
-    assert.deepEqual([fitness.trouble(), ...reasons], [undefined, 'the engine is being started again', undefined]);
+    assert.deepEqual([fitness.failure(), ...reasons], [undefined, 'the engine is restarting', undefined]);
   });
   it('refuses requests while receipts cannot be written, and tries again with one after a while', async () => {
     const { clock, reasons, fitness } = tested();
     const failing = (error: Error) => fitness.keeping(() => Promise.reject(error));
     await assert.rejects(failing(new TypeError('a bug')), TypeError);
     for (clock.ms = 0; clock.ms < 10_000; clock.ms += 5_000) {
-      assert.equal(fitness.trouble(), undefined);
+      assert.equal(fitness.failure(), undefined);
       await assert.rejects(failing(new StoreError('disk-full')), { code: 'busy' });
-      assert.equal(fitness.trouble()?.code, 'busy');
+      assert.equal(fitness.failure()?.code, 'busy');
     }
-    assert.deepEqual([await fitness.keeping(async () => 'kept'), fitness.trouble()], ['kept', undefined]);
-    assert.deepEqual(reasons, ['receipts cannot be kept just now', undefined], 'a trial is not reasons');
+    assert.deepEqual([await fitness.keeping(async () => 'kept'), fitness.failure()], ['kept', undefined]);
+    assert.deepEqual(reasons, ['receipts cannot be stored at present', undefined], 'a trial is not reasons');
   });
 });
 

@@ -1,49 +1,50 @@
-// Whether this worker can serve just now: an engine that does not come back, or receipts that cannot be kept, would make work for nobody.
+// Whether this worker can serve requests at present: without a running engine, or if receipts cannot be stored,
+// requests are rejected.
 import { StoreError } from '@strata/store';
 import { RequestFailure } from './failure.ts';
 
 export interface FitnessDeps {
   readonly engine: { readonly isReady: boolean };
-  /** A clock that only runs forward. */
+  /** A monotonic clock. */
   readonly nowMs: () => number;
-  /** Hears why it cannot, and that it can again (undefined). */
+  /** Called with the reason when the worker becomes unable to serve, and with undefined when it recovers. */
   readonly onChange?: (reason: string | undefined) => void;
 }
 
-/** A process that died is back within this, unless the model is large or gone. */
+/** A crashed engine process restarts within this time, unless the model is large or its file is missing. */
 const ENGINE_MS = 2_000;
-/** After it the next request is the trial whether receipts can be written again. */
+/** After this time the next request tests whether receipts can be stored again. */
 const STORE_MS = 5_000;
 
 export class Fitness {
   readonly #deps: FitnessDeps;
-  #engineAwaySinceMs: number | undefined;
+  #engineDownSinceMs: number | undefined;
   #storeFailedAtMs: number | undefined;
-  #told: string | undefined;
+  #reported: string | undefined;
 
   constructor(deps: FitnessDeps) {
     this.#deps = deps;
   }
 
-  /** Why a request is refused; undefined: it is not. */
-  trouble(): RequestFailure | undefined {
+  /** The reason for rejecting requests; undefined if they are accepted. */
+  failure(): RequestFailure | undefined {
     const { engine, nowMs, onChange } = this.#deps;
-    this.#engineAwaySinceMs = engine.isReady ? undefined : (this.#engineAwaySinceMs ?? nowMs());
-    let trouble: RequestFailure | undefined;
-    if (this.#engineAwaySinceMs !== undefined && nowMs() - this.#engineAwaySinceMs >= ENGINE_MS)
-      trouble = new RequestFailure('engine-failed', 'the engine is being started again');
+    this.#engineDownSinceMs = engine.isReady ? undefined : (this.#engineDownSinceMs ?? nowMs());
+    let failure: RequestFailure | undefined;
+    if (this.#engineDownSinceMs !== undefined && nowMs() - this.#engineDownSinceMs >= ENGINE_MS)
+      failure = new RequestFailure('engine-failed', 'the engine is restarting');
     else if (this.#storeFailedAtMs !== undefined && nowMs() - this.#storeFailedAtMs < STORE_MS)
-      trouble = new RequestFailure('busy', 'receipts cannot be kept just now');
-    // Whether a trial goes well is not known yet.
-    const isTrial = trouble === undefined && this.#storeFailedAtMs !== undefined;
-    if (!isTrial && trouble?.message !== this.#told) {
-      this.#told = trouble?.message;
-      onChange?.(this.#told);
+      failure = new RequestFailure('busy', 'receipts cannot be stored at present');
+    // The outcome of a test request is not known yet.
+    const isTrial = failure === undefined && this.#storeFailedAtMs !== undefined;
+    if (!isTrial && failure?.message !== this.#reported) {
+      this.#reported = failure?.message;
+      onChange?.(this.#reported);
     }
-    return trouble;
+    return failure;
   }
 
-  /** Runs what writes a receipt, and heeds whether it could. */
+  /** Stores a receipt, and records whether that succeeded. */
   async keeping<T>(write: () => Promise<T>): Promise<T> {
     try {
       const kept = await write();
@@ -52,7 +53,7 @@ export class Fitness {
     } catch (cause) {
       if (!(cause instanceof StoreError)) throw cause;
       this.#storeFailedAtMs = this.#deps.nowMs();
-      throw new RequestFailure('busy', 'the receipt cannot be kept', { cause });
+      throw new RequestFailure('busy', 'the receipt cannot be stored', { cause });
     }
   }
 }

@@ -1,9 +1,10 @@
-// Whose grammars are taken: native code steps through them, and one that runs on costs all gateways the engine's process.
+// Rejects grammars that do not terminate: native code executes them, and one that loops costs all gateways the engine
+// process.
 import { EndlessGrammarError } from '@strata/engine';
 import { bytesSha256 } from '@strata/inference';
 import { RequestFailure } from './failure.ts';
 
-/** So long no grammar is taken from who sent such a one. */
+/** How long grammars are rejected from a gateway that sent such a grammar. */
 const REFUSED_MS = 600_000;
 const MAX_GATEWAYS = 1_024;
 const MAX_GRAMMARS = 1_024;
@@ -12,24 +13,27 @@ const utf8 = new TextEncoder();
 
 export class Grammars {
   readonly #nowMs: () => number;
-  /** When grammars are taken from each again. */
+  /** When grammars of a gateway are accepted again. */
   readonly #refused = new Map<string, number>();
-  /** Digests of those that ran on: not opened again, whoever sends them. */
+  /** Digests of grammars that did not terminate: rejected from every gateway. */
   readonly #endless = new Set<string>();
 
-  /** `nowMs`: a clock that only runs forward. */
+  /** `nowMs`: a monotonic clock. */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  /** Runs what steps through a gateway's grammar, if there is one. Throws RequestFailure where it is not taken. */
+  /** Runs work that executes a gateway's grammar, if any. Throws RequestFailure if the grammar is rejected. */
   async guard<T>(gateway: string, grammar: string | undefined, run: () => Promise<T>): Promise<T> {
     if (grammar === undefined) return run();
     const digest = bytesSha256(utf8.encode(grammar));
     if (this.#endless.has(digest))
-      throw new RequestFailure('grammar-unusable', 'this grammar has run on without end before');
+      throw new RequestFailure('grammar-unusable', 'this grammar did not terminate before');
     if ((this.#refused.get(gateway) ?? 0) > this.#nowMs())
-      throw new RequestFailure('busy', 'no grammar is taken from this gateway for a while: one of its ran on');
+      throw new RequestFailure(
+        'busy',
+        'grammars of this gateway are rejected for a while, because one did not terminate',
+      );
     try {
       return await run();
     } catch (error) {
@@ -42,7 +46,7 @@ export class Grammars {
     this.#endless.add(digest);
     this.#refused.delete(gateway);
     this.#refused.set(gateway, this.#nowMs() + REFUSED_MS);
-    // Sets and maps keep the order in which things came.
+    // Sets and maps keep insertion order.
     for (const kept of [this.#endless, this.#refused])
       for (const oldest of kept.keys()) {
         if (kept.size <= (kept === this.#endless ? MAX_GRAMMARS : MAX_GATEWAYS)) break;

@@ -1,4 +1,4 @@
-// Frames on their way to one gateway: in order, with word of how long the oldest of them has been waiting to be taken.
+// Frames being sent to one gateway: in order, with the waiting time of the oldest.
 import { encodeFrame, type Frame } from '@strata/inference';
 import type { Channel } from '@strata/p2p';
 
@@ -10,7 +10,7 @@ export class PendingSends {
     this.#channel = channel;
   }
 
-  /** Resolves when there is room for the next one; rejects with ChannelError. */
+  /** Resolves when the next frame can be sent; rejects with ChannelError. */
   send = async (frame: Frame): Promise<void> => {
     const pending = { atMs: performance.now() };
     this.#sinceMs.add(pending);
@@ -21,9 +21,9 @@ export class PendingSends {
     }
   };
 
-  /** Milliseconds for which the oldest has been waiting; 0: nothing waits. */
+  /** Waiting time of the oldest frame in milliseconds; 0 if none waits. */
   get waitingMs(): number {
-    // Sets keep the order in which things came.
+    // Sets keep insertion order.
     for (const { atMs } of this.#sinceMs) return performance.now() - atMs;
     return 0;
   }

@@ -1,4 +1,4 @@
-// One request of a gateway: a place, tokens as they come, and a signed receipt at the end.
+// Serves one request of a gateway: waits for a slot, streams tokens, and ends with a signed receipt.
 import { propagation, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import type { Job, JobEvent } from '@strata/engine';
 import {
@@ -20,12 +20,12 @@ import type { Fitness } from './fitness.ts';
 import type { Grammars } from './grammars.ts';
 import { TokenBatch } from './token-batch.ts';
 
-/** What all requests of all gateways share. */
+/** The dependencies that all requests share. */
 export interface RequestDeps {
   /** Peer id of this worker. */
   readonly worker: string;
   readonly model: LentModel;
-  readonly places: EngineSlots;
+  readonly slots: EngineSlots;
   readonly receipts: Receipts;
   readonly grammars: Grammars;
   readonly fitness: Fitness;
@@ -35,17 +35,20 @@ export interface RequestDeps {
 
 export interface GivenRequest {
   readonly request: FrameOf<'request'>;
-  /** The frame as it came. */
+  /** The frame as received. */
   readonly bytes: Uint8Array;
   /** Peer id. */
   readonly gateway: string;
   readonly send: (frame: Frame) => Promise<void>;
 }
 
-/** `gone`: nobody is left to answer. `leaving`: the gateway gets it back, to go on elsewhere. */
-export type StopCause = 'cancelled' | 'gone' | 'leaving';
+/**
+ * `disconnected`: there is no gateway to reply to. `leaving`: the gateway gets the request back, to continue on another
+ * worker.
+ */
+export type StopCause = 'cancelled' | 'disconnected' | 'leaving';
 
-/** A place is not kept for a reader who takes nothing for so long. */
+/** How long a slot is kept for a gateway that grants no credit. */
 const MAX_WAIT_MS = 120_000;
 
 const tracer = trace.getTracer('strata-worker');
@@ -79,13 +82,13 @@ export class RequestRun {
     this.#credit.grant(tokens);
   }
 
-  /** The first cause counts. */
+  /** The first cause takes precedence. */
   stop(cause: StopCause): void {
     this.#stopCause ??= cause;
     this.#stopping.abort(new Error(`the request is ${cause}`));
   }
 
-  /** Resolves when the gateway has been told how it ended; never rejects. */
+  /** Resolves when the end was sent to the gateway; never rejects. */
   run(): Promise<void> {
     const { traceparent } = this.#given.request;
     const parent = propagation.extract(ROOT_CONTEXT, traceparent === undefined ? {} : { traceparent });
@@ -110,16 +113,17 @@ export class RequestRun {
 
   async #answer(): Promise<'stop' | 'length'> {
     const { request, gateway } = this.#given;
-    const { model, places, receipts, grammars, fitness } = this.#deps;
+    const { model, slots, receipts, grammars, fitness } = this.#deps;
     checkRequest(request, model);
-    const trouble = fitness.trouble();
-    if (trouble) throw trouble;
+    const failure = fitness.failure();
+    if (failure) throw failure;
     if (receipts.isRefused(gateway))
-      throw new RequestFailure('busy', 'too many receipts that this gateway has not agreed to');
-    if (!receipts.claim(request.nonce)) throw new RequestFailure('protocol', 'there was a request with this nonce');
-    using _place = await places.enter(gateway, this.#stopping.signal);
+      throw new RequestFailure('busy', 'this gateway has too many receipts without an agreement');
+    if (!receipts.claim(request.nonce))
+      throw new RequestFailure('protocol', 'a request with this nonce already exists');
+    using _slot = await slots.enter(gateway, this.#stopping.signal);
     this.phase = 'reading';
-    // Awaited here: the place goes with this function.
+    // Awaited here, because the slot is released at the end of this function.
     return await grammars.guard(gateway, request.grammar, () => this.#generate());
   }
 
@@ -131,20 +135,20 @@ export class RequestRun {
       if (event.kind === 'end') return event.reason;
       await this.#take(event);
     }
-    // Engines may end an aborted job without a word.
+    // Engines may end an aborted job without an error.
     signal.throwIfAborted();
-    throw new Error('the engine ended an answer without its end');
+    throw new Error('the engine stopped without an end event');
   }
 
   async #take(event: Exclude<JobEvent, { readonly kind: 'end' }>): Promise<void> {
     const { request, send } = this.#given;
     if (event.kind === 'begin') {
-      // A slot may hold given tokens too, of the same answer made before; what is told is of the prompt.
+      // The cache may contain given tokens too, from the same answer; only prompt tokens are reported.
       this.#cachedTokens = Math.min(event.cachedTokens, request.prompt.length);
       return send({ kind: 'begin', id: request.id, cachedTokens: this.#cachedTokens });
     }
     this.phase = 'writing';
-    // Waited for with a token in hand: the end of an answer needs no credit, and there may be no more to come.
+    // Waits with a token at hand: the end of an answer needs no credit, and this may be the last token.
     if (this.#credit.isSpent) await this.#moreCredit();
     this.#firstTokenAtMs ||= Math.max(this.#deps.nowMs(), this.#startedAtMs);
     this.#credit.spend();
@@ -158,7 +162,7 @@ export class RequestRun {
   async #moreCredit(): Promise<void> {
     await this.#batch.flush();
     const { signal } = this.#stopping;
-    const late = new RequestFailure('busy', `nothing was read for ${MAX_WAIT_MS / 1_000} s`);
+    const late = new RequestFailure('busy', `the gateway granted no credit for ${MAX_WAIT_MS / 1_000} s`);
     const waiting = new AbortController();
     const timer = setTimeout(() => waiting.abort(late), MAX_WAIT_MS);
     await this.#credit.some(AbortSignal.any([signal, waiting.signal])).finally(() => clearTimeout(timer));
@@ -184,41 +188,41 @@ export class RequestRun {
       engine: model.engine.info.engine.slice(0, 100),
       startedAtMs: this.#startedAtMs,
       firstTokenAtMs: this.#firstTokenAtMs,
-      // A clock that is set back does not make an answer end before it began.
+      // If the clock is set back, the answer must not end before it started.
       endedAtMs: Math.max(nowMs(), this.#firstTokenAtMs, this.#startedAtMs),
     };
     const signed = await fitness.keeping(() => receipts.keep(receipt));
-    if (signed === undefined) throw new RequestFailure('protocol', 'there was a request with this nonce');
+    if (signed === undefined) throw new RequestFailure('protocol', 'a request with this nonce already exists');
     await send({ kind: 'done', id: request.id, reason, ...signed });
   }
 
   async #fail(error: unknown): Promise<void> {
-    if (this.#stopCause === 'gone') return;
+    if (this.#stopCause === 'disconnected') return;
     const { request, gateway, send } = this.#given;
     const failure =
       this.#stopCause === 'leaving' ? new RequestFailure('leaving', 'the worker is leaving') : failureOf(error);
     if (failure.code === 'engine-failed') this.#deps.logger.error({ err: error, gateway }, 'a request failed');
     else if (failure.cause) this.#deps.logger.error({ err: failure.cause, gateway }, failure.message);
-    // The channel may be over: its owner sees that itself.
+    // A closed channel is noticed by its owner.
     await send({ kind: 'failed', id: request.id, code: failure.code, message: failure.message }).catch(() => {});
   }
 }
 
-/** Throws RequestFailure for what this model cannot answer. */
+/** Throws RequestFailure for a request that this model cannot serve. */
 function checkRequest({ modelSha256, prompt, given }: FrameOf<'request'>, { engine }: LentModel): void {
   const { sha256, contextLength } = engine.info;
-  if (modelSha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker has no such model');
+  if (modelSha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker does not have this model');
   if (prompt.length === 0) throw new RequestFailure('unusable', 'the prompt is empty');
   if (prompt.length + given.length >= contextLength)
-    throw new RequestFailure('unusable', `prompt and answer have more tokens than the context, ${contextLength}`);
+    throw new RequestFailure('unusable', `prompt and answer exceed the context of ${contextLength} tokens`);
   checkTokens([prompt, given], engine.info.vocabularySize);
 }
 
-/** Throws RequestFailure for tokens that the vocabulary does not have. */
+/** Throws RequestFailure for tokens outside the vocabulary. */
 export function checkTokens(lists: readonly (readonly number[])[], vocabularySize: number): void {
   for (const tokens of lists)
     if (tokens.some((token) => token >= vocabularySize))
-      throw new RequestFailure('unusable', 'a token is not of the vocabulary');
+      throw new RequestFailure('unusable', 'a token is outside the vocabulary');
 }
 
 export function samplingOf({ logitBias, ...sampling }: FrameOf<'request'>['sampling']): Sampling {
@@ -230,7 +234,7 @@ function jobOf(request: FrameOf<'request'>, gateway: string): Job {
   return {
     ...{ prompt, given, replay, maxTokens, sampling: samplingOf(sampling) },
     ...(grammar === undefined ? {} : { grammar }),
-    // Keys of two gateways may be called alike.
+    // Two gateways may use the same key.
     ...(cacheKey === undefined ? {} : { cacheKey: `${gateway} ${cacheKey}` }),
     ...(topLogprobs === undefined ? {} : { topLogprobs }),
   };

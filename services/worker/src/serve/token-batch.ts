@@ -1,9 +1,9 @@
-// Tokens on their way, put together when they come faster than frames are worth.
+// Batches tokens into frames when they are generated in quick succession.
 import type { FrameOf } from '@strata/inference';
 
 export type SentToken = FrameOf<'tokens'>['tokens'][number];
 
-/** Nobody sees so short a wait; at 1,000 tokens a second it makes 4 tokens one frame. */
+/** Not noticeable; at 1,000 tokens per second a frame has 4 tokens. */
 const COALESCE_MS = 4;
 const MAX_TOKENS = 64;
 
@@ -15,27 +15,27 @@ export class TokenBatch {
   #sending: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `from`: position of the first token in the answer. */
+  /** `from`: the position of the first token in the answer. */
   constructor(from: number, send: (tokens: readonly SentToken[], position: number) => Promise<void>) {
     this.#position = from;
     this.#send = send;
   }
 
-  /** Position after the last token that was pushed. */
+  /** The position after the last pushed token. */
   get end(): number {
     return this.#position + this.#tokens.length;
   }
 
-  /** Sent at once unless something was sent just now. Resolves when there is room for the next one. */
+  /** Sends immediately, unless the previous frame was sent just before. Resolves when the next token can be pushed. */
   async push(token: SentToken): Promise<void> {
     this.#tokens.push(token);
     const waitMs = this.#sentAtMs + COALESCE_MS - performance.now();
     if (waitMs <= 0 || this.#tokens.length >= MAX_TOKENS) await this.flush();
-    // A channel that is over ends the job; there is nobody to tell here.
+    // A closed channel ends the job, which handles the error.
     else this.#timer ??= setTimeout(() => this.flush().catch(() => {}), waitMs);
   }
 
-  /** Resolves when all is sent; rejects when the channel is over. */
+  /** Resolves when everything is sent; rejects if the channel is closed. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -48,7 +48,7 @@ export class TokenBatch {
     return this.#sending;
   }
 
-  /** Nothing more is sent. */
+  /** Discards tokens that are not sent yet. */
   drop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,26 +1,29 @@
-// Receipts of what was served: signed, kept before the gateway sees them, and settled when it agrees, however late that is.
+// Receipts of served requests: signed, stored before they are sent, and settled when the gateway accepts them, however
+// late.
 import { encodeSegmentReceipt, type SegmentReceipt, segmentSignedBytes, settleSignedBytes } from '@strata/inference';
 import { verifyPeerSignature } from '@strata/p2p';
 import type { Segments } from '@strata/store';
-import { Unsettled } from './unsettled.ts';
+import { UnsettledReceipts } from './unsettled-receipts.ts';
 
 export interface SignedReceipt {
-  /** As it was signed. */
+  /** The signed encoding. */
   readonly receipt: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** Requests known again when they come twice; older ones are found in the store when they end. */
+/**
+ * Number of nonces in memory for detecting duplicates; older ones are detected in the database when the request ends.
+ */
 const MAX_NONCES = 100_000;
 
 export class Receipts {
   readonly #segments: Segments;
   readonly #sign: (bytes: Uint8Array) => Promise<Uint8Array>;
   readonly #nonces = new Set<string>();
-  readonly #unsettled: Unsettled;
+  readonly #unsettled: UnsettledReceipts;
   readonly #onKept: (receipt: SegmentReceipt) => void;
 
-  /** `nowMs`: a clock that only runs forward. */
+  /** `nowMs`: a monotonic clock. */
   constructor(
     segments: Segments,
     {
@@ -30,22 +33,22 @@ export class Receipts {
     }: {
       readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>;
       readonly nowMs: () => number;
-      /** Hears of each receipt once it is durable. */
+      /** Called with each receipt once it is durable. */
       readonly onKept?: (receipt: SegmentReceipt) => void;
     },
   ) {
     this.#segments = segments;
     this.#sign = sign;
-    this.#unsettled = new Unsettled(nowMs);
+    this.#unsettled = new UnsettledReceipts(nowMs);
     this.#onKept = onKept;
   }
 
-  /** Whether a gateway has agreed to so few of its receipts that it gets no more for now. */
+  /** Whether a gateway has accepted so few of its receipts that its requests are rejected for now. */
   isRefused(gateway: string): boolean {
     return this.#unsettled.isFull(gateway);
   }
 
-  /** Whether it is the first request with this nonce. */
+  /** Whether this is the first request with this nonce. */
   claim(nonce: Uint8Array): boolean {
     const name = nameOf(nonce);
     if (this.#nonces.has(name)) return false;
@@ -54,7 +57,7 @@ export class Receipts {
     return true;
   }
 
-  /** Durable once it resolves: a worker killed afterwards can still prove it. Undefined: there is one with this nonce. */
+  /** Stores a receipt, which is durable when this resolves. Undefined if there is one with this nonce. */
   async keep(receipt: SegmentReceipt): Promise<SignedReceipt | undefined> {
     const bytes = encodeSegmentReceipt(receipt);
     const signature = await this.#sign(segmentSignedBytes(bytes));
@@ -73,19 +76,19 @@ export class Receipts {
       gatewaySignature: undefined,
     });
     if (!isKept) return undefined;
-    this.#unsettled.given(receipt.gateway);
+    this.#unsettled.added(receipt.gateway);
     this.#onKept(receipt);
     return { receipt: bytes, signature };
   }
 
   /**
-   * The gateway agrees to a receipt, perhaps once more: what it said before may have been lost. False: it is not its own, there
-   * is none, or the signature is not that of this gateway.
+   * Records the gateway's agreement, possibly again, since an earlier one may not have arrived. False: the receipt does
+   * not exist or belongs to another gateway, or the signature is not this gateway's.
    */
   async settle(gateway: string, nonce: Uint8Array, signature: Uint8Array): Promise<boolean> {
     const kept = await this.#segments.get(nonce);
     if (kept === undefined || kept.gateway !== gateway) return false;
-    // Ed25519 gives the same signature again.
+    // Ed25519 signatures are deterministic.
     if (kept.gatewaySignature !== undefined) return Buffer.compare(kept.gatewaySignature, signature) === 0;
     if (!(await verifyPeerSignature(gateway, settleSignedBytes(kept.receipt), signature))) return false;
     if (await this.#segments.settle(nonce, signature)) this.#unsettled.settled(gateway);
@@ -95,7 +98,7 @@ export class Receipts {
 
 const nameOf = (nonce: Uint8Array): string => Buffer.from(nonce).toString('base64');
 
-/** Sets keep the order in which things came. */
+/** Sets keep insertion order. */
 function dropOldest(kept: Set<string>, max: number): void {
   for (const name of kept.keys()) {
     if (kept.size <= max) return;

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { simulatedAnswer } from '@strata/testnet';
 import { auditedNetwork, HONEST, honest, readAs, trueAnswer, trueAnswers } from '../../test/network/audited-network.ts';
-import type { SeenAnswer } from './trust.ts';
+import type { ObservedAnswer } from './trust.ts';
 
 const simulated = (prompt: readonly number[], options: { seed: number; modelSeed?: number }) => ({
   answer: simulatedAnswer(prompt, { count: 40, ...options }),
 });
-const cheats: readonly (readonly [string, (answer: SeenAnswer) => Partial<SeenAnswer>])[] = [
+const cheats: readonly (readonly [string, (answer: ObservedAnswer) => Partial<ObservedAnswer>])[] = [
   ['answers by another model', ({ prompt, sampling: { seed } }) => simulated(prompt, { seed, modelSeed: 2 })],
   ['the same answer to everybody', () => ({ answer: [5, 6, 7, 8] })],
   ['draws by a seed of its own', ({ prompt }) => simulated(prompt, { seed: 3 })],
   ['answers of nothing', () => ({ answer: [] })],
   ['answers that end early', ({ answer }) => ({ answer: answer.slice(0, 25) })],
-  ['answers cut short as if at their limit', ({ answer }) => ({ answer: answer.slice(0, 25), reason: 'length' })],
+  ['answers that end before their limit', ({ answer }) => ({ answer: answer.slice(0, 25), reason: 'length' })],
   ['more tokens than the model gave', ({ answer }) => ({ answer: [...answer, 9, 9, 9, 9, 9, 9] })],
   ['text of other tokens', () => ({ text: Buffer.from('buy now') })],
 ];

@@ -1,17 +1,17 @@
-// What the last audits found, for whoever asks about the network.
+// The most recent audits, for the network report.
 
 export interface AuditRecord {
   readonly atMs: number;
-  readonly kind: /** Of an answer. */
+  readonly kind: /** The audit of an answer. */
     | 'answer'
-    /** Of a verifier. */
+    /** The challenge of a verifier. */
     | 'challenge';
-  /** Whom it was about. */
+  /** The audited worker or the challenged verifier. */
   readonly peer: string;
   readonly modelSha256: string;
-  /** Tokens that were checked. */
+  /** The number of checked tokens. */
   readonly tokens: number;
-  /** Peers that scored it; empty: our own engine, or nobody. */
+  /** Peers that scored it; empty if it was our own engine or nothing was scored. */
   readonly verifiers: readonly string[];
   readonly outcome: 'clean' | 'deviating' | 'proof' | 'unconfirmed' | 'disputed' | 'unverified' | 'passed' | 'failed';
   /** 0 to 1; undefined: not scored. */

@@ -1,5 +1,6 @@
-// What verifiers make of one answer. None of them is trusted alone against another worker: what speaks against one is confirmed
-// by a second, a third decides between two, and who was clearly wrong is named.
+// Combines the scores of several verifiers for one answer. No single verifier is trusted against another worker: a
+// second one must confirm evidence against a worker, a third one decides between two, and verifiers that were clearly
+// wrong are reported.
 import type { ScoreJob } from '@strata/engine';
 import { deviation, type Margins, TOLERATED_DEVIATION } from '@strata/inference';
 import type { Verifier } from './audit-verifier.ts';
@@ -7,32 +8,32 @@ import type { Verifier } from './audit-verifier.ts';
 export type Verdict =
   | {
       readonly kind: 'judged';
-      /** Of the worker's own part. Where two found them, the smaller of each pair: both say at least so much. */
+      /** The margins of the worker's own part; with two verifiers, the smaller of each pair, which both confirm. */
       readonly found: Margins;
-      /** How many verifiers stand behind it; our own engine counts as two. */
+      /** The number of verifiers that agree; our own engine counts as two. */
       readonly voices: number;
     }
-  /** One verifier speaks against the worker, and there is nobody to confirm it. */
+  /** One verifier found evidence against the worker, and no other can confirm it. */
   | { readonly kind: 'unconfirmed' }
-  /** Verifiers contradict each other, and no third one settles it. */
+  /** Verifiers contradict each other, and no third one decides. */
   | { readonly kind: 'disputed' }
-  /** Nobody could be asked. */
+  /** No verifier was available. */
   | { readonly kind: 'unverified' };
 
 export interface Panel {
   readonly verdict: Verdict;
-  /** Who scored it. */
+  /** Verifiers that scored it. */
   readonly asked: readonly string[];
-  /** Who was clearly wrong. */
+  /** Verifiers that were clearly wrong. */
   readonly misjudged: readonly string[];
-  /** Who gave what cannot be the margins of this answer. */
+  /** Verifiers whose result cannot be the margins of this answer. */
   readonly malformed: readonly string[];
 }
 
 export interface PanelOptions {
-  /** Where the checked worker's part begins. */
+  /** Where the audited worker's part begins. */
   readonly from: number;
-  /** A clean score is held against a second one, too: a verifier that always says `clean` is found out so. */
+  /** Whether a clean score is confirmed by a second verifier, which detects verifiers that always report `clean`. */
   readonly isDoubleChecked: boolean;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -44,11 +45,11 @@ interface Opinion {
   readonly deviation: number;
 }
 
-/** Deviations further apart than this, and than a fifth of the larger, are not two honest views of one answer. */
+/** Two honest deviations of the same answer differ by at most this, or by a fifth of the larger one. */
 const MIN_DISPUTE = 0.005;
 const DISPUTED_SHARE = 0.2;
 
-/** Asks verifiers in their order. Never rejects for what a verifier does. */
+/** Asks the verifiers in order. Never rejects because of a verifier. */
 export async function judge(job: ScoreJob, verifiers: readonly Verifier[], options: PanelOptions): Promise<Panel> {
   const left = [...verifiers];
   const asked: string[] = [];
@@ -68,28 +69,28 @@ export async function judge(job: ScoreJob, verifiers: readonly Verifier[], optio
     }
     return undefined;
   };
-  const tell = (verdict: Verdict): Panel => ({ verdict, asked, misjudged, malformed });
+  const panelOf = (verdict: Verdict): Panel => ({ verdict, asked, misjudged, malformed });
 
   const first = await next();
-  if (!first) return tell({ kind: 'unverified' });
-  if (first.verifier.peer === undefined) return tell({ kind: 'judged', found: first.found, voices: 2 });
-  const speaksAgainst = first.deviation > TOLERATED_DEVIATION;
-  if (!speaksAgainst && !options.isDoubleChecked) return tell({ kind: 'judged', found: first.found, voices: 1 });
+  if (!first) return panelOf({ kind: 'unverified' });
+  if (first.verifier.peer === undefined) return panelOf({ kind: 'judged', found: first.found, voices: 2 });
+  const isDeviating = first.deviation > TOLERATED_DEVIATION;
+  if (!isDeviating && !options.isDoubleChecked) return panelOf({ kind: 'judged', found: first.found, voices: 1 });
   const second = await next();
   if (!second) {
-    return tell(speaksAgainst ? { kind: 'unconfirmed' } : { kind: 'judged', found: first.found, voices: 1 });
+    return panelOf(isDeviating ? { kind: 'unconfirmed' } : { kind: 'judged', found: first.found, voices: 1 });
   }
-  if (areOfOneMind(first, second)) return tell(agreed(first, second));
+  if (agree(first, second)) return panelOf(agreed(first, second));
   const third = await next();
-  if (!third) return tell({ kind: 'disputed' });
-  const [isWithFirst, isWithSecond] = [areOfOneMind(third, first), areOfOneMind(third, second)];
-  if (isWithFirst === isWithSecond) return tell({ kind: 'disputed' });
+  if (!third) return panelOf({ kind: 'disputed' });
+  const [isWithFirst, isWithSecond] = [agree(third, first), agree(third, second)];
+  if (isWithFirst === isWithSecond) return panelOf({ kind: 'disputed' });
   const [right, wrong] = isWithFirst ? [first, second] : [second, first];
   if (wrong.verifier.peer !== undefined) misjudged.push(wrong.verifier.peer);
-  return tell(agreed(right, third));
+  return panelOf(agreed(right, third));
 }
 
-/** Undefined: it failed, or took too long. */
+/** Undefined if the verifier failed or timed out. */
 export function scoreOf(
   verifier: Verifier,
   job: ScoreJob,
@@ -98,13 +99,13 @@ export function scoreOf(
   return verifier.score(job, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])).catch(() => undefined);
 }
 
-/** Whether two deviations can be those of the same answer, as two honest verifiers see it. */
-function areOfOneMind(a: { readonly deviation: number }, b: { readonly deviation: number }): boolean {
+/** Whether two deviations are consistent with two honest verifiers of the same answer. */
+function agree(a: { readonly deviation: number }, b: { readonly deviation: number }): boolean {
   const larger = Math.max(a.deviation, b.deviation);
   return Math.abs(a.deviation - b.deviation) <= Math.max(MIN_DISPUTE, DISPUTED_SHARE * larger);
 }
 
-/** Of the margins of a whole answer, those of the part from there on. */
+/** The margins of the part that begins at `from`, from the margins of the complete answer. */
 export function ownPart({ answer, hasEnd }: ScoreJob, margins: readonly number[], from: number): Margins {
   const end = hasEnd ? margins.at(-1) : undefined;
   return { margins: margins.slice(from, answer.length), ...(end === undefined ? {} : { end }) };

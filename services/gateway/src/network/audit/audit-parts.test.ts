@@ -4,15 +4,15 @@ import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../../tests/support/random.ts';
 import { ANSWER_TOKENS, CONTEXT, MODEL, trueAnswer, trueAnswers, truth } from '../../test/network/audited-network.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
-import { hasDrawnEnd, isCutShort, isReadRight } from './audit-facts.ts';
+import { hasDrawnEnd, isCutShort, isTextOfTokens } from './audit-facts.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
-import { type SeenAnswer, sizeOf } from './trust.ts';
+import { type ObservedAnswer, sizeOf } from './trust.ts';
 
-function known(count: number, seenBy: readonly string[] = ['ann']): KnownAnswers {
+function known(count: number, knownTo: readonly string[] = ['ann']): KnownAnswers {
   const answers = new KnownAnswers();
   for (const { prompt, answer, sampling } of trueAnswers('ann', count))
-    answers.keep({ modelSha256: MODEL, seenBy, job: { prompt, answer, hasEnd: true, sampling } });
+    answers.keep({ modelSha256: MODEL, knownTo, job: { prompt, answer, hasEnd: true, sampling } });
   return answers;
 }
 
@@ -85,7 +85,7 @@ describe('the runs of many workers', () => {
   });
 });
 
-const answerOf = (tokens: number, more: Partial<SeenAnswer> = {}): SeenAnswer => ({
+const answerOf = (tokens: number, more: Partial<ObservedAnswer> = {}): ObservedAnswer => ({
   ...{ ...trueAnswer('ann', 1), answer: Array.from({ length: tokens }, () => 7), maxTokens: 200, reason: 'length' },
   ...more,
 });
@@ -94,7 +94,7 @@ const full = { prompt: Array.from({ length: CONTEXT - 100 }, () => 1) };
 const last = { prompt: full.prompt.slice(16) };
 
 /** Whether it was cut short, and whether its end is a draw of the model that can be checked. */
-const ends: readonly (readonly [string, SeenAnswer, isShort: boolean, isDrawn: boolean])[] = [
+const ends: readonly (readonly [string, ObservedAnswer, isShort: boolean, isDrawn: boolean])[] = [
   ['at the limit', answerOf(200), false, false],
   ['one before it', answerOf(199), true, false],
   ['at the limit with a grammar', answerOf(200, { grammar }), false, false],
@@ -123,6 +123,6 @@ describe('an answer', () => {
     const answer = trueAnswer('ann', 3);
     const longer = { text: Buffer.concat([answer.text, Buffer.from('!')]) };
     for (const change of [{}, { from: 1 }, longer])
-      assert.equal(await isReadRight({ ...answer, ...change }, truth), Object.keys(change).length === 0);
+      assert.equal(await isTextOfTokens({ ...answer, ...change }, truth), Object.keys(change).length === 0);
   });
 });

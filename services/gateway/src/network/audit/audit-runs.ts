@@ -1,49 +1,52 @@
-// The runs that workers are in, each with the one answer that is drawn so far: bounded in tokens, for workers are free to come and go.
+// The audit runs of all workers, each with the answer selected so far: limited in tokens, because workers can come and
+// go freely.
 import { AuditRun } from '@strata/inference';
-import { type SeenAnswer, sizeOf } from './trust.ts';
+import { type ObservedAnswer, sizeOf } from './trust.ts';
 
 export interface AuditRunsOptions {
-  /** Of answers that wait for the end of their run, prompts included. */
+  /** Tokens of the selected answers, including their prompts. */
   readonly maxTokens: number;
-  /** From 0 to below 1, and nothing that a worker could foresee. */
+  /** Numbers from 0 to below 1 that a worker cannot predict. */
   readonly random: () => number;
 }
 
-/** Runs without any answer drawn are small, but not nothing. */
+/** Limit for runs without a selected answer, which are small but not free. */
 const MAX_RUNS = 10_000;
-/** A longer answer says more and is drawn more often, up to four times: none is too short to be looked at. */
+/**
+ * Longer answers contain more evidence and are selected more often, up to four times; short ones keep a minimum weight.
+ */
 const MIN_WEIGHT = 64;
 const MAX_WEIGHT = 256;
 
 export class AuditRuns {
   readonly #options: AuditRunsOptions;
-  /** By worker; the one that was longest without an answer first. */
-  readonly #runs = new Map<string, AuditRun<SeenAnswer>>();
+  /** By worker, least recently active first. */
+  readonly #runs = new Map<string, AuditRun<ObservedAnswer>>();
   #tokens = 0;
 
   constructor(options: AuditRunsOptions) {
     this.#options = options;
   }
 
-  /** Answers to be audited now: where a run is over, or where too much waits for the end of one. */
-  add(answer: SeenAnswer, share: number): readonly SeenAnswer[] {
+  /** Returns the answers to audit now: of a run that has ended, or of runs that were evicted. */
+  add(answer: ObservedAnswer, share: number): readonly ObservedAnswer[] {
     const { worker } = answer;
-    const run = this.#runs.get(worker) ?? new AuditRun<SeenAnswer>(this.#options.random);
+    const run = this.#runs.get(worker) ?? new AuditRun<ObservedAnswer>(this.#options.random);
     this.#runs.delete(worker);
     this.#runs.set(worker, run);
     this.#tokens -= drawnSize(run);
     const made = answer.answer.length - answer.from;
     const due = run.add(answer, { share, weight: Math.min(Math.max(made, MIN_WEIGHT), MAX_WEIGHT) });
     this.#tokens += drawnSize(run);
-    return due === undefined ? this.#crowdedOut() : [due, ...this.#crowdedOut()];
+    return due === undefined ? this.#evicted() : [due, ...this.#evicted()];
   }
 
-  /** An audit of this worker came to nothing. */
+  /** An audit of this worker failed to take place. */
   owe(worker: string): void {
     this.#runs.get(worker)?.owe();
   }
 
-  /** What it answered before is settled. */
+  /** Drops the run of a worker. */
   forget(worker: string): void {
     const run = this.#runs.get(worker);
     if (!run) return;
@@ -51,8 +54,8 @@ export class AuditRuns {
     this.#runs.delete(worker);
   }
 
-  #crowdedOut(): readonly SeenAnswer[] {
-    const due: SeenAnswer[] = [];
+  #evicted(): readonly ObservedAnswer[] {
+    const due: ObservedAnswer[] = [];
     for (const [worker, { drawn }] of this.#runs) {
       if (this.#tokens <= this.#options.maxTokens && this.#runs.size <= MAX_RUNS) break;
       this.forget(worker);
@@ -62,4 +65,4 @@ export class AuditRuns {
   }
 }
 
-const drawnSize = ({ drawn }: AuditRun<SeenAnswer>): number => (drawn ? sizeOf(drawn) : 0);
+const drawnSize = ({ drawn }: AuditRun<ObservedAnswer>): number => (drawn ? sizeOf(drawn) : 0);

@@ -1,11 +1,12 @@
-// Who scores an answer again: our own engine, or a connected worker.
+// Verifiers of answers: our own engine, or a connected worker.
 import type { Engine, ScoreJob } from '@strata/engine';
+import { samplingFrame } from '../session/sampling-frame.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 
 export interface Verifier {
-  /** Peer id; undefined: our own engine, which is believed. */
+  /** Peer id; undefined for our own engine, which is trusted. */
   readonly peer: string | undefined;
-  /** A margin for each token of the answer, and for its end where it has one. Rejects where there is none to be had. */
+  /** A margin for each token of the answer, and for its end if it has one. Rejects if it cannot be scored. */
   score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]>;
 }
 
@@ -17,19 +18,18 @@ export const ownVerifier = (engine: Pick<Engine, 'score'>): Verifier => ({
 export const workerVerifier = (session: WorkerSession, modelSha256: string): Verifier => ({
   peer: session.peer,
   score({ sampling, ...job }, signal) {
-    const logitBias = Array.from(sampling.logitBias, ([token, bias]) => ({ token, bias }));
-    return session.score({ ...job, modelSha256, sampling: { ...sampling, logitBias } }, signal);
+    return session.score({ ...job, modelSha256, sampling: samplingFrame(sampling) }, signal);
   },
 });
 
-/** Of those that may verify, in the order to be asked: known ones first, free ones first among them, else by chance. */
+/** Candidates in the order to ask: known ones first, among them idle ones first, otherwise random. */
 export function ranked<T extends { readonly isKnown: boolean; readonly isBusy: boolean }>(
   candidates: readonly T[],
   random: () => number,
 ): readonly T[] {
-  const place = ({ isKnown, isBusy }: T) => (isKnown ? 0 : 2) + (isBusy ? 1 : 0);
+  const rank = ({ isKnown, isBusy }: T) => (isKnown ? 0 : 2) + (isBusy ? 1 : 0);
   return candidates
-    .map((candidate) => ({ candidate, place: place(candidate) + random() * 0.999 }))
-    .sort((a, b) => a.place - b.place)
+    .map((candidate) => ({ candidate, rank: rank(candidate) + random() * 0.999 }))
+    .sort((a, b) => a.rank - b.rank)
     .map(({ candidate }) => candidate);
 }

@@ -1,5 +1,6 @@
-// Trust in workers: hears every answer, has some of them scored again, and keeps each worker's standing by what is found.
-// One of each run of answers is, and no worker can know which; docs/trust.md says what that finds and what not.
+// Audits the answers of workers: receives every answer, has one answer of each run scored again, and updates
+// reputations from the results. No worker can know which answer is audited; docs/trust.md describes what audits detect
+// and what they do not.
 import { randomInt } from 'node:crypto';
 import type { Engine, ScoreJob, Vocabulary } from '@strata/engine';
 import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust } from '@strata/inference';
@@ -7,20 +8,20 @@ import type { Reputations } from '@strata/store';
 import type { Logger } from 'pino';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
-import { hasDrawnEnd, isCutShort, isReadRight } from './audit-facts.ts';
+import { hasDrawnEnd, isCutShort, isTextOfTokens } from './audit-facts.ts';
 import { AuditLog, type AuditRecord } from './audit-log.ts';
 import { judge, type Panel, scoreOf } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
 import { ownVerifier, ranked, type Verifier, workerVerifier } from './audit-verifier.ts';
 import { ReputationRecorder } from './reputation-recorder.ts';
-import type { SeenAnswer, Trust } from './trust.ts';
+import type { ObservedAnswer, Trust } from './trust.ts';
 
 export interface AuditorDeps {
   readonly reputations: Reputations;
   /** Connected workers that offer the model. */
   readonly workers: (modelSha256: string) => readonly WorkerSession[];
-  /** An engine of our own with this very file: it is asked before all workers, and believed. */
+  /** A local engine with the same model file: preferred to all workers, and trusted. */
   readonly engine: (modelSha256: string) => Pick<Engine, 'score'> | undefined;
   readonly vocabulary: (modelSha256: string) => Pick<Vocabulary, 'detokenize'> | undefined;
   readonly logger: Logger;
@@ -28,36 +29,39 @@ export interface AuditorDeps {
 }
 
 export interface AuditorOptions {
-  /** Share of the answers of workers with a good reputation, 0 to 1; 0: no audits. 0.02 by default. */
+  /** Share of answers to audit for workers with a good reputation, 0 to 1; 0 disables audits. 0.02 by default. */
   readonly share?: number;
-  /** Audits side by side. 2 by default. */
+  /** Maximum number of concurrent audits. 2 by default. */
   readonly concurrency?: number;
-  /** Tokens that wait to be audited, prompts included, and as many that wait for the end of their run. 2,000,000 by default. */
+  /**
+   * Maximum number of tokens that wait for an audit, including prompts; the same limit applies to the ends of runs.
+   * 2,000,000 by default.
+   */
   readonly maxQueuedTokens?: number;
-  /** For one verifier to score one answer. 60,000 by default. */
+  /** Time limit for one verifier and one answer. 60,000 by default. */
   readonly timeoutMs?: number;
-  /** From 0 to below 1, and nothing that a worker could foresee. */
+  /** Numbers from 0 to below 1 that a worker cannot predict. */
   readonly random?: () => number;
 }
 
 export interface Auditor extends Trust, AsyncDisposable {
-  /** The last fifty, newest first. */
+  /** The most recent fifty, newest first. */
   audits(): readonly AuditRecord[];
   /** Resolves when no answer waits for its audit. */
   settled(): Promise<void>;
 }
 
 const MAX_QUEUED_ANSWERS = 500;
-/** Of clean scores, so many are held against a second verifier. */
+/** Share of clean scores that a second verifier checks. */
 const DOUBLE_CHECK_SHARE = 0.1;
-/** After so many audits each verifier of it is given a challenge. */
+/** Share of audits after which a verifier is challenged. */
 const CHALLENGE_SHARE = 0.1;
-/** The same two where a worker is under suspicion, or verifies as a newcomer. */
+/** Replaces both shares if a worker is under suspicion or the verifier is new. */
 const ALERT_SHARE = 0.5;
-/** Verifiers tried for one answer: three opinions, and a few that fail. */
+/** Maximum number of verifiers tried for one answer: three opinions, and some failures. */
 const MAX_VERIFIERS = 6;
 
-/** Rejects when the standings cannot be read. */
+/** Rejects if the reputations cannot be read. */
 export async function openAuditor(deps: AuditorDeps, options: AuditorOptions = {}): Promise<Auditor> {
   const nowMs = () => deps.now().getTime();
   const recorder = await ReputationRecorder.open({ reputations: deps.reputations, logger: deps.logger, nowMs });
@@ -78,10 +82,10 @@ class WorkersAuditor implements Auditor {
   readonly #random: () => number;
   readonly #timeoutMs: number;
 
-  constructor(deps: AuditorDeps, options: AuditorOptions, book: ReputationRecorder) {
+  constructor(deps: AuditorDeps, options: AuditorOptions, reputations: ReputationRecorder) {
     const { share = 0.02, concurrency = 2, maxQueuedTokens = 2_000_000, timeoutMs = 60_000 } = options;
     this.#deps = deps;
-    this.#reputations = book;
+    this.#reputations = reputations;
     this.#queue = new AuditQueue({ maxAnswers: MAX_QUEUED_ANSWERS, maxTokens: maxQueuedTokens });
     this.#share = share;
     this.#concurrency = concurrency;
@@ -98,10 +102,10 @@ class WorkersAuditor implements Auditor {
     return this.#reputations.of(peer);
   }
 
-  answered(answer: SeenAnswer): void {
+  answered(answer: ObservedAnswer): void {
     if (this.#stopped.signal.aborted) return;
     if (isCutShort(answer)) {
-      this.#proven(answer, 'answers cut short as if at their limit');
+      this.#proven(answer, 'answers that end before their limit');
       return;
     }
     if (answer.from === answer.answer.length && !hasDrawnEnd(answer)) return;
@@ -109,7 +113,7 @@ class WorkersAuditor implements Auditor {
     const dropped = this.#runs.add(answer, share).flatMap((due) => this.#queue.push(due));
     for (const { worker } of dropped) this.#runs.owe(worker);
     if (dropped.length > 0)
-      this.#deps.logger.info({ dropped: dropped.length }, 'audits put off: too many answers wait for theirs');
+      this.#deps.logger.info({ dropped: dropped.length }, 'audits postponed: too many answers wait for an audit');
     this.#work();
   }
 
@@ -145,34 +149,34 @@ class WorkersAuditor implements Auditor {
     }
   }
 
-  async #audit(answer: SeenAnswer): Promise<void> {
+  async #audit(answer: ObservedAnswer): Promise<void> {
     const { modelSha256, worker } = answer;
     const vocabulary = this.#deps.vocabulary(modelSha256);
-    if (vocabulary && !(await isReadRight(answer, vocabulary))) {
-      this.#proven(answer, 'text that its tokens do not read as');
+    if (vocabulary && !(await isTextOfTokens(answer, vocabulary))) {
+      this.#proven(answer, 'text that does not match its tokens');
       return;
     }
     const job = this.#jobOf(answer);
-    const suspects = this.#others(answer).filter(({ state }) => state === 'suspect');
+    const suspects = this.#otherWorkers(answer).filter(({ state }) => state === 'suspect');
     const panel = await judge(job, this.#verifiers(answer), {
       from: answer.from,
       isDoubleChecked: this.#random() < (suspects.length > 0 ? ALERT_SHARE : DOUBLE_CHECK_SHARE),
       timeoutMs: this.#timeoutMs,
       signal: this.#stopped.signal,
     });
-    // What was given up because all ends is no finding.
+    // Results that are missing because of the shutdown are not findings.
     if (this.#stopped.signal.aborted) return;
     if (panel.verdict.kind !== 'judged') this.#runs.owe(worker);
     for (const peer of panel.misjudged) this.#note(peer, { kind: 'misjudged' });
-    for (const peer of panel.malformed) this.breach(peer, 'scores that are none of the answer');
+    for (const peer of panel.malformed) this.breach(peer, 'scores that do not belong to the answer');
     const outcome = this.#weigh(answer, panel);
     if (outcome === 'clean' && panel.verdict.kind === 'judged' && panel.verdict.voices > 1 && answer.from === 0)
-      this.#known.keep({ modelSha256, job, seenBy: [worker, ...panel.asked] });
+      this.#known.keep({ modelSha256, job, knownTo: [worker, ...panel.asked] });
     for (const peer of new Set([...panel.asked, ...suspects.map(({ session }) => session.peer)]))
       if (this.#random() < this.#challengeShare(peer)) await this.#challenge(peer, modelSha256);
   }
 
-  #weigh(answer: SeenAnswer, { verdict, asked, misjudged }: Panel): AuditRecord['outcome'] {
+  #weigh(answer: ObservedAnswer, { verdict, asked, misjudged }: Panel): AuditRecord['outcome'] {
     const { worker: peer, modelSha256 } = answer;
     const found = verdict.kind === 'judged' ? verdict.found : undefined;
     if (found) this.#note(peer, { kind: 'scored', ...found });
@@ -192,7 +196,7 @@ class WorkersAuditor implements Auditor {
     return record.outcome;
   }
 
-  #proven({ worker: peer, modelSha256, answer, from }: SeenAnswer, reason: string): void {
+  #proven({ worker: peer, modelSha256, answer, from }: ObservedAnswer, reason: string): void {
     this.breach(peer, reason);
     const tokens = answer.length - from;
     const record = { kind: 'answer', peer, modelSha256, tokens, verifiers: [], outcome: 'proof' } as const;
@@ -200,7 +204,7 @@ class WorkersAuditor implements Auditor {
   }
 
   #note(peer: string, finding: Finding): void {
-    // What it answered before is what it was quarantined for, and not held against it again.
+    // Its earlier answers are covered by the quarantine, and not counted again.
     if (this.#reputations.note(peer, finding).state === 'quarantined') this.#runs.forget(peer);
   }
 
@@ -214,7 +218,7 @@ class WorkersAuditor implements Auditor {
     if (!challenge) return;
     const limits = { timeoutMs: this.#timeoutMs, signal: this.#stopped.signal };
     const margins = await scoreOf(workerVerifier(session, modelSha256), challenge.job, limits);
-    // One that does not answer is slow or gone, and no liar for that.
+    // A verifier that does not answer is slow or disconnected, not dishonest.
     if (margins === undefined) return;
     const outcome = isPassed(challenge, margins) ? 'passed' : 'failed';
     if (outcome === 'failed') this.#note(peer, { kind: 'misjudged' });
@@ -224,11 +228,13 @@ class WorkersAuditor implements Auditor {
     this.#deps.logger[outcome === 'passed' ? 'debug' : 'info'](record, 'verifier challenged');
   }
 
-  /** Our own engine alone where there is one; else workers of the model, none of them the one that is checked or under suspicion. */
-  #verifiers(answer: SeenAnswer): readonly Verifier[] {
+  /**
+   * A local engine if there is one; otherwise workers with the model, except the audited one and those under suspicion.
+   */
+  #verifiers(answer: ObservedAnswer): readonly Verifier[] {
     const engine = this.#deps.engine(answer.modelSha256);
     if (engine) return [ownVerifier(engine)];
-    const candidates = this.#others(answer)
+    const candidates = this.#otherWorkers(answer)
       .filter(({ state }) => state === 'good' || state === 'new')
       .map(({ session, state }) => ({ session, isKnown: state === 'good', isBusy: session.load.waiting > 0 }));
     return ranked(candidates, this.#random)
@@ -236,14 +242,14 @@ class WorkersAuditor implements Auditor {
       .map(({ session }) => workerVerifier(session, answer.modelSha256));
   }
 
-  #others({ worker, modelSha256 }: SeenAnswer) {
+  #otherWorkers({ worker, modelSha256 }: ObservedAnswer) {
     return this.#deps
       .workers(modelSha256)
       .filter(({ peer, isAlive }) => isAlive && peer !== worker)
       .map((session) => ({ session, state: this.#reputations.of(session.peer).state }));
   }
 
-  #jobOf(answer: SeenAnswer): ScoreJob {
+  #jobOf(answer: ObservedAnswer): ScoreJob {
     const { prompt, sampling, grammar, maxTokens } = answer;
     return {
       prompt,

@@ -1,5 +1,5 @@
-// Reputations of workers in memory, kept over a restart: read at the start, written a moment after they change. A crash loses the
-// last moment's findings at most, and each finding lost is one that the next audits make again.
+// Worker reputations in memory, stored across restarts: read at the start, written shortly after a change. A crash
+// loses at most the findings of the last second, which later audits reproduce.
 import { afterFinding, atTime, type Finding, NEW_WORKER, Reputation } from '@strata/inference';
 import type { Reputations } from '@strata/store';
 import type { Logger } from 'pino';
@@ -11,7 +11,10 @@ export interface ReputationRecorderDeps {
 }
 
 const WRITE_AFTER_MS = 1_000;
-/** Peer ids are free: beyond, those give way that nothing is known against, the longest unchanged first. */
+/**
+ * Peer ids cost nothing: above this number, peers without evidence against them are dropped, least recently changed
+ * first.
+ */
 const MAX_PEERS = 10_000;
 
 export class ReputationRecorder implements AsyncDisposable {
@@ -26,7 +29,7 @@ export class ReputationRecorder implements AsyncDisposable {
     this.#reputations = reputations;
   }
 
-  /** Rejects when the reputations cannot be read; a single one that is invalid is logged and dropped. */
+  /** Rejects if the reputations cannot be read; a single invalid one is logged and dropped. */
   static async open(deps: ReputationRecorderDeps): Promise<ReputationRecorder> {
     const reputations: [string, Reputation][] = [];
     for (const [peer, text] of await deps.reputations.all()) {
@@ -40,7 +43,7 @@ export class ReputationRecorder implements AsyncDisposable {
     return recorder;
   }
 
-  /** As it is now. */
+  /** The current reputation of a worker. */
   of(peer: string): Reputation {
     return atTime(this.#reputations.get(peer) ?? NEW_WORKER, this.#deps.nowMs());
   }
@@ -79,7 +82,7 @@ export class ReputationRecorder implements AsyncDisposable {
           await this.#deps.reputations.put(peer, JSON.stringify(reputation));
         } catch (error) {
           this.#unwritten.add(peer);
-          this.#deps.logger.error({ err: error, peer }, 'a reputation was not written');
+          this.#deps.logger.error({ err: error, peer }, 'writing a reputation failed');
         }
       }
     });
@@ -90,7 +93,7 @@ export class ReputationRecorder implements AsyncDisposable {
       if (this.#reputations.size <= MAX_PEERS) return;
       if (state !== 'quarantined' && strikes < 1) this.#reputations.delete(peer);
     }
-    // A flood of proven liars: then the oldest of them.
+    // Only proven offenders are left: drop the oldest of them.
     for (const peer of this.#reputations.keys()) {
       if (this.#reputations.size <= MAX_PEERS) return;
       this.#reputations.delete(peer);

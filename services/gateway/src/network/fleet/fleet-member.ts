@@ -1,40 +1,41 @@
-// What a gateway knows of one worker for one model: what it says, believed within bounds, and what was measured, which is believed instead.
+// What the gateway knows about one worker for one model: its claims, within limits, and measurements, which take
+// precedence.
 import type { OfferedModel } from '@strata/inference';
 import type { Served } from './fleet.ts';
 
-/** Answers side by side that are believed at once, whatever a worker claims. More must be seen. */
+/** Concurrent answers that are assumed without measurement, whatever a worker claims. */
 const BELIEVED_SLOTS = 4;
 const MAX_SLOTS = 256;
-/** Faster claims than these are taken for these until measured: a fast accelerator with a small model. */
+/** Higher claims are capped at these until measured: a fast accelerator with a small model. */
 const MAX_PREFILL_PER_SECOND = 20_000;
 const MAX_DECODE_PER_SECOND = 300;
-/** Fewer tokens say little of a speed: the time that they take is mostly something else's. */
+/** With fewer tokens the measured time is dominated by other factors. */
 const TOKENS_TO_MEASURE = 16;
 /**
- * What one answer adds to a measured speed. It says little alone: a reader that takes its time, or a queue, makes a worker look slow; tokens
- * that were held back, by it or on the way, make it look fast.
+ * Weight of one answer in the measured speed. A single one is unreliable: a slow reader or a queue makes a worker look
+ * slow; tokens that were held back, by the worker or in transit, make it look fast.
  */
 const SHARE = 0.2;
 
 const UNKNOWN_PREFILL_PER_SECOND = 100;
-/** A job that had to wait for another one's end waited longer than this, and than twice its reading. */
+/** A job whose first token took longer than this plus twice its expected reading time waited for another job. */
 const SOON_MS = 500;
 
 export interface FleetMember {
   readonly peer: string;
   readonly claim: OfferedModel;
-  /** The most answers side by side that it has been seen to finish. */
-  readonly sideBySide: number;
+  /** The maximum number of concurrent answers that it was observed to complete. */
+  readonly concurrentAnswers: number;
   readonly measured: { readonly prefillTokensPerSecond: number; readonly decodeTokensPerSecond: number };
 }
 
 export function newMember(peer: string, claim: OfferedModel): FleetMember {
-  return { peer, claim, sideBySide: 0, measured: { prefillTokensPerSecond: 0, decodeTokensPerSecond: 0 } };
+  return { peer, claim, concurrentAnswers: 0, measured: { prefillTokensPerSecond: 0, decodeTokensPerSecond: 0 } };
 }
 
-/** What it claims, up to a bound, and one more than it has been seen to do: so it grows while it is used. */
-export function believedSlots({ claim, sideBySide }: FleetMember): number {
-  return Math.min(claim.slots, MAX_SLOTS, Math.max(BELIEVED_SLOTS, sideBySide + 1));
+/** Its claimed slots, up to a limit, and at most one more than observed, so that the number grows with use. */
+export function believedSlots({ claim, concurrentAnswers }: FleetMember): number {
+  return Math.min(claim.slots, MAX_SLOTS, Math.max(BELIEVED_SLOTS, concurrentAnswers + 1));
 }
 
 /** Tokens per second; 0: unknown. */
@@ -47,7 +48,7 @@ export function believedSpeed({ claim, measured }: FleetMember): FleetMember['me
   };
 }
 
-/** More slots are believed where the first token came as soon as with a free one. */
+/** The observed concurrency only increases if the first token came as early as with a free slot. */
 export function afterServed(member: FleetMember, served: Served, { rttMs }: { readonly rttMs: number }): FleetMember {
   const { prefillTokensPerSecond: prefill, decodeTokensPerSecond: decode } = believedSpeed(member);
   const { measured } = member;
@@ -56,7 +57,9 @@ export function afterServed(member: FleetMember, served: Served, { rttMs }: { re
   const hadSlot = readMs <= SOON_MS + (2_000 * read) / (prefill || UNKNOWN_PREFILL_PER_SECOND);
   return {
     ...member,
-    sideBySide: hadSlot ? Math.max(member.sideBySide, served.sideBySide) : member.sideBySide,
+    concurrentAnswers: hadSlot
+      ? Math.max(member.concurrentAnswers, served.concurrentAnswers)
+      : member.concurrentAnswers,
     measured: {
       prefillTokensPerSecond: smoothed(measured.prefillTokensPerSecond, prefill, {
         ...{ tokens: read, ms: readMs, max: MAX_PREFILL_PER_SECOND },
@@ -68,7 +71,7 @@ export function afterServed(member: FleetMember, served: Served, { rttMs }: { re
   };
 }
 
-/** The first measurement replaces a claim that is higher, and adds to one that is lower as all later ones do. */
+/** The first measurement replaces a higher claim; otherwise each measurement is averaged in. */
 function smoothed(
   measured: number,
   believed: number,

@@ -1,14 +1,14 @@
-// The workers that can be asked for one model, as NetworkEngine sees them.
+// The interface of the workers of one model, as used by the network engine.
 import type { Job } from '@strata/engine';
 import type { WorkerSession } from '../session/worker-session.ts';
 
 export interface Chosen {
   readonly session: WorkerSession;
-  /** At least 50: whoever hedges when a multiple of it has passed without a token is not misled by a timer. */
+  /** At least 50, so that timer granularity does not trigger hedged requests. */
   readonly expectedFirstTokenMs: number;
-  /** Measured by us where there is enough to go by, else as it says. 0: unknown. */
+  /** Measured by this gateway if there are enough samples, otherwise as reported by the worker. 0: unknown. */
   readonly decodeTokensPerSecond: number;
-  /** By its offer of that moment: it may end an answer where this is full. */
+  /** The context length in its offer at the time of the choice: the worker may end the answer when it is full. */
   readonly contextLength: number;
 }
 
@@ -17,26 +17,26 @@ export interface Served {
   readonly promptTokens: number;
   readonly cachedTokens: number;
   readonly firstTokenMs: number | undefined;
-  /** From the first token to the last. */
+  /** Time from the first to the last token. */
   readonly decodeMs: number;
-  /** Answers of ours, this one too, that it was writing when this one's first token came. */
-  readonly sideBySide: number;
-  /** Tokens that it made; fewer than it has read where others made the beginning of the answer. */
+  /** Our answers, including this one, that the worker was writing when the first token of this one arrived. */
+  readonly concurrentAnswers: number;
+  /** Tokens that the worker generated; fewer than it has read if other workers generated the start of the answer. */
   readonly made: number;
-  /** All that it has read now: prompt and answer. */
+  /** All tokens that are now in its cache: prompt and answer. */
   readonly tokens: readonly number[];
 }
 
 export interface Fleet {
-  /** Whether there is anybody. */
+  /** Whether there is any worker. */
   readonly isReady: boolean;
-  /** Answers side by side that its workers make together. */
+  /** The number of answers that all workers together can generate concurrently. */
   readonly slots: number;
-  /** Undefined when there is nobody left to ask. What came of it is told by one of those below. */
+  /** Undefined if no worker is left. The caller must report the outcome with one of the methods below. */
   choose(job: Pick<Job, 'prompt' | 'given'>, options: { readonly except: ReadonlySet<string> }): Chosen | undefined;
-  /** It made a part of an answer: what it shows of speed and place, and what it has read, count in later choices. */
+  /** A part of an answer succeeded: its speed, concurrency and cached tokens affect later choices. */
   noteServed(served: Served): void;
-  /** It answered a question that is no answer: a score, a vector. */
+  /** A call other than an answer succeeded: a score or an embedding. */
   noteAnswered(peer: string): void;
   noteLost(peer: string, loss: string): void;
 }

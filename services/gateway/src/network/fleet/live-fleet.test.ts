@@ -18,7 +18,7 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
   const sessions = new Map<string, WorkerSession>();
   const trusts = new Map<string, number>();
   const connect = (peer: string, { model = {}, rttMs = 10, trust = 1 }: WorkerFacts = {}) => {
-    const load = { running: 0, waiting: 0, others: 0, own: 0, writing: 0, calls: 0 };
+    const load = { running: 0, waiting: 0, otherGateways: 0, own: 0, writing: 0, calls: 0 };
     trusts.set(peer, trust);
     sessions.set(peer, { peer, load, rttMs, isAlive: true } as Partial<WorkerSession> as WorkerSession);
     const offer = { peer, sequence: time.nowMs++, issuedAtMs: time.nowMs, expiresAtMs: time.nowMs + 120_000 };
@@ -37,7 +37,7 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
   const expectedMs = (wanted = fresh) => choose(wanted)?.expectedFirstTokenMs ?? 0;
   const serve = (peer: string, change: Partial<Parameters<LiveFleet['noteServed']>[0]> = {}) =>
     fleet.noteServed({
-      ...{ peer, promptTokens: 1_000, cachedTokens: 0, firstTokenMs: 1_010, decodeMs: 1_980, sideBySide: 1 },
+      ...{ peer, promptTokens: 1_000, cachedTokens: 0, firstTokenMs: 1_010, decodeMs: 1_980, concurrentAnswers: 1 },
       ...{ made: 100, tokens: prompt, ...change },
     });
   return { fleet, time, sessions, trusts, lose, connect, load, choose, chosen, expectedMs, serve };
@@ -94,8 +94,13 @@ describe('live fleet', () => {
   const loads: readonly (readonly [why: string, a: Partial<SessionLoad>, b: Partial<SessionLoad>, chosen: string])[] = [
     ['a job where its first token is expected soonest', {}, {}, 'a after 1030 ms'],
     ['no more than its slots while another has one free', { own: 4 }, {}, 'b after 1920 ms'],
-    ['the soonest where all slots are taken', { own: 4 }, { others: 4 }, 'a after 2105 ms'],
-    ['a slot that ours left, by its report', { running: 4, waiting: 2, others: 3 }, { own: 4 }, 'a after 1030 ms'],
+    ['the soonest where all slots are taken', { own: 4 }, { otherGateways: 4 }, 'a after 2105 ms'],
+    [
+      'a slot that ours left, by its report',
+      { running: 4, waiting: 2, otherGateways: 3 },
+      { own: 4 },
+      'a after 1030 ms',
+    ],
     ['no slot less for calls', { own: 3, calls: 2 }, {}, 'a after 1030 ms'],
   ];
   for (const [why, a, b, expected] of loads)
@@ -133,15 +138,15 @@ describe('live fleet', () => {
     serve('liar', { firstTokenMs: 20_010 });
     assert.ok(expectedMs() >= 20_000);
     // Four concurrently, but the fourth began only when another one had ended.
-    serve('liar', { sideBySide: 4, firstTokenMs: 120_000 });
+    serve('liar', { concurrentAnswers: 4, firstTokenMs: 120_000 });
     assert.equal(fleet.slots, 4);
   });
 
   it('believes more slots as they are used, up to what is offered; jobs that wait use none', () => {
     const { fleet, load, serve } = world({ large: { model: { slots: 6 } } });
     load('large', { own: 40 });
-    const slots = [1, 2, 4, 4, 5, 6, 7].map((sideBySide) => {
-      serve('large', { sideBySide });
+    const slots = [1, 2, 4, 4, 5, 6, 7].map((concurrentAnswers) => {
+      serve('large', { concurrentAnswers });
       return fleet.slots;
     });
     assert.deepEqual(slots, [4, 4, 5, 5, 6, 6, 6]);

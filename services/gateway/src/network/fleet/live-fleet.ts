@@ -1,4 +1,4 @@
-// The workers of one model as they are connected now: who is asked next, and what is learnt from how it went.
+// The connected workers of one model: chooses the next worker, and learns from the outcome.
 import type { Job } from '@strata/engine';
 import {
   afterAsked,
@@ -27,31 +27,31 @@ export interface LiveFleetOptions {
 }
 
 export interface LiveFleetDeps {
-  /** By peer; whoever owns it tells `refresh` of changes. */
+  /** By peer; its owner calls `refresh` after changes. */
   readonly sessions: ReadonlyMap<string, WorkerSession>;
   readonly directory: Pick<Directory, 'worker'>;
-  /** May be shared between models. */
+  /** Can be shared between models. */
   readonly prefixes: PrefixMap;
   readonly trust: Pick<Trust, 'of'>;
-  /** Milliseconds that never go back. */
+  /** A monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   /** From 0 to below 1. */
   readonly random: () => number;
 }
 
-/** Losses that are no fault of the worker, and how long it is left alone after them. */
-const FAULTLESS_PAUSE_MS: ReadonlyMap<string, number> = new Map([
+/** Losses that are not the worker's fault, and the backoff after each. */
+const FAULTLESS_BACKOFF_MS: ReadonlyMap<string, number> = new Map([
   ['busy', 250],
-  // If it is still there by then, it stays.
+  // A worker that is still connected after this time has not left.
   ['leaving', 10_000],
-  // Another one may have a larger context.
+  // Another worker may have a larger context.
   ['full', 0],
 ]);
-/** After these it has nothing left of what it read. */
-const FORGETFUL: ReadonlySet<string> = new Set(['gone', 'engine-failed']);
-/** Whoever hedges at a multiple of what is expected must not do so because of a timer's tick. */
+/** Losses after which the worker's cache is empty. */
+const CACHE_LOST: ReadonlySet<string> = new Set(['disconnected', 'engine-failed']);
+/** Hedging at a multiple of the expected time must not be triggered by timer granularity. */
 const MIN_EXPECTED_MS = 50;
-/** Workers that are remembered: one that fails or is slow is no better for having left and come back. */
+/** Maximum number of workers that are remembered, so that reconnecting does not reset failures and measurements. */
 const MAX_REMEMBERED = 4_096;
 
 export class LiveFleet implements Fleet {
@@ -63,8 +63,11 @@ export class LiveFleet implements Fleet {
   #slots = 0;
   readonly #breakers = new LRUCache<string, Breaker>({ max: MAX_REMEMBERED });
   readonly #remembered = new LRUCache<string, FleetMember>({ max: MAX_REMEMBERED });
-  /** By peer: jobs of ours that it will have when those have reached it that were given to it in this turn of the event loop. */
-  readonly #justGiven = new Map<string, number>();
+  /**
+   * By peer: our jobs including those assigned in this iteration of the event loop, which have not reached the session
+   * yet.
+   */
+  readonly #assigned = new Map<string, number>();
 
   constructor(options: LiveFleetOptions, deps: LiveFleetDeps) {
     this.#options = options;
@@ -80,7 +83,7 @@ export class LiveFleet implements Fleet {
     return this.#slots;
   }
 
-  /** Looks again at who is connected, what they offer, and how far they are trusted: after a change of any of these. */
+  /** Updates the members after a change of connections, offers or trust. */
   refresh(): void {
     const members: FleetMember[] = [];
     for (const [peer, session] of this.#deps.sessions) {
@@ -110,7 +113,7 @@ export class LiveFleet implements Fleet {
           const { peer, claim } = member;
           return this.#candidate(member, {
             cachedTokens: cached.get(peer) ?? 0,
-            isLeftOut: except.has(peer) || prompt.length + replayTokens >= claim.contextLength,
+            isExcluded: except.has(peer) || prompt.length + replayTokens >= claim.contextLength,
           });
         },
       },
@@ -122,7 +125,7 @@ export class LiveFleet implements Fleet {
     if (!placement || !session || !member) return undefined;
     const breaker = this.#breakers.get(placement.peer);
     if (breaker) this.#breakers.set(placement.peer, afterAsked(breaker, nowMs()));
-    this.#giveTo(placement.peer);
+    this.#assignTo(placement.peer);
     const { decodeTokensPerSecond } = believedSpeed(member);
     const expectedFirstTokenMs = Math.max(MIN_EXPECTED_MS, placement.expectedFirstTokenMs);
     return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: member.claim.contextLength };
@@ -140,7 +143,7 @@ export class LiveFleet implements Fleet {
     this.#remembered.set(served.peer, after);
     const members = this.#members.with(index, after);
     if (believedSlots(after) !== believedSlots(member)) this.#publish(members);
-    // What is drawn by may be a little old: it is made anew with the next offer of anybody.
+    // The weights of the draw may be slightly outdated until the next offer.
     else this.#members = members;
   }
 
@@ -152,27 +155,27 @@ export class LiveFleet implements Fleet {
   noteLost(peer: string, loss: string): void {
     const { prefixes, nowMs, random } = this.#deps;
     const breaker = this.#breakers.get(peer) ?? CLOSED;
-    const pauseMs = FAULTLESS_PAUSE_MS.get(loss);
+    const backoffMs = FAULTLESS_BACKOFF_MS.get(loss);
     this.#breakers.set(
       peer,
-      pauseMs === undefined ? afterFailure(breaker, nowMs(), random) : afterRefusal(breaker, nowMs(), pauseMs),
+      backoffMs === undefined ? afterFailure(breaker, nowMs(), random) : afterRefusal(breaker, nowMs(), backoffMs),
     );
-    if (FORGETFUL.has(loss)) prefixes.forget(peer);
+    if (CACHE_LOST.has(loss)) prefixes.forget(peer);
   }
 
-  #giveTo(peer: string): void {
-    if (this.#justGiven.size === 0) setImmediate(() => this.#justGiven.clear());
-    this.#justGiven.set(peer, this.#ownJobs(peer) + 1);
+  #assignTo(peer: string): void {
+    if (this.#assigned.size === 0) setImmediate(() => this.#assigned.clear());
+    this.#assigned.set(peer, this.#ownJobs(peer) + 1);
   }
 
-  /** A job that was given and has reached its worker meanwhile is counted once. */
+  /** A job that was assigned and has reached its session in the meantime is counted once. */
   #ownJobs(peer: string): number {
-    return Math.max(this.#deps.sessions.get(peer)?.load.own ?? 0, this.#justGiven.get(peer) ?? 0);
+    return Math.max(this.#deps.sessions.get(peer)?.load.own ?? 0, this.#assigned.get(peer) ?? 0);
   }
 
   #candidate(
     member: FleetMember,
-    { cachedTokens, isLeftOut }: { readonly cachedTokens: number; readonly isLeftOut: boolean },
+    { cachedTokens, isExcluded }: { readonly cachedTokens: number; readonly isExcluded: boolean },
   ): PlacementCandidate {
     const { sessions, trust, nowMs } = this.#deps;
     const { peer } = member;
@@ -182,14 +185,14 @@ export class LiveFleet implements Fleet {
     return {
       peer,
       slots: believedSlots(member),
-      // What others have there is as old as its last heartbeat. A score or an embedding is soon done: nobody goes elsewhere for that.
-      jobs: (session?.load.others ?? 0) + this.#ownJobs(peer),
+      // The load by other gateways is as old as the last heartbeat. Scores and embeddings are short and not counted.
+      jobs: (session?.load.otherGateways ?? 0) + this.#ownJobs(peer),
       prefillTokensPerSecond,
       decodeTokensPerSecond,
       rttMs: session?.rttMs ?? 0,
       cachedTokens,
       reputation: trust.of(peer),
-      isOpen: isLeftOut || !session?.isAlive || (breaker ? breakerState(breaker, nowMs()) === 'open' : false),
+      isOpen: isExcluded || !session?.isAlive || (breaker ? breakerState(breaker, nowMs()) === 'open' : false),
     };
   }
 

@@ -8,7 +8,10 @@ import { WorkerSearch } from './worker-search.ts';
 const NEVER = new AbortController().signal;
 const wanted = { prompt: [1], given: [] };
 
-/** A search among so many workers, the first that is not excluded, on a clock that its waits advance; `lost` is what the fleet gets. */
+/**
+ * A search among so many workers, the first that is not excluded, on a clock that its waits advance; `lost` is what the
+ * fleet gets.
+ */
 function searchAmong(count: number) {
   const lost: string[] = [];
   const peers = Array.from({ length: count }, (_, i) => `w${i}`);

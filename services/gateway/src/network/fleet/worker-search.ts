@@ -1,51 +1,55 @@
-// Who goes on with a job: somebody who has not lost it yet, else, after a while, one of those who have; within patience.
+// The search for a worker that can continue a job: first workers that have not lost it, later also those that have;
+// within a time limit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type Job } from '@strata/engine';
 import type { LossCause, WorkerLostError } from '../session/worker-session.ts';
 import type { Chosen, Fleet } from './fleet.ts';
 
-/** How often it is looked for a worker while there is none: less often the longer it takes, since many wait then, and each look costs. */
+/** Polling interval while there is no worker: it grows with the waiting time, because many jobs may be polling. */
 const FIRST_POLL_MS = 20;
 const MAX_POLL_MS = 250;
 const POLL_SHARE = 0.2;
-/** Before a worker that lost the job is asked again: doubled each time, up to the second figure. */
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 2_000;
-/** Without a token in between; then it is the job's fault, or everybody's. */
+/** Backoff before a worker that lost the job is asked again: doubled each time, up to the maximum. */
+const MIN_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 2_000;
+/** Losses without a token in between; above it the job itself is assumed to cause them. */
 const MAX_LOSSES = 32;
-/** They say that nothing went wrong, however many of them there are. */
+/** Losses that are not failures. */
 const FAULTLESS: ReadonlySet<LossCause> = new Set(['busy', 'leaving', 'full']);
-/** A grammar is called unusable when so many workers say so, or all that there are: some may lie. */
+/** A grammar is considered unusable if this many workers, or all workers, report it: some may lie. */
 const REFUSALS_BELIEVED = 5;
-/** For somebody who can where others cannot: who rests after a first failure is back by then. */
-const OTHERS_PATIENCE_MS = 1_000;
+/**
+ * How long to wait for a worker that can do what the previous ones could not; longer than the first backoff after a
+ * failure.
+ */
+const ALTERNATIVE_PATIENCE_MS = 1_000;
 
 type Wanted = Pick<Job, 'prompt' | 'given'>;
 
 export interface WorkerSearchOptions {
   readonly patienceMs: number;
-  /** The clock, for tests. */
+  /** The clock, replaceable in tests. */
   readonly nowMs?: () => number;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** The search for workers of one job, from its beginning to its end. */
+/** The search for workers of one job, for its entire duration. */
 export class WorkerSearch {
   readonly #fleet: Fleet;
   readonly #patienceMs: number;
   readonly #nowMs: () => number;
   readonly #sleep: NonNullable<WorkerSearchOptions['sleep']>;
   readonly #lost = new Set<string>();
-  /** Of these: those that are not asked again, since it is too long for them, or they called its grammar unusable. */
+  /** The part of `#lost` that is not asked again: their context is full, or they reported an unusable grammar. */
   readonly #unable = new Set<string>();
-  /** Of these: those that call its grammar unusable while nobody has used it. */
+  /** The part of `#lost` that reported an unusable grammar, while no worker has used it successfully. */
   readonly #refused = new Set<string>();
-  /** Of these: those that are wrong if another one can go on with it, and what they said. */
+  /** The part of `#lost` whose report is wrong if another worker can continue, with the report. */
   readonly #contested = new Map<string, LossCause>();
-  /** Since the job last got on: losses, and how often one was asked again. */
+  /** Losses, and repeated requests to a worker, since the last progress. */
   #losses = 0;
   #again = 0;
-  /** How long it was waited since then, or since a loss that counts: for whoever says no more than that it is busy. */
+  /** Time spent waiting since then, or since a failure: for workers that are only busy. */
   #waitedMs = 0;
 
   constructor(fleet: Fleet, options: WorkerSearchOptions) {
@@ -55,14 +59,14 @@ export class WorkerSearch {
     this.#sleep = options.sleep ?? ((ms, signal) => sleep(ms, undefined, { signal }));
   }
 
-  /** Losses since a worker last got on with it: how much slower than expected everything may be. */
+  /** Failures since the last progress; each one extends the expected times. */
   get losses(): number {
     return this.#losses;
   }
 
   /**
-   * Rejects with EngineError, `nobody-there` when nobody comes within patience, `crashed` when too many failed, `grammar-unusable` when nobody is left who can use it; or with
-   * the signal's reason.
+   * Rejects with EngineError: `nobody-there` if no worker is available in time, `crashed` after too many failures,
+   * `grammar-unusable` if no worker is left that can use the grammar; or with the signal's reason.
    */
   async next(wanted: Wanted, signal: AbortSignal): Promise<Chosen> {
     if (this.#losses >= MAX_LOSSES)
@@ -70,25 +74,28 @@ export class WorkerSearch {
     const sinceMs = this.#nowMs();
     const refusals = this.#refused.size;
     const leftMs = this.#patienceMs - this.#waitedMs;
-    const patienceMs = refusals > 0 ? Math.min(leftMs, OTHERS_PATIENCE_MS) : leftMs;
+    const patienceMs = refusals > 0 ? Math.min(leftMs, ALTERNATIVE_PATIENCE_MS) : leftMs;
     const chosen = refusals < REFUSALS_BELIEVED ? await this.#find(wanted, { patienceMs, signal }) : undefined;
     this.#waitedMs += this.#nowMs() - sinceMs;
     if (chosen) return chosen;
     if (refusals > 0) throw new EngineError('grammar-unusable', `${refusals} workers cannot use the grammar`);
-    throw new EngineError('nobody-there', 'no worker is there to answer');
+    throw new EngineError('nobody-there', 'no worker is available');
   }
 
-  /** One that has room for more than those that had none; undefined when nobody has. Rejects with the signal's reason. */
+  /**
+   * A worker with a larger context than those that were full; undefined if there is none. Rejects with the signal's
+   * reason.
+   */
   larger(wanted: Wanted, signal: AbortSignal): Promise<Chosen | undefined> {
-    return this.#find(wanted, { patienceMs: OTHERS_PATIENCE_MS, signal });
+    return this.#find(wanted, { patienceMs: ALTERNATIVE_PATIENCE_MS, signal });
   }
 
-  /** Somebody who has not lost the job, and is not asked already. */
+  /** A worker that has not lost the job and is not being asked already. */
   other(wanted: Wanted, asked: Iterable<string> = []): Chosen | undefined {
     return this.#fleet.choose(wanted, { except: new Set([...this.#lost, ...asked]) });
   }
 
-  /** The job gets on. What others could do is no reason to refuse it. */
+  /** The job made progress, so reports that it is impossible were wrong. */
   progressed(): void {
     this.#losses = 0;
     this.#again = 0;
@@ -98,7 +105,7 @@ export class WorkerSearch {
     this.#refused.clear();
   }
 
-  /** This worker will not do it. */
+  /** This worker has lost the job. */
   lost({ peer, loss }: WorkerLostError, { hasTokens }: { readonly hasTokens: boolean }): void {
     this.#lost.add(peer);
     if (!FAULTLESS.has(loss)) {
@@ -108,7 +115,7 @@ export class WorkerSearch {
     const isRefused = loss === 'grammar-unusable' && !hasTokens;
     if (isRefused) this.#refused.add(peer);
     if (loss === 'full' || isRefused) this.#unable.add(peer);
-    // Tokens of another worker may be what is unusable. Without any, what does not fit a worker's offer is not sent to it.
+    // The unusable part may be the tokens of another worker. Jobs that do not fit a worker's offer are not sent to it.
     if (loss === 'grammar-unusable' || (loss === 'unusable' && hasTokens)) this.#contested.set(peer, loss);
     else this.#fleet.noteLost(peer, loss);
   }
@@ -118,13 +125,13 @@ export class WorkerSearch {
     { patienceMs, signal }: { readonly patienceMs: number; readonly signal: AbortSignal },
   ): Promise<Chosen | undefined> {
     const sinceMs = this.#nowMs();
-    const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#again);
+    const backoffMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** this.#again);
     for (;;) {
       signal.throwIfAborted();
       const fresh = this.other(wanted);
       if (fresh) return fresh;
       const waitedMs = this.#nowMs() - sinceMs;
-      const again = waitedMs < pauseMs ? undefined : this.#fleet.choose(wanted, { except: this.#unable });
+      const again = waitedMs < backoffMs ? undefined : this.#fleet.choose(wanted, { except: this.#unable });
       if (again) {
         this.#again += 1;
         return again;

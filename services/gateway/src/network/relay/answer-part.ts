@@ -1,11 +1,16 @@
-// The part of an answer that one worker makes: asked for, taken token by token, accounted for when it is over.
+// The part of an answer that one worker generates: requested, received token by token, and settled when it ends.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Job, JobContext } from '@strata/engine';
 import { TokenChain } from '@strata/inference';
 import type { Trust } from '../audit/trust.ts';
 import type { Chosen, Fleet } from '../fleet/fleet.ts';
 import { samplingFrame } from '../session/sampling-frame.ts';
-import { type SeenPart, type SessionEvent, type SignedSegment, WorkerLostError } from '../session/worker-session.ts';
+import {
+  type ObservedPart,
+  type SessionEvent,
+  type SignedSegment,
+  WorkerLostError,
+} from '../session/worker-session.ts';
 import type { SettleSegment } from '../settlement/settle-segment.ts';
 
 export interface AnswerPartDeps {
@@ -22,9 +27,9 @@ export interface AnswerPartTask {
   readonly promptSha256: string;
   readonly chosen: Chosen;
   readonly replay: Job['replay'];
-  /** The answer as it grows, whoever makes it; its tokens up to now are given to this worker. */
+  /** The growing answer of all workers; its tokens so far are passed to this worker. */
   readonly answer: readonly number[];
-  /** How many times slower than expected it may be. */
+  /** Factor by which it may be slower than expected. */
   readonly slowness: number;
   readonly signal: AbortSignal;
 }
@@ -43,10 +48,10 @@ export class AnswerPart {
   #cachedTokens = 0;
   #firstTokenAtMs: number | undefined;
   #lastTokenAtMs = 0;
-  #sideBySide = 0;
-  /** Undefined while it runs. A lost worker's part counts as cancelled. */
-  #outcome: SeenPart['reason'] | undefined;
-  #receipt: { readonly segment: SignedSegment; readonly seen: SeenPart } | undefined;
+  #concurrentAnswers = 0;
+  /** Undefined while it runs. The part of a lost worker counts as cancelled. */
+  #outcome: ObservedPart['reason'] | undefined;
+  #receipt: { readonly segment: SignedSegment; readonly observed: ObservedPart } | undefined;
 
   constructor(deps: AnswerPartDeps, task: AnswerPartTask) {
     const { modelSha256, promptSha256, answer, chosen } = task;
@@ -57,12 +62,12 @@ export class AnswerPart {
     this.#chain = new TokenChain({ nonce: this.#nonce, modelSha256, promptSha256, from: this.#from });
   }
 
-  /** What comes next; after `end` nothing does. Rejects with WorkerLostError, or with the signal's reason. */
+  /** The next event; there is none after `end`. Rejects with WorkerLostError, or with the signal's reason. */
   async next(): Promise<SessionEvent> {
     try {
       this.#events ??= this.#ask();
       const { value: event, done } = await this.#events.next();
-      if (done) throw new WorkerLostError(this.peer, 'gone');
+      if (done) throw new WorkerLostError(this.peer, 'disconnected');
       this.#take(event);
       return event;
     } catch (error) {
@@ -71,14 +76,14 @@ export class AnswerPart {
     }
   }
 
-  /** One more of its tokens is in the answer, with the text that it says the token has. */
+  /** Adds one of its tokens to the answer, with the text that the worker reports for it. */
   commit(token: number, bytes: Uint8Array): void {
     this.#made += 1;
     this.#chain.push(token);
     this.#texts.push(bytes);
   }
 
-  /** Nobody wants more of it; the worker is told. */
+  /** Cancels the part at the worker. */
   leave(): void {
     this.#over('cancelled');
     void this.#events?.return?.();
@@ -94,8 +99,8 @@ export class AnswerPart {
       ...(cacheKey === undefined ? {} : { cacheKey: hiddenKey(cacheKey, context.caller) }),
       ...(topLogprobs === undefined ? {} : { topLogprobs }),
     };
-    const onSegment = (segment: SignedSegment, seen: SeenPart) => {
-      this.#receipt = { segment, seen };
+    const onSegment = (segment: SignedSegment, observed: ObservedPart) => {
+      this.#receipt = { segment, observed };
       if (this.#outcome !== undefined) this.#settle();
     };
     const { session, decodeTokensPerSecond: speed } = chosen;
@@ -117,24 +122,24 @@ export class AnswerPart {
     this.#lastTokenAtMs = performance.now();
     if (this.#firstTokenAtMs !== undefined) return;
     this.#firstTokenAtMs = this.#lastTokenAtMs;
-    this.#sideBySide = this.#task.chosen.session.load.writing;
+    this.#concurrentAnswers = this.#task.chosen.session.load.writing;
   }
 
-  #problemOf(tokens: SeenPart['tokens']): string | undefined {
+  #problemOf(tokens: ObservedPart['tokens']): string | undefined {
     const unknown = tokens.find(({ token }) => token >= this.#task.vocabularySize);
-    return unknown && `there is no token ${unknown.token} in the model`;
+    return unknown && `the model has no token ${unknown.token}`;
   }
 
-  /** The end of what is in the answer of it. */
+  /** The end position of its tokens in the answer. */
   get #to(): number {
     return this.#from + this.#made;
   }
 
-  #over(outcome: SeenPart['reason'] | 'lost'): void {
+  #over(outcome: ObservedPart['reason'] | 'lost'): void {
     if (this.#outcome !== undefined) return;
     const reason = outcome === 'lost' ? 'cancelled' : outcome;
     this.#outcome = reason;
-    if (this.#made > 0 || reason !== 'cancelled') this.#tell(this.#texts, { from: this.#from, reason });
+    if (this.#made > 0 || reason !== 'cancelled') this.#reportAnswered(this.#texts, { from: this.#from, reason });
     if (this.#made > 0) this.#noteSegment();
     if (outcome === 'stop' || outcome === 'length' || (outcome === 'cancelled' && this.#made > 0)) this.#noteServed();
     this.#settle();
@@ -147,10 +152,10 @@ export class AnswerPart {
     this.#task.context.onSegment?.({ worker: this.peer, nonce, from, to: from + this.#made, chainHead });
   }
 
-  /** `late`: what came after the tokens that are in the answer. */
-  #tell(
+  /** `late`: tokens received after those in the answer. */
+  #reportAnswered(
     texts: readonly Uint8Array[],
-    { from, reason, late = [] }: { from: number; reason: SeenPart['reason']; late?: readonly number[] },
+    { from, reason, late = [] }: { from: number; reason: ObservedPart['reason']; late?: readonly number[] },
   ): void {
     const { job, modelSha256, answer, chosen } = this.#task;
     const { prompt, maxTokens, sampling, grammar } = job;
@@ -170,38 +175,40 @@ export class AnswerPart {
       cachedTokens: this.#cachedTokens,
       firstTokenMs: firstAtMs === undefined ? undefined : firstAtMs - this.#askedAtMs,
       decodeMs: firstAtMs === undefined ? 0 : this.#lastTokenAtMs - firstAtMs,
-      sideBySide: this.#sideBySide,
+      concurrentAnswers: this.#concurrentAnswers,
       made: this.#made,
       tokens: [...job.prompt, ...answer.slice(0, this.#to)],
     });
   }
 
-  /** Holds the receipt against what was seen, once nothing more is added to it. */
+  /** Settles the receipt once the observed segment is complete. */
   #settle(): void {
     if (!this.#receipt) return;
-    const { segment, seen } = this.#receipt;
+    const { segment, observed } = this.#receipt;
     const { job, context, modelSha256, promptSha256, chosen } = this.#task;
-    // What came after its reader had gone is the worker's work too, and is checked like the rest.
-    const late = seen.tokens.slice(this.#made);
+    // Tokens received after the reader left are the worker's output too, and are checked like the rest.
+    const late = observed.tokens.slice(this.#made);
     const problem = this.#problemOf(late);
     if (problem !== undefined) {
       this.#deps.trust.breach(this.peer, problem);
       return;
     }
     for (const { token } of late) this.#chain.push(token);
-    if (late.length > 0 || seen.reason !== this.#outcome) {
+    if (late.length > 0 || observed.reason !== this.#outcome) {
       const texts = late.map(({ bytes }) => bytes);
-      this.#tell(texts, { from: this.#to, reason: seen.reason, late: late.map(({ token }) => token) });
+      this.#reportAnswered(texts, { from: this.#to, reason: observed.reason, late: late.map(({ token }) => token) });
     }
     this.#deps.settle(chosen.session, segment, context.caller, {
       ...{ nonce: this.#nonce, worker: this.peer, modelSha256, promptSha256 },
-      ...{ requestSha256: seen.requestSha256, reason: seen.reason, promptTokens: job.prompt.length },
-      ...{ from: this.#from, to: this.#from + seen.tokens.length, chainHead: this.#chain.head },
+      ...{ requestSha256: observed.requestSha256, reason: observed.reason, promptTokens: job.prompt.length },
+      ...{ from: this.#from, to: this.#from + observed.tokens.length, chainHead: this.#chain.head },
     });
   }
 }
 
-/** The same for the same caller, and nothing that a worker could read, or compare with what it has from others. */
+/**
+ * A key that is stable per caller, but that a worker can neither read nor compare with keys of other gateways' callers.
+ */
 function hiddenKey(cacheKey: string, caller = ''): string {
   return createHash('sha256')
     .update(JSON.stringify([caller, cacheKey]))

@@ -1,5 +1,5 @@
-// One answer from one worker after another, as if it were one: tokens are in the answer before anybody sees them, and whoever
-// goes on is given all of them.
+// Relays one answer from successive workers as a single stream: each token is added to the answer before it is sent,
+// and the next worker receives all tokens so far.
 import { EngineError, type Job, type JobContext, type JobEvent, type ModelInfo } from '@strata/engine';
 import { MAX_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
 import { isCutShort } from '../audit/audit-facts.ts';
@@ -10,9 +10,9 @@ import { WorkerLostError } from '../session/worker-session.ts';
 import { AnswerPart, type AnswerPartDeps } from './answer-part.ts';
 import { hedged } from './hedge.ts';
 
-/** A worker is not doubled before that: ordinary delays are as long. */
+/** Minimum delay before a hedged request: ordinary delays are as long. */
 const MIN_HEDGE_MS = 200;
-/** Expected times are doubled with each loss, so often at most. */
+/** Expected times double with each loss, at most this often. */
 const MAX_DOUBLINGS = 6;
 
 export interface RelayDeps extends AnswerPartDeps {
@@ -38,20 +38,20 @@ export class AnswerRelay {
   readonly #model: ModelInfo;
   readonly #promptSha256: string;
   readonly #search: WorkerSearch;
-  /** The answer. A token is in it before it is given to anybody, and never leaves it. */
+  /** A token is added before it is emitted, and never removed. */
   readonly #answer: number[];
 
   constructor(deps: RelayDeps, options: RelayOptions, task: RelayTask) {
     this.#deps = deps;
     this.#options = options;
     this.#model = deps.info();
-    this.#task = { ...task, job: askable(task.job, this.#model) };
+    this.#task = { ...task, job: normalised(task.job, this.#model) };
     this.#promptSha256 = tokensSha256(task.job.prompt);
     this.#search = new WorkerSearch(deps.fleet, options);
     this.#answer = [...task.job.given];
   }
 
-  /** Rejects with EngineError when nobody can finish it, or with the signal's reason. */
+  /** Rejects with EngineError if no worker can complete the answer, or with the signal's reason. */
   async *events(): AsyncGenerator<JobEvent> {
     const { job, signal } = this.#task;
     assertPrompt(job.prompt);
@@ -64,7 +64,7 @@ export class AnswerRelay {
       if (!chosen) break;
       wasFull = false;
       try {
-        for await (const { part, event } of this.#asked(chosen)) {
+        for await (const { part, event } of this.#eventsOf(chosen)) {
           if (event.kind === 'begin') {
             if (!hasBegun) yield event;
             hasBegun = true;
@@ -96,7 +96,7 @@ export class AnswerRelay {
     return { prompt: this.#task.job.prompt, given: this.#answer };
   }
 
-  /** Whether there is room for more of it where the context is the model's. */
+  /** Whether the answer was cut short, assuming the context of the model. */
   get #isCutShort(): boolean {
     const { prompt, maxTokens, grammar } = this.#task.job;
     const { contextLength } = this.#model;
@@ -107,7 +107,7 @@ export class AnswerRelay {
     return this.#answer.length > this.#task.job.given.length;
   }
 
-  #asked(chosen: Chosen) {
+  #eventsOf(chosen: Chosen) {
     const { hedgeAfter } = this.#options;
     const isHedged = hedgeAfter !== undefined && !this.#hasTokens;
     return hedged(this.#part(chosen), {
@@ -130,7 +130,7 @@ export class AnswerRelay {
     });
   }
 
-  /** Token by token where that is soon done: then the rest is what it would have been. */
+  /** Replays token by token if that is fast enough: the rest of the answer is then identical. */
   #replay({ decodeTokensPerSecond }: Chosen): Job['replay'] {
     const { job } = this.#task;
     if (job.replay === 'fast' || !this.#hasTokens) return job.replay;
@@ -139,12 +139,12 @@ export class AnswerRelay {
   }
 }
 
-/** The job as it can be put to workers, those that check an answer included. */
-function askable(job: Job, { vocabularySize }: ModelInfo): Job {
+/** The job within the limits of workers, including those that audit the answer. */
+function normalised(job: Job, { vocabularySize }: ModelInfo): Job {
   const sampling = knownBiases(job.sampling, vocabularySize);
   return { ...job, maxTokens: Math.min(job.maxTokens, MAX_TOKENS), sampling };
 }
 
 export function assertPrompt(prompt: readonly number[]): void {
-  if (prompt.length === 0) throw new EngineError('prompt-empty', 'there is nothing to go on from');
+  if (prompt.length === 0) throw new EngineError('prompt-empty', 'the prompt is empty');
 }

@@ -1,4 +1,5 @@
-// A part of an answer, begun by one worker, or by a second one where the first is slow to say anything: who gives first makes it.
+// Hedged requests: a second worker is asked if the first one is slow to start, and the one with the first token
+// generates the part.
 
 import { type SessionEvent, WorkerLostError } from '../session/worker-session.ts';
 import type { AnswerPart } from './answer-part.ts';
@@ -9,21 +10,21 @@ export interface PartEvent {
 }
 
 export interface HedgeOptions {
-  /** When a second worker is asked, while there is no token; undefined: never. */
+  /** Delay before a second worker is asked, if there is no token; undefined: never. */
   readonly afterMs: number | undefined;
   readonly second: () => AnswerPart | undefined;
-  /** Hears of each worker that was lost. */
+  /** Called for each lost worker. */
   readonly onLost: (error: WorkerLostError) => void;
 }
 
-type Heard = PartEvent | { readonly part: AnswerPart; readonly error: unknown };
+type PartResult = PartEvent | { readonly part: AnswerPart; readonly error: unknown };
 
 /**
- * Events of the part, and whose they are: `begin` of both where two were asked, and all others of one alone. Throws
- * WorkerLostError when the last of them is lost. Whoever stops reading leaves all.
+ * The events of the part and their source: `begin` of both workers if two were asked, all further events from one of
+ * them. Throws WorkerLostError when the last worker is lost. All workers are cancelled when the consumer stops reading.
  */
 export async function* hedged(first: AnswerPart, options: HedgeOptions): AsyncGenerator<PartEvent, void> {
-  const running = new Map<AnswerPart, Promise<Heard>>();
+  const running = new Map<AnswerPart, Promise<PartResult>>();
   try {
     const winner = yield* untilFirst(first, running, options);
     if (winner.event.kind === 'end') return yield winner;
@@ -41,10 +42,10 @@ export async function* hedged(first: AnswerPart, options: HedgeOptions): AsyncGe
   }
 }
 
-/** Gives what comes before the first token or end, and returns that; the others are left. */
+/** Yields the events before the first token or end, and returns that; the remaining workers are cancelled. */
 async function* untilFirst(
   first: AnswerPart,
-  running: Map<AnswerPart, Promise<Heard>>,
+  running: Map<AnswerPart, Promise<PartResult>>,
   { afterMs, second, onLost }: HedgeOptions,
 ): AsyncGenerator<PartEvent, PartEvent> {
   const late = Promise.withResolvers<undefined>();
@@ -52,22 +53,22 @@ async function* untilFirst(
   let isLate = false;
   try {
     for (let part: AnswerPart | undefined = first; ; ) {
-      if (part) running.set(part, heardOf(part));
-      const heard = await Promise.race(isLate ? running.values() : [...running.values(), late.promise]);
-      if (!heard) {
+      if (part) running.set(part, resultOf(part));
+      const result = await Promise.race(isLate ? running.values() : [...running.values(), late.promise]);
+      if (!result) {
         isLate = true;
         part = second();
-      } else if ('error' in heard) {
-        if (running.size === 1 || !(heard.error instanceof WorkerLostError)) throw heard.error;
-        running.delete(heard.part);
-        onLost(heard.error);
+      } else if ('error' in result) {
+        if (running.size === 1 || !(result.error instanceof WorkerLostError)) throw result.error;
+        running.delete(result.part);
+        onLost(result.error);
         part = undefined;
-      } else if (heard.event.kind === 'begin') {
-        yield heard;
-        part = heard.part;
+      } else if (result.event.kind === 'begin') {
+        yield result;
+        part = result.part;
       } else {
-        for (const other of running.keys()) if (other !== heard.part) other.leave();
-        return heard;
+        for (const other of running.keys()) if (other !== result.part) other.leave();
+        return result;
       }
     }
   } finally {
@@ -75,8 +76,8 @@ async function* untilFirst(
   }
 }
 
-/** An error is a value here: it may come while nobody looks. */
-const heardOf = (part: AnswerPart): Promise<Heard> =>
+/** Errors are values here, because they can occur while the promise is not awaited. */
+const resultOf = (part: AnswerPart): Promise<PartResult> =>
   part.next().then(
     (event) => ({ part, event }),
     (error: unknown) => ({ part, error }),

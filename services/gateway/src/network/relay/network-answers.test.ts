@@ -1,5 +1,5 @@
-// Whole answers of a real model over a network whose workers are killed: JSON by grammar, calls of tools, stop strings, log-probabilities.
-// What the layer above tells its client is the same as without any network.
+// Whole answers of a real model over a network whose workers are killed: JSON by grammar, calls of tools, stop strings,
+// log-probabilities. What the layer above tells its client is the same as without any network.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';

@@ -1,4 +1,5 @@
-// What clients of a network engine may do, and what workers may refuse: stopping, aborting, closing, scores and vectors.
+// What clients of a network engine may do, and what workers may refuse: stopping, aborting, closing, scores and
+// vectors.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Engine, Job, JobContext, JobSegment } from '@strata/engine';
@@ -70,7 +71,7 @@ describe('a client that stops reading', () => {
     await using net = await networkOf([late]);
     await readSome(net.engine, job());
     await until(() => net.trust.breaches.length === 1);
-    assert.deepEqual([net.trust.breaches[0]?.reason, net.bed.agreed], ['there is no token 5000 in the model', []]);
+    assert.deepEqual([net.trust.breaches[0]?.reason, net.bed.agreed], ['the model has no token 5000', []]);
   });
 });
 

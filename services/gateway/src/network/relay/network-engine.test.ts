@@ -42,7 +42,7 @@ describe('an answer of the network', () => {
     it(`is counted as made concurrently with others only while it is generated: ${slots} of 3`, async () => {
       await using net = await networkOf([{ slots, tokensPerSecond: 200 }]);
       await Promise.all(Array.from({ length: 3 }, () => net.answer()));
-      assert.equal(Math.max(...net.fleet.served.map(({ sideBySide }) => sideBySide)), slots);
+      assert.equal(Math.max(...net.fleet.served.map(({ concurrentAnswers }) => concurrentAnswers)), slots);
     });
 
   it('needs a prompt', async () => {
@@ -113,7 +113,10 @@ describe('an answer whose worker is killed', () => {
       });
       const onFrame: WorkerOptions['onFrame'] = (frame) => frame.kind === 'cancel';
       await using net = await networkOf([{ tokensPerSecond: 500, ...act, onFrame }, {}]);
-      assert.deepEqual([await net.answer(), net.lost()], [UNDISTURBED, [`0 ${code === 'closed' ? 'gone' : code}`]]);
+      assert.deepEqual(
+        [await net.answer(), net.lost()],
+        [UNDISTURBED, [`0 ${code === 'closed' ? 'disconnected' : code}`]],
+      );
     });
 
   const replays = { 1000: 'exact', 5: 'fast', 0: 'exact' };

@@ -1,4 +1,5 @@
-// One model of the network as an engine: an answer goes on with another worker when its worker is lost, from the tokens that there are.
+// One model of the network as an engine: when a worker is lost, another one continues the answer from the tokens so
+// far.
 import { type Engine, EngineError, type Job, type ModelInfo, type Vocabulary } from '@strata/engine';
 import type { Trust } from '../audit/trust.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -10,7 +11,7 @@ import { Settlement } from '../settlement/settle-segment.ts';
 import { AnswerRelay, assertPrompt } from './answer-relay.ts';
 
 export interface NetworkEngineOptions {
-  /** Slots and engine may change while it runs; the model may not. */
+  /** Slots and engine can change; the model cannot. */
   readonly info: () => ModelInfo;
   readonly vocabulary: Vocabulary;
   readonly fleet: Fleet;
@@ -18,35 +19,35 @@ export interface NetworkEngineOptions {
   readonly accounts: SegmentAccounts;
   /** Our own peer id. */
   readonly gateway: string;
-  /** What a lost worker may cost: given tokens are read one by one as long as that fits. 1,000 by default. */
+  /** Maximum interruption when a worker is lost; within it, tokens are replayed exactly. 1,000 by default. */
   readonly replayBudgetMs?: number;
-  /** A second worker is asked when the first has said nothing after so many times its expected time. Undefined: never. */
+  /** A second worker is asked after this multiple of the expected time to first token. Undefined: never. */
   readonly hedgeAfter?: number;
-  /** How long a job waits for a worker to come when there is none. 10,000 by default. */
+  /** How long a job waits for a worker if there is none. 10,000 by default. */
   readonly patienceMs?: number;
 }
 
 const DEFAULTS = { replayBudgetMs: 1_000, patienceMs: 10_000 };
 
-/** Answers reject with EngineError `nobody-there` when there is nobody to finish them. */
+/** Answers reject with EngineError `nobody-there` if no worker can complete them. */
 export function createNetworkEngine(options: NetworkEngineOptions): Engine {
   const { info, vocabulary, fleet, hedgeAfter } = options;
   const { replayBudgetMs = DEFAULTS.replayBudgetMs, patienceMs = DEFAULTS.patienceMs } = options;
   const settlement = new Settlement(options);
-  const parts = { ...options, settle: settlement.settle };
+  const deps = { ...options, settle: settlement.settle };
   const closing = new AbortController();
   const whileOpen = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, closing.signal]);
 
-  async function asked<Result>(
+  async function withWorker<Result>(
     wanted: Pick<Job, 'prompt' | 'given'>,
     signal: AbortSignal,
-    ask: (session: WorkerSession) => Promise<Result>,
+    call: (session: WorkerSession) => Promise<Result>,
   ): Promise<Result> {
     const search = new WorkerSearch(fleet, { patienceMs });
     for (;;) {
       const { session } = await search.next(wanted, signal);
       try {
-        const result = await ask(session);
+        const result = await call(session);
         fleet.noteAnswered(session.peer);
         return result;
       } catch (error) {
@@ -68,23 +69,23 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     render: (prompt) => vocabulary.render(prompt),
     generate(job, signal, context = {}) {
       const task = { job, context, signal: whileOpen(signal) };
-      return new AnswerRelay(parts, { replayBudgetMs, hedgeAfter, patienceMs }, task).events();
+      return new AnswerRelay(deps, { replayBudgetMs, hedgeAfter, patienceMs }, task).events();
     },
     async score(job, signal) {
       assertPrompt(job.prompt);
       const { sha256: modelSha256, vocabularySize } = info();
       const request = { ...job, modelSha256, sampling: samplingFrame(knownBiases(job.sampling, vocabularySize)) };
       const stop = whileOpen(signal);
-      return asked({ prompt: job.prompt, given: job.answer }, stop, (session) => session.score(request, stop));
+      return withWorker({ prompt: job.prompt, given: job.answer }, stop, (session) => session.score(request, stop));
     },
     async embed(tokens, signal) {
       assertPrompt(tokens);
       const request = { modelSha256: info().sha256, tokens };
       const stop = whileOpen(signal);
-      return asked({ prompt: tokens, given: [] }, stop, (session) => session.embed(request, stop));
+      return withWorker({ prompt: tokens, given: [] }, stop, (session) => session.embed(request, stop));
     },
     async [Symbol.asyncDispose]() {
-      closing.abort(new EngineError('crashed', 'this model of the network is not served any more'));
+      closing.abort(new EngineError('crashed', 'this model of the network is no longer served'));
       await settlement.done();
     },
   };

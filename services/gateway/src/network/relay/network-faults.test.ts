@@ -70,19 +70,19 @@ describe('a breach of the protocol', () => {
   const breaches: readonly (readonly [breach: RegExp, Act])[] = [
     [/./, () => [Uint8Array.of(255, 255, 255, 255)]],
     [/./, () => [new Uint8Array()]],
-    [/tokens at 11 where 10 was due/, (frame) => [{ ...frame, position: frame.position + 1 }]],
+    [/tokens at 11 instead of 10/, (frame) => [{ ...frame, position: frame.position + 1 }]],
     [/tokens at 10 where 11 was due/, (frame) => [frame, frame]],
     [/tokens at 0 where 10 was due/, (frame) => [{ ...frame, position: 0 }]],
-    [/tokens of 999, which was not asked for/, (frame) => [{ ...frame, id: 999 }]],
+    [/tokens of 999, which was not requested/, (frame) => [{ ...frame, id: 999 }]],
     [/it began twice/, ({ id }) => [{ kind: 'begin', id, cachedTokens: 0 }]],
-    [/more tokens than were asked for/, (frame) => [{ ...frame, tokens: many(COUNT, token) }]],
+    [/more tokens than requested/, (frame) => [{ ...frame, tokens: many(COUNT, token) }]],
     [/tokens that are too long/, (frame) => [{ ...frame, tokens: many(18, long) }]],
     [/alternatives that were not/, (frame) => [{ ...frame, tokens: [{ ...token, top: many(100, token) }] }]],
-    [/cancel, which a gateway says/, ({ id }) => [{ kind: 'cancel', id }]],
+    [/cancel, which only a gateway sends/, ({ id }) => [{ kind: 'cancel', id }]],
     [/hello twice/, () => [{ kind: 'hello', version: 1, software: 'x', role: 'worker' }]],
     [/cancelled where it cannot be/, ({ id }) => [{ kind: 'done', id, reason: 'cancelled', ...unsigned }]],
-    [/a receipt that cannot be read/, ({ id }) => [{ kind: 'done', id, reason: 'stop', ...unsigned }]],
-    [/a flood of pulses/, () => many(1_001, pulse)],
+    [/a malformed receipt/, ({ id }) => [{ kind: 'done', id, reason: 'stop', ...unsigned }]],
+    [/too many heartbeats/, () => many(1_001, pulse)],
   ];
   for (const [breach, act] of breaches)
     it(`ends the session, is reported to its worker, and another one continues: ${breach}`, async () => {
@@ -113,7 +113,7 @@ describe('a breach of the protocol', () => {
     const act: Act = (frame) => [{ ...frame, tokens: [{ ...token, token: 4_096 }] }];
     await using net = await networkOf([at(10, act), {}]);
     assert.deepEqual(await net.answer(), UNDISTURBED);
-    assert.equal(net.trust.breaches[0]?.reason, 'there is no token 4096 in the model');
+    assert.equal(net.trust.breaches[0]?.reason, 'the model has no token 4096');
   });
 });
 

@@ -1,12 +1,12 @@
-// What a worker does for a request, as a span of the gateway; the worker's own spans hang below it.
+// Traces a request to a worker as a span of the gateway; the worker's spans are its children.
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 
 const tracer = trace.getTracer('strata-gateway');
 
 export interface TracedWork {
-  /** What the request tells the worker of it; nothing where no traces are kept. */
+  /** The trace context for the request frame; empty if tracing is off. */
   readonly field: { readonly traceparent?: string };
-  /** The same events; the span ends with them. */
+  /** Passes the events through; the span ends with them. */
   until<Event>(events: AsyncIterableIterator<Event>): AsyncIterator<Event>;
 }
 

@@ -1,13 +1,13 @@
-// Events between the one who brings them and the one who reads them. It is as long as its writer makes it: bounds are kept there.
+// A queue of events between one writer and one reader. It is unbounded: limits are enforced by the writer.
 
 export interface EventQueueDeps<Event> {
-  /** Hears of each event when its reader comes back for the next one. */
+  /** Called for each event when its reader requests the next one. */
   readonly onTaken: (event: Event) => void;
-  /** Hears that the reader stopped before the end. */
+  /** Called when the reader stops before the end. */
   readonly onLeft: () => void;
 }
 
-/** One reader, who waits for one event at a time. Unlike a generator it can be left while it waits. */
+/** One reader that waits for one event at a time. Unlike a generator, it can be left while it waits. */
 export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   readonly #deps: EventQueueDeps<Event>;
   #events: Event[] = [];
@@ -26,14 +26,14 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
       return;
     }
     this.#last = event;
-    this.#answer((reader) => reader.resolve({ done: false, value: event }));
+    this.#settle((reader) => reader.resolve({ done: false, value: event }));
   }
 
   end(): void {
     this.#finish({});
   }
 
-  /** What was pushed before is read first. */
+  /** Events pushed before are read first. */
   fail(error: unknown): void {
     this.#finish({ error });
   }
@@ -48,7 +48,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
     if (this.#last) return Promise.resolve({ done: false, value: this.#last });
     this.#reader = Promise.withResolvers();
     const { promise } = this.#reader;
-    if (this.#end) this.#tellEnd(this.#end);
+    if (this.#end) this.#deliverEnd(this.#end);
     return promise;
   }
 
@@ -69,21 +69,21 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   #finish(end: { readonly error?: unknown }): void {
     if (this.#end) return;
     this.#end = end;
-    this.#tellEnd(end);
+    this.#deliverEnd(end);
   }
 
-  /** An error is told once: after it there is nothing more. */
-  #tellEnd(end: { readonly error?: unknown }): void {
-    this.#answer((reader) => {
+  /** An error is delivered once; afterwards the queue is at its end. */
+  #deliverEnd(end: { readonly error?: unknown }): void {
+    this.#settle((reader) => {
       if (!('error' in end)) return reader.resolve({ done: true, value: undefined });
       this.#end = {};
       reader.reject(end.error);
     });
   }
 
-  #answer(tell: (reader: PromiseWithResolvers<IteratorResult<Event, undefined>>) => void): void {
+  #settle(deliver: (reader: PromiseWithResolvers<IteratorResult<Event, undefined>>) => void): void {
     const reader = this.#reader;
     this.#reader = undefined;
-    if (reader) tell(reader);
+    if (reader) deliver(reader);
   }
 }

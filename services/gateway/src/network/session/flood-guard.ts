@@ -1,11 +1,11 @@
-// How much a worker may say unasked: pulses, offers, and late words on jobs that are over. Counted in ticks.
+// Limits unsolicited frames of a worker: heartbeats, offers, and late frames of finished jobs. Counted in ticks.
 
-/** In one tick; an honest worker sends a pulse and, now and then, an offer. The rest is for ticks of ours that come late. */
+/** Per tick. An honest worker sends a heartbeat and occasionally an offer; the rest allows for our own late ticks. */
 const MAX_FRAMES = 1_000;
 const MAX_BYTES = 1024 * 1024;
-/** Offers in a row, and after how many ticks there may be one more. */
+/** Burst of offers, and the number of ticks until another one is allowed. */
 const MAX_OFFERS = 30;
-const TICKS_OF_OFFER = 8;
+const TICKS_PER_OFFER = 8;
 
 export class FloodGuard {
   #frames = 0;
@@ -13,15 +13,15 @@ export class FloodGuard {
   #offers = MAX_OFFERS;
   #ticks = 0;
 
-  /** False when it is too much. */
-  takes(sizeBytes: number): boolean {
+  /** False if a limit is exceeded. */
+  accepts(sizeBytes: number): boolean {
     this.#frames += 1;
     this.#bytes += sizeBytes;
     return this.#frames <= MAX_FRAMES && this.#bytes <= MAX_BYTES;
   }
 
-  /** Whether this offer is looked at: signatures cost time. */
-  takesOffer(): boolean {
+  /** Whether to verify this offer; verifying signatures is expensive. */
+  acceptsOffer(): boolean {
     if (this.#offers === 0) return false;
     this.#offers -= 1;
     return true;
@@ -31,6 +31,6 @@ export class FloodGuard {
     this.#frames = 0;
     this.#bytes = 0;
     this.#ticks += 1;
-    if (this.#ticks % TICKS_OF_OFFER === 0) this.#offers = Math.min(MAX_OFFERS, this.#offers + 1);
+    if (this.#ticks % TICKS_PER_OFFER === 0) this.#offers = Math.min(MAX_OFFERS, this.#offers + 1);
   }
 }

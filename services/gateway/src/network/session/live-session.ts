@@ -1,4 +1,4 @@
-// An open session: every frame that comes is held against what may come, and given to the job or call that it belongs to.
+// An open session: validates every received frame, and passes it to the job or call that it belongs to.
 import { EngineError } from '@strata/engine';
 import {
   bytesSha256,
@@ -28,26 +28,26 @@ import {
 } from './worker-session.ts';
 
 export interface SessionOptions {
-  /** Name and version, for hello. */
+  /** Name and version for the hello frame. */
   readonly software: string;
-  /** Round trip of the connection, as it is measured elsewhere; undefined: not yet. */
+  /** Round-trip time of the connection, measured elsewhere; undefined: not measured yet. */
   readonly roundTripMs: () => number | undefined;
-  /** Hears each offer whose signature is that of the channel's peer, and its encoding as it came. */
+  /** Called for each offer with a valid signature of the channel's peer, with its encoding as received. */
   readonly onOffer: (offer: Offer, signed: { readonly offer: Uint8Array; readonly signature: Uint8Array }) => void;
-  /** Hears, once, that the worker is gone, and why; a breach of the protocol is named. */
+  /** Called once when the worker is lost, with the reason; `breach` is the protocol violation, if any. */
   readonly onEnd: (end: { readonly loss: string; readonly breach: string | undefined }) => void;
-  /** For hello to come. 5,000 by default. */
+  /** Maximum wait for hello. 5,000 by default. */
   readonly helloLimitMs?: number;
-  /** How often it is asked whether the worker stands still; all deadlines of liveness that are ticks go with it. 250 by default. */
+  /** Interval of liveness checks; deadlines in ticks depend on it. 250 by default. */
   readonly tickMs?: number;
 }
 
 export interface LiveSessionDeps {
   readonly channel: Channel;
-  /** What comes after hello. */
+  /** The messages after hello. */
   readonly messages: AsyncIterator<Uint8Array>;
   readonly tickMs: number;
-  /** Tells the worker what it did wrong, and ends the channel. */
+  /** Reports a protocol violation to the worker, and closes the channel. */
   readonly farewell: (breach: string) => Promise<void>;
 }
 
@@ -62,8 +62,8 @@ export class LiveSession implements WorkerSession {
   readonly #timer: NodeJS.Timeout;
   readonly #reading: Promise<void>;
   #farewell: Promise<void> = Promise.resolve();
-  /** As it last said; and what of that is not ours. */
-  #told = { running: 0, waiting: 0, others: 0 };
+  /** The load in the last heartbeat, and the part of it that belongs to other gateways. */
+  #reported = { running: 0, waiting: 0, otherGateways: 0 };
   #lastId = 0;
   #lost: WorkerLostError | undefined;
 
@@ -89,7 +89,7 @@ export class LiveSession implements WorkerSession {
   }
 
   get load() {
-    return { ...this.#told, own: this.#jobs.size, calls: this.#calls.size, writing: this.#jobs.writing };
+    return { ...this.#reported, own: this.#jobs.size, calls: this.#calls.size, writing: this.#jobs.writing };
   }
 
   get rttMs(): number {
@@ -117,9 +117,9 @@ export class LiveSession implements WorkerSession {
     this.#send({ kind: 'settle', nonce, signature });
   }
 
-  /** Ends the channel; what is under way is lost. */
+  /** Closes the channel; jobs in progress are lost. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#end('gone');
+    this.#end('disconnected');
     await this.#reading;
     await this.#farewell;
   }
@@ -134,7 +134,7 @@ export class LiveSession implements WorkerSession {
     return traced.until(events);
   }
 
-  /** Throws EngineError `job-too-long` for what no worker would take. */
+  /** Throws EngineError `job-too-long` for a request that every worker would reject. */
   #encoded(frame: Frame): Uint8Array {
     try {
       const bytes = encodeFrame(frame);
@@ -142,7 +142,7 @@ export class LiveSession implements WorkerSession {
       throw new FrameError('not-allowed', 'a frame that is longer than a message');
     } catch (cause) {
       if (cause instanceof FrameError)
-        throw new EngineError('job-too-long', 'it is more than a request to a worker may hold', { cause });
+        throw new EngineError('job-too-long', 'the request is too large for a worker', { cause });
       throw cause;
     }
   }
@@ -169,14 +169,14 @@ export class LiveSession implements WorkerSession {
         const breach = await this.#take(next.value);
         if (breach !== undefined) this.#end('protocol', { breach });
       }
-      this.#end('gone');
+      this.#end('disconnected');
     } catch (error) {
       if (error instanceof FrameError) this.#end('protocol', { breach: error.message });
-      else this.#end('gone', { cause: error });
+      else this.#end('disconnected', { cause: error });
     }
   }
 
-  /** What may not be said is told in words. */
+  /** Returns the protocol violation, if any. */
   #take(message: Uint8Array): string | undefined | Promise<string | undefined> {
     const frame = decodeFrame(message);
     const size = message.byteLength;
@@ -192,11 +192,11 @@ export class LiveSession implements WorkerSession {
       case 'failed':
         return this.#takeFailed(frame, size);
       case 'pulse':
-        this.#takePulse(frame);
-        return this.#flood.takes(size) ? undefined : 'a flood of pulses';
+        this.#takeHeartbeat(frame);
+        return this.#flood.accepts(size) ? undefined : 'too many heartbeats';
       case 'offer':
-        if (!this.#flood.takes(size)) return 'a flood of offers';
-        return this.#flood.takesOffer() ? this.#takeOffer(frame) : undefined;
+        if (!this.#flood.accepts(size)) return 'too many offers';
+        return this.#flood.acceptsOffer() ? this.#takeOffer(frame) : undefined;
       case 'hello':
         return 'hello twice';
       case 'request':
@@ -206,17 +206,20 @@ export class LiveSession implements WorkerSession {
       case 'embed':
       case 'vocabularyAsk':
       case 'settle':
-        return `${frame.kind}, which a gateway says`;
+        return `${frame.kind}, which only a gateway sends`;
       default:
         throw new Error(frame satisfies never);
     }
   }
 
-  /** Ours are known better than by its word, which is old as soon as one of them ends: of its word the others are kept. */
-  #takePulse(pulse: FrameOf<'pulse'>): void {
-    const { running, waiting } = pulse;
-    const ours = this.#jobs.takePulse(pulse) + this.#calls.holdingPlaces;
-    this.#told = { running, waiting, others: Math.max(0, running + waiting - ours) };
+  /**
+   * The worker's count of our jobs is outdated as soon as one ends, so only the jobs of other gateways are taken from
+   * it.
+   */
+  #takeHeartbeat(heartbeat: FrameOf<'pulse'>): void {
+    const { running, waiting } = heartbeat;
+    const own = this.#jobs.takeHeartbeat(heartbeat) + this.#calls.holdingSlots;
+    this.#reported = { running, waiting, otherGateways: Math.max(0, running + waiting - own) };
   }
 
   #takeOfJob(frame: JobFrame, sizeBytes: number): string | undefined {
@@ -234,14 +237,15 @@ export class LiveSession implements WorkerSession {
   }
 
   #takeLate({ kind, id }: Frame & { readonly id: number }, sizeBytes: number): string | undefined {
-    if (!this.#jobs.isLate(id)) return `${kind} of ${id}, which was not asked for`;
-    return this.#flood.takes(sizeBytes) ? undefined : 'a flood of late words';
+    if (!this.#jobs.isLate(id)) return `${kind} of ${id}, which was not requested`;
+    return this.#flood.accepts(sizeBytes) ? undefined : 'too many late frames';
   }
 
   async #takeOffer({ offer: bytes, signature }: FrameOf<'offer'>): Promise<string | undefined> {
     const offer = decodeOffer(bytes);
     if (offer.peer !== this.peer) return 'an offer of another peer';
-    if (!(await verifyPeerSignature(this.peer, offerSignedBytes(bytes), signature))) return 'an offer that is forged';
+    if (!(await verifyPeerSignature(this.peer, offerSignedBytes(bytes), signature)))
+      return 'an offer with an invalid signature';
     if (!this.#lost) this.#options.onOffer(offer, { offer: bytes, signature });
     return undefined;
   }
@@ -249,8 +253,8 @@ export class LiveSession implements WorkerSession {
   #tick(): void {
     this.#flood.tick();
     if (this.#jobs.tick()) this.#end('stalled');
-    // Not at once: what came before the channel broke is still read, and tells more.
-    else if (this.#outbox.hasFailed) this.#end('gone');
+    // Not immediately: frames that arrived before the channel broke are still read, and may contain the reason.
+    else if (this.#outbox.hasFailed) this.#end('disconnected');
   }
 
   #end(loss: LossCause, { breach, cause }: { readonly breach?: string; readonly cause?: unknown } = {}): void {

@@ -142,12 +142,12 @@ it('a session that ends ends all jobs and calls, and takes no more', async () =>
   const pending = [run(), run(), session.score(scored, NEVER), session.vocabulary(MODEL, NEVER)];
   await until(() => worker.frames.length === 1 + pending.length);
   worker.kill();
-  for (const each of pending) await assert.rejects(each, { name: 'WorkerLostError', loss: 'gone' });
+  for (const each of pending) await assert.rejects(each, { name: 'WorkerLostError', loss: 'disconnected' });
   assert.equal(session.isAlive, false);
-  await assert.rejects(session.embed(embedded, NEVER), { loss: 'gone' });
-  await assert.rejects(run(), { loss: 'gone' });
+  await assert.rejects(session.embed(embedded, NEVER), { loss: 'disconnected' });
+  await assert.rejects(run(), { loss: 'disconnected' });
   session.settle(new Uint8Array(16), new Uint8Array(64));
-  assert.deepEqual(bed.ends, [{ peer: bed.peer(0), loss: 'gone', breach: undefined }]);
+  assert.deepEqual(bed.ends, [{ peer: bed.peer(0), loss: 'disconnected', breach: undefined }]);
 });
 
 describe('a call', () => {
@@ -216,20 +216,20 @@ it('a channel that takes nothing any more ends the session although its other si
   const channel = { peer: 'p', messages: messages(), send, close: async () => {}, abort: () => broken.abort() };
   const heard = { software: 'x', roundTripMs: () => 1, onOffer: () => {}, onEnd: ended.resolve, tickMs: 10 };
   await using session = await openWorkerSession(channel, heard);
-  await assert.rejects(session.embed(embedded, NEVER), { loss: 'gone' });
-  assert.equal((await ended.promise).loss, 'gone');
+  await assert.rejects(session.embed(embedded, NEVER), { loss: 'disconnected' });
+  assert.equal((await ended.promise).loss, 'disconnected');
 });
 
 async function loadedSession(options: WorkerOptions = {}) {
   const { worker, session } = await sessionWith({ slots: 4, tokensPerSecond: 100, ...options });
   return {
     session,
-    /** [others, own, calls] after a pulse. */
+    /** [otherGateways, own, calls] after a heartbeat. */
     async loadAfter(running: number, waiting: number, ...jobs: FrameOf<'pulse'>['jobs']) {
       worker.send({ kind: 'pulse', running, waiting, jobs });
       await until(() => session.load.running === running);
-      const { others, own, calls } = session.load;
-      return [others, own, calls];
+      const { otherGateways, own, calls } = session.load;
+      return [otherGateways, own, calls];
     },
     /** Gives what is left of an answer once it has begun. */
     async begin(signal: AbortSignal) {
@@ -251,7 +251,7 @@ describe('the load of a worker', () => {
     stop.abort(new Error('enough'));
     await assert.rejects(Array.fromAsync(events), { message: 'enough' });
     await until(() => session.load.own === 0);
-    assert.equal(session.load.others, 5);
+    assert.equal(session.load.otherGateways, 5);
     // It lists a job whose end has been received: that slot is free.
     assert.deepEqual(await loadAfter(3, 0, writing), [3, 0, 0]);
     assert.equal(session.rttMs, 1, 'as it is measured elsewhere');

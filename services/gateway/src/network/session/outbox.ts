@@ -1,7 +1,7 @@
-// What is to be sent on a channel: in order, one after the other, and no more of it waiting than a bound.
+// The send queue of a channel: sequential, with a limit on waiting bytes.
 import type { Channel } from '@strata/p2p';
 
-/** More than the largest request; a worker that does not read this much does not read. */
+/** More than the largest request; a worker with this much unread is not reading. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
 export class Outbox {
@@ -15,12 +15,12 @@ export class Outbox {
     this.#channel = channel;
   }
 
-  /** Whether something could not be sent: nothing can be any more. */
+  /** Whether sending has failed; all further messages are dropped. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** False when too much waits already; then nothing was taken. What cannot be sent because the channel is over is dropped. */
+  /** Returns false, and takes nothing, if too much is waiting. Messages for a closed channel are dropped. */
   push(message: Uint8Array): boolean {
     if (this.#waitingBytes + message.byteLength > MAX_WAITING_BYTES) return false;
     this.#waiting.push(message);

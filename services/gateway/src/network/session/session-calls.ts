@@ -1,19 +1,19 @@
-// What is asked of a worker besides answers: a question, and what comes back within its time.
+// Calls to a worker other than answers: a question, and its reply within a time limit.
 import { bytesSha256, type FrameOf } from '@strata/inference';
 import { WorkerLostError } from './worker-session.ts';
 
-/** Reading an answer again takes as long as reading a prompt; embeddings likewise. */
+/** Scoring an answer takes as long as reading a prompt; so does embedding. */
 const SCORE_LIMIT_MS = 60_000;
 const EMBED_LIMIT_MS = 60_000;
-/** Of the whole file, over a slow line. */
+/** For the complete file, over a slow connection. */
 const VOCABULARY_LIMIT_MS = 120_000;
-/** The largest vocabularies are a fifth of this. */
+/** The largest vocabularies have a fifth of this size. */
 const MAX_VOCABULARY_BYTES = 64 * 1024 * 1024;
 
 type Question = FrameOf<'score' | 'embed' | 'vocabularyAsk'>;
 type Reply = FrameOf<'scored' | 'embedded' | 'vocabularyPart'>;
 
-/** `more`: another one has to come. A breach is what no worker may say. */
+/** `more`: another question follows. `breach`: a protocol violation. */
 type Taken<Result> =
   | { readonly kind: 'result'; readonly result: Result }
   | { readonly kind: 'more'; readonly ask: Question }
@@ -34,7 +34,7 @@ interface Pending {
 export interface SessionCallsDeps {
   readonly peer: string;
   readonly send: (question: Question) => void;
-  /** Hears that nobody waits for this any more, although it was not answered. */
+  /** Called when a call is abandoned before its reply. */
   readonly onGivenUp: (id: number) => void;
 }
 
@@ -50,8 +50,8 @@ export class SessionCalls {
     return this.#pending.size;
   }
 
-  /** Those that its worker counts with its load. */
-  get holdingPlaces(): number {
+  /** The number of calls that the worker includes in its load. */
+  get holdingSlots(): number {
     let count = 0;
     for (const { kind } of this.#pending.values()) if (kind !== 'vocabularyAsk') count += 1;
     return count;
@@ -61,7 +61,7 @@ export class SessionCalls {
     return this.#pending.has(id);
   }
 
-  /** Rejects with WorkerLostError, `stalled` when its time is over, or with the signal's reason. */
+  /** Rejects with WorkerLostError, `stalled` after the time limit, or with the signal's reason. */
   ask<Result>({ question, limitMs, take }: Call<Result>, signal: AbortSignal): Promise<Result> {
     const { id } = question;
     return new Promise<Result>((resolve, reject) => {
@@ -105,7 +105,7 @@ export class SessionCalls {
     });
   }
 
-  /** Takes what belongs to a question; what may not be said is told in words. */
+  /** Handles a reply; returns the protocol violation, if any. */
   take(reply: Reply): string | undefined {
     return this.#pending.get(reply.id)?.take(reply);
   }
@@ -119,7 +119,7 @@ export class SessionCalls {
   }
 }
 
-const WRONG_REPLY = { kind: 'breach', breach: 'an answer to another question' } as const;
+const WRONG_REPLY = { kind: 'breach', breach: 'a reply to another question' } as const;
 
 export function scoreCall(question: FrameOf<'score'>): Call<readonly number[]> {
   const due = question.answer.length + (question.hasEnd ? 1 : 0);
@@ -127,7 +127,7 @@ export function scoreCall(question: FrameOf<'score'>): Call<readonly number[]> {
     ...{ question, limitMs: SCORE_LIMIT_MS },
     take(reply) {
       if (reply.kind !== 'scored') return WRONG_REPLY;
-      if (reply.margins.length !== due) return { kind: 'breach', breach: 'a score of another length' };
+      if (reply.margins.length !== due) return { kind: 'breach', breach: 'a score of the wrong length' };
       return { kind: 'result', result: reply.margins };
     },
   };
@@ -138,13 +138,13 @@ export function embedCall(question: FrameOf<'embed'>): Call<Float32Array> {
     ...{ question, limitMs: EMBED_LIMIT_MS },
     take(reply) {
       if (reply.kind !== 'embedded') return WRONG_REPLY;
-      if (reply.vector.length === 0) return { kind: 'breach', breach: 'a vector of nothing' };
+      if (reply.vector.length === 0) return { kind: 'breach', breach: 'an empty vector' };
       return { kind: 'result', result: Float32Array.from(reply.vector) };
     },
   };
 }
 
-/** Each question is answered by one part, from where it says, as long as the worker likes; then the next part is asked for. */
+/** The worker replies to each question with one part of any length; the next question continues after it. */
 export function vocabularyCall(question: FrameOf<'vocabularyAsk'>): Call<Uint8Array> {
   const parts: Uint8Array[] = [];
   let received = 0;
@@ -158,11 +158,11 @@ export function vocabularyCall(question: FrameOf<'vocabularyAsk'>): Call<Uint8Ar
       if (size > MAX_VOCABULARY_BYTES) return breach('a vocabulary that is too large');
       if (reply.from !== received || reply.sizeBytes !== size) return breach('a part of a vocabulary out of order');
       received += reply.part.byteLength;
-      if (reply.part.byteLength === 0 || received > size) return breach('a part of a vocabulary of a wrong length');
+      if (reply.part.byteLength === 0 || received > size) return breach('a part of a vocabulary with the wrong length');
       parts.push(reply.part);
       if (received < size) return { kind: 'more', ask: { ...question, from: received } };
       const bytes = new Uint8Array(Buffer.concat(parts));
-      if (bytesSha256(bytes) !== question.vocabularySha256) return breach('a vocabulary of another digest');
+      if (bytesSha256(bytes) !== question.vocabularySha256) return breach('a vocabulary with the wrong digest');
       return { kind: 'result', result: bytes };
     },
   };

@@ -1,12 +1,18 @@
-// One request on a channel: what its worker may send next, what came of it, and the reader who takes it.
+// One request on a channel: validates the worker's frames, keeps what was received, and delivers events to the reader.
 import { decodeSegmentReceipt, FrameError, type FrameOf } from '@strata/inference';
 import { EventQueue } from './event-queue.ts';
-import type { SeenPart, SessionEvent, SessionRunOptions, SignedSegment, WorkerLostError } from './worker-session.ts';
+import type {
+  ObservedPart,
+  SessionEvent,
+  SessionRunOptions,
+  SignedSegment,
+  WorkerLostError,
+} from './worker-session.ts';
 
-/** Tokens that a worker may be ahead of the reader, and how many are read before it is given as many more. */
+/** Number of tokens that a worker may be ahead of the reader, and the step in which credit is granted. */
 export const FIRST_CREDIT = 256;
 const CREDIT_STEP = 64;
-/** Bytes of a token or an alternative beside it: of many on average, and of one alone with all that is around it. */
+/** Size limits of a token or alternative: the mean of many, and a single one with its overhead. */
 const MAX_MEAN_BYTES = 4 * 1_024;
 const MAX_CHOICE_BYTES = 20 * 1_024;
 
@@ -14,13 +20,13 @@ export type JobFrame = FrameOf<'begin' | 'tokens' | 'done'>;
 
 export interface SessionJobDeps {
   readonly request: FrameOf<'request'>;
-  /** Hex, of its encoding. */
+  /** Hexadecimal digest of the encoded request. */
   readonly requestSha256: string;
   readonly options: SessionRunOptions;
   readonly send: (frame: FrameOf<'cancel' | 'credit'>) => void;
 }
 
-/** `reading`: somebody waits for it. `leaving`: nobody does any more, but its receipt may come. */
+/** `reading`: a reader waits for events. `leaving`: cancelled, but the receipt may still arrive. */
 type JobState = 'reading' | 'leaving' | 'over';
 
 export class SessionJob {
@@ -29,10 +35,10 @@ export class SessionJob {
   readonly #deps: SessionJobDeps;
   readonly #queue: EventQueue<SessionEvent>;
   readonly #from: number;
-  readonly #seen: SeenPart['tokens'][number][] = [];
+  readonly #tokensReceived: ObservedPart['tokens'][number][] = [];
   #state: JobState = 'reading';
   #hasBegun = false;
-  /** Tokens that it may still send; those that it was given in all; and those that the reader has done with. */
+  /** Tokens that the worker may still send; tokens granted in total; tokens that the reader has consumed. */
   #credit = FIRST_CREDIT;
   #granted = FIRST_CREDIT;
   #read = 0;
@@ -52,22 +58,22 @@ export class SessionJob {
     options.signal.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** Whether somebody waits for more of it. */
+  /** Whether a reader waits for more events. */
   get isRead(): boolean {
     return this.#state === 'reading';
   }
 
-  /** Whether the worker has to wait for the reader. */
+  /** Whether the worker must wait for the reader. */
   get isHeld(): boolean {
     return this.#credit === 0 && !this.#hasAllCredit;
   }
 
-  /** It may send all that was asked for. */
+  /** Whether the worker has credit for all requested tokens. */
   get #hasAllCredit(): boolean {
     return this.#from + this.#granted >= this.#deps.request.maxTokens;
   }
 
-  /** Takes what the worker says of it; what it may not say is told in words. */
+  /** Handles a frame; returns the protocol violation, if any. */
   take(frame: JobFrame, sizeBytes: number): string | undefined {
     switch (frame.kind) {
       case 'begin':
@@ -81,14 +87,14 @@ export class SessionJob {
     }
   }
 
-  /** Ends it without a receipt. What was read of it before is still given, unless it is not to be believed. */
+  /** Ends the job without a receipt. Events received before are still delivered, unless the worker is not believed. */
   fail(error: WorkerLostError, { isBelieved }: { readonly isBelieved: boolean }): void {
     if (!isBelieved) this.#queue.clear();
     this.#queue.fail(error);
     this.#end();
   }
 
-  /** Nobody reads it any more; the worker is told, and has to say what it has done. */
+  /** Cancels the job at the worker, which still sends its receipt. */
   cancel(): void {
     if (this.#state !== 'reading') return;
     this.#state = 'leaving';
@@ -96,7 +102,7 @@ export class SessionJob {
     this.#deps.send({ kind: 'cancel', id: this.id });
   }
 
-  /** The same, for a reader who hears of it after what came before. */
+  /** Cancels the job; the reader gets the error after the events received before. */
   giveUp(error: unknown): void {
     this.#queue.fail(error);
     this.cancel();
@@ -114,7 +120,7 @@ export class SessionJob {
 
   #begin({ cachedTokens }: FrameOf<'begin'>): string | undefined {
     if (this.#hasBegun) return 'it began twice';
-    if (cachedTokens > this.#deps.request.prompt.length) return 'more of the prompt was cached than there is';
+    if (cachedTokens > this.#deps.request.prompt.length) return 'more cached tokens than the prompt has';
     this.#hasBegun = true;
     if (this.isRead) this.#queue.push({ kind: 'begin', cachedTokens });
     return undefined;
@@ -122,16 +128,16 @@ export class SessionJob {
 
   #tokens({ position, tokens }: FrameOf<'tokens'>, sizeBytes: number): string | undefined {
     const { maxTokens, topLogprobs = 0 } = this.#deps.request;
-    const due = this.#from + this.#seen.length;
+    const due = this.#from + this.#tokensReceived.length;
     if (!this.#hasBegun) return 'tokens before it began';
-    if (position !== due) return `tokens at ${position} where ${due} was due`;
+    if (position !== due) return `tokens at ${position} instead of ${due}`;
     if (tokens.length > this.#credit) return 'more tokens than it had credit for';
-    if (due + tokens.length > maxTokens) return 'more tokens than were asked for';
+    if (due + tokens.length > maxTokens) return 'more tokens than requested';
     if (sizeBytes > MAX_CHOICE_BYTES + MAX_MEAN_BYTES * tokens.length * (1 + topLogprobs))
       return 'tokens that are too long';
-    if (tokens.some(({ top }) => top.length > topLogprobs)) return 'alternatives that were not asked for';
+    if (tokens.some(({ top }) => top.length > topLogprobs)) return 'alternatives that were not requested';
     this.#credit -= tokens.length;
-    for (const { token, text } of tokens) this.#seen.push({ token, bytes: text });
+    for (const { token, text } of tokens) this.#tokensReceived.push({ token, bytes: text });
     if (this.isRead)
       this.#queue.push({
         kind: 'tokens',
@@ -144,19 +150,19 @@ export class SessionJob {
   }
 
   #done({ reason, receipt: bytes, signature }: FrameOf<'done'>): string | undefined {
-    if (reason === 'cancelled' ? this.isRead : !this.#hasBegun) return `${reason} where it cannot be`;
+    if (reason === 'cancelled' ? this.isRead : !this.#hasBegun) return `an invalid end: ${reason}`;
     let segment: SignedSegment;
     try {
       segment = { receipt: decodeSegmentReceipt(bytes), bytes, signature };
     } catch (error) {
-      if (error instanceof FrameError) return 'a receipt that cannot be read';
+      if (error instanceof FrameError) return 'a malformed receipt';
       throw error;
     }
-    const seen: SeenPart = { tokens: this.#seen, requestSha256: this.#deps.requestSha256, reason };
+    const observed: ObservedPart = { tokens: this.#tokensReceived, requestSha256: this.#deps.requestSha256, reason };
     if (this.isRead) this.#queue.push({ kind: 'end', reason, segment });
     this.#queue.end();
     this.#end();
-    this.#deps.options.onSegment(segment, seen);
+    this.#deps.options.onSegment(segment, observed);
     return undefined;
   }
 

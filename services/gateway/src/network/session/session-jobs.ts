@@ -1,14 +1,14 @@
-// The requests of one channel: those that are read, those whose receipt is waited for, and those of which late words may come.
+// The requests of one channel: with a reader, waiting for a receipt, or abandoned but with late frames to expect.
 import { type FrameOf, StallWatch } from '@strata/inference';
 import { type JobFrame, SessionJob, type SessionJobDeps } from './session-job.ts';
 import { WorkerLostError } from './worker-session.ts';
 
-/** Before anything is known of a worker's speed. */
+/** Assumed before the speed of a worker is known. */
 const FIRST_TOKEN_MS = 10_000;
-/** How long the receipt of a cancelled job is waited for, in ticks, and of how many jobs at most. */
+/** How long to wait for the receipt of a cancelled job, in ticks, and for how many jobs at most. */
 const RECEIPT_TICKS = 20;
 const MAX_LEAVING = 1_000;
-/** Numbers of which something may come although nobody waits for it. */
+/** Maximum number of ids for which late frames are accepted. */
 const MAX_LATE = 4_000;
 
 export interface SessionJobsDeps {
@@ -21,7 +21,7 @@ export class SessionJobs {
   readonly #deps: SessionJobsDeps;
   readonly #watch: StallWatch;
   readonly #jobs = new Map<number, SessionJob>();
-  /** Of cancelled jobs: the ticks since; oldest first. */
+  /** Ticks since the cancellation, by job; oldest first. */
   readonly #leaving = new Map<number, number>();
   readonly #late = new Set<number>();
   readonly #writing = new Set<number>();
@@ -35,7 +35,7 @@ export class SessionJobs {
     return this.#jobs.size;
   }
 
-  /** Those of which tokens have come, and more are wanted. */
+  /** The number of jobs that have received tokens and expect more. */
   get writing(): number {
     return this.#writing.size;
   }
@@ -48,7 +48,7 @@ export class SessionJobs {
     return this.#late.has(id);
   }
 
-  /** Something of this number may come, and means nothing. */
+  /** Accepts and ignores late frames with this id. */
   expectLate(id: number): void {
     this.#late.add(id);
     if (this.#late.size > MAX_LATE) this.#late.delete(oldestOf(this.#late));
@@ -74,13 +74,13 @@ export class SessionJobs {
     this.#watch.heard();
   }
 
-  /** Gives how many of its jobs are known here. */
-  takePulse({ jobs }: FrameOf<'pulse'>): number {
+  /** Returns how many of the listed jobs are known here. */
+  takeHeartbeat({ jobs }: FrameOf<'pulse'>): number {
     for (const { id, phase } of jobs) this.#watch.phase(id, phase);
     return jobs.reduce((sum, { id }) => sum + (this.#jobs.has(id) ? 1 : 0), 0);
   }
 
-  /** Takes what belongs to a job; what may not be said is told in words. */
+  /** Handles a frame of a job; returns the protocol violation, if any. */
   take(frame: JobFrame, sizeBytes: number): string | undefined {
     const job = this.#jobs.get(frame.id);
     const breach = job?.take(frame, sizeBytes);
@@ -106,7 +106,7 @@ export class SessionJobs {
     for (const job of jobs) job.fail(error, belief);
   }
 
-  /** True when the worker says nothing at all any more. Jobs that stand still are given up. */
+  /** Returns true if the worker is silent. Stalled jobs are cancelled. */
   tick(): boolean {
     const { isSilent, jobs } = this.#watch.tick(performance.now());
     if (isSilent) return true;
@@ -138,5 +138,5 @@ export class SessionJobs {
   }
 }
 
-/** Of a set or map that is not empty. */
+/** The oldest id of a set or map that is not empty. */
 const oldestOf = (ids: Pick<ReadonlySet<number>, 'keys'>): number => ids.keys().next().value as number;

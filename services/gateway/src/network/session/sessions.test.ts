@@ -11,7 +11,7 @@ const hello = encodeFrame({ kind: 'hello', version: PROTOCOL_VERSION, software: 
 function scene(deps: Partial<SessionsDeps>) {
   const left: string[] = [];
   const sessions: Sessions = new Sessions({
-    ...{ software: 'g', max: 1, roundTripMs: () => 1, trustOf: () => 0.5, offersAnything: () => true },
+    ...{ software: 'g', max: 1, roundTripMs: () => 1, trustOf: () => 0.5, hasModels: () => true },
     ...{ onOffer: () => {}, onBreach: () => {}, logger: pino({ level: 'silent' }) },
     onChange: (peer) => sessions.all.has(peer) || left.push(peer),
     ...deps,
@@ -44,7 +44,7 @@ describe('slots for workers', () => {
   });
 
   it('are given to others after a while when their workers offer nothing', async (context) => {
-    const { connect, peers, sessions } = scene({ offersAnything: () => false });
+    const { connect, peers, sessions } = scene({ hasModels: () => false });
     await using _sessions = sessions;
     assert.ok(await connect('a'));
     assert.ok(!(await connect('b')));

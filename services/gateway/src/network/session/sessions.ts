@@ -1,4 +1,4 @@
-// The workers that are connected: one session each, the newest, and no more of them than are wanted.
+// The connected workers: one session per worker, the newest, up to a maximum.
 import type { Offer } from '@strata/inference';
 import type { Channel } from '@strata/p2p';
 import type { Logger } from 'pino';
@@ -6,33 +6,33 @@ import { openWorkerSession } from './open-session.ts';
 import { WorkerLostError, type WorkerSession } from './worker-session.ts';
 
 export interface SessionsDeps {
-  /** Name and version, for hello. */
+  /** Name and version for the hello frame. */
   readonly software: string;
-  /** Of a connection, as it is measured beside the sessions. */
+  /** Round-trip time of a connection, measured elsewhere. */
   readonly roundTripMs: (peer: string) => number | undefined;
   readonly max: number;
-  /** How far a peer is trusted, 0 to 1; 0: it gets no work. */
+  /** Trust in a peer, 0 to 1; with 0 it gets no requests. */
   readonly trustOf: (peer: string) => number;
-  /** Whether there is anything that it could be asked for. */
-  readonly offersAnything: (peer: string) => boolean;
+  /** Whether the peer offers any model. */
+  readonly hasModels: (peer: string) => boolean;
   readonly onOffer: (offer: Offer) => void;
-  /** Hears that somebody came or went. */
+  /** Called when a worker connects or disconnects. */
   readonly onChange: (peer: string) => void;
   readonly onBreach: (peer: string, breach: string) => void;
   readonly logger: Logger;
 }
 
-/** Whoever has offered nothing after so long holds a place for nothing. */
-const OFFER_WITHIN_MS = 10_000;
-/** A worker without work gives way to one that is trusted as far only after a fair try. */
-const FAIR_TRY_MS = 60_000;
+/** A worker that has offered no model after this time can be evicted. */
+const OFFER_LIMIT_MS = 10_000;
+/** An idle worker can be evicted for an equally trusted one only after this time. */
+const MIN_SESSION_MS = 60_000;
 
 export class Sessions implements AsyncDisposable {
   readonly #deps: SessionsDeps;
-  /** Who came first stands first. */
+  /** In the order of connection. */
   readonly #connected = new Map<string, WorkerSession>();
   readonly #sinceMs = new Map<string, number>();
-  /** Channels whose hello is awaited; one for each peer. */
+  /** Peers whose hello is awaited, with one channel each. */
   readonly #greeting = new Set<string>();
   #isClosed = false;
 
@@ -40,24 +40,24 @@ export class Sessions implements AsyncDisposable {
     this.#deps = deps;
   }
 
-  /** By peer id, as they are now. */
+  /** The current sessions by peer id. */
   get all(): ReadonlyMap<string, WorkerSession> {
     return this.#connected;
   }
 
-  /** Takes a channel that a peer opened. Never rejects: whoever is no worker is left. */
+  /** Takes a channel that a peer opened. Never rejects: the channel of a peer that is not a worker is closed. */
   async take(channel: Channel): Promise<void> {
     const { peer } = channel;
     const { max, software, roundTripMs, onOffer, onBreach, logger } = this.#deps;
     const isFull = () => this.#connected.size + this.#greeting.size >= max && !this.#connected.has(peer);
-    const isOther = this.#isClosed || this.#greeting.has(peer);
-    if (!isOther && isFull()) this.#makeRoom(peer);
-    if (isOther || isFull()) {
-      channel.abort(new Error(isFull() ? 'no place for another worker' : 'another channel is being opened'));
+    const isUnwanted = this.#isClosed || this.#greeting.has(peer);
+    if (!isUnwanted && isFull()) this.#evictFor(peer);
+    if (isUnwanted || isFull()) {
+      channel.abort(new Error(isFull() ? 'no capacity for another worker' : 'another channel is being opened'));
       return;
     }
     this.#greeting.add(peer);
-    // It may end before it was entered.
+    // The session may end before it is registered.
     let end: { readonly loss: string; readonly breach: string | undefined } | undefined;
     let session: WorkerSession | undefined;
     try {
@@ -65,29 +65,29 @@ export class Sessions implements AsyncDisposable {
         software,
         roundTripMs: () => roundTripMs(peer),
         onOffer,
-        onEnd: (told) => {
-          end = told;
-          if (told.breach !== undefined) onBreach(peer, told.breach);
-          if (session) this.#leave(peer, session, told.loss);
+        onEnd: (reported) => {
+          end = reported;
+          if (reported.breach !== undefined) onBreach(peer, reported.breach);
+          if (session) this.#leave(peer, session, reported.loss);
         },
       });
     } catch (error) {
-      if (!(error instanceof WorkerLostError)) logger.error({ err: error, peer }, 'a worker could not be greeted');
-      else logger.debug({ peer, loss: error.loss }, 'a peer that came is no worker');
+      if (!(error instanceof WorkerLostError)) logger.error({ err: error, peer }, 'opening a worker session failed');
+      else logger.debug({ peer, loss: error.loss }, 'a connected peer is not a worker');
       return;
     } finally {
       this.#greeting.delete(peer);
     }
     if (end || this.#isClosed) return void (await session[Symbol.asyncDispose]());
     const before = this.#connected.get(peer);
-    // A connection of which we do not know yet that it is lost; again and again: two processes have one key.
-    if (before) logger.info({ peer, loss: 'replaced' }, 'a worker left');
+    // A connection whose loss was not noticed yet. If this happens repeatedly, two processes use the same key.
+    if (before) logger.info({ peer, loss: 'replaced' }, 'worker disconnected');
     this.#connected.delete(peer);
     this.#connected.set(peer, session);
     this.#sinceMs.set(peer, performance.now());
-    logger.info({ peer, workers: this.#connected.size }, 'a worker came');
+    logger.info({ peer, workers: this.#connected.size }, 'worker connected');
     this.#deps.onChange(peer);
-    // Whoever comes anew has lost the connection that we may still believe in.
+    // A worker that connects again has lost its previous connection.
     await before?.[Symbol.asyncDispose]();
   }
 
@@ -96,22 +96,22 @@ export class Sessions implements AsyncDisposable {
     await Promise.allSettled([...this.#connected.values()].map((session) => session[Symbol.asyncDispose]()));
   }
 
-  /** Ends the session that is worth least, if it is worth less than that of who comes. */
-  #makeRoom(comer: string): void {
-    const { trustOf, offersAnything } = this.#deps;
-    const max = trustOf(comer);
+  /** Evicts the session with the lowest worth, if the new peer is worth more. */
+  #evictFor(newPeer: string): void {
+    const { trustOf, hasModels } = this.#deps;
+    const max = trustOf(newPeer);
     if (max === 0) return;
     let min: { readonly peer: string; readonly session: WorkerSession; readonly worth: number } | undefined;
     for (const [peer, session] of this.#connected) {
       const ageMs = performance.now() - (this.#sinceMs.get(peer) ?? 0);
       const trust = trustOf(peer);
-      const isOfUse = trust > 0 && (offersAnything(peer) || ageMs < OFFER_WITHIN_MS);
-      if (isOfUse && (hasWork(session) || ageMs < FAIR_TRY_MS || trust > max)) continue;
-      const worth = isOfUse ? trust : 0;
+      const isUseful = trust > 0 && (hasModels(peer) || ageMs < OFFER_LIMIT_MS);
+      if (isUseful && (hasWork(session) || ageMs < MIN_SESSION_MS || trust > max)) continue;
+      const worth = isUseful ? trust : 0;
       if (!min || worth < min.worth) min = { peer, session, worth };
     }
     if (!min) return;
-    this.#leave(min.peer, min.session, 'gave way');
+    this.#leave(min.peer, min.session, 'evicted');
     void min.session[Symbol.asyncDispose]();
   }
 
@@ -119,7 +119,7 @@ export class Sessions implements AsyncDisposable {
     if (this.#connected.get(peer) !== session) return;
     this.#connected.delete(peer);
     this.#sinceMs.delete(peer);
-    if (!this.#isClosed) this.#deps.logger.info({ peer, loss, workers: this.#connected.size }, 'a worker left');
+    if (!this.#isClosed) this.#deps.logger.info({ peer, loss, workers: this.#connected.size }, 'worker disconnected');
     this.#deps.onChange(peer);
   }
 }

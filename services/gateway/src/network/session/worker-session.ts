@@ -1,44 +1,44 @@
-// One connected worker, as the rest of the gateway sees it: jobs in, events out, and word at once when it is gone or stands still.
+// The interface of one connected worker: jobs in, events out, and an immediate error when it is lost or stalls.
 import type { TokenChoice } from '@strata/engine';
 import type { FailureCode, FrameOf, SegmentReceipt } from '@strata/inference';
 
-/** A request without what the session adds: its number on the channel, and credit. */
+/** A request without the fields that the session adds: its id on the channel, and credit. */
 export type SessionRequest = Omit<FrameOf<'request'>, 'kind' | 'id' | 'credit'>;
 
 export type SessionToken = TokenChoice & { readonly top: readonly TokenChoice[] };
 
 export interface SignedSegment {
   readonly receipt: SegmentReceipt;
-  /** As it was signed. */
+  /** The signed encoding. */
   readonly bytes: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** What came of a request, all that was received counted: also what its reader did not take any more. */
-export interface SeenPart {
+/** What was received for a request, including tokens that the reader did not consume. */
+export interface ObservedPart {
   readonly tokens: readonly Pick<SessionToken, 'token' | 'bytes'>[];
-  /** Hex SHA-256 of the request frame as it was sent. */
+  /** Hexadecimal SHA-256 of the request frame as sent. */
   readonly requestSha256: string;
   readonly reason: 'stop' | 'length' | 'cancelled';
 }
 
 export type SessionEvent =
   | { readonly kind: 'begin'; readonly cachedTokens: number }
-  /** In the order of their positions, without gaps: what comes otherwise is a breach of the protocol. */
+  /** Consecutive positions without gaps; anything else is a protocol violation. */
   | { readonly kind: 'tokens'; readonly tokens: readonly SessionToken[] }
   | { readonly kind: 'end'; readonly reason: 'stop' | 'length' | 'cancelled'; readonly segment: SignedSegment };
 
 export type LossCause =
-  /** The connection is over. */
-  | 'gone'
-  /** It says nothing, or its answer stands still. */
+  /** The connection was closed. */
+  | 'disconnected'
+  /** The worker is silent, or its answer has stalled. */
   | 'stalled'
-  /** It ended the answer before its length was reached: it has no room for more, or says so. */
+  /** The worker ended the answer before the requested length: its context is full, or it claims so. */
   | 'full'
-  /** It said so. */
+  /** Reported by the worker. */
   | FailureCode;
 
-/** This worker will not finish it; another one may. */
+/** This worker cannot finish the job; another one can. */
 export class WorkerLostError extends Error {
   override readonly name = 'WorkerLostError';
   readonly peer: string;
@@ -52,46 +52,46 @@ export class WorkerLostError extends Error {
 }
 
 export interface SessionLoad {
-  /** As it last said, ours among them; and of these, those that are not ours. */
+  /** The load in its last heartbeat, including ours; and the part of it that belongs to other gateways. */
   readonly running: number;
   readonly waiting: number;
-  readonly others: number;
-  /** Answers of ours now; and those of which tokens have come, and more are wanted. */
+  readonly otherGateways: number;
+  /** Our current answers; and those that have received tokens and expect more. */
   readonly own: number;
   readonly writing: number;
-  /** Questions of ours now: scores, embeddings, vocabularies. */
+  /** Our current calls: scores, embeddings, vocabularies. */
   readonly calls: number;
 }
 
-/** All calls reject with WorkerLostError once the worker is gone; jobs under way do so at once. */
+/** After the worker is lost all calls reject with WorkerLostError, and jobs in progress fail immediately. */
 export interface WorkerSession extends AsyncDisposable {
   readonly peer: string;
   readonly isAlive: boolean;
   readonly load: SessionLoad;
-  /** Median of the last pings. */
+  /** Median of the recent pings. */
   readonly rttMs: number;
   /**
-   * Whoever stops reading before the end cancels the job; its receipt comes to `onSegment` all the same. What is not read makes
-   * the worker wait.
+   * The job is cancelled if the reader stops before the end; its receipt is still passed to `onSegment`. A slow reader
+   * slows down the worker.
    */
   run(request: SessionRequest, options: SessionRunOptions): AsyncIterable<SessionEvent>;
   score(request: Omit<FrameOf<'score'>, 'kind' | 'id'>, signal: AbortSignal): Promise<readonly number[]>;
   embed(request: Omit<FrameOf<'embed'>, 'kind' | 'id'>, signal: AbortSignal): Promise<Float32Array>;
-  /** The vocabulary file with this digest; its bytes are checked. */
+  /** The vocabulary file with this digest; its content is verified. */
   vocabulary(sha256: string, signal: AbortSignal): Promise<Uint8Array>;
-  /** Tells the worker that its receipt is agreed to. */
+  /** Accepts the worker's receipt. */
   settle(nonce: Uint8Array, signature: Uint8Array): void;
 }
 
 export interface SessionRunOptions {
   readonly signal: AbortSignal;
-  /** Before its first token it may take four times as long, and two seconds. 10,000 by default. */
+  /** The deadline of the first token is four times this, plus two seconds. 10,000 by default. */
   readonly expectedFirstTokenMs?: number;
-  /** Between its tokens, before it has given enough of them to go by. */
+  /** The expected time between tokens, until enough tokens were received to measure it. */
   readonly expectedGapMs?: number;
   /**
-   * Hears the worker's receipt, as it came and unchecked, also that of a cancelled job, which comes after the reader has gone;
-   * and what to hold it against.
+   * Called with the worker's receipt, as received and unverified, and with the observed segment to compare it with.
+   * Also called for a cancelled job, after its reader has left.
    */
-  readonly onSegment: (segment: SignedSegment, seen: SeenPart) => void;
+  readonly onSegment: (segment: SignedSegment, observed: ObservedPart) => void;
 }

@@ -1,4 +1,5 @@
-// Receipts of workers compared with what was observed: right ones are signed, wrong ones are breaches, and the answer stays.
+// Receipts of workers compared with what was observed: right ones are signed, wrong ones are breaches, and the answer
+// stays.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -52,7 +53,7 @@ describe('a receipt', () => {
       await using net = await networkOf([script]);
       assert.deepEqual(await net.answer(), UNDISTURBED);
       await until(() => net.trust.breaches.length === 1);
-      const breach = { peer: net.bed.peer(0), reason: `a receipt with a wrong ${field}` };
+      const breach = { peer: net.bed.peer(0), reason: `a receipt with an incorrect ${field}` };
       assert.deepEqual([net.trust.breaches, net.bed.agreed], [[breach], []]);
       assert.ok(!net.worker(0).frames.some(({ kind }) => kind === 'settle'));
     });
@@ -66,7 +67,7 @@ describe('a receipt', () => {
     await using net = await networkOf([{ done }]);
     for (let i = 0; i < 2; i += 1) assert.deepEqual(await net.answer(), UNDISTURBED);
     await until(() => net.trust.breaches.length === 1);
-    assert.equal(net.trust.breaches[0]?.reason, 'a receipt with a wrong nonce, requestSha256, chainHead');
+    assert.equal(net.trust.breaches[0]?.reason, 'a receipt with an incorrect nonce, requestSha256, chainHead');
     assert.equal(net.bed.agreed.length, 1);
     assert.deepEqual(first && decodeSegmentReceipt(first.receipt), net.bed.agreed[0]?.receipt);
   });

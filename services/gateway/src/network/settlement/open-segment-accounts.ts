@@ -1,31 +1,31 @@
-// The accounts with workers: a receipt is agreed to once, and kept with both signatures before ours leaves. A kill between the two
-// leaves a worker that can be sent the same signature again: it is in the database.
+// Accepts workers' receipts: each receipt once, stored with both signatures before ours is sent. After a crash between
+// the two, the same signature can be sent again from the database.
 import { settleSignedBytes } from '@strata/inference';
 import type { Segments } from '@strata/store';
 import type { Agreement, SegmentAccounts } from './segment-accounts.ts';
 
 export interface SegmentAccountsDeps {
   readonly segments: Pick<Segments, 'put' | 'list'>;
-  /** By the key of our own host. */
+  /** Signs with the key of our own node. */
   readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>;
   readonly now: () => Date;
 }
 
-/** Of one worker, which takes no more than 64 that it does not know from one session. */
+/** Per worker; a worker accepts at most 64 unknown ones in one session. */
 const MAX_AGAIN = 32;
-/** Of all workers, newest last. */
+/** For all workers, newest last. */
 const MAX_RECENT = 2_000;
 
-/** `agree` rejects for a receipt that was agreed to before, and where it cannot be kept. */
+/** `agree` rejects for a receipt that was already accepted, and if it cannot be stored. */
 export function openSegmentAccounts({ segments, sign, now }: SegmentAccountsDeps): SegmentAccounts {
   let known: (Agreement & { readonly worker: string })[] | undefined;
   return {
     async recent(worker) {
-      // Of before a restart: from the database.
+      // From before a restart: read from the database.
       known ??= (await segments.list({ limit: MAX_RECENT }))
         .toReversed()
         .flatMap(({ worker: name, nonce, gatewaySignature: signature }) =>
-          // Empty: its proof was forgotten.
+          // Empty: the proof has expired.
           signature?.byteLength ? [{ worker: name, nonce, signature }] : [],
         );
       return known.filter((agreement) => agreement.worker === worker).slice(-MAX_AGAIN);
@@ -46,8 +46,8 @@ export function openSegmentAccounts({ segments, sign, now }: SegmentAccountsDeps
         workerSignature: signature,
         gatewaySignature,
       });
-      if (!isNew) throw new Error('a receipt with this nonce was agreed to before');
-      // What was not asked for yet is read from the database when it is.
+      if (!isNew) throw new Error('a receipt with this nonce was already accepted');
+      // Not loaded yet: it is read from the database on demand.
       known?.push({ worker: receipt.worker, nonce: receipt.nonce, signature: gatewaySignature });
       if (known && known.length > MAX_RECENT * 2) known.splice(0, known.length - MAX_RECENT);
       return gatewaySignature;

@@ -1,15 +1,15 @@
-// What the rest of the gateway asks of its accounts with workers.
+// The interface for accepting workers' receipts.
 import type { SignedSegment } from '../session/worker-session.ts';
 
-/** As it stands in the frame `settle`. */
+/** The content of a `settle` frame. */
 export interface Agreement {
   readonly nonce: Uint8Array;
   readonly signature: Uint8Array;
 }
 
 export interface SegmentAccounts {
-  /** Keeps a receipt that was found right, and gives our own signature of it. `caller`: id of the key that asked. */
+  /** Stores a correct receipt, and returns our signature of it. `caller`: the id of the requesting key. */
   agree(segment: SignedSegment, caller: string | undefined): Promise<Uint8Array>;
-  /** What was agreed with a worker last, some dozens at most: it may have been lost on the way, and can be said again. */
+  /** The most recent agreements with a worker, a few dozen: they may not have arrived, and can be sent again. */
   recent(worker: string): Promise<readonly Agreement[]>;
 }

@@ -1,4 +1,5 @@
-// A worker's receipt held against what was seen: agreed to and counter-signed where it is right, told to trust where it is not.
+// Settles a worker's receipt: compares it with the observed segment, countersigns a correct one, and reports an
+// incorrect one as a breach.
 import { type SeenSegment, segmentProblems, segmentSignedBytes } from '@strata/inference';
 import { verifyPeerSignature } from '@strata/p2p';
 import type { Trust } from '../audit/trust.ts';
@@ -9,7 +10,7 @@ export type SettleSegment = (
   session: WorkerSession,
   segment: SignedSegment,
   caller: string | undefined,
-  seen: Omit<SeenSegment, 'gateway'>,
+  observed: Omit<SeenSegment, 'gateway'>,
 ) => void;
 
 export interface SettlementDeps {
@@ -19,27 +20,27 @@ export interface SettlementDeps {
   readonly gateway: string;
 }
 
-/** Settles beside the answers, which do not wait for it; whoever owns it waits at the end. */
+/** Settles concurrently with answers, which do not wait for it; the owner awaits `done`. */
 export class Settlement {
   readonly #deps: SettlementDeps;
   readonly #running = new Set<Promise<void>>();
-  /** Sessions whose workers were told of what was agreed before. */
-  readonly #told = new WeakSet<WorkerSession>();
+  /** Sessions in which earlier agreements were repeated. */
+  readonly #repeated = new WeakSet<WorkerSession>();
 
   constructor(deps: SettlementDeps) {
     this.#deps = deps;
   }
 
-  readonly settle: SettleSegment = (session, segment, caller, seen) => {
+  readonly settle: SettleSegment = (session, segment, caller, observed) => {
     const { gateway } = this.#deps;
-    // Books that cannot be written tell of it themselves; the worker then has no agreement, and may say so.
-    const run = this.#settle(session, segment, caller, { ...seen, gateway })
+    // A failing database reports itself; the worker then has no agreement, and can report that.
+    const run = this.#settle(session, segment, caller, { ...observed, gateway })
       .catch(() => {})
       .finally(() => this.#running.delete(run));
     this.#running.add(run);
   };
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in progress. */
   async done(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -48,23 +49,25 @@ export class Settlement {
     session: WorkerSession,
     segment: SignedSegment,
     caller: string | undefined,
-    seen: SeenSegment,
+    observed: SeenSegment,
   ): Promise<void> {
     const { receipt, bytes, signature } = segment;
-    const problems = [...segmentProblems(receipt, seen)];
-    if (!(await verifyPeerSignature(seen.worker, segmentSignedBytes(bytes), signature))) problems.push('signature');
+    const problems = [...segmentProblems(receipt, observed)];
+    if (!(await verifyPeerSignature(observed.worker, segmentSignedBytes(bytes), signature))) problems.push('signature');
     if (problems.length > 0) {
-      this.#deps.trust.breach(seen.worker, `a receipt with a wrong ${problems.join(', ')}`);
+      this.#deps.trust.breach(observed.worker, `a receipt with an incorrect ${problems.join(', ')}`);
       return;
     }
-    await this.#tellAgain(session);
-    session.settle(seen.nonce, await this.#deps.accounts.agree(segment, caller));
+    await this.#repeatAgreements(session);
+    session.settle(observed.nonce, await this.#deps.accounts.agree(segment, caller));
   }
 
-  /** Where this gateway or the worker ended in between, an agreement may have been lost: on a new session it is repeated, once. */
-  async #tellAgain(session: WorkerSession): Promise<void> {
-    if (this.#told.has(session)) return;
-    this.#told.add(session);
+  /**
+   * If the gateway or the worker ended in between, agreements may not have arrived: they are repeated once per session.
+   */
+  async #repeatAgreements(session: WorkerSession): Promise<void> {
+    if (this.#repeated.has(session)) return;
+    this.#repeated.add(session);
     for (const { nonce, signature } of await this.#deps.accounts.recent(session.peer)) session.settle(nonce, signature);
   }
 }

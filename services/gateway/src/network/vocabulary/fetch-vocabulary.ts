@@ -1,4 +1,5 @@
-// A vocabulary file from whichever worker gives it: the most trusted first, and another one beside whoever takes its time.
+// Fetches a vocabulary file from the workers: the most trusted first, and concurrently from further ones if that takes
+// long.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { VocabularyError } from './vocabulary-cache.ts';
@@ -8,24 +9,24 @@ export interface FetchVocabularyOptions {
   /** In the order in which they are asked. */
   readonly sessions: readonly WorkerSession[];
   readonly signal: AbortSignal;
-  /** Another one is asked beside those who have not given it after so long. 1,000 by default: silence costs no more. */
-  readonly besideMs?: number;
-  /** For all of it. 60,000 by default: the largest, over a slow line. */
+  /** Another worker is asked in addition after this time. 1,000 by default. */
+  readonly hedgeMs?: number;
+  /** Total time limit. 60,000 by default: the largest file over a slow connection. */
   readonly limitMs?: number;
 }
 
-/** Of each worker: 15 MB over a line of 6 Mbit/s. Then the next one is asked in its place. */
+/** Time limit per worker: 15 MB at 6 Mbit/s. Then the next worker is asked instead. */
 const EACH_MS = 20_000;
-/** Asked at the same time: a large file would fill a line that is shared by more. */
+/** Maximum number of concurrent downloads, which may share one connection. */
 const MAX_AT_ONCE = 4;
 
-/** Rejects with VocabularyError when no worker gives it, or with the signal's reason. */
+/** Rejects with VocabularyError if no worker delivers it, or with the signal's reason. */
 export async function fetchVocabulary(options: FetchVocabularyOptions): Promise<Uint8Array> {
-  const { sha256, sessions, besideMs = 1_000, limitMs = 60_000 } = options;
+  const { sha256, sessions, hedgeMs = 1_000, limitMs = 60_000 } = options;
   const over = new AbortController();
   const signal = AbortSignal.any([options.signal, over.signal, AbortSignal.timeout(limitMs)]);
   const left = sessions.values();
-  const asking = async (afterMs: number): Promise<Uint8Array> => {
+  const download = async (afterMs: number): Promise<Uint8Array> => {
     await sleep(afterMs, undefined, { signal });
     let cause: unknown;
     for (const session of left) {
@@ -39,18 +40,18 @@ export async function fetchVocabulary(options: FetchVocabularyOptions): Promise<
     throw cause;
   };
   try {
-    const lanes = Array.from({ length: Math.min(MAX_AT_ONCE, sessions.length) }, (_, lane) => asking(lane * besideMs));
+    const lanes = Array.from({ length: Math.min(MAX_AT_ONCE, sessions.length) }, (_, lane) => download(lane * hedgeMs));
     return await Promise.any(lanes);
   } catch (cause) {
     options.signal.throwIfAborted();
-    throw new VocabularyError(`no worker gives the vocabulary ${sha256.slice(0, 12)}`, { cause });
+    throw new VocabularyError(`no worker delivered the vocabulary ${sha256.slice(0, 12)}`, { cause });
   } finally {
     over.abort();
   }
 }
 
-/** In chance order among those who are trusted alike: nobody is asked first for what it does to be. */
-export function mostTrustedFirst(
+/** Workers with equal trust are in random order, so that no worker can influence its position. */
+export function byTrust(
   sessions: readonly WorkerSession[],
   { of, random }: { readonly of: (peer: string) => number; readonly random: () => number },
 ): readonly WorkerSession[] {

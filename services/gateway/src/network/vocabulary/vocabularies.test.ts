@@ -8,7 +8,7 @@ import { EngineError } from '@strata/engine';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../../tests/support/until.ts';
 import { WorkerLostError, type WorkerSession } from '../session/worker-session.ts';
-import { fetchVocabulary, mostTrustedFirst } from './fetch-vocabulary.ts';
+import { byTrust, fetchVocabulary } from './fetch-vocabulary.ts';
 import { Vocabularies, type VocabulariesOptions } from './vocabularies.ts';
 import { VocabularyCache, VocabularyError } from './vocabulary-cache.ts';
 
@@ -183,7 +183,7 @@ const isSilent: Give = (_sha256, stop) =>
 describe('a vocabulary is fetched', () => {
   it('from whoever gives it, also after many who refuse', async () => {
     const sessions = [...Array.from({ length: 30 }, (_, i) => sessionOf(`r${i}`, refuses)), sessionOf('honest', gives)];
-    assert.equal(await fetchVocabulary({ sha256: SHA256, sessions, signal, besideMs: 60_000 }), BYTES);
+    assert.equal(await fetchVocabulary({ sha256: SHA256, sessions, signal, hedgeMs: 60_000 }), BYTES);
   });
 
   it('beside those who are silent, who are then left', async () => {
@@ -192,7 +192,7 @@ describe('a vocabulary is fetched', () => {
       sessionOf(peer, (digest, stop) => isSilent(digest, stop).finally(() => stopped.push(peer))),
     );
     const sessions = [...silent, sessionOf('honest', gives)];
-    assert.equal(await fetchVocabulary({ sha256: SHA256, sessions, signal, besideMs: 5 }), BYTES);
+    assert.equal(await fetchVocabulary({ sha256: SHA256, sessions, signal, hedgeMs: 5 }), BYTES);
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(stopped.sort(), ['a', 'b']);
   });
@@ -213,7 +213,7 @@ describe('a vocabulary is fetched', () => {
     const sessions = ['new', 'trusted', 'other'].map((peer) => sessionOf(peer, gives));
     const draws = [0.9, 0.1, 0.2];
     const of = (peer: string) => (peer === 'trusted' ? 1 : 0.5);
-    const order = mostTrustedFirst(sessions, { of, random: () => draws.shift() ?? 0 });
+    const order = byTrust(sessions, { of, random: () => draws.shift() ?? 0 });
     assert.equal(order.map(({ peer }) => peer).join(), 'trusted,other,new');
   });
 });

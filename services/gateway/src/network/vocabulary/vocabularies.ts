@@ -1,23 +1,24 @@
-// Vocabularies of the network's models: each a process that is started when it is asked, and ended when nobody has asked for a while.
+// The open vocabularies of network models: each is a process that starts on demand, and ends after a period without
+// use.
 import { EngineError, type OpenedVocabulary, type Vocabulary, type VocabularyFacts } from '@strata/engine';
 
-/** A vocabulary that is opened when it is asked. */
+/** A vocabulary that is opened on first use. */
 export interface LazyVocabulary extends Vocabulary {
-  /** What the file says of itself. */
+  /** The facts in the file. */
   facts(): Promise<VocabularyFacts>;
 }
 export type OpenVocabulary = (file: string) => Promise<OpenedVocabulary>;
 
 export interface VocabulariesOptions {
-  /** Opened at the same time; one more only while all of them are at work. 16 by default. */
+  /** Maximum number of open vocabularies; exceeded only while all of them are in use. 16 by default. */
   readonly max?: number;
-  /** Ended after so long without work. 300,000 by default. */
+  /** Closed after this time without use. 300,000 by default. */
   readonly idleMs?: number;
 }
 
 interface Opened {
   readonly vocabulary: Promise<OpenedVocabulary>;
-  /** Nobody gets it any more; it ends with the last call. */
+  /** Not handed out any more; closed after the last call. */
   isRetired: boolean;
   inUse: number;
   usedAtMs: number;
@@ -27,7 +28,7 @@ export class Vocabularies implements AsyncDisposable {
   readonly #open: OpenVocabulary;
   readonly #max: number;
   readonly #idleMs: number;
-  /** By digest; whoever was used last stands at the end. */
+  /** By digest, least recently used first. */
   readonly #opened = new Map<string, Opened>();
   readonly #closing = new Set<Promise<unknown>>();
   readonly #sweep: NodeJS.Timeout;
@@ -43,12 +44,12 @@ export class Vocabularies implements AsyncDisposable {
     ).unref();
   }
 
-  /** Processes that run. */
+  /** The number of running processes. */
   get size(): number {
     return this.#opened.size;
   }
 
-  /** The vocabulary with this digest; `file` is asked for each time that it is opened. */
+  /** The vocabulary with this digest; `file` is called each time it is opened. */
   of(sha256: string, file: () => Promise<string>): LazyVocabulary {
     const using = <T>(work: (vocabulary: OpenedVocabulary) => Promise<T>) => this.#using(sha256, file, work);
     return {
@@ -71,7 +72,7 @@ export class Vocabularies implements AsyncDisposable {
     file: () => Promise<string>,
     work: (vocabulary: OpenedVocabulary) => Promise<T>,
   ): Promise<T> {
-    // Nobody would end what is opened from now on.
+    // After closing, new processes would never be stopped.
     if (this.#isClosed) throw new EngineError('crashed', 'the vocabularies were closed');
     const opened = this.#opened.get(sha256) ?? {
       vocabulary: file().then(this.#open),
@@ -82,11 +83,11 @@ export class Vocabularies implements AsyncDisposable {
     this.#opened.delete(sha256);
     this.#opened.set(sha256, opened);
     opened.inUse += 1;
-    this.#makeRoom();
+    this.#evict();
     try {
       return await work(await opened.vocabulary);
     } catch (error) {
-      // The next one who asks begins anew; a template that cannot take a conversation is no reason to.
+      // The next call opens it again. A template that rejects a conversation is not a reason to.
       const isUsable = error instanceof EngineError && error.code === 'template-failed';
       if (!isUsable && this.#opened.get(sha256) === opened) {
         this.#opened.delete(sha256);
@@ -97,11 +98,11 @@ export class Vocabularies implements AsyncDisposable {
       opened.inUse -= 1;
       opened.usedAtMs = performance.now();
       if (opened.isRetired && opened.inUse === 0) this.#end(opened);
-      this.#makeRoom();
+      this.#evict();
     }
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     for (const [sha256, { inUse }] of this.#opened) {
       if (this.#opened.size <= this.#max) return;
       if (inUse === 0) this.#close(sha256);
@@ -124,7 +125,7 @@ export class Vocabularies implements AsyncDisposable {
     const closing = opened.vocabulary
       .then(
         (vocabulary) => vocabulary[Symbol.asyncDispose](),
-        // It was never open: whoever asked has heard of it.
+        // It was never open; the caller has received the error.
         () => {},
       )
       .finally(() => this.#closing.delete(closing));

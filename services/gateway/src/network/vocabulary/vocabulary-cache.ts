@@ -1,17 +1,17 @@
-// Vocabulary files on disk, named by their digest: fetched from a worker once, and checked each time before they are opened.
+// Vocabulary files on disk, named by digest: fetched from a worker once, and verified each time before they are opened.
 import { hash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 export interface VocabularyCacheOptions {
   readonly directory: string;
-  /** Files kept; beyond, those that were used longest ago are removed. 64 by default. */
+  /** Maximum number of files; above it the least recently used are removed. 64 by default. */
   readonly maxFiles?: number;
-  /** A larger file is refused. 64 MiB by default: vocabularies of 260,000 tokens have some 15. */
+  /** Larger files are rejected. 64 MiB by default: vocabularies of 260,000 tokens have about 15 MiB. */
   readonly maxBytes?: number;
 }
 
-/** What came is not the file with this digest, or is too large. */
+/** The received file has another digest, or is too large. */
 export class VocabularyError extends Error {
   override readonly name = 'VocabularyError';
 }
@@ -22,8 +22,8 @@ export class VocabularyCache {
   readonly #directory: string;
   readonly #maxFiles: number;
   readonly #maxBytes: number;
-  /** Two who want the same file fetch it once. */
-  readonly #under = new Map<string, Promise<string>>();
+  /** Concurrent requests for the same file share one fetch. */
+  readonly #pending = new Map<string, Promise<string>>();
 
   constructor({ directory, maxFiles = 64, maxBytes = 64 * 1024 * 1024 }: VocabularyCacheOptions) {
     this.#directory = directory;
@@ -31,55 +31,58 @@ export class VocabularyCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Path of the file with this hex SHA-256, checked just now. Rejects with VocabularyError, or as `fetch` does. */
+  /**
+   * Path of the file with this hexadecimal SHA-256, verified in this call. Rejects with VocabularyError, or as `fetch`
+   * does.
+   */
   file(sha256: string, fetch: () => Promise<Uint8Array>): Promise<string> {
-    const under = this.#under.get(sha256);
-    if (under) return under;
-    const found = this.#file(sha256, fetch).finally(() => this.#under.delete(sha256));
-    this.#under.set(sha256, found);
+    const pending = this.#pending.get(sha256);
+    if (pending) return pending;
+    const found = this.#file(sha256, fetch).finally(() => this.#pending.delete(sha256));
+    this.#pending.set(sha256, found);
     return found;
   }
 
   async #file(sha256: string, fetch: () => Promise<Uint8Array>): Promise<string> {
     const file = path.join(this.#directory, `${sha256}.gguf`);
-    const isHere = await readFile(file).then(
+    const isCached = await readFile(file).then(
       (bytes) => hash('sha256', bytes) === sha256,
       () => false,
     );
-    if (!isHere) {
+    if (!isCached) {
       const bytes = await fetch();
       if (bytes.byteLength > this.#maxBytes)
         throw new VocabularyError(`a vocabulary of ${bytes.byteLength} bytes is too large`);
-      if (hash('sha256', bytes) !== sha256) throw new VocabularyError('the vocabulary has another digest');
+      if (hash('sha256', bytes) !== sha256) throw new VocabularyError('the vocabulary has the wrong digest');
       await this.#write(file, bytes);
     }
     const now = new Date();
     await utimes(file, now, now);
-    await this.#makeRoom(file);
+    await this.#evict(file);
     return file;
   }
 
-  /** A kill leaves a `.part`, which goes the way of old files, and never half a file under its name. */
+  /** A crash leaves a `.part` file, which is removed like old files, and never a partial file under the final name. */
   async #write(file: string, bytes: Uint8Array): Promise<void> {
     await mkdir(this.#directory, { recursive: true });
     const part = path.join(this.#directory, `${randomUUID()}.part`);
     try {
-      // Not synced: what a power cut leaves of it does not have its digest, and is fetched again.
+      // Not synced: after a power failure a damaged file fails the digest check and is fetched again.
       await writeFile(part, bytes, { flag: 'wx', mode: 0o600 });
       await rename(part, file);
     } catch (cause) {
       await rm(part, { force: true });
-      throw new Error('keep a vocabulary', { cause });
+      throw new Error('store a vocabulary', { cause });
     }
   }
 
-  async #makeRoom(newest: string): Promise<void> {
+  async #evict(newest: string): Promise<void> {
     const names = (await readdir(this.#directory)).filter((name) => NAME.test(name) || name.endsWith('.part'));
     if (names.length <= this.#maxFiles) return;
     const files = await Promise.all(
       names.map(async (name) => {
         const file = path.join(this.#directory, name);
-        // Another clearing may have been quicker.
+        // A concurrent eviction may have removed it.
         const usedAt = await stat(file).then(
           ({ mtimeMs }) => mtimeMs,
           () => 0,

@@ -1,11 +1,12 @@
-// A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the engine over them.
+// A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the engine over
+// them.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
 import { NEW_WORKER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import type { SeenAnswer, Trust } from '../../network/audit/trust.ts';
+import type { ObservedAnswer, Trust } from '../../network/audit/trust.ts';
 import type { Chosen, Fleet, Served } from '../../network/fleet/fleet.ts';
 import { createNetworkEngine, type NetworkEngineOptions } from '../../network/relay/network-engine.ts';
 import type { SessionOptions } from '../../network/session/live-session.ts';
@@ -53,11 +54,11 @@ class TestFleet implements Fleet {
 }
 
 class TestTrust implements Trust {
-  readonly answers: SeenAnswer[] = [];
+  readonly answers: ObservedAnswer[] = [];
   readonly breaches: { peer: string; reason: string }[] = [];
   readonly of = () => 1;
   readonly reputation = () => NEW_WORKER;
-  readonly answered = (answer: SeenAnswer) => void this.answers.push(answer);
+  readonly answered = (answer: ObservedAnswer) => void this.answers.push(answer);
   readonly breach = (peer: string, reason: string) => void this.breaches.push({ peer, reason });
 }
 

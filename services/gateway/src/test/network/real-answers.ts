@@ -1,4 +1,5 @@
-// What a real model is asked over the network and without it, and what a client would see of its answer: the two must be the same.
+// What a real model is asked over the network and without it, and what a client would see of its answer: the two must
+// be the same.
 import type { Engine } from '@strata/engine';
 import { type ChatDelta, readChatRequest } from '@strata/inference';
 import { EngineBackend } from '../../answers/engine-backend.ts';

@@ -1,5 +1,5 @@
-// A worker that speaks the protocol from its frames, and does whatever a test makes it do: it is written from the specification and
-// shares nothing with the real one.
+// A worker that speaks the protocol from its frames, and does whatever a test makes it do: it is written from the
+// specification and shares nothing with the real one.
 import type { Job, JobEvent } from '@strata/engine';
 import {
   bytesSha256,

@@ -1,26 +1,26 @@
-// Receipts that a gateway was given and has not agreed to: each lies on the disk here, so nobody gets them without end.
+// Counts receipts that a gateway has not accepted yet: each is stored on disk, so their number is limited.
 
-/** Agreements come within a round trip; some get lost. */
+/** Agreements arrive within a round trip; some are lost. */
 const MAX_UNSETTLED = 1_024;
-/** So long one counts. */
+/** How long a receipt is counted. */
 const FORGET_MS = 10_000;
 const MAX_GATEWAYS = 1_024;
 
-export class Unsettled {
+export class UnsettledReceipts {
   readonly #nowMs: () => number;
   readonly #gateways = new Map<string, { readonly count: number; readonly atMs: number }>();
 
-  /** `nowMs`: a clock that only runs forward. */
+  /** `nowMs`: a monotonic clock. */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  /** Whether a gateway has so many that it is given no more for now. */
+  /** Whether a gateway has so many that its requests are rejected for now. */
   isFull(gateway: string): boolean {
     return this.#countOf(gateway) >= MAX_UNSETTLED;
   }
 
-  given(gateway: string): void {
+  added(gateway: string): void {
     this.#set(gateway, this.#countOf(gateway) + 1);
   }
 

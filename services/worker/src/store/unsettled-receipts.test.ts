@@ -3,29 +3,29 @@ import { describe, it } from 'node:test';
 import type { SegmentReceipt } from '@strata/inference';
 import type { Store } from '@strata/store';
 import { Receipts } from './receipts.ts';
-import { Unsettled } from './unsettled.ts';
+import { UnsettledReceipts } from './unsettled-receipts.ts';
 
 describe('receipts that no gateway has signed', () => {
   it('are limited for each gateway; signatures and time reduce them', () => {
     let nowMs = 0;
-    const unsettled = new Unsettled(() => nowMs);
+    const unsettled = new UnsettledReceipts(() => nowMs);
     const isFull = (gateway = 'silent') => unsettled.isFull(gateway);
     for (let i = 0; i < 1_024; i += 1) {
       assert.equal(isFull(), false);
-      unsettled.given('silent');
+      unsettled.added('silent');
     }
     assert.deepEqual([isFull(), isFull('another')], [true, false]);
     unsettled.settled('silent');
     assert.equal(isFull(), false);
-    unsettled.given('silent');
+    unsettled.added('silent');
     nowMs = 9_999;
     assert.equal(isFull(), false, 'a part of one is forgotten');
-    unsettled.given('silent');
+    unsettled.added('silent');
     assert.equal(isFull(), true);
     nowMs = 30_000;
     assert.equal(isFull(), false);
     for (let i = 0; i < 10_000; i += 1) {
-      unsettled.given('honest');
+      unsettled.added('honest');
       unsettled.settled('honest');
     }
     assert.equal(isFull('honest'), false, 'never of a gateway that signs');
